@@ -4,18 +4,15 @@ A run is read in one pass for each of its measures (`judgement.reduced`), so tha
 more memory than a few.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.blocks import Figure, Grid
 from tautochrone.answer.experiments import Presentation, beginning_of, presentation_of
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.series import Bins, CumulativeCurve, Envelope, Marks, MaximaCurve, Series
@@ -29,9 +26,6 @@ from tautochrone.run.records import Epoch
 from tautochrone.statistics import shape
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
-
-if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure
 
 _MOST_SPIKES = 200
 _BINS = 4_000  # much finer than any chart, whose bins are sums of these

@@ -1,7 +1,5 @@
 """What every page consists of besides its own words: style, scripts, the charts' specifications."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -11,7 +9,7 @@ from functools import cache, partial
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import platformdirs
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined, nodes
@@ -20,6 +18,7 @@ from jinja2.parser import Parser
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
+from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts.theme import PAGE, style_sheet
 from tautochrone.answer.typeset import POWER, typeset
 from tautochrone.answer.views import conditions
@@ -28,10 +27,6 @@ from tautochrone.base.version import own_version
 from tautochrone.run.files import write_text
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.output import output
-
-if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Panel
-
 
 # The program that draws a page's charts: Vega, Vega-Lite and vega-embed as one script.
 

@@ -20,6 +20,7 @@ from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.comparison import phrasing as words
 from tautochrone.comparison import tables
+from tautochrone.comparison.figures import figures
 from tautochrone.judge.comparison.compare import Comparison, SidePair
 from tautochrone.judge.comparison.conditions import ChangedFact
 from tautochrone.judge.comparison.gate import Judged, Passing
@@ -97,8 +98,6 @@ def _how_sure(comparison: Comparison) -> Statements:
 
 
 def _figures(comparison: Comparison) -> Iterator[Block]:
-    from tautochrone.comparison.figures import figures
-
     cells = bool(comparison.pairs[0].cell)
     names = [side.named for side in comparison.sides] if cells else tables.labels(comparison.sides)
     key = tuple(f"{side.name}: {name}" for side, name in zip(comparison.sides, names, strict=True))

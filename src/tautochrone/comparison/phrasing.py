@@ -1,13 +1,11 @@
 """What a comparison says, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.base.words import capital, listed, lower_first, upper_first
+from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, SidePair
 from tautochrone.judge.comparison.gate import MISSES, Judged, WhyNot
 from tautochrone.judge.comparison.metric import (
     ComparedMetric,
@@ -19,10 +17,6 @@ from tautochrone.judge.comparison.metric import (
 from tautochrone.judge.comparison.spread import DifferenceSpread
 from tautochrone.judge.comparison.standing import Objection, Standing
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
-
-if TYPE_CHECKING:
-    from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, SidePair
-
 
 # What a comparison says, in words.
 

@@ -1,20 +1,17 @@
 """What the names of a comparison's sides mean: runs, repetitions, a cell of a campaign, or all its cells."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import StoreError, UsageError
-
-if TYPE_CHECKING:
-    from tautochrone.judge.comparison.cells import CampaignCell
-    from tautochrone.judge.comparison.side import ComparedSide
-    from tautochrone.run.folder import StoredRun
-    from tautochrone.run.store import Store
+from tautochrone.comparison.tables import labels, letter
+from tautochrone.judge.comparison.cells import CampaignCell
+from tautochrone.judge.comparison.side import ComparedSide
+from tautochrone.measure.campaign.campaign import open_campaign
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.store import Store
 
 _CAMPAIGNS = ("plan-", "matrix-")
 _MOST_NAMED = 6
@@ -71,10 +68,6 @@ def _one(place: Store, name: str) -> NamedSide:
 
 def _cells(place: Store, name: str) -> tuple[str, list[CampaignCell]]:
     """A campaign's id, and its cells with at least one finished run, as the plan lists them."""
-    from tautochrone.judge.comparison.cells import CampaignCell
-    from tautochrone.measure.campaign.campaign import open_campaign
-    from tautochrone.run.folder import StoredRun
-
     campaign = open_campaign(place, name)
     runs: dict[str, list[StoredRun]] = {}
     names: dict[str, str] = {}
@@ -131,8 +124,5 @@ def _see_apart(found: Sequence[NamedSide]) -> None:
 
 def sides_of(found: Sequence[NamedSide]) -> list[ComparedSide]:
     """Sides of runs, called by letters."""
-    from tautochrone.comparison.tables import labels, letter
-    from tautochrone.judge.comparison.side import ComparedSide
-
     sides = [ComparedSide(letter(at), one.runs, one.text) for at, one in enumerate(found)]
     return [replace(side, label=label) for side, label in zip(sides, labels(sides), strict=True)]

@@ -1,12 +1,15 @@
 """What a notebook asks of runs, put together from judgement and report."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from tautochrone.answer import evidence, figure
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.numbers import interval, quantile_name
+from tautochrone.answer.phrasing import tail as words
+from tautochrone.answer.phrasing.course import sentences
+from tautochrone.answer.tail import document as tables
+from tautochrone.answer.tail import figures as tails
 from tautochrone.answer.tail import sample_plan
 from tautochrone.answer.typeset import number, plain
 from tautochrone.answer.views.grids import view
@@ -20,21 +23,17 @@ from tautochrone.base.units import (
     parse_rate_hz,
 )
 from tautochrone.base.words import upper_first
-from tautochrone.judge.reduced import reduce_run
+from tautochrone.experiments.requirement import parse
+from tautochrone.judge.course import Courses, course_of
+from tautochrone.judge.reduced import Reduced, reduce_run
+from tautochrone.judge.requirement.judge import judge
+from tautochrone.judge.requirement.line import Basis, JudgedLine, Standing
 from tautochrone.judge.tail.sample_plan import SamplePlan, effect_in, plan_samples
+from tautochrone.judge.tail.tails import RunTails, tails_of
 from tautochrone.notebook.chart import DrawnChart
 from tautochrone.notebook.shown import Shown
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import BINNED, Summary, summarise_counts, summary_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tautochrone.judge.course import Courses
-    from tautochrone.judge.reduced import Reduced
-    from tautochrone.judge.requirement.line import Basis, JudgedLine, Standing
-    from tautochrone.judge.tail.tails import RunTails
-    from tautochrone.run.folder import StoredRun
-
 
 # How long to measure, as a notebook shows it.
 
@@ -124,10 +123,6 @@ def tail(
     run: StoredRun, parts: Sequence[Reduced], measure: str, limit: str | int | None, confidence: float
 ) -> Shown[RunTails]:
     """The tail of each of these sources."""
-    from tautochrone.answer.phrasing import tail as words
-    from tautochrone.answer.tail import document as tables
-    from tautochrone.judge.tail.tails import tails_of
-
     limits = () if limit is None else (limit if isinstance(limit, int) else parse_duration_ns(limit),)
     found = tails_of(run, measure, limits_ns=limits, confidence=confidence, reduced=parts)
     sentences = [f"{one.name}: {words.headline(one)}" for one in found.sources]
@@ -144,9 +139,6 @@ def tail(
 
 def course(run: StoredRun, parts: Sequence[Reduced], measure: str) -> Shown[Courses]:
     """What stands out over time."""
-    from tautochrone.answer.phrasing.course import sentences
-    from tautochrone.judge.course import course_of
-
     found = course_of(run, measure, parts)
     return Shown(found, f"{_title(run, measure)} over time", tuple(sentences(found)))
 
@@ -154,8 +146,6 @@ def course(run: StoredRun, parts: Sequence[Reduced], measure: str) -> Shown[Cour
 def check(runs: Sequence[StoredRun], text: str) -> Shown[Checked]:
     """Whether a requirement holds."""
     from tautochrone.answer.phrasing import requirement as words
-    from tautochrone.experiments.requirement import parse
-    from tautochrone.judge.requirement.judge import judge
 
     found = judge(parse(text), runs)
     whys = [words.why_of(found.requirement, one) for one in found.lines]
@@ -172,9 +162,6 @@ def check(runs: Sequence[StoredRun], text: str) -> Shown[Checked]:
 
 def chart(run: StoredRun, kind: str, measure: str | None) -> DrawnChart:
     """One chart of a run."""
-    from tautochrone.answer import evidence, figure
-    from tautochrone.answer.tail import figures as tails
-
     if kind in tails.KINDS:
         return DrawnChart(tails.draw([run], kind, measure)[0])
     return DrawnChart(figure.draw_kind(evidence.gather([run]), kind, measure, others=tails.KINDS)[0])
@@ -182,9 +169,6 @@ def chart(run: StoredRun, kind: str, measure: str | None) -> DrawnChart:
 
 def chart_kinds(run: StoredRun) -> list[str]:
     """The kinds there are."""
-    from tautochrone.answer import evidence, figure
-    from tautochrone.answer.tail import figures as tails
-
     return [*figure.kinds(evidence.gather([run])), *tails.KINDS]
 
 

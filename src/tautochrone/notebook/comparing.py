@@ -1,11 +1,10 @@
 """A comparison and a selection as a notebook shows them."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tautochrone.answer import figure
+from tautochrone.answer.document import TypedTable
 from tautochrone.comparison import phrasing as words
 from tautochrone.comparison import tables
 from tautochrone.comparison.tables import letter
@@ -13,20 +12,14 @@ from tautochrone.judge.comparison.compare import Comparison, compare
 from tautochrone.judge.comparison.side import ComparedSide, with_earlier
 from tautochrone.notebook.chart import DrawnChart
 from tautochrone.notebook.shown import Shown
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.store import Store
 from tautochrone.selection import words as said
 from tautochrone.selection.figures import figures
 from tautochrone.selection.judge import Selected, Selection, select
 from tautochrone.selection.places import parse_metric
 from tautochrone.selection.tables import tables as tables_of
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tautochrone.answer.document import TypedTable
-    from tautochrone.run.folder import StoredRun
-    from tautochrone.run.store import Store
-
 
 # A selection as a notebook shows it.
 

@@ -1,23 +1,16 @@
 """A quantile of a run with its interval: one that knows that neighbouring cycles are alike."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tautochrone.answer.render import notebook as html
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_percent, format_quantile
 from tautochrone.base.words import plural
-from tautochrone.statistics.counts import merge
+from tautochrone.judge.reduced import Reduced
+from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.difference.dependence import design_effect
 from tautochrone.statistics.quantiles import interval_ranks, rank, samples_needed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tautochrone.judge.reduced import Reduced
-    from tautochrone.statistics.counts import Counts
 
 
 @dataclass(frozen=True, repr=False)

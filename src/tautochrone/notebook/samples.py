@@ -1,11 +1,9 @@
 """A run's samples in memory, each column once, as an Arrow table and NumPy views; and the list of runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +12,10 @@ import pyarrow as pa
 from tautochrone.base.errors import UsageError
 from tautochrone.run.catalogue import CatalogueEntry, catalogue
 from tautochrone.run.columns import gather
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.layout import HISTOGRAM_COLUMNS, SAMPLES, SOURCE, TableLayout, table_layouts
 from tautochrone.run.store import Store
 from tautochrone.run.table import schema_of
-
-if TYPE_CHECKING:
-    from tautochrone.run.folder import StoredRun
-
 
 # The list of all runs as an Arrow table.
 

@@ -27,6 +27,7 @@ from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.run.folder import StoredRun
 from tautochrone.selection import tables, words
+from tautochrone.selection.figures import figures
 from tautochrone.selection.judge import Against, Selected, Selection
 from tautochrone.selection.traits import block_of
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
@@ -97,8 +98,6 @@ def _section(selection: Selection, at: int, *, several: bool, many: bool) -> Ite
 
 
 def _figures(selection: Selection, prefix: str) -> list[Block]:
-    from tautochrone.selection.figures import figures
-
     return [Drawing(one) for one in all_made("Its figures", lambda: figures(selection, prefix))]
 
 

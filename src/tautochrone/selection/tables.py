@@ -10,6 +10,7 @@ from tautochrone.selection.candidates import Candidate
 from tautochrone.selection.judge import Against, Selection
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.two_sample import TwoSample
+from tautochrone.statistics.quantiles import rank, samples_needed
 
 _RARE = 0.99999
 _LEAST_P = 0.001
@@ -171,8 +172,6 @@ def _tests(one: Against) -> tuple[TwoSample | None, TwoSample | None]:
 
 
 def _rare(candidate: Candidate) -> TypedCell:
-    from tautochrone.statistics.quantiles import rank, samples_needed
-
     total = candidate.released
     if total < samples_needed(_RARE):
         return micros(None, "too few")

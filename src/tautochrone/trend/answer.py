@@ -1,11 +1,11 @@
 """The answer of a trend: as a document, with a chart for each line of comparable runs, and as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace, made
+from tautochrone.answer.charts.signs import CIRCLE, TRIANGLE_UP, Sign
+from tautochrone.answer.charts.theme import series_tone
 from tautochrone.answer.document import (
     Block,
     Disclosure,
@@ -27,15 +27,13 @@ from tautochrone.answer.document import (
 from tautochrone.answer.document import words as cell
 from tautochrone.base.faults import Later
 from tautochrone.base.words import capital, plural
+from tautochrone.run.manifest import Manifest
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 from tautochrone.trend import words
+from tautochrone.trend.chart import chart, lettered
 from tautochrone.trend.judge import Trend, TrendLine, TrendPoint
 from tautochrone.trend.record import machine_of
 from tautochrone.trend.values import TrendMetric
-
-if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure
-    from tautochrone.run.manifest import Manifest
 
 _SCHEMA = 1
 _MOST_LINES, _MOST_POINTS, _MOST_FACTS = 40, 40, 8
@@ -93,8 +91,6 @@ def _line_parts(line: TrendLine, trend: Trend, at: int) -> Iterator[DocumentPart
 
 
 def _said_of(line: TrendLine, trend: Trend, name: str, prefix: str) -> Iterator[Block]:
-    from tautochrone.answer.blocks import made
-
     metric, values = trend.metric, [one.value.value or 0.0 for one in line.points]
     yield Subheading(name)
     ends = f"{words.number(min(values), metric)} to {words.number(max(values), metric)}"
@@ -115,11 +111,6 @@ def _said_of(line: TrendLine, trend: Trend, name: str, prefix: str) -> Iterator[
 
 
 def _figure(line: TrendLine, trend: Trend, name: str, prefix: str) -> Figure:
-    from tautochrone.answer.blocks import Figure, Panel, PanelPlace
-    from tautochrone.answer.charts.signs import CIRCLE, TRIANGLE_UP, Sign
-    from tautochrone.answer.charts.theme import series_tone
-    from tautochrone.trend.chart import chart
-
     metric = trend.metric
     drawn = chart(line, metric, name)
     values = [one.value for one in line.points]
@@ -139,8 +130,6 @@ def _figure(line: TrendLine, trend: Trend, name: str, prefix: str) -> Figure:
 
 
 def _changes(line: TrendLine) -> Iterator[Block]:
-    from tautochrone.trend.chart import lettered
-
     rows: list[tuple[TypedCell, ...]] = []
     for letter, one in lettered(line):
         told = [words.fact_words(change) for change in one.changed[:_MOST_FACTS]]

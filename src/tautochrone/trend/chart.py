@@ -1,9 +1,6 @@
 """One number of run after run: points with their intervals, the levels between lasting changes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from tautochrone.answer.charts.grammar import Chart, Layer, Row, Rows, fixed
 from tautochrone.answer.charts.scales import Scale, linear, shapes, time
@@ -11,10 +8,8 @@ from tautochrone.answer.charts.theme import INK, MUTED, series_tone
 from tautochrone.answer.typeset import micro
 from tautochrone.base.words import capital
 from tautochrone.trend import words
-
-if TYPE_CHECKING:
-    from tautochrone.trend.judge import TrendLine, TrendPoint
-    from tautochrone.trend.values import TrendMetric
+from tautochrone.trend.judge import TrendLine, TrendPoint
+from tautochrone.trend.values import TrendMetric
 
 _HEIGHT_PX, _LABELS = 220, 6
 _MOST_LETTERED = 12

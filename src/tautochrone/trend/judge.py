@@ -9,6 +9,7 @@ import numpy.typing as npt
 from tautochrone.base.errors import DamagedError
 from tautochrone.judge.comparison import conditions
 from tautochrone.judge.comparison.facts import is_same, varies_by_itself
+from tautochrone.statistics.course.change_points import change_points_of
 from tautochrone.trend.record import TRAITS, Record
 from tautochrone.trend.values import TrendMetric, TrendValue, value_of
 
@@ -246,8 +247,6 @@ def _changes(records: Sequence[Record]) -> tuple[list[tuple[FactChange, ...]], t
 
 
 def _steps(points: Sequence[TrendPoint]) -> Iterator[LevelStep]:
-    from tautochrone.statistics.course.change_points import change_points_of
-
     series = _series(points)
     shifts = change_points_of(series, least_length=SHORTEST, least_effect=LEAST_EFFECT, alpha=ALPHA)
     ends = [0, *(one.index for one in shifts), len(points)]

@@ -4,12 +4,10 @@ Where there are more values than a chart has room for, each stretch of time show
 so that no extreme is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +17,6 @@ from tautochrone.answer.charts.scales import Scale, beside, by_run, linear, seco
 from tautochrone.answer.charts.theme import INK, MUTED, series_tone
 from tautochrone.answer.series import Series, is_signed, runs_of, usual_size_ns
 from tautochrone.answer.typeset import duration
-
-if TYPE_CHECKING:
-    pass
 
 STRETCHES = 500
 """How many stretches of time the steps of a run are put into at most."""

@@ -1,11 +1,8 @@
 """Lanes over time: what each task did when, as figure 5 of Delgado et al. (2020) has it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tautochrone.answer.charts.grammar import Chart, Layer, Row, Rows, Told, field, literal, when
 from tautochrone.answer.charts.scales import Scale, linear, unit_of
@@ -13,11 +10,8 @@ from tautochrone.answer.charts.signs import MISS, MISS_SHAPE, Sign
 from tautochrone.answer.charts.theme import INK, LINE, MUTED, series_tone
 from tautochrone.answer.typeset import duration
 from tautochrone.base.words import plural
-from tautochrone.schedulability.timeline import JobPart, MeasuredJob, parts
-
-if TYPE_CHECKING:
-    from tautochrone.schedulability.taskset import Task
-    from tautochrone.schedulability.timeline import Timeline
+from tautochrone.schedulability.taskset import Task
+from tautochrone.schedulability.timeline import JobPart, MeasuredJob, Timeline, parts
 
 BLUE, RED, GREEN = series_tone(0), series_tone(1), series_tone(2)
 """The colours that Figure 4 of garre2014 has; they stay apart for every colour blindness."""

@@ -3,11 +3,9 @@
 Most rows show the marks of a summary, from the median to the worst value, joined by a thin line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, literal
 from tautochrone.answer.charts.scales import Scale, bands, beside, by_run, lanes, shapes, time
@@ -15,9 +13,7 @@ from tautochrone.answer.charts.signs import CIRCLE, DIAMOND, SQUARE, TRIANGLE_RI
 from tautochrone.answer.charts.theme import MUTED, series_tone
 from tautochrone.answer.series import Series, is_signed, runs_of, sources_of, usual_size_ns
 from tautochrone.answer.typeset import duration
-
-if TYPE_CHECKING:
-    from tautochrone.statistics.summary import Summary
+from tautochrone.statistics.summary import Summary
 
 SUMMARY_MARKS = {"median": "circle", "99 %": "square", "worst": "triangle-right"}
 CELL_MARKS = {"median": "circle", "99.9 %": "diamond", "99.999 %": "square", "max": "triangle-right"}

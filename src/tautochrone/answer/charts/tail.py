@@ -3,11 +3,8 @@
 The quantile plot with its regression line is Figure 3 of delgado2020.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,10 +24,8 @@ from tautochrone.answer.charts.theme import INK, MUTED, series_tone
 from tautochrone.answer.phrasing import tail as words
 from tautochrone.answer.typeset import duration
 from tautochrone.base.units import format_span
-
-if TYPE_CHECKING:
-    from tautochrone.judge.tail.curve import TailCurve
-    from tautochrone.statistics.difference.sides import QuantilePlot
+from tautochrone.judge.tail.curve import TailCurve
+from tautochrone.statistics.difference.sides import QuantilePlot
 
 _HEIGHT, _FIT_HEIGHT, _PLOT_HEIGHT = 280, 250, 260
 _ROOM = 1.06

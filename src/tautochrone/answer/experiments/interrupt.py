@@ -1,15 +1,14 @@
 """Interrupt and preemption latency: Tables 4 to 6 of laurich2004, and its cumulative curves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
+from tautochrone.answer.charts import cumulative
+from tautochrone.answer.series import Bins, CumulativeCurve, Series
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import plural
@@ -21,13 +20,9 @@ from tautochrone.judge.interrupt import (
     StartRequirement,
     judge_interrupt,
 )
+from tautochrone.run.folder import StoredRun
+from tautochrone.statistics import shape
 from tautochrone.statistics.counts import Range, counts_of, difference, narrowest_range
-
-if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure
-    from tautochrone.answer.series import Series
-    from tautochrone.run.folder import StoredRun
-
 
 _NA = "N/A"
 _MAJORITY = 0.97
@@ -61,9 +56,6 @@ class InterruptPresentation:
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """All curves on one chart, whole and enlarged at the top, with the requirement."""
-        from tautochrone.answer.blocks import Figure, Panel, PanelPlace
-        from tautochrone.answer.charts import cumulative
-
         series = [
             one
             for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
@@ -232,9 +224,6 @@ def _bound(held: StartRequirement) -> str:
 
 def _series(run: StoredRun, label: str, rank: int) -> Iterator[Series]:
     """Both latencies of a run, each with its whole curve."""
-    from tautochrone.answer.series import Bins, CumulativeCurve, Series
-    from tautochrone.statistics import shape
-
     for measure, name in _CURVES:
         if measure not in run.measures or run.count(measure) == 0:
             continue

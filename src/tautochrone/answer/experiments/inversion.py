@@ -1,15 +1,14 @@
 """Priority inversion: which locks are open to it, and what the threads did (garre2014, 3.2 and Figure 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
 from tautochrone.answer.charts.grammar import Chart, Row, Rows, Told, field, fixed
 from tautochrone.answer.charts.lanes import BLUE, RED
+from tautochrone.answer.charts.rows import key_of
 from tautochrone.answer.charts.scales import bands, by_run, colors, lanes, linear, shapes, time, worded_lines
+from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK, MUTED
 from tautochrone.answer.phrasing.mechanisms import locks_headline, why_not_shown
 from tautochrone.answer.typeset import duration, number
@@ -23,12 +22,10 @@ from tautochrone.judge.inversion import (
     Span,
     judge_run,
     repetitions,
+    scene,
+    typical,
 )
-
-if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure, Panel
-    from tautochrone.run.folder import StoredRun
-
+from tautochrone.run.folder import StoredRun
 
 # Three threads and a lock, as Figure 2 of garre2014, and how long the high thread waited for each
 # lock.
@@ -241,8 +238,6 @@ def _how(run: StoredRun, places: set[str]) -> str:
 
 def _scenario(run: StoredRun, label: str, verdicts: Sequence[LockVerdict], prefix: str) -> Figure | None:
     """One panel for each story that was told, by its first lock; the others are named in the caption."""
-    from tautochrone.answer.blocks import Figure
-
     told: dict[tuple[str, str], list[tuple[int, LockVerdict]]] = {}
     for source, one in zip(run.sources, verdicts, strict=True):
         if len(one.blocking_ns) and (story := _usual_story(one)) in _TITLES:
@@ -268,9 +263,6 @@ def _scenario(run: StoredRun, label: str, verdicts: Sequence[LockVerdict], prefi
 def _panels(
     run: StoredRun, told: dict[tuple[str, str], list[tuple[int, LockVerdict]]], prefix: str
 ) -> Iterator[Panel]:
-    from tautochrone.answer.blocks import Panel, PanelPlace
-    from tautochrone.judge.inversion import scene, typical
-
     several_places = len({where for _, where in told}) > 1
     scenes = {}
     for (story, where), members in told.items():
@@ -298,10 +290,6 @@ def _usual_story(one: LockVerdict) -> str:
 
 
 def _waits(judged: Sequence[tuple[StoredRun, str, Sequence[LockVerdict]]], prefix: str) -> Figure:
-    from tautochrone.answer.blocks import Figure, Panel, PanelPlace
-    from tautochrone.answer.charts.rows import key_of
-    from tautochrone.answer.charts.signs import Sign
-
     several_places = len({one.where for _, _, verdicts in judged for one in verdicts}) > 1
     rows = [
         LockRow(label, f"{one.lock}, {one.where}" if several_places else one.lock, one)

@@ -1,21 +1,15 @@
 """What is measured in kernel space, shown as the experiment in user space that measures the same."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from tautochrone.answer.blocks import Figure, Grid
+from tautochrone.answer.experiments import Presentation
 from tautochrone.answer.experiments.interrupt import InterruptPresentation
 from tautochrone.answer.experiments.period import PeriodPresentation
 from tautochrone.answer.experiments.response import ResponsePresentation
 from tautochrone.base.words import lower_first
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tautochrone.answer.blocks import Figure, Grid
-    from tautochrone.answer.experiments import Presentation
-    from tautochrone.run.folder import StoredRun
+from tautochrone.run.folder import StoredRun
 
 _IN_KERNEL_SPACE = (
     "The paper's FIFO is RTAI's, or a message pipe of Xenomai; here it is a kfifo with a wait queue. Its "

@@ -1,19 +1,14 @@
 """The error of the period: the table of koh2013 (4.1), and every error as it came."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
+from tautochrone.answer.charts import course
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_us
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import periodicity
-
-if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure, Panel
-    from tautochrone.run.folder import StoredRun
 
 ERROR = "period_error_ns"
 _COLUMNS = (
@@ -50,8 +45,6 @@ class PeriodPresentation:
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Every error over time, one panel per run and period, all on one scale."""
-        from tautochrone.answer.blocks import Figure
-
         panels = tuple(self._panels(runs, labels, prefix))
         if not panels:
             return []
@@ -80,9 +73,6 @@ class PeriodPresentation:
             )
 
     def _panels(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> Iterator[Panel]:
-        from tautochrone.answer.blocks import Panel, PanelPlace
-        from tautochrone.answer.charts import course
-
         drawn = [
             (f"{name}, {label}" if label else name, points, rank)
             for rank, (run, label) in enumerate(zip(runs, labels, strict=True))

@@ -1,24 +1,19 @@
 """Response times: which mechanism to choose, the spread between repetitions, tables 1 and 2 of koh2013."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
+from tautochrone.answer.charts import rows
+from tautochrone.answer.charts.rows import MechanismLane
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.judge.rows import absent_rows, rows_of
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import Count
 from tautochrone.statistics.means import Repetitions, repetitions
-
-if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure
-    from tautochrone.answer.charts.rows import MechanismLane
-    from tautochrone.run.folder import StoredRun
 
 ONE_WAY, ROUND_TRIP = "one_way_ns", "round_trip_ns"
 KOH_SEMAPHORE, KOH_ROUND_TRIP = "koh_semaphore_ns", "koh_round_trip_ns"
@@ -253,9 +248,6 @@ def _absences(runs: Sequence[StoredRun]) -> Iterator[str]:
 
 
 def _figure(runs: Sequence[StoredRun], labels: Sequence[str], prefix: str, measure: str) -> Figure | None:
-    from tautochrone.answer.blocks import Figure, Panel, PanelPlace
-    from tautochrone.answer.charts import rows
-
     lanes = {rank: held for rank, run in enumerate(runs) if (held := list(_lanes(run, measure)))}
     if not lanes:
         return None
@@ -283,8 +275,6 @@ def _figure(runs: Sequence[StoredRun], labels: Sequence[str], prefix: str, measu
 
 
 def _lanes(run: StoredRun, measure: str) -> Iterator[MechanismLane]:
-    from tautochrone.answer.charts.rows import MechanismLane
-
     summaries = {row.source: row.summary for row in rows_of(run, measure)}
     for cell in _cells(run):
         summary = summaries[cell.source]

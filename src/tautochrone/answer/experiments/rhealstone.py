@@ -1,12 +1,11 @@
 """Rhealstone: Table 1 of garre2014, the six components, the figure, and every row beside the published."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
+from tautochrone.answer.charts import rows
+from tautochrone.answer.charts.rows import SummaryLine
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_us
 from tautochrone.judge.rhealstone import (
@@ -21,12 +20,8 @@ from tautochrone.judge.rhealstone import (
     judge_rhealstone,
 )
 from tautochrone.judge.rows import rows_of
-
-if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure
-    from tautochrone.answer.charts.rows import SummaryLine
-    from tautochrone.run.folder import StoredRun
-    from tautochrone.statistics.summary import Summary
+from tautochrone.run.folder import StoredRun
+from tautochrone.statistics.summary import Summary
 
 _NA = "N/A"
 _NUMBERS = ("none", "one", "two", "three", "four", "five", "six")
@@ -48,9 +43,6 @@ class RhealstonePresentation:
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Every row, with what the paper printed for other systems."""
-        from tautochrone.answer.blocks import Figure, Panel, PanelPlace
-        from tautochrone.answer.charts import rows
-
         named = [
             one
             for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
@@ -177,8 +169,6 @@ def _rates(name: str, rating: Rating) -> Iterator[tuple[str, str]]:
 
 def _lines(run: StoredRun, label: str, rank: int) -> Iterator[tuple[str, SummaryLine]]:
     """With the name of the row, to group by."""
-    from tautochrone.answer.charts.rows import SummaryLine
-
     component: Component | None = next(
         (one for one in judge_rhealstone(run).components if one.name == "interrupt latency"), None
     )
@@ -191,8 +181,6 @@ def _lines(run: StoredRun, label: str, rank: int) -> Iterator[tuple[str, Summary
 
 
 def _printed(row: str) -> list[SummaryLine]:
-    from tautochrone.answer.charts.rows import SummaryLine
-
     return [
         SummaryLine(
             f"{one.system} ({one.year})", None, one.values_ns[row], f"{one.paper}, {one.machine}, {one.year}"

@@ -1,12 +1,11 @@
 """Context switches: Table 1 of schmidt2002, how its third column comes about, rows beside the paper's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
+from tautochrone.answer.charts import rows
+from tautochrone.answer.charts.rows import SummaryLine
 from tautochrone.base.units import format_us
 from tautochrone.judge.rows import rows_of
 from tautochrone.judge.switching import (
@@ -18,12 +17,8 @@ from tautochrone.judge.switching import (
     Synchronized,
     judge_switching,
 )
-
-if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure
-    from tautochrone.answer.charts.rows import SummaryLine
-    from tautochrone.run.folder import StoredRun
-    from tautochrone.statistics.summary import Summary
+from tautochrone.run.folder import StoredRun
+from tautochrone.statistics.summary import Summary
 
 _NA = "N/A"
 _JITTER = (
@@ -52,9 +47,6 @@ class SwitchPresentation:
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Every row, with what the paper printed for other systems."""
-        from tautochrone.answer.blocks import Figure, Panel, PanelPlace
-        from tautochrone.answer.charts import rows
-
         lines = [
             line
             for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
@@ -158,16 +150,12 @@ def _synchronized_row(held: Synchronized) -> tuple[str, ...]:
 
 
 def _lines(run: StoredRun, label: str, rank: int) -> Iterator[SummaryLine]:
-    from tautochrone.answer.charts.rows import SummaryLine
-
     for row in rows_of(run):
         if row.summary is not None:
             yield SummaryLine(row.beside(label), row.summary, rank=rank)
 
 
 def _printed(row: str) -> list[SummaryLine]:
-    from tautochrone.answer.charts.rows import SummaryLine
-
     return [
         SummaryLine(
             f"{one.system} ({one.year})", None, one.values_ns[row], f"{one.paper}, {one.machine}, {one.year}"

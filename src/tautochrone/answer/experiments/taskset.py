@@ -1,10 +1,7 @@
 """A task set: expected against measured, and tables 7 and 8 of delgado2020. In figures, its schedule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
 from tautochrone.answer.charts import lanes
@@ -22,12 +19,9 @@ from tautochrone.experiments.taskset_run import (
     outcomes_of,
     tightest_release_ns,
 )
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import WorkCalibrated
 from tautochrone.schedulability.timeline import Timeline, simulate
-
-if TYPE_CHECKING:
-    from tautochrone.run.folder import StoredRun
-
 
 # The figures of a task set: its schedule as expected and as measured, and the responses of each
 # task.

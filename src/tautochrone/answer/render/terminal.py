@@ -1,17 +1,14 @@
 """A document in a terminal or a pipe."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from tautochrone.answer.blocks import Mark, Sheet
+from tautochrone.answer.blocks import Grid, Mark, Sheet
 from tautochrone.answer.console import show_part
 from tautochrone.answer.document import (
     Block,
@@ -39,10 +36,7 @@ from tautochrone.answer.typeset import plain
 from tautochrone.answer.views import grids
 from tautochrone.answer.warnings import band_of
 from tautochrone.base.faults import now
-
-if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Grid
-    from tautochrone.run.manifest import Manifest
+from tautochrone.run.manifest import Manifest
 
 _GAP = 2
 _MOST_TURNED = 8

@@ -1,30 +1,33 @@
 """How rare a late cycle is: tables, a document, the section of a run's page, and JSON."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tautochrone.answer.blocks import Grid, all_made
-from tautochrone.answer.document import Block, Disclosure, Document, Drawing, Lost, Sentence, Subheading, part
+from tautochrone.answer.document import (
+    Block,
+    Disclosure,
+    Document,
+    DocumentPart,
+    Drawing,
+    Lost,
+    Medium,
+    Sentence,
+    Subheading,
+    part,
+)
 from tautochrone.answer.phrasing import tail as words
 from tautochrone.answer.phrasing import tail_checks
 from tautochrone.answer.tail.figures import is_fitted, of_source
 from tautochrone.answer.views.grids import view
+from tautochrone.base.faults import Fault
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.base.words import upper_first
 from tautochrone.judge.tail.source import FAR, LASTING, TOO_FAR, AtLimit, AtRate, SourceTail
+from tautochrone.judge.tail.tails import RunTails
 from tautochrone.statistics.tails.parts import TailCheck
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tautochrone.answer.document import DocumentPart, Medium
-    from tautochrone.base.faults import Fault
-    from tautochrone.judge.tail.tails import RunTails
-
 
 # The tables about tails, for terminals and pages.
 

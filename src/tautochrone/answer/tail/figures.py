@@ -1,22 +1,19 @@
 """The figures about tails: of a page, and at publication size as `tail` and `tail-fit`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.charts import tail
+from tautochrone.answer.figure import draw_of
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing import tail_checks
 from tautochrone.answer.typeset import duration
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import upper_first
 from tautochrone.judge.tail.curve import TailCurve, curve_of
+from tautochrone.judge.tail.source import SourceTail
 from tautochrone.judge.tail.tails import tails_of
-
-if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure, Panel, PanelPlace
-    from tautochrone.judge.tail.source import SourceTail
-    from tautochrone.run.folder import StoredRun
+from tautochrone.run.folder import StoredRun
 
 IN_WORDS = {"tail": "what is exceeded how often", "tail-fit": "how well that is fitted"}
 KINDS = tuple(IN_WORDS)
@@ -43,9 +40,6 @@ def of_source(one: SourceTail, prefix: str, meaning: str) -> tuple[Figure, ...]:
     """The figures of a page about one source; none where nothing is fitted."""
     if not is_fitted(one):
         return ()
-    from tautochrone.answer.blocks import Figure, PanelPlace
-    from tautochrone.answer.charts import tail
-
     curve = curve_of(one)
     levels, fits = (
         _levels(one, curve, PanelPlace(f"{prefix}-levels"), "", meaning),
@@ -70,10 +64,6 @@ def draw(
     Raises:
         UsageError: there is no such measure or no sample; or nothing could be fitted to any source.
     """
-    from tautochrone.answer.blocks import Figure, PanelPlace
-    from tautochrone.answer.charts import tail
-    from tautochrone.answer.figure import draw_of
-
     labels = label_runs([run.manifest for run in runs])
     every = [
         (f"{label}, {one.name}" if len(runs) > 1 else one.name, tails.meaning, one)
@@ -105,9 +95,6 @@ def draw(
 
 
 def _levels(one: SourceTail, curve: TailCurve, place: PanelPlace, name: str, meaning: str) -> Panel:
-    from tautochrone.answer.blocks import Panel
-    from tautochrone.answer.charts import tail
-
     limits = (
         {}
         if one.period_ns is None
@@ -120,9 +107,6 @@ def _levels(one: SourceTail, curve: TailCurve, place: PanelPlace, name: str, mea
 
 
 def _fits(curve: TailCurve, kind: str, first: int, name: str, meaning: str) -> tuple[Panel, ...]:
-    from tautochrone.answer.blocks import Panel, PanelPlace
-    from tautochrone.answer.charts import tail
-
     title, of = upper_first(meaning), f"{name}: " if name else ""
     return (
         Panel(PanelPlace(kind, first), f"{of}all samples, and the fit", tail.survival(curve, title=title)),

@@ -1,17 +1,10 @@
 """How long to measure: as a document, and as JSON."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.document import Document, part
 from tautochrone.answer.views.grids import view
 from tautochrone.base.units import format_percent, format_rate, format_span
-from tautochrone.judge.tail.sample_plan import PRECISION
-
-if TYPE_CHECKING:
-    from tautochrone.judge.tail.sample_plan import Need, SamplePlan
+from tautochrone.judge.tail.sample_plan import PRECISION, Need, SamplePlan
 
 SCHEMA = 1
 
