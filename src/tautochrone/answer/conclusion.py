@@ -264,14 +264,7 @@ _OF_LAB = "lab:"
 def next_steps(
     verdict: Verdict | None, facts: Facts, target: str = LOCAL, loop: str | None = None
 ) -> list[NextStep]:
-    """The next questions, the nearest first.
-
-    Args:
-        verdict: of the loops; None: none was judged.
-        facts: about the machine.
-        target: where was measured, as `--on` has it.
-        loop: the id of a run of a loop; None: there is none.
-    """
+    """The next questions, the nearest first; ``loop`` is the id of a run of a loop, if there is one."""
     return list(_steps(verdict, facts, target, loop))
 
 

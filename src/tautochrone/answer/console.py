@@ -50,10 +50,8 @@ def show_part(
 ) -> None:
     """Print a part of an answer; where that fails unexpectedly, a notice stands in its place.
 
-    Args:
-        part: what it is, as its heading names it.
-        show: prints it on ``console``; called with what else is given. Nothing is written before it ended, so
-            that what goes wrong with the output is no fault of the part.
+    Nothing is written before ``show`` ended, so that what goes wrong with the output is no fault of the
+    part.
     """
 
     def notice(fault: Fault) -> None:

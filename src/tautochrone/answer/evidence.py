@@ -99,10 +99,8 @@ def gather(
 ) -> Evidence:
     """Read and reduce ``runs``. A source without a single sample has no series.
 
-    Args:
-        runs: in the order in which they shall stand.
-        each: is given every measure of a run that has samples, reduced, before that is forgotten: nobody else
-            has to read the samples again.
+    ``each`` is given every measure of a run that has samples, reduced, before that is forgotten: nobody
+    else has to read the samples again.
 
     Raises:
         DamagedError: samples can't be read.

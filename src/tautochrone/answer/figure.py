@@ -91,10 +91,7 @@ def draw_kind(
 ) -> tuple[Specification, MeasuredEvidence]:
     """The figure of this kind at publication size, and what it is about.
 
-    Args:
-        kind: one of `kinds`.
-        measure: which measure a general kind shows; None for the first.
-        others: kinds that are drawn elsewhere, for the advice.
+    ``others`` are kinds that are drawn elsewhere, for the advice.
 
     Raises:
         UsageError: there is no such kind, no such measure, or no sample.
@@ -128,11 +125,7 @@ def _counted(measured: MeasuredEvidence) -> str:
 
 
 def draw_of(figures: Callable[[str], Sequence[Figure]], kind: str | None) -> Specification:
-    """One kind of the figures of a campaign, at publication size.
-
-    Args:
-        figures: makes them, their panels' ids beginning with a prefix.
-        kind: one of `kinds_of`; None: the first.
+    """One kind of the figures of a campaign, or the first, at publication size.
 
     Raises:
         UsageError: there is no such kind, or no figure at all.
@@ -180,12 +173,8 @@ def stacked(
 ) -> Specification:
     """Figures of a page below each other, each below its key, in the colours of paper.
 
-    Args:
-        groups: of each figure its panels and its key.
-        width: of a panel without its axes, in px.
-        columns: how many panels stand side by side.
-        spacing: between rows of them, in px.
-        title_of_one: whether a panel that is the only one has its title, too.
+    A group has the panels of a figure and its key. ``width`` is that of a panel without its axes;
+    ``title_of_one`` gives a panel that is the only one its title, too.
     """
     theme = PAPER.wide(width)
     every = [panel for panels, _ in groups for panel in panels]

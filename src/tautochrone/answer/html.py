@@ -63,10 +63,6 @@ def render(template: str, **words: Any) -> str:
 
     Words that come `Later` are made where the template first uses them. Between ``{% part TITLE %}`` and
     ``{% endpart %}`` what fails unexpectedly costs no more than what stands there.
-
-    Args:
-        template: its name.
-        words: what it shows; `band`, where it has runs of the virtual lab.
     """
     return (
         templates()

@@ -59,10 +59,8 @@ _TOO_FEW = "too few"
 def document(seen: Evidence, *, intervals: bool = False, whole: bool = True) -> Document:
     """One run: what presents its experiment first, then each measure.
 
-    Args:
-        seen: the evidence of this run alone.
-        intervals: with the confidence interval of each quantile.
-        whole: whether each source of a presented experiment is told in numbers, too.
+    ``whole`` tells each source of a presented experiment in numbers, too; ``intervals`` adds the
+    confidence interval of each quantile.
     """
     (manifest,) = seen.manifests
     return Document(
@@ -149,13 +147,7 @@ def source_table(
     intervals: bool = False,
     short: bool = False,
 ) -> TypedTable:
-    """A line for each source, without columns that say nothing of any.
-
-    Args:
-        absent: rows that the system could not give.
-        intervals: with the confidence interval of each quantile.
-        short: only the columns that fit a narrow terminal.
-    """
+    """A line for each source, without columns that say nothing of any; ``short``: for a narrow terminal."""
     own = {book.name: book for book in books}
     lines = [dict(_entries(one, own.get(one.source), intervals=intervals)) for one in series]
     heads = [

@@ -165,13 +165,9 @@ def warnings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Notic
 
 
 def said_once(found: Iterable[tuple[RunWarning, _Who]], about: Callable[[list[_Who]], str]) -> list[Notice]:
-    """Each warning once, in the order in which they came first.
+    """Each warning once, in the order in which they came first; ``about`` names all who have it.
 
     Of many that differ only in what they say of each run, some stand for all.
-
-    Args:
-        found: a warning, and who has it.
-        about: names all who have it.
     """
     groups: dict[RunWarning, list[_Who]] = {}
     for warning, who in found:
@@ -202,9 +198,7 @@ def said_once(found: Iterable[tuple[RunWarning, _Who]], about: Callable[[list[_W
 def findings(found: Mapping[str, Sequence[Finding]], *levels: str) -> list[Notice]:
     """The audits' findings of these levels; one that several machines share is said once.
 
-    Args:
-        found: the findings of each machine, by its name; the name is said where there are several.
-        levels: which to take, in this order.
+    Findings come by the name of their machine, which is said where there are several.
     """
     where: dict[Finding, list[str]] = {}
     for machine, own in found.items():

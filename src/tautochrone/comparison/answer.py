@@ -41,10 +41,7 @@ _STANDINGS: dict[Passing, Standing] = {
 def document(comparison: Comparison, lacking: Sequence[str] = (), command: Sequence[str] = ()) -> Document:
     """What a comparison comes to: conditions first, then numbers, gates, and charts.
 
-    Args:
-        comparison: of two sides or more.
-        lacking: of campaigns, what is only on one side.
-        command: what was typed.
+    ``lacking`` says, of campaigns, what is only on one side.
     """
     cells = bool(comparison.pairs[0].cell)
     placed = _placed(comparison)
@@ -223,12 +220,7 @@ def _gate(one: Judged) -> dict[str, object]:
 
 
 def outcome(comparison: Comparison, *, strict: bool) -> Outcome:
-    """One case for each gate and source.
-
-    Args:
-        strict: whether a gate that could not be shown either way is none that is passed; otherwise it counts
-            as skipped.
-    """
+    """One case for each gate and source; without ``strict``, one not shown either way is skipped."""
     return Outcome(words.headline(comparison), tuple(_case(one, strict=strict) for one in comparison.gates))
 
 

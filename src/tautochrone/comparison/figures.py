@@ -62,13 +62,7 @@ def reach_of(ratios: Sequence[SideRatio]) -> float:
 
 
 def ratios(held: Sequence[SideRatio], *, reach: float, title: str) -> Chart:
-    """Draw ratios with their intervals; one that reaches an end of the scale goes on beyond it.
-
-    Args:
-        held: what is drawn; rows stand in the order in which they come first.
-        reach: of the scale, as `reach_of` gives it.
-        title: of the axis.
-    """
+    """Draw ratios with their intervals; one that reaches an end of the scale goes on beyond it."""
     low, high = 1 / reach, reach
     names = list(dict.fromkeys(one.name for one in held))
     runs = list(dict.fromkeys(one.run for one in sorted(held, key=lambda one: one.rank)))
@@ -132,11 +126,7 @@ _LATE, _LARGE = "cycles at most so late", "samples at most so large"
 
 
 def figures(comparison: Comparison, names: Sequence[str]) -> list[Figure]:
-    """All of them.
-
-    Args:
-        names: of the sides, for the charts; all different.
-    """
+    """All figures; the names of the sides all differ."""
     if comparison.pairs[0].cell:
         return _of_cells(comparison)
     found: list[Figure] = []

@@ -38,12 +38,7 @@ _MOST_IN_FULL = 12  # selections
 
 
 def document(selected: Selected, command: Sequence[str] = ()) -> Document:
-    """Each selection: the ranking, the tests, and what can mislead.
-
-    Args:
-        selected: at least one selection.
-        command: what was typed.
-    """
+    """Each selection: the ranking, the tests, and what can mislead."""
     placed = _placed(selected)
     many = len(selected.selections) > _MOST_IN_FULL
     sections = [

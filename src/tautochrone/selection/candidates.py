@@ -145,9 +145,7 @@ def read(contest: Contest) -> Iterator[tuple[str, tuple[Candidate, ...]]]:
 def reference_of(names: Sequence[str], wanted: str | None = None) -> tuple[str, str]:
     """By which candidate the others are measured, and why by that one, in words.
 
-    Args:
-        names: of the candidates.
-        wanted: as a person named it; "MI" also means "MI in part".
+    A person who wants "MI" also means "MI in part".
 
     Raises:
         UsageError: there is none of that name.

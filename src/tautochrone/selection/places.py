@@ -87,9 +87,8 @@ def places(
 ) -> tuple[Ranking, dict[tuple[int, int], QuantileDifference]]:
     """The ranking, and the comparisons that it rests on where it is of a quantile.
 
-    Args:
-        quantiles: those that ``pairs`` has, ascending.
-        alpha: chance, at most, that it shows any difference where there is none.
+    ``quantiles`` are those of ``pairs``, ascending; ``alpha`` is the chance, at most, that it shows any
+    difference where there is none.
     """
     names = [one.name for one in candidates]
     if metric.q is not None:

@@ -52,10 +52,6 @@ def traits_of(run: StoredRun) -> dict[str, str]:
 def axis_of(typed: str, there: Sequence[Mapping[str, str]]) -> str:
     """The axis that a person named.
 
-    Args:
-        typed: the name.
-        there: traits of all runs.
-
     Raises:
         UsageError: no run has such a trait.
     """

@@ -44,9 +44,7 @@ _LONGEST_SPARK = 44
 def document(trend: Trend, manifests: Sequence[Manifest]) -> Document:
     """One line of comparable runs after the other, those of most runs first.
 
-    Args:
-        trend: of at least one line.
-        manifests: of the runs that it may be about; at least one.
+    The manifests are those of runs that it may be about; at least one.
     """
     there = {point.run for line in trend.lines for point in line.points}
     about = [one for one in manifests if one.id in there] or manifests  # or none of them has a value

@@ -18,13 +18,7 @@ _ROOM = 1.15  # of shares, above the largest
 
 
 def chart(line: TrendLine, metric: TrendMetric, name: str) -> Chart:
-    """Draw one line of runs, in the order in which they were measured.
-
-    Args:
-        line: of at least one point.
-        metric: what the points are, in ns or as a share of releases.
-        name: of the line, for people who can't see the chart.
-    """
+    """Draw one line of runs, in the order in which they were measured; ``name`` it for who can't see it."""
     y = _y(line, metric)
     labels = _labels(line.points)
     x = linear(

@@ -135,13 +135,10 @@ class Trend:
 def trend(
     found: Sequence[Record], metric: TrendMetric, by: Sequence[str] = TRAITS, last: int | None = None
 ) -> Trend:
-    """The lines of a number over runs.
+    """The lines of a number over runs, of which each keeps the ``last`` ones.
 
-    Args:
-        found: the runs, oldest first.
-        by: the traits that tell lines apart; the experiment with its parameters, the source, and whether it
-            is of the virtual lab always do.
-        last: keep so many of the latest runs of each line; None: all.
+    ``by`` are the traits that tell lines apart; the experiment with its parameters, the source, and
+    whether it is of the virtual lab always do.
     """
     groups: dict[tuple[object, ...], list[tuple[Record, str, str]]] = {}
     shown: set[str] = set()

@@ -40,11 +40,7 @@ class TrendMetric:
 
 
 def parse_metric(text: str, known: Collection[str]) -> TrendMetric:
-    """Read a metric.
-
-    Args:
-        text: as a person writes it.
-        known: the measures there are, with their ``_ns``.
+    """Read a metric as a person writes it, of the known measures, with their ``_ns``.
 
     Raises:
         UsageError: it can't be read, or there is no such measure; the advice says what there is.
@@ -122,9 +118,7 @@ class TrendValue:
 def value_of(record: Record, metric: TrendMetric, measure: str, books: Sequence[Books]) -> TrendValue | None:
     """The number; None: the run has no sample of it, or nothing that could be missed.
 
-    Args:
-        measure: its full name.
-        books: of the sources that are taken together.
+    The books are of the sources that are taken together.
 
     Raises:
         DamagedError: the samples can't be read.

@@ -64,12 +64,7 @@ def envelope(
 ) -> Chart:
     """Draw the least and the largest value of each stretch of time, over seconds since the start.
 
-    Args:
-        series: each with an envelope.
-        within: series that share its colours; ``range_of``: series that share its axes.
-        title: what the values, in ns, are.
-        legend: whether the chart says which colour each run has.
-        height: in px.
+    Series share colours with those ``within`` and axes with those of ``range_of``; each has an envelope.
     """
     every = [one for one in (range_of or within or series) if one.envelope is not None]
     runs = runs_of(within or series)
@@ -100,14 +95,7 @@ def envelope(
 def worst_so_far(
     series: Sequence[Series], *, title: str = "latency", legend: bool = True, height: int = 200
 ) -> Chart:
-    """Draw each new maximum, for runs that kept a histogram.
-
-    Args:
-        series: each with maxima.
-        title: what the values, in ns, are.
-        legend: whether the chart says which colour each run has.
-        height: in px.
-    """
+    """Draw each new maximum of series that have maxima, for runs that kept a histogram."""
     runs = runs_of(series)
     values = [float(value) for one in series if one.maxima for value in one.maxima.value_ns.tolist()]
     y = time(values, f"{title}, worst so far", sparse=True, knee_ns=usual_size_ns(series))
@@ -223,15 +211,7 @@ class PeriodErrors:
 
 
 def thin_errors(errors_ns: npt.NDArray[np.integer[Any]], most: int) -> PeriodErrors | None:
-    """Return at most ``most`` errors: the largest of each stretch, so that none that matters is left out.
-
-    Args:
-        errors_ns: in ns, shape (n,), in the order in which they came.
-        most: how many.
-
-    Returns:
-        None if there are no errors.
-    """
+    """Return the largest error of each of at most ``most`` stretches, in their order; None without errors."""
     count = len(errors_ns)
     if count == 0:
         return None
@@ -244,10 +224,7 @@ def thin_errors(errors_ns: npt.NDArray[np.integer[Any]], most: int) -> PeriodErr
 def errors(points: PeriodErrors, *, reach_ns: int, rank: int = 0) -> Chart:
     """Draw signed errors in their order: a stem from 0 to each, and the band of their mean size.
 
-    Args:
-        points: what is drawn.
-        reach_ns: the largest size in ns over all panels, so that they share a scale.
-        rank: of the run, for its colour.
+    ``reach_ns`` is the largest size over all panels, so that they share a scale.
     """
     color, mean_us = series_tone(rank), points.mean_size_ns / 1e3
     reach_us = max(reach_ns / 1e3, 0.01) * 1.05

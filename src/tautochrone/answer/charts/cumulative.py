@@ -105,13 +105,7 @@ def whole(
 ) -> Chart:
     """Draw the cumulative curves up to 100 %, from 0 or from where the frame begins.
 
-    Args:
-        series: a curve each; the colour tells the run, the dash tells the source.
-        title: of the axis of values, which are in ns.
-        legend: whether the chart says which colour and which dash mean what.
-        height: in px.
-        counted: what the shares are of, and how it is ordered.
-        frame: what it shares with other charts.
+    The colour tells the run, the dash tells the source; ``counted`` says what the shares are of.
     """
     lowest = 1 - frame.top
     x = _x(_span(series, lowest), series, frame, title)
@@ -140,8 +134,6 @@ def top(
     frame: ChartFrame = TENTH,
 ) -> Chart:
     """Draw the latest tenth of the cycles, or as the frame has it, on an axis of rarity: 90 %, 99 %, 99.9 %.
-
-    The arguments are those of `whole`.
     """
     points = [(one, index, *point) for index, one in enumerate(series) for point in _tail(one, frame.top)]
     x = _x([float(at) for _, _, at, _, _ in points], series, frame, title)
@@ -252,9 +244,7 @@ def _known(frame: ChartFrame, x: Scale, y: Scale, share: str, middle: float) -> 
 def is_apart(one: PublishedShare, shown: float) -> bool:
     """Tell whether it is a maximum, or so far below all samples that a linear axis tells it.
 
-    Args:
-        one: the number.
-        shown: the share of the samples that the axis has, from the largest down.
+    The axis has the share ``shown`` of the samples, from the largest down.
     """
     return one.share is not None and (one.share >= 1 or 1 - one.share >= _APART * shown)
 

@@ -66,10 +66,7 @@ class Legend:
 def field(name: str, kind: Kind = "nominal", **more: Any) -> Channel:
     """Return the channel of a field; ``min(at)`` and ``max(at)`` are the ends of all rows that are alike.
 
-    Args:
-        name: of the field.
-        kind: how Vega-Lite takes its values.
-        more: scale, axis, legend, title and the like, as Vega-Lite has them.
+    ``more`` are scale, axis, legend, title and the like, as Vega-Lite has them.
     """
     return Channel({**_named(name), "type": kind, **more})
 

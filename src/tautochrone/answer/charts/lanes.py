@@ -48,12 +48,9 @@ def schedule(
 ) -> Chart:
     """Draw a schedule, one lane per task, and below each lane the jobs measured of the same task.
 
-    An arrow up is a release, an arrow down a deadline, a broken line leads over a preemption.
-
-    Args:
-        expected: cut it with `Timeline.until` to what can be seen at this width: some hundred jobs at most.
-        measured: of the same window; None draws the expected schedule alone. What lies past it is left out.
-        with_legend: whether the chart has a legend, or the page a key (`SCHEDULE_KEY`).
+    An arrow up is a release, an arrow down a deadline, a broken line leads over a preemption. Cut what is
+    expected with `Timeline.until` to what can be seen at this width, some hundred jobs at most; what was
+    measured past it is left out. Without a legend, the page has a key (`SCHEDULE_KEY`).
     """
     drawing = _Schedule(expected, measured)
     x, y = drawing.x, drawing.y()

@@ -52,12 +52,8 @@ def responses(
 ) -> Chart:
     """Draw the share of jobs that took longer, against the worst response by analysis and the deadline.
 
-    Args:
-        measured: of one task, one entry for each run that has some.
-        limits: the lines; at most a few, drawn from top to bottom.
-        runs: all runs of the page in order, so that each keeps its colour.
-        title: what the values are.
-        counted: what has them.
+    What was measured is of one task, one entry for each run that has some; ``runs`` are all of the page
+    in order, so that each keeps its colour. ``counted`` says what has the values.
     """
     ends = [limit.at_ns for limit in limits]
     low = min([*(int(one.values_ns.min()) for one in measured), *ends])

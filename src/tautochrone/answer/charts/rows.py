@@ -76,10 +76,7 @@ def _joined(
 def cpus(series: Sequence[Series], *, title: str = "Latency", legend: bool = True) -> Chart:
     """Draw median, rare quantiles and maximum of every source and run on one scale of time.
 
-    Args:
-        series: each with a summary; a quantile for which there are too few samples has no mark.
-        title: of the axis.
-        legend: whether the chart says what colours and shapes mean.
+    A quantile for which there are too few samples has no mark.
     """
     runs, sources = runs_of(series), sources_of(series)
     marks = {**_LEAST, **CPU_MARKS} if is_signed(series) else CPU_MARKS
@@ -145,13 +142,7 @@ class CellLine:
 
 
 def cells(lines: Sequence[CellLine], *, span_ns: Sequence[float], title: str) -> Chart:
-    """Draw each repetition's median, rare quantiles and maximum.
-
-    Args:
-        lines: from top to bottom.
-        span_ns: values in ns that the scale must hold, those of all panels of the figure.
-        title: of the axis.
-    """
+    """Draw each repetition's median, rare quantiles and maximum; ``span_ns`` is what all panels hold."""
     least = min(span_ns)
     x = time([*span_ns, least * _ROOM_TO_LEFT if least > 0 else least], title)
     numbers = sorted({number for line in lines for number, _ in line.repetitions})
@@ -239,12 +230,7 @@ def mechanisms(
 ) -> Chart:
     """Draw median, 99 % and worst; the first placement has filled marks, the others have hollow ones.
 
-    Args:
-        measured: from top to bottom.
-        span_ns: values in ns that the scale must hold, those of all panels of the figure.
-        title: of the axis.
-        rank: of the run, for its colour.
-        legend: whether the chart says what the shapes mean.
+    The scale holds ``span_ns``, the values of all panels of the figure.
     """
     names = list(dict.fromkeys(lane.mechanism for lane in measured))
     placements = list(dict.fromkeys(lane.placement for lane in measured))
@@ -327,10 +313,7 @@ class SummaryLine:
 def summaries(lines: Sequence[SummaryLine], *, span_ns: Sequence[float], title: str) -> Chart:
     """Draw median, 99 % and worst of each row; faint strokes are what papers printed.
 
-    Args:
-        lines: from top to bottom.
-        span_ns: values in ns that the scale must hold, those of all panels of the figure.
-        title: of the axis.
+    The scale holds ``span_ns``, the values of all panels of the figure.
     """
     x = time([*span_ns, min(span_ns) * _ROOM_TO_LEFT], title)
     y = bands("name", [line.name for line in lines], labelLimit=190)

@@ -85,17 +85,10 @@ def time(
     sparse: bool = False,
     knee_ns: float | None = None,
 ) -> Scale:
-    """Return a logarithmic scale of time that holds every value.
+    """Return a logarithmic scale of time that holds every value, in ns; ``sparse``: one tick to a decade.
 
-    With negative values it is linear around 0 and logarithmic to both sides.
-
-    Args:
-        values_ns: in ns.
-        title: of the axis, whose labels have units.
-        grid: whether lines lead from the ticks over the chart.
-        sparse: whether there is only one tick to a decade.
-        knee_ns: where a scale with negative values bends: a usual size of the values; None: it is taken from
-            the largest of them.
+    With negative values it is linear around 0 and logarithmic to both sides; it bends at ``knee_ns``, a
+    usual size of the values, or where the largest of them suggests.
     """
     values = list(values_ns)
     if min(values, default=0) < 0:
@@ -167,23 +160,15 @@ def seconds(last_s: float, title: str = "time since the start (s)") -> Scale:
 
 
 def unit_of(size_ns: float, *, least: float = 1) -> tuple[float, str]:
-    """Return the unit for an axis of values up to ``size_ns``: its length in ns, and its name.
-
-    Args:
-        size_ns: a length of time in ns.
-        least: how many of the unit it must have.
-    """
+    """Return the unit for an axis of values up to ``size_ns``, ``least`` of it or more: its ns, its name."""
     return next((scale, unit) for scale, unit in _UNITS if size_ns >= least * scale or scale == 1)
 
 
 def rarity(rarest: float, top: float, title: str, ticks: Sequence[float]) -> Scale:
     """Return a scale of the share of samples that are larger, on which each step up is ten times rarer.
 
-    Args:
-        rarest: the least such share, at the upper end.
-        top: the largest, at the lower end.
-        title: of the axis, whose labels say the share that is not larger.
-        ticks: shares of samples that are larger.
+    The share falls from ``top``, at the lower end, to ``rarest``, at the upper one; labels say the share
+    that is not larger.
     """
     label = "format((1 - datum.value) * 100, '~f') + ' %'"
     made = logarithmic(rarest, top, title, values=list(ticks), labelExpr=label, labelOverlap="greedy")
@@ -219,13 +204,8 @@ def bands(
 ) -> Channel:
     """Return the channel of a field of names, of which each has a band; a line break begins a second line.
 
-    Args:
-        name: of the field.
-        order: the names, from top to bottom or from left to right.
-        padding: between bands and outside of them, in bands; None: as Vega-Lite has it.
-        title: of the axis.
-        fixed: whether names without a row have their band, too.
-        axis: properties of Vega-Lite's axis.
+    ``padding`` is that between bands and that outside of them, in bands; ``fixed`` gives names without a
+    row their band, too; ``axis`` are properties of Vega-Lite's axis.
     """
     broken = any("\n" in one for one in order)
     lines = {"labelExpr": "split(datum.label, '\\n')", "labelBaseline": "line-top"} if broken else {}
@@ -248,11 +228,7 @@ def bands(
 def lanes(name: str, order: Sequence[Any], padding: float | None = 0.3, *, fixed: bool = False) -> Channel:
     """Return the channel of a field whose values lie beside each other within one band.
 
-    Args:
-        name: of the field.
-        order: of its values.
-        padding: outside of the lanes, in lanes; None: as Vega-Lite has it.
-        fixed: whether values without a row have their lane, too.
+    ``padding`` is outside of the lanes, in lanes; ``fixed`` gives values without a row their lane, too.
     """
     scale = {
         **({} if padding is None else {"paddingOuter": padding}),
@@ -327,12 +303,8 @@ def worded_lines(
 ) -> list[Layer]:
     """Return lines across the whole chart, such as limits, with words beside them.
 
-    Args:
-        rows: a place on an axis each, and the field "words".
-        along: the channel, ``x`` or ``y``, that has the place.
-        words: where words stand and how they look, as of `Rows.text`.
-        color: of the lines.
-        rule: how lines look, as of `Rows.rule`.
+    A row has a place on an axis, which ``along`` has as its channel, and the field "words". ``words`` say
+    where words stand and how they look, as of `Rows.text`; ``rule`` how lines look, as of `Rows.rule`.
     """
     base = Rows(rows, **along)
     return [base.rule(color=color, **rule), base.text("words", **{"color": INK, **words})]

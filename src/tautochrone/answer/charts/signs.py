@@ -122,12 +122,7 @@ def outline(shape: str, size: float = 1.0, *, backwards: bool = False) -> str:
 
 
 def as_in_key(rows: Sequence[Mapping[str, object]], **more: Any) -> Layer:
-    """Return marks in the shapes of a key, as large as there; ``path`` of each row is its outline.
-
-    Args:
-        rows: the data.
-        more: as of `Rows.point`.
-    """
+    """Return marks in the shapes of a key, as large as there; ``path`` of each row is its outline."""
     values = [{**row, "shape": unit_path(str(row["path"]))} for row in rows]
     return Rows(values, shape=literal("shape")).point(size=_SIZE, color=INK, **more)
 
@@ -167,9 +162,7 @@ def _of_arc(at: int, number: float, moved: bool) -> float:
 def key(signs: Sequence[Sign], width: int) -> Chart:
     """Return the key of a figure as a chart, for paper: every sign, in as many rows as they need.
 
-    Args:
-        signs: in their order; a heading begins a row.
-        width: in px.
+    A heading begins a row.
     """
     layers: list[Layer] = []
     x, y = 0.0, _ROW_PX / 2

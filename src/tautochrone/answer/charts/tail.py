@@ -70,11 +70,7 @@ def levels(
 ) -> Chart:
     """Draw the level over the time, or the number of samples, in which it is exceeded once on average.
 
-    Args:
-        curve: what was measured and fitted.
-        limits: in ns, with their words: lines, where they are not far above all levels.
-        title: what the levels, in ns, are of.
-        height: in px.
+    Limits, by their ns, are drawn where they are not far above all levels.
     """
     low, high = _range(curve)
     seen = [
@@ -248,12 +244,7 @@ def quantile_plot(
 ) -> Chart:
     """Draw quantiles of one against those of another, with their regression line.
 
-    Args:
-        plot: the quantiles.
-        names: of the reference and of the other.
-        rank: which colour and shape.
-        span_ns: values in ns that both axes must hold, those of all panels of the figure.
-        height: in px.
+    ``names`` are those of the reference and of the other; both axes hold ``span_ns``.
     """
     reference, other = names
     scale = time(span_ns, reference)

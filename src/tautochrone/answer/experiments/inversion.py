@@ -113,12 +113,7 @@ class LockRow:
 
 
 def blocking(rows: Sequence[LockRow], limits: Sequence[tuple[str, int]]) -> Chart:
-    """Draw how long the high thread was kept waiting, a line of dots per lock and run, one per repetition.
-
-    Args:
-        rows: with repetitions each.
-        limits: lines across all of them: words and ns.
-    """
+    """Draw how long the high thread was kept waiting, a line of dots per lock and run, one per repetition."""
     runs = list(dict.fromkeys(row.run for row in rows))
     names = list(dict.fromkeys(row.name for row in rows))
     dots = [dot for row in rows for dot in _repetitions(row)]

@@ -34,10 +34,8 @@ _WITHIN = 1e-3
 def clue(period_ns: float, error_ns: float, release_ns: float | None, tick_hz: int | None) -> str:
     """A sentence about what may be behind a period, or nothing.
 
-    Args:
-        period_ns: what was found; ``error_ns``: how far off it may be.
-        release_ns: between two releases, if there is a schedule.
-        tick_hz: how often the kernel's timer interrupts, if known.
+    The period is known to ``error_ns``; ``release_ns`` lies between two releases, if there is a schedule,
+    and ``tick_hz`` is how often the kernel's timer interrupts, if known.
     """
     close = max(2 * error_ns, 1e-9 * period_ns)
     if close > 0.02 * period_ns:

@@ -97,8 +97,7 @@ def line_as_table(requirement: Requirement, line: JudgedLine) -> dict[str, objec
 def in_short(judgement: Judgement, where: str | None = None) -> str:
     """``does not hold: cpu1, 3 of 4,000 missed``: the standing, and the number of the worst source.
 
-    Args:
-        where: of the conditions of this name alone; None: of all.
+    ``where`` keeps to the conditions of this name.
     """
     worst = next((one for one in judgement.lines if where is None or one.where == where), None)
     return f"{judgement.standing if worst is None else worst.standing}: {number_in_short(judgement, where)}"

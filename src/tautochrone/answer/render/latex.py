@@ -34,11 +34,7 @@ def escaped(words: str) -> str:
 
 
 def table(sheet: Sheet, label: str) -> str:
-    """The text of a ``table`` that an article can take in.
-
-    Args:
-        label: by which the article refers to it.
-    """
+    """The text of a ``table`` that an article can take in, and refers to by ``label``."""
     size = "\\footnotesize" if sheet.width >= _WIDE or sheet.telling else "\\small"
     body = [
         _PACKAGES.rstrip(),

@@ -10,14 +10,7 @@ from tautochrone.base.faults import Later, now
 
 
 def write(document: Document, out: Path) -> Path:
-    """Write the page of a document with the runs that it rests on.
-
-    Args:
-        document: the answer.
-        out: the HTML file; its folder must exist.
-
-    Returns:
-        ``out``.
+    """Write the page of a document with the runs that it rests on; the folder of ``out`` must exist.
 
     Raises:
         StoreError: the file can't be written.

@@ -56,11 +56,6 @@ def draw(
 ) -> tuple[dict[str, object], list[str]]:
     """The figure at publication size, and a sentence for each source that is not in it.
 
-    Args:
-        runs: at least one.
-        kind: one of `KINDS`.
-        measure: which; None: the first of each run.
-
     Raises:
         UsageError: there is no such measure or no sample; or nothing could be fitted to any source.
     """
