@@ -25,7 +25,6 @@ from tautochrone.answer.document import (
     words,
 )
 from tautochrone.answer.views import conditions, environment, grids
-from tautochrone.answer.warnings import band_of
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.machine.audit import audit_facts
@@ -119,16 +118,6 @@ def foot(grounds: Grounds) -> tuple[DocumentPart, ...]:
         part("All runs", lambda: [_runs(placed, grounds.heads)]),
         part("How to repeat it", lambda: _again(grounds), id="reproduce"),
     )
-
-
-def foot_words(grounds: Grounds) -> dict[str, object]:
-    """What a template that is not yet that of documents needs to know of the runs."""
-    return {
-        "masthead": masthead(grounds),
-        "band": Later(band_of, grounds.manifests),
-        "written": html.written(),
-        "foot": sections(foot(grounds)),
-    }
 
 
 def masthead(grounds: Grounds) -> str | Later[str]:

@@ -29,6 +29,9 @@ from tautochrone.run.manifest import Manifest
 
 _SCHEMA = 1
 _MOST_SENTENCES = 12
+_OF_METRIC = (
+    "name", "first", "second", "difference", "low", "high", "ratio", "ratio_low", "ratio_high", "p",
+)  # fmt: skip
 _MARKS: dict[Passing, Mark] = {"broken": "missed", "kept": "holds", "not shown": "not-shown", "void": "tight"}
 _STANDINGS: dict[Passing, Standing] = {
     "broken": "failed",
@@ -186,16 +189,7 @@ def _part(part: SourcePart) -> dict[str, object]:
 
 def _metric(one: ComparedMetric) -> dict[str, object]:
     return {
-        "name": one.name,
-        "first": one.first,
-        "second": one.second,
-        "difference": one.difference,
-        "low": one.low,
-        "high": one.high,
-        "ratio": one.ratio,
-        "ratio_low": one.ratio_low,
-        "ratio_high": one.ratio_high,
-        "p": one.p,
+        **{name: getattr(one, name) for name in _OF_METRIC},
         "p_adjusted": one.adjusted,
         "basis": one.basis or None,
         "verdict": one.verdict or None,

@@ -35,6 +35,10 @@ from tautochrone.statistics.difference.two_sample import TwoSample
 
 _SCHEMA = 1
 _MOST_IN_FULL = 12  # selections
+_OF_TEST = (
+    "dof", "critical", "statistic", "p", "rejected", "width_ns", "alpha", "total", "joined", "below", "above",
+    "beyond_ns",
+)  # fmt: skip
 
 
 def document(selected: Selected, command: Sequence[str] = ()) -> Document:
@@ -178,21 +182,8 @@ def _selection(one: Selection) -> dict[str, object]:
 def _against(selection: Selection, one: Against) -> dict[str, object]:
     test, plot = one.chi_square, one.plot
     return {
-        "chi_square": {
-            "dof": test.dof,
-            "critical": test.critical,
-            "statistic": test.statistic,
-            "p": test.p,
-            "rejected": test.rejected,
-            "width_ns": test.width_ns,
-            "alpha": test.alpha,
-            "total": test.total,
-            "joined": test.joined,
-            "below": test.below,
-            "above": test.above,
-            "beyond_ns": test.beyond_ns,
-        },
-        "regression": {"slope": plot.slope, "intercept_ns": plot.intercept_ns, "r_squared": plot.r_squared},
+        "chi_square": {name: getattr(test, name) for name in _OF_TEST},
+        "regression": {name: getattr(plot, name) for name in ("slope", "intercept_ns", "r_squared")},
         "kolmogorov_smirnov": _test(one.kolmogorov_smirnov, one.p_ks),
         "anderson_darling": _test(one.anderson_darling, one.p_ad),
         "later_than_reference": one.superiority,

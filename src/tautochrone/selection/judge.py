@@ -9,7 +9,7 @@ independent.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.naming import measure_named
@@ -278,8 +278,8 @@ def turned(one: QuantileDifference) -> QuantileDifference:
     def over(value: float | None) -> float | None:
         return 1 / value if value else None
 
-    return QuantileDifference(
-        q=one.q,
+    return replace(
+        one,
         first_ns=one.second_ns,
         second_ns=one.first_ns,
         difference_ns=minus(one.difference_ns),
@@ -288,8 +288,4 @@ def turned(one: QuantileDifference) -> QuantileDifference:
         ratio=over(one.ratio),
         ratio_low=over(one.ratio_high),
         ratio_high=over(one.ratio_low),
-        p=one.p,
-        confidence=one.confidence,
-        basis=one.basis,
-        notes=one.notes,
     )

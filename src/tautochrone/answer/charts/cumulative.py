@@ -133,8 +133,7 @@ def top(
     counted: str = LATE,
     frame: ChartFrame = TENTH,
 ) -> Chart:
-    """Draw the latest tenth of the cycles, or as the frame has it, on an axis of rarity: 90 %, 99 %, 99.9 %.
-    """
+    """Draw the latest tenth of the cycles, or as the frame has it, on an axis of rarity."""
     points = [(one, index, *point) for index, one in enumerate(series) for point in _tail(one, frame.top)]
     x = _x([float(at) for _, _, at, _, _ in points], series, frame, title)
     rows = [

@@ -230,14 +230,7 @@ class Chart:
             drawn["layer"][zoom.layer]["name"] = _ZOOMED_VIEW
             drawn["params"] = [zoom.parameter()]
         fits = {"type": "fit-x", "contains": "padding"} if theme.width is None else "pad"
-        return {
-            "$schema": SCHEMA,
-            "config": theme.config(),
-            "autosize": fits,
-            "padding": PADDING,
-            **drawn,
-            "datasets": held,
-        }
+        return specification_of({"autosize": fits, **drawn}, theme, held)
 
     def within(self, theme: Theme, held: Specification) -> Specification:
         """Return the chart as a part of a larger one, whose data sets ``held`` gains those of this one."""
@@ -268,16 +261,22 @@ class Stack:
             {**chart.within(theme, held), **({"title": title} if title else {})}
             for title, chart in self.panels
         ]
-        return {
-            "$schema": SCHEMA,
-            "config": theme.config(),
-            "description": self.description,
-            "padding": PADDING,
-            "vconcat": panels,
-            "spacing": _SPACING_PX,
-            "resolve": {"scale": {"x": "independent", "y": "independent"}},
-            "datasets": held,
-        }
+        return specification_of(
+            {
+                "description": self.description,
+                "vconcat": panels,
+                "spacing": _SPACING_PX,
+                "resolve": {"scale": {"x": "independent", "y": "independent"}},
+            },
+            theme,
+            held,
+        )
+
+
+def specification_of(drawn: Specification, theme: Theme, held: Specification) -> Specification:
+    """Return the whole Vega-Lite chart of what is drawn, with its data sets."""
+    common = {"$schema": SCHEMA, "config": theme.config(), "padding": PADDING}
+    return {**common, **drawn, "datasets": held}
 
 
 def _drawn(layer: Layer, theme: Theme, held: Specification) -> Specification:

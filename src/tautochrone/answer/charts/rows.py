@@ -7,12 +7,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, literal
 from tautochrone.answer.charts.scales import Scale, bands, beside, by_run, lanes, shapes, time
 from tautochrone.answer.charts.signs import CIRCLE, DIAMOND, SQUARE, TRIANGLE_RIGHT, Sign
 from tautochrone.answer.charts.theme import MUTED, series_tone
 from tautochrone.answer.series import Series, is_signed, runs_of, sources_of, usual_size_ns
 from tautochrone.answer.typeset import duration
+from tautochrone.judge.rows import Published
 from tautochrone.statistics.summary import Summary
 
 SUMMARY_MARKS = {"median": "circle", "99 %": "square", "worst": "triangle-right"}
@@ -346,6 +348,29 @@ def summaries(lines: Sequence[SummaryLine], *, span_ns: Sequence[float], title: 
     row = _TALL_ROW_PX if any("\n" in line.name for line in lines) else _ROW_PX
     words = "Median, 99 % and worst of each row. " + "; ".join(_summary_words(lines)) + "."
     return Chart(layers, row * len(lines) + row // 2, words)
+
+
+def printed(published: Sequence[Published], row: str) -> list[SummaryLine]:
+    """Return a line for each number that papers printed of this row."""
+    return [
+        SummaryLine(
+            f"{one.system} ({one.year})", None, one.values_ns[row], f"{one.paper}, {one.machine}, {one.year}"
+        )
+        for one in published
+        if row in one.values_ns
+    ]
+
+
+def summary_figure(
+    title: str, groups: Mapping[str, Sequence[SummaryLine]], prefix: str, caption: str
+) -> list[Figure]:
+    """Return the figure of a panel for each group of lines, by its title, on one scale; none of none."""
+    span_ns = [value for lines in groups.values() for value in extent_of_summaries(lines)]
+    panels = tuple(
+        Panel(PanelPlace(f"{prefix}-rows", at), name, summaries(lines, span_ns=span_ns, title="duration"))
+        for at, (name, lines) in enumerate(groups.items())
+    )
+    return [Figure(title, panels, (caption,), key_of(SUMMARY_MARKS))] if panels else []
 
 
 def extent_of_summaries(lines: Sequence[SummaryLine]) -> list[float]:

@@ -1,26 +1,8 @@
 """What an experiment shows beyond the summary that every one has: tables as its paper prints them, figures.
 
-A presentation lives in ``<experiment>.py`` beside this file, and the experiment's entry names it::
-
-    @dataclass(frozen=True)
-    class SwitchPresentation:
-        def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
-            return [self._table(run, label) for run, label in zip(runs, labels, strict=True)]
-
-        def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
-            from tautochrone.answer.charts import rows  # late: grids are for terminals too
-            from tautochrone.answer.blocks import Figure, Panel, Place
-
-            chart = rows.summaries(lines, span_ns=rows.extent_of_summaries(lines), title="duration")
-            panel = Panel(Place(f"{prefix}-yield"), "one CPU", chart)
-            return [Figure("Yield", (panel,), ("What it shows.",), rows.key_of(rows.SUMMARY_MARKS))]
-
-        def _table(self, run: Run, label: str) -> Grid:
-            rows = [(name, f"{run.values(source=at).mean() / 1e3:.3f}") for at, name in run.sources.items()]
-            rows += [(one["name"], "N/A") for one in run.manifest.header.get("absent", [])]
-            return Grid(f"Context switch {label}".strip(), ("", "mean (us)"), tuple(rows))
-
-What needs mathematics or judgement lives below, in ``statistics/``, ``schedulability/`` and ``judge/``.
+A presentation lives in ``<experiment>.py`` beside this file, and the experiment's entry names it; `period`
+has a short one, with a table and a figure. What needs mathematics or judgement lives below, in
+``statistics/``, ``schedulability/`` and ``judge/``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Grid
 from tautochrone.answer.charts import rows
 from tautochrone.answer.charts.rows import SummaryLine
 from tautochrone.answer.typeset import number
@@ -43,32 +43,18 @@ class RhealstonePresentation:
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Every row, with what the paper printed for other systems."""
-        named = [
-            one
-            for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
-            for one in _lines(run, label, rank)
-        ]
-        if not named:
-            return []
         groups: dict[str, list[SummaryLine]] = {}
-        for row, line in named:
-            groups.setdefault(row if row in _GARRE else "the others", []).append(line)
-        panels = {name: [*held, *_printed(name)] for name, held in groups.items()}
-        span = [value for held in panels.values() for value in rows.extent_of_summaries(held)]
-        drawn = tuple(
-            Panel(
-                PanelPlace(f"{prefix}-rows", at),
-                _GARRE.get(name, name),
-                rows.summaries(held, span_ns=span, title="duration"),
-            )
-            for at, (name, held) in enumerate(panels.items())
-        )
-        key = rows.key_of(rows.SUMMARY_MARKS)
+        for rank, (run, label) in enumerate(zip(runs, labels, strict=True)):
+            for row, line in _lines(run, label, rank):
+                groups.setdefault(row if row in _GARRE else "the others", []).append(line)
+        panels = {
+            _GARRE.get(name, name): [*held, *rows.printed(PUBLISHED, name)] for name, held in groups.items()
+        }
         caption = (
             "Grey ticks: the worst cases that garre2014 printed in its Table 1, for an i7-3930K of 3.2 GHz "
-            "in 2014; for the preemption of Linux it says more than 1 ms. They are of another machine.",
+            "in 2014; for the preemption of Linux it says more than 1 ms. They are of another machine."
         )
-        return [Figure("How long each operation takes", drawn, caption, key)]
+        return rows.summary_figure("How long each operation takes", panels, prefix, caption)
 
 
 def _table_1(judged: Sequence[Rhealstone], labels: Sequence[str]) -> Grid:
@@ -178,13 +164,3 @@ def _lines(run: StoredRun, label: str, rank: int) -> Iterator[tuple[str, Summary
     if component is not None and component.summary is not None:
         name = f"{component.name}\n{label}" if label else component.name
         yield component.name, SummaryLine(name, component.summary, rank=rank)
-
-
-def _printed(row: str) -> list[SummaryLine]:
-    return [
-        SummaryLine(
-            f"{one.system} ({one.year})", None, one.values_ns[row], f"{one.paper}, {one.machine}, {one.year}"
-        )
-        for one in PUBLISHED
-        if row in one.values_ns
-    ]

@@ -1,9 +1,9 @@
 """Context switches: Table 1 of schmidt2002, how its third column comes about, rows beside the paper's."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Grid
 from tautochrone.answer.charts import rows
 from tautochrone.answer.charts.rows import SummaryLine
 from tautochrone.base.units import format_us
@@ -48,12 +48,11 @@ class SwitchPresentation:
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Every row, with what the paper printed for other systems."""
         lines = [
-            line
+            SummaryLine(row.beside(label), row.summary, rank=rank)
             for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
-            for line in _lines(run, label, rank)
+            for row in rows_of(run)
+            if row.summary is not None
         ]
-        if not lines:
-            return []
         groups = {
             YIELD: [line for line in lines if line.name.startswith(YIELD)],
             HANDOVER: [line for line in lines if line.name.startswith(HANDOVER)],
@@ -61,20 +60,12 @@ class SwitchPresentation:
                 line for line in lines if not line.name.startswith((YIELD, HANDOVER))
             ],
         }
-        panels = {name: [*held, *_printed(name)] for name, held in groups.items() if held}
-        span = [value for held in panels.values() for value in rows.extent_of_summaries(held)]
-        drawn = tuple(
-            Panel(
-                PanelPlace(f"{prefix}-rows", at), name, rows.summaries(held, span_ns=span, title="duration")
-            )
-            for at, (name, held) in enumerate(panels.items())
-        )
-        key = rows.key_of(rows.SUMMARY_MARKS)
+        panels = {name: [*held, *rows.printed(PUBLISHED, name)] for name, held in groups.items() if held}
         caption = (
             "Grey ticks: the averages that schmidt2002 printed in its Table 1, for a Pentium III of 866 MHz "
-            "in 2002. They are of another machine, and the hand-over's have the mutex alone subtracted.",
+            "in 2002. They are of another machine, and the hand-over's have the mutex alone subtracted."
         )
-        return [Figure("How long a context switch takes", drawn, caption, key)]
+        return rows.summary_figure("How long a context switch takes", panels, prefix, caption)
 
 
 def _table_1(judged: Sequence[Switching], labels: Sequence[str]) -> Grid:
@@ -147,19 +138,3 @@ def _synchronized_row(held: Synchronized) -> tuple[str, ...]:
         between,
         format_us(held.handover.maximum),
     )
-
-
-def _lines(run: StoredRun, label: str, rank: int) -> Iterator[SummaryLine]:
-    for row in rows_of(run):
-        if row.summary is not None:
-            yield SummaryLine(row.beside(label), row.summary, rank=rank)
-
-
-def _printed(row: str) -> list[SummaryLine]:
-    return [
-        SummaryLine(
-            f"{one.system} ({one.year})", None, one.values_ns[row], f"{one.paper}, {one.machine}, {one.year}"
-        )
-        for one in PUBLISHED
-        if row in one.values_ns
-    ]

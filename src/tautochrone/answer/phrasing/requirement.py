@@ -10,7 +10,6 @@ from tautochrone.base.words import capital, lower_first
 from tautochrone.experiments.requirement import Requirement
 from tautochrone.judge.requirement.judge import Judgement, Note
 from tautochrone.judge.requirement.line import JudgedLine, Longer, Reason, ToSettle
-from tautochrone.statistics.tails.tail import TailCheck
 
 _NO_RATE = "So many in a time can't be judged: nothing here is released at a rate."
 _NO_ORDER = "A histogram keeps no order of its samples, so how sure their mean is can't be told."
@@ -130,6 +129,7 @@ def _number(judgement: Judgement, line: JudgedLine) -> str:
 def _reason(numbers: "_Numbers", one: Reason) -> str:
     line = numbers.line
     allowed = line.allowed or 0.0
+    counted = capital(numbers.counted())
     match one.code:
         case "nothing measured":
             return _NOTHING
@@ -138,35 +138,48 @@ def _reason(numbers: "_Numbers", one: Reason) -> str:
         case "none later":
             return numbers.none_later()
         case "some later":
-            return numbers.some_later()
+            return f"{counted}{numbers.worst()}."
         case "few":
-            return numbers.too_few(one.needed or 0)
+            return f"{counted}, and fewer than {one.needed or 0:,} say nothing of those to come."
         case "cut off" | "unknown":
             return numbers.not_known(known=one.code == "unknown")
         case "few enough":
-            return numbers.few_enough(allowed)
+            return numbers.judged(f"at most {numbers.bound(line.high)}", allowed)
         case "too many":
-            return numbers.too_many(allowed)
+            return numbers.judged(f"at least {numbers.bound(line.low, at_most=False)}", allowed)
         case "open":
             return numbers.open(allowed, one.needed)
         case "by tail":
-            return numbers.by_tail(one.share, allowed, one.beyond)
+            return (
+                f"{counted}. By the tail of these samples, extrapolated to {one.beyond:.1f} times as many as "
+                f"were measured, at {numbers.sure} at most {numbers.bound(one.share)}"
+                f"{numbers.allowed(allowed)}."
+            )
         case "tail is open":
-            return numbers.tail_is_open(one.share, allowed)
+            bound = f"{numbers.bound(one.share)}{numbers.allowed(allowed)}"
+            return f"The tail leaves it open, too: by it at most {bound}."
         case "too far":
-            return _too_far(one.beyond, one.most, one.seconds)
+            return (
+                f"From the tail it would be extrapolated to {one.beyond:,.0f} times as many as were "
+                f"measured; no more than {one.most:g} times are believed here, which takes "
+                f"{format_span(one.seconds)}."
+            )
         case "few for a tail":
-            return _too_few_for_a_tail(one.samples, one.needed or 0)
+            return f"A tail of {one.samples:,} samples does not decide; it takes {one.needed or 0:,}."
         case "tail refused":
-            return _refused(one.refusal) if one.refusal is not None else ""
+            refusal = "" if one.refusal is None else _small(tail_checks.found(one.refusal))
+            return f"Its tail says no more: {refusal}" if refusal else ""
         case "mean":
             return _mean(numbers.requirement, line)
         case "few for a mean":
-            return _few_for_a_mean(one.samples, one.needed or 0)
+            needed = one.needed or 0
+            return f"{one.samples:,} samples are too few for an interval of the mean; it takes {needed:,}."
         case "no order":
             return _NO_ORDER
         case "mean cut off" | "mean of lost":
-            return _mean_of_lost(line.lost)
+            if not line.lost:
+                return "What was missed after the run was cut off is not known."
+            return f"But {line.lost:,} releases have no sample, which a mean of the others makes look better."
 
 
 def _why_nothing(judgement: Judgement) -> str:
@@ -218,20 +231,14 @@ class _Numbers:
     def none_later(self) -> str:
         """Nothing passed the limit."""
         bound = share_words(self.line.high, at_most=True)
-        worst = f"; the largest is {format_duration(self.line.worst_ns)}" if self.line.worst_ns else ""
         return (
-            f"{capital(self.counted())}{worst}. That is what was measured; of those to come, at "
-            f"{self._sure}, at most {bound} is later{self._per_time(self.line.high)}."
+            f"{capital(self.counted())}{self.worst()}. That is what was measured; of those to come, at "
+            f"{self.sure}, at most {bound} is later{self._per_time(self.line.high)}."
         )
 
-    def some_later(self) -> str:
-        """Something passed a limit that nothing may pass."""
-        worst = f"; the largest is {format_duration(self.line.worst_ns)}" if self.line.worst_ns else ""
-        return f"{capital(self.counted())}{worst}."
-
-    def too_few(self, needed: int) -> str:
-        """Nothing passed, of too few."""
-        return f"{capital(self.counted())}, and fewer than {needed:,} say nothing of those to come."
+    def worst(self) -> str:
+        """The largest of all, where it is known."""
+        return f"; the largest is {format_duration(self.line.worst_ns)}" if self.line.worst_ns else ""
 
     def not_known(self, *, known: bool) -> str:
         """What passed the limit is not all known."""
@@ -243,40 +250,22 @@ class _Numbers:
         what = "lie in the bin of the limit" if shares_bin else f"{were} lost"
         return f"{capital(self.counted())}, but {many:,} {samples} {what}."
 
-    def few_enough(self, allowed: float) -> str:
-        """It holds, by what was counted."""
-        bound = f"at most {self._bound(self.line.high)}"
-        return f"{self._opening()}; at {self._sure} {bound}{self._allowed(allowed)}."
-
-    def too_many(self, allowed: float) -> str:
-        """It does not hold, by what was counted."""
-        bound = f"at least {self._bound(self.line.low, at_most=False)}"
-        return f"{self._opening()}; at {self._sure} {bound}{self._allowed(allowed)}."
+    def judged(self, bound: str, allowed: float) -> str:
+        """It holds or does not, by what was counted."""
+        return f"{self._opening()}; at {self.sure} {bound}{self.allowed(allowed)}."
 
     def open(self, allowed: float, needed: int | None) -> str:
         """It is not shown, by what was counted."""
         if not self.line.later + self.line.passed.unknown and needed is not None:
             return (
-                f"{capital(self.counted())}, which is too few to count on: at {self._sure} at most "
-                f"{self._bound(self.line.high)}{self._allowed(allowed)}."
+                f"{capital(self.counted())}, which is too few to count on: at {self.sure} at most "
+                f"{self.bound(self.line.high)}{self.allowed(allowed)}."
             )
         low = share_words(self.line.low, at_most=False)
         high = share_words(self.line.high, at_most=True)
         rate = self._per_time(self.line.high)
         alike = f"{self._alike()}{rate.replace(', ', ', up to ', 1)}"
-        return f"{self._opening()}; at {self._sure} from {low} to {high} are{alike}{self._allowed(allowed)}."
-
-    def by_tail(self, share: float | None, allowed: float, beyond: float) -> str:
-        """It holds, by the tail."""
-        bound = f"at most {self._bound(share)}{self._allowed(allowed)}"
-        return (
-            f"{capital(self.counted())}. By the tail of these samples, extrapolated to {beyond:.1f} times "
-            f"as many as were measured, at {self._sure} {bound}."
-        )
-
-    def tail_is_open(self, share: float | None, allowed: float) -> str:
-        """The tail does not show it either."""
-        return f"The tail leaves it open, too: by it at most {self._bound(share)}{self._allowed(allowed)}."
+        return f"{self._opening()}; at {self.sure} from {low} to {high} are{alike}{self.allowed(allowed)}."
 
     def _opening(self) -> str:
         observed, q = self.line.observed, self.requirement.q
@@ -288,14 +277,16 @@ class _Numbers:
             ends.append(f"at least {format_duration(observed.low)}")
         if observed.high is not None:
             ends.append(f"at most {format_duration(observed.high)}")
-        between = f" ({' and '.join(ends)} at {self._sure})" if ends else ""
+        between = f" ({' and '.join(ends)} at {self.sure})" if ends else ""
         return f"p{100 * q:.7g} is {value}{between}: {self.counted()}"
 
-    def _bound(self, share: float | None, *, at_most: bool = True) -> str:
+    def bound(self, share: float | None, *, at_most: bool = True) -> str:
+        """A share, how alike neighbours are, and how often that is."""
         verb = "are" if share is not None and share > _COMMON else "is"
         return f"{share_words(share, at_most=at_most)} {verb}{self._alike()}{self._per_time(share)}"
 
-    def _allowed(self, allowed: float) -> str:
+    def allowed(self, allowed: float) -> str:
+        """What the requirement allows."""
         often = self.requirement.frequency
         if often is None or often.per_ns is None:
             up_to = "up to " if allowed > _COMMON else ""
@@ -328,7 +319,8 @@ class _Numbers:
         return f"{was} at {than} or above" if at else f"{was} later than {than}"
 
     @property
-    def _sure(self) -> str:
+    def sure(self) -> str:
+        """With which confidence."""
         return f"{format_percent(self.requirement.confidence)} confidence"
 
 
@@ -375,29 +367,6 @@ def _settled(by: ToSettle) -> str:
     return f"About {format_span(by.seconds)} of measuring ({by.samples:,.0f} in all) would {what}, {if_what}."
 
 
-def _refused(refusal: TailCheck) -> str:
-    """The tail says nothing."""
-    return f"Its tail says no more: {_small(tail_checks.found(refusal))}"
-
-
-def _too_far(beyond: float, most: float, shorter_s: float) -> str:
-    """The tail would be extrapolated too far."""
-    return (
-        f"From the tail it would be extrapolated to {beyond:,.0f} times as many as were measured; no more "
-        f"than {most:g} times are believed here, which takes {format_span(shorter_s)}."
-    )
-
-
-def _too_few_for_a_tail(samples: int, needed: int) -> str:
-    """The tail of so few is not asked."""
-    return f"A tail of {samples:,} samples does not decide; it takes {needed:,}."
-
-
-def _few_for_a_mean(samples: int, needed: int) -> str:
-    """Too few for batches."""
-    return f"{samples:,} samples are too few for an interval of the mean; it takes {needed:,}."
-
-
 def _mean(requirement: Requirement, line: JudgedLine) -> str:
     """The mean with its limits."""
     assert line.observed is not None
@@ -407,13 +376,6 @@ def _mean(requirement: Requirement, line: JudgedLine) -> str:
     )
     sure = f"{requirement.confidence * 100:.7g} % confidence"
     return f"The mean is {value}, from {low} to {high} at {sure}, of {line.samples - line.lost:,} samples."
-
-
-def _mean_of_lost(lost: int) -> str:
-    """Releases that have no sample are in no mean."""
-    if not lost:
-        return "What was missed after the run was cut off is not known."
-    return f"But {lost:,} releases have no sample, which a mean of the others makes look better."
 
 
 def _small(words: str) -> str:
