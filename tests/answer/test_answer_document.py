@@ -2,7 +2,6 @@
 
 import html as entities
 import io
-import json
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -29,7 +28,7 @@ from tautochrone.answer.document import (
     time,
     words,
 )
-from tautochrone.answer.render import data, markdown, notebook, page, terminal
+from tautochrone.answer.render import markdown, notebook, page, terminal
 from tautochrone.base import faults
 
 TABLE = TypedTable(
@@ -86,7 +85,6 @@ RENDERERS: dict[str, Callable[[Document], str]] = {
     "page": page.text,
     "markdown": markdown.text,
     "notebook": notebook.html,
-    "data": lambda shown: json.dumps(data.as_data(shown)),
 }
 
 
@@ -138,15 +136,6 @@ def test_what_decides_stands_last_in_a_terminal_and_first_on_a_page() -> None:
 def test_a_section_that_says_nothing_has_no_heading() -> None:
     html = page.text(Document("No", (part("Figures", list, id="figures"),)))
     assert "Figures" not in html
-
-
-def test_numbers_for_programs_have_units() -> None:
-    told = json.loads(json.dumps(data.as_data(document())))
-    (table,) = [one for one in told["parts"][0]["blocks"] if one["kind"] == "table"]
-    first = table["rows"][0]
-    assert first[1] == {"value": 3_998, "unit": "ns", "text": "3.998"}
-    assert (first[3]["low"], first[3]["high"]) == (2_800.0, 8_100.0)
-    assert told["mark"] == "missed"
 
 
 def test_markdown_says_nothing_by_its_signs() -> None:

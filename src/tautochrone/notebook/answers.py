@@ -30,8 +30,7 @@ from tautochrone.judge.requirement.judge import judge
 from tautochrone.judge.requirement.line import Basis, JudgedLine, Standing
 from tautochrone.judge.tail.sample_plan import SamplePlan, effect_in, plan_samples
 from tautochrone.judge.tail.tails import RunTails, tails_of
-from tautochrone.notebook.chart import DrawnChart
-from tautochrone.notebook.shown import Shown
+from tautochrone.notebook.shown import DrawnChart, Shown
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import BINNED, Summary, summarise_counts, summary_of
 

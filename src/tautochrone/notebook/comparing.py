@@ -10,8 +10,7 @@ from tautochrone.comparison import tables
 from tautochrone.comparison.tables import letter
 from tautochrone.judge.comparison.compare import Comparison, compare
 from tautochrone.judge.comparison.side import ComparedSide, with_earlier
-from tautochrone.notebook.chart import DrawnChart
-from tautochrone.notebook.shown import Shown
+from tautochrone.notebook.shown import DrawnChart, Shown
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.selection import words as said

@@ -24,7 +24,6 @@ from tautochrone.answer.document import (
     words,
 )
 from tautochrone.answer.render import markdown, page
-from tautochrone.answer.render.data import Data
 from tautochrone.answer.views import grids
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
@@ -43,6 +42,12 @@ from tautochrone.papers.side_by_side import Laid, TableEntry, lay, said_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.place import REPORTS
+
+# A reproduction as a document, and several together as one; and as JSON has it.
+
+
+Data = None | bool | int | float | str | list["Data"] | dict[str, "Data"]
+"""What JSON can say."""
 
 Length = Literal["full", "quick", "other"]
 INDEX, CLAIMS = "index.html", "claims.md"

@@ -27,9 +27,9 @@ from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.run.folder import StoredRun
 from tautochrone.selection import tables, words
+from tautochrone.selection.candidates import block_of
 from tautochrone.selection.figures import figures
 from tautochrone.selection.judge import Against, Selected, Selection
-from tautochrone.selection.traits import block_of
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.two_sample import TwoSample
 
