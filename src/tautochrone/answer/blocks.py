@@ -76,12 +76,7 @@ SheetRow = tuple[SheetCell, ...]
 
 @dataclass(frozen=True)
 class SheetBand:
-    """Rows that belong together.
-
-    Attributes:
-        title: above them, over all columns; empty where the heads say it.
-        ours: whether they are of what was found here.
-    """
+    """Rows that belong together, below a title over all columns; ``ours``: of what was found here."""
 
     title: str
     rows: tuple[SheetRow, ...]
@@ -161,12 +156,7 @@ def _noted(cell: SheetCell) -> str:
 
 @dataclass(frozen=True)
 class PanelPlace:
-    """Which chart of a page, or of a set of figures, a panel is.
-
-    Attributes:
-        kind: what it shows; panels of one kind belong together.
-        number: which of its kind; None: its kind has no other.
-    """
+    """Which chart of a page a panel is; panels of one kind belong together and are numbered."""
 
     kind: str
     number: int | None = None
@@ -189,12 +179,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the page.
-
-    Attributes:
-        notes: stand below its caption, each on a line of its own.
-        lost: what stands in its place where it could not be made; otherwise empty.
-    """
+    """A figure of the page, with a notice in its place where it is ``lost``, that is, could not be made."""
 
     title: str
     panels: tuple[Panel, ...]

@@ -43,20 +43,7 @@ def few(series: Sequence[Series]) -> Sequence[Series]:
 
 def _histogram(measured: MeasuredEvidence, prefix: str) -> Figure:
     series = few(measured.series)
-    sources = sources_of(series)
-    panels = [
-        Panel(
-            place=PanelPlace(f"{prefix}-histogram", index),
-            title=source if len(sources) > 1 or source == TOGETHER else "",
-            chart=histogram.chart(
-                [one for one in series if one.source == source],
-                within=series,
-                title=measured.title,
-                legend=False,
-            ),
-        )
-        for index, source in enumerate(sources)
-    ]
+    panels = histograms(series, measured.title, prefix)
     total = sum(one.count for one in measured.series)
     caption = (
         f"All {number(total)} samples; nothing is cut off at either end. Both axes are logarithmic, so that "
@@ -64,7 +51,34 @@ def _histogram(measured: MeasuredEvidence, prefix: str) -> Figure:
         *_to_both_sides(series),
         *loss_caption(measured.series),
     )
-    return Figure(_OFTEN, tuple(panels), caption)
+    return Figure(_OFTEN, panels, caption)
+
+
+def histograms(
+    series: Sequence[Series],
+    title: str,
+    prefix: str,
+    *,
+    of: Sequence[str] = (),
+    named: bool = False,
+    height: int = 240,
+) -> tuple[Panel, ...]:
+    """A panel for each source, or for those ``of`` them, on common axes; ``named``: the only one, too."""
+    sources = sources_of(series)
+    return tuple(
+        Panel(
+            PanelPlace(f"{prefix}-histogram", index),
+            source if named or len(sources) > 1 or source == TOGETHER else "",
+            histogram.chart(
+                [one for one in series if one.source == source],
+                within=series,
+                title=title,
+                legend=False,
+                height=height,
+            ),
+        )
+        for index, source in enumerate(of or sources)
+    )
 
 
 def _one_panel_each(measured: MeasuredEvidence, prefix: str) -> Figure:
@@ -73,28 +87,14 @@ def _one_panel_each(measured: MeasuredEvidence, prefix: str) -> Figure:
     stepped = [one for one in measured.series if not _is_always_0(one)]
     if not stepped:
         return Figure(_OFTEN, (), (f"Always 0: {', '.join(still)}.",))
-    sources = sources_of(stepped)
-    panels = [
-        Panel(
-            PanelPlace(f"{prefix}-histogram", index),
-            source,
-            histogram.chart(
-                [one for one in stepped if one.source == source],
-                within=stepped,
-                title=measured.title,
-                legend=False,
-                height=130,
-            ),
-        )
-        for index, source in enumerate(sources)
-    ]
+    panels = histograms(stepped, measured.title, prefix, named=True, height=130)
     caption = [
         f"All {number(sum(one.count for one in stepped))} values; both axes are logarithmic.",
         *_to_both_sides(stepped),
     ]
     if still:
         caption.append(f"Always 0, so not on a logarithmic axis: {', '.join(still)}.")
-    return Figure(_OFTEN, tuple(panels), tuple(caption))
+    return Figure(_OFTEN, panels, tuple(caption))
 
 
 def _is_always_0(one: Series) -> bool:

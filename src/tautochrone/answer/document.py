@@ -134,14 +134,9 @@ def columns(*heads: str) -> tuple[TableColumn, ...]:
 
 @dataclass(frozen=True)
 class TypedTable:
-    """A table.
+    """A table. The first column is of the rows' names, and its head may be empty.
 
-    Attributes:
-        title: stands above it.
-        columns: the first one is of the rows' names, and its head may be empty.
-        rows: of as many cells as there are columns.
-        notes: sentences below it: why something is N/A, what a number rests on.
-        layout: how a page lays it out.
+    Its notes are sentences below it: why something is N/A, what a number rests on.
     """
 
     title: str
@@ -204,12 +199,7 @@ class Statements:
 
 @dataclass(frozen=True)
 class Notice:
-    """What to know before trusting a number, and what to do about it.
-
-    Attributes:
-        runs: of which it is, in words; empty: of all.
-        source: who says so.
-    """
+    """What to know before trusting a number, and what to do about it; ``runs``: of which, if not of all."""
 
     title: str
     text: str
@@ -227,13 +217,7 @@ class Notices:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """One thing to do.
-
-    Attributes:
-        title: what was found.
-        do: what to do about it.
-        worth: what it was worth here; empty: not measured.
-    """
+    """What was found, what to do about it, and what that was worth here, if it was measured."""
 
     title: str
     do: str
@@ -278,13 +262,7 @@ class Disclosure:
 
 @dataclass(frozen=True)
 class Properties:
-    """What a thing is, name by name.
-
-    Attributes:
-        title: what the thing is.
-        rows: name, value, and how that was found out, or nothing.
-        unknown: the names of those that nobody tells.
-    """
+    """What a thing is: names with values and how these were found out; and the names that nobody tells."""
 
     title: str
     rows: tuple[tuple[str, str, str], ...]
@@ -397,14 +375,7 @@ class Grounds:
 
 @dataclass(frozen=True)
 class Document:
-    """An answer.
-
-    Attributes:
-        headline: the answer in a sentence.
-        mark: how it stands; empty: it does not stand either way.
-        parts: in the order of a page.
-        grounds: the runs that it rests on.
-    """
+    """An answer: its headline with a mark, its parts in the order of a page, and what it rests on."""
 
     headline: str | Later[str]
     parts: tuple[DocumentPart, ...]

@@ -78,9 +78,7 @@ class Presented:
 class Evidence:
     """Runs beside each other: manifests and labels in the same order, and what was measured.
 
-    Attributes:
-        presented: by experiment, what it shows beyond the general summary.
-        lost: a notice for each part that could not be made.
+    Of each experiment it has what presents it; of each part that could not be made, a notice.
     """
 
     manifests: tuple[Manifest, ...]

@@ -6,7 +6,7 @@ from pathlib import Path
 from tautochrone.answer import composition
 from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts import course, cumulative, histogram, rows, signs
-from tautochrone.answer.charts.grammar import Chart, Specification, Stack, specification_of
+from tautochrone.answer.charts.grammar import PADDING, SCHEMA, Chart, Specification, Stack
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import PAPER
 from tautochrone.answer.evidence import Evidence, MeasuredEvidence
@@ -198,7 +198,15 @@ def stacked(
         else:
             beside = [charts[at : at + columns] for at in range(0, len(charts), columns)]
             parts += [{"hconcat": row, "spacing": _SPACING, "resolve": _APART} for row in beside]
-    return specification_of({"vconcat": parts, "spacing": spacing, "resolve": _APART}, theme, held)
+    return {
+        "$schema": SCHEMA,
+        "config": theme.config(),
+        "padding": PADDING,
+        "vconcat": parts,
+        "spacing": spacing,
+        "resolve": _APART,
+        "datasets": held,
+    }
 
 
 def left_out(seen: Evidence, measured: MeasuredEvidence, kind: str) -> list[str]:

@@ -58,10 +58,10 @@ def typed_title(manifest: Manifest) -> str:
     return " ".join(manifest.title.split()) if chosen else ""
 
 
-def shortest_ids(ids: Sequence[str], at_least: int = _SHORTEST_ID) -> list[str]:
+def shortest_ids(ids: Sequence[str]) -> list[str]:
     """The shortest beginning of each id that no other id has."""
     return [
-        next((one[:size] for size in range(at_least, len(one)) if not _shared(one[:size], one, ids)), one)
+        next((one[:size] for size in range(_SHORTEST_ID, len(one)) if not _shared(one[:size], one, ids)), one)
         for one in ids
     ]
 

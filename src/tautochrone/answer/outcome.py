@@ -53,11 +53,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Everything that was judged in one call of `tauto`.
-
-    Attributes:
-        title: of the whole, for people.
-    """
+    """Everything that was judged in one call of `tauto`, with a title for people."""
 
     title: str
     cases: tuple[Case, ...]

@@ -27,13 +27,7 @@ _MOST_MACHINES = 12
 
 @dataclass(frozen=True)
 class Band:
-    """What stands above all else.
-
-    Attributes:
-        title: what this is, in three words.
-        sentences: what the numbers are, and what limits them.
-        machines: one line for each virtual machine.
-    """
+    """What stands above all else: what this is, in three words, what limits it, and on which machines."""
 
     title: str
     sentences: tuple[str, ...]

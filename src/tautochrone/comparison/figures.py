@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tautochrone.answer.blocks import Figure, Panel, PanelPlace
-from tautochrone.answer.charts import cumulative, histogram
+from tautochrone.answer.charts import cumulative
 from tautochrone.answer.charts.grammar import Chart, Row, Rows, fixed, literal
 from tautochrone.answer.charts.scales import Scale, bands, lanes, logarithmic, shape_of
 from tautochrone.answer.charts.signs import CIRCLE, Sign
 from tautochrone.answer.charts.theme import INK, PAPER_TONE, series_tone
+from tautochrone.answer.composition import histograms
 from tautochrone.answer.series import Series, series_of
 from tautochrone.base.units import format_quantile
 from tautochrone.base.words import upper_first
@@ -30,14 +31,9 @@ _RATIO_TICKS = (
 
 @dataclass(frozen=True)
 class SideRatio:
-    """How many times as large one number of a side is as that of another side.
+    """How many times as large one number of a side is as that of another side, with its interval.
 
-    Attributes:
-        name: of the row.
-        run: which side it is of, for colour and shape; ``rank``: its place.
-        low, high: ends of the interval; None where there is none.
-        shown: whether a difference is shown: the mark is filled then.
-        words: for who points at it.
+    ``rank`` gives colour and shape; a mark is filled where a difference is ``shown``.
     """
 
     name: str
@@ -209,16 +205,7 @@ def _distributions(
         return
     title = upper_first(measure.meaning)
     told = ("All samples of all runs of a side together; lost releases are not in it.", *_more(len(sources)))
-    panels = tuple(
-        Panel(
-            PanelPlace(f"{prefix}-histogram", at),
-            source if len(sources) > 1 else "",
-            histogram.chart(
-                [one for one in series if one.source == source], within=series, title=title, legend=False
-            ),
-        )
-        for at, source in enumerate(shown)
-    )
+    panels = histograms(series, title, prefix, of=shown)
     yield Figure("How often each value occurred", panels, told)
     counted = _LATE if measure.name == "latency_ns" else _LARGE
     curves = []

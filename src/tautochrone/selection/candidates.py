@@ -156,12 +156,7 @@ class Contest:
 
 @dataclass(frozen=True)
 class Draft:
-    """All selections of some runs.
-
-    Attributes:
-        by: the axis; empty where each experiment has one of its own.
-        alone: what has nobody to be compared with, as sentences.
-    """
+    """All selections of some runs: their axis, where it is one, and what has nobody to be compared with."""
 
     by: str
     contests: tuple[Contest, ...]

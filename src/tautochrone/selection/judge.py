@@ -32,6 +32,8 @@ from tautochrone.statistics.difference.two_sample import TwoSample, two_samples
 ALPHA = 0.05
 """Significance of the test as printed."""
 
+_SEED = 1  # of resampling, so that the same runs give the same answer
+
 
 @dataclass(frozen=True, eq=False)
 class Against:
@@ -108,11 +110,7 @@ class Selection:
 
 @dataclass(frozen=True, eq=False)
 class Selected:
-    """All selections of some runs.
-
-    Attributes:
-        alone: what has nobody to be compared with, as sentences.
-    """
+    """All selections of some runs, and sentences on what has nobody to be compared with."""
 
     draft: Draft
     selections: tuple[Selection, ...]
@@ -128,7 +126,6 @@ def select(
     measure: str | None = None,
     per: int | None = None,
     confidence: float = 0.95,
-    seed: int = 1,
 ) -> Selected:
     """Select among runs, or among the cells that they are the repetitions of.
 
@@ -142,7 +139,6 @@ def select(
         measure: of which measure; None: the one of the metric, or the first of each experiment.
         per: scale the histograms of the paper's test to so many samples; None: to the candidate's own.
         confidence: of intervals, as a fraction; 1 - confidence is what the ranking allows.
-        seed: of resampling, so that the same runs give the same answer.
 
     Raises:
         UsageError: there is nothing to select from; no such axis, reference, measure.
@@ -162,7 +158,7 @@ def select(
         held = list(read(contest))
         for source, candidates in held:
             if len(candidates) > 1:
-                found.append(_hold(contest, source, candidates, reference, metric, per, confidence, seed))
+                found.append(_hold(contest, source, candidates, reference, metric, per, confidence))
             else:
                 there = candidates[0].name if candidates else "none"
                 alone.append(f"{source or contest.experiment}: only {there} has samples of it.")
@@ -184,15 +180,14 @@ def _hold(
     metric: PlaceMetric | None,
     per: int | None,
     confidence: float,
-    seed: int,
 ) -> Selection:
     names = [one.name for one in candidates]
     reference, why = _reference(names, wanted)
     sides = [side_of(one) for one in candidates]
     ranked_by = metric if metric is not None else chosen_metric(candidates)
     quantiles = shown_quantiles(candidates, ranked_by)
-    pairs = pairwise_differences(sides, quantiles, confidence=confidence, seed=seed)
-    against = _against(candidates, sides, names.index(reference), pairs, per, seed)
+    pairs = pairwise_differences(sides, quantiles, confidence=confidence, seed=_SEED)
+    against = _against(candidates, sides, names.index(reference), pairs, per)
     others = [one for one in against if one.name != reference]
     chosen = selected([one.chi_square for one in others])
     alpha = 1 - confidence
@@ -226,11 +221,11 @@ def _reference(names: Sequence[str], wanted: str | None) -> tuple[str, str]:
 
 
 def _against(
-    candidates: Sequence[Candidate], sides: Sequence[Side], at: int, pairs: Pairs, per: int | None, seed: int
+    candidates: Sequence[Candidate], sides: Sequence[Side], at: int, pairs: Pairs, per: int | None
 ) -> list[Against]:
     counts = [one.counts for one in candidates]
     tests = [
-        None if index == at else two_samples(sides[at], side, seed=seed) for index, side in enumerate(sides)
+        None if index == at else two_samples(sides[at], side, seed=_SEED) for index, side in enumerate(sides)
     ]
     ks, ad = ([None if both is None else both[which] for both in tests] for which in (0, 1))
     p_ks, p_ad = _adjusted(ks), _adjusted(ad)

@@ -21,13 +21,7 @@ _FORMS = "Write 'p99.9', 'median', 'max' or 'misses'; the measure may stand befo
 
 @dataclass(frozen=True)
 class PlaceMetric:
-    """What is least in the best candidate.
-
-    Attributes:
-        kind: a quantile, the largest, or the share of releases without a sample.
-        q: which quantile; None of the others.
-        measure: of which measure, as a person wrote it; empty: of the first one.
-    """
+    """What is least in the best candidate: of the measure as a person wrote it, or of the first one."""
 
     kind: Kind
     q: float | None = None

@@ -44,13 +44,7 @@ class FactChange:
 
 @dataclass(frozen=True)
 class TrendPoint:
-    """One run of a line.
-
-    Attributes:
-        run: its id.
-        created: when it began, ISO 8601, UTC.
-        changed: the facts that changed since the run before, the most important first.
-    """
+    """One run of a line, when it began, and the facts that changed, the most important first."""
 
     run: str
     created: str
@@ -114,14 +108,9 @@ class TrendLine:
 
 @dataclass(frozen=True)
 class Trend:
-    """What is shown.
+    """The lines of a number, those of most runs first, and of how many runs and kernels they are.
 
-    Attributes:
-        by: the traits that tell lines apart.
-        lines: with at least one point, those of most runs first.
-        runs: that have a point in a line.
-        without: runs that have no such number at all.
-        kernels: how many kernels the runs are of.
+    ``without`` counts the runs that have no such number at all.
     """
 
     metric: TrendMetric

@@ -28,12 +28,7 @@ _TOLD_OTHERWISE = ("rows", "transport_title")
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """One run.
-
-    Attributes:
-        traits: its machine, kernel, deployment and load, in words.
-        parameters: what it measures and how, as far as that may change the numbers: by name, in words.
-    """
+    """One run, with its traits and those parameters that may change the numbers, both in words."""
 
     run: StoredRun
     traits: Mapping[str, str]

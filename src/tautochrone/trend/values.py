@@ -19,14 +19,7 @@ _FORMS = "Write 'latency p99.9', 'latency median', 'latency max' or 'misses'."
 
 @dataclass(frozen=True)
 class TrendMetric:
-    """One number of a run.
-
-    Attributes:
-        text: for people: "latency p99.9".
-        kind: what it is.
-        measure: its name in the stream; empty: the main one of each experiment, or none, of misses.
-        q: which quantile.
-    """
+    """One number of a run: "latency p99.9". Without a measure, it is of the main one of each experiment."""
 
     text: str
     kind: Kind

@@ -192,12 +192,7 @@ def _worst(one: Series, color: Channel, x: Channel, y: Scale, last_s: float) -> 
 
 @dataclass(frozen=True)
 class PeriodErrors:
-    """Errors to draw; the mean size and the count are those of all errors.
-
-    Attributes:
-        index: of each, from 1, shape (n,).
-        error_ns: in ns, with its sign, shape (n,).
-    """
+    """Errors to draw, with their numbers from 1; the mean size and the count are those of all errors."""
 
     index: npt.NDArray[np.int64]
     error_ns: npt.NDArray[np.int64]

@@ -129,7 +129,6 @@ def top(
     *,
     title: str = "Latency",
     legend: bool = True,
-    height: int = _HEIGHT,
     counted: str = LATE,
     frame: ChartFrame = TENTH,
 ) -> Chart:
@@ -153,7 +152,7 @@ def top(
         if counted == LARGE
         else f"The latest {part} of the completed cycles"
     )
-    return Chart(layers, height, _describe(of, series, frame, counted))
+    return Chart(layers, _HEIGHT, _describe(of, series, frame, counted))
 
 
 def both(series: Sequence[Series], *, title: str = "Latency", counted: str = LATE) -> Stack:

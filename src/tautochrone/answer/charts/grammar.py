@@ -46,12 +46,7 @@ class Channel:
 
 @dataclass(frozen=True)
 class Legend:
-    """A legend that says every label whole, in as many columns as have room.
-
-    Attributes:
-        labels: all that it says.
-        more: further properties of Vega-Lite's legend.
-    """
+    """A legend that says every label whole, in as many columns as have room, and has ``more`` properties."""
 
     labels: Sequence[str]
     more: Mapping[str, Any]
@@ -207,13 +202,9 @@ class Zoom:
 
 @dataclass(frozen=True)
 class Chart:
-    """Layers over each other.
+    """Layers over each other, from the lowest to the highest; the height, in px, is without axes.
 
-    Attributes:
-        layers: from the lowest to the highest.
-        height: in px, without axes.
-        description: the chart in words, for people who can't see it.
-        zoom: how it can be zoomed, where a theme allows that.
+    The description says the chart in words, for people who can't see it.
     """
 
     layers: Sequence[Layer]
@@ -230,7 +221,14 @@ class Chart:
             drawn["layer"][zoom.layer]["name"] = _ZOOMED_VIEW
             drawn["params"] = [zoom.parameter()]
         fits = {"type": "fit-x", "contains": "padding"} if theme.width is None else "pad"
-        return specification_of({"autosize": fits, **drawn}, theme, held)
+        return {
+            "$schema": SCHEMA,
+            "config": theme.config(),
+            "autosize": fits,
+            "padding": PADDING,
+            **drawn,
+            "datasets": held,
+        }
 
     def within(self, theme: Theme, held: Specification) -> Specification:
         """Return the chart as a part of a larger one, whose data sets ``held`` gains those of this one."""
@@ -244,12 +242,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Stack:
-    """Charts below each other with axes of their own; they share colours and legend.
-
-    Attributes:
-        panels: a title, which may be empty, and a chart each.
-        description: all of it in words, for people who can't see it.
-    """
+    """Charts below each other, each with its title and its axes; they share colours and legend."""
 
     panels: Sequence[tuple[str, Chart]]
     description: str
@@ -261,22 +254,16 @@ class Stack:
             {**chart.within(theme, held), **({"title": title} if title else {})}
             for title, chart in self.panels
         ]
-        return specification_of(
-            {
-                "description": self.description,
-                "vconcat": panels,
-                "spacing": _SPACING_PX,
-                "resolve": {"scale": {"x": "independent", "y": "independent"}},
-            },
-            theme,
-            held,
-        )
-
-
-def specification_of(drawn: Specification, theme: Theme, held: Specification) -> Specification:
-    """Return the whole Vega-Lite chart of what is drawn, with its data sets."""
-    common = {"$schema": SCHEMA, "config": theme.config(), "padding": PADDING}
-    return {**common, **drawn, "datasets": held}
+        return {
+            "$schema": SCHEMA,
+            "config": theme.config(),
+            "description": self.description,
+            "padding": PADDING,
+            "vconcat": panels,
+            "spacing": _SPACING_PX,
+            "resolve": {"scale": {"x": "independent", "y": "independent"}},
+            "datasets": held,
+        }
 
 
 def _drawn(layer: Layer, theme: Theme, held: Specification) -> Specification:

@@ -21,13 +21,7 @@ _LABEL_PART = 0.2  # of the width of a panel, that a label may take
 
 @dataclass(frozen=True)
 class PublishedValue:
-    """A number that is known from elsewhere: a largest value, beside the histograms.
-
-    Attributes:
-        at_ns: the value in ns.
-        path: its outline, as a `signs.Sign` has it.
-        words: what it is.
-    """
+    """A largest value that is known from elsewhere, with its outline (`signs.Sign`) and what it is."""
 
     at_ns: float
     path: str

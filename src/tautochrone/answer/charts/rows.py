@@ -124,13 +124,7 @@ def _of_series(one: Series, marks: Mapping[str, str]) -> list[tuple[str, int]]:
 
 @dataclass(frozen=True)
 class CellLine:
-    """One cell, with a lane for each of its repetitions.
-
-    Attributes:
-        name: what stands beside it; all different.
-        rank: which colour.
-        repetitions: number and summary of each.
-    """
+    """One cell, by a name that no other has, with a lane for each of its repetitions, by their numbers."""
 
     name: str
     rank: int
@@ -201,13 +195,7 @@ def _two_lines(name: str) -> str:
 
 @dataclass(frozen=True)
 class MechanismLane:
-    """One mechanism in one placement.
-
-    Attributes:
-        mechanism: its name; the lanes of one mechanism lie beside each other.
-        placement: "one CPU" or "two CPUs".
-        summary: of its samples, in ns.
-    """
+    """One mechanism in one placement, "one CPU" or "two CPUs"; lanes of a mechanism lie together."""
 
     mechanism: str
     placement: str
@@ -290,14 +278,9 @@ def extent_of_mechanisms(measured: Sequence[MechanismLane]) -> list[float]:
 
 @dataclass(frozen=True)
 class SummaryLine:
-    """One row: measured, or published.
+    """One row: measured, with a summary, or published, with ``words`` of its system, machine and year.
 
-    Attributes:
-        name: what stands beside it; all different. A second line of it comes after a line break.
-        summary: of the samples, in ns; None for a published value.
-        published_ns: what the paper printed, in ns; None for measured lines.
-        words: about a published value: system, machine, year.
-        rank: of the run, for its colour.
+    No two have one name; a line break begins its second line.
     """
 
     name: str

@@ -25,12 +25,7 @@ _LABEL_RISE_PX = -7  # of labels of two lines
 
 @dataclass(frozen=True)
 class Scale:
-    """A scale of numbers along one direction, with its axis; all layers of a chart share it.
-
-    Attributes:
-        scale: as Vega-Lite has it, with a domain.
-        axis: likewise; None: there is none.
-    """
+    """A scale of numbers along one direction, with its axis, if any; all layers of a chart share it."""
 
     scale: Mapping[str, Any]
     axis: Mapping[str, object] | None

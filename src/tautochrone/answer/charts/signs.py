@@ -73,11 +73,7 @@ class Sign:
 
 @dataclass(frozen=True)
 class LaneSign:
-    """How a lane of several is drawn: a colour and a shape, filled or hollow.
-
-    Attributes:
-        of: which colour and shape; ``variant``: 0 filled, 1 hollow, from 2 on pale.
-    """
+    """How a lane of several is drawn: colour and shape by a rank, filled, hollow (1) or pale (2)."""
 
     of: int
     variant: int

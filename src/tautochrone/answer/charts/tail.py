@@ -66,7 +66,6 @@ def levels(
     *,
     limits: Mapping[int, str] | None = None,
     title: str = "latency",
-    height: int = _HEIGHT,
 ) -> Chart:
     """Draw the level over the time, or the number of samples, in which it is exceeded once on average.
 
@@ -86,7 +85,7 @@ def levels(
     lower = curve.low_ns.tolist()
     y = time([*tops, *lower, *upper, *kept], f"{title} that is exceeded once")
     x = _once_in(curve, low, high).of("at")
-    layers = _measured_until(curve, x, height)
+    layers = _measured_until(curve, x)
     if len(curve.at):
         columns = zip(curve.at.tolist(), curve.value_ns.tolist(), lower, upper, strict=True)
         rows = [{"at": at, "value": value, "low": least, "high": most} for at, value, least, most in columns]
@@ -104,7 +103,7 @@ def levels(
         row = {"limit": limit, "words": said}
         above = {"x": fixed(0), "align": "left", "baseline": "bottom", "dx": 4, "dy": -3}
         layers += worded_lines([row], {"y": y.of("limit")}, above, color=_LIMIT, strokeWidth=1.4)
-    return Chart(layers, height, _describe_levels(curve))
+    return Chart(layers, _HEIGHT, _describe_levels(curve))
 
 
 def _describe_levels(curve: TailCurve) -> str:
@@ -168,10 +167,10 @@ def _count(count: float) -> str:
     return f"1e{power}" if abs(lead - 1) < 0.005 else f"{lead:.1f}e{power}"
 
 
-def _measured_until(curve: TailCurve, x: Channel, height: int) -> list[Layer]:
+def _measured_until(curve: TailCurve, x: Channel) -> list[Layer]:
     """An upright line where the measuring ends: to the right of it everything is extrapolated."""
     row = {"at": float(curve.due), "words": "measured until here"}
-    low = {"y": fixed(height - 16), "baseline": "top", "color": MUTED, **beside(False)}
+    low = {"y": fixed(_HEIGHT - 16), "baseline": "top", "color": MUTED, **beside(False)}
     return worded_lines([row], {"x": x}, low, color=MUTED, strokeDash=[4, 3])
 
 

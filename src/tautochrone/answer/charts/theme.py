@@ -20,12 +20,7 @@ SHAPES = ("circle", "triangle-up", "square", "diamond", "cross", "triangle-down"
 
 @dataclass(frozen=True)
 class Tone:
-    """A colour by what it is for.
-
-    Attributes:
-        role: which colour, or row of colours, of `Colours`.
-        place: in a row of colours; None for a single colour.
-    """
+    """A colour by what it is for: a role of `Colours` and, in a row of colours, a place."""
 
     role: Literal["ink", "muted", "line", "grid", "paper", "series", "heat"]
     place: int | None = None
@@ -61,13 +56,7 @@ def ink_upon(at: int) -> Tone:
 
 @dataclass(frozen=True)
 class Colours:
-    """The CSS colours of one medium.
-
-    Attributes:
-        paper: what is drawn upon.
-        series: of runs and the like, by rank.
-        heat: of amounts, from none to very much.
-    """
+    """The CSS colours of one medium: series by rank, heat from no amount to a very large one."""
 
     ink: str
     muted: str

@@ -64,11 +64,7 @@ class _Cell:
 
 @dataclass(frozen=True)
 class ResponsePresentation:
-    """Presentation of the experiment `response`.
-
-    Attributes:
-        mechanisms: which of the paper's mechanisms ours stand for.
-    """
+    """Presentation of the experiment `response`; ``mechanisms``: which of the paper's ours stand for."""
 
     mechanisms: str = _IN_USER_SPACE
 
