@@ -61,20 +61,7 @@ def document(results: CheckResults) -> Document:
 
 
 def write_page(results: CheckResults, findings: Sequence[Finding], *, out: Path) -> Path:
-    """Write the report of the runs with the answer above it.
-
-    Args:
-        results: of the check.
-        findings: of the audit.
-        out: the HTML file; its folder must exist.
-
-    Returns:
-        ``out``.
-
-    Raises:
-        UsageError: there is no run.
-        StoreError: the file can't be written.
-    """
+    """Write the report of the runs with the answer above it."""
     from tautochrone.answer import page
     from tautochrone.judge.loops import judge_runs
 

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from tautochrone.base.units import format_duration
 from tautochrone.judge.requirement.limiting import LateStarts, Limiting, LongJobs
 
-# What is said of what limits a loop.
-
 
 def sentences(found: Limiting) -> tuple[str, ...]:
     """Return the numbers, the most telling first; or why there are none."""

@@ -51,16 +51,12 @@ class CheckQuestion:
     """What is asked of a loop.
 
     Attributes:
-        period_ns: between two releases.
         work_ns: of each; None: only its start is looked at.
         deadline_ns: after the release; of the end of the work, or of the start.
         of_its_own: whether the deadline was given; otherwise it is the period.
         requirement: that its misses must meet.
-        duration_ns: of the measuring.
         why_so_long: how that came about, in words; empty if it was given.
-        policy, priority: of the loop's threads; None: the usual ones.
         cpus: where they run, as it was given; None: not said.
-        memory_lock: False where it is not permitted.
         counted: whether only what is counted may decide, and no extrapolated tail.
     """
 
@@ -142,11 +138,7 @@ class CheckQuestion:
 
 @dataclass(frozen=True)
 class AskedCheck:
-    """What a person typed; None: nothing.
-
-    Attributes:
-        counted: whether only what is counted may decide.
-    """
+    """What a person typed; None: nothing."""
 
     rate: str
     work: str | None = None
@@ -161,11 +153,7 @@ class AskedCheck:
 
 
 def question_of(asked: AskedCheck) -> CheckQuestion:
-    """Read the question.
-
-    Raises:
-        UsageError: a part can't be read, or does not fit the others.
-    """
+    """Read the question."""
     period_ns = round(_NS_PER_S / parse_rate_hz(asked.rate))
     if period_ns < _SHORTEST_PERIOD_NS:
         raise UsageError(

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from tautochrone.judge.worth_measured import Worth
 
 
-# What the audit says would help, ordered by what limits this loop.
-
-
 MOST = 5
 
 _OF_THE_START = (
@@ -63,8 +60,6 @@ class CheckAdvice:
     """One thing to do.
 
     Attributes:
-        title: what the audit found.
-        do: what it says to do about it.
         knobs: of a deployment, that do it.
         worth: what it was worth on this machine, in words; empty: not measured.
     """
@@ -79,11 +74,6 @@ class CheckAdvice:
 def advice(findings: Sequence[Finding], worths: Mapping[str, Worth], side: Side) -> list[CheckAdvice]:
     """The audit's warnings that say what to do: first what was measured to differ here, then what bears on
     what limits the loop, then the rest.
-
-    Args:
-        findings: of the audit.
-        worths: what some were worth here, by code.
-        side: what limits.
     """
     order = _OF_THE_WORK if side == "work" else _OF_THE_START
 

@@ -131,13 +131,8 @@ class Trial:
     """What one run of the search showed.
 
     Attributes:
-        rung: of the ladder.
-        value: Hz, or ns of work.
-        releases: of all CPUs.
         missed: deadlines, of all CPUs.
         met: whether no more were missed than allowed, on each CPU.
-        judgement: of the requirement, by this run alone.
-        question: that it asked.
     """
 
     rung: int
@@ -248,13 +243,8 @@ def search_of(kind: Kind, question: CheckQuestion, seconds: float, *, duration_g
     """A search that has not begun.
 
     Args:
-        question: where it begins, and what it keeps.
-        seconds: for all trials, about.
         duration_given: whether the question's duration is that of the longer trial; otherwise that is a
             fifth of the time.
-
-    Raises:
-        UsageError: there is not the time for it, or no rung to try.
     """
     confirm_s = question.duration_ns / _NS_PER_S if duration_given else seconds / _CONFIRM_SHARE
     if 2 * confirm_s > seconds:
@@ -324,14 +314,7 @@ def make_search(
     begin: Begin,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Make the trials, until the search ended, the time is over, or somebody stopped it.
-
-    Args:
-        cpu: where a loop with work runs, unless the question says so.
-
-    Raises:
-        TautoError: a trial was refused or failed, or the store can't be written.
-    """
+    """Make the trials, until the search ended, the time is over, or somebody stopped it."""
     began_s = clock()
 
     def wanted() -> Iterator[tuple[Cell, Callable[[StoredRun], None]]]:
@@ -356,11 +339,7 @@ def _take(search: Search, wanted: Try, asked: CheckQuestion, run: StoredRun) -> 
 
 
 def trial_of(search: Search, wanted: Try, asked: CheckQuestion, run: StoredRun) -> Trial:
-    """What a run shows.
-
-    Raises:
-        DamagedError: its samples can't be read.
-    """
+    """What a run shows."""
     judgement = judge(asked.requirement, [run], counted=True)
     lines = judgement.lines
     met = bool(lines) and all(

@@ -26,10 +26,7 @@ class Course:
     """Of one source.
 
     Attributes:
-        source: its number; ``name``: its name.
         count: its samples; ``lost``: releases without one, None if that is not known.
-        period_ns: between two releases; None without a schedule.
-        begin_ns, end_ns: instant of the first and of the last sample, on the run's clock.
         searched: whether there are enough samples to look for anything.
         changes: of its level; ``periods``: the shortest first.
         apart: the few largest, if they stand apart.
@@ -56,7 +53,6 @@ class Courses:
     """Of one measure of one run.
 
     Attributes:
-        run: its id; ``measure``: the measure's name.
         start_ns: the instant from which time is counted; the first sample's where no start is known.
         tick_hz: how often the kernel's timer interrupts, if known.
         sources: those that have samples in their order.
@@ -76,17 +72,7 @@ class Courses:
 def course_of(
     run: StoredRun, measure: str | None = None, reduced: Sequence[Reduced] | None = None
 ) -> Courses:
-    """Search a measure of a run.
-
-    Args:
-        run: sealed or recovered.
-        measure: its name; None for the first.
-        reduced: its samples, if they were reduced already.
-
-    Raises:
-        UsageError: there is no such measure.
-        DamagedError: the samples can't be read.
-    """
+    """Search a measure of a run, None for the first; ``reduced``: its samples, if known already."""
     manifest = run.manifest
     name = measure if measure is not None else next(iter(run.measures), "")
     if run.is_histogram:

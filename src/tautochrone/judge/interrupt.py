@@ -100,11 +100,7 @@ class InterruptRun:
 
 
 def judge_interrupt(run: StoredRun) -> InterruptRun:
-    """Reduce a run.
-
-    Raises:
-        DamagedError: the samples can't be read.
-    """
+    """Reduce a run."""
     header, conditions = run.manifest.header, run.manifest.conditions
     preemption = _latency(run, PREEMPTION, PREEMPTION_BINS)
     return InterruptRun(

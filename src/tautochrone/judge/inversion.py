@@ -175,23 +175,14 @@ def judge(name: str, seen: RepetitionInstants) -> LockVerdict:
 
 
 def repetitions(run: StoredRun, source: int) -> RepetitionInstants:
-    """The instants of one lock of a run of the experiment `inversion`.
-
-    Raises:
-        UsageError: the run kept a histogram, or is of another experiment.
-        DamagedError: the samples can't be read.
-    """
+    """The instants of one lock of a run of the experiment `inversion`."""
     return RepetitionInstants(
         *(run.column(field.name, source).astype(np.int64) for field in fields(RepetitionInstants))
     )
 
 
 def judge_run(run: StoredRun) -> tuple[LockVerdict, ...]:
-    """A verdict for each lock of a run; none if it kept a histogram, which has no instants.
-
-    Raises:
-        DamagedError: the samples can't be read.
-    """
+    """A verdict for each lock of a run; none if it kept a histogram, which has no instants."""
     if run.is_histogram:
         return ()
     return tuple(judge(name, repetitions(run, source)) for source, name in run.sources.items())

@@ -22,7 +22,6 @@ class Reduced:
     """One source of one run.
 
     Attributes:
-        source: its number; ``name``: its name.
         counts: its samples; of a run that kept a histogram, that.
         reduction: what needs their order; None of a run that kept a histogram.
         period_ns: between two releases; None without a schedule.
@@ -43,12 +42,7 @@ class Reduced:
 
 
 def reduce_run(run: StoredRun, measure: str | None = None) -> tuple[Reduced, ...]:
-    """Each source that has samples of a measure (None: of the first one), in the order of the books.
-
-    Raises:
-        UsageError: there is no such measure.
-        DamagedError: the samples can't be read.
-    """
+    """Each source that has samples of a measure (None: of the first one), in the order of the books."""
     reductions = {} if run.is_histogram else _reductions(run, measure)
     periods = run.manifest.header.periods_ns
     found = []
@@ -63,11 +57,7 @@ def reduce_run(run: StoredRun, measure: str | None = None) -> tuple[Reduced, ...
 
 
 def all_counts(parts: tuple[Reduced, ...]) -> Counts:
-    """All samples of several sources together.
-
-    Raises:
-        ValueError: there is no source.
-    """
+    """All samples of several sources together."""
     return merge(one.counts for one in parts)
 
 

@@ -50,8 +50,6 @@ class Rating:
     Attributes:
         per_second: of all components that have a weight; None if one of them is missing.
         partial_per_second: of those that were measured alone; None if there are none, or nothing is missing.
-        measured: the components that went into it.
-        missing: those with a weight that did not.
         weights: in the order of `COMPONENTS`; all 1 is the objective figure.
     """
 
@@ -67,14 +65,11 @@ class Rhealstone:
     """What a run says of the Rhealstone components.
 
     Attributes:
-        components: all six, in the order of `COMPONENTS`.
         datagram: how long one message keeps its sender, on one CPU; None if not measured.
         across: rows across two CPUs, by name; the figure leaves them out.
         throughput_kb_s: kilobytes (1,000 bytes) per second from one task to another on one CPU, where the
             send contains the receiver's work; None if not measured.
         message_bytes: size of the messages; None if the run does not say.
-        objective: the figure with weights of 1.
-        weighted: with the weights that were asked for; None if none were.
     """
 
     components: tuple[Component, ...]
@@ -126,11 +121,7 @@ def read_weights(text: str) -> tuple[float, ...]:
 
 
 def judge_rhealstone(run: StoredRun) -> Rhealstone:
-    """Put the rows of one run together, with the weights and the interrupt run named when it was measured.
-
-    Raises:
-        DamagedError: the samples can't be read.
-    """
+    """Put the rows of one run together, with the weights and the interrupt run named when it was measured."""
     rows = list(rows_of(run))
     absent = absent_rows(run)
     here = {row.name: row.summary for row in rows if not row.across}

@@ -48,11 +48,7 @@ class Switching:
 
 
 def judge_switching(run: StoredRun) -> Switching:
-    """Put the rows of one run together.
-
-    Raises:
-        DamagedError: the samples can't be read.
-    """
+    """Put the rows of one run together."""
     rows = list(rows_of(run))
     here = {row.name: row for row in rows if not row.across}
     return Switching(

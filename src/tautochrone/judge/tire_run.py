@@ -25,10 +25,8 @@ class Configuration:
     """What was computed, by whom and how. Runs that differ in one of these are different measurements.
 
     Attributes:
-        nodes: masses.
         step_ns: simulated time of one step; in real time also from one release to the next.
         vector: the instructions that solver `halo` computed with, such as "avx512"; empty for the others.
-        system: name and release of the kernel.
         cpus: the CPU of each thread; None where it was free to run on any.
     """
 
@@ -129,7 +127,6 @@ class RealFast:
     """A run as fast as possible.
 
     Attributes:
-        steps: that were timed.
         simulated_ns: how long they are in the simulation.
         elapsed_ns: how long they took.
         rows: stretches of steps that were timed in one.
@@ -209,9 +206,6 @@ def miss_bound(misses: int, steps: int, confidence: float = CONFIDENCE) -> float
 
     Exact one-sided bound of Clopper and Pearson (1934); for no miss it is 1 - (1 - confidence)^(1/steps).
     It takes the steps as independent of each other and as like those to come.
-
-    Raises:
-        ValueError: more misses than steps, or a negative number.
     """
     return exceedance_bound(steps, misses, confidence) if steps else 1.0
 
@@ -223,11 +217,7 @@ def result_event(run: StoredRun) -> Result | None:
 
 
 def real_fast(run: StoredRun) -> RealFast:
-    """The time that a real-fast run took: that of its first thread; all of them meet after every step.
-
-    Raises:
-        DamagedError: the samples can't be read.
-    """
+    """The time that a real-fast run took: that of its first thread; all of them meet after every step."""
     source = min(run.sources)
     steps, elapsed_ns = run.column("steps", source), run.values("elapsed_ns", source)
     book = next(one for one in run.manifest.books if one.source == source)

@@ -63,11 +63,8 @@ class MeasuredLoop:
         where: what tells machines and kernels apart, such as the kernel's release; empty if there is one.
         way: how the loop ran.
         load: what ran beside it, in words; "idle" if nothing was started.
-        completed: cycles that were served; each is a sample.
         missed: releases that were skipped; None if that is not known.
-        dropped: samples that were taken and lost.
         overruns: cycles that began at or after the next release; None if that is not known.
-        worst_ns: largest scheduling latency; None without samples.
         rested: those of `missed` that fell into a rest of a spinning thread.
         with_work: the loop did its own work, and each cycle was measured to the end of that: then `overruns`
             are cycles that were done at the next release or later, `worst_ns` is the longest from its release
@@ -106,10 +103,6 @@ class LoopVerdict:
     """What is said about one loop, over all loads that it ran beside.
 
     Attributes:
-        worst_ns: largest scheduling latency over these runs, or longest whole cycle.
-        left_ns: what remains of the period after the worst one; 0 if nothing does.
-        samples: cycles that this rests on.
-        where: it ran; empty if all ran in one place.
         way: how it ran.
         loads: each load with its own standing and worst latency.
         with_work: whole cycles were judged, not their starts.
@@ -141,14 +134,7 @@ class Verdict:
 
 
 def judge(loops: Iterable[MeasuredLoop]) -> Verdict:
-    """Say what the measured loops show.
-
-    Args:
-        loops: any number, of any rates, CPUs, ways and loads.
-
-    Returns:
-        One line per loop, slowest rate first.
-    """
+    """Say what the measured loops show: one line per loop, slowest rate first."""
     ordered = sorted(loops, key=_identity)
     several_places = len({loop.where for loop in ordered}) > 1
     lines = tuple(_judge_one(list(group), several_places) for _, group in groupby(ordered, key=_identity))

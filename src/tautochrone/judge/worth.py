@@ -33,11 +33,8 @@ class MeasuredUnder:
     """Under what one run was measured.
 
     Attributes:
-        run: its id.
         created: when, ISO 8601, UTC.
         alike: what must be the same for two runs to be compared: machine, experiment, parameters, load.
-        load: its name.
-        kernel: release and version.
         answers: what the audit says of its facts.
         settings: by knob of its deployment, the value before it was applied and under it.
         load_cpus: where a deployment kept the load; None: anywhere, or there was none.
@@ -71,9 +68,6 @@ class Thing:
     """One thing that differs between two runs.
 
     Attributes:
-        name: a knob, a code of the audit, or "kernel".
-        before: what it was, in words.
-        after: what it was then.
         codes: the findings that it is about.
         companions: knobs that were turned with it.
         by_deployment: whether a deployment changed it, and so nothing that nobody saw.

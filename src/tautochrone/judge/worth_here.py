@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from tautochrone.judge.worth_measured import Worth
 
 
-# What settings were worth on one machine, from the runs of a store.
-
-
 MOST_WEIGHED = 6
 """Pairs whose samples are read; of further findings nothing is said."""
 
@@ -45,11 +42,8 @@ def worth_here(
 ) -> dict[str, Worth]:
     """What the settings behind these findings were worth on this machine.
 
-    Args:
-        folders: of the runs, as `Store.folders` lists them. Runs that can't be read, lost samples or were
-            measured on another machine are left out.
-        facts: about the machine.
-        findings: of its audit, the most urgent first: the first `most` of them with a pair are weighed.
+    Runs that can't be read, lost samples or were measured on another machine are left out. Of the findings,
+    the most urgent first, the first ``most`` with a pair are weighed.
 
     Returns:
         By code of a finding; empty where no two runs are alike but for something.

@@ -53,11 +53,7 @@ class Worth:
         shown: "repeated" (the states differ by more than runs of one state do), "once" (runs differ by more
             than their samples vary, but too few were made to tell how much runs of one state do), "not
             shown", or "not attributable" (several things differed).
-        measure: what was measured, as the run has it.
-        load: what ran beside it.
         before: the runs of one state, the latest first; of a pair that is not attributable, none.
-        after: those of the other.
-        runs: the ids of the latest run of each.
         sources: that all runs have, where one has others besides; empty: all.
         rebooted: whether the kernel's command line differs too.
     """
@@ -86,16 +82,8 @@ def weigh(pair: StatePair, before: Sequence[StoredRun], after: Sequence[StoredRu
     one state differ by (`of_runs`, which takes four runs at least). Releases without a sample are later than
     every sample; where the quantile falls among them, the shares of these are compared (`rates`).
 
-    Args:
-        pair: which differs in one thing.
-        before: its runs, the latest first, at least one; those beyond `MOST_RUNS` are not read.
-        after: likewise.
-
     Returns:
         None where nothing can be compared: no source in common, or too few samples for any quantile.
-
-    Raises:
-        DamagedError: the samples can't be read.
     """
     chosen = [*before[:MOST_RUNS], *after[:MOST_RUNS]]
     common = set.intersection(*(set(run.sources.values()) for run in chosen))

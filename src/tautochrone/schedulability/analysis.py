@@ -112,9 +112,6 @@ class Analysis:
     """The whole answer.
 
     Args:
-        task_set: what was analysed.
-        cpus: every CPU that is used.
-        hyperperiod_ns: of all tasks.
         breakdown: the factor for all execution times at which the set is just schedulable; None: there is
             none, or it was not found out whether the set is schedulable.
         remedies: for CPUs that fail, the smallest change first.
@@ -142,11 +139,7 @@ class Analysis:
 
 
 def analyse(task_set: TaskSet) -> Analysis:
-    """Analyse a set.
-
-    Raises:
-        UsageError: a resource is shared between CPUs.
-    """
+    """Analyse a set."""
     refuse_shared_between_cpus(task_set)
     cpus = tuple(_cpu(task_set.on_cpu(cpu), cpu) for cpu in task_set.cpus)
     factor = None

@@ -111,12 +111,7 @@ def blocking_ns(part: TaskSet, within_ns: int) -> int:
 
 
 def demand_test(part: TaskSet, most_steps: int = MOST_STEPS) -> Demand:
-    """Whether EDF meets every deadline of the tasks of one CPU.
-
-    Args:
-        part: what runs on this CPU (`TaskSet.on_cpu`).
-        most_steps: how many stretches to look at before giving up.
-    """
+    """Whether EDF meets every deadline of the tasks of one CPU."""
     if compare_to_one(part.tasks) > 0:
         return Demand(False, None, None, 0)
     due_first = min(task.deadline_ns - task.jitter_ns for task in part.tasks)
@@ -222,11 +217,7 @@ _MOST_LOOKS = 3_000_000  # for all tasks together; each step of each task looks 
 
 
 def response_times(task_set: TaskSet) -> tuple[Response, ...]:
-    """The worst-case response time of each task, in the order of the set; every CPU for itself.
-
-    Raises:
-        UsageError: a resource is shared between CPUs.
-    """
+    """The worst-case response time of each task, in the order of the set; every CPU for itself."""
     refuse_shared_between_cpus(task_set)
     answers = {
         response.task.name: response for cpu in task_set.cpus for response in _of_cpu(task_set.on_cpu(cpu))

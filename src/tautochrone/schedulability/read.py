@@ -43,20 +43,12 @@ _PROTOCOLS: tuple[Protocol, ...] = ("inheritance", "ceiling")
 
 
 def read(path: Path) -> TaskSet:
-    """Read a task set from a file.
-
-    Raises:
-        UsageError: it can't be read, is not TOML, or says something that can't be.
-    """
+    """Read a task set from a file."""
     return _task_set(*read_toml(path, "a task set", _ADVICE), str(path))
 
 
 def parse(text: str, where: str = "the task set") -> TaskSet:
-    """Read a task set from TOML text; ``where`` it comes from is said in messages.
-
-    Raises:
-        UsageError: it is not TOML, or says something that can't be.
-    """
+    """Read a task set from TOML text; ``where`` it comes from is said in messages."""
     return _task_set(text, parse_toml(text, where, _ADVICE), where)
 
 
@@ -66,12 +58,8 @@ def _task_set(text: str, table: Table, where: str) -> TaskSet:
     return table_to_task_set(table, where, text)
 
 
-def table_to_task_set(table: Table, where: str, text: str = "") -> TaskSet:
-    """Read a task set from a table as TOML has them, for example one that is a part of another file.
-
-    Raises:
-        UsageError: it says something that can't be.
-    """
+def table_to_task_set(table: Json, where: str, text: str = "") -> TaskSet:
+    """Read a task set from a table as TOML has them, for example one that is a part of another file."""
     return _Reader(text, where).task_set(table)
 
 

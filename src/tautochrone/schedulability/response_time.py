@@ -31,9 +31,6 @@ def fixed_blocking_ns(task_set: TaskSet, task: Task) -> int:
     """The longest blocking of a task under fixed priorities: its ``blocking_ns`` and that by sections.
 
     Sha, Rajkumar and Lehoczky (1990). Sections are taken not to be nested.
-
-    Raises:
-        UsageError: a resource is used on several CPUs; these protocols bound no such blocking.
     """
     part = task_set.on_cpu(task.cpu)
     refuse_shared_between_cpus(task_set)
@@ -68,11 +65,7 @@ def sections_ns(
 
 
 def refuse_shared_between_cpus(task_set: TaskSet) -> None:
-    """See that every resource is used on one CPU only.
-
-    Raises:
-        UsageError: it is not.
-    """
+    """See that every resource is used on one CPU only."""
     cpu_of = {task.name: task.cpu for task in task_set.tasks}
     used_on: dict[str, int] = {}
     for section in task_set.sections:
@@ -122,24 +115,12 @@ class Response:
 
 
 def response_times(task_set: TaskSet, most_steps: int = MOST_STEPS) -> tuple[Response, ...]:
-    """The worst-case response time of each task, in the order of the set; every CPU for itself.
-
-    Args:
-        task_set: of the policy ``fixed``; for ``edf`` there is `edf_response.response_times`.
-        most_steps: how far to follow one task before giving up.
-
-    Raises:
-        UsageError: a resource is shared between CPUs.
-    """
+    """The worst-case response time of each task, in the order of the set; every CPU for itself."""
     return tuple(response_time(task_set, task, most_steps) for task in task_set.tasks)
 
 
 def response_time(task_set: TaskSet, task: Task, most_steps: int = MOST_STEPS) -> Response:
-    """The worst-case response time of one task of the set.
-
-    Raises:
-        UsageError: a resource is shared between CPUs.
-    """
+    """The worst-case response time of one task of the set."""
     others = more_urgent(task_set, task)
     return worst_response(task, others, fixed_blocking_ns(task_set, task), most_steps)
 
@@ -167,10 +148,6 @@ def worst_response(
     the search is given up.
 
     Args:
-        task: whose response is asked for.
-        others: those that can keep it off its CPU.
-        blocking_ns: by less urgent ones.
-        most_steps: of the iteration, before giving up.
         until_late: give up at the first job that is late, for those who need no more than that.
     """
     compared = compare_to_one((task, *others))

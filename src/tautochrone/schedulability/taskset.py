@@ -15,9 +15,7 @@ class Task:
     Args:
         period_ns: between two releases; for a sporadic task the least time between them.
         deadline_ns: relative to the release; it may be shorter or longer than the period.
-        execution_ns: worst-case execution time, without interruption.
         priority: as SCHED_FIFO has it, larger is more urgent; None under EDF.
-        cpu: where it is pinned.
         offset_ns: of its first release; the simulation keeps it, the response-time analysis ignores it.
         jitter_ns: how late a release may come after the instant from which the deadline counts.
         blocking_ns: by less urgent work, beyond what the set's critical sections account for.
@@ -55,7 +53,6 @@ class TaskSet:
         sections: critical sections that delay more urgent tasks.
         protocol: what bounds that delay: priority inheritance, or the priority ceiling (under EDF: Baker's
             stack resource policy).
-        title: what people call the set.
     """
 
     tasks: tuple[Task, ...]
@@ -82,11 +79,7 @@ class TaskSet:
         return TaskSet(tasks, self.policy, sections, self.protocol, self.title)
 
     def task(self, name: str) -> Task:
-        """The task of this name.
-
-        Raises:
-            KeyError: there is none.
-        """
+        """The task of this name."""
         for task in self.tasks:
             if task.name == name:
                 return task

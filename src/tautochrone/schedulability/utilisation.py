@@ -31,9 +31,7 @@ class Bound:
     """A bound, and whether the tasks are within it.
 
     Args:
-        kind: which one.
         value: what is compared: the utilisation, or the product of the hyperbolic bound.
-        limit: it may be at most this.
         holds: None where the bound says nothing about such tasks.
         exact: beyond it the tasks are certainly not schedulable.
         why_not: the reason where ``holds`` is None.

@@ -14,15 +14,7 @@ SEARCH_STEPS = 20_000
 
 
 def is_schedulable(task_set: TaskSet, most_steps: int = response_time.MOST_STEPS) -> bool | None:
-    """Whether all tasks meet their deadlines, by the exact test of the policy; None: not found out.
-
-    Args:
-        task_set: every CPU is looked at for itself.
-        most_steps: of one task (fixed priorities) or one CPU (EDF), before giving up.
-
-    Raises:
-        UsageError: a resource is shared between CPUs.
-    """
+    """Whether all tasks meet their deadlines, by the exact test of the policy; None: not found out."""
     refuse_shared_between_cpus(task_set)
     sure = True
     for cpu in task_set.cpus:
@@ -66,10 +58,6 @@ def breakdown(task_set: TaskSet, *, schedulable: bool) -> Fraction | None:
 
     It is rounded down to 1/10,000. None: with no factor, because of blocking or jitter. Above 1 it is a
     reserve, below 1 what is needed.
-
-    Args:
-        task_set: the set.
-        schedulable: whether it is as it stands.
     """
     if schedulable:
         most = min(1 / utilisation(task_set.on_cpu(cpu).tasks) for cpu in task_set.cpus)
@@ -102,11 +90,6 @@ def longest_execution_ns(part: TaskSet, name: str, *, schedulable: bool) -> int 
     """The longest execution time of one task with which all tasks of its CPU meet their deadlines.
 
     The others keep theirs. None: there is none, however short.
-
-    Args:
-        part: what runs on this CPU (`TaskSet.on_cpu`).
-        name: of the task.
-        schedulable: whether they meet their deadlines as they stand.
     """
     task = part.task(name)
     if schedulable:

@@ -26,7 +26,6 @@ class FixedBins:
         count: shape (n,), int64.
         below: samples less than 0.
         past: samples at or past the end of the last bin.
-        maximum_ns: the largest sample, exactly, wherever it lies; None without samples.
     """
 
     width_ns: int
@@ -61,16 +60,7 @@ PREEMPTION_BINS = (2_000, 2_500)
 
 
 def fixed_bins(values: Integers, width_ns: int, bins: int) -> FixedBins:
-    """Count samples in ``bins`` bins of ``width_ns``.
-
-    Args:
-        values: samples in ns, shape (n,), any order; may be empty.
-        width_ns: 1 or more.
-        bins: 1 or more.
-
-    Raises:
-        ValueError: no width or no bins.
-    """
+    """Count samples in ``bins`` bins of ``width_ns``."""
     if width_ns < 1 or bins < 1:
         raise ValueError(f"{bins} bins of {width_ns} ns hold nothing")
     inside = values[(values >= 0) & (values < width_ns * bins)]
@@ -186,11 +176,7 @@ def counts_of_bins(high: Integers, count: Integers) -> Counts:
 
 
 def merge(parts: Iterable[Counts]) -> Counts:
-    """All samples of several counts together; exact if all are.
-
-    Raises:
-        ValueError: there is none.
-    """
+    """All samples of several counts together; exact if all are."""
     every = list(parts)
     if not every:
         raise ValueError("nothing to merge")

@@ -20,10 +20,6 @@ def degrees_of_freedom(variances: Sequence[float], freedoms: Sequence[float]) ->
     1946; for two means: Welch, The Generalization of "Student's" Problem when Several Different Population
     Variances are Involved, Biometrika 34, 1947.
 
-    Args:
-        variances: of each part of the sum, none below 0, shape (k,).
-        freedoms: of each variance; one of 0 freedom is left out.
-
     Returns:
         Above 0 if one of them is; where all variances are 0, the sum of the freedoms.
     """
@@ -55,13 +51,7 @@ _MOST_ALIKE = 0.95
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean with its uncertainty, both in ns.
-
-    Attributes:
-        value: the mean.
-        error: its standard error.
-        freedom: degrees of freedom of the error, at least 1.
-    """
+    """A mean with its uncertainty, both in ns."""
 
     value: float
     error: float
@@ -97,14 +87,7 @@ def mean_of_batches(parts: Sequence[Sequence[float]]) -> Mean:
 
 @dataclass(frozen=True)
 class Difference:
-    """One mean minus another, in ns.
-
-    Attributes:
-        value: the difference.
-        low: lower end of its confidence interval; None if there are too few samples for one.
-        high: upper end.
-        confidence: of the interval, between 0 and 1.
-    """
+    """One mean minus another, in ns."""
 
     value: float
     low: float | None
@@ -116,11 +99,6 @@ def difference_of_means(first: Integers, second: Integers, confidence: float = 0
     """The mean of ``first`` minus that of ``second``, with an interval from `BATCHES` batch means of each.
 
     The interval is Welch's (1947), on the batch means: the two sides may spread differently.
-
-    Args:
-        first: samples in ns in the order in which they were taken, shape (n,), n at least 1.
-        second: the other side's, shape (m,), m at least 1.
-        confidence: of the interval.
 
     Returns:
         The difference; without an interval if a side has fewer than `FEWEST` samples.
@@ -154,19 +132,12 @@ class Repetitions:
     """What repeated measurements say; times in ns, variances in ns squared.
 
     Attributes:
-        count: repetitions that have samples.
-        samples: over all repetitions.
-        mean: of the repetitions' means.
         deviation: standard deviation of these means (divided by count - 1); None of one repetition.
-        low: lower end of the mean's confidence interval; None with ``deviation``.
-        high: upper end of it.
-        confidence: of the interval.
         variance_within: of samples around the mean of their repetition, pooled; None where every repetition
             has one sample.
         variance_between: of the true means of repetitions, what is left of the spread between them when the
             part that comes from the spread within is taken off; 0 where nothing is left; None where it can't
             be told.
-        worst: the largest sample of all.
     """
 
     count: int
@@ -197,12 +168,7 @@ def repetitions(values: Integers, repetition: Integers, confidence: float = 0.95
     with unequal group sizes: Searle, Casella and McCulloch, Variance Components, 1992, section 3.6.
 
     Args:
-        values: samples in ns, shape (n,).
         repetition: to which repetition each belongs, shape (n,); any integers.
-        confidence: of the interval.
-
-    Raises:
-        ValueError: the two differ in length.
     """
     if len(values) != len(repetition):
         raise ValueError(f"{len(values)} samples can't belong to {len(repetition)} repetitions' labels")

@@ -24,9 +24,6 @@ def upper(samples: float, seen: float, confidence: float, effect: float = 1.0) -
     """Upper one-sided limit of a share; 1 without samples.
 
     Args:
-        samples: how many there are.
-        seen: how many of them have what the share is of.
-        confidence: probability, at least, with which the share is not above the limit.
         effect: variance of the share over that of as many independent samples, at least 1.
     """
     if seen >= samples:
@@ -62,10 +59,8 @@ class Quantile:
     """One quantile with its confidence interval.
 
     Attributes:
-        q: which one, between 0 and 1.
         value: the order statistic; None if there are too few samples for an interval around it.
         low: lower end of the interval, an order statistic too; None with ``value``.
-        high: upper end of the interval.
         confidence: probability, at least, with which such an interval covers the true quantile.
         samples_needed: how many samples it takes for the interval to exist.
     """
@@ -120,14 +115,6 @@ def exceedance_bound(n: int, exceeded: int, confidence: float = 0.95) -> float:
 
     One-sided bound of Clopper and Pearson, 1934: exact, never below the stated confidence. For no
     exceedance in n samples it is about 3 / n at 95 %, the "rule of three".
-
-    Args:
-        n: samples taken.
-        exceeded: how many of them exceeded the limit.
-        confidence: probability, at least, with which the bound holds.
-
-    Raises:
-        ValueError: more exceeded than were taken, or a negative number.
     """
     if not 0 <= exceeded <= n:
         raise ValueError(f"{exceeded} of {n} samples can't exceed a limit")
@@ -146,9 +133,6 @@ def for_largest(q: float, confidence: float = 0.95) -> int:
 
     The smallest n with ``1 - q**n >= confidence``: Wilks, Determination of sample sizes for setting tolerance
     limits, Annals of Mathematical Statistics 12, 1941, section 3.
-
-    Raises:
-        ValueError: q or the confidence is not between 0 and 1.
     """
     return with_exceedances(q, 0, confidence)
 
@@ -164,9 +148,6 @@ def with_exceedances(q: float, exceeded: int, confidence: float = 0.95) -> int:
 
     The smallest n of which the upper bound of Clopper and Pearson (1934) for ``exceeded`` of n is at most
     1 - q; then the sample of rank ``n - exceeded`` is, with this confidence, not below the q-quantile.
-
-    Raises:
-        ValueError: q or the confidence is not between 0 and 1, or a negative number.
     """
     _check(q, confidence)
     if exceeded < 0:
@@ -192,10 +173,6 @@ def for_precision(share: float, relative: float, confidence: float = 0.95) -> in
     Args:
         share: of the samples above a limit, between 0 and 1.
         relative: half of the interval's width, as a part of the share.
-        confidence: of the two-sided interval.
-
-    Raises:
-        ValueError: an argument is not between 0 and 1.
     """
     _check(share, confidence)
     if not 0 < relative < 1:

@@ -32,10 +32,6 @@ class Blocks:
     Attributes:
         bounds: block k holds the samples from number ``bounds[k]`` up to, and without, ``bounds[k + 1]``;
             shape (b + 1,).
-        begin_ns: instant of the first sample of each, shape (b,).
-        minimum: smallest value of each in ns, shape (b,).
-        maximum: largest, shape (b,).
-        mean: shape (b,).
         low: smallest value of each bin in ns, shape (m,). Bins lie close together near the run's minimum and
             are at most 1/128 of their distance from it wide.
         high: largest value, included.
@@ -84,9 +80,6 @@ class Largest:
     """The largest samples, in the order in which they were taken.
 
     Attributes:
-        number: of each sample, from 0, shape (k,), ascending.
-        at_ns: its instant, shape (k,).
-        value: in ns, shape (k,).
         floor_ns: every sample greater than this is here, and no other.
     """
 
@@ -101,9 +94,6 @@ class Reduction:
     """Samples of one source, reduced.
 
     Attributes:
-        counts: all of them.
-        blocks: stretches of them; at most `BLOCKS`, each of at least one sample.
-        largest: at most `LARGEST` of them.
         excerpt: the first ones as they are, in ns, shape (e,), at most `EXCERPT`.
         begin_ns, end_ns: instant of the first and of the last sample.
     """
@@ -122,15 +112,7 @@ class Reduction:
 
 
 def reduce(instants: Integers, values: Integers) -> Reduction:
-    """Reduce samples that are in memory.
-
-    Args:
-        instants: when each was taken, in ns, ascending, shape (n,).
-        values: in ns, shape (n,), n at least 1.
-
-    Raises:
-        ValueError: there are none, or the two differ in length.
-    """
+    """Reduce samples that are in memory."""
     if not len(values) or len(values) != len(instants):
         raise ValueError(f"{len(instants)} instants of {len(values)} samples")
     reducer = Reducer(len(values), int(values.min()), int(values.max()))
@@ -164,11 +146,7 @@ class Reducer:
         self._ends = [0, 0]
 
     def add(self, instants: Integers, values: Integers) -> None:
-        """Take the next samples; both of shape (k,).
-
-        Raises:
-            ValueError: there are more than were announced.
-        """
+        """Take the next samples; both of shape (k,)."""
         if not len(values):
             return
         first, last = self._taken, self._taken + len(values)
@@ -187,11 +165,7 @@ class Reducer:
         self._taken = last
 
     def finish(self) -> Reduction:
-        """What came of all samples.
-
-        Raises:
-            ValueError: there are fewer than were announced.
-        """
+        """What came of all samples."""
         if self._taken != self._count:
             raise ValueError(f"{self._taken} samples instead of {self._count}")
         self._compact()

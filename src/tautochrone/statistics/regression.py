@@ -25,10 +25,7 @@ class Estimate:
     """A number with its interval.
 
     Attributes:
-        value: the estimate.
         low: lower end of the interval; None if there are too few points for one.
-        high: upper end.
-        confidence: of the interval, between 0 and 1.
         count: points that it rests on.
     """
 
@@ -40,27 +37,14 @@ class Estimate:
 
 
 def proportion(x: Floats, y: Floats, confidence: float = 0.95) -> Estimate:
-    """The c of y = c x by least absolute relative deviations.
-
-    Args:
-        x: greater than 0, shape (n,), n at least 1.
-        y: shape (n,).
-        confidence: of the interval.
-
-    Raises:
-        ValueError: there is no point, or an x is not greater than 0.
-    """
+    """The c of y = c x by least absolute relative deviations."""
     if not len(x) or not (x > 0).all():
         raise ValueError("a proportion needs points, all with x above 0")
     return median_of(y / x, confidence)
 
 
 def median_of(values: Floats, confidence: float = 0.95) -> Estimate:
-    """The median, with the interval that order statistics give; shape (n,), n at least 1.
-
-    Raises:
-        ValueError: there is no value.
-    """
+    """The median, with the interval that order statistics give; shape (n,), n at least 1."""
     if not len(values):
         raise ValueError("there is no median of nothing")
     ordered = np.sort(values)
@@ -109,9 +93,7 @@ def fit(columns: Floats, y: Floats, weights: Floats, confidence: float = 0.95) -
 
     Args:
         columns: shape (n, p), n greater than p.
-        y: shape (n,).
         weights: one over the standard deviation of each y, but for a common factor; shape (n,).
-        confidence: of the intervals.
 
     Raises:
         ValueError: too few points, or columns that data can't tell apart.
@@ -209,9 +191,6 @@ def runs_test(errors: Floats) -> float:
     Exact: Wald and Wolfowitz, On a test whether two samples are from the same population, 1940, with all
     orders of as many signs of either kind equally likely. Errors of 0 have no sign and are left out.
 
-    Args:
-        errors: in the order in which structure is looked for, shape (n,).
-
     Returns:
         Between 0 and 1; 1 where there are no two signs, of which nothing can be said.
     """
@@ -239,10 +218,6 @@ def trend_test(places: Floats, errors: Floats) -> float:
 
     Kendall's rank correlation (1938), two-sided; Mann, Nonparametric tests against trend, 1945.
 
-    Args:
-        places: shape (n,), equal for repetitions.
-        errors: shape (n,).
-
     Returns:
         Between 0 and 1; 1 where all places or all errors are equal, of which nothing can be said.
     """
@@ -260,7 +235,6 @@ def lack_of_fit(errors: Floats, points: Sequence[Hashable]) -> LackOfFit | None:
     disturbed repetition does not decide: of the errors themselves it would hide every other difference.
 
     Args:
-        errors: shape (n,).
         points: to which point each belongs; errors of one point are repetitions of it.
     """
     numbers = {point: number for number, point in enumerate(dict.fromkeys(points))}

@@ -10,10 +10,6 @@ from tautochrone.statistics.counts import Counts
 def histogram_of(counts: Counts, bins: int = 200) -> tuple[Integers, Integers, Integers]:
     """Count samples in bins that grow with the value, as a logarithmic axis shows them.
 
-    Args:
-        counts: the samples.
-        bins: how many bins at most, about.
-
     Returns:
         Smallest and largest value of each bin (both included) and its count, each of shape (m,), int64.
         The counts add up to n; bins without values are there too.
@@ -31,7 +27,6 @@ def ecdf_of(counts: Counts, points: int = 1000, top: int = 200) -> tuple[Integer
     """The share of samples that are at most a value, at some of the values.
 
     Args:
-        counts: the samples.
         points: how many points at most, about: half of them spread over all ranks, half towards the top.
         top: how many of the largest samples to keep one by one.
 
@@ -48,11 +43,6 @@ def ecdf_of(counts: Counts, points: int = 1000, top: int = 200) -> tuple[Integer
 def ecdf_of_counts(low: Integers, high: Integers, count: Integers) -> tuple[Integers, Floats]:
     """The share of samples that are at most a value, at the upper edge of every bin that holds some.
 
-    Args:
-        low: smallest value of each bin, shape (n,).
-        high: largest value of each bin, shape (n,).
-        count: samples in each bin, shape (n,); in any order, a bin may come more than once.
-
     Returns:
         Values, rising, and for each the share of samples at or below it, each of shape (m,).
     """
@@ -65,11 +55,6 @@ def envelope(
     instants: Integers, values: Integers, buckets: int = 1000
 ) -> tuple[Integers, Integers, Integers]:
     """The smallest and the largest value in each stretch of time.
-
-    Args:
-        instants: when, in ns, shape (n,), any order.
-        values: what, shape (n,).
-        buckets: into how many stretches of equal length to divide the time.
 
     Returns:
         Beginning of each stretch, smallest and largest value in it, each of shape (m,), int64; stretches

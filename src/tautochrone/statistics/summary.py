@@ -31,10 +31,6 @@ _HALF = np.uint64(32)
 def mean_and_deviation(values: npt.NDArray[np.integer[Any]], minimum: int) -> tuple[float, float]:
     """Mean and standard deviation (of these samples: divided by n) of integers.
 
-    Args:
-        values: shape (n,), n at least 1, any integer type, any order.
-        minimum: the smallest of them.
-
     Returns:
         The mean, correctly rounded, and the standard deviation.
     """
@@ -130,9 +126,7 @@ class Spread:
     """One number from each of several repetitions.
 
     Attributes:
-        least: the smallest of them.
         middle: their median; of an even number, the mean of the two in the middle.
-        largest: the largest.
     """
 
     least: float
@@ -141,11 +135,7 @@ class Spread:
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """The spread of these numbers, which are never mixed with the samples that they come from.
-
-    Raises:
-        ValueError: there are none.
-    """
+    """The spread of these numbers, which are never mixed with the samples that they come from."""
     if not values:
         raise ValueError("nothing was repeated")
     return Spread(min(values), median(values), max(values))
@@ -178,12 +168,7 @@ def summarise(values: Integers, confidence: float = 0.95, *, in_place: bool = Fa
     """Summarise samples, every number exact. To merge sources, concatenate their samples.
 
     Args:
-        values: samples in ns, shape (n,), any integer type, any order.
-        confidence: of the quantiles' intervals.
         in_place: sort ``values`` itself and not a copy of it, for half the memory.
-
-    Raises:
-        MeasuringError: there are no samples.
     """
     if not len(values):
         raise _no_samples()
@@ -207,16 +192,7 @@ def summarise(values: Integers, confidence: float = 0.95, *, in_place: bool = Fa
 
 
 def summary_of(counts: Counts, confidence: float = 0.95) -> Summary:
-    """Summarise samples of which each distinct value is known with its count: the same as `summarise`.
-
-    Args:
-        counts: exact ones.
-        confidence: of the quantiles' intervals.
-
-    Raises:
-        MeasuringError: there are no samples.
-        ValueError: the counts are those of a histogram.
-    """
+    """Summarise samples of which each distinct value is known with its count: the same as `summarise`."""
     if not counts.exact:
         raise ValueError("a histogram has bins, not values: summarise_counts takes them")
     if not len(counts.value):
@@ -253,11 +229,6 @@ def summarise_counts(
         count: samples in each bin, shape (n,); bins may be empty, in any order, and come more than once.
         maximum: the exact maximum, if known; otherwise the upper edge of the highest bin stands for it. Of a
             run that was cut off it may have come after the bins were last written, and be greater than all.
-        confidence: of the quantiles' intervals.
-
-    Raises:
-        MeasuringError: there are no samples.
-        DamagedError: the maximum is smaller than a sample in the bins.
     """
     bins = sorted(zip(low.tolist(), high.tolist(), count.tolist(), strict=True))
     bins = [one for one in bins if one[2]]

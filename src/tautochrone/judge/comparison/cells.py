@@ -12,13 +12,7 @@ _AS_IS = "as-is"
 
 @dataclass(frozen=True, eq=False)
 class CampaignCell:
-    """One cell of a campaign.
-
-    Attributes:
-        key: of what it means; the same in every campaign.
-        name: for people.
-        runs: its finished repetitions, at least one.
-    """
+    """One cell of a campaign: its finished repetitions, and a key that is the same in every campaign."""
 
     key: str
     name: str
@@ -44,12 +38,7 @@ class CampaignCell:
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Cells of two campaigns.
-
-    Attributes:
-        pairs: in the order of the first campaign.
-        first, second: cells that only one of them has.
-    """
+    """Cells of two campaigns: in pairs, in the order of the first, and those that only one of them has."""
 
     pairs: tuple[tuple[CampaignCell, CampaignCell], ...]
     first: tuple[CampaignCell, ...]

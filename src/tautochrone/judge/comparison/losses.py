@@ -31,11 +31,9 @@ class Rates:
     """Two shares of releases that were lost.
 
     Attributes:
-        first, second: lost and released.
         dispersion: variance of the counts over that of independent losses, at least 1.
         freedom: degrees of freedom of the dispersion.
-        basis: what the dispersion rests on.
-        runs: how many runs that is.
+        basis, runs: what the dispersion rests on, and how many runs that is.
     """
 
     first: Tally
@@ -87,8 +85,6 @@ def rates(
     """The difference of the shares of lost releases of two sides; None where one does not know its own.
 
     Args:
-        first: runs, and the sources of each.
-        second: the same of the other side.
         others: more runs like those of the first and of the second side; they tell the dispersion only.
 
     Returns:

@@ -43,11 +43,7 @@ class MeasuredSide:
 
 
 def read(side: ComparedSide, measure: str) -> MeasuredSide:
-    """Read and reduce all runs of a side.
-
-    Raises:
-        DamagedError: samples can't be read.
-    """
+    """Read and reduce all runs of a side."""
     return MeasuredSide(
         tuple(_sources(run, measure) for run in side.runs),
         tuple(_without_order(_sources(run, measure)) for run in side.earlier if measure in run.measures),

@@ -15,7 +15,6 @@ class ComparedSide:
     """What is compared with another one.
 
     Attributes:
-        name: as short as it is unmistakable: "A", or the label of a chart.
         runs: repetitions of one measurement, at least one.
         named: as the user named it; empty: by its runs.
         label: what it is, in a few words; empty: not said.
@@ -36,12 +35,12 @@ class ComparedSide:
 
     @property
     def manifests(self) -> tuple[Manifest, ...]:
-        """Of its runs."""
+        """The manifests of its runs."""
         return tuple(run.manifest for run in self.runs)
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Of its runs."""
+        """The ids of its runs."""
         return tuple(run.id for run in self.runs)
 
 
@@ -59,9 +58,6 @@ def with_earlier(sides: Sequence[ComparedSide], store: Store) -> list[ComparedSi
     """The sides, each with the runs of the store that are alike to its own, the latest ones.
 
     A run that is alike to the first side is not given to another one, too: it would count twice.
-
-    Raises:
-        StoreError: the store can't be read.
     """
     compared = {run.id for side in sides for run in side.runs}
     experiments = {run.manifest.experiment for side in sides for run in side.runs}

@@ -54,13 +54,10 @@ class DifferenceSpread:
     Attributes:
         first: the value of the first side in ns; of several runs the geometric mean (or the mean, where not
             all are above 0).
-        second: of the other.
         shift: second minus first, of logarithms where ``logarithmic``, else in ns.
         error: standard error of it.
         freedom: degrees of freedom of the error; infinite where it is known.
         of_a_run: standard deviation of one run's value around that of its system, on the same scale.
-        basis: what the error rests on.
-        runs: how many runs that is.
     """
 
     first: float
@@ -145,9 +142,6 @@ def largest(run: Sources, samples: int) -> float | None:
     that are as long as the shortest run: the geometric mean over the run's stretches (the mean where one is
     not above 0).
 
-    Args:
-        samples: of all sources together, at most those of the run.
-
     Returns:
         None where the run is longer and the order of its samples is not known.
     """
@@ -164,9 +158,8 @@ def largest(run: Sources, samples: int) -> float | None:
         bounds = [(begin * len(one), (begin + samples / total) * len(one)) for one in blocks]
         parts = []
         for one, (low, high) in zip(blocks, bounds, strict=True):
-            first = min(
-                math.floor(low + 0.5), len(one) - 1
-            )  # a stretch has one block at least, also the last
+            # A stretch has one block at least, also the last.
+            first = min(math.floor(low + 0.5), len(one) - 1)
             parts.append(one.maximum[first : max(first + 1, math.floor(high + 0.5))])
         found.append(max(float(one.max()) for one in parts if len(one)))
     return math.exp(sum(map(math.log, found)) / stretches) if min(found) > 0 else sum(found) / stretches
@@ -178,8 +171,6 @@ def of_runs(
     """The difference, from the values of whole runs.
 
     Args:
-        first: one value for each run of the first side, in ns, at least one.
-        second: the same of the other.
         others: values of more runs, each group with the runs of one side: index 0 of the first, 1 of the
             second. They count for the spread only.
 
@@ -231,9 +222,6 @@ def of_stretches(
 
     A run's logarithmic quantile is given the variance that those of its long stretches have (at least that of
     `LEAST_SPREAD`), beside the uncertainty within the runs.
-
-    Args:
-        error: standard error of the difference of logarithms, of these runs alone.
 
     Returns:
         None where a value is not above 0, or the stretches have too few samples beyond the quantile.

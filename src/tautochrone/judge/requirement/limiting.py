@@ -42,9 +42,6 @@ class LongJobs:
 
     Attributes:
         jobs: how many; ``late``: whether they were late.
-        start, work: their means.
-        usual_start, usual_work: medians of all jobs.
-        asked: how long the work should take; None: not known.
         beside: where the same work takes least, if it takes longer here, and how long it takes there.
     """
 
@@ -70,9 +67,6 @@ class Limiting:
     Attributes:
         side: "start" or "work", whichever takes more in the longest jobs than it usually does; empty: nothing
             could be looked at.
-        numbers: behind that; None: there are none.
-        run: that decides; None: there is none.
-        source: the name of what is limited, such as a CPU; empty: there is none.
         notice: where it could not be looked at, what is said instead.
     """
 
@@ -84,11 +78,7 @@ class Limiting:
 
 
 def limiting(judgement: Judgement, runs: Sequence[StoredRun]) -> Limiting:
-    """What limits the worst source of a judgement.
-
-    Raises:
-        DamagedError: the samples can't be read.
-    """
+    """What limits the worst source of a judgement."""
     if not judgement.lines:
         return Limiting("")
     worst = judgement.lines[0]

@@ -43,9 +43,7 @@ class SamplePlan:
     """How many samples are needed, and how long that takes.
 
     Attributes:
-        rates_hz: at which rates.
         shares: of the samples that may lie above the level, by rate; all the same unless asked for in time.
-        confidence: with which it is to be said.
         effect: so many samples count as one; 1 where that was not measured.
         like: the run in which it was measured; empty without one.
     """

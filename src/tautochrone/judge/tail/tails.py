@@ -14,11 +14,7 @@ class RunTails:
     """All sources of one run.
 
     Attributes:
-        run: its id.
-        measure, meaning: what was measured.
         loop: whether it is how late a loop's cycles begin.
-        histogram: whether it kept a histogram, not samples.
-        sources: in the order of the books, at least one.
     """
 
     run: str
@@ -41,16 +37,8 @@ def tails_of(
     """What a run says about values that are larger than most, or than all, of those measured.
 
     Args:
-        run: sealed or recovered.
         measure: which; None: the first one.
         limits_ns: above which values are late; none: half the period, the period, and round values.
-        sources: names or numbers of those that are wanted; none: all.
-        confidence: of each interval and bound, between 0 and 1.
-        reduced: the run's samples, where they were reduced already.
-
-    Raises:
-        UsageError: there is no such measure, no such source, or no sample.
-        DamagedError: the samples can't be read.
     """
     parts = _chosen(run, reduce_run(run, measure) if reduced is None else reduced, sources)
     name = measure if measure is not None else next(iter(run.measures), "")

@@ -32,7 +32,6 @@ class Association:
     """Two sources whose spikes were compared.
 
     Attributes:
-        first, second: places of the sources in what was given.
         together: spikes of the second with one of the first no more than ``window_ns`` away.
         of: all spikes of the second.
         expected: so many would be by chance.
@@ -57,14 +56,9 @@ class Association:
 def associations(sources: Sequence[Reduction], spacing_ns: float) -> tuple[Association, ...]:
     """Every pair of sources that have spikes at the same time, the surest first.
 
-    Args:
-        sources: of one run, on one clock.
-        spacing_ns: between two samples; for several periods, the longest.
-
     Returns:
         Pairs without a single spike in common are left out; they are not associated.
     """
-
     from scipy.special import betainc
 
     if len(sources) < 2 or spacing_ns <= 0:

@@ -43,9 +43,6 @@ def patterns_of(
     """Periods of a few samples, from two on, in the beginning of a run; the strongest first.
 
     Args:
-        reduction: of one source.
-        spacing_ns: between two releases.
-        most: samples that are looked at.
         alpha: chance that samples without a period are said to have one.
     """
     values = reduction.excerpt[:most]
@@ -58,12 +55,7 @@ def patterns_of(
 
 
 def oscillations_of(blocks: Blocks, *, alpha: float = ALPHA) -> tuple[SpikePeriod, ...]:
-    """Periods of the blocks' medians; the strongest first.
-
-    Args:
-        blocks: of one source; fewer than 64 are not searched.
-        alpha: chance that levels without a period are said to have one.
-    """
+    """Periods of the blocks' medians; the strongest first."""
     if len(blocks) < _FEWEST_BLOCKS:
         return ()
     medians = block_quantile(blocks, 0.5)

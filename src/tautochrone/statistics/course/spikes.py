@@ -56,9 +56,6 @@ def apart(counts: Counts) -> Apart | None:
     """At most ten samples that are at least three times the next; None where there are none.
 
     Said of these samples as they are; whether more of their kind are to be expected, it does not say.
-
-    Args:
-        counts: exact ones of one source; of fewer than 100 samples nothing is said.
     """
     if not counts.exact or counts.total < _FEWEST:
         return None
@@ -144,9 +141,6 @@ def periods_of(
     """The periods of the largest samples, the shortest first; at most six.
 
     Args:
-        largest: of one source.
-        begin_ns, end_ns: of the run.
-        spacing_ns: between two samples: what can't be told apart.
         usual_ns: median of all samples; a spike is greater.
         known_ns: a shorter pattern that is known: coincidences that come of it are none.
         alpha: chance that samples without a period are said to have one.

@@ -36,18 +36,10 @@ class ChiSquare:
         width_ns: of a bin of the histogram, before any were joined.
         expected: samples of the reference in each bin, scaled to ``total``, shape (n,), all above 0.
         observed: samples of the deployment in each bin, scaled to ``total``, shape (n,).
-        total: of either, after scaling: the deployment's samples, or ``per``.
-        reference_samples, observed_samples: as they were.
         joined: bins in which the reference has no sample, each joined with the next one above that has.
         below, above: samples of the deployment outside the reference's bins, moved into the end bins.
         beyond_ns: how far the deployment's largest sample lies above the reference's largest; 0 if it does
             not. The test does not see this.
-        alpha: significance level.
-        dof: degrees of freedom: the number of bins, as printed.
-        critical: the statistic may be so large, as printed.
-        statistic: of equation (3).
-        p: chance of such a statistic or a greater one with ``dof`` degrees of freedom.
-        rejected: the statistic is greater than the critical value.
     """
 
     low_ns: Integers
@@ -79,17 +71,10 @@ def chi_square(
     """Test whether a deployment's samples are of the reference's distribution, as the paper does.
 
     Args:
-        reference: samples of the reference in ns (the paper's "Single"), at least 1.
-        observed: samples of the deployment in ns, at least 1.
-        width_ns: of a bin; bins begin at its multiples.
-        alpha: significance level.
         per: scale both histograms to this total first, such as 1,000. The statistic is in proportion to the
             total, so this decides what is rejected; the paper does not say that it was done, but of its
             6,000,000 raw counts a value of 65 would mean shares that differ by 0.3 % (the root of statistic
             over samples), which no Q-Q plot shows. None: the deployment's own number of samples.
-
-    Raises:
-        ValueError: a side has no sample, or a width, level or total is not above 0.
     """
     if not reference.total or not observed.total:
         raise ValueError("each side needs a sample")
@@ -129,10 +114,6 @@ def chi_square(
 
 
 def selected(tests: Sequence[ChiSquare]) -> int | None:
-    """The position of the deployment that the paper selects: not rejected, and of these the least statistic.
-
-    Returns:
-        None if all are rejected. Of equal ones, the first.
-    """
+    """The position of the deployment that the paper selects: the least statistic that is not rejected."""
     kept = [(one.statistic, at) for at, one in enumerate(tests) if not one.rejected]
     return min(kept)[1] if kept else None

@@ -124,9 +124,6 @@ def dependence(reduction: Reduction) -> Dependence:
     The block length is that of `block_length` on the ranks of the beginning, so that one stall of a second
     does not decide. Then the mean ranks of blocks are looked at (`joined_for`), for what takes longer.
 
-    Args:
-        reduction: of at least 1 sample.
-
     Returns:
         What was found; of fewer than 10 samples, or of constant ones, that of independent samples.
     """
@@ -178,10 +175,6 @@ def joined_for(of_blocks: Floats, least: int = 1) -> tuple[int, bool]:
     as many as leave `FEWEST`: Fishman, Grouping Observations in Digital Simulation, Management Science 24,
     1978.
 
-    Args:
-        of_blocks: what is averaged, in each block, shape (b,).
-        least: known from elsewhere to be needed.
-
     Returns:
         How many, and whether so many are still correlated (at 1 %), or too few are left for ``least``.
     """
@@ -226,11 +219,7 @@ def design_effect(reduction: Reduction, limit_ns: int) -> float:
     it says how many independent ones would tell as much.
 
     Args:
-        reduction: of at least 1 sample.
         limit_ns: in ns. If fewer than 20 samples exceed it, the 20 largest say how exceedances cluster.
-
-    Returns:
-        At least 1.
     """
     counts = reduction.counts
     if counts.total <= _TELLING or len(counts.value) == 1:
@@ -260,11 +249,6 @@ def effect_for_bound(reduction: Reduction, limit_ns: int, confidence: float) -> 
     Korn and Graubard, Confidence intervals for proportions with small expected number of positive counts
     estimated from survey data, Survey Methodology 24, 1998. Of clusters that did not come once it knows
     nothing. Where so many exceed that they are neighbours by chance, clusters are not looked for.
-
-    Args:
-        reduction: of at least 1 sample.
-        limit_ns: in ns.
-        confidence: of the limit, at least a half.
 
     Returns:
         At least 1; `design_effect` where no sample exceeds the limit, or more than are held one by one.
@@ -300,8 +284,6 @@ def enlarged_effect(of_clusters: float, clusters: float, confidence: float) -> f
     """What `effect_for_bound` makes of an effect that was seen in so many clusters.
 
     Args:
-        of_clusters: their design effect, at least 1.
-        clusters: how many; from 0 on.
         confidence: of the limit. At a half there is nothing to enlarge by: the limit is the middle.
     """
     normal = float(special.ndtri(confidence))

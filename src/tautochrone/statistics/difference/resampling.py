@@ -55,10 +55,6 @@ def thresholds_of(sources: Sequence[SourceSamples], counts: Counts) -> Integers:
 
     They are upper edges of the bins that hold samples; of too many, those that lie closest in probability
     and in the logarithm of the tail's are left out.
-
-    Args:
-        sources: each with a reduction.
-        counts: all their samples.
     """
     edges = [
         blocks.high[blocks.count.any(axis=0)]
@@ -78,13 +74,7 @@ def thresholds_of(sources: Sequence[SourceSamples], counts: Counts) -> Integers:
 
 
 def stretches_of(run: Sequence[SourceSamples], thresholds: Integers, most: int = STRETCHES) -> Stretches:
-    """A run's stretches; those of its sources that were measured at the same time are one.
-
-    Args:
-        run: its sources, each with a reduction, at least one.
-        thresholds: ascending, shape (t,), the last one not below any sample.
-        most: stretches, at most.
-    """
+    """A run's stretches; those of its sources that were measured at the same time are one."""
     reductions = [source.reduction for source in run if source.reduction is not None]
     number = min(most, max(len(one.blocks) for one in reductions))
     at_most, size = np.zeros((number, len(thresholds))), np.zeros(number)
@@ -160,7 +150,6 @@ class Resampled:
         units: independent blocks that were drawn from.
         basis: "blocks" or "independent".
         drifts: blocks that are long enough to be independent would be too few.
-        samples: releases of the side.
         effective: so many independent ones would tell the share above the quantile as well.
         needed: so many independent ones it takes.
     """
@@ -191,13 +180,6 @@ def resampled(
     replacement, each run from its own, all its sources at once. The order statistic of the drawn counts is
     looked up among the exact samples. How long stretches must be is looked at for each quantile, as rare
     large samples may come in bursts while all others are independent.
-
-    Args:
-        side: at least one source.
-        quantiles: between 0 and 1.
-        confidence: of the interval that is wanted; says how many samples it takes.
-        rounds: how often it is drawn.
-        seed: of the random numbers.
     """
     counts, lost = all_counts(side), all_lost(side)
     generator = np.random.default_rng(seed)

@@ -27,9 +27,6 @@ def superiority(first: Counts, second: Counts, lost: tuple[int, int] = (0, 0)) -
     and Improvement of the CL Common Language Effect Size Statistics of McGraw and Wong, Journal of
     Educational and Behavioral Statistics 25, 2000.
 
-    Args:
-        first: samples in ns, at least 1.
-        second: samples in ns, at least 1.
         lost: releases of each that have no sample; they are later than every sample and tie with each other.
 
     Returns:
@@ -66,11 +63,8 @@ class QuantilePlot:
 
     Attributes:
         share: which quantiles, between 0 and 1, ascending, shape (k,).
-        reference_ns: the reference's, shape (k,); the last is its maximum if all samples are in reach.
-        observed_ns: the other's, shape (k,).
         slope: of the least-squares line over all quantiles; None if the reference is constant.
         intercept_ns: of the line; None with ``slope``.
-        r_squared: share of the variance that the line explains; None if either is constant.
     """
 
     share: Floats
@@ -88,11 +82,6 @@ def quantile_plot(reference: Counts, observed: Counts, points: int = 200) -> Qua
     the points divide the samples evenly, a quarter reaches into either tail in even steps of its logarithm,
     up to the last sample of the smaller one. The line does not rest on the points: it is that of all
     quantiles, each pair weighted by its probability, exactly.
-
-    Args:
-        reference: samples in ns, at least 1.
-        observed: samples in ns, at least 1.
-        points: about how many.
     """
     n = min(reference.total, observed.total)
     least = 0.5 / n
@@ -128,8 +117,6 @@ class SourceSamples:
     """The samples of one source of one run.
 
     Attributes:
-        counts: all of them.
-        reduction: what needs their order; None of a run that kept a histogram.
         lost: releases that have no sample. Each counts as later than every sample. None if that is not known,
             and then none counts.
         period_ns: between two releases, to see when samples were lost; None without a schedule.
@@ -161,11 +148,7 @@ def sources(side: Side) -> Iterable[SourceSamples]:
 
 
 def all_counts(side: Side) -> Counts:
-    """All samples of a side together.
-
-    Raises:
-        ValueError: there is no source.
-    """
+    """All samples of a side together."""
     every = [source.counts for source in sources(side)]
     return every[0] if len(every) == 1 else merge(every)
 

@@ -63,14 +63,6 @@ def two_samples(
     by Marsaglia and Marsaglia, Evaluating the Anderson-Darling Distribution, Journal of Statistical Software
     9, 2004. Permutation: Good, Permutation, Parametric and Bootstrap Tests of Hypotheses, 2005, chapter 3;
     exchanging blocks instead of samples, as blocks are what is (nearly) independent.
-
-    Args:
-        first, second: runs, and in each its sources.
-        seed: of the random numbers.
-        rounds: how often units are exchanged; p is not below 1 / (rounds + 1).
-
-    Returns:
-        Both tests; None if a side has no sample.
     """
     pair = _pair((first, second))
     if pair is None:

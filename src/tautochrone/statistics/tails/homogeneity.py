@@ -76,10 +76,6 @@ def widest_gap(excess: Floats, design_effect: float) -> Gap | None:
 def fits_without_top(ordered: Floats, top: int) -> list[ParetoFit]:
     """Fits of excesses of which some, the largest, are known only to be at least as large as the next one.
 
-    Args:
-        ordered: ascending, shape (k,).
-        top: how many at its end.
-
     Returns:
         The best one for each of some ratios of shape and scale that are not rejected.
     """
@@ -147,10 +143,6 @@ class EventPeriod:
 
 def period(number: Integers, samples: int) -> EventPeriod | None:
     """The period of events.
-
-    Args:
-        number: the sample of each event, ascending, shape (k,).
-        samples: how many there are in all.
 
     Returns:
         The longest period that stands out at `P_PERIOD`; None if none does, or with fewer than 8 events.
@@ -283,13 +275,7 @@ class Rate:
 
 
 def rate(number: Integers, groups: Clusters, samples: int) -> Rate:
-    """Look at exceedances.
-
-    Args:
-        number: which samples they are, ascending, shape (k,).
-        groups: which belong together.
-        samples: of the run.
-    """
+    """Look at exceedances."""
     at = (number[groups.starts] + 0.5) / samples
     n = len(at)
     steps = np.arange(n + 1) / n

@@ -31,14 +31,7 @@ _NEWTON = 40
 
 @dataclass(frozen=True)
 class MaximaFit:
-    """Maximum likelihood estimates.
-
-    Attributes:
-        location: in the unit of the maxima.
-        scale: in the unit of the maxima.
-        shape: above 0 for a heavy tail.
-        log_likelihood: at the estimates.
-    """
+    """Maximum likelihood estimates."""
 
     location: float
     scale: float
@@ -91,12 +84,6 @@ def interval_of_level(maxima: Floats, found: MaximaFit, rate: float, allowed: fl
     below its top.
 
     Coles (2001), section 3.3.4.
-
-    Args:
-        maxima: as fitted.
-        found: their fit.
-        rate: minus the logarithm of the probability of a maximum at or below the level.
-        allowed: half of a quantile of the chi-square distribution with one degree of freedom.
 
     Returns:
         The lower and the upper end; the upper one may be infinite.

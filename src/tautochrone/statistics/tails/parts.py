@@ -42,11 +42,7 @@ class Chance:
     """The probability that one sample is greater than a limit.
 
     Attributes:
-        limit_ns: the limit.
         value: the probability; 0 where the fitted distribution ends below the limit.
-        low: lower end of its confidence interval.
-        high: upper end.
-        confidence: of the interval, between 0 and 1.
         extrapolated: whether the limit is above the largest sample.
     """
 
@@ -64,10 +60,7 @@ class Level:
 
     Attributes:
         samples: m: the probability that one sample exceeds the level is 1 / m.
-        value_ns: the level.
-        low_ns: lower end of its confidence interval.
         high_ns: upper end; infinite where the data sets none.
-        confidence: of the interval, between 0 and 1.
         beyond: m over the number of samples measured; up to 1 nothing is extrapolated.
     """
 
@@ -85,14 +78,10 @@ class Peaks:
 
     Attributes:
         threshold_ns: values greater than this are exceedances.
-        exceedances: how many.
         clusters: groups of exceedances that belong together.
         extremal_index: one over the mean size of a cluster in the long run: 1 where none belong together.
         share_above: exceedances over all samples.
         shape: below 0 the tail ends; at 0 it is exponential; above 0 it is heavier.
-        shape_low: lower end of the shape's profile-likelihood interval.
-        shape_high: upper end.
-        scale_ns: of the excesses.
         fit_p: how often samples of the fitted distribution are as far from their own fit (Anderson-Darling).
         end_ns: where the distribution ends, if the shape is below 0.
         excess_ns: value less threshold of all exceedances, ascending, shape (exceedances,).
@@ -119,12 +108,8 @@ class BlockMaxima:
     """The generalised extreme value distribution of the largest of each block of neighbours.
 
     Attributes:
-        blocks: how many.
         block_samples: samples in each, on average.
-        location_ns: of the maxima.
-        scale_ns: of the maxima.
         shape: with the sign of `Peaks.shape`, and the same number if both were exact.
-        fit_p: as of `Peaks`.
         maximum_ns: of each block in the order of time, shape (blocks,).
     """
 
@@ -142,8 +127,6 @@ class Tail:
     """What one source's samples say about larger ones.
 
     Attributes:
-        count: samples.
-        maximum_ns: the largest of them.
         checks: what was looked at, in that order.
         refusal: the first of them for which no statement is made; None if there is one.
         peaks: the fit of the exceedances. Where refused, what was fitted nevertheless, for a chart that shows
@@ -151,8 +134,6 @@ class Tail:
         maxima: the fit of the maxima; None where there are too few blocks, or where refused.
         agree: whether the two fits' intervals of the level of ten times as many samples as measured overlap;
             None if one is missing.
-        confidence: of all intervals.
-        counts: all samples.
         higher: fits above higher thresholds, whose intervals widen those of `peaks`.
     """
 

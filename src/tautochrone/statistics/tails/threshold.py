@@ -67,11 +67,7 @@ class Clusters:
 
 
 def clusters(number: Integers) -> Clusters:
-    """Group exceedances.
-
-    Args:
-        number: which samples exceed, ascending, shape (k,), k at least 1.
-    """
+    """Group exceedances."""
     gaps = np.diff(number)
     index = extremal_index(gaps.astype(np.float64))
     separate = int(index * len(gaps))
@@ -116,10 +112,6 @@ class Rung:
 
     Attributes:
         threshold_ns: values greater than this are exceedances.
-        excess: of all of them, in the order of time, shape (k,).
-        number: which samples they are, shape (k,).
-        groups: which of them belong together.
-        fit: to the excesses.
         p: of its goodness of fit, for as many excesses as are independent of each other.
     """
 
