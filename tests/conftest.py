@@ -3,6 +3,7 @@
 import os
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -52,12 +53,13 @@ _SETTINGS = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest begins first, so that no worker is left with it: guests, then slow files."""
-    rank: dict[Path, int] = {}
+    """What takes longest begins first, so that no worker is left with it at the end."""
+    seconds: Counter[Path] = Counter()
     for item in items:
-        own = 0 if item.get_closest_marker("lab") else 1 if item.get_closest_marker("slow") else 2
-        rank[item.path] = min(own, rank.get(item.path, own))
-    items.sort(key=lambda item: rank[item.path])
+        if not item.get_closest_marker("long"):
+            is_slow, has_guest = item.get_closest_marker("slow"), item.get_closest_marker("lab")
+            seconds[item.path] += 20 if has_guest else 4 if is_slow else 0.2
+    items.sort(key=lambda item: -seconds[item.path])
 
 
 @pytest.fixture(scope="session", autouse=True)

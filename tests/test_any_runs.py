@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, sync_playwright
 from test_report_page import CHROMIUM, QUIET, look
@@ -41,6 +41,7 @@ WIDTHS = (None, 60, 200)
 _PERMITTED = Permission(priority=True, memory_lock=True), ""
 
 QUICK = settings(suppress_health_check=list(HealthCheck))
+QUICK_PAGES = settings(QUICK, phases=[Phase.explicit])
 LONG = settings(settings.get_profile("long"), suppress_health_check=list(HealthCheck))
 
 
@@ -411,11 +412,19 @@ def test_long_any_runs_are_answered_or_refused(verb: Callable[[Stored], None]) -
     holds()
 
 
+_WITH_PAGES = ("report", "compare", "select", "trend")
+
+
 @pytest.mark.slow
-def test_a_browser_draws_every_chart_of_any_page(browser: Browser) -> None:
-    @settings(QUICK, max_examples=2 * len(_WITH_PAGES))
-    @given(st.sampled_from(_WITH_PAGES), any_made(report, 300))
-    def holds(verb: str, all_made: list[Made]) -> None:
+@pytest.mark.parametrize(
+    "tried", [QUICK_PAGES, pytest.param(LONG, marks=pytest.mark.long)], ids=["one", "any"]
+)
+@pytest.mark.parametrize("verb", _WITH_PAGES)
+def test_a_browser_draws_every_chart_of_any_page(browser: Browser, verb: str, tried: settings) -> None:
+    @tried
+    @example(_SOME_OF_ALL)
+    @given(any_made(report, 300))
+    def holds(all_made: list[Made]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             stored = Stored(Path(folder), all_made, lambda _: {})
             path = stored.page(verb, *_named(verb, stored)) if stored.runs else None
@@ -428,9 +437,6 @@ def test_a_browser_draws_every_chart_of_any_page(browser: Browser) -> None:
             seen.page.close()
 
     holds()
-
-
-_WITH_PAGES = ("report", "compare", "select", "trend")
 
 
 def _named(verb: str, stored: Stored) -> list[str]:

@@ -18,7 +18,7 @@ from tautochrone.run.store import Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
-SECONDS = 18.0
+SECONDS = 10.0
 """The hog ends after these by itself, so that a test lasts little longer: what measures is over by then."""
 JUDGED = {"holds": 0, "does not hold": 6, "not shown": 7}
 

@@ -153,7 +153,7 @@ def restricted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Path
     ("given", "lacking", "policy", "is_locked"),
     [
         ("", "real-time priority and locked memory", "other", False),
-        ("ipc_lock", "real-time priority", "other", True),
+        pytest.param("ipc_lock", "real-time priority", "other", True, marks=pytest.mark.long),
         ("sys_nice", "locked memory", "fifo", False),
     ],
 )

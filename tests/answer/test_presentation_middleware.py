@@ -146,22 +146,29 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [390, 1366])
-def test_a_page_of_many_sources_draws_and_does_not_run_over(
-    store: Store, browser: Browser, tmp_path: Path, width: int
-) -> None:
+@pytest.fixture(scope="module")
+def many_sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of 97 sources."""
+    folder = tmp_path_factory.mktemp("many")
+    store = Store(folder)
     runs = [
         made.throughput(store, types=made.ALL_TYPES),
         made.latency(store, clients=50, calls=50),
         made.footprint(store),
     ]
-    path = page.render(runs, None, out=tmp_path / "report.html")
+    return page.render(runs, None, out=folder / "report.html")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1366])
+def test_a_page_of_many_sources_draws_and_does_not_run_over(
+    many_sources: Path, browser: Browser, width: int
+) -> None:
     opened = browser.new_page(viewport={"width": width, "height": 900})
     errors: list[str] = []
     opened.on("console", lambda said: errors.append(said.text) if said.type in ("error", "warning") else None)
     opened.on("pageerror", lambda error: errors.append(str(error)))
-    opened.goto(path.as_uri())
+    opened.goto(many_sources.as_uri())
     opened.wait_for_function("document.documentElement.dataset.charts === 'drawn'")
     assert errors == []
     assert opened.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -1,7 +1,8 @@
 """The HTML report, looked at in a real browser: it draws, it asks nobody for anything, it fits."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -66,12 +67,18 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return report_page.render(runs, judge_runs(runs), [FINDING], out=folder / "report.html")
 
 
+Looked = Callable[[tuple[int, int], str], Seen]
+
+
 @pytest.fixture(scope="module")
-def laptop(browser: Browser, report: Path) -> Iterator[Page]:
-    """The report, open; for tests that only look."""
-    seen = look(browser, report)
-    yield seen.page
-    seen.page.close()
+def looked(browser: Browser, report: Path) -> Looked:
+    """The report in a window of this size and scheme, opened once; for tests that only look."""
+    return cache(lambda size, scheme: look(browser, report, size, scheme))
+
+
+@pytest.fixture
+def laptop(looked: Looked) -> Page:
+    return looked(LAPTOP, "light").page
 
 
 def look(browser: Browser, path: Path, size: tuple[int, int] = LAPTOP, scheme: str = "light") -> Seen:
@@ -100,9 +107,9 @@ def look(browser: Browser, path: Path, size: tuple[int, int] = LAPTOP, scheme: s
     ids=["laptop", "dark", "phone"],
 )
 def test_every_chart_is_drawn_without_error_and_nothing_overflows(
-    browser: Browser, report: Path, size: tuple[int, int], scheme: str
+    looked: Looked, report: Path, size: tuple[int, int], scheme: str
 ) -> None:
-    seen = look(browser, report, size, scheme)
+    seen = looked(size, scheme)
 
     charts = seen.page.eval_on_selector_all(
         ".chart",
@@ -131,22 +138,20 @@ def test_every_chart_is_drawn_without_error_and_nothing_overflows(
             .map(e => e.outerHTML.slice(0, 80))"""
     )
     assert too_wide == []
-    seen.page.close()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
-def test_the_verdict_stands_above_the_fold(browser: Browser, report: Path, size: tuple[int, int]) -> None:
-    seen = look(browser, report, size)
+def test_the_verdict_stands_above_the_fold(looked: Looked, size: tuple[int, int]) -> None:
+    page = looked(size, "light").page
 
-    headline = seen.page.locator("h1").bounding_box()
-    first_standing = seen.page.locator(".standing").first.bounding_box()
+    headline = page.locator("h1").bounding_box()
+    first_standing = page.locator(".standing").first.bounding_box()
 
     assert headline is not None
     assert first_standing is not None
     assert headline["y"] + headline["height"] < size[1]
     assert first_standing["y"] + first_standing["height"] < size[1]
-    seen.page.close()
 
 
 @pytest.mark.slow
@@ -156,14 +161,14 @@ def test_standing_is_told_by_word_and_shape(laptop: Page) -> None:
 
 
 @pytest.mark.slow
-def test_dark_and_print_have_readable_contrast(browser: Browser, report: Path) -> None:
+def test_dark_and_print_have_readable_contrast(looked: Looked) -> None:
     brightness = """selector => {
         const style = getComputedStyle(document.querySelector(selector));
         const light = color => color.match(/[0-9.]+/g).slice(0, 3).reduce((sum, one) => sum + +one, 0) / 3;
         const axis = getComputedStyle(document.querySelector('.chart .role-axis-label text'));
         return [light(getComputedStyle(document.body).backgroundColor), light(style.color), light(axis.fill)];
     }"""
-    dark = look(browser, report, scheme="dark")
+    dark = looked(LAPTOP, "dark")
     paper, ink, axis = dark.page.evaluate(brightness, "h1")
     assert paper < 50 < 150 < ink
     assert axis > 120
@@ -173,7 +178,7 @@ def test_dark_and_print_have_readable_contrast(browser: Browser, report: Path) -
     assert paper > 250
     assert ink < 50
     assert axis < 110
-    dark.page.close()
+    dark.page.emulate_media(media="screen")
 
 
 @pytest.mark.slow
@@ -279,24 +284,35 @@ def test_a_single_sample_is_drawn_whatever_its_value(browser: Browser, tmp_path:
     seen.page.close()
 
 
+@pytest.fixture(scope="module")
+def different(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
+    """The report of so many runs with different parameters."""
+    ways = [("fifo", 90, "sleep"), ("fifo", 20, "sleep"), ("rr", 90, "sleep"), ("fifo", 90, "spin")]
+
+    @cache
+    def made(count: int) -> Path:
+        folder = tmp_path_factory.mktemp("different")
+        store = Store(folder / "s")
+        runs = [
+            store_run(
+                store,
+                [latencies(seed, 4_000, 40_000 + seed)[:400], latencies(seed + 9, 4_000, 30_000)[:400]],
+                parameters={"policy": policy, "priority": priority, "wait": wait, "count": 400 + seed},
+            )
+            for seed, (policy, priority, wait) in enumerate(ways[:count])
+        ]
+        return report_page.render(runs, judge_runs(runs), out=folder / "r.html")
+
+    return made
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
 @pytest.mark.parametrize("count", [2, 4])
 def test_runs_with_different_parameters_fit_the_page(
-    browser: Browser, tmp_path: Path, size: tuple[int, int], count: int
+    browser: Browser, different: Callable[[int], Path], size: tuple[int, int], count: int
 ) -> None:
-    store = Store(tmp_path / "s")
-    ways = [("fifo", 90, "sleep"), ("fifo", 20, "sleep"), ("rr", 90, "sleep"), ("fifo", 90, "spin")]
-    runs = [
-        store_run(
-            store,
-            [latencies(seed, 4_000, 40_000 + seed)[:400], latencies(seed + 9, 4_000, 30_000)[:400]],
-            parameters={"policy": policy, "priority": priority, "wait": wait, "count": 400 + seed},
-        )
-        for seed, (policy, priority, wait) in enumerate(ways[:count])
-    ]
-
-    seen = look(browser, report_page.render(runs, judge_runs(runs), out=tmp_path / "r.html"), size)
+    seen = look(browser, different(count), size)
 
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= size[0]
     outside = seen.page.evaluate(

@@ -138,7 +138,8 @@ def test_deployments_with_isolated_cpus_are_obtained_and_put_back(
 
 @newer_only
 @pytest.mark.parametrize(
-    ("name", "measured", "online", "isolated"), [("M", None, "0,2", None), ("Single", "0", "0", "none")]
+    ("name", "measured", "online", "isolated"),
+    [pytest.param("M", None, "0,2", None, marks=pytest.mark.long), ("Single", "0", "0", "none")],
 )
 def test_the_others_of_the_paper_are_obtained_and_put_back(
     desk: Desk, tmp_path: Path, name: str, measured: str | None, online: str, isolated: str | None
@@ -168,9 +169,11 @@ def check_deployment(
 
 
 @newer_only
-def test_measuring_threads_run_inside_the_partition_and_their_process_outside(
+def test_measuring_threads_run_inside_the_partition_and_ctrl_c_puts_everything_back(
     desk: Desk, tmp_path: Path
 ) -> None:
+    """Their process stays outside."""
+    before = desk.state()
     options = ("--deployment", "HMI", "--period", "10ms", "--duration", "30s")
     running = subprocess.Popen(
         [*TAUTO, "probe", "cyclic", *ON, *options],
@@ -191,17 +194,18 @@ def test_measuring_threads_run_inside_the_partition_and_their_process_outside(
         running.send_signal(signal.SIGINT)
         said, _ = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 130, said
+    wait_until(lambda: desk.pushed() == "", "nothing of ours is left there")
+    assert desk.state() == before
 
 
 @newer_only
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_lab_that_goes_away_leaves_the_guest_as_it_was(desk: Desk, tmp_path: Path, number: int) -> None:
+def test_a_lab_that_is_killed_leaves_the_guest_as_it_was(desk: Desk, tmp_path: Path) -> None:
     before = desk.state()
     running = desk.measuring(tmp_path, "MI")
     try:
         wait_until(lambda: len(desk.guest.ssh("pidof tauto-probe; true").split()) > 4, "it began")
     finally:
-        running.send_signal(number)
+        running.kill()
         running.communicate(timeout=PATIENCE_S)
     wait_until(lambda: desk.pushed() == "", "nothing of ours is left there")
     assert desk.state() == before

@@ -10,7 +10,7 @@ from lab import Measured, come_out_alike, cyclictest, measure, what_repeats
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 
 STOCK, RT, ARM = "debian-stock", "debian-rt", "debian-rt/arm64,smp=4"
-COUNT = 2000
+COUNT = 1000
 Measure = Callable[[str, str], Measured]
 
 

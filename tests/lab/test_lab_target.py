@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -35,15 +35,28 @@ def target() -> Iterator[VirtualTarget]:
 
 
 def stream(target: VirtualTarget, pause_s: float) -> bytes:
-    """The bytes of a run in a guest that was just booted, read by one who takes his time."""
+    """The bytes of a run on a busy host in a guest that was just booted, read by one who takes his time."""
     target.renew()
-    running = target.start_probe(_LOOP)
-    read = []
-    while data := running.read():
-        read.append(data)
-        time.sleep(pause_s)
-    assert running.end().exit_code == 0
+    target.ask(["--version"])
+    with busy_host():
+        running = target.start_probe(_LOOP)
+        read = []
+        while data := running.read():
+            read.append(data)
+            time.sleep(pause_s)
+        assert running.end().exit_code == 0
     return b"".join(read)
+
+
+@contextmanager
+def busy_host() -> Iterator[None]:
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
 
 
 def guests_of(pid: int) -> list[int]:
@@ -58,13 +71,7 @@ def guests_of(pid: int) -> list[int]:
 def test_a_slow_reader_on_a_busy_host_gets_the_same_bytes_and_a_dead_guest_says_why(
     target: VirtualTarget,
 ) -> None:
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
-    try:
-        assert come_out_alike(lambda: stream(target, 0.0), lambda: stream(target, 0.3))
-    finally:
-        for process in busy:
-            process.kill()
-            process.wait()
+    assert come_out_alike(lambda: stream(target, 0.0), lambda: stream(target, 0.3))
     GuestProgram(target.guest(), ["/bin/sh", "-c", "echo c >/proc/sysrq-trigger"], {})
     with pytest.raises(MeasuringError, match=r"has died; its console says: .*sysrq triggered crash"):
         target.ask(["--version"])

@@ -215,11 +215,12 @@ def test_random_spikes_and_bursts_have_no_period(kind: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("rounds", [10, pytest.param(25, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_runs_without_a_period_are_not_said_to_have_one(kind: str) -> None:
+def test_runs_without_a_period_are_not_said_to_have_one(kind: str, rounds: int) -> None:
     rng = np.random.default_rng(13)
     found = 0
-    for _ in range(25):
+    for _ in range(rounds):
         one = reduced(without_a_period(kind, rng, 10_000))
         usual = one.counts.quantile(0.5)
         found += bool(periods_of(one.largest, one.begin_ns, one.end_ns, MS, usual_ns=usual))
@@ -228,11 +229,14 @@ def test_runs_without_a_period_are_not_said_to_have_one(kind: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("rounds", [15, pytest.param(40, marks=pytest.mark.long)])
 @pytest.mark.parametrize("phi", [0.0, 0.5, 0.9, 0.99])
-def test_at_most_one_run_in_twenty_is_said_to_have_changed_also_with_a_memory(phi: float) -> None:
+def test_at_most_one_run_in_twenty_is_said_to_have_changed_also_with_a_memory(
+    phi: float, rounds: int
+) -> None:
     rng = np.random.default_rng(14)
     found = 0
-    for _ in range(40):
+    for _ in range(rounds):
         values = remembering(rng, 10_000, phi) if phi else body(rng, 10_000)
         found += bool(change_points(reduced(values).blocks))
     assert found <= 2

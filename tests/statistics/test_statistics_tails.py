@@ -222,8 +222,9 @@ def test_it_is_not_said_to_hold_more_often_than_the_documentation_says(
 
 
 @pytest.mark.slow
-def test_what_is_far_rarer_than_allowed_is_still_shown_by_its_tail() -> None:
-    assert said_to_hold(pareto(0.0), 20_000, 100, rarer=1_000) > 0.25
+@pytest.mark.parametrize("rounds", [25, pytest.param(100, marks=pytest.mark.long)])
+def test_what_is_far_rarer_than_allowed_is_still_shown_by_its_tail(rounds: int) -> None:
+    assert said_to_hold(pareto(0.0), 20_000, rounds, rarer=1_000) > 0.25
 
 
 def test_a_chance_falls_with_the_limit_across_the_threshold(plain: Tail) -> None:
@@ -304,9 +305,10 @@ def test_what_can_not_be_asked_is_refused(plain: Tail) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("rounds", "least"), [(20, 0.8), pytest.param(50, 0.85, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", ["lognormal, 0.4", "maxima of pairs"])
-def test_intervals_contain_the_truth_about_as_often_as_they_say(name: str) -> None:
-    n, rounds, law = 10_000, 50, GOOD[name]
+def test_intervals_contain_the_truth_about_as_often_as_they_say(name: str, rounds: int, least: float) -> None:
+    n, law = 10_000, GOOD[name]
     random = np.random.default_rng(11)
     held, kept = np.zeros(3, np.int64), 0
     for _ in range(rounds):
@@ -323,6 +325,6 @@ def test_intervals_contain_the_truth_about_as_often_as_they_say(name: str) -> No
             far.low_ns <= law.level(0.01 / n) <= far.high_ns,
             odds.low <= 0.1 / n <= odds.high,
         ]
-    # At 95 % 42 of 50 or fewer come once in about 400 times; the full size is in bench/tails.py.
+    # At 95 % 42 of 50, or 15 of 20, or fewer come once in some 400 times; the full size is in bench/tails.py.
     assert kept >= 0.85 * rounds
-    assert (held >= 0.85 * kept).all()
+    assert (held >= least * kept).all()

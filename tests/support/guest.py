@@ -69,30 +69,30 @@ class Guest:
 
     def ssh(self, command: str) -> str:
         """What the command says, run by OpenSSH's own client."""
-        options = [
+        words = [*self._client(), "root@127.0.0.1", command]
+        return subprocess.run(words, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    @contextmanager
+    def connected(self) -> Iterator[None]:
+        """Keep one connection for all commands: an emulated CPU needs a second to agree on keys."""
+        words = [*self._client(), "-o", "ControlMaster=yes", "-N", "root@127.0.0.1"]
+        connection = subprocess.Popen(words, stdin=subprocess.DEVNULL)
+        try:
+            yield
+        finally:
+            connection.terminate()
+            connection.wait()
+
+    def _client(self) -> list[str]:
+        """The client, which takes the connection that is kept, if there is one."""
+        options = (
             f"UserKnownHostsFile={self.known_hosts}",
             "GlobalKnownHostsFile=/dev/null",
             "BatchMode=yes",
-        ]
-        words = [word for option in options for word in ("-o", option)]
-        return subprocess.run(
-            [
-                "ssh",
-                "-F",
-                "none",
-                *words,
-                "-i",
-                str(self.key),
-                "-p",
-                str(self.port),
-                "root@127.0.0.1",
-                command,
-            ],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        ).stdout
+            f"ControlPath={self.key.with_name('kept')}",
+        )
+        given = [word for option in options for word in ("-o", option)]
+        return ["ssh", "-F", "none", *given, "-i", str(self.key), "-p", str(self.port)]
 
 
 @contextmanager
@@ -128,7 +128,9 @@ def guest(folder: Path, name: str = KERNEL) -> Iterator[Guest]:
     )
     try:
         _wait_for_answer(machine, port, console)
-        yield Guest(port, key, known_hosts)
+        found = Guest(port, key, known_hosts)
+        with found.connected():
+            yield found
     finally:
         machine.kill()
         machine.wait()

@@ -13,8 +13,9 @@ from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.tire.limit_search import searches
 
-RATE = ("--rate", "500Hz", "--duration", "600ms", "--resolution", "20%")
-"""Trials of 300 steps that decide; short ones have 100."""
+RATE = ("--rate", "500Hz", "--duration", "400ms")
+"""Trials of 200 steps that decide; short ones have 100."""
+COARSE, FINE = (*RATE, "--resolution", "40%"), (*RATE, "--resolution", "20%")
 
 
 def told(run: StoredRun) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def store(tmp_path: Path) -> Path:
 def test_a_search_ends_with_an_answer_for_each_number_of_threads(
     tmp_path: Path, store: Path, policy: list[str]
 ) -> None:
-    asked = ("tire", "limit", *RATE, "--threads", "1,2", "--cpus", two_cpus(), *policy)
+    asked = ("tire", "limit", *COARSE, "--threads", "1,2", "--cpus", two_cpus(), *policy)
     done = tauto(*asked, "--json", store=store)
 
     assert done.returncode == 0, done.stderr
@@ -59,8 +60,8 @@ def test_a_search_ends_with_an_answer_for_each_number_of_threads(
             assert trial["met"] or run.manifest.ended in ("overrun", "complete")
             assert trial["worst_ns"] is None or trial["missed"] or trial["worst_ns"] < 2_000_000
         if limit["largest"]:
-            assert limit["steps"] == 300
-            assert limit["late_at_most"] == pytest.approx(1 - 0.05 ** (1 / 300))
+            assert limit["steps"] == 200
+            assert limit["late_at_most"] == pytest.approx(1 - 0.05 ** (1 / 200))
             assert limit["smallest_missed"] > limit["largest"]
 
     again = tauto(*asked, store=store)
@@ -79,7 +80,7 @@ def test_a_search_ends_with_an_answer_for_each_number_of_threads(
 @pytest.mark.slow
 @pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGKILL])
 def test_a_search_that_was_cut_off_goes_on_and_makes_no_trial_twice(store: Path, way: signal.Signals) -> None:
-    asked = ("tire", "limit", *RATE, "--threads", "1", "--cpus", two_cpus(), *policy_options())
+    asked = ("tire", "limit", *FINE, "--threads", "1", "--cpus", two_cpus(), *policy_options())
     lab = start_tauto(*asked, store=store)
     try:
         wait_until(lambda: len(whole(store)) >= 3, "three runs are made")
@@ -105,10 +106,10 @@ def test_a_search_that_was_cut_off_goes_on_and_makes_no_trial_twice(store: Path,
 
 @pytest.mark.slow
 def test_a_search_anew_is_another_one(store: Path) -> None:
-    asked = ("tire", "limit", *RATE, "--threads", "1", "--misses", "300", "--cpus", two_cpus())
+    asked = ("tire", "limit", *COARSE, "--threads", "1", "--misses", "200", "--cpus", two_cpus())
     refused = tauto(*asked, *policy_options(), store=store)
     assert refused.returncode == 2
-    assert "none to 299 may be missed" in refused.stderr
+    assert "none to 199 may be missed" in refused.stderr
     asked = (*asked[:-3], "20", "--solver", "semaphore", *policy_options())
     for count, more in ((1, ()), (2, ("--again",))):
         done = tauto(*asked, *more, store=store)
