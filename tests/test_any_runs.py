@@ -302,8 +302,8 @@ VERBS = (
 )  # fmt: skip
 _ONE = (list_, show, tail, export)
 """Look at each run by itself."""
-_WHOLE = (check, answer)
-"""Make several pages of what others make one of: too much for `make check`."""
+_DRAWN = (report, figure, compare, select, check, answer, campaign, notebook)
+"""Draw pages and charts: too much for `make check`."""
 
 
 def hold(verb: Callable[[Stored], None], all_made: list[Made]) -> None:
@@ -363,7 +363,7 @@ _FOUND = {
 
 
 @pytest.mark.parametrize(
-    "verb", [pytest.param(verb, marks=pytest.mark.slow) if verb in _WHOLE else verb for verb in VERBS]
+    "verb", [pytest.param(verb, marks=pytest.mark.slow) if verb in _DRAWN else verb for verb in VERBS]
 )
 def test_any_runs_are_answered_or_refused(verb: Callable[[Stored], None]) -> None:
     @settings(QUICK, max_examples=_QUICKLY.get(verb, 1))
@@ -376,9 +376,10 @@ def test_any_runs_are_answered_or_refused(verb: Callable[[Stored], None]) -> Non
 
 
 _QUICKLY = {list_: 4, show: 4, tail: 4, export: 4, trend: 2}
-"""How many runs are tried in `make check`; where charts are drawn, one beside the above."""
+"""How many runs are tried in `make check` and `make test`; where charts are drawn, one beside the above."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("verb", "one"), _FOUND.values(), ids=_FOUND.keys())
 def test_what_once_failed_is_answered_or_refused(verb: Callable[[Stored], None], one: Made) -> None:
     hold(verb, [one])

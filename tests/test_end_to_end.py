@@ -185,6 +185,7 @@ def test_a_first_answer_without_permission_goes_on_with_what_is_permitted(
     assert "is not permitted to this user" in row or policy == "fifo"
 
 
+@pytest.mark.slow
 def test_a_default_that_is_not_permitted_is_done_without_and_a_request_is_refused(
     tmp_path: Path, restricted: Callable[[str], Path]
 ) -> None:
@@ -219,6 +220,7 @@ def test_a_default_that_is_not_permitted_is_done_without_and_a_request_is_refuse
     assert len(Store(tmp_path).runs()) == runs
 
 
+@pytest.mark.slow
 def test_a_grid_that_is_not_permitted_says_at_once_all_that_it_takes_and_what_works(
     tmp_path: Path, restricted: Callable[[str], Path]
 ) -> None:
@@ -335,6 +337,7 @@ def test_a_full_disk_ends_the_run_with_a_message_and_keeps_what_is_whole(small_d
     assert len(recovered.values()) > 10_000
 
 
+@pytest.mark.slow
 def test_a_store_that_can_not_be_written_is_told_before_measuring(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -369,6 +372,7 @@ def test_the_store_may_be_named_before_or_after_the_experiment(tmp_path: Path) -
     assert not (tmp_path / "elsewhere").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", [["show"], ["report", "latest"], ["figure", "latest"], ["export", "--csv"]])
 def test_a_damaged_run_is_told_by_every_verb(tmp_path: Path, verb: list[str]) -> None:
     run = sealed(make_stream([[1, 2, 3]]), tmp_path)
@@ -387,6 +391,7 @@ def test_a_damaged_run_is_told_by_every_verb(tmp_path: Path, verb: list[str]) ->
     assert "fault in tauto" not in ended.stderr
 
 
+@pytest.mark.slow
 def test_a_refusal_of_the_probe_is_told_once_and_leaves_nothing(tmp_path: Path) -> None:
     refused = tauto("probe", "cyclic", "--period", "5", store=tmp_path)
     assert refused.returncode == 2

@@ -79,6 +79,7 @@ def see(store: Path, victim: str, other: str, *, deeply: bool = False) -> list[i
     return named
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NO_FILES)
 @pytest.mark.parametrize("name", ["run.json", "samples.parquet"])
 def test_what_is_no_file_of_a_run_is_told_and_spoils_no_other(store: Store, name: str, kind: str) -> None:
@@ -97,6 +98,7 @@ def test_what_is_no_file_of_a_run_is_told_and_spoils_no_other(store: Store, name
     assert states.get(victim.name, "damaged") == ("damaged" if name == "run.json" else "sealed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NO_FILES)
 def test_what_is_no_stream_is_recovered_never_and_waited_for_never(store: Store, kind: str) -> None:
     before = store.runs()
@@ -122,6 +124,7 @@ def rewrite(store: Store, run_number: int, text: str) -> tuple[Path, Path]:
     return victim, other
 
 
+@pytest.mark.slow
 def test_a_manifest_with_any_node_replaced_ends_as_designed(good: Store, tried: settings) -> None:
     @tried
     @given(st.data())
@@ -169,6 +172,7 @@ def test_samples_of_another_type_are_damage(store: Store) -> None:
         assert str(path) in said
 
 
+@pytest.mark.slow
 def test_samples_with_bytes_changed_or_cut_off_end_as_designed(good: Store, tried: settings) -> None:
     @tried
     @given(st.data())
@@ -209,6 +213,7 @@ def recovered_as_designed(content: bytes) -> None:
         assert ends_as_designed("list", store=store.path)[0] == 0
 
 
+@pytest.mark.slow
 def test_a_stream_whose_words_are_replaced_is_sealed_or_refused(tried: settings) -> None:
     @tried
     @given(st.data())
@@ -222,6 +227,7 @@ def test_a_stream_whose_words_are_replaced_is_sealed_or_refused(tried: settings)
     holds()
 
 
+@pytest.mark.slow
 def test_a_stream_with_bytes_changed_or_cut_off_is_sealed_or_refused(tried: settings) -> None:
     tried(given(damaged(b"".join(stream_frames())))(recovered_as_designed))()
 
@@ -239,6 +245,7 @@ def test_a_histogram_cut_off_before_its_first_part_ends_as_designed(tmp_path: Pa
         ends_as_designed(*verb, outcome.path.name, store=tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("event", "rows", "state"),
     [("progress", 0, "sealed"), ("dropped", 7, "sealed"), ("throttled", 0, "recovered")],
@@ -256,6 +263,7 @@ def test_only_events_that_must_be_kept_can_be_too_many(
     assert state == "recovered" or manifest.books[0].dropped == 90 * rows
 
 
+@pytest.mark.slow
 def test_bytes_that_are_no_text_end_as_designed(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -295,6 +303,7 @@ HOSTILE_TOML = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("content", [*NO_FILES, *HOSTILE_TOML])
 def test_a_file_that_people_write_is_refused_by_its_name(tmp_path: Path, reader: str, content: str) -> None:

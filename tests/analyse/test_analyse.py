@@ -148,6 +148,7 @@ def test_a_long_schedule_is_drawn_as_far_as_it_can_be_seen(tmp_path: Path) -> No
     assert "(the first " in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

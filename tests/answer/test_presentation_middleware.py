@@ -131,6 +131,7 @@ def test_every_figure_can_be_drawn_alone(store: Store, tmp_path: Path) -> None:
             assert out.read_bytes().startswith(b"<svg")
 
 
+@pytest.mark.slow
 def test_runs_without_a_rate_draw_nothing_and_fail_nowhere(store: Store) -> None:
     runs = [made.throughput(store, histogram=True), made.throughput(store, rows_kept=0)]
     seen = evidence.gather(runs[:1])
@@ -224,6 +225,7 @@ def test_transports_stand_for_election_by_c0(store: Store) -> None:
     assert [source for source, _ in read(contest)] == ["C0", "lower clients"]
 
 
+@pytest.mark.slow
 def test_a_trend_of_fifty_clients_is_two_lines(store: Store) -> None:
     for _ in range(3):
         made.latency(store, clients=50, calls=20)

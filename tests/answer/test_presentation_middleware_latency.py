@@ -114,6 +114,7 @@ def test_a_flat_c0_shows_no_rise_with_how_much_is_excluded(store: Store) -> None
     assert "the lower clients' average rises by 2" in said
 
 
+@pytest.mark.slow
 def test_a_c0_that_rises_is_told_with_by_how_much(store: Store) -> None:
     runs = over_clients(store, 500)
     assert "TCP, one CPU: C0's average rises by 0.4" in notes(shown(*runs))

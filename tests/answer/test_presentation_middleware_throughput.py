@@ -34,6 +34,7 @@ def test_a_rate_is_calls_over_the_time_from_the_first_to_the_last(store: Store) 
     assert row.rate.high - row.rate.low < 0.05 * row.rate.value
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_rate_covers_the_true_one_about_as_often_as_it_says(tmp_path: Path) -> None:
     covered = 0
     for seed in range(40):
@@ -49,6 +50,7 @@ def test_the_interval_of_a_rate_covers_the_true_one_about_as_often_as_it_says(tm
     assert covered >= 33  # of 40 at 95 %: fewer have a chance below 1 in 1,000
 
 
+@pytest.mark.slow
 def test_one_way_calls_have_two_numbers_and_what_the_server_never_had_is_lost(store: Store) -> None:
     run = made.throughput(store, transport="udp", unconfirmed=100, calls=400)
     row = throughput_of(run).row(ONE_WAY, "octet")
@@ -140,6 +142,7 @@ def test_transports_stand_beside_each_other_sockets_first(store: Store) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_which_is_faster_is_said_only_where_repetitions_show_it(store: Store) -> None:
     def runs(times: dict[str, int], repetitions: int) -> list[StoredRun]:
         return [

@@ -246,6 +246,7 @@ def test_what_a_source_is_stands_where_there_is_room(tmp_path: Path) -> None:
     assert "the way of waking number 2" in page.page(evidence.gather([run]), None)
 
 
+@pytest.mark.slow
 def test_many_sources_and_measures_stay_readable_on_80_columns(tmp_path: Path) -> None:
     text = shown(many_rows(tmp_path), 80)
 
@@ -391,6 +392,7 @@ def period_run(folder: Path) -> StoredRun:
     )
 
 
+@pytest.mark.slow
 def test_what_presents_an_experiment_comes_first_and_the_summaries_are_folded(tmp_path: Path) -> None:
     run = period_run(tmp_path)
 

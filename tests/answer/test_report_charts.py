@@ -27,6 +27,7 @@ def rows_of(chart: Any, layer: int) -> list[dict[str, Any]]:
     return list(drawn["datasets"][drawn["layer"][layer]["data"]["name"]])
 
 
+@pytest.mark.slow
 def test_display_bins_keep_every_count_and_the_maximum(measured: MeasuredEvidence) -> None:
     edges = histogram.display_edges(measured.series)
 
@@ -90,6 +91,7 @@ def test_a_merged_envelope_is_a_band_and_no_comb(measured: MeasuredEvidence) -> 
     assert len(together.envelope.time_s) >= 150
 
 
+@pytest.mark.slow
 def test_a_polling_run_does_not_flatten_the_others(tmp_path: Path) -> None:
     store = Store(tmp_path)
     polling = store_run(store, [latencies(1, 60, 900)], parameters={"wait": "spin"})

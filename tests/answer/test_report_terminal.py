@@ -82,6 +82,7 @@ def on_terminal(store: Path, *arguments: str, columns: int = 80) -> str:
     return shown.decode()
 
 
+@pytest.mark.slow
 def test_list_in_a_pipe_has_one_whole_line_per_run_newest_first(store: Path) -> None:
     said = tauto(store, "list")
 
@@ -164,6 +165,7 @@ def test_list_shows_runs_that_are_not_whole_and_what_to_do(tmp_path: Path) -> No
     assert "run.json can't be read" in captured.get()
 
 
+@pytest.mark.slow
 def test_list_shows_a_recovered_run(tmp_path: Path) -> None:
     with Store(tmp_path).create("cyclic", "cut", {"load": "idle"}) as writer:
         writer.append(streams.make_stream([np.array([5_000])], footer=False))
@@ -196,6 +198,7 @@ def test_show_on_a_terminal_has_one_column_per_source_and_a_sketch(store: Path) 
     assert "█" in shown
 
 
+@pytest.mark.slow
 def test_show_as_json_has_numbers_and_intervals(store: Path) -> None:
     shown = json.loads(tauto(store, "show", "latest", "--json").stdout)
 
@@ -239,6 +242,7 @@ def test_a_figure_says_which_run_it_leaves_out(tmp_path: Path) -> None:
     assert said.returncode == 0
 
 
+@pytest.mark.slow
 def test_export_of_a_histogram_run_has_bins_and_extremes_by_name(tmp_path: Path) -> None:
     store_run(Store(tmp_path), [np.array([5, 9, 7])], histogram=True)
 
@@ -332,6 +336,7 @@ def test_shortest_ids_tell_runs_of_one_second_apart() -> None:
     assert shortest_ids(ids) == ["20261121T030405Z-cy", "20261121T030405Z-cl", "20261121T030406Z"]
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_no_spaces_at_the_end_of_a_line(store: Path) -> None:
     for verb in (("show",), ("list",), ("load", "list"), ("deploy", "show"), ("deploy", "list")):
         said = tauto(store, *verb)

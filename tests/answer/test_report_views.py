@@ -76,6 +76,7 @@ def summarised(series: Sequence[Series]) -> tuple[str, TypedTable]:
     return " ".join(str(one) for one in said), table
 
 
+@pytest.mark.slow
 def test_the_confidence_is_that_of_each_series_by_itself(tmp_path: Path) -> None:
     runs = idle_and_loaded(tmp_path)
     seen = evidence.gather(runs)

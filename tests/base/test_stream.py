@@ -73,6 +73,7 @@ def test_a_stream_cut_at_any_byte_yields_its_whole_frames_and_says_what_is_missi
         assert f"at byte {cut:,}" in (reader.missing() or "")
 
 
+@pytest.mark.slow
 @repeatable
 @given(pieces)
 def test_the_pieces_in_which_a_stream_arrives_make_no_difference(cuts: list[int]) -> None:

@@ -116,6 +116,7 @@ _values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(_words, _values, max_size=4))
 def test_any_tree_is_seen_whole(tree: dict[str, Any]) -> None:
     text = "\n".join(f"{_written(key)} = {_value(value)}" for key, value in tree.items())

@@ -53,6 +53,7 @@ def test_the_table_of_the_probe_is_read_alike(kind: str, text: str, wanted: str)
     assert refusal.value.advice
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parse", [*_READERS.values(), parse_frequency, parse_confidence, parse_quantile])
 @given(text=st.text("0159.,_eE+-%/ \t\u00a0\u0661 hinmsukHzBKMGipérdox", max_size=30))
 def test_any_text_is_read_or_refused(parse: Callable[[str], object], text: str) -> None:

@@ -172,6 +172,7 @@ def test_each_cell_is_judged_by_what_the_latest_run_kept(tmp_path: Path) -> None
     assert [case.standing for case in found.outcome.cases] == ["passed", "failed", "not shown"]
 
 
+@pytest.mark.slow
 def test_what_the_plan_says_now_wins_over_what_was_kept(tmp_path: Path) -> None:
     store = Store(tmp_path)
     measure(store, "aaaa", np.arange(10_000, 15_000), {"aaaa": ["latency max < 1us"]})

@@ -200,6 +200,7 @@ def test_a_dry_run_shows_the_order_and_the_time_and_touches_nothing(tmp_path: Pa
     assert not store.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("option", "line", "words"),
     [
@@ -223,6 +224,7 @@ def test_a_value_that_the_probe_refuses_is_told_with_its_line_before_anything_is
     assert not list(store.glob("*"))
 
 
+@pytest.mark.slow
 def test_a_value_that_a_load_refuses_is_told_with_its_line(tmp_path: Path, store: Path) -> None:
     text = 'loads = [\n"idle",\n"memory:bytes=everything"]\n[[experiment]]\nname = "clock"\n'
     refused = tauto("run", write(tmp_path, text), store=store)
@@ -232,6 +234,7 @@ def test_a_value_that_a_load_refuses_is_told_with_its_line(tmp_path: Path, store
     assert not list(store.glob("*"))
 
 
+@pytest.mark.slow
 def test_an_unknown_option_is_told_without_a_probe(
     tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,6 +303,7 @@ def nobody(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     shutil.rmtree(own)
 
 
+@pytest.mark.slow
 def test_who_may_measure_nothing_is_told_what_is_missing(tmp_path: Path, store: Path, nobody: None) -> None:
     text = '[[experiment]]\nname = "cyclic"\npolicy = "fifo"\nduration = "300ms"\n'
     refused = tauto("run", write(tmp_path, text), store=store)
@@ -324,12 +328,14 @@ def test_who_may_measure_some_of_it_measures_that(tmp_path: Path, store: Path, n
     assert "setcap" in lacking
 
 
+@pytest.mark.slow
 def test_a_campaign_that_is_not_there_is_told(store: Path) -> None:
     refused = tauto("report", "plan-2020", store=store)
     assert refused.returncode == 4
     assert "no campaign" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_report_that_can_not_be_written_is_told_before_measuring(tmp_path: Path, store: Path) -> None:
     refused = tauto(
         "run", write(tmp_path, plan_text()), "--out", str(tmp_path / "no" / "r.html"), store=store

@@ -13,6 +13,7 @@ from tautochrone.run.store import Store
 POLICY = [word for word in policy_options() if word != "--no-memory-lock"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [

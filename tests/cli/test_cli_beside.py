@@ -18,6 +18,7 @@ EXPERIMENTS = (
 SHORT = ("--cpus", a_cpu(), "--count", "50", *policy_options())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", [("answer",), *(("probe", name) for name in EXPERIMENTS)])
 def test_every_verb_that_measures_says_where_under_what_and_beside_what(verb: tuple[str, ...]) -> None:
     said = CliRunner().invoke(app, [*verb, "--help"]).output
@@ -26,6 +27,7 @@ def test_every_verb_that_measures_says_where_under_what_and_beside_what(verb: tu
         assert option in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -106,6 +108,7 @@ def test_the_first_answer_is_beside_the_chosen_load_under_the_deployment(
     assert "under the deployment placed" in answered.stdout
 
 
+@pytest.mark.slow
 def test_the_command_is_stored_as_it_was_typed(tmp_path: Path) -> None:
     measured = tauto("probe", "cyclic", *SHORT, "--load", "cpu", "--json", store=tmp_path)
 
@@ -114,6 +117,7 @@ def test_the_command_is_stored_as_it_was_typed(tmp_path: Path) -> None:
     assert "--load cpu" in " ".join(conditions["command"])
 
 
+@pytest.mark.slow
 def test_a_forgotten_deployment_is_told_by_every_verb_but_deploy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

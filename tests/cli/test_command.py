@@ -52,6 +52,7 @@ def end_by(way: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return run_python(["-c", FAILING, way], **environment)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "wrong"),
     [
@@ -66,6 +67,7 @@ def test_what_is_no_number_is_said_plainly(words: tuple[str, ...], wrong: str) -
     assert wrong in ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", ["answer --out=", "compare a b -o ''", "figure latest --out ''", "check --junit= --rate 1kHz"]
 )
@@ -107,6 +109,7 @@ def test_a_full_device_is_told_as_such(arguments: list[str], unbuffered: str, tm
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["--help", "--version", "list --json"])
 def test_an_output_that_is_closed_is_told_as_such(verb: str, tmp_path: Path) -> None:
     ended = subprocess.run(
@@ -134,6 +137,7 @@ def test_a_full_disk_elsewhere_is_not_blamed_on_the_output(tmp_path: Path) -> No
     assert ended.returncode == 70
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seconds", ["nan", *(pytest.param(one, marks=pytest.mark.slow) for one in ("1", "1e9", "-5"))]
 )
@@ -165,6 +169,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert not {"numpy", "scipy", "pyarrow", "duckdb", "altair", "jinja2", "rich.table"} & set(loaded)
 
 
+@pytest.mark.slow
 def test_a_mistyped_verb_is_a_usage_error_that_suggests_the_near_one() -> None:
     ended = run_tauto("reprot")
     assert ended.returncode == 2
@@ -251,6 +256,7 @@ def test_a_reader_that_goes_away_from_a_table_is_no_error_either(stream: str) ->
         assert program.wait(timeout=30) == 141
 
 
+@pytest.mark.slow
 def test_the_list_of_experiments_cuts_no_words() -> None:
     lines = run_tauto("probe", "--help").stdout.splitlines()
     for experiment in ("cyclic", "switch", "taskset", "tire", "all"):
@@ -264,6 +270,7 @@ def test_a_broken_pipe_that_is_not_our_output_is_not_hidden(tmp_path: Path) -> N
     assert end_by("peer_is_gone", XDG_STATE_HOME=str(tmp_path)).returncode == 70
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "answered"),
     [

@@ -133,6 +133,7 @@ def test_another_priority_makes_it_a_comparison_of_loops(tmp_path: Path) -> None
     assert "compares two loops" in words.standing(standing)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "code"),
     [
@@ -245,6 +246,7 @@ def test_histograms_are_compared_from_run_to_run(tmp_path: Path) -> None:
     assert _metric(alone, "p50").verdict == "too few runs"
 
 
+@pytest.mark.slow
 def test_a_histogram_is_as_coarse_as_its_bin_at_the_quantile(tmp_path: Path) -> None:
     """The largest sample, whose bin is 98 us wide here, says nothing of how well the median is known."""
     store = Store(tmp_path)
@@ -266,6 +268,7 @@ def test_a_histogram_is_as_coarse_as_its_bin_at_the_quantile(tmp_path: Path) -> 
     assert _metric(compare([steady, beyond]), "p50").verdict == "worse"
 
 
+@pytest.mark.slow
 def test_constant_values_that_repeat_are_the_same_and_others_are_not(tmp_path: Path) -> None:
     store = Store(tmp_path)
 

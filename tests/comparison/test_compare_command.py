@@ -102,6 +102,7 @@ def test_what_cannot_be_shown_either_way_fails_only_when_strict(store: Path, sid
     _compare(store, *runs, "--no-history", "--fail-on", "p50 +1%", "--strict", code=7)
 
 
+@pytest.mark.slow
 def test_a_row_is_a_line_of_80_columns_and_a_reason_is_said_once(store: Path) -> None:
     runs = Store(store).runs()
     found = compare([ComparedSide("A", (runs[0],)), ComparedSide("B", (runs[1],))])

@@ -88,6 +88,7 @@ def test_the_strictest_gate_cries_wolf_no_more_often_than_it_says(runs: int, ear
     assert 0 < found.count("broken") <= _most(150)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gate", ["p50 +10%", "p99 +10%", "max +10%"])
 def test_a_gate_with_an_allowance_hardly_ever_cries_wolf(gate: str) -> None:
     found = list(_outcomes(gate, 60, 3, 0, 0.0, _unordered))
@@ -183,6 +184,7 @@ def test_the_runs_that_are_asked_for_are_told_of_any_spread() -> None:
     assert found[:3] == [3, 3, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alike", [0.0, 0.9])
 def test_runs_of_different_length_have_the_same_largest(alike: float) -> None:
     """Three runs of 1,000 samples against three of 20,000, of one distribution: the plain maxima of the

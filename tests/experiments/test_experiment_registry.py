@@ -80,6 +80,7 @@ def tauto(*arguments: str, codes: tuple[int, ...] = (0,)) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hum")
 def test_a_made_up_experiment_has_a_verb_with_help_and_completion() -> None:
     assert "How even a hum is." in tauto("probe", "--help")
@@ -95,6 +96,7 @@ def test_a_made_up_experiment_has_a_verb_with_help_and_completion() -> None:
     assert [one.value for one in completed] == ["replay"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hum")
 def test_a_made_up_experiment_is_measured_by_its_verb(tmp_path: Path) -> None:
     store = tmp_path / "store"
@@ -105,6 +107,7 @@ def test_a_made_up_experiment_is_measured_by_its_verb(tmp_path: Path) -> None:
     assert [book.released for book in run.manifest.books] == [50]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hum")
 def test_a_made_up_experiment_is_measured_by_a_plan_and_held_to_its_requirement(tmp_path: Path) -> None:
     policy = dict(zip(policy_options()[::2], policy_options()[1::2], strict=False)).get("--policy", "fifo")

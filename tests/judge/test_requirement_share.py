@@ -140,6 +140,7 @@ def _repetitions(late: Sequence[int], samples: int) -> list[SeenSource]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spread", "most"), [(0.0, 0.05), (0.3, 0.08), (0.5, 0.1), (1.0, 0.15)])
 @pytest.mark.parametrize("runs", [3, 10])
 def test_rates_that_differ_from_run_to_run_are_in_the_limits(runs: int, spread: float, most: float) -> None:

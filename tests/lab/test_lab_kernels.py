@@ -71,6 +71,7 @@ def test_what_is_no_kernel_is_refused(content: bytes) -> None:
         read_boot_image(content, "a file")
 
 
+@pytest.mark.slow
 def test_a_kernel_of_ones_own_is_found_by_its_name(tmp_path: Path) -> None:
     kernel = adopted(tmp_path / "build")
     assert find_kernel("mine") == kernel

@@ -65,7 +65,14 @@ def guests_of(pid: int) -> list[int]:
     for task in Path(f"/proc/{pid}/task").iterdir():
         with suppress(OSError):  # it has just ended
             found += [int(child) for child in (task / "children").read_text().split()]
-    return [child for child in found if b"ivshmem" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    return [child for child in found if is_guest(child)]
+
+
+def is_guest(pid: int) -> bool:
+    """A lab also asks QEMU for its version; what is asked so ends at once."""
+    with suppress(OSError):
+        return b"ivshmem" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False
 
 
 def test_a_slow_reader_on_a_busy_host_gets_the_same_bytes_and_a_dead_guest_says_why(

@@ -31,6 +31,7 @@ def by_knob(obtained: tuple[Obtained, ...]) -> dict[str, Obtained]:
     return {one.knob: one for one in obtained}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cgroup", [1, 2])
 @pytest.mark.parametrize("name", NAMES)
 def test_each_of_the_six_is_obtained_and_put_back(tmp_path: Path, name: str, cgroup: int) -> None:

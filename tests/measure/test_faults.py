@@ -103,6 +103,7 @@ def test_a_part_of_a_report_costs_only_itself(tauto: Command, broken: str, part:
     see_kept(tauto, err)
 
 
+@pytest.mark.slow
 def test_a_chart_that_lost_its_place_is_not_drawn(tauto: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     (run, _) = idle_and_loaded(tauto.store)
     place = pages._place
@@ -121,6 +122,7 @@ def test_a_chart_that_lost_its_place_is_not_drawn(tauto: Command, monkeypatch: p
     see_kept(tauto, err)
 
 
+@pytest.mark.slow
 def test_a_part_of_a_comparison_costs_that_part_only(tauto: Command) -> None:
     runs = idle_and_loaded(tauto.store)
     tauto.break_("comparison.tables.conditions")
@@ -136,6 +138,7 @@ def test_a_part_of_a_comparison_costs_that_part_only(tauto: Command) -> None:
     see_kept(tauto, err)
 
 
+@pytest.mark.slow
 def test_json_that_can_not_be_made_costs_no_page(tauto: Command) -> None:
     runs = idle_and_loaded(tauto.store)
     tauto.break_("comparison.answer.as_table")
@@ -145,6 +148,7 @@ def test_json_that_can_not_be_made_costs_no_page(tauto: Command) -> None:
     see_kept(tauto, err)
 
 
+@pytest.mark.slow
 def test_a_part_of_a_tail_costs_that_part_only(tauto: Command) -> None:
     runs = idle_and_loaded(tauto.store)
     tauto.break_("answer.tail.document.limits")
@@ -173,6 +177,7 @@ PARTS_OF_THE_ANSWER = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("broken", "part"), PARTS_OF_THE_ANSWER)
 def test_a_part_of_an_answer_that_is_shown_again_costs_that_part_only(
     tauto: Command, monkeypatch: pytest.MonkeyPatch, broken: str, part: str

@@ -193,6 +193,7 @@ def test_what_is_no_library_is_not_weighed(tmp_path: Path) -> None:
         sizes(tmp_path / "liba.a")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_a_real_library_weighs_what_size_says(name: str) -> None:
     """`size` has what is only read with what is executed."""

@@ -254,6 +254,7 @@ def test_a_dry_run_tells_that_the_whole_length_takes_hours(store: Path) -> None:
     assert not store.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("verb", "options", "message"),
     [

@@ -230,6 +230,7 @@ def test_the_longest_sequences_pass(kind: str, length: int) -> None:
 # ---- Threads -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_threads_on_the_way_of_a_sample_are_as_urgent_as_the_most_urgent_servant() -> None:
     needs_priorities("priorities of servants")
     words = ("--servants", "3", "--policy", "fifo", "--priority", "40", "--cpus", str(CPU))
@@ -319,6 +320,7 @@ def test_nobody_at_an_endpoint_is_told_in_words() -> None:
         assert nowhere in ended.stderr.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "endpoint", ["x", "127.0.0.1/0/tag/0", "127.0.0.1/7/<Tag>/0", "127.0.0.1/7", "here/7/tag/0", "/7/tag/0"]
 )

@@ -67,6 +67,7 @@ def test_every_value_comes_back_cubed() -> None:
         assert met.served() == (calls, 0)
 
 
+@pytest.mark.slow
 def test_the_longest_sequence_goes_there_and_back() -> None:
     with server("omniorb") as met, Caller(met.endpoints[0]) as caller:
         threes = caller.exchange(Frame("longs", (3,) * LONGEST))
@@ -308,6 +309,7 @@ def close_with_a_word(connection: socket.socket) -> None:
     connection.shutdown(socket.SHUT_RDWR)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["two-way", "one-way"])
 @pytest.mark.parametrize("close", [close_at_once, close_with_a_word, socket.socket.close])
 def test_a_lost_connection_is_told_and_no_other_one_takes_its_place(

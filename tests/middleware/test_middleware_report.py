@@ -120,6 +120,7 @@ def test_a_campaign_of_memory_has_figure_7(store: Store, capsys: pytest.CaptureF
     assert "48.8" in said
 
 
+@pytest.mark.slow
 def test_an_unfinished_campaign_shows_what_there_is_and_what_is_missing(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -132,6 +133,7 @@ def test_an_unfinished_campaign_shows_what_there_is_and_what_is_missing(
     assert page.text(answer.document(found)).count("4 of 8 measured") == 1
 
 
+@pytest.mark.slow
 def test_what_a_campaign_concludes_is_there_as_json(store: Store) -> None:
     measure(store, "latency", clients="0,1,5")
     told = json.loads(json.dumps(answer.as_table(results(store))))["grid"]

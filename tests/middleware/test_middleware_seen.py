@@ -115,6 +115,7 @@ def test_where_sequences_alone_are_measured_it_is_said_why_one_is_absent(store: 
     assert sum(why in note for note in notes) == 1
 
 
+@pytest.mark.slow
 def test_sentences_and_tables_tell_the_same_rate(store: Store) -> None:
     runs = [
         made.throughput(store, transport=transport, call_ns=call_ns, rest_ns=3, seed=seed)
@@ -149,6 +150,7 @@ def test_what_is_not_known_names_no_lane(store: Store) -> None:
     assert names == ["TCP, one CPU, priority 90", "TCP, one CPU"]
 
 
+@pytest.mark.slow
 def test_rises_that_are_not_excluded_are_told_of_each_lane(store: Store) -> None:
     wild = [
         made.latency(
@@ -198,6 +200,7 @@ def test_the_worst_alone_is_called_so(store: Store) -> None:
     assert "C0, rare and worst round trips" not in titles
 
 
+@pytest.mark.slow
 def test_kinds_of_figures_have_a_word_beside_them(store: Store) -> None:
     words = figure.kinds_in_words(evidence.gather([made.throughput(store)]))
     assert list(words) == figure.kinds(evidence.gather([made.throughput(store)]))

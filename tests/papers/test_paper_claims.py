@@ -32,6 +32,7 @@ def _less(study: Study, statistic: str = "mean", **given: Any) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statistic", ["mean", "p99", "p50", "sd", "max"])
 @pytest.mark.parametrize("repetitions", [1, 4])
 def test_what_is_clearly_less_holds_and_the_contrary_does_not(
@@ -101,6 +102,7 @@ def test_one_late_stretch_does_not_make_a_largest_the_larger(study: Study) -> No
     assert "stretch" in finding.evidence
 
 
+@pytest.mark.slow
 def test_a_largest_beside_a_limit_needs_the_length_of_the_study(study: Study) -> None:
     study.measured(latencies(1, 5_000))
     keys: dict[str, Any] = {"lower": query("max"), "higher": query("p50")}
@@ -160,6 +162,7 @@ def test_counts_of_overruns_are_told_apart_beyond_chance_only(
     assert study.answer("less", **keys) == (NOT if answer == HOLDS else OPEN)
 
 
+@pytest.mark.slow
 def test_a_quantile_among_missed_releases_is_later_than_any_other(study: Study) -> None:
     values = latencies(1, 5_000, count=3_000)
     values[::100] = 3_500_000  # each sleeps through three of about a hundred
@@ -189,6 +192,7 @@ def test_maxima_are_compared_by_ranks_and_have_no_interval(study: Study) -> None
     assert "%" not in finding.evidence
 
 
+@pytest.mark.slow
 def test_every_pair_must_be_less(study: Study) -> None:
     for number, (idle, loaded) in enumerate([(5_000, 9_000), (6_000, 9_000), (7_000, 6_000)]):
         options = {"period": f"{number + 1}ms"}
@@ -248,6 +252,7 @@ def test_sums_over_a_map_need_the_points_to_say_the_same(
     assert "One point has" in finding.evidence
 
 
+@pytest.mark.slow
 def test_points_that_are_measured_on_one_side_only_are_left_out_and_told(study: Study) -> None:
     _map(study, 8, 8)
     study.measured(latencies(7, 5_000, count=400), options={"masses": "9"})
@@ -258,6 +263,7 @@ def test_points_that_are_measured_on_one_side_only_are_left_out_and_told(study: 
     assert "No SMT here." in finding.evidence
 
 
+@pytest.mark.slow
 def test_the_narrower_of_two_bodies_is_told(study: Study) -> None:
     study.measured(latencies(1, 5_000, 0.05)).measured(latencies(2, 5_000, 0.5), load="cpu")
     lower, higher = query("samples", **IDLE), query("samples", **LOADED)
@@ -289,6 +295,7 @@ def _clients(study: Study, medians: list[float], repetitions: int = 1) -> list[A
     return [query(options={"clients": str(number)}) for number in range(len(medians))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repetitions", [1, 3])
 def test_what_grows_rises_and_is_not_steady(study: Study, repetitions: int) -> None:
     points = _clients(study, [5_000, 6_000, 7_200, 8_600], repetitions)
@@ -298,12 +305,14 @@ def test_what_grows_rises_and_is_not_steady(study: Study, repetitions: int) -> N
     assert study.answer("steady", points=points) == NOT
 
 
+@pytest.mark.slow
 def test_what_stays_is_steady_and_does_not_rise(study: Study) -> None:
     points = _clients(study, [5_000, 5_020, 4_990, 5_010])
     assert study.answer("steady", points=points) == HOLDS
     assert study.answer("rises", points=points) == OPEN
 
 
+@pytest.mark.slow
 def test_what_goes_up_and_down_is_neither_steady_nor_rising(study: Study) -> None:
     points = _clients(study, [5_000, 9_000, 4_000, 5_500])
     assert study.answer("steady", points=points) == NOT
@@ -320,6 +329,7 @@ def _both(study: Study, virtual: bool = False) -> Study:
     return study.system("rt", "real-time", virtual=guest)
 
 
+@pytest.mark.slow
 def test_one_that_grows_more_than_another_is_told(study: Study) -> None:
     _both(study)
     for number in range(4):
@@ -471,6 +481,7 @@ def test_the_printed_rule_takes_the_one_most_like_the_reference(study: Study) ->
     assert study.answer("chosen", given={**given, "choose": "HM"}, runs=query("samples")) == NOT
 
 
+@pytest.mark.slow
 def test_the_printed_rule_that_rejects_all_takes_none(study: Study) -> None:
     for seed, (name, median) in enumerate({"HM": 20_000, "MI": 30_000, "Single": 2_500}.items()):
         study.measured(latencies(seed, median), deployment=name)

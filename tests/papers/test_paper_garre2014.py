@@ -303,6 +303,7 @@ def test_what_an_interval_of_a_border_is_of_all_numbers_of_threads(tmp_path: Pat
     assert "may be chance" in found.note
 
 
+@pytest.mark.slow
 def test_how_wide_a_transition_is_is_told_of_the_widest(tmp_path: Path) -> None:
     sizes = [400, 800, 1200, 1600]
 

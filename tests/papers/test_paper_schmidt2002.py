@@ -137,6 +137,7 @@ def test_every_query_means_something_that_the_plan_measures(paper: Paper, quick:
 # What is found
 
 
+@pytest.mark.slow
 def test_the_synchronised_switch_is_the_hand_over_less_the_mutex_alone(
     paper: Paper, both: Measurements
 ) -> None:
@@ -313,6 +314,7 @@ def test_claims_that_must_hold_of_these_runs_do(paper: Paper, both: Measurements
     assert answer(paper, both, "latency-below-with-few-tcp") == [NOT]
 
 
+@pytest.mark.slow
 def test_two_systems_that_switch_alike_are_not_told_apart(paper: Paper, tmp_path: Path) -> None:
     """A thousandth between them; in the lab it was three."""
     alike = schmidt_runs.measure(tmp_path, ordinary={"switch_ns": 5_792}, real_time={"switch_ns": 5_796})

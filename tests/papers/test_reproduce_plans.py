@@ -27,6 +27,7 @@ def titles(path: Path) -> list[tuple[str, str]]:
     return [(one["title"], one["name"]) for one in tomllib.loads(path.read_text())["experiment"]]
 
 
+@pytest.mark.slow
 def test_without_a_name_the_papers_are_listed_with_what_each_asks_and_how_long_it_takes(
     tmp_path: Path,
 ) -> None:
@@ -44,6 +45,7 @@ def test_without_a_name_the_papers_are_listed_with_what_each_asks_and_how_long_i
     assert sum(one["quick_s"] for one in listed) < 1200
 
 
+@pytest.mark.slow
 def test_a_dry_run_of_an_empty_store_shows_the_cells_and_measures_nothing(tmp_path: Path) -> None:
     done = tauto(
         "reproduce", "all", "--quick", "--on", "local", "--on", "lab:debian-rt", "--dry-run", "--json",
@@ -59,6 +61,7 @@ def test_a_dry_run_of_an_empty_store_shows_the_cells_and_measures_nothing(tmp_pa
     assert not (tmp_path / "store").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

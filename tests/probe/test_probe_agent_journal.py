@@ -102,6 +102,7 @@ def test_a_peer_that_freezes_without_reading_is_silence_too(root: Path) -> None:
         assert snapshot(root) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", range(len(STEPS) + 1))
 def test_a_keeper_killed_after_any_step_is_undone_by_another(root: Path, after: int) -> None:
     before = snapshot(root)
@@ -121,6 +122,7 @@ def test_a_keeper_killed_after_any_step_is_undone_by_another(root: Path, after: 
     assert snapshot(root) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", range(1, len(STEPS) + 1))
 def test_a_step_that_was_noted_but_never_made_is_undone_too(root: Path, count: int) -> None:
     """The journal of `count` steps beside the tree of fewer: as a kill between the two leaves it."""
@@ -156,6 +158,7 @@ def test_the_journal_is_on_the_disk_before_the_change(root: Path) -> None:
     assert (root / "sys/cpu1/online").read_text() == "1\n"
 
 
+@pytest.mark.slow
 def test_a_keeper_killed_while_it_undoes_is_finished_by_another(root: Path) -> None:
     before = snapshot(root)
     for at in range(1, len(STEPS)):

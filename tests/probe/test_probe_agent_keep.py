@@ -152,6 +152,7 @@ def _encoded(word: str) -> str:
     return "".join(f"%{byte:02X}" for byte in word.encode("utf-8", "surrogatepass")) or "%"
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(_lines, max_size=30))
 def test_whatever_it_is_told_it_answers_and_undoes(root: Path, lines: list[bytes]) -> None:

@@ -172,6 +172,7 @@ def test_a_report_that_can_not_be_written_is_told_before_measuring(
     assert not (tmp_path / "store").exists()
 
 
+@pytest.mark.slow
 def test_an_unknown_load_is_refused() -> None:
     ended = CliRunner().invoke(app, ["probe", "all", "--load", "gravity"])
 

@@ -43,6 +43,7 @@ def measure(store: Path, *arguments: str, stall: bool = False, end_by: int | Non
         return sealed(probe.stream, store)
 
 
+@pytest.mark.slow
 def test_every_release_is_completed_or_missed(tmp_path: Path) -> None:
     run = measure(tmp_path, "--count", "700")
     (books,) = run.manifest.books
@@ -55,6 +56,7 @@ def test_every_release_is_completed_or_missed(tmp_path: Path) -> None:
     assert run.values().min() >= 0
 
 
+@pytest.mark.slow
 def test_instants_lie_on_the_absolute_schedule(tmp_path: Path) -> None:
     run = measure(tmp_path, "--count", "500", "--period", "700us")
     start_ns = run.manifest.header.stored["sources"][0]["start_ns"]

@@ -341,6 +341,7 @@ def test_the_curves_of_both_runs_are_on_one_chart(both: tuple[Path, str]) -> Non
         assert words in text
 
 
+@pytest.mark.slow
 def test_a_requirement_of_nothing_is_refused_before_measuring(tmp_path: Path) -> None:
     for arguments, words in (
         (["--limit", "0ns"], "--limit"),

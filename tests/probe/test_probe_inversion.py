@@ -63,6 +63,7 @@ def of(run: StoredRun, lock: str) -> RepetitionInstants:
     return repetitions(run, source)
 
 
+@pytest.mark.slow
 def test_every_lock_has_its_row_its_books_or_a_reason(run: StoredRun) -> None:
     assert run.manifest.ended == "complete"
     absent = {one["name"] for one in run.manifest.header.stored.get("absent", ())}

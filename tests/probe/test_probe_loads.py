@@ -47,6 +47,7 @@ def with_options(name: str, *more: str) -> tuple[str, ...]:
     return (name, *own[:at], "--duration", "60s", *more, *own[at:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOADS)
 def test_a_load_says_that_it_runs_and_what_it_did_when_its_input_ends(name: str) -> None:
     began = time.monotonic()

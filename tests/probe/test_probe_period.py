@@ -44,6 +44,7 @@ def test_an_error_is_the_difference_of_two_starts_and_the_period(tmp_path: Path)
     assert run.values("latency_ns", 0).min() >= 0
 
 
+@pytest.mark.slow
 def test_rows_of_different_periods_never_overlap_in_time(tmp_path: Path) -> None:
     run = measured(tmp_path, "--periods", "4ms,2ms,3ms", "--count", "60")
     served = [instants for source in run.sources if (instants := run.instants(source)).size]
@@ -111,6 +112,7 @@ def test_the_table_gives_the_mean_of_the_sizes_and_the_worst_of_both_sides(tmp_p
     )
 
 
+@pytest.mark.slow
 def test_the_verb_stores_a_run_that_show_and_json_know(tmp_path: Path) -> None:
     options = [option for option in policy_options() if option not in ("--policy", "fifo")]
     ended = tauto(

@@ -89,6 +89,7 @@ def back_to_back(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     )
 
 
+@pytest.mark.slow
 def test_every_mechanism_has_its_rows_and_its_books(periodic: StoredRun) -> None:
     rows = periodic.manifest.header.stored["parameters"]["rows"]
     assert [row["mechanism"] for row in rows] == [name for name in present(periodic) for _ in range(PLACES)]
@@ -115,6 +116,7 @@ def test_same_and_different_cpus_are_rows_of_their_own_and_their_threads_are_the
     assert {row["place"] for row in rows} == {"same", "different"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["periodic", "back_to_back"])
 def test_the_stamps_of_an_exchange_stand_in_their_order(which: str, request: pytest.FixtureRequest) -> None:
     run: StoredRun = request.getfixturevalue(which)
@@ -354,6 +356,7 @@ def test_alone_it_prints_a_block_for_each_measure() -> None:
     assert len(lines) == 4 * PLACES
 
 
+@pytest.mark.slow
 def test_the_lab_shows_the_spread_between_repetitions(back_to_back: StoredRun) -> None:
     spread, *koh = ResponsePresentation().grids([back_to_back], [""])
     assert len(spread.rows) == len(back_to_back.sources)

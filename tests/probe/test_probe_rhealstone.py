@@ -198,6 +198,7 @@ def test_a_histogram_keeps_every_sample_of_every_row(tmp_path: Path) -> None:
     assert judge_rhealstone(run).objective.partial_per_second is not None
 
 
+@pytest.mark.slow
 def test_the_verb_prints_both_tables_and_no_figure_of_six_without_interrupts(tmp_path: Path) -> None:
     ended = tauto(
         "probe", "rhealstone", "--count", "200", "--place", "same", "--weights", "1,2,0,1,1,4", store=tmp_path
@@ -235,6 +236,7 @@ def interrupt_run(store: Path, latencies_ns: list[int]) -> StoredRun:
         return writer.seal()
 
 
+@pytest.mark.slow
 def test_with_a_run_of_interrupts_the_figure_has_six_components(tmp_path: Path) -> None:
     interrupts = interrupt_run(tmp_path, [1000, 3000])
     ended = tauto(
@@ -258,6 +260,7 @@ def test_with_a_run_of_interrupts_the_figure_has_six_components(tmp_path: Path) 
     assert "of five components" not in ended.stdout
 
 
+@pytest.mark.slow
 def test_what_the_figure_needs_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
     interrupts = interrupt_run(tmp_path, [1000])
     for options, words in (
@@ -272,6 +275,7 @@ def test_what_the_figure_needs_is_refused_before_anything_is_measured(tmp_path: 
     assert len(Store(tmp_path).runs()) == 1
 
 
+@pytest.mark.slow
 def test_the_figure_sets_each_row_beside_the_published_ones(tmp_path: Path) -> None:
     run = measured(tmp_path, "--count", "400", "--place", "same", "--cpus", a_cpu())
     (figure,) = RhealstonePresentation().figures([run], [""], "rhealstone")
@@ -281,6 +285,7 @@ def test_the_figure_sets_each_row_beside_the_published_ones(tmp_path: Path) -> N
     assert "Xenomai" not in str(figure.panels[3].chart.specification(PAGE))
 
 
+@pytest.mark.slow
 def test_a_command_is_stored_as_its_words_and_shown_as_a_shell_takes_it(tmp_path: Path) -> None:
     typed = ("probe", "rhealstone", "--count", "3", "--weights", "1, 1, 1, 1, 1, 2", "--title", "a b")
     done = tauto(*typed, store=tmp_path)

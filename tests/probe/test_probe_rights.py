@@ -57,6 +57,7 @@ def as_nobody(
 # ---- Rights of the program's file ------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_crafted_journal_repins_nobody_elses_threads(shared: Path) -> None:
     """The capability that measuring needs lets a process set the CPUs of any other one."""
     probe = lent_to_nobody(shared, "cap_sys_nice")
@@ -83,6 +84,7 @@ def test_a_crafted_journal_repins_nobody_elses_threads(shared: Path) -> None:
             victim.kill()
 
 
+@pytest.mark.slow
 def test_a_guard_writes_nowhere_its_caller_may_not(shared: Path) -> None:
     probe = lent_to_nobody(shared, "cap_dac_override")
     private = shared / "private"
@@ -96,6 +98,7 @@ def test_a_guard_writes_nowhere_its_caller_may_not(shared: Path) -> None:
     assert (measured.returncode, private.read_text()) == (0, "as it was")
 
 
+@pytest.mark.slow
 def test_what_a_guard_starts_has_its_own_rights_from_its_file(shared: Path) -> None:
     probe = lent_to_nobody(shared, "cap_sys_nice")
     nothing_yet, speaker = os.pipe()  # an input that has ended would be a connection that is cut
@@ -111,6 +114,7 @@ def test_what_a_guard_starts_has_its_own_rights_from_its_file(shared: Path) -> N
     assert measured.returncode == 0, measured.stderr
 
 
+@pytest.mark.slow
 def test_a_set_user_id_probe_starts_nothing_as_that_user(shared: Path) -> None:
     needs_root()
     if os.statvfs(shared).f_flag & os.ST_NOSUID:
@@ -129,6 +133,7 @@ def test_a_set_user_id_probe_starts_nothing_as_that_user(shared: Path) -> None:
     assert [(path.stat().st_uid, path.stat().st_gid) for path in (made, out)] == [(NOBODY, NOBODY)] * 2
 
 
+@pytest.mark.slow
 def test_a_set_user_id_middleware_program_writes_as_its_caller(shared: Path) -> None:
     needs_root()
     if os.statvfs(shared).f_flag & os.ST_NOSUID:

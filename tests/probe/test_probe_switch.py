@@ -39,6 +39,7 @@ def by_name(run: StoredRun) -> dict[str, int]:
     return {row.label: row.source for row in rows_of(run)}
 
 
+@pytest.mark.slow
 def test_every_row_has_its_samples_and_none_runs_beside_another(tmp_path: Path) -> None:
     run = measured(tmp_path, "--count", "600", "--cpus", two_cpus())
     assert list(by_name(run)) == [
@@ -83,6 +84,7 @@ def test_the_two_of_a_pair_take_turns(tmp_path: Path) -> None:
     assert np.median(attempts) == 1
 
 
+@pytest.mark.slow
 def test_every_thread_is_where_it_was_asked_to_be(tmp_path: Path) -> None:
     run = measured(tmp_path, "--count", "50", "--cpus", two_cpus(), "--priority", "42")
     near, far = map(int, two_cpus().split(","))

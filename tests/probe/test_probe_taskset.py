@@ -76,6 +76,7 @@ def column(run: StoredRun, name: str) -> dict[str, Any]:
     return {task: run.column(name, source) for source, task in run.sources.items()}
 
 
+@pytest.mark.slow
 def test_every_release_of_every_task_is_completed_or_missed(paper: StoredRun) -> None:
     assert paper.manifest.ended == "complete"
     assert [book.name for book in paper.manifest.books] == ["tau1", "tau2", "tau3"]
@@ -400,6 +401,7 @@ def test_a_bad_file_is_refused_in_the_words_of_the_analysis(tmp_path: Path) -> N
     assert "'fast'" in measured.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "arguments", "words"),
     [

@@ -155,6 +155,7 @@ def test_export_leaves_a_device_a_device(tmp_path: Path) -> None:
     assert link.readlink() == Path("/dev/null")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_what_the_shell_has_opened_is_written_to_behind_what_is_there(tmp_path: Path, name: str) -> None:
     sealed(streams.make_stream([[5, 6]]), tmp_path / "store")

@@ -52,6 +52,7 @@ def test_a_complete_stream_that_was_not_sealed_is_sealed(tmp_path: Path) -> None
     assert recover(store) == []
 
 
+@pytest.mark.slow
 def test_a_stream_cut_anywhere_is_recovered_up_to_its_last_whole_frame(tmp_path: Path) -> None:
     header = len(FRAMES[0])
     cuts = [*range(header, len(WHOLE), 97), len(WHOLE) - 1]
@@ -207,6 +208,7 @@ def test_a_run_that_lost_its_manifest_is_described_by_its_stream(
     assert len(run.values()) == 50
 
 
+@pytest.mark.slow
 def test_a_killed_writer_leaves_a_run_that_can_be_recovered(tmp_path: Path) -> None:
     script = """
         import os, signal, sys

@@ -92,6 +92,7 @@ def test_any_value_survives(tmp_path_factory: pytest.TempPathFactory, latencies:
     ]
 
 
+@pytest.mark.slow
 def test_more_rows_than_a_row_group_holds_are_split_and_counted_across_it(tmp_path: Path) -> None:
     latencies = [np.arange(1_200_000) % 1_000, np.arange(30_000)]
     latencies[0][1_100_000] = 5_000

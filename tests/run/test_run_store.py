@@ -142,6 +142,7 @@ def test_the_list_of_an_empty_or_missing_store_is_empty(store: Store) -> None:
     assert catalogue(store) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -193,6 +194,7 @@ def test_names_of_folders_are_not_patterns(store: Store) -> None:
     assert all(entry.state == "sealed" for entry in catalogue(store))
 
 
+@pytest.mark.slow
 def test_a_thousand_runs_are_listed_oldest_first(store: Store) -> None:
     run = add(store, streams.make_stream([[1_000] * 3] * 2))
     text = (run.path / "run.json").read_text()
@@ -263,6 +265,7 @@ def test_an_export_that_can_not_be_made_says_why(store: Store, tmp_path: Path) -
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_the_latest_after_a_first_answer_is_its_loop_and_show_shows_the_verdict(tmp_path: Path) -> None:
     place = Store(tmp_path)
     for experiment, verdict in (("clock", False), ("cyclic", True), ("switch", False)):

@@ -80,6 +80,7 @@ def test_a_bound_that_says_nothing_about_a_set_says_why(task_set: TaskSet, reaso
     assert reason in words.WHY_NOT[bound.why_not]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(task_sets())
 def test_a_set_within_a_bound_is_schedulable(task_set: TaskSet) -> None:
@@ -87,6 +88,7 @@ def test_a_set_within_a_bound_is_schedulable(task_set: TaskSet) -> None:
         assert is_schedulable(task_set)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(task_sets("edf"))
 def test_an_edf_set_within_a_bound_is_schedulable_and_beyond_the_exact_one_is_not(task_set: TaskSet) -> None:
@@ -151,6 +153,7 @@ def test_priorities_are_found_where_the_shortest_deadline_first_is_not_the_answe
     assert {task.name: task.priority for task in found.tasks} == {"a": 1, "b": 2}
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(task_sets(most=3, jitter=True))
 def test_an_assignment_is_found_if_there_is_one(task_set: TaskSet) -> None:

@@ -132,6 +132,7 @@ _VALUES = st.one_of(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(st.dictionaries(st.sampled_from(_KEYS), _VALUES))
 def test_a_value_of_any_kind_is_taken_or_refused(entry: dict[str, object]) -> None:

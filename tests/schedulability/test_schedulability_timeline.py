@@ -79,6 +79,7 @@ def test_with_offsets_the_window_is_long_enough_for_everything() -> None:
     assert timeline.of("a")[0].release_ns == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("longest", [10**9 + 7, 10**18 + 7])
 def test_a_hyperperiod_that_is_too_long_gets_a_shorter_window_that_says_so(longest: int) -> None:
     timeline = simulate(by_order((1000, 1000, 1), (longest, longest, 1000)))

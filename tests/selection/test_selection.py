@@ -48,6 +48,7 @@ def only(runs: Sequence[StoredRun], **options: Any) -> Selection:
     return found
 
 
+@pytest.mark.slow
 def test_the_table_as_printed_has_the_papers_numbers_and_its_selection(store: Store) -> None:
     runs = [
         deployed(store, "HM", mixed(like_single(60), 1)),

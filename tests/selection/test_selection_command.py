@@ -79,6 +79,7 @@ def test_the_page_and_figures_are_written_where_asked(folder: Path, tmp_path: Pa
     assert beside.returncode == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

@@ -97,6 +97,7 @@ def test_a_change_too_small_to_matter_is_none_however_sure_it_is() -> None:
     assert change_points(reduced(values).blocks, clock_step_ns=172) == ()  # about one step of that clock
 
 
+@pytest.mark.slow
 def test_what_would_not_be_seen_is_said_and_what_is_larger_is_seen() -> None:
     rng = np.random.default_rng(4)
     seen = 0

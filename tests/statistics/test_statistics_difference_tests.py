@@ -174,6 +174,7 @@ def test_holm_adjusts_as_published() -> None:
         holm([1.5])
 
 
+@pytest.mark.slow
 @given(st.integers(1, 7), st.data())
 def test_candidates_share_a_letter_exactly_if_they_can_not_be_told_apart(
     number: int, data: st.DataObject

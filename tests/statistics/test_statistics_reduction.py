@@ -22,6 +22,7 @@ def reduced_in_parts(values: np.ndarray, cuts: list[int]) -> Reduction:
     return reducer.finish()
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-(10**6), 10**12), min_size=1, max_size=2_000), st.data())
 def test_counts_and_blocks_hold_every_sample_once_wherever_the_stretches_end(
     given_values: list[int], data: st.DataObject

@@ -156,6 +156,7 @@ def test_intervals_agree_with_scipy(n: int, q: float) -> None:
     assert interval_ranks(n, q) == (interval.low, interval.high)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "q"), [(30, 0.5), (600, 0.99), (4_000, 0.999)])
 def test_intervals_cover_the_true_quantile_as_often_as_they_claim(n: int, q: float) -> None:
     trials = 2_000
@@ -201,6 +202,7 @@ def test_a_histogram_of_narrow_bins_is_summarised_exactly(values: list[int]) -> 
     assert from_bins.resolution == "exact"
 
 
+@pytest.mark.slow
 @repeatable
 @given(st.lists(st.integers(-HUGE, HUGE) | st.integers(0, 100_000), min_size=6, max_size=60))
 def test_a_histogram_is_never_better_than_its_samples(values: list[int]) -> None:

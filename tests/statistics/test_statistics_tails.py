@@ -38,6 +38,7 @@ def ended() -> Tail:
     return tail
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(GOOD))
 def test_a_known_tail_is_found_again_by_both_methods(name: str) -> None:
     n, law = 40_000, GOOD[name]
@@ -197,6 +198,7 @@ def said_to_hold(law: Law, n: int, rounds: int, rarer: float = 1.0) -> float:
     return said / rounds
 
 
+@pytest.mark.slow
 def test_a_rare_second_cause_within_the_range_of_the_others_is_not_extrapolated_away() -> None:
     # One threshold alone says so in more than half of such runs.
     assert said_to_hold(two_causes(100_000, 10, 25_000, 20_000), 100_000, 16) <= 0.2
@@ -227,6 +229,7 @@ def test_what_is_far_rarer_than_allowed_is_still_shown_by_its_tail(rounds: int) 
     assert said_to_hold(pareto(0.0), 20_000, rounds, rarer=1_000) > 0.25
 
 
+@pytest.mark.slow
 def test_a_chance_falls_with_the_limit_across_the_threshold(plain: Tail) -> None:
     assert plain.peaks is not None
     limits = plain.peaks.threshold_ns + np.arange(-3_000, 40_000, 1_500)

@@ -51,6 +51,7 @@ def test_in_the_terminal_one_source_alone_and_the_bound_beside_it(store: Path) -
     assert "cpu0" not in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -143,6 +143,7 @@ def test_lost_releases_widen_a_level_to_both_sides() -> None:
     assert with_some.beyond > without.beyond
 
 
+@pytest.mark.slow
 def test_a_chart_is_drawn_also_where_more_are_lost_than_the_threshold_leaves() -> None:
     one = source_tail(samples(), 2_000)
     assert one.refusal is None
@@ -339,6 +340,7 @@ def test_samples_that_come_together_are_asked_for_more_often() -> None:
         effect_in("a-run", [Reduced(0, "cpu0", counts_of(samples()), None, PERIOD_NS, 0)], 0.99)
 
 
+@pytest.mark.slow
 def test_a_fit_that_reaches_nowhere_is_drawn_as_what_was_measured() -> None:
     whole = curve_of(source_tail(samples()))
     nothing = np.empty(0)

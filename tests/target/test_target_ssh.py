@@ -86,6 +86,7 @@ def test_a_cyclic_measured_over_it_is_like_one_measured_here(target: Target, tmp
     assert report["operations"] > 0
 
 
+@pytest.mark.slow
 def test_files_there_are_the_files_here(target: Target) -> None:
     far, near = target.files(), LocalTarget().files()
     assert not far.are_of_this_machine
@@ -161,6 +162,7 @@ def target_with_tree(server: SshServer, tree: Path) -> Iterator[SshTarget]:
         opened.close()
 
 
+@pytest.mark.slow
 def test_settings_are_changed_and_put_back(
     server: SshServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -419,6 +421,7 @@ def test_a_machine_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch, tm
         pass
 
 
+@pytest.mark.slow
 def test_a_machine_without_a_probe_for_it_is_told_and_left_clean(
     openssh: SshServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -445,6 +448,7 @@ def fingerprint(server: SshServer) -> str:
     return told.stdout.split()[1]
 
 
+@pytest.mark.slow
 def test_a_machine_that_can_not_be_reached_is_no_failure_of_measuring(tmp_path: Path) -> None:
     with socket.socket() as taken:  # bound, and nobody listens
         taken.bind(("127.0.0.1", 0))

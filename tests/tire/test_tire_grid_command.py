@@ -114,6 +114,7 @@ def test_as_fast_as_possible_every_cell_computes_the_same_time(store: Path) -> N
     assert "Report: " in done.stderr
 
 
+@pytest.mark.slow
 def test_a_dry_run_tells_cells_and_time_and_touches_nothing(store: Path) -> None:
     shown = tauto("tire", "map", "--nodes", "8,400", "--threads", "1,12", "--dry-run", store=store)
     assert shown.returncode == 0, shown.stderr
@@ -123,6 +124,7 @@ def test_a_dry_run_tells_cells_and_time_and_touches_nothing(store: Path) -> None
     assert not store.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [

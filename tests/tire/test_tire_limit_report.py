@@ -155,6 +155,7 @@ def test_a_search_is_told_from_the_store_alone(store: Store) -> None:
     assert json.dumps(as_json)
 
 
+@pytest.mark.slow
 def test_an_unfinished_search_says_so(store: Store) -> None:
     searched(store)
     last = store.runs()[-1]

@@ -118,6 +118,7 @@ def test_a_run_that_lost_rows_or_was_cut_off_does_not_count_switches(store: Stor
     assert cut.masses == 200  # the header says that
 
 
+@pytest.mark.slow
 def test_points_stand_by_policy_threads_and_masses(store: Store) -> None:
     runs = [real_time(store, nodes=nodes, threads=count) for nodes in (800, 400) for count in (2, 1)]
     assert [(one.threads, one.nodes) for one in points_of(runs)] == [(1, 400), (1, 800), (2, 400), (2, 800)]
@@ -215,6 +216,7 @@ def _wanted() -> NeededMechanism:
     return wanted
 
 
+@pytest.mark.slow
 def test_a_stored_run_stands_for_a_mechanism_only_under_the_same_conditions(store: Store) -> None:
     assert stored_mechanism(store, _wanted(), KNOWN, AROUND) is None
     run = mechanism(store)

@@ -45,6 +45,7 @@ def test_help_says_what_it_is(tmp_path: Path) -> None:
     assert "--receive" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_port_in_use_is_refused_before_anything_runs(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
@@ -56,6 +57,7 @@ def test_a_port_in_use_is_refused_before_anything_runs(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("store/*tire*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "words"),
     [

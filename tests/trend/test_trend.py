@@ -87,6 +87,7 @@ def test_what_is_no_metric_is_refused_with_what_there_is(text: str) -> None:
     assert "latency" in refused.value.advice
 
 
+@pytest.mark.slow
 def test_runs_are_in_one_line_only_where_they_may_be_compared(tmp_path: Path) -> None:
     store, values = Store(tmp_path), latencies(10_000, 1, 200)
     measure(store, 1, values)
@@ -103,6 +104,7 @@ def test_runs_are_in_one_line_only_where_they_may_be_compared(tmp_path: Path) ->
     assert any("virtual lab" in words.describe(line, found) for line in found.lines)
 
 
+@pytest.mark.slow
 def test_a_new_kernel_is_a_step_where_kernels_share_a_line(tmp_path: Path) -> None:
     store = Store(tmp_path)
     ids = [
@@ -233,6 +235,7 @@ def test_runs_are_chosen_by_date_experiment_and_number(tmp_path: Path) -> None:
     assert [point.run for point in only(seen(store, last=2)).points] == [ids[2], ids[0]]
 
 
+@pytest.mark.slow
 def test_a_fact_that_changes_all_the_time_is_told_once(tmp_path: Path) -> None:
     store, values = Store(tmp_path), latencies(10_000, 3, 100)
     for day in range(1, FEWEST):
