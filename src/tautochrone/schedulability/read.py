@@ -58,7 +58,7 @@ def _task_set(text: str, table: Table, where: str) -> TaskSet:
     return table_to_task_set(table, where, text)
 
 
-def table_to_task_set(table: Json, where: str, text: str = "") -> TaskSet:
+def table_to_task_set(table: Table, where: str, text: str = "") -> TaskSet:
     """Read a task set from a table as TOML has them, for example one that is a part of another file."""
     return _Reader(text, where).task_set(table)
 
