@@ -10,10 +10,13 @@ from cells import worded
 from real import PATIENCE_S
 from tautochrone.base.errors import UsageError
 from tautochrone.experiments import EXPERIMENTS
+from tautochrone.experiments.taskset_run import CONDITION, as_condition
 from tautochrone.measure.cell import IDLE, Cell, Load
 from tautochrone.measure.loads.kinds import KINDS, PRESETS, TAKES_THE_REST
 from tautochrone.measure.loads.spec import built_in_load, option, parse_load
 from tautochrone.measure.placing import TASKS_PER_CPU, measured_cpus, measured_on, placed_loads
+from tautochrone.schedulability.analysis import analyse
+from tautochrone.schedulability.taskset import Task, TaskSet
 from tautochrone.target.local import find_probe
 
 
@@ -156,18 +159,22 @@ def test_a_deployment_places_what_does_not_place_itself() -> None:
     assert measured_on(cell("cyclic"), None).options.words == ()
 
 
+MS = 1_000_000
 TWO_TASKS = "a:1ms:1ms:1us:50:0:0ns,b:1ms:1ms:1us:40:0:0ns"
 
 
 def test_a_task_set_goes_to_the_cpu_that_the_deployment_measures_on() -> None:
-    kept = {"task_set": {"title": "two", "tasks": [{"name": "a", "cpu": 0}, {"name": "b", "cpu": 0}]}}
+    tasks = tuple(
+        Task(name, MS, MS, MS // 1_000, priority, cpu=0) for name, priority in (("a", 50), ("b", 40))
+    )
+    kept = {CONDITION: as_condition(analyse(TaskSet(tasks, "fixed", title="two")))}
     one = replace(cell("taskset", "--tasks", TWO_TASKS, "--duration", "1s"), conditions=kept)
 
     moved = measured_on(one, "2-3", "0-3")
 
     assert moved.options.words[1] == TWO_TASKS.replace(":0:0ns", ":2:0ns")
     assert moved.options.words[2:] == ("--duration", "1s")
-    assert [task["cpu"] for task in moved.conditions["task_set"]["tasks"]] == [2, 2]
+    assert [task["cpu"] for task in moved.conditions[CONDITION]["tasks"]] == [2, 2]
     assert measured_cpus(moved, "0-3") == (2,)
     assert measured_on(one, "0-3", "0-3") == one  # its CPU is one of them
     assert measured_on(one, None, "0-3") == one

@@ -88,13 +88,14 @@ def converted(told: object, kind: type[_Kind], what: str) -> _Kind:
         DamagedError: something is missing or of another kind.
     """
     try:
-        return msgspec.convert(told, kind, dec_hook=_settings)
+        return msgspec.convert(told, kind, dec_hook=_made)
     except msgspec.ValidationError as error:
         raise DamagedError(f"{what} can't be read: {error}") from error
 
 
-def _settings(kind: type, told: object) -> object:
-    return kind(told)
+def _made(kind: type, told: object) -> object:
+    """What msgspec does not make itself: `Settings`; an object is whatever was told."""
+    return told if kind is object else kind(told)
 
 
 class Stored(Struct, frozen=True, kw_only=True):
