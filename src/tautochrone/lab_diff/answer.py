@@ -45,7 +45,7 @@ def document(results: DiffResults) -> Document:
             part("How far they are apart", lambda: [steps(results)] if results.differ else []),
             part("What the kernel was doing", lambda: _explanation(results), id="explanation"),
             part("The calls", lambda: _calls(results), only="page"),
-            part("The worst release", lambda: _worst(results)),
+            part("The worst release", lambda: filter(None, (functions(results), waits(results)))),
             part("What next", lambda: [Sentence(one, "note") for one in closely], only="text"),
         ),
         grounds=Grounds(
@@ -83,13 +83,8 @@ def _explanation(results: DiffResults) -> list[Block]:
 def _calls(results: DiffResults) -> list[Block]:
     from tautochrone.lab_diff import charts
 
-    drawn = charts.calls(results) if results.explanation() else None
+    drawn = charts.calls(results)
     return [] if drawn is None else [Drawing(drawn)]
-
-
-def _worst(results: DiffResults) -> list[Block]:
-    found = (functions(results), waits(results)) if results.explanation() else ()
-    return [one for one in found if one is not None]
 
 
 def machines(results: DiffResults) -> TypedTable:
@@ -127,26 +122,15 @@ def steps(results: DiffResults) -> TypedTable:
     """From where on they differ by how much."""
     one = results.worst
     heads = columns("more than", "first at release", "after", "on A", "on B", "releases", "of")
-    rows = tuple(
-        (
-            time(step.more_than_ns),
-            *(
-                [
-                    count(step.first),
-                    time(step.first * one.a.period_ns),
-                    _latency(one.a.latency(step.first)),
-                    _latency(one.b.latency(step.first)),
-                ]
-                if step.first is not None
-                else [TypedCell(None, "count", "none"), *[cell("")] * 3]
-            ),
-            count(step.count),
-            count(one.compared),
-        )
-        for step in one.steps
-    )
+    rows = []
+    for step in one.steps:
+        where = (TypedCell(None, "count", "none"), *[cell("")] * 3)
+        if (first := step.first) is not None:
+            both = (_latency(loop.latency(first)) for loop in (one.a, one.b))
+            where = (count(first), time(first * one.a.period_ns), *both)
+        rows.append((time(step.more_than_ns), *where, count(step.count), count(one.compared)))
     note = "A release that one of them missed differs by more than any of these."
-    return TypedTable("How far they are apart", heads, rows, (note,))
+    return TypedTable("How far they are apart", heads, tuple(rows), (note,))
 
 
 def waits(results: DiffResults) -> TypedTable | None:

@@ -43,11 +43,6 @@ class WindowEvent:
     words: str
     stack: tuple[str, ...]
 
-    def says(self, field: str) -> str | None:
-        """The value of one of its fields; None: it has none of this name."""
-        found = re.search(rf"(?:^|\s){field}=(\S+)", self.words)
-        return found[1] if found else None
-
 
 def read_events(text: str) -> tuple[WindowEvent, ...]:
     """The events of a trace, with the stack that follows each, in their order."""
@@ -187,8 +182,7 @@ class ReleaseWindow:
         """Where the CPU was given up at last, outermost first, without the scheduler's own functions."""
         if self.switch is None:
             return ()
-        frames = _below(self.switch.stack) if _was_interrupted(self.switch.stack) else self.switch.stack
-        return tuple(reversed(_without(_SCHEDULE, frames)))
+        return tuple(reversed(_without(_SCHEDULE, _below(self.switch.stack))))
 
     @property
     def chain(self) -> tuple[str, ...]:
@@ -261,10 +255,6 @@ def without_entry(chain: Sequence[str]) -> tuple[str, ...]:
 def _is(kind: re.Pattern[str], function: str) -> bool:
     """Whether it is of this kind, whatever the compiler added to its name (``.constprop.0``)."""
     return kind.fullmatch(function.partition(".")[0]) is not None
-
-
-def _was_interrupted(stack: Sequence[str]) -> bool:
-    return any(_is(_INTERRUPT_ENTRY, frame) for frame in stack)
 
 
 def _below(stack: Sequence[str]) -> tuple[str, ...]:
