@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from tautochrone.answer import html
 from tautochrone.answer.blocks import Grid, Sheet, SheetBand, SheetCell
@@ -414,7 +414,7 @@ def as_table(made: Made) -> dict[str, Data]:
     }
 
 
-def fields_of(of: object, *names: str) -> dict[str, Any]:
+def fields_of(of: object, *names: str) -> dict[str, Data]:
     """These fields of a record, by name."""
     return {name: getattr(of, name) for name in names}
 

@@ -131,15 +131,14 @@ def _numbers(entry: TableEntry, unit: str) -> dict[str, object]:
     found = entry.found
     if isinstance(found, Absent):
         return {"why_not": found.why}
-    numbers: dict[str, float | None] = fields_of(found, "value", "low", "high", "spread")
+    numbers = {"value": found.value, "low": found.low, "high": found.high, "spread": found.spread}
     counts: dict[str, object] = {"bound": "at least" if found.beyond else ""}
     scale = 1.0
     if isinstance(found, MeasuredValue):
         scale = 1.0 if found.text else factor(found.unit, unit)
         ends = found.interval or (None, None)
-        numbers |= fields_of(found, "least", "largest") | dict(
-            zip(("interval_low", "interval_high"), ends, strict=True)
-        )
+        numbers |= {"least": found.least, "largest": found.largest}
+        numbers |= dict(zip(("interval_low", "interval_high"), ends, strict=True))
         counts |= {"samples": found.samples or "", "repetitions": found.repetitions}
     known = {name: f"{one * scale:.12g}" for name, one in numbers.items() if one is not None}
     return {**known, **counts}
