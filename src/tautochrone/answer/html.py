@@ -21,7 +21,6 @@ from markupsafe import Markup, escape
 from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts.theme import PAGE, style_sheet
 from tautochrone.answer.typeset import POWER, typeset
-from tautochrone.answer.views import conditions
 from tautochrone.base.faults import Fault, attempt, now
 from tautochrone.base.version import own_version
 from tautochrone.run.files import write_text
@@ -105,11 +104,11 @@ def write(text: str, out: Path) -> Path:
 def masthead(*manifests: Manifest) -> str:
     """The machine, its kernel and the day of the first run; of several machines, how many they are."""
     first = manifests[0]
-    machines = {conditions.where(manifest) for manifest in manifests}
+    machines = {manifest.conditions.remote for manifest in manifests}
     if len(machines) > 1:
         return f"{len(machines)} machines · {first.created[:10]}"
     parts = [
-        conditions.where(first),
+        first.conditions.remote,
         first.known.machine.product,
         first.known.cpu.model,
         first.header.system.words or " ".join(filter(None, (first.kernel.name, first.kernel.release))),

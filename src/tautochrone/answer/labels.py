@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from tautochrone.answer.views.conditions import deployment_name
 from tautochrone.answer.views.environment import show, words
 from tautochrone.base.units import format_rate
 from tautochrone.judge.middleware_setting import as_obtained
@@ -124,7 +123,7 @@ def _traits(manifest: Manifest) -> dict[str, str]:
     conditions = {name: value for name, value in stored.items() if name not in _NOT_CONDITIONS}
     load = conditions.pop("load", None)
     traits["load"] = " + ".join(map(str, load)) if isinstance(load, (list, tuple)) else str(load or "")
-    if under := deployment_name(manifest):
+    if under := manifest.conditions.deployment_name:
         traits["deployment"] = under
     if target := conditions.pop("target", None):
         traits["target"] = str(target)

@@ -210,7 +210,7 @@ def _conditions(manifest: Manifest) -> str:
         for name, value in manifest.conditions.stored.items()
         if name != "command" and not isinstance(value, (dict, list)) and (name, value) != ("target", "local")
     ]
-    if under := conditions.deployment_name(manifest):
+    if under := manifest.conditions.deployment_name:
         shown.append(f"deployment {under}")
     return ", ".join(shown) or "none stored"
 

@@ -80,14 +80,14 @@ def document(seen: Evidence, *, intervals: bool = False, whole: bool = True) -> 
 
 def _head(manifest: Manifest) -> Iterator[Block]:
     load = manifest.conditions.load
-    under = conditions.deployment_name(manifest)
+    under, remote = manifest.conditions.deployment_name, manifest.conditions.remote
     parts = [
         manifest.id,
         manifest.state,
         manifest.ended,
         f"load {load}" if load else None,
         f"deployment {under}" if under else None,
-        f"on {conditions.where(manifest)}" if conditions.where(manifest) else None,
+        f"on {remote}" if remote else None,
     ]
     yield Sentence(", ".join(one for one in parts if one), "note")
     yield from (Sentence(one, "alarm") for one in warnings.endings([manifest], [manifest.title]))

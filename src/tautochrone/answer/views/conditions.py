@@ -23,20 +23,10 @@ _SCALES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _LOAD_COLUMNS = ("", "CPUs", "threads", "operations", "in a second", "data", "CPU share", "for")
 
 
-def where(manifest: Manifest) -> str:
-    """The machine under test, if it was not this one."""
-    return manifest.conditions.remote
-
-
-def deployment_name(manifest: Manifest) -> str:
-    """The deployment's name, and whether only a part of it was obtained; empty without one."""
-    return manifest.conditions.deployment_name
-
-
 def sentence(manifests: Sequence[Manifest]) -> str:
     """Machine and deployment of all these runs, in words; empty where there is nothing to say."""
-    machines = dict.fromkeys(where(one) or "this machine" for one in manifests)
-    under = dict.fromkeys(deployment_name(one) or _AS_IT_IS for one in manifests)
+    machines = dict.fromkeys(one.conditions.remote or "this machine" for one in manifests)
+    under = dict.fromkeys(one.conditions.deployment_name or _AS_IT_IS for one in manifests)
     parts = []
     if tuple(machines) != ("this machine",):
         parts.append(f"on {' and '.join(machines)}")
@@ -50,7 +40,7 @@ def deployments(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Gr
     found: dict[str, tuple[HeldDeployment, list[str]]] = {}
     for manifest, label in zip(manifests, labels, strict=True):
         if (held := manifest.conditions.deployment) is not None:
-            found.setdefault(repr((held, where(manifest))), (held, []))[1].append(label)
+            found.setdefault(repr((held, manifest.conditions.remote)), (held, []))[1].append(label)
     several = len(found) > 1 or any(one.conditions.deployment is None for one in manifests)
     return [_deployment_grid(held, runs if several else []) for held, runs in found.values()]
 
