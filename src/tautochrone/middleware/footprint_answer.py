@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from msgspec import structs
+
 from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import series_tone
+from tautochrone.answer.typeset import number
 from tautochrone.base.words import plural
 from tautochrone.middleware import charts
 from tautochrone.middleware.charts import MemoryBar
@@ -140,7 +143,7 @@ def as_table(lanes: Sequence[FootprintLane]) -> dict[str, object]:
                         "run": run.id,
                         "libraries": [asdict(one) for one in run.libraries],
                         "programs": [asdict(one) for one in run.programs],
-                        "memory": [asdict(one) for one in run.memory],
+                        "memory": [structs.asdict(one) for one in run.memory],
                         "absent": dict(run.absent),
                     }
                     for run in lane.runs
@@ -208,13 +211,12 @@ def _resident(lanes: Sequence[FootprintLane]) -> Iterator[Grid]:
 
 
 def _read(one: Resident) -> tuple[str, ...]:
-    counts = (one.servants, one.threads)
     sizes = (one.private, one.shared, one.resident, one.proportional, one.anonymous, one.peak)
-    return *(NA if count is None else f"{count:,}" for count in counts), *map(_kib, sizes)
+    return number(one.servants), number(one.threads), *map(_kib, sizes)
 
 
 def _growth(lanes: Sequence[FootprintLane]) -> Iterator[Grid]:
-    """Private memory from moment to moment, and what a servant more takes."""
+    """Make the table of private memory from moment to moment, and of what a servant more takes."""
     rows = []
     for lane in lanes:
         memory = [one for run in lane.runs for one in run.memory]
