@@ -102,19 +102,18 @@ def _bound(option: str, wanted: Address, make: Callable[[], socket.socket]) -> t
 
 def _in_words(option: str, wanted: Address, error: OSError) -> TautoError:
     other = Address(wanted.host, wanted.port % _HIGHEST_PORT + 1)
-    match error.errno:
-        case number if number == EADDRINUSE:
-            return UsageError(
-                f"{wanted} is in use: another program, perhaps another view, has this port",
-                f"End that one, or take another port: {option} {other}; port 0 is one that is free.",
-            )
-        case number if number == EADDRNOTAVAIL:
-            return UsageError(
-                f"{option} {wanted}: {wanted.host} is not an address of this machine",
-                "`ip address` lists those that it has.",
-            )
-        case number if number in (EACCES, EPERM):
-            return NotPermittedError(
-                f"port {wanted.port} is not permitted to this user", f"Take one above 1023 with {option}."
-            )
+    if error.errno == EADDRINUSE:
+        return UsageError(
+            f"{wanted} is in use: another program, perhaps another view, has this port",
+            f"End that one, or take another port: {option} {other}; port 0 is one that is free.",
+        )
+    if error.errno == EADDRNOTAVAIL:
+        return UsageError(
+            f"{option} {wanted}: {wanted.host} is not an address of this machine",
+            "`ip address` lists those that it has.",
+        )
+    if error.errno in (EACCES, EPERM):
+        return NotPermittedError(
+            f"port {wanted.port} is not permitted to this user", f"Take one above 1023 with {option}."
+        )
     return UsageError(f"{option} {wanted} can't be had: {error.strerror or error}", "Take another address.")

@@ -18,13 +18,13 @@ _LARGEST_M = 1e6  # whatever is farther away is no tire, and no number that JSON
 
 @dataclass(frozen=True)
 class State:
-    """A tire, as one datagram has it. Times are nanoseconds on the probe's monotonic clock.
+    """A tire, as one datagram has it, in that order. Times are nanoseconds on the probe's monotonic clock.
 
     Attributes:
         sequence: of the datagram: 0, 1, 2, …
-        run: the same in all datagrams of a run, another one in the next.
         nodes: masses of the tire; every `stride`-th of them is in `xy_m`.
         solver: its name.
+        run: the same in all datagrams of a run, another one in the next.
         step: steps after which the positions were so.
         steps: steps that are done; more than `step` where none left time to copy positions.
         released: steps that were due so far, without the warm-up.
@@ -38,12 +38,12 @@ class State:
     """
 
     sequence: int
-    run: int
-    nodes: int
     stride: int
+    nodes: int
     radius_um: int
     threads: int
     solver: str
+    run: int
     step: int
     steps: int
     released: int
@@ -67,24 +67,20 @@ def read_state(data: bytes) -> State | None:
     if len(data) < HEADER.size:
         return None
     (
-        magic, version, count, sequence, stride, nodes, radius_um, threads, solver, run, step, steps,
-        released, missed, scheduled_ns, period_ns, step_ns, dispatch_ns, worst_step_ns, worst_dispatch_ns,
+        magic, version, count, sequence, stride, nodes, radius_um, threads, solver, *told
     ) = HEADER.unpack_from(data)  # fmt: skip
     if magic != MAGIC or version != VERSION or len(data) != HEADER.size + count * _POSITION_BYTES:
         return None
-    makes_sense = (
-        stride > 0 and (count == 0 or (count - 1) * stride < nodes <= count * stride)
-        and solver < len(SOLVERS) and period_ns > 0 and step <= steps
-    )  # fmt: skip
-    xy_m = struct.unpack(f"<{2 * count}f", data[HEADER.size :])
-    if not makes_sense or not all(-_LARGEST_M < one < _LARGEST_M for one in xy_m):
+    if (
+        stride == 0
+        or (count and not (count - 1) * stride < nodes <= count * stride)
+        or solver >= len(SOLVERS)
+    ):
         return None
-    return State(
-        sequence=sequence, run=run, nodes=nodes, stride=stride, radius_um=radius_um, threads=threads,
-        solver=SOLVERS[solver], step=step, steps=steps, released=released, missed=missed,
-        scheduled_ns=scheduled_ns, period_ns=period_ns, step_ns=step_ns, dispatch_ns=dispatch_ns,
-        worst_step_ns=worst_step_ns, worst_dispatch_ns=worst_dispatch_ns, xy_m=xy_m,
-    )  # fmt: skip
+    xy_m = struct.unpack(f"<{2 * count}f", data[HEADER.size :])
+    state = State(sequence, stride, nodes, radius_um, threads, SOLVERS[solver], *[*told, xy_m])
+    in_reach = all(-_LARGEST_M < one < _LARGEST_M for one in xy_m)
+    return state if in_reach and state.period_ns > 0 and state.step <= state.steps else None
 
 
 SILENCE_S = 3.0
