@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from tautochrone.base.errors import TautoError, UsageError
-from tautochrone.command.beside import Beside, DeploymentName, Loads, NoMemoryLock, On
-from tautochrone.command.options import JsonOption, StoreOption, TitleOption
+from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.told import open_in_browser
+from tautochrone.command.verbs import OF_PROBE, Typed, verb_of
+from tautochrone.experiments import EXPERIMENTS, Option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tautochrone.experiments import Value
+    from tautochrone.base.options import Options
+    from tautochrone.experiments import Given
     from tautochrone.run.folder import StoredRun
     from tautochrone.target.target import Target
     from tautochrone.tire.demonstrator.address import Address
@@ -24,95 +25,80 @@ if TYPE_CHECKING:
 
 _PAGE_AT, _PAGE_PORT = "127.0.0.1:8117", 8117
 _ATTACHED_AT, _ATTACHED_PORT = "127.0.0.1", 8118
-_USUAL: Mapping[str, Value] = {"nodes": 64, "step": "1ms"}  # soft enough to deform, stiff enough to bounce
+_USUAL: Options = {"nodes": 64, "step": "1ms"}  # soft enough to deform, stiff enough to bounce
+_ADDRESS = "ADDRESS[:PORT]"
+_TABLE = EXPERIMENTS["tire"].table
+_OF_TIRE = tuple(
+    replace(_TABLE[name], default=str(_USUAL.get(name, _TABLE[name].default)))
+    for name in (
+        "nodes", "step", "threads", "solver", "duration", "policy", "priority", "cpus", "stiffness",
+        "overload", "no-memory-lock",
+    )
+)  # fmt: skip
 
 
-def verb(
-    nodes: Annotated[int | None, typer.Option(help="Masses of the tire, a multiple of 4. [64]")] = None,
-    step: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Simulated step, and the period. [1ms]")
-    ] = None,
-    threads: Annotated[int | None, typer.Option(help="That compute it. [1]")] = None,
-    solver: Annotated[
-        str | None, typer.Option(metavar="halo|single|semaphore|mutex-pi", help="[halo]")
-    ] = None,
-    duration: Annotated[str | None, typer.Option(metavar="TIME", help="How long it runs. [60s]")] = None,
-    policy: Annotated[str | None, typer.Option(metavar="fifo|rr|other", help="[fifo]")] = None,
-    priority: Annotated[
-        int | None, typer.Option(help="Priority of the threads, by the system's own numbers. [90]")
-    ] = None,
-    cpus: Annotated[
-        str | None, typer.Option(metavar="LIST|any", help="Thread 0 runs on the first, and so on. [all]")
-    ] = None,
-    stiffness: Annotated[
-        int | None, typer.Option(help="Of a ring spring per mass, in 1/s^2; less is softer. [half the limit]")
-    ] = None,
-    overload: Annotated[
-        bool, typer.Option("--overload", help="Run though no step can keep the rate.")
-    ] = False,
-    no_memory_lock: NoMemoryLock = False,
-    listen: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS[:PORT]", help=f"Where the page is served. [{_PAGE_AT}]"),
-    ] = None,
-    receive: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS[:PORT]",
-            help="Where the tire's datagrams arrive: an address of this machine. [as --on reaches it]",
-        ),
-    ] = None,
-    attach: Annotated[
-        bool,
-        typer.Option("--attach", help="Only show: wait for a tauto-probe that somebody started with --send."),
-    ] = False,
-    open_it: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
-    load: Loads = None,
-    on: On = None,
-    deployment: DeploymentName = None,
-    title: TitleOption = None,
-    as_json: JsonOption = False,
-    store: StoreOption = None,
-) -> None:
+def _view(typed: Typed) -> None:
     """Run a tire in real time and see it fall and deform, live, in the browser.
 
     The probe sends its states over UDP, 100 a second at most, from a thread that the solver never waits for.
     The page shows them, the times of the steps, the deadlines missed, and how many datagrams were lost. The
     run is stored like any other. See docs/tire-view.md.
     """
-    given: Mapping[str, Value | None] = {
-        "nodes": nodes, "step": step, "threads": threads, "solver": solver, "duration": duration,
-        "policy": policy, "priority": priority, "cpus": cpus, "stiffness": stiffness,
-        "overload": overload or None, "no-memory-lock": no_memory_lock or None,
-    }  # fmt: skip
-    beside = Beside(load, on, deployment)
-    if attach:
-        others = {"load": load, "on": on, "deployment": deployment, "title": title, "json": as_json or None}
-        _refuse_beside_attach({**given, **others})
-        _attach(listen, receive, open_it)
+    given = typed.options
+    if given.is_set("attach"):
+        beside = typed.beside
+        others: dict[str, object] = {
+            **{one.name: given.get(one.name) for one in _OF_TIRE},
+            "load": beside.load,
+            "on": beside.on,
+            "deployment": beside.deployment,
+            "title": typed.title,
+            "json": typed.as_json or None,
+        }
+        if named := [f"--{name}" for name, value in others.items() if value is not None]:
+            raise UsageError(
+                f"--attach only shows what comes, and {', '.join(named)} would be for a run",
+                "Give that to the tauto-probe that sends, or leave out --attach.",
+            )
+        _attach(given)
         return
-    options = {**_USUAL, **{name: value for name, value in given.items() if value is not None}}
-    run = _run_and_show(options, title, beside, listen, receive, open_it, store)
+    run = _run_and_show(typed)
     from tautochrone.command.show import show
 
-    show(run.manifest.id, as_json=as_json, store=store)
+    show(run.manifest.id, as_json=typed.as_json, store=typed.store)
     if run.manifest.ended == "interrupted":
-        raise typer.Exit(130)
+        raise typer.Exit(INTERRUPTED)
 
 
-def _refuse_beside_attach(given: Mapping[str, object]) -> None:
-    named = [f"--{name}" for name, value in given.items() if value is not None]
-    if named:
-        raise UsageError(
-            f"--attach only shows what comes, and {', '.join(named)} would be for a run",
-            "Give that to the tauto-probe that sends, or leave out --attach.",
-        )
+verb = verb_of(
+    (
+        *_OF_TIRE,
+        Option("listen", "text", "Where the page is served.", _PAGE_AT, metavar=_ADDRESS, taker="verb"),
+        Option(
+            "receive",
+            "text",
+            "Where the tire's datagrams arrive: an address of this machine.",
+            "as --on reaches it",
+            metavar=_ADDRESS,
+            taker="verb",
+        ),
+        Option(
+            "attach",
+            "flag",
+            "Only show: wait for a tauto-probe that somebody started with --send.",
+            taker="verb",
+        ),
+        Option("open", "flag", "Open the page in the browser.", taker="verb"),
+    ),
+    OF_PROBE,
+    _view,
+)
 
 
-def _page_address(listen: str | None) -> Address:
+def _page_address(given: Given) -> Address:
     from tautochrone.tire.demonstrator.address import read_address
 
-    return read_address("--listen", listen or _PAGE_AT, _PAGE_PORT)
+    return read_address("--listen", given.text("listen"), _PAGE_PORT)
 
 
 def receive_address(receive: str | None, target: Target) -> Address:
@@ -143,32 +129,25 @@ def receive_address(receive: str | None, target: Target) -> Address:
     return address
 
 
-def _run_and_show(
-    options: dict[str, Value],
-    title: str | None,
-    beside: Beside,
-    listen: str | None,
-    receive: str | None,
-    open_it: bool,
-    store: Path | None,
-) -> StoredRun:
+def _run_and_show(typed: Typed) -> StoredRun:
     from tautochrone.command.live import watching
     from tautochrone.command.options import open_store
     from tautochrone.command.probe import cell_of
-    from tautochrone.experiments import EXPERIMENTS
     from tautochrone.machine.facts import gather
     from tautochrone.measure.execute import run_cell
     from tautochrone.tire.demonstrator.server import demonstrate
 
-    load, place, page_at = beside.chosen_load(), open_store(store), _page_address(listen)
+    given, beside = typed.options, typed.beside
+    options = {**_USUAL, **{one.name: given[one.name] for one in _OF_TIRE if one.name in given}}
+    load, place, page_at = beside.chosen_load(), open_store(typed.store), _page_address(given)
     with (
         beside.target() as target,
-        demonstrate(page_at, receive_address(receive, target), from_start=True) as shown,
+        demonstrate(page_at, receive_address(given.given("receive"), target), from_start=True) as shown,
     ):
         prepared = EXPERIMENTS["tire"].prepare({**options, "send": str(shown.receives_at)}, Path())
-        cell = cell_of("tire", prepared, title, load, beside.chosen_deployment(target))
+        cell = cell_of("tire", prepared, typed.title, load, beside.chosen_deployment(target))
         shown.describe(f"{target.name} · {cell.title}")
-        _introduce(shown, open_it)
+        _introduce(shown, given)
         try:
             facts = gather(target.files())
             with watching((cell,)) as begin:
@@ -181,15 +160,15 @@ def _run_and_show(
     return run
 
 
-def _attach(listen: str | None, receive: str | None, open_it: bool) -> None:
+def _attach(given: Given) -> None:
     """Show what comes, until Ctrl-C."""
     from tautochrone.tire.demonstrator.address import read_address
     from tautochrone.tire.demonstrator.server import demonstrate
 
-    receives_at = read_address("--receive", receive or _ATTACHED_AT, _ATTACHED_PORT)
-    with demonstrate(_page_address(listen), receives_at, from_start=False) as shown:
+    receives_at = read_address("--receive", given.given("receive") or _ATTACHED_AT, _ATTACHED_PORT)
+    with demonstrate(_page_address(given), receives_at, from_start=False) as shown:
         shown.describe("whoever sends")
-        _introduce(shown, open_it)
+        _introduce(shown, given)
         to = f"ADDRESS:{shown.receives_at.port}" if receives_at.every else str(shown.receives_at)
         typer.echo(f"Start a tire with: tauto-probe tire --send {to}\nCtrl-C ends this.", err=True)
         try:
@@ -199,11 +178,11 @@ def _attach(listen: str | None, receive: str | None, open_it: bool) -> None:
             _account(shown)
 
 
-def _introduce(shown: Demonstrator, open_it: bool) -> None:
+def _introduce(shown: Demonstrator, given: Given) -> None:
     typer.echo(f"The tire is shown at {shown.url}", err=True)
     if not shown.page_at.only_here:
         typer.echo("Whoever reaches this machine can see it, too.", err=True)
-    if open_it:
+    if given.is_set("open"):
         open_in_browser(shown.url)
 
 
