@@ -54,37 +54,38 @@ _TYPICAL = "The scale of time is logarithmic: what rises in proportion rises ali
 
 def latency_figures(lanes: Sequence[LatencyLane], prefix: str) -> list[Figure]:
     """Over the number of clients where that differs; otherwise how long the calls took."""
-    if len({run.clients for lane in lanes for run in lane.runs}) > 1:
-        return [*_high(lanes, prefix), *_rare(lanes, prefix), *_low(lanes, prefix)]
-    return list(_spread(lanes, prefix))
-
-
-def _high(lanes: Sequence[LatencyLane], prefix: str) -> Iterator[Figure]:
-    parts: list[tuple[str, str, _What]] = [
+    if len({run.clients for lane in lanes for run in lane.runs}) < 2:
+        return list(_spread(lanes, prefix))
+    middle: list[tuple[str, str, _What]] = [
         ("average", "average (Figure 4)", average),
         ("jitter", "jitter, the standard deviation (Figures 5 and 6)", jitter),
     ]
-    yield from _figure(lanes, f"{prefix}-c0", "C0", high_of, parts, _TYPICAL)
-
-
-def _rare(lanes: Sequence[LatencyLane], prefix: str) -> Iterator[Figure]:
-    parts: list[tuple[str, str, _What]] = [
+    late: list[tuple[str, str, _What]] = [
         ("rare", "99 %", lambda one: value_of(one, 0.99)),
         ("worst", "worst", lambda one: float(one.maximum)),
     ]
-    caption = (
-        "What a feasible schedule has to reckon with. The worst of a run is no bound for the next one; of "
-        "several runs, the line goes through their mean."
-    )
-    rare = any(_points(lanes, high_of, parts[0][2]))
-    title = "C0, rare and worst round trips" if rare else "C0, worst round trips"
-    yield from _figure(lanes, f"{prefix}-c0", title, high_of, parts, caption)
-
-
-def _low(lanes: Sequence[LatencyLane], prefix: str) -> Iterator[Figure]:
-    parts: list[tuple[str, str, _What]] = [("average", "average", average), ("jitter", "jitter", jitter)]
-    caption = "All calls of all lower clients together. These are expected to rise: the clients compete."
-    yield from _figure(lanes, f"{prefix}-low", "The lower-priority clients", low_of, parts, caption)
+    low: list[tuple[str, str, _What]] = [("average", "average", average), ("jitter", "jitter", jitter)]
+    rare = any(_points(lanes, high_of, late[0][2]))
+    return [
+        *_figure(lanes, f"{prefix}-c0", "C0", high_of, middle, _TYPICAL),
+        *_figure(
+            lanes,
+            f"{prefix}-c0",
+            "C0, rare and worst round trips" if rare else "C0, worst round trips",
+            high_of,
+            late,
+            "What a feasible schedule has to reckon with. The worst of a run is no bound for the next one; "
+            "of several runs, the line goes through their mean.",
+        ),
+        *_figure(
+            lanes,
+            f"{prefix}-low",
+            "The lower-priority clients",
+            low_of,
+            low,
+            "All calls of all lower clients together. These are expected to rise: the clients compete.",
+        ),
+    ]
 
 
 def _figure(
@@ -246,10 +247,8 @@ def _dots(lanes: Sequence[ThroughputLane], direction: str, kinds: Sequence[Kind]
                 continue
             sent = left.value if direction == ONE_WAY else None
             words = rate(through.value) + (f" ({rate(sent)} sent)" if sent else "")
-            low, high = (through.low, through.high)
-            yield RatePoint(
-                lane.name, lane.mark, name_of(*kind), through.value, low, high, sent, kind[1], words
-            )
+            rates = through.value, through.low, through.high
+            yield RatePoint(lane.name, lane.mark, name_of(*kind), *rates, sent, kind[1], words)
 
 
 def _calls(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]:
@@ -257,20 +256,10 @@ def _calls(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]:
     panels: list[tuple[PanelPlace, str, list[rows.SummaryLine]]] = []
     if len(lanes) <= MOST_IN_FULL:
         for at, lane in enumerate(lanes):
-            lines = [
-                rows.SummaryLine(row.name, row.summary, rank=lane.mark.of)
-                for kind in kinds_of([lane])
-                for row in of_lane(lane, TWO_WAY, kind)[:1]
-                if row.summary is not None
-            ]
+            lines = [line for kind in kinds_of([lane]) for line in _two_way(lane, kind)]
             panels.append((PanelPlace(f"{prefix}-calls", at), lane.name if len(lanes) > 1 else "", lines))
     else:
-        lines = [
-            rows.SummaryLine(lane.name.replace(", ", "\n", 1), row.summary, rank=lane.mark.of)
-            for lane in lanes
-            for row in of_lane(lane, TWO_WAY, ("octet", 0))[:1]
-            if row.summary is not None
-        ]
+        lines = [line for lane in lanes for line in _two_way(lane, ("octet", 0), lane.name)]
         panels.append((PanelPlace(f"{prefix}-calls"), "with an octet", lines))
     panels = [one for one in panels if one[2]]
     span_ns = [value for _, _, lines in panels for value in rows.extent_of_summaries(lines)]
@@ -283,9 +272,15 @@ def _calls(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]:
             )
             for place, title, lines in panels
         )
-        key = rows.key_of(rows.SUMMARY_MARKS)
         caption = (
             "From before the call until its answer was there. A quantile for which there are too few calls "
             "has no mark.",
         )
-        yield Figure("How long a two-way call took", drawn, caption, key)
+        yield Figure("How long a two-way call took", drawn, caption, rows.key_of(rows.SUMMARY_MARKS))
+
+
+def _two_way(lane: ThroughputLane, kind: Kind, name: str = "") -> Iterator[rows.SummaryLine]:
+    """Draw the calls of a type in the first run of a lane that has it."""
+    for row in of_lane(lane, TWO_WAY, kind)[:1]:
+        if row.summary is not None:
+            yield rows.SummaryLine(name.replace(", ", "\n", 1) or row.name, row.summary, rank=lane.mark.of)

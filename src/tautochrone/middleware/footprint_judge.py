@@ -1,6 +1,6 @@
 """Memory of middleware: libraries and programs by section, the running server (schmidt2002, 3.4)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec import Struct, field
@@ -38,8 +38,7 @@ class Binary(Struct, frozen=True):
     @property
     def total(self) -> int | None:
         """Of all sections; None: one is not known."""
-        known = [one for one in self.sections if one is not None]
-        return sum(known) if len(known) == len(SECTIONS) else None
+        return _sum(self.sections)
 
 
 class _Library(Binary, frozen=True):
@@ -154,7 +153,18 @@ def _built(told: Mapping[str, object]) -> Iterator[str]:
         yield f"-O{level}"
 
 
-def _sum(parts: Iterable[int | None]) -> int | None:
-    held = list(parts)
-    known = [one for one in held if one is not None]
-    return sum(known) if len(known) == len(held) else None
+def _binaries(told: Iterable[Any], linked: str = "") -> Iterable[Binary]:
+    for one in told:
+        if isinstance(one, Mapping):
+            text, rodata, data, bss = (_bytes(one.get(section)) for section in SECTIONS)
+            kind, package = str(one.get("linked") or one.get("kind") or linked), str(one.get("package") or "")
+            yield Binary(str(one.get("name") or "not known"), text, rodata, data, bss, kind, package)
+
+
+def _bytes(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _sum(parts: Sequence[int | None]) -> int | None:
+    known = [one for one in parts if one is not None]
+    return sum(known) if len(known) == len(parts) else None

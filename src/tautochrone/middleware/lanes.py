@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -186,11 +186,6 @@ def signs(lanes: Sequence[Lane[Any]]) -> tuple[Sign, ...]:
     return tuple(Sign(lane.name, path=lane.mark.outline, tone=lane.mark.tone) for lane in lanes)
 
 
-def title_for(title: str, lane: Lane[Any], *, several: bool) -> str:
-    """A table's title, with the lane's name where there are several."""
-    return f"{title}, {lane.name}" if several else title
-
-
 def warnings(runs: Sequence[StoredRun]) -> list[str]:
     """Threads that served otherwise than was asked for; each said once."""
     found: dict[str, list[str]] = {}
@@ -238,16 +233,12 @@ def _traits(manifest: Manifest) -> tuple[str, ...]:
         f"load {load}",
         conditions.deployment_name or "as it is",
         where if where and where != LOCAL else "this machine",
-        _phase(told),
+        f"phase {told.get('phase', TOGETHER)}",
         *(
             "" if told.get(name) is None else f"{words} {_value(name, told[name])}"
             for name, words in _PARAMETERS.items()
         ),
     )
-
-
-def _phase(told: Mapping[str, object]) -> str:
-    return f"phase {told.get('phase', TOGETHER)}"
 
 
 def _value(name: str, value: object) -> str:

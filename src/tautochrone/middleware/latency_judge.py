@@ -172,17 +172,17 @@ def clients_of(run: StoredRun) -> int:
 
 
 def latency_of(run: StoredRun) -> LatencyRun:
-    """Reduce a run; it may have been cut off, or have kept a histogram.
-
-    Raises:
-        DamagedError: its samples can't be read.
-    """
+    """Reduce a run; it may have been cut off, or have kept a histogram."""
     manifest = run.manifest
     roles = {
         source.source: source.role or (HIGH if at == 0 else LOW)
         for at, source in enumerate(manifest.header.sources)
     }
-    counted = {measure: _counts(run, measure) for measure in MEASURES if measure in run.measures}
+    counted = {
+        measure: {one.source: one.counts for one in reduce_run(run, measure)}
+        for measure in MEASURES
+        if measure in run.measures
+    }
     high = [source for source, role in roles.items() if role == HIGH]
     low = [source for source, role in roles.items() if role == LOW]
     trips = counted.get(ROUND_TRIP, {})
@@ -195,10 +195,6 @@ def latency_of(run: StoredRun) -> LatencyRun:
         each=tuple(_together(run, [source], {ROUND_TRIP: trips}) for source in (*high, *low)),
         overrun=str(manifest.header.parameters.get("overrun") or ""),
     )
-
-
-def _counts(run: StoredRun, measure: str) -> dict[int, Counts]:
-    return {one.source: one.counts for one in reduce_run(run, measure)}
 
 
 def _together(run: StoredRun, sources: Iterable[int], counted: Mapping[str, Mapping[int, Counts]]) -> Clients:

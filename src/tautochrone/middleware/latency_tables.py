@@ -253,11 +253,9 @@ def _each(run: LatencyRun, name: str) -> Grid:
         else []
     )
     title = "Round trips of each client in us, the most urgent first"
-    return Grid(f"{title}, {name}" if name else title, _EACH, rows, (*too_few(_trips(shown)), *rest))
-
-
-def _trips(clients: Sequence[Clients]) -> list[Summary]:
-    return [one.round_trip for one in clients if one.round_trip is not None]
+    return Grid(
+        f"{title}, {name}" if name else title, _EACH, rows, (*too_few(one.round_trip for one in shown), *rest)
+    )
 
 
 def _some(each: Sequence[Clients]) -> tuple[list[Clients], int]:

@@ -49,9 +49,6 @@ def options_of(experiment: str, given: Given) -> dict[str, Sequence[Value]]:
     """The options of the grid, each with its values, without those of the two ends.
 
     A value that the probe has by itself is left out, but for what varies from cell to cell.
-
-    Raises:
-        UsageError: a value can't be.
     """
     found: dict[str, Sequence[Value]] = {}
     for name, option in EXPERIMENTS[experiment].table.items():

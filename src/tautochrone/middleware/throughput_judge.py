@@ -151,11 +151,7 @@ def name_of(kind: str, length: int) -> str:
 
 
 def throughput_of(run: StoredRun) -> ThroughputRun:
-    """Reduce a run; it may have been cut off, or have kept a histogram.
-
-    Raises:
-        DamagedError: its samples can't be read.
-    """
+    """Reduce a run; it may have been cut off, or have kept a histogram."""
     manifest = run.manifest
     result = manifest.event(RESULT)
     told = {one.source: one for one in result.told(_Result).rows} if result is not None else {}
@@ -237,7 +233,9 @@ def _edges(run: StoredRun) -> dict[int, Edges]:
     """Of each source when each of its batches began, and when its last call was over; ns, (BATCHES + 1,)."""
     sizes = {one.source: one.count for one in run.manifest.extremes if one.measure == CALL and one.count}
     begins = {
-        source: np.array([part[0] if len(part) else count for part in _parts(count)], np.int64)
+        source: np.array(
+            [part[0] if len(part) else count for part in np.array_split(np.arange(count), BATCHES)], np.int64
+        )
         for source, count in sizes.items()
     }
     edges = {source: np.zeros(BATCHES + 1, np.int64) for source in sizes}
@@ -251,7 +249,3 @@ def _edges(run: StoredRun) -> dict[int, Edges]:
     for source, count in sizes.items():  # of fewer calls than batches, the last ones are empty
         edges[source][:-1][begins[source] >= count] = edges[source][-1]
     return edges
-
-
-def _parts(count: int) -> list[Edges]:
-    return np.array_split(np.arange(count), BATCHES)

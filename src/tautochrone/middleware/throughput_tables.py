@@ -14,7 +14,6 @@ from tautochrone.middleware.lanes import (
     mean_and_interval,
     quantile,
     rate,
-    title_for,
     too_few,
 )
 from tautochrone.middleware.throughput_judge import CallRate, ThroughputRow, ThroughputRun, name_of
@@ -220,7 +219,7 @@ def _calls_of(lane: ThroughputLane, *, several: bool) -> Grid:
         rows.append((f"{row.direction} {row.name}", *_distribution(row.summary)))
     repeated = [f"Of the first of {len(lane.runs)} runs, {run.id}."] if len(lane.runs) > 1 else []
     return Grid(
-        title_for("Single calls in us", lane, several=several),
+        f"Single calls in us, {lane.name}" if several else "Single calls in us",
         _CALLS,
         tuple(rows),
         (_CALL, *too_few(told), *repeated),

@@ -128,12 +128,7 @@ footprint = verb_of(OPTIONS[FOOTPRINT], OF_GRID, _footprint)
 
 
 def _measure(experiment: str, typed: Typed) -> None:
-    """Measure what is left of the grid, and report on all of it.
-
-    Raises:
-        typer.Exit: stopped, or a cell went wrong.
-        TautoError: an option is wrong, nothing could be measured, or a setting could not be put back.
-    """
+    """Measure what is left of the grid, and report on all of it."""
     options = options_of(experiment, typed.options)  # a slip of the pen is told before a machine is asked
     axes = typed.beside.axes()
     options |= _ends_of(typed.options, typed.beside)
@@ -141,12 +136,7 @@ def _measure(experiment: str, typed: Typed) -> None:
 
 
 def _ends_of(given: Given, beside: Beside) -> dict[str, Sequence[Value]]:
-    """Transports, places and CPUs on the machine under test; what is left out is told.
-
-    Raises:
-        UsageError: one is not known, or not to be had there.
-        TautoError: the machine can't be reached.
-    """
+    """Transports, places and CPUs on the machine under test; what is left out is told."""
     places_of(_place(given), (0, 1), "")
     if (server_on := given.given("server-on")) is not None:
         see_server(server_on, given.given("server-cpus"))
@@ -194,11 +184,7 @@ def _placed(given: Given, beside: Beside, target: Target) -> tuple[tuple[str, ..
 
 
 def _see_place_of_server(given: Given, beside: Beside) -> None:
-    """Both ends share CPUs on one machine alone, and only one option says which.
-
-    Raises:
-        UsageError: a place is named that can't be, or that --server-cpus names, too.
-    """
+    """Both ends share CPUs on one machine alone, and only one option says which."""
     from tautochrone.run.conditions import LOCAL
 
     place, server_on, server_cpus = map(given.given, ("place", "server-on", "server-cpus"))
@@ -216,11 +202,7 @@ def _see_place_of_server(given: Given, beside: Beside) -> None:
 
 
 def _see_each_once(text: str, cpus: tuple[int, ...]) -> None:
-    """Refuse a CPU that is named twice: which end it is of, nobody could tell.
-
-    Raises:
-        UsageError: it is.
-    """
+    """Refuse a CPU that is named twice: which end it is of, nobody could tell."""
     if "-" not in text and len(cpus) != len(text.split(",")):
         raise UsageError(
             f"--cpus {text} names a CPU twice",
@@ -229,11 +211,7 @@ def _see_each_once(text: str, cpus: tuple[int, ...]) -> None:
 
 
 def _see_on_line(cpus: tuple[int, ...], usable: Usable) -> None:
-    """Refuse CPUs that there are not; a deployment may bring some on line.
-
-    Raises:
-        UsageError: they are.
-    """
+    """Refuse CPUs that there are not; a deployment may bring some on line."""
     there = parse_cpu_list(usable.facts.cpu.online)
     off = [cpu for cpu in cpus if there and cpu not in there]
     if off and not usable.left_open:
