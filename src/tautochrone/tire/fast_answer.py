@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from statistics import median
-from typing import TYPE_CHECKING
 
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.statistics.summary import spread
 from tautochrone.tire.grid_results import FastCell, Field, Ratio, TireResults, ratios, tire_kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from tautochrone.answer.blocks import Figure
-
 
 _OVER, _UNDER = "fifo", "other"
 _UNKNOWN = "N/A"
@@ -41,7 +35,7 @@ def sentences(results: TireResults) -> list[str]:
 
 def tables(results: TireResults) -> list[Grid]:
     """Times over masses, threads and policies; then what threads are worth."""
-    found = [_by_masses("Computing time in s", results, _seconds)]
+    found = [_by_masses("Computing time in s", results, lambda cell, to: f"{_ns(cell) / 1e9:,.{to}f}")]
     if _repeated(results):
         found = [replace(found[0], notes=("Medians of the repetitions.",))]
         found.append(_by_masses("Over the repetitions in s", results, _span))
@@ -50,7 +44,6 @@ def tables(results: TireResults) -> list[Grid]:
 
 def figures(results: TireResults, prefix: str) -> list[Figure]:
     """A panel for each policy, and how two policies compare."""
-    from tautochrone.answer.blocks import Figure, Panel, PanelPlace
     from tautochrone.tire import grid_charts as charts
 
     extent = charts.extent_of([cell for field in results.fields for cell in field.fast])
@@ -204,10 +197,6 @@ def _repeated(results: TireResults) -> bool:
 def _ns(cell: FastCell) -> float:
     elapsed = cell.elapsed
     return elapsed.middle if elapsed is not None else 0.0
-
-
-def _seconds(cell: FastCell, decimals: int) -> str:
-    return f"{_ns(cell) / 1e9:,.{decimals}f}"
 
 
 def _span(cell: FastCell, decimals: int) -> str:

@@ -143,7 +143,7 @@ class Common:
 
     @property
     def options(self) -> dict[str, Value]:
-        """The experiment's."""
+        """The options of the experiment that say it."""
         return {
             "solver": self.solver,
             "step": self.step,
@@ -226,9 +226,6 @@ def fast_grid(
     Args:
         threads: as a person gave them, or None.
         team: the usual numbers of threads.
-
-    Raises:
-        UsageError: threads, solver, step or duration can't be.
     """
     return TireGrid(
         FAST,
@@ -255,9 +252,6 @@ def map_grid(
 
     Args:
         soft: every cell is measured to its end; otherwise to its first miss.
-
-    Raises:
-        UsageError: threads, solver, step or duration can't be.
     """
     rate = format_rate(1e9 / parse_period_ns(common.step))
     return TireGrid(
@@ -283,11 +277,7 @@ def _threads_for(solver: str, text: str | None, team: Sequence[int]) -> tuple[in
 
 
 def chosen_threads(text: str | None, usual: Sequence[int]) -> tuple[int, ...]:
-    """The numbers of threads that were asked for; ``auto``, also as a part of a list, stands for the usual.
-
-    Raises:
-        UsageError: they can't be read.
-    """
+    """Return the numbers of threads that were asked for; ``auto``, also within a list, is the usual ones."""
     auto = ",".join(map(str, usual))
     parts = [auto if part.strip() == AUTO else part for part in (text or AUTO).split(",")]
     return parse_threads(",".join(parts))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from tautochrone.base.units import parse_duration_ns, parse_period_ns
 from tautochrone.base.words import plural
@@ -69,14 +69,21 @@ class MapTrial:
     worst_ns: int | None
 
 
+_Trial = TypeVar("_Trial", FastTrial, MapTrial)
+
+
 @dataclass(frozen=True)
-class FastCell:
+class _Cell(Generic[_Trial]):
     """One number of masses and of threads; without trials it is not measured, and ``why`` may say more."""
 
     nodes: int
     threads: int
-    trials: tuple[FastTrial, ...] = ()
+    trials: tuple[_Trial, ...] = ()
     why: str = ""
+
+
+class FastCell(_Cell[FastTrial]):
+    """A cell that is simulated as fast as possible."""
 
     @property
     def elapsed(self) -> Spread | None:
@@ -84,14 +91,8 @@ class FastCell:
         return spread([one.elapsed_ns for one in self.trials]) if self.trials else None
 
 
-@dataclass(frozen=True)
-class MapCell:
-    """One number of masses and of threads; without trials it is not measured, and ``why`` may say more."""
-
-    nodes: int
-    threads: int
-    trials: tuple[MapTrial, ...] = ()
-    why: str = ""
+class MapCell(_Cell[MapTrial]):
+    """A cell that is simulated at its rate."""
 
     @property
     def missed(self) -> int | None:
@@ -157,11 +158,7 @@ class Ratio:
 
 
 def fast_trial(run: StoredRun) -> FastTrial:
-    """What a real-fast run took.
-
-    Raises:
-        DamagedError: its samples can't be read.
-    """
+    """What a real-fast run took."""
     found = real_fast(run)
     return FastTrial(run.id, found.elapsed_ns, found.simulated_ns, found.steps)
 
@@ -315,9 +312,10 @@ def gather_tires(found: GridRuns) -> TireResults:
         fields.setdefault(_place(point)[0], []).append(point)
     names = _names(list(fields))
     options = document.entries[0].options
+    solver, cpus = str(options["solver"][0]), options.get("cpus")
     return TireResults(
         kind=document.grid,
-        solver=str(options["solver"][0]),
+        solver=solver,
         step_ns=parse_period_ns(str(options["step"][0])),
         duration_ns=parse_duration_ns(str(options["duration"][0])),
         soft=options.get("overrun", ("stop",))[0] != "stop",
@@ -329,21 +327,15 @@ def gather_tires(found: GridRuns) -> TireResults:
             for name, (traits, own) in zip(names, fields.items(), strict=True)
             if document.grid in _KINDS
         ),
-        model=_model(runs, options) if document.grid == MODEL else None,
+        model=gather_model(
+            runs, [str(one) for one in options["policy"]], solver, str(cpus[0]) if cpus else None
+        )
+        if document.grid == MODEL
+        else None,
     )
 
 
 _KINDS = {FAST: "fast", MAP: "map"}
-
-
-def _model(runs: Sequence[StoredRun], options: Mapping[str, Sequence[Any]]) -> ModelResults:
-    cpus = options.get("cpus")
-    return gather_model(
-        runs,
-        [str(one) for one in options["policy"]],
-        str(options["solver"][0]),
-        str(cpus[0]) if cpus else None,
-    )
 
 
 def _cells(

@@ -62,7 +62,11 @@ def document(results: LimitResults) -> Document:
         raise UsageError(
             f"No run of {results.search.id} is whole: there is nothing to report on", "Make the search again."
         )
-    manifests = tuple(map(_without_what_was_asked, results.manifests))
+    # A run that ended at its first miss was to do so: nobody has to be warned of that.
+    manifests = tuple(
+        replace(each, warnings=tuple(one for one in each.warnings if one.code != _AS_ASKED))
+        for each in results.manifests
+    )
     places = tuple(map(_place, manifests))
     several = len(results.limits) > 1
     return Document(
@@ -87,11 +91,6 @@ def document(results: LimitResults) -> Document:
             again="Make the search again with --again",
         ),
     )
-
-
-def _without_what_was_asked(manifest: Manifest) -> Manifest:
-    """Without the warning of a run that ended at its first miss, as it was to."""
-    return replace(manifest, warnings=tuple(one for one in manifest.warnings if one.code != _AS_ASKED))
 
 
 def _place(manifest: Manifest) -> tuple[str, str]:

@@ -309,11 +309,7 @@ class Limit:
 
 
 def speed_of(run: StoredRun) -> Speed | None:
-    """How fast a real-fast run computed; None where it timed no step.
-
-    Raises:
-        DamagedError: the samples can't be read.
-    """
+    """How fast a real-fast run computed; None where it timed no step."""
     found, asked = real_fast(run), configuration(run)
     if not found.step_ns:
         return None
@@ -343,20 +339,12 @@ class RunOfSearch(Struct, frozen=True):
 
 
 def run_of_search(conditions: RunConditions) -> RunOfSearch:
-    """Return what a run says of its search.
-
-    Raises:
-        DamagedError: it says nothing of that kind.
-    """
+    """Return what a run says of its search."""
     return converted(conditions.stored.get(CONDITION), RunOfSearch, "what a run says of its search")
 
 
 def trial_of(run: StoredRun) -> LimitTrial:
-    """A trial as its run tells it.
-
-    Raises:
-        DamagedError: the samples can't be read.
-    """
+    """A trial as its run tells it."""
     told = run_of_search(run.manifest.conditions)
     books = deadline_misses(run)
     threads = tuple(thread_steps(run))

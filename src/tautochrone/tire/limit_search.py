@@ -167,11 +167,7 @@ def resumed(wish: Wish, store: Store, facts: Facts) -> tuple[LimitSearch | None,
 
 
 def searches(store: Store) -> list[LimitSearch]:
-    """All searches of a store, the one with the latest beginning last.
-
-    Raises:
-        StoreError: the store can't be read.
-    """
+    """All searches of a store, the one with the latest beginning last."""
     found: dict[str, list[CatalogueEntry]] = {}
     for entry in catalogue(store):
         told = entry.conditions.stored.get(CONDITION)
@@ -198,11 +194,7 @@ def open_search(store: Store, name: str) -> LimitSearch:
 
 
 def findings_of(search: LimitSearch, store: Store) -> tuple[LimitFindings, ...]:
-    """What the runs in the store say, for each number of threads.
-
-    Raises:
-        StoreError, DamagedError: a run can't be read.
-    """
+    """What the runs in the store say, for each number of threads."""
     found = tuple(LimitFindings(search.question, threads) for threads in search.threads)
     for own in found:
         for entry in search.finished(own.threads):
@@ -271,9 +263,6 @@ def make_search(
 
     Returns:
         False: it was stopped by Ctrl-C; the runs that are whole are kept.
-
-    Raises:
-        TautoError: a run was refused or failed, or the store can't be written.
     """
 
     def wanted() -> Iterator[tuple[Cell, Callable[[StoredRun], None]]]:

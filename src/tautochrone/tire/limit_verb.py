@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from tautochrone.measure.cell import Cell
     from tautochrone.run.store import Store
     from tautochrone.target.target import Target
-    from tautochrone.tire.limit_question import Wish
     from tautochrone.tire.limit_search import LimitFindings, LimitSearch
 
 _QUICK = {"duration": "10s", "resolution": "5%"}
@@ -46,7 +44,6 @@ def _limit(typed: Typed) -> None:
     """
     from tautochrone.answer.console import make_console
     from tautochrone.command.options import open_store
-    from tautochrone.tire.limit_question import Wish
 
     given, beside = typed.options, typed.beside
     question = question_of(
@@ -78,18 +75,14 @@ def _limit(typed: Typed) -> None:
             system=target.name,
         )
         search, found, goes_on = _search(wish, place, target, console, again=typed.again)
-    _report(search, found, place, as_json=typed.as_json, out=typed.out, open_it=typed.open_it and goes_on)
+    _report(search, found, place, typed, open_it=typed.open_it and goes_on)
     if not goes_on:
         typer.echo(f"Stopped. {_how_to_go_on()}", err=True)
         raise typer.Exit(INTERRUPTED)
 
 
 def _only(given: Given, name: str) -> str:
-    """Return the one value of an option.
-
-    Raises:
-        UsageError: it is not known, or there are several.
-    """
+    """Return the one value of an option."""
     names = chosen_of(given.text(name), given.table[name].choices, f"--{name}")
     if len(names) > 1:
         raise UsageError(f"--{name}: a search is about one", "Make one search for each.")
@@ -204,13 +197,7 @@ def _how_to_go_on() -> str:
 
 
 def _report(
-    search: LimitSearch,
-    found: Sequence[LimitFindings],
-    store: Store,
-    *,
-    as_json: bool,
-    out: Path | None,
-    open_it: bool,
+    search: LimitSearch, found: Sequence[LimitFindings], store: Store, typed: Typed, *, open_it: bool
 ) -> None:
     """The answers, and the page; nothing where there is nothing to report on."""
     from tautochrone.answer.render import page
@@ -221,6 +208,6 @@ def _report(
     if not results.runs:
         return
     shown = document(results)
-    tell_document(shown, lambda: as_table(results), as_json=as_json)
-    path = page.write(shown, out if out is not None else store.path / f"report-{search.id}.html")
-    tell_report(path, as_json=as_json, open_it=open_it)
+    tell_document(shown, lambda: as_table(results), as_json=typed.as_json)
+    path = page.write(shown, typed.out or store.path / f"report-{search.id}.html")
+    tell_report(path, as_json=typed.as_json, open_it=open_it)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from tautochrone.answer.blocks import Figure, Grid
+from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.base.words import listed, plural
 from tautochrone.statistics.quantiles import CONFIDENCE
 from tautochrone.tire.grid_results import Boundary, Field, MapCell, TireResults, boundaries, tire_kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 _MOST_SAID = 6  # numbers of threads of which each is spoken of
 _UNKNOWN, _NONE = "N/A", "-"
@@ -70,7 +66,6 @@ def tables(results: TireResults) -> list[Grid]:
 
 def figures(results: TireResults, prefix: str) -> list[Figure]:
     """The hard map, and of a grid that was measured to its end the soft one, a panel for each policy."""
-    from tautochrone.answer.blocks import Panel, PanelPlace
     from tautochrone.tire import grid_charts as charts
 
     cells = [cell for field in results.fields for cell in field.map]
@@ -194,7 +189,11 @@ def _about_many(found: Sequence[Boundary], field: str) -> Iterator[str]:
 
 def _row(one: Boundary, field: Field, results: TireResults) -> tuple[str, ...]:
     reliable, first, met = one.reliable, one.first_miss, one.met
-    missed = f"{number(first.missed)} of {number(_worst_due(first))}" if first is not None else _UNKNOWN
+    if first is None:
+        missed = _UNKNOWN
+    else:  # of the repetition that missed most
+        worst = max(first.trials, key=lambda trial: trial.missed)
+        missed = f"{number(worst.missed)} of {number(worst.due)}"
     return (
         field.with_threads(one.threads),
         results.thread_names.get(one.threads, ""),
@@ -205,11 +204,6 @@ def _row(one: Boundary, field: Field, results: TireResults) -> tuple[str, ...]:
         missed,
         number(met.nodes) if met is not None else _NONE,
     )
-
-
-def _worst_due(cell: MapCell) -> int:
-    """Deadlines of the repetition that missed most."""
-    return max(cell.trials, key=lambda one: one.missed).due
 
 
 def _one_in(share: float | None) -> str:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
 
-from tautochrone.answer.blocks import Figure, Grid
+from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_us
 from tautochrone.base.words import plural, upper_first
 from tautochrone.statistics.regression import Estimate
 from tautochrone.tire.grid_question import teams_of
-from tautochrone.tire.grid_results import tire_kind
+from tautochrone.tire.grid_results import TireResults, tire_kind
 from tautochrone.tire.model_fit import TOLERANCE, ModelFit
-from tautochrone.tire.model_judge import Attempt, ModelResults, ModelStudy, Variant
+from tautochrone.tire.model_judge import Attempt, ModelResults, ModelStudy
 from tautochrone.tire.model_measured import MechanismLatency
 from tautochrone.tire.model_words import (
     ModelRow,
@@ -25,10 +24,6 @@ from tautochrone.tire.model_words import (
     rows,
     sentences_of,
 )
-
-if TYPE_CHECKING:
-    from tautochrone.tire.grid_results import TireResults
-
 
 _UNKNOWN = "N/A"
 _ROLES = {"fitted": "fit", "tested": "test", "outside": "outside"}
@@ -61,9 +56,8 @@ def _verdicts(model: ModelResults) -> Grid:
     lines = []
     for study in model.studies:
         for attempt in study.attempts:
-            lines.append(_verdict(study, plural(attempt.threads, "thread"), attempt.whole))
-            if attempt.within is not None and attempt.within is not attempt.whole:
-                lines.append(_verdict(study, plural(attempt.threads, "thread"), attempt.within))
+            fits = {id(fit): fit for fit in (attempt.whole, attempt.within) if fit is not None}
+            lines += [_verdict(study, plural(attempt.threads, "thread"), fit) for fit in fits.values()]
         if study.together is not None:
             lines.append(_verdict(study, f"{teams_of(study.together.threads)} as one", study.together))
     heads = (
@@ -167,10 +161,10 @@ def _variants(model: ModelResults) -> Iterator[Grid]:
         for attempt in study.attempts:
             name = f"{study.policy}, {plural(attempt.threads, 'thread')}"
             lines.append((name, "as printed", _percent(attempt.whole.held_out), ""))
-            if attempt.split is not None:
-                lines.append((name, attempt.split.formula, *_variant(attempt.split)))
-            if attempt.line is not None:
-                lines.append((name, attempt.line.variant.formula, *_variant(attempt.line.variant)))
+            line = attempt.line.variant if attempt.line is not None else None
+            for variant in filter(None, (attempt.split, line)):
+                said = (f"{of} {_with_interval(one)}" for of, one in variant.constants.items())
+                lines.append((name, variant.formula, _percent(variant.held_out), ", ".join(said)))
     if lines:
         yield Grid(
             "Beside it: what else would explain the step, over all masses",
@@ -179,11 +173,6 @@ def _variants(model: ModelResults) -> Iterator[Grid]:
             (_ABOUT_VARIANTS,),
             words=("equation", "fitted, in ns"),
         )
-
-
-def _variant(variant: Variant) -> tuple[str, str]:
-    said = ", ".join(f"{name} {_with_interval(one)}" for name, one in variant.constants.items())
-    return _percent(variant.held_out), said
 
 
 def _all_points(model: ModelResults) -> Iterator[Grid]:
@@ -273,7 +262,6 @@ def tables(results: TireResults) -> list[Grid]:
 
 def figures(results: TireResults, prefix: str) -> list[Figure]:
     """Predicted against measured, and the difference, for each policy."""
-    from tautochrone.answer.blocks import Panel, PanelPlace
     from tautochrone.tire import model_charts as charts
 
     found = []
@@ -333,17 +321,16 @@ def concluded(results: TireResults) -> dict[str, object]:
         "criteria": criteria(),
         "headline": headline(model.studies),
         "mechanisms": list(model.mechanisms),
-        "policies": [_study(study) for study in model.studies],
-    }
-
-
-def _study(study: ModelStudy) -> dict[str, object]:
-    return {
-        "policy": study.policy,
-        "switch": asdict(study.switch),
-        "sentences": sentences_of(study),
-        "threads": [_attempt(study, one) for one in study.attempts],
-        "together": study.together and _fit(study.together),
+        "policies": [
+            {
+                "policy": study.policy,
+                "switch": asdict(study.switch),
+                "sentences": sentences_of(study),
+                "threads": [_attempt(study, one) for one in study.attempts],
+                "together": study.together and _fit(study.together),
+            }
+            for study in model.studies
+        ],
     }
 
 

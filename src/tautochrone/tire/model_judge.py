@@ -277,9 +277,6 @@ def gather_model(
 
     Args:
         cpus: that the runs were asked to use; None: none were named.
-
-    Raises:
-        StoreError, DamagedError: a run can't be read.
     """
     if not runs:
         return ModelResults((), (), (), ())

@@ -74,12 +74,7 @@ class ModelPoint:
 
 
 def point_of(run: StoredRun) -> ModelPoint | None:
-    """What a real-time run says; None if a thread of it has no step.
-
-    Raises:
-        UsageError: the run is of another experiment, or of another pace.
-        DamagedError: the samples can't be read.
-    """
+    """What a real-time run says; None if a thread of it has no step."""
     header = run.manifest.header
     what, result = configuration(run), result_event(run)
     clock_ns = float(header.clock.cost_ns or 0)

@@ -49,7 +49,10 @@ class NeededMechanism:
             run.manifest.experiment == self.experiment
             and run.manifest.state == SEALED
             and run.manifest.ended in FINISHED
-            and all(_same(parameters.get(name), value) for name, value in self.known.items())
+            and all(
+                parameters.get(name) in value if isinstance(value, set) else parameters.get(name) == value
+                for name, value in self.known.items()
+            )
         )
 
 
@@ -97,10 +100,6 @@ def needed_mechanisms(
         cpus: of the tire's threads, in their order: the first two are those of the mechanisms. None, or
             "any": as the experiments choose.
     """
-    return tuple(_on(one, _first_two(cpus)) for one in _needed(policies, solver))
-
-
-def _needed(policies: Sequence[str], solver: str) -> list[NeededMechanism]:
     with_priorities = [policy for policy in policies if policy != _ORDINARY]
     found = [
         NeededMechanism("rhealstone", {"policy": policy, "count": _SAMPLES}, {"policy": policy})
@@ -128,20 +127,14 @@ def _needed(policies: Sequence[str], solver: str) -> list[NeededMechanism]:
                 {"policy": _ORDINARY, "mechanisms": {"semaphore", "all"}, "waiter": "same", "period_ns": 0},
             )
         )
-    return found
-
-
-def _first_two(cpus: str | None) -> tuple[int, ...]:
-    return tuple(cpu for part in (cpus or "").split(",") for cpu in parse_cpu_list(part) or ())[:2]
-
-
-def _on(mechanism: NeededMechanism, cpus: tuple[int, ...]) -> NeededMechanism:
-    """On these CPUs; none: wherever it is."""
-    if not cpus:
-        return mechanism
-    options = {**mechanism.options, "cpus": ",".join(map(str, cpus))}
-    placed = dict(zip(("near_cpu", "far_cpu"), cpus, strict=False))
-    return NeededMechanism(mechanism.experiment, options, {**mechanism.known, **placed})
+    both = [cpu for part in (cpus or "").split(",") for cpu in parse_cpu_list(part) or ()][:2]
+    if not both:
+        return tuple(found)
+    named, placed = ",".join(map(str, both)), dict(zip(("near_cpu", "far_cpu"), both, strict=False))
+    return tuple(
+        NeededMechanism(one.experiment, {**one.options, "cpus": named}, {**one.known, **placed})
+        for one in found
+    )
 
 
 def stored_mechanism(
@@ -157,9 +150,6 @@ def stored_mechanism(
         facts: about the machine.
         conditions: of the runs that it is for: target, load, deployment.
         near: the one whose beginning is nearest to this; None: the latest.
-
-    Raises:
-        StoreError: the store can't be read.
     """
     entries = [
         one
@@ -190,10 +180,6 @@ def mechanism_cell(
         expected_s=prepared.expected_s,
         command=command,
     )
-
-
-def _same(value: object, known: object) -> bool:
-    return value in known if isinstance(known, set) else value == known
 
 
 def _around(conditions: RunConditions) -> tuple[str, str, str]:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tautochrone.base.options import Options
-    from tautochrone.measure.cell import Cell
     from tautochrone.tire.model_question import NeededMechanism
 
 
@@ -72,12 +71,7 @@ verb = verb_of(
 
 
 def _measure_mechanisms(needed: Sequence[NeededMechanism], typed: Typed) -> None:
-    """Those that the store does not have. What can't be measured is told, and lacks in the model.
-
-    Raises:
-        typer.Exit: stopped.
-        NotPutBackError: a setting of the deployment could not be put back.
-    """
+    """Those that the store does not have. What can't be measured is told, and lacks in the model."""
     from tautochrone.command.batch import run_batch
     from tautochrone.machine.facts import gather
     from tautochrone.run.facts import Facts
@@ -104,7 +98,9 @@ def _measure_mechanisms(needed: Sequence[NeededMechanism], typed: Typed) -> None
             for one in missing
         ]
         if typed.dry_run:
-            _tell("measured first", cells)
+            for cell in cells:
+                took_s = max(1, round(cell.expected_s or 0))
+                typer.echo(f"{cell.title}: measured first, about {took_s} s.", err=True)
             return
         if not cells:
             return
@@ -115,8 +111,3 @@ def _measure_mechanisms(needed: Sequence[NeededMechanism], typed: Typed) -> None
         raise batch.not_put_back
     if batch.stopped:
         raise typer.Exit(INTERRUPTED)
-
-
-def _tell(what: str, cells: Sequence[Cell]) -> None:
-    for cell in cells:
-        typer.echo(f"{cell.title}: {what}, about {max(1, round(cell.expected_s or 0))} s.", err=True)

@@ -1,7 +1,7 @@
 """What the model of the step comes to, in sentences."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from statistics import fmean, median
 from typing import Literal
 
@@ -101,20 +101,13 @@ def _rows(fit: ModelFit, study: ModelStudy, attempt: Attempt) -> Iterator[ModelR
             masses=own[0].masses,
             role=role,
             measured_ns=median(one.step_ns for one in own),
-            predicted=_mean_of([one.terms for one in found]),
+            predicted=Terms(
+                *(fmean(getattr(one.terms, each.name) for one in found) for each in fields(Terms))
+            ),
             error=median(errors),
             meeting_ns=median(one.meeting_ns for one in own),
             errors=tuple(errors),
         )
-
-
-def _mean_of(terms: list[Terms]) -> Terms:
-    return Terms(
-        fmean(one.switching_ns for one in terms),
-        fmean(one.locks_ns for one in terms),
-        fmean(one.springs_ns for one in terms),
-        fmean(one.masses_ns for one in terms),
-    )
 
 
 _PLAIN = 10

@@ -163,12 +163,7 @@ class TeamSteps(Timed):
 
 
 def thread_steps(run: StoredRun) -> Iterator[ThreadSteps]:
-    """The threads of a real-time run one after the other, so that only one of them need be in memory.
-
-    Raises:
-        UsageError: the run is of another experiment, or of another pace.
-        DamagedError: the samples can't be read.
-    """
+    """The threads of a real-time run one after the other, so that only one of them need be in memory."""
     header = run.manifest.header
     periods, replays = header.periods_ns, header.parameters.get("overrun") == "replay"
     for source, name in run.sources.items():
@@ -310,12 +305,7 @@ class Account:
 
 
 def account(run: StoredRun) -> Account | None:
-    """Reduce a real-time run; None without a step that all threads have.
-
-    Raises:
-        UsageError: the run is of another experiment, or of another pace.
-        DamagedError: the samples can't be read.
-    """
+    """Reduce a real-time run; None without a step that all threads have."""
     result = result_event(run)
     told = result.threads if result else {}
     completed = {book.source: book.completed for book in run.manifest.books}

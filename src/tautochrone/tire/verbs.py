@@ -65,20 +65,12 @@ def nodes_option(steps: str, points: str, usual: str, more: str = "") -> Option:
 
 
 def common_of(given: Given, step: str, duration: str) -> Common:
-    """Return what all cells of a grid have in common.
-
-    Raises:
-        UsageError: there is no such solver; step or duration can't be.
-    """
+    """Return what all cells of a grid have in common."""
     return Common(given.text("solver"), step, duration, memory_lock=not given.is_set("no-memory-lock"))
 
 
 def policies_of(given: Given) -> tuple[str, ...]:
-    """Return the scheduling policies that are measured.
-
-    Raises:
-        UsageError: one is not known.
-    """
+    """Return the scheduling policies that are measured."""
     return chosen_of(given.text("policy"), TABLE["policy"].choices, "--policy")
 
 
@@ -101,10 +93,6 @@ def team_of(beside: Beside, cpus: str | None = None) -> Team:
     Args:
         cpus: as a person gave them: a list, "any", or None for those that the deployment measures on, else
             those that the probe may use, one of each core first.
-
-    Raises:
-        UsageError: the list can't be read, or the deployment is not known.
-        TautoError: the machine can't be reached.
     """
     from tautochrone.experiments.tire_threads import cpu_order, thread_counts
 
@@ -119,21 +107,12 @@ def team_of(beside: Beside, cpus: str | None = None) -> Team:
 
 
 def measure_grid(grid: TireGrid, typed: Typed) -> None:
-    """Measure what is left of a grid, and report on all of it.
-
-    Raises:
-        typer.Exit: stopped, or a cell went wrong.
-        TautoError: nothing could be measured, or a setting could not be put back.
-    """
+    """Measure what is left of a grid, and report on all of it."""
     carry_grid(plan_of(grid, typed), typed)
 
 
 def plan_of(grid: TireGrid, typed: Typed) -> PlanDocument:
-    """The grid as a plan; what is left out of it is told.
-
-    Raises:
-        UsageError: no cell is left, or a number, a load can't be.
-    """
+    """The grid as a plan; what is left out of it is told."""
     document = planned(document_of(grid, typed.beside.axes()), typed.options)
     for count, nodes in grid.without.items():
         of = f"{nodes[0]:,}" if len(nodes) == 1 else f"{nodes[0]:,} to {nodes[-1]:,}"
