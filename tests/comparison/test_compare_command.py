@@ -14,7 +14,8 @@ from real import tauto
 from report_runs import FACTS, store_run
 from tautochrone.answer.render import page, terminal
 from tautochrone.comparison.answer import document
-from tautochrone.judge.comparison.compare import ComparedSide, Comparison, compare
+from tautochrone.judge.comparison.compare import Comparison, compare
+from tautochrone.judge.comparison.side import ComparedSide
 from tautochrone.run.store import Store
 
 _KEYS = {"idle": "0a0a0a0a0a0a", "loaded": "0b0b0b0b0b0b", "idle, MI": "0c0c0c0c0c0c"}

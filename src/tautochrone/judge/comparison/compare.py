@@ -16,18 +16,10 @@ from tautochrone.judge.comparison.side import ComparedSide
 from tautochrone.judge.comparison.standing import Standing, standing
 from tautochrone.judge.naming import measure_named
 
-__all__ = ["ComparedSide", "Comparison", "MeasureCompared", "SidePair", "compare", "compare_pairs"]
-
 
 @dataclass(frozen=True)
 class MeasureCompared:
-    """One measure of two sides.
-
-    Attributes:
-        name: in the stream: ``latency_ns``.
-        meaning: in words.
-        left_out: sources that only one of the sides has.
-    """
+    """One measure of two sides; ``left_out``: sources that only one of them has."""
 
     name: str
     meaning: str
@@ -37,11 +29,7 @@ class MeasureCompared:
 
 @dataclass(frozen=True, eq=False)
 class SidePair:
-    """A side beside the first one.
-
-    Attributes:
-        cell: of a campaign; empty otherwise.
-    """
+    """A side beside the first one; ``cell``: of a campaign, empty otherwise."""
 
     first: ComparedSide
     second: ComparedSide
@@ -66,12 +54,9 @@ class SidePair:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The answer.
+    """The answer; the first side is the one that the others are compared with.
 
     Attributes:
-        sides: the first is the one that the others are compared with.
-        changes: what differs in the conditions.
-        pairs: each other side beside the first.
         gates: what came of each, for each pair and source that it is about.
         compared: numbers whose p-values were adjusted together.
     """
@@ -103,23 +88,16 @@ def compare(
         sources: only these; empty: all that both sides have.
         tests: whether the distributions are tested as a whole, too.
 
-    Returns:
-        Times in ns, rates as shares of the releases.
-
     Raises:
         UsageError: there are fewer than two sides, one without a sample, or no such measure
             or source on both.
-        DamagedError: samples can't be read.
     """
     if len(sides) < 2:
         raise UsageError("One side can't be compared with anything", "Name two: tauto compare A B")
-    asked = tuple(parse_gate(one) if isinstance(one, str) else one for one in gates)
+    asked, question = _asked(gates, confidence, tests=tests, charts=True)
     whole = tuple(sides)
     found = changes(whole)
-    question = _question(asked, confidence, tests=tests, charts=True)
-    pairs = _with_verdicts(_pairs(whole, found, question, measure, sources), confidence)
-    judged_gates = tuple(_judge_gates(pairs, asked, confidence))
-    return Comparison(whole, found, tuple(pairs), judged_gates, confidence, _compared(pairs))
+    return _answer(whole, found, _pairs(whole, found, question, measure, sources), asked, confidence)
 
 
 def compare_pairs(
@@ -136,38 +114,37 @@ def compare_pairs(
     Args:
         named: the name of each cell, and its two sides. They are read and let go one after the other.
         confidence, gates, measure, sources, tests: as of `compare`.
-
-    Raises:
-        UsageError, DamagedError: as of `compare`.
     """
     if not named:
         raise UsageError("The two have no cell in common", "Compare single cells: CAMPAIGN/CELL")
-    asked = tuple(parse_gate(one) if isinstance(one, str) else one for one in gates)
-    question = _question(asked, confidence, tests=tests, charts=False)
+    asked, question = _asked(gates, confidence, tests=tests, charts=False)
     pairs: list[SidePair] = []
     for name, first, second in named:
-        own = changes((first, second))
-        (pair,) = _pairs((first, second), own, question, measure, sources)
+        (pair,) = _pairs((first, second), changes((first, second)), question, measure, sources)
         pairs.append(replace(pair, cell=name))
-    pairs = _with_verdicts(pairs, confidence)
-    return Comparison(
-        (named[0][1], named[0][2]),
-        common_changes([pair.changes for pair in pairs]),
-        tuple(pairs),
-        tuple(_judge_gates(pairs, asked, confidence)),
-        confidence,
-        _compared(pairs),
-    )
+    common = common_changes([pair.changes for pair in pairs])
+    return _answer((named[0][1], named[0][2]), common, pairs, asked, confidence)
 
 
-def _question(gates: Sequence[Gate], confidence: float, *, tests: bool, charts: bool) -> ComparisonQuestion:
-    return ComparisonQuestion(
-        confidence, tuple(gate.q for gate in gates if gate.q is not None), tests, charts
-    )
+def _asked(
+    gates: Sequence[Gate | str], confidence: float, *, tests: bool, charts: bool
+) -> tuple[tuple[Gate, ...], ComparisonQuestion]:
+    asked = tuple(parse_gate(one) if isinstance(one, str) else one for one in gates)
+    quantiles = tuple(gate.q for gate in asked if gate.q is not None)
+    return asked, ComparisonQuestion(confidence, quantiles, tests, charts)
 
 
-def _compared(pairs: Sequence[SidePair]) -> int:
-    return sum(metric.adjusted is not None for pair in pairs for _, _, metric in pair.metrics())
+def _answer(
+    sides: tuple[ComparedSide, ...],
+    found: Changes,
+    pairs: Sequence[SidePair],
+    gates: Sequence[Gate],
+    confidence: float,
+) -> Comparison:
+    pairs = tuple(_with_verdicts(pairs, confidence))
+    compared = sum(metric.adjusted is not None for pair in pairs for _, _, metric in pair.metrics())
+    judged_gates = tuple(_judge_gates(pairs, gates, confidence))
+    return Comparison(sides, found, pairs, judged_gates, confidence, compared)
 
 
 def _pairs(

@@ -8,89 +8,50 @@ from typing import Any, Literal
 from tautochrone.judge.comparison.facts import OF_SERVER, Facts, facts_of, is_same, varies_by_itself
 from tautochrone.judge.comparison.side import ComparedSide
 
-# Which differing fact matters most to latencies, and what it is a part of.
-
-
 Aspect = Literal["question", "loop", "machine", "kernel", "deployment", "load", "lab", "other"]
 """What a fact is a part of. "question": what is measured; "loop": how the measured thread runs."""
 
-_ORDER: tuple[tuple[str, Aspect, bool], ...] = (
-    # pattern, aspect, and whether it is a cause by itself, not only a consequence or a detail
-    ("experiment", "question", True),
-    ("measure.*", "question", True),
-    ("state", "question", True),
-    ("ruler.clock", "question", True),
-    ("kept", "question", True),
-    ("virtual.machine", "kernel", False),
-    ("virtual.image", "kernel", False),
-    ("target", "machine", True),
-    ("server", "machine", True),
-    ("kernel.release", "kernel", True),
-    ("kernel.version", "kernel", True),
-    ("kernel.preemption", "kernel", True),
-    ("kernel.realtime", "kernel", True),
-    ("machine.product", "machine", True),
-    ("cpu.model", "machine", True),
-    ("cpu.microcode", "machine", True),
-    ("machine.firmware", "machine", True),
-    ("kernel.command_line", "kernel", True),
-    ("deployment", "deployment", False),
-    ("deployment.*", "deployment", True),
-    ("power.governors", "deployment", True),
-    ("power.boost", "deployment", True),
-    ("power.frequency_driver", "deployment", True),
-    ("power.minimum_khz", "deployment", True),
-    ("power.maximum_khz", "deployment", True),
-    ("power.idle_*", "deployment", True),
-    ("power.latency_limit_us", "deployment", True),
-    ("power.*", "deployment", True),
-    ("cpu.isolated", "deployment", True),
-    ("cpu.nohz_full", "deployment", True),
-    ("isolation.*", "deployment", True),
-    ("cpu.smt_*", "deployment", True),
-    ("load", "load", True),
-    ("parameters.period_ns", "loop", True),
-    ("schedule.period_ns", "loop", True),
-    ("parameters.policy", "loop", True),
-    ("parameters.priority", "loop", True),
-    ("obtained.policy", "loop", True),
-    ("obtained.priority", "loop", True),
-    ("obtained.*", "loop", True),
-    ("parameters.count", "other", False),
-    ("parameters.cpus", "other", False),
-    ("parameters.warmup", "other", False),
-    ("parameters.ring_rows", "other", False),
-    ("parameters.drain", "other", False),
-    ("parameters.record", "other", False),
-    ("parameters.stagger_ns", "other", False),
-    ("parameters.budget_ns", "other", False),
-    ("parameters.*", "loop", True),
-    ("sources", "loop", False),
-    ("interrupts.*", "deployment", True),
-    ("limits.rt_*", "deployment", True),
-    ("clock.source", "deployment", True),
-    ("kernel.mitigations", "kernel", True),
-    ("kernel.*", "kernel", False),
-    ("virtual.cpus", "machine", True),
-    ("virtual.shift", "machine", True),
-    ("virtual.qemu", "machine", True),
-    ("virtual.*", "machine", False),
-    ("cpu.allowed*", "deployment", False),
-    ("cpu.online*", "deployment", True),
-    ("cpu.*", "machine", True),
-    ("memory.total_bytes", "machine", False),
-    ("memory.*", "deployment", True),
-    ("machine.hostname", "machine", False),
-    ("machine.*", "machine", False),
-    ("confinement.*", "machine", True),
-    ("firmware.*", "machine", False),
-    ("clock.*", "machine", False),
-    ("limits.*", "other", False),
-    ("tracing.*", "deployment", True),
-    ("probe.version", "lab", True),
-    ("lab.version", "lab", False),
-    ("warnings", "other", False),
+_RANKED: tuple[tuple[Aspect, bool, str], ...] = (
+    # aspect, whether it is a cause by itself and no mere consequence or detail, and which facts
+    ("question", True, "experiment measure.* state ruler.clock kept"),
+    ("kernel", False, "virtual.machine virtual.image"),
+    ("machine", True, "target server"),
+    ("kernel", True, "kernel.release kernel.version kernel.preemption kernel.realtime"),
+    ("machine", True, "machine.product cpu.model cpu.microcode machine.firmware"),
+    ("kernel", True, "kernel.command_line"),
+    ("deployment", False, "deployment"),
+    ("deployment", True, "deployment.* power.governors power.boost power.frequency_driver power.minimum_khz"),
+    ("deployment", True, "power.maximum_khz power.idle_* power.latency_limit_us power.*"),
+    ("deployment", True, "cpu.isolated cpu.nohz_full isolation.* cpu.smt_*"),
+    ("load", True, "load"),
+    ("loop", True, "parameters.period_ns schedule.period_ns parameters.policy parameters.priority"),
+    ("loop", True, "obtained.policy obtained.priority obtained.*"),
+    ("other", False, "parameters.count parameters.cpus parameters.warmup parameters.ring_rows"),
+    ("other", False, "parameters.drain parameters.record parameters.stagger_ns parameters.budget_ns"),
+    ("loop", True, "parameters.*"),
+    ("loop", False, "sources"),
+    ("deployment", True, "interrupts.* limits.rt_* clock.source"),
+    ("kernel", True, "kernel.mitigations"),
+    ("kernel", False, "kernel.*"),
+    ("machine", True, "virtual.cpus virtual.shift virtual.qemu"),
+    ("machine", False, "virtual.*"),
+    ("deployment", False, "cpu.allowed*"),
+    ("deployment", True, "cpu.online*"),
+    ("machine", True, "cpu.*"),
+    ("machine", False, "memory.total_bytes"),
+    ("deployment", True, "memory.*"),
+    ("machine", False, "machine.hostname machine.*"),
+    ("machine", True, "confinement.*"),
+    ("machine", False, "firmware.* clock.*"),
+    ("other", False, "limits.*"),
+    ("deployment", True, "tracing.*"),
+    ("lab", True, "probe.version"),
+    ("lab", False, "lab.version"),
+    ("other", False, "warnings"),
 )
+"""Which differing fact matters most to latencies, and what it is a part of."""
+
+_ORDER = tuple((pattern, aspect, cause) for aspect, cause, names in _RANKED for pattern in names.split())
 
 
 def rank_of(name: str) -> int:
@@ -122,9 +83,7 @@ class ChangedFact:
     """One fact that is not the same everywhere.
 
     Attributes:
-        name: group first: ``kernel.release``.
         values: one entry for each side.
-        aspect: what it is a part of.
         cause: whether it may change a latency by itself.
     """
 
@@ -158,7 +117,6 @@ class Changes:
     """Everything that differs.
 
     Attributes:
-        of_conditions: the most important first.
         by_itself: names of facts that differ between any two runs.
         facts: how many facts were compared.
     """

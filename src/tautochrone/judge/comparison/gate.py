@@ -14,6 +14,7 @@ A measure is named as in the stream, with or without its ``_ns``; without one, i
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from tautochrone.base.errors import UsageError
@@ -38,11 +39,9 @@ class Gate:
 
     Attributes:
         text: as it was written, spaces put right.
-        kind: what is looked at.
         measure: its name in the stream, perhaps without ``_ns``; empty: what the experiment is about first.
-        q: which quantile; None of the others.
-        share: the allowance, of the first side's value (of misses: of the releases); None: a time.
-        time_ns: the allowance; None: a share.
+        q: of a quantile.
+        share, time_ns: the allowance, of the first side's value (of misses: of the releases), or in time.
     """
 
     text: str
@@ -133,13 +132,9 @@ class Judged:
     Attributes:
         passing: "broken": the increase is shown to be more than allowed; "kept": it is shown to be less;
             "not shown": neither; "void": the sides can't be compared.
-        metric: None where the sides have no such number.
-        allowed: increase, in the unit of the metric.
         least, most: one-sided ends of the increase, each with the confidence of the gate; None where there is
             no interval.
-        confidence: of each end.
-        runs_needed: so many runs of each side would mostly show an increase of twice what is allowed; None:
-            not known.
+        runs_needed: so many runs of each side would mostly show an increase of twice what is allowed.
     """
 
     gate: Gate
@@ -159,41 +154,25 @@ class Judged:
 def judge(
     gate: Gate, side: str, measure: str, part: SourcePart, confidence: float, *, void: bool, among: int
 ) -> Judged:
-    """Of one part.
-
-    Args:
-        among: gates times sources times sides that are judged at once.
-    """
+    """Judge one part; ``among``: gates times sources times sides that are judged at once."""
     metric = part.metric(gate.metric)
     alpha = (1 - confidence) / among
+    found = partial(Judged, gate, side, measure, part.source)
     if metric is None or metric.first is None:
         why: WhyNot = "no number" if metric is None else "lost or unknown"
-        return Judged(gate, side, measure, part.source, "void" if void else "not shown", metric, why=why)
+        return found("void" if void else "not shown", metric, why=why)
     allowed = gate.allowed(_first(metric))
     if void:
-        return Judged(gate, side, measure, part.source, "void", metric, allowed)
+        return found("void", metric, allowed)
     if metric.second is None and _is_shown_to_be_lost(metric, part, 1 - 2 * alpha):
-        why = "too many lost"
-        return Judged(
-            gate, side, measure, part.source, "broken", metric, allowed, confidence=1 - alpha, why=why
-        )
+        return found("broken", metric, allowed, confidence=1 - alpha, why="too many lost")
     if metric.sure is None:
         why = _why_not(gate, metric) if metric.second is not None else "among lost"
-        return Judged(gate, side, measure, part.source, "not shown", metric, allowed, why=why)
+        return found("not shown", metric, allowed, why=why)
     least, most = metric.sure.interval(1 - 2 * alpha)
-    return Judged(
-        gate,
-        side,
-        measure,
-        part.source,
-        _passing(least, most, allowed, part.step_of(metric)),
-        metric,
-        allowed,
-        least,
-        most,
-        1 - alpha,
-        _runs_needed(metric.sure, allowed, alpha),
-    )
+    passing = _passing(least, most, allowed, part.step_of(metric))
+    needed = _runs_needed(metric.sure, allowed, alpha)
+    return found(passing, metric, allowed, least, most, 1 - alpha, needed)
 
 
 def _why_not(gate: Gate, metric: ComparedMetric) -> WhyNot:

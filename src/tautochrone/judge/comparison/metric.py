@@ -72,11 +72,9 @@ class ComparedMetric:
     """A number of the first side and of the second.
 
     Attributes:
-        name: "p99.9", "max", "misses".
         q: which quantile; 1.0: the largest sample; None of misses.
         first, second: in ns, or as shares of the releases; None: later than every sample, or not known.
         low, high: ends of the interval of second minus first, in the same unit; None where there is none.
-        ratio, ratio_low, ratio_high: second over first.
         p: two-sided, of the hypothesis that the sides do not differ; None where nothing tells.
         adjusted: the same, adjusted for all numbers that were compared at once (Holm).
         basis: what the interval rests on: that of `DifferenceSpread` and `Rates`, or "these runs", which
@@ -151,30 +149,17 @@ class SourcePart:
 def quantile_metric(
     name: str, q: float, spread: DifferenceSpread, confidence: float, plain: tuple[int | None, int | None]
 ) -> ComparedMetric:
-    """Of a quantile whose spread from run to run is known.
-
-    Args:
-        plain: the values, where each side is one run: whole nanoseconds as they were measured.
-    """
-    low, high = spread.interval(confidence)
-    ratio = spread.ratio(confidence)
+    """Of a quantile whose spread from run to run is known; ``plain``: the values as they were measured, in
+    whole nanoseconds, where each side is one run."""
     first, second = (
         float(exact) if exact is not None else value
         for exact, value in zip(plain, (spread.first, spread.second), strict=True)
     )
+    ends = spread.ratio(confidence)
+    ratio, low, high = (None, None, None) if ends is None else (second / first, *ends)
+    between = spread.interval(confidence)
     return ComparedMetric(
-        name,
-        q,
-        first,
-        second,
-        low,
-        high,
-        second / first if ratio is not None else None,
-        ratio[0] if ratio is not None else None,
-        ratio[1] if ratio is not None else None,
-        spread.p,
-        basis=spread.basis,
-        sure=spread,
+        name, q, first, second, *between, ratio, low, high, spread.p, basis=spread.basis, sure=spread
     )
 
 
@@ -230,10 +215,8 @@ def judged(parts: Sequence[SourcePart], confidence: float, void: Iterable[bool])
 def _judged(metric: ComparedMetric, part: SourcePart, alpha: float, *, void: bool) -> ComparedMetric:
     if void:
         return replace(metric, verdict="not comparable" if metric.verdict or metric.p is not None else "")
-    if metric.adjusted is None:
-        return metric
     difference = metric.difference
-    if difference is None:
+    if metric.adjusted is None or difference is None:
         return metric
     shown = metric.adjusted <= alpha
     notes = metric.notes

@@ -1,7 +1,7 @@
 """What differs in the numbers of two sides: quantiles, the largest, losses, and the whole distribution."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tautochrone.base.units import format_quantile
 from tautochrone.judge.comparison import losses, spread
@@ -16,10 +16,10 @@ from tautochrone.judge.comparison.metric import (
     uncertain_metric,
 )
 from tautochrone.judge.comparison.samples import MeasuredSide
-from tautochrone.statistics.difference.quantile_difference import QuantileDifference, quantile_differences
+from tautochrone.statistics.difference.quantile_difference import quantile_differences
 from tautochrone.statistics.difference.sides import Side as Sources
 from tautochrone.statistics.difference.sides import all_counts, all_lost, size_in_words, superiority
-from tautochrone.statistics.difference.two_sample import TwoSample, two_samples
+from tautochrone.statistics.difference.two_sample import two_samples
 from tautochrone.statistics.quantiles import QUANTILES, samples_needed
 
 _MAX = "max"
@@ -30,9 +30,7 @@ class ComparisonQuestion:
     """What is asked of two sides.
 
     Attributes:
-        confidence: of the intervals.
         quantiles: besides `QUANTILES`, those that gates are about.
-        tests: whether the distributions are tested as a whole, too.
         charts: whether the samples' counts are kept for charts.
     """
 
@@ -65,7 +63,7 @@ def compare_part(
         samples=(counts[0].total, counts[1].total),
         lost=(known[0], known[1]),
         metrics=tuple(metrics),
-        tests=tuple(_tests(sides)) if question.tests else (),
+        tests=(two_samples(sides[0], sides[1]) or ()) if question.tests else (),
         superiority=superior,
         size=size_in_words(superior),
         step_ns=step_ns,
@@ -82,7 +80,10 @@ def _quantiles(
     carried = [q for q in asked if all(_carries(side, q, question.confidence) for side in sides)]
     found = {q: _from_runs(sides, others, q) for q in carried}
     few = [q for q in carried if (one := found[q]) is None or one.basis != "repetitions"]
-    told = _of_these_runs(sides, few, question.confidence)
+    told = {}
+    if few:
+        differences = quantile_differences(sides[0], sides[1], few, confidence=question.confidence)
+        told = {one.q: one for one in differences}
     for q in asked:
         if q not in carried:
             needed = samples_needed(q, question.confidence)
@@ -98,7 +99,8 @@ def _quantiles(
             continue
         known = found[q]
         if known is None:
-            known = _from_stretches(sides, q, told[q], question.confidence)
+            error = error_of(told[q], question.confidence)
+            known = None if error is None else spread.of_stretches(sides[0], sides[1], q, error)
         elif q in told:
             known = known.at_least(error_of(told[q], question.confidence))
         if known is not None:
@@ -138,22 +140,6 @@ def _from_runs(
     return spread.of_runs(own[0], own[1], more)
 
 
-def _of_these_runs(
-    sides: tuple[Sources, Sources], quantiles: Sequence[float], confidence: float
-) -> dict[float, QuantileDifference]:
-    if not quantiles:
-        return {}
-    found = quantile_differences(sides[0], sides[1], quantiles, confidence=confidence)
-    return {one.q: one for one in found}
-
-
-def _from_stretches(
-    sides: tuple[Sources, Sources], q: float, told: QuantileDifference, confidence: float
-) -> spread.DifferenceSpread | None:
-    error = error_of(told, confidence)
-    return None if error is None else spread.of_stretches(sides[0], sides[1], q, error)
-
-
 def _maximum(sides: tuple[Sources, Sources], others: tuple[Sources, Sources]) -> ComparedMetric:
     """The largest of all runs is what is told; its spread, for gates, is that of the runs' largest, each of
     as many samples."""
@@ -182,25 +168,12 @@ def _misses(
         return ComparedMetric(MISSES, None, shares[0], shares[1], notes=(why,), verdict="too few runs")
     first, second = (one[0] / one[1] if one[1] else 0.0 for one in (known.first, known.second))
     low, high = known.interval(question.confidence)
-    return ComparedMetric(
-        MISSES,
-        None,
-        first,
-        second,
-        low,
-        high,
-        ratio=second / first if first > 0 else None,
-        p=known.p,
-        basis=known.basis,
-        sure=known,
-    )
+    ratio = second / first if first > 0 else None
+    found = ComparedMetric(MISSES, None, first, second, low, high, ratio, p=known.p)
+    return replace(found, basis=known.basis, sure=known)
 
 
 def _lost_share(side: Sources) -> float | None:
     told = [losses.tally(run) for run in side]
     known = [one for one in told if one is not None]
     return sum(lost for lost, _ in known) / sum(of for _, of in known) if len(known) == len(told) else None
-
-
-def _tests(sides: tuple[Sources, Sources]) -> Iterator[TwoSample]:
-    yield from two_samples(sides[0], sides[1]) or ()
