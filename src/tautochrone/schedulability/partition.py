@@ -4,9 +4,7 @@ Finding one is a hard problem (bin packing). The two usual heuristics are tried;
 is no proof that there is none, except where something is said that is.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Literal
 
 from tautochrone.schedulability.taskset import Task, TaskSet
@@ -14,7 +12,6 @@ from tautochrone.schedulability.utilisation import utilisation
 from tautochrone.schedulability.verdict import SEARCH_STEPS, is_schedulable, surely_schedulable
 
 Heuristic = Literal["first fit", "worst fit"]
-_Choose = Callable[[list[int], dict[int, list[Task]]], list[int]]
 
 
 @dataclass(frozen=True)
@@ -52,10 +49,6 @@ def find(task_set: TaskSet, cpus: int) -> Partition:
 
     Tasks that share a resource stay together. Each group, the largest utilisation first, goes to the first
     CPU that can take it; if that does not come out, to the one with the most room.
-
-    Args:
-        task_set: the tasks; priorities stay as they are.
-        cpus: how many there are, at least 1.
     """
     groups = _groups(task_set)
     if utilisation(task_set.tasks) > cpus:
@@ -64,33 +57,30 @@ def find(task_set: TaskSet, cpus: int) -> Partition:
     for group in groups:
         if is_schedulable(_part(task_set, group, 0), SEARCH_STEPS) is False:
             return Partition(None, None, FailsAlone(tuple(task.name for task in group)))
-    choices: tuple[tuple[Heuristic, _Choose], ...] = (("first fit", _first), ("worst fit", _most_room))
-    for heuristic, choose in choices:
-        placed = _place(task_set, groups, cpus, choose)
+    heuristics: tuple[Heuristic, ...] = ("first fit", "worst fit")
+    for heuristic in heuristics:
+        placed = _place(task_set, groups, cpus, heuristic)
         if placed is not None:
             tasks = tuple(replace(task, cpu=placed[task.name]) for task in task_set.tasks)
             return Partition(replace(task_set, tasks=tasks), heuristic)
     return Partition(None, None)
 
 
-def _place(task_set: TaskSet, groups: list[list[Task]], cpus: int, choose: _Choose) -> dict[str, int] | None:
+def _place(
+    task_set: TaskSet, groups: list[list[Task]], cpus: int, heuristic: Heuristic
+) -> dict[str, int] | None:
     held: dict[int, list[Task]] = {cpu: [] for cpu in range(cpus)}
     for group in groups:
-        for cpu in choose(list(held), held):
+        order = list(held)
+        if heuristic == "worst fit":
+            order.sort(key=lambda cpu: utilisation(held[cpu]))
+        for cpu in order:
             if surely_schedulable(_part(task_set, held[cpu] + group, cpu)):
                 held[cpu] += group
                 break
         else:
             return None
     return {task.name: cpu for cpu, tasks in held.items() for task in tasks}
-
-
-def _first(cpus: list[int], held: dict[int, list[Task]]) -> list[int]:  # noqa: ARG001 - a choice like the other
-    return cpus
-
-
-def _most_room(cpus: list[int], held: dict[int, list[Task]]) -> list[int]:
-    return sorted(cpus, key=lambda cpu: utilisation(held[cpu]))
 
 
 def _part(task_set: TaskSet, tasks: list[Task], cpu: int) -> TaskSet:
@@ -117,8 +107,4 @@ def _groups(task_set: TaskSet) -> list[list[Task]]:
         if task.name not in seen:
             groups.append([one for one in task_set.tasks if one.name in group_of[task.name]])
             seen |= group_of[task.name]
-    return sorted(groups, key=_share, reverse=True)
-
-
-def _share(group: list[Task]) -> Fraction:
-    return utilisation(group)
+    return sorted(groups, key=utilisation, reverse=True)

@@ -330,18 +330,9 @@ def _preemptions(slices: Sequence[Slice]) -> tuple[Preemption, ...]:
         line = by_cpu.setdefault(part.cpu, [])
         before = last_of.get((part.task, part.job))
         if before is not None:
-            between = line[before + 1 :]
-            by = tuple(dict.fromkeys((one.task, one.job) for one in between))
-            found.append(
-                Preemption(
-                    part.task,
-                    part.job,
-                    part.cpu,
-                    line[before].end_ns,
-                    part.start_ns,
-                    tuple(task for task, _ in by),
-                )
-            )
+            between = dict.fromkeys((one.task, one.job) for one in line[before + 1 :])
+            gap = line[before].end_ns, part.start_ns
+            found.append(Preemption(part.task, part.job, part.cpu, *gap, tuple(task for task, _ in between)))
         last_of[part.task, part.job] = len(line)
         line.append(part)
     return tuple(sorted(found, key=lambda gap: (gap.start_ns, gap.cpu)))
