@@ -11,7 +11,8 @@ from tautochrone.answer.phrasing import tail_checks
 from tautochrone.statistics.counts import counts_of, counts_of_bins
 from tautochrone.statistics.quantiles import exceedance_bound, interval_ranks
 from tautochrone.statistics.reduction import reduce
-from tautochrone.statistics.tails.tail import Tail, analyse, bound, chance, level, of_histogram
+from tautochrone.statistics.tails.parts import Tail
+from tautochrone.statistics.tails.tail import analyse, bound, chance, level, of_histogram
 
 PERIOD_NS = 1_000_000
 

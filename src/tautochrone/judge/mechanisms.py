@@ -9,7 +9,7 @@ import numpy as np
 from tautochrone.base.words import sentence
 from tautochrone.judge.inversion import LockVerdict, judge_run
 from tautochrone.judge.rows import ACROSS_CPUS, absent_rows, parse_row
-from tautochrone.run.folder import Integers, StoredRun
+from tautochrone.run.folder import StoredRun
 
 Where = Literal["same", "other"]
 
@@ -75,7 +75,6 @@ def mechanisms(runs: Sequence[StoredRun], lacking: Mapping[str, str]) -> tuple[M
     """The lines, from the first run of each experiment.
 
     Args:
-        runs: any; those of other experiments are passed over.
         lacking: why an experiment was not measured, by its name.
 
     Returns:
@@ -95,7 +94,8 @@ def _cost(row: _Row, run: StoredRun | None, lacking: Mapping[str, str]) -> Mecha
     values = np.asarray(run.values(source=source))
     if not len(values):
         return Mechanism(row.kind, absent="ended")
-    return Mechanism(row.kind, _median(values), int(values.max()))
+    median = int(np.quantile(values, 0.5, method="inverted_cdf"))
+    return Mechanism(row.kind, median, int(values.max()))
 
 
 def _absent(kind: Kind, why: str) -> Mechanism:
@@ -143,7 +143,3 @@ def _why_no_lock(run: StoredRun | None, lock: str) -> str:
     absent = absent_rows(run) if run is not None else {}
     why = next((why for name, why in absent.items() if parse_row(name).name == lock), "")
     return sentence(why) if why else ""
-
-
-def _median(values: Integers) -> int:
-    return int(np.quantile(values, 0.5, method="inverted_cdf"))

@@ -18,7 +18,6 @@ class RowName:
     """The name of a source, taken apart.
 
     Attributes:
-        name: without the CPUs, such as "hand-over none".
         where: "cpu0", or "cpu0 to cpu1"; empty where the name does not say.
         across: it goes from one CPU to another.
     """
@@ -31,11 +30,9 @@ class RowName:
 def parse_row(name: str) -> RowName:
     """Take apart the name that the probe gives a source: ``yield, cpu0``, ``semaphore, cpu0 to cpu1``."""
     match = _NAME.fullmatch(name)
-    return (
-        RowName(match["row"], match["where"], match["other"] is not None)
-        if match
-        else RowName(name, "", False)
-    )
+    if match is None:
+        return RowName(name, "", False)
+    return RowName(match["row"], match["where"], match["other"] is not None)
 
 
 @dataclass(frozen=True)
@@ -43,9 +40,6 @@ class SourceRow:
     """One source of a run: what it measured, where, and the summary of its samples.
 
     Attributes:
-        name: without the CPUs, such as "hand-over none".
-        across: it went from one CPU to another.
-        source: its number in the run.
         summary: None if it has no samples, as after a stop before its turn.
     """
 

@@ -6,7 +6,7 @@ from tautochrone.answer.phrasing import tail_checks
 from tautochrone.base.units import format_duration, format_percent, format_rate, format_span
 from tautochrone.base.words import plural
 from tautochrone.judge.tail.source import ActivationShare, AtRate, Reach, SourceTail
-from tautochrone.statistics.tails.tail import Peaks, TailCheck
+from tautochrone.statistics.tails.parts import Peaks, TailCheck
 
 SAYS: dict[Reach, str] = {
     "measured": "measured",

@@ -25,11 +25,9 @@ class SeenSource:
     """One source of one run.
 
     Attributes:
-        reduced: its samples; None without any.
         period_ns: between two releases; None without a schedule.
         deadline_ns: of each release, its own or else the period; None without a schedule.
         missed: releases that were passed over; of a run that was cut off, those that are known of.
-        dropped: samples that were taken and lost.
         known: whether all misses are known.
         lowest: of a histogram, by bin its lower edge and count; None of samples.
     """
@@ -94,11 +92,8 @@ class SourceGroup:
 
 
 def measure_of(run: StoredRun, measure: str) -> str | None:
-    """The measure of a run that a requirement is about; None: it has none of that kind.
-
-    Args:
-        measure: its name; empty: the one that ends when the work of a release does.
-    """
+    """The measure of a run that a requirement is about; empty: the one that ends when the work of a release
+    does. None: it has none of that kind."""
     if measure:
         return measure if measure in run.measures else None
     if not run.manifest.header.periods_ns:
@@ -107,13 +102,8 @@ def measure_of(run: StoredRun, measure: str) -> str | None:
 
 
 def groups_of(runs: Sequence[StoredRun], measure: str) -> list[SourceGroup]:
-    """Each source under each set of conditions, in the order in which they were measured.
-
-    Args:
-        measure: as of `measure_of`; runs that have none are left out.
-
-    Raises:
-        DamagedError: the samples can't be read.
+    """Each source under each set of conditions, in the order in which they were measured; runs without the
+    measure (see `measure_of`) are left out.
     """
     found: dict[tuple[str, str], list[SeenSource]] = {}
     traits: dict[str, dict[str, str]] = {}
@@ -134,6 +124,7 @@ def _sources(run: StoredRun, measure: str) -> list[SeenSource]:
     periods = header.periods_ns
     described = header.by_number
     reduced = {one.source: one for one in reduce_run(run, measure)}
+    histogram = run.is_histogram
     cut_off = _cut_off(run)
     found = []
     for book in run.manifest.books:
@@ -151,7 +142,7 @@ def _sources(run: StoredRun, measure: str) -> list[SeenSource]:
                 missed=max(0, (book.missed or 0) - cut_off.get(book.name, 0)) if period_ns else 0,
                 dropped=book.dropped or 0,
                 known=_is_known(run, book, period_ns),
-                lowest=_bins(run, book) if run.is_histogram and book.source in reduced else None,
+                lowest=run.histogram(book.source)[::2] if histogram and book.source in reduced else None,
             )
         )
     return found
@@ -162,11 +153,6 @@ def _is_known(run: StoredRun, book: Books, period_ns: int | None) -> bool:
     if run.manifest.footer is None:
         return False
     return book.dropped is not None and (period_ns is None or book.missed is not None)
-
-
-def _bins(run: StoredRun, book: Books) -> tuple[Integers, Integers]:
-    low, _, count = run.histogram(book.source)
-    return low, count
 
 
 def _cut_off(run: StoredRun) -> Mapping[str, int]:

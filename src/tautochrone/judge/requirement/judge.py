@@ -62,9 +62,6 @@ def line_of_mean(requirement: Requirement, group: SourceGroup, groups: int) -> J
     """Judge one source: with three or more repetitions by the spread of their means, otherwise by that of the
     means of `BATCHES` batches (Law and Kelton, Simulation Modeling and Analysis, chapter 9), which may be
     alike themselves (`mean_of_batches`).
-
-    Args:
-        groups: how many are judged at once.
     """
     assert requirement.limit_ns is not None
     taken = sum(one.taken for one in group.seen)
@@ -174,13 +171,10 @@ class Judgement:
     """What runs say about a requirement.
 
     Attributes:
-        standing: of the worst line.
         nothing: why there are no lines; None: there are.
-        basis: of the worst line.
         to_settle_s: how long a run would settle it, if things stay as they are; None: settled, or none would.
         open: the line that takes longest to be settled, or stays open for ever; None: it is settled.
         lines: each source under each set of conditions, the worst first.
-        notes: what must be said with it.
     """
 
     requirement: Requirement
@@ -197,12 +191,8 @@ def judge(requirement: Requirement, runs: Sequence[StoredRun], *, counted: bool 
     """Judge runs by a requirement.
 
     Args:
-        requirement: what must hold.
         runs: of any conditions; those without the measure are left out.
         counted: whether only what was counted may decide, and no extrapolated tail.
-
-    Raises:
-        DamagedError: the samples can't be read.
     """
     return judge_all([requirement], runs, counted=counted)[0]
 
@@ -210,11 +200,7 @@ def judge(requirement: Requirement, runs: Sequence[StoredRun], *, counted: bool 
 def judge_all(
     requirements: Sequence[Requirement], runs: Sequence[StoredRun], *, counted: bool = False
 ) -> tuple[Judgement, ...]:
-    """The same of several requirements, each by itself; samples are read once for each measure.
-
-    Raises:
-        DamagedError: the samples can't be read.
-    """
+    """The same of several requirements, each by itself; samples are read once for each measure."""
     known: dict[tuple[str | None, ...], list[SourceGroup]] = {}
     found = []
     for one in requirements:
@@ -232,7 +218,8 @@ def _judge(
         return Judgement(requirement, "not shown", _why_none(requirement, runs))
     known, groups = groups, [group for group in groups if requirement.is_about(group.source)]
     if not groups:
-        return Judgement(requirement, "not shown", _why_no_source(known))
+        there = tuple(dict.fromkeys(group.source for group in known))
+        return Judgement(requirement, "not shown", Nothing("no source", there))
     lines = sorted((_line(requirement, group, len(groups), counted) for group in groups), key=_urgency)
     worst = lines[0]
     return Judgement(
@@ -294,10 +281,6 @@ def _notes(
 def _leaves_bursts_out(line: JudgedLine) -> bool:
     """Whether so few may pass that a run without a burst is no wonder, though bursts are too many."""
     return line.basis == "counted" and line.allowed is not None and line.allowed * line.samples < _BURSTS
-
-
-def _why_no_source(groups: Sequence[SourceGroup]) -> Nothing:
-    return Nothing("no source", tuple(dict.fromkeys(group.source for group in groups)))
 
 
 def _why_none(requirement: Requirement, runs: Sequence[StoredRun]) -> Nothing:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from tautochrone.statistics.tails.tail import TailCheck
+from tautochrone.statistics.tails.parts import TailCheck
 
 Standing = Literal["holds", "does not hold", "not shown"]
 Basis = Literal["counted", "extrapolated", ""]
@@ -98,21 +98,14 @@ class JudgedLine:
 
     Attributes:
         where: under which conditions, in words: load, deployment, machine; and what else tells them apart.
-        source: its name.
-        standing: what its samples say.
         reasons: why, the first one first.
         basis: whether that was counted, or extrapolated from the tail; empty where nothing was shown.
-        samples: releases, or samples where nothing is released, that were judged.
         later: of these, how many passed the limit, those without a sample among them.
-        lost: releases without a sample.
         allowed: the largest share that may pass it; 0: none may; None: the requirement is of a mean.
         low, high: one-sided limits of the share that passes it.
         effect: variance of that share over that of as many independent samples, at least 1.
-        worst_ns: the largest; None without samples.
-        observed: the quantile or the mean; None where the requirement is of neither.
         to_settle_s: how long a run would settle it, if things stay as they are; None: settled, or none would.
         to_settle: what would settle it; None: it is settled, or nothing would.
-        runs: the ids of the runs that it was judged from.
         passed: how the limit was passed, where one was.
     """
 

@@ -47,12 +47,7 @@ class Sides:
 
 
 def line_of_share(requirement: Requirement, group: SourceGroup, groups: int, *, counted: bool) -> JudgedLine:
-    """Judge one source.
-
-    Args:
-        groups: how many are judged at once.
-        counted: whether no tail may decide.
-    """
+    """Judge one source."""
     sides = Sides(requirement.confidence, 1 - (1 - requirement.confidence) / groups)
     found = count(requirement, group.seen)
     allowed = allowed_share(requirement, group.seen[0])
@@ -161,13 +156,14 @@ def passed_above(requirement: Requirement, seen: SeenSource) -> int:
 
 def allowed_share(requirement: Requirement, seen: SeenSource) -> float | None:
     """Of the releases, how many may pass the limit; 0: none; None: there is no rate to tell by."""
+    share = _asked_share(requirement, 1e9 / seen.period_ns if seen.period_ns else None)
+    return None if share is None else min(share, 1.0)
+
+
+def _asked_share(requirement: Requirement, rate_hz: float | None) -> float | None:
     if requirement.kind == "quantile":
         return float(1 - Fraction(repr(requirement.q)))
-    if requirement.frequency is None:
-        return 0.0
-    rate_hz = 1e9 / seen.period_ns if seen.period_ns else None
-    share = requirement.frequency.share(rate_hz)
-    return None if share is None else min(share, 1.0)
+    return 0.0 if requirement.frequency is None else requirement.frequency.share(rate_hz)
 
 
 def length_to_show(requirement: Requirement, rate_hz: float, *, counted: bool) -> float:
@@ -176,13 +172,7 @@ def length_to_show(requirement: Requirement, rate_hz: float, *, counted: bool) -
     Args:
         counted: whether that is to be counted; otherwise the least that a tail may be extrapolated from.
     """
-    seen_share = (
-        float(1 - Fraction(repr(requirement.q)))
-        if requirement.kind == "quantile"
-        else requirement.frequency.share(rate_hz)
-        if requirement.frequency is not None
-        else None
-    )
+    seen_share = _asked_share(requirement, rate_hz)
     if not seen_share or seen_share >= 1:
         return FEWEST_CYCLES / rate_hz
     if counted:

@@ -14,6 +14,7 @@ clusters tell little of how large clusters are, so their effect is enlarged for 
 """
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -113,38 +114,21 @@ def most_of_runs(runs: Sequence[tuple[int, int]], confidence: float, more: float
 
 def most_later(samples: int, allowed: float, confidence: float, effect: float = 1.0) -> int | None:
     """How many may pass a limit so that at most the allowed share is shown to; None: not even none may."""
-    if upper(samples, 0, confidence, effect) > allowed:
-        return None
-    low, high = 0, samples
-    while low < high:
-        middle = (low + high + 1) // 2
-        if upper(samples, middle, confidence, effect) <= allowed:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    counts = range(samples + 1)
+    found = bisect_right(counts, allowed, key=lambda later: upper(samples, later, confidence, effect))
+    return found - 1 if found else None
 
 
 def least_later(samples: int, allowed: float, confidence: float, effect: float = 1.0) -> int | None:
     """How many must pass a limit so that more than the allowed share is shown to; None: not even all."""
-    if lower(samples, samples, confidence, effect) <= allowed:
-        return None
-    low, high = 1, samples
-    while low < high:
-        middle = (low + high) // 2
-        if lower(samples, middle, confidence, effect) > allowed:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    counts = range(1, samples + 1)
+    found = bisect_right(counts, allowed, key=lambda later: lower(samples, later, confidence, effect))
+    return found + 1 if found < samples else None
 
 
 def samples_needed(allowed: float, confidence: float, effect: float = 1.0) -> int:
     """How many samples it takes, none of which passes the limit: ln(1 - confidence) / ln(1 - allowed), times
     the effect.
-
-    Raises:
-        ValueError: no share is allowed at all, which no number of samples shows.
     """
     if not 0 < allowed < 1:
         raise ValueError(f"an allowed share of {allowed} takes no number of samples")

@@ -18,17 +18,8 @@ from tautochrone.statistics.difference.dependence import (
 )
 from tautochrone.statistics.quantiles import between
 from tautochrone.statistics.reduction import Reduction
-from tautochrone.statistics.tails.tail import (
-    Level,
-    Method,
-    Tail,
-    TailCheck,
-    analyse,
-    bound,
-    chance,
-    level,
-    of_histogram,
-)
+from tautochrone.statistics.tails.parts import Level, Tail, TailCheck
+from tautochrone.statistics.tails.tail import Method, analyse, bound, chance, level, of_histogram
 
 # What is said about rare late cycles; times in ns.
 #
@@ -63,10 +54,7 @@ class AtLimit:
     """One limit.
 
     Attributes:
-        later: samples above it, and releases without a sample.
-        due: samples and releases without one.
         share: P(an activation is later) by the fitted tail, lost releases added; None where refused.
-        reach: how far `share` extrapolates.
         bound: upper bound of the same, whatever the distribution, with neighbours' likeness reckoned in; None
             where lost releases are not known.
         bound_if_independent: the same for samples that do not depend on each other.

@@ -85,13 +85,7 @@ _Search = Callable[[Any, float, int], Any]
 
 
 def segments(series: Floats, penalty: float, least_length: int = 2) -> list[int]:
-    """The first position of each segment after the first one, ascending.
-
-    Args:
-        series: shape (n,).
-        penalty: by how much each further segment must lessen the sum of squares.
-        least_length: of a segment.
-    """
+    """The first position of each segment after the first one, ascending."""
     if len(series) < 2 * least_length or not may_change(series, penalty, least_length):
         return []
     before = np.asarray(
@@ -201,10 +195,6 @@ class Shift:
 def change_points(blocks: Blocks, *, clock_step_ns: int = 1) -> tuple[LevelChange, ...]:
     """The changes of median, 99 % quantile and maximum, in the order of time.
 
-    Args:
-        blocks: of one source.
-        clock_step_ns: resolution of the clock.
-
     Returns:
         Nothing where there are too few samples for `_FEWEST_BLOCKS` blocks.
     """
@@ -229,10 +219,7 @@ def change_points_of(
     multivariate data", Journal of the American Statistical Association 109, section 2.4.
 
     Args:
-        values: shape (n,); fewer than twice ``least_length`` have no change.
-        least_length: values between two changes.
         least_effect: a smaller relative difference of neighbouring levels is no change.
-        alpha: chance that a series without a change is said to have one; halved for the parts.
         rounds: random orders; ``seed``: of their generator.
     """
     rng = np.random.default_rng(seed)

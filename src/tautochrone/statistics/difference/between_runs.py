@@ -49,9 +49,6 @@ def resolution(sides: Sequence[Sequence[Integers]]) -> int:
     """Return the smallest distance of two different values of one side, in ns; 0 where each is constant.
 
     What lies between the sides is what is asked for, and so says nothing of the clock.
-
-    Args:
-        sides: of each, ascending arrays.
     """
     every = np.concatenate(
         [
@@ -72,10 +69,7 @@ def between_runs(first: Sequence[int], second: Sequence[int], step_ns: int, conf
     The interval of the difference then comes from those of both sides: Zou and Donner, Construction of
     Confidence Limits about Effect Measures: A General Approach, Statistics in Medicine 27, 2008.
 
-    Args:
-        first, second: of each run, in ns.
-        step_ns: the clock's: values that are equal may still differ by that much (its variance is added).
-        confidence: of the intervals.
+    ``step_ns`` is the clock's: values that are equal may still differ by that much (its variance is added).
     """
     logarithmic = min(*first, *second) > 0
     sides = [np.asarray(one, np.float64) for one in (first, second)]
@@ -97,17 +91,8 @@ def between_runs(first: Sequence[int], second: Sequence[int], step_ns: int, conf
         reach, *reaches = (min(widest, quantile * math.sqrt(one)) for one in (total, *errors))
         p = min(1.0, 2 * float(special.stdtr(freedom, -abs(distance) / math.sqrt(total))))
     if not logarithmic:
-        return BetweenRuns(
-            round(means[0]),
-            round(means[1]),
-            distance,
-            distance - reach,
-            distance + reach,
-            None,
-            None,
-            None,
-            p,
-        )
+        low, high = distance - reach, distance + reach
+        return BetweenRuns(round(means[0]), round(means[1]), distance, low, high, None, None, None, p)
     centre = [math.exp(mean) for mean in means]
     lower = [at * math.exp(-one) for at, one in zip(centre, reaches, strict=True)]
     upper = [at * math.exp(one) for at, one in zip(centre, reaches, strict=True)]

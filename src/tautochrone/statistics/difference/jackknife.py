@@ -16,11 +16,6 @@ from tautochrone.statistics.difference.sides import Side, SourceSamples
 from tautochrone.statistics.means import BATCHES
 from tautochrone.statistics.reduction import Reduction
 
-__all__ = [
-    "FEWEST", "Jackknifed", "Sums", "batches_of", "jackknife", "maxima_of", "mean", "standard_deviation",
-]  # fmt: skip
-
-
 NEIGHBOURS = 5
 FEWEST = 6 * NEIGHBOURS
 """Samples: of fewer than six batches the spread tells next to nothing."""
@@ -133,12 +128,7 @@ def standard_deviation(count: float, total: float, squares: float) -> float:
 
 
 def jackknife(sums: Sums, of: Callable[[float, float, float], float]) -> Jackknifed:
-    """A number of all batches, and how much it varies with each of them left out.
-
-    Args:
-        sums: of at least two batches.
-        of: `mean` or `standard_deviation`.
-    """
+    """A number of all batches, and how much it varies with each of them left out."""
     whole = [float(one.sum()) for one in (sums.count, sums.total, sums.squares)]
     above = sums.centre if of is mean else 0.0
     value = above + of(*whole)

@@ -121,19 +121,6 @@ def quantile_differences(
     farther out as few blocks ask for: the expanded percentile interval of Hesterberg, What Teachers Should
     Know About the Bootstrap, The American Statistician 69, 2015, section 5.3, with the degrees of freedom of
     Welch and Satterthwaite.
-
-    Args:
-        first, second: runs, and in each its sources, at least one in all.
-        quantiles: between 0 and 1.
-        confidence: of the intervals.
-        seed: of the random numbers: the same samples give the same answer.
-        rounds: how often blocks are drawn.
-
-    Returns:
-        One for each quantile, in their order.
-
-    Raises:
-        ValueError: a side has no source, or a quantile does not lie between 0 and 1.
     """
     return pairwise_differences([first, second], quantiles, confidence=confidence, seed=seed, rounds=rounds)[
         0, 1
@@ -151,9 +138,6 @@ def pairwise_differences(
     """The same for every pair (i, j), i < j, of several sides; each side is resampled once.
 
     The p-values are not adjusted for their number: see `ranking.holm`.
-
-    Raises:
-        ValueError: a side has no source, or a quantile does not lie between 0 and 1.
     """
     if any(not 0 < q < 1 for q in quantiles):
         raise ValueError("a quantile lies between 0 and 1")
@@ -178,14 +162,7 @@ def pairwise_differences(
 def drawn_interval(
     first: Resampled, second: Resampled, confidence: float, *, ratio: bool
 ) -> tuple[float, float]:
-    """The interval of second less first, or second over first, from blocks that were drawn of each.
-
-    Args:
-        first, second: both with draws; for a ratio, all above 0.
-
-    Returns:
-        Both ends; infinite where an end is beyond every sample, among lost releases.
-    """
+    """The interval of second less first, or second over first, from blocks that were drawn of each."""
     assert first.drawn is not None
     assert second.drawn is not None
     level, _ = _expansion((first, second), confidence)
@@ -206,21 +183,8 @@ def _of_runs(pair: tuple[Side, Side], q: float, confidence: float) -> QuantileDi
         known.append([one for one in every if one is not None])
     step = resolution([[source.counts.value for source in sources(side)] for side in pair])
     one = between_runs(known[0], known[1], step, confidence)
-    return QuantileDifference(
-        q=q,
-        first_ns=one.first_ns,
-        second_ns=one.second_ns,
-        difference_ns=one.difference_ns,
-        low_ns=one.low_ns,
-        high_ns=one.high_ns,
-        ratio=one.ratio,
-        ratio_low=one.ratio_low,
-        ratio_high=one.ratio_high,
-        p=one.p,
-        confidence=confidence,
-        basis="repetitions",
-        notes=_unknown_losses(pair),
-    )
+    notes = _unknown_losses(pair)
+    return QuantileDifference(q=q, **vars(one), confidence=confidence, basis="repetitions", notes=notes)
 
 
 def _of_blocks(

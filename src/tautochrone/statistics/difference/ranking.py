@@ -15,15 +15,6 @@ def holm(p: Sequence[float]) -> list[float]:
 
     Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979.
     It asks nothing of how the comparisons depend on each other.
-
-    Args:
-        p: of each comparison, between 0 and 1, any order; may be empty.
-
-    Returns:
-        The adjusted ones in the same order, at most 1.
-
-    Raises:
-        ValueError: one is not between 0 and 1.
     """
     if any(not 0 <= one <= 1 for one in p):
         raise ValueError("a p-value lies between 0 and 1")
@@ -39,7 +30,6 @@ class Ranked:
     """One candidate in its place.
 
     Attributes:
-        name: of the candidate.
         value: what it is ordered by, least first; None (later than every sample) last.
         letters: two candidates that share a letter can't be told apart; "a" is with the first.
         p_best: that it equals the best, adjusted for all comparisons; None of the best itself, and where
@@ -59,8 +49,6 @@ class Ranking:
     """Candidates, best (least) first.
 
     Attributes:
-        ranked: in their order.
-        alpha: chance, at most, that any difference is shown where none is.
         comparisons: pairs that were tested.
         untested: pairs for which there was no test, such as of too few samples; they can't be told apart.
     """
@@ -93,15 +81,7 @@ def rank(
     Algorithm for a Letter-Based Representation of All-Pairwise Comparisons, Journal of Computational and
     Graphical Statistics 13, 2004: insert and absorb.
 
-    Args:
-        names: of the candidates, at least one.
-        values: of each, less is better; None for later than every sample.
-        p: of the test of each pair (i, j), i < j, by their positions in ``names``, not adjusted; None, or not
-            there, where there was no test.
-        alpha: chance of any false alarm.
-
-    Raises:
-        ValueError: there is no candidate, or names and values differ in number.
+    Pairs of ``p`` are by positions in ``names``, not adjusted; None, or not there, where there was no test.
     """
     if not names or len(names) != len(values):
         raise ValueError(f"{len(names)} names of {len(values)} candidates")
@@ -115,15 +95,8 @@ def rank(
     ranked = []
     for at, candidate in enumerate(order):
         of_pair = adjusted.get((min(order[0], candidate), max(order[0], candidate)))
-        ranked.append(
-            Ranked(
-                name=names[candidate],
-                value=values[candidate],
-                letters=letters[at],
-                p_best=of_pair,
-                with_best=[0, at] not in different,
-            )
-        )
+        best = [0, at] not in different
+        ranked.append(Ranked(names[candidate], values[candidate], letters[at], of_pair, best))
     return Ranking(tuple(ranked), alpha, len(known), len(pairs) - len(known))
 
 

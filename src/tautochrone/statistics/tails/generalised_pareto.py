@@ -158,8 +158,6 @@ class ParetoFit:
 
     Attributes:
         shape: at least `LEAST_SHAPE`.
-        scale: in the unit of the excesses.
-        log_likelihood: at the estimates.
     """
 
     shape: float
@@ -295,18 +293,12 @@ class Profile:
     def chance(self, excess: float) -> tuple[float, float, float]:
         """The probability that a sample lies above the threshold by more than this, and its interval.
 
-        Args:
-            excess: above 0.
-
         Returns:
             Value, low, high.
         """
         value = len(self._excess) / self._samples * float(self._fit.exceeds(np.array([excess]))[0])
         curve = _Curve(self, excess)
-
-        def drop(log_chance: float) -> float:
-            return curve.drop(log_chance)
-
+        drop = curve.drop
         top = math.log(value) if value > _LEAST else math.log(_LEAST)
         low = 0.0
         if value > _LEAST and curve.drop_at_none() > self._allowed:
@@ -322,9 +314,6 @@ class Profile:
 
     def level(self, chance: float) -> tuple[float, float, float]:
         """How far above the threshold a sample lies with this probability, and its interval.
-
-        Args:
-            chance: above 0, below the share above the threshold.
 
         Returns:
             Value, low (at least 0), high (may be infinite).

@@ -22,21 +22,6 @@ from tautochrone.statistics.tails.parts import BlockMaxima, Chance, Level, Peaks
 from tautochrone.statistics.tails.resolution import lattice
 from tautochrone.statistics.tails.threshold import Rung, choose, higher, ladder
 
-__all__ = [
-    "BlockMaxima",
-    "Chance",
-    "Level",
-    "Method",
-    "Peaks",
-    "Tail",
-    "TailCheck",
-    "analyse",
-    "bound",
-    "chance",
-    "level",
-    "of_histogram",
-]
-
 Method = Literal["peaks", "maxima"]
 
 BEYOND = 10.0
@@ -48,16 +33,9 @@ _WELL_INSIDE = 0.7
 def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
     """TailCheck and fit the tail of one source.
 
-    Args:
-        reduction: of the source, at least one sample.
-        confidence: of all intervals, between 0 and 1.
-
     Returns:
         The tail, with a refusal where the samples do not allow a statement about larger ones. Whether some
         releases have no sample it can't know: whoever asks must count these as exceedances.
-
-    Raises:
-        ValueError: the confidence is not between 0 and 1.
     """
     if not 0 < confidence < 1:
         raise ValueError(f"a confidence of {confidence} is not between 0 and 1")
@@ -94,12 +72,7 @@ def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
 
 
 def of_histogram(counts: Counts, confidence: float = 0.95) -> Tail:
-    """The refusal for a run that kept a histogram: it has no order in time, and its bins are coarse.
-
-    Args:
-        counts: its samples, at least one.
-        confidence: of what can be said nevertheless.
-    """
+    """The refusal for a run that kept a histogram: it has no order in time, and its bins are coarse."""
     refused = TailCheck("stationarity", "histogram", refuses="histogram")
     return _tail(counts, [refused], [], None, confidence)
 
@@ -114,10 +87,6 @@ def chance(tail: Tail, limit_ns: int) -> Chance | None:
     says (Coles 2001, section 4.3.3, equation 4.11), and the interval contains the uncertainty of both. At or
     below the threshold it is the share of the samples measured, with the interval of Clopper and Pearson
     (1934) for as many samples as independent ones would tell the same.
-
-    Args:
-        tail: of one source.
-        limit_ns: any.
 
     Returns:
         None where refused.
@@ -140,16 +109,11 @@ def level(tail: Tail, samples: float, *, method: Method = "peaks") -> Level | No
     quantile of the samples measured, with an interval of order statistics.
 
     Args:
-        tail: of one source.
-        samples: m, more than 1.
         method: "peaks", the generalised Pareto distribution of all exceedances, or "maxima", the generalised
             extreme value distribution of block maxima, whose interval takes the extremal index as known.
 
     Returns:
         None where refused, or where there are no maxima.
-
-    Raises:
-        ValueError: ``samples`` is 1 or less.
     """
     if samples <= 1:
         raise ValueError(f"no level is exceeded once in {samples} samples")
@@ -172,13 +136,7 @@ def bound(counts: Counts, limit_ns: int, confidence: float = 0.95, effective: fl
     are independent is assumed, too, unless it is told how many independent ones they count as.
 
     Args:
-        counts: all samples, at least one.
-        limit_ns: samples greater than this exceed it.
-        confidence: of the bound.
         effective: as how many independent samples they count, above 0; None: as many as there are.
-
-    Raises:
-        ValueError: there are no samples, or ``effective`` is not above 0.
     """
     n, exceeded = counts.total, counts.above(limit_ns)
     if not n or (effective is not None and effective <= 0):
