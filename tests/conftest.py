@@ -7,11 +7,15 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from real import FORKS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 settings.register_profile(
     "short",
@@ -60,6 +64,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             is_slow, has_guest = item.get_closest_marker("slow"), item.get_closest_marker("lab")
             seconds[item.path] += 20 if has_guest else 4 if is_slow else 0.2
     items.sort(key=lambda item: -seconds[item.path])
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    """Chromium, without a window; what looks at many pages starts it once."""
+    from browsers import chromium
+
+    with chromium() as started:
+        yield started
 
 
 @pytest.fixture(scope="session", autouse=True)

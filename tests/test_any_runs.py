@@ -21,11 +21,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
-from playwright.sync_api import Browser, sync_playwright
-from test_report_page import CHROMIUM, QUIET, look
+from playwright.sync_api import Browser
 
 import tautochrone as tc
 from any_runs import KINDS, Made, S, Samples, made, store_made
+from browsers import look
 from in_process import Ended, tauto
 from tautochrone.answer.series import Envelope, merge_envelopes
 from tautochrone.command.batch import Batch
@@ -442,11 +442,3 @@ def test_a_browser_draws_every_chart_of_any_page(browser: Browser, verb: str, tr
 
 def _named(verb: str, stored: Stored) -> list[str]:
     return ["misses"] if verb == "trend" else stored.ids
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
-        yield started
-        started.close()

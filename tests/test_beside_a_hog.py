@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
-from test_report_page import CHROMIUM, QUIET, look
+from playwright.sync_api import Browser
 
+from browsers import look
 from hog import hog
 from real import a_cpu, policy_options, tauto
 from tautochrone.run.store import Store
@@ -21,14 +21,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.alone]
 SECONDS = 10.0
 """The hog ends after these by itself, so that a test lasts little longer: what measures is over by then."""
 JUDGED = {"holds": 0, "does not hold": 6, "not shown": 7}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
-        yield started
-        started.close()
 
 
 @pytest.fixture(autouse=True)

@@ -1,12 +1,10 @@
 """What pages, terminals and comparisons show of runs of middleware."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
-from test_report_page import CHROMIUM, QUIET
+from playwright.sync_api import Browser
 from test_report_terminal import on_terminal, tauto
 
 import middleware_runs as made
@@ -137,14 +135,6 @@ def test_runs_without_a_rate_draw_nothing_and_fail_nowhere(store: Store) -> None
     seen = evidence.gather(runs[:1])
     assert not [one for one in figure.kinds(seen) if one.startswith("throughput-two")]
     assert "No sample was recorded" in page.page(evidence.gather(runs[1:]), None)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,10 @@
 """What a page and a terminal show of a run of the tire."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, sync_playwright
-from test_report_page import CHROMIUM, QUIET
+from playwright.sync_api import Browser, Locator
 
 import tire_runs
 from tautochrone.answer import evidence, figure, page
@@ -29,14 +27,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 @pytest.fixture(scope="module")
 def troubled(store: Store) -> StoredRun:
     return tire_runs.troubled(store)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
-        yield started
-        started.close()
 
 
 def shown(*runs: StoredRun) -> dict[str, Grid]:

@@ -1,16 +1,15 @@
 """The HTML report, looked at in a real browser: it draws, it asks nobody for anything, it fits."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 import streams
-from real import PATIENCE_S
+from browsers import LAPTOP, PHONE, Seen, look
 from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.answer import page as report_page
 from tautochrone.judge.loops import judge_runs
@@ -18,17 +17,6 @@ from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 
-CHROMIUM = Path("/usr/bin/chromium")
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-LAPTOP, PHONE = (1366, 768), (360, 640)
 FINDING = Finding(
     "c-states",
     "Deep C-states are on",
@@ -39,25 +27,6 @@ FINDING = Finding(
     "Limit them.",
     "sure",
 )
-
-
-@dataclass(frozen=True)
-class Seen:
-    """A page as a browser shows it, and what it complained about or asked for."""
-
-    page: Page
-    errors: list[str]
-    requests: list[str]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.fail("The report's tests need Debian's chromium: sudo apt-get install chromium")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -79,21 +48,6 @@ def looked(browser: Browser, report: Path) -> Looked:
 @pytest.fixture
 def laptop(looked: Looked) -> Page:
     return looked(LAPTOP, "light").page
-
-
-def look(browser: Browser, path: Path, size: tuple[int, int] = LAPTOP, scheme: str = "light") -> Seen:
-    page = browser.new_page(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)  # type: ignore[arg-type]
-    page.set_default_timeout(PATIENCE_S * 1_000)
-    errors: list[str] = []
-    requests: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda said: errors.append(said.text) if said.type in ("error", "warning") else None)
-    page.on("request", lambda request: requests.append(request.url))
-    page.goto(path.as_uri())
-    page.wait_for_function(
-        "document.documentElement.dataset.charts === 'drawn' || !document.querySelector('.chart')"
-    )
-    return Seen(page, errors, requests)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from where import ROOT
 
@@ -30,14 +30,6 @@ EXPERIMENTS = (
 MIDDLEWARE = ("middleware-throughput", "middleware-latency")  # one page and a folder of sources of their own
 FIGURES = {"tire-model": "tire", "tire-arcs": "tire"}  # what else is drawn, and whose page shows it
 DRAWINGS = (*EXPERIMENTS, *MIDDLEWARE, *FIGURES)
-CHROMIUM = Path("/usr/bin/chromium")
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-]
 SVG = "{http://www.w3.org/2000/svg}"
 
 # Whoever looks has other faces than we have: a narrow and a wide one stand for them.
@@ -64,16 +56,6 @@ MEASURE = """([sans, mono]) => {
         dots: all('g.scene .dot').map(box),
     };
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.fail("The tests of the diagrams need Debian's chromium: sudo apt-get install chromium")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

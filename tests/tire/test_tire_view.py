@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import sync_playwright
-from test_report_page import CHROMIUM, QUIET
 from websockets.sync.client import connect
 
+from browsers import CHROMIUM, QUIET
 from networks import Networks, two_networks
 from real import (
     PATIENCE_S,

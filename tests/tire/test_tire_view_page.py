@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
-from test_report_page import CHROMIUM, LAPTOP, PHONE, QUIET
+from playwright.sync_api import Browser, Page
 
+from browsers import LAPTOP, PHONE
 from real import PATIENCE_S, policy_options, start_tauto, wait_until
 from ssh_servers import free_port
 from tautochrone.target.local import find_probe
@@ -43,16 +43,6 @@ WATCH = """(() => {
     look();
 })()"""
 """Keeps how many pictures differ, and for each how high the tire is and how many masses are on the floor."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.fail(f"{CHROMIUM} is not there; run make setup")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
-        yield started
-        started.close()
 
 
 @pytest.fixture
