@@ -153,18 +153,6 @@ def _built(told: Mapping[str, object]) -> Iterator[str]:
         yield f"-O{level}"
 
 
-def _binaries(told: Iterable[Any], linked: str = "") -> Iterable[Binary]:
-    for one in told:
-        if isinstance(one, Mapping):
-            text, rodata, data, bss = (_bytes(one.get(section)) for section in SECTIONS)
-            kind, package = str(one.get("linked") or one.get("kind") or linked), str(one.get("package") or "")
-            yield Binary(str(one.get("name") or "not known"), text, rodata, data, bss, kind, package)
-
-
-def _bytes(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
 def _sum(parts: Sequence[int | None]) -> int | None:
     known = [one for one in parts if one is not None]
     return sum(known) if len(known) == len(parts) else None
