@@ -52,20 +52,6 @@ def grid(table: CampaignTable, results: CampaignResults, *, apart: bool) -> Grid
     )
 
 
-def in_two(grid: Grid) -> tuple[Grid, Grid]:
-    """The grid of several repetitions as two, for a narrow terminal: the spreads apart."""
-    spreads = len(_SPREADS)
-    notes, rows = grid.notes, grid.rows
-    return (
-        Grid(grid.title, grid.columns[:-spreads], tuple(row[:-spreads] for row in rows), notes),
-        Grid(
-            "Over the repetitions",
-            (grid.columns[0], *grid.columns[-spreads:]),
-            tuple((row[0], *row[-spreads:]) for row in rows),
-        ),
-    )
-
-
 def heading(table: CampaignTable) -> str:
     """What stands above the table."""
     return f"{table.title} in us"

@@ -37,9 +37,6 @@ DeploymentName = Annotated[
         "--deployment", metavar="NAME|FILE", help="Apply it, measure, put it back. `tauto deploy` [as it is]"
     ),
 ]
-NoMemoryLock = Annotated[
-    bool, typer.Option("--no-memory-lock", help="Run with pageable memory, where locking is not permitted.")
-]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ from tautochrone.base.words import suggestion
 from tautochrone.experiments import EXPERIMENTS, Value
 from tautochrone.measure.document.document import USUAL, Exclusion, ExperimentEntry, PlanDocument
 
-POLICIES = ("fifo", "rr", "other")
-
 
 def grid_document(
     kind: str,
