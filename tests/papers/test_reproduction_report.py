@@ -21,7 +21,7 @@ from tautochrone.base.errors import StoreError
 from tautochrone.papers import folder
 from tautochrone.papers import verdicts as claims
 from tautochrone.papers.answer import Length, Made, as_table, document, together
-from tautochrone.papers.claims.evidence import Answer, AskedClaim, TestFinding
+from tautochrone.papers.claims.evidence import Answer, AskedClaim, ClaimFinding
 from tautochrone.papers.document import Paper, parse
 from tautochrone.papers.sheet import arrange, said_once
 from tautochrone.papers.side_by_side import lay
@@ -122,7 +122,7 @@ def made(tmp_path: Path, *, systems: str = "rows", nothing: bool = False) -> Mad
         ],
     )
     answer: Answer = "can't be told" if nothing else "holds"
-    finding = TestFinding(answer, "At most 67.9 us in 670 samples.", "67.9 us < 500 us")
+    finding = ClaimFinding(answer, "At most 67.9 us in 670 samples.", "67.9 us < 500 us")
     asked = tuple(
         AskedClaim(one, (name,), finding) for one in paper.claims for name in ("local", "lab:debian-rt")
     )
@@ -231,7 +231,7 @@ def test_csv_has_every_number_unrounded_and_every_reason(tmp_path: Path) -> None
 
 def test_words_that_a_spreadsheet_would_compute_are_none(tmp_path: Path) -> None:
     one = made(tmp_path)
-    asked = [AskedClaim(one.asked[0].claim, ("=cmd()",), TestFinding("holds", "-1 is less", "-1"))]
+    asked = [AskedClaim(one.asked[0].claim, ("=cmd()",), ClaimFinding("holds", "-1 is less", "-1"))]
 
     row = next(csv.DictReader(io.StringIO(folder.claims_csv(asked))))
 
@@ -298,10 +298,10 @@ def asked_twice(tmp_path: Path) -> list[AskedClaim]:
     claim = made(tmp_path).asked[0].claim
     why = "Interval from within the runs: what differs from run to run is not in it."
     return [
-        AskedClaim(claim, ("local",), TestFinding("holds", f"8 us here. {why}", "8 us")),
-        AskedClaim(claim, ("lab:a",), TestFinding("does not hold", f"lab:a is late. {why}", "9 us")),
+        AskedClaim(claim, ("local",), ClaimFinding("holds", f"8 us here. {why}", "8 us")),
+        AskedClaim(claim, ("lab:a",), ClaimFinding("does not hold", f"lab:a is late. {why}", "9 us")),
         AskedClaim(
-            claim, ("local", "lab:a"), TestFinding("can't be told", f"No difference. {why}", "no difference")
+            claim, ("local", "lab:a"), ClaimFinding("can't be told", f"No difference. {why}", "no difference")
         ),
     ]
 
@@ -318,7 +318,7 @@ def test_what_many_answers_say_is_said_once(tmp_path: Path) -> None:
 
 def test_what_can_not_be_told_comes_later_and_what_is_asked_besides_last(tmp_path: Path) -> None:
     told = asked_twice(tmp_path)[0]
-    nobody = replace(told, finding=TestFinding("can't be told", "", "not measured"))
+    nobody = replace(told, finding=ClaimFinding("can't be told", "", "not measured"))
     ours = replace(told, claim=replace(told.claim, name="ours", besides=True))
     silent = replace(nobody, claim=replace(told.claim, name="silent"))
 

@@ -10,8 +10,8 @@ from tautochrone.papers.claims.evidence import (
     Answer,
     AskedClaim,
     ClaimEvidence,
+    ClaimFinding,
     Known,
-    TestFinding,
     UntoldError,
 )
 from tautochrone.papers.claims.less import less, narrower
@@ -21,7 +21,7 @@ from tautochrone.papers.claims.within import same, says, steady, within
 from tautochrone.papers.document import Claim, Paper
 from tautochrone.papers.measured import MeasuredSystem, Measurements
 
-Test = Callable[[ClaimEvidence], TestFinding]
+Test = Callable[[ClaimEvidence], ClaimFinding]
 """What a claim comes to; it raises `UntoldError` where there is nothing to judge."""
 
 NOT_HERE = "not-here"
@@ -85,7 +85,7 @@ def ask(claim: Claim, measurements: Measurements, known: Known | None = None) ->
         yield AskedClaim(claim, (system.name,), found)
 
 
-def _answered(evidence: ClaimEvidence) -> TestFinding:
+def _answered(evidence: ClaimEvidence) -> ClaimFinding:
     claim = evidence.claim
     if claim.test not in TESTS:
         raise ValueError(f"claim {claim.name}: there is no test '{claim.test}'")
@@ -135,7 +135,7 @@ def _also_differs(one: MeasuredSystem, other: MeasuredSystem) -> str:
     return f"The machines differ in more than the kernel: {models[0]} and {models[1]}."
 
 
-def _nobody(systems: Sequence[MeasuredSystem], about: str) -> TestFinding:
+def _nobody(systems: Sequence[MeasuredSystem], about: str) -> ClaimFinding:
     there = {one.role for one in systems}
     absent = [role for role in _ADD if role not in there and about in (role, "pair")]
     kernels = " and ".join(absent)

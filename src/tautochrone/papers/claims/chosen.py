@@ -25,7 +25,7 @@ from tautochrone.papers.claims.evidence import (
     REAL_TIME,
     Answer,
     ClaimEvidence,
-    TestFinding,
+    ClaimFinding,
     UntoldError,
     number_name,
 )
@@ -43,7 +43,7 @@ from tautochrone.statistics.quantiles import CONFIDENCE
 # proportion.
 
 
-def predicts(evidence: ClaimEvidence) -> TestFinding:
+def predicts(evidence: ClaimEvidence) -> ClaimFinding:
     """Whether both are in proportion: see above."""
     number = numbers_of(evidence)
     places = [one for role in (ORDINARY, REAL_TIME) for one in evidence.places(role)]
@@ -84,10 +84,10 @@ def predicts(evidence: ClaimEvidence) -> TestFinding:
         said.append(
             "That they differ in the first by more than the margin is not shown: there is nothing to predict."
         )
-        return TestFinding(answer, " ".join(said), "they are alike in the first")
+        return ClaimFinding(answer, " ".join(said), "they are alike in the first")
     said.append("This is of these two systems.")
     short = f"{times(ratio[0])} times; {times(ratio[1])} times" if answer != "can't be told" else "not shown"
-    return TestFinding(answer, " ".join(said), short)
+    return ClaimFinding(answer, " ".join(said), short)
 
 
 def _limits(logarithm: float, found: list[ClaimEstimate]) -> tuple[float, float]:
@@ -98,7 +98,7 @@ def _limits(logarithm: float, found: list[ClaimEstimate]) -> tuple[float, float]
     return math.exp(logarithm - reach), math.exp(logarithm + reach)
 
 
-def chosen(evidence: ClaimEvidence) -> TestFinding:
+def chosen(evidence: ClaimEvidence) -> ClaimFinding:
     """Whether the claimed one is chosen: see above."""
     given, measurements = evidence.given, evidence.measurements
     runs: dict[str, StoredRun] = {}
@@ -147,7 +147,7 @@ def _missing(evidence: ClaimEvidence, of: str) -> list[str]:
     ]
 
 
-def _of(selection: Selection, wanted: str, how: str, claim: str) -> TestFinding:
+def _of(selection: Selection, wanted: str, how: str, claim: str) -> ClaimFinding:
     names = {whole_name(one.name): one.name for one in selection.candidates}
     others = [one for one in selection.candidates if one.name != selection.reference]
     if wanted not in names:
@@ -163,18 +163,18 @@ def _of(selection: Selection, wanted: str, how: str, claim: str) -> TestFinding:
     raise ValueError(f"claim {claim}: how = '{how}' is not known")
 
 
-def _as_printed(selection: Selection, wanted: str) -> TestFinding:
+def _as_printed(selection: Selection, wanted: str) -> ClaimFinding:
     taken = selection.chosen_as_printed
     answer: Answer = "holds" if taken == wanted else "does not hold"
-    return TestFinding(
+    return ClaimFinding(
         answer, capital(words.as_printed(selection)), f"chosen: {taken or 'none, all are rejected'}"
     )
 
 
-def _by_rank(selection: Selection, wanted: str) -> TestFinding:
+def _by_rank(selection: Selection, wanted: str) -> ClaimFinding:
     best = selection.best
     answer: Answer = "does not hold"
     if wanted in best:
         answer = "holds" if len(best) == 1 else "can't be told"
     short = f"best: {listed(list(best))}" if answer != "can't be told" else "it shares its place"
-    return TestFinding(answer, words.answer(selection), short)
+    return ClaimFinding(answer, words.answer(selection), short)

@@ -20,7 +20,7 @@ Answer = Literal["holds", "does not hold", "can't be told"]
 
 
 @dataclass(frozen=True)
-class TestFinding:
+class ClaimFinding:
     """What a test found.
 
     Attributes:
@@ -39,7 +39,7 @@ class UntoldError(Exception):
 
     def __init__(self, why: str, in_short: str = "not measured") -> None:
         super().__init__(why)
-        self.finding = TestFinding("can't be told", why, in_short)
+        self.finding = ClaimFinding("can't be told", why, in_short)
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class AskedClaim:
 
     claim: Claim
     systems: tuple[str, ...]
-    finding: TestFinding
+    finding: ClaimFinding
 
 
 ORDINARY, REAL_TIME = "ordinary", "real-time"

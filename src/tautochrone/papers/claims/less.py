@@ -27,8 +27,8 @@ from tautochrone.papers.claims.estimate import ClaimEstimate, from_numbers, span
 from tautochrone.papers.claims.evidence import (
     Answer,
     ClaimEvidence,
+    ClaimFinding,
     QueriedSystem,
-    TestFinding,
     UntoldError,
     number_name,
 )  # fmt: skip
@@ -54,7 +54,7 @@ Pairs = Sequence[tuple[ClaimEstimate, ClaimEstimate]]
 _SESSION = "What differs from session to session is not in it."
 
 
-def most(pairs: Pairs, factor: float, what: str) -> TestFinding:
+def most(pairs: Pairs, factor: float, what: str) -> ClaimFinding:
     """By the sign test."""
     above, told, p = _signs(pairs, factor)
     by = "" if factor == 1 else f" by more than a factor of {times(factor)}"
@@ -67,10 +67,10 @@ def most(pairs: Pairs, factor: float, what: str) -> TestFinding:
     if p <= 1 - CONFIDENCE:
         answer = "holds" if above > told - above else "does not hold"
     short = f"at {above} of {len(pairs)} points" if answer != "can't be told" else "no majority is shown"
-    return TestFinding(answer, f"{said} (sign test, p = {p:.2g}). {_SESSION}", short)
+    return ClaimFinding(answer, f"{said} (sign test, p = {p:.2g}). {_SESSION}", short)
 
 
-def points(pairs: Pairs, factor: float, what: str) -> TestFinding:
+def points(pairs: Pairs, factor: float, what: str) -> ClaimFinding:
     """By the geometric mean of the ratios."""
     if len(pairs) < FEWEST_RUNS:
         return UntoldError(f"It takes {FEWEST_RUNS} points.", "too few points").finding
@@ -84,12 +84,12 @@ def points(pairs: Pairs, factor: float, what: str) -> TestFinding:
         f"{what} of the one that is claimed to be higher is {ratio} times that of the other "
         f"({sure}; geometric mean and Student's interval over {len(pairs)} points). {_SESSION}"
     )
-    return TestFinding(
+    return ClaimFinding(
         answer, said, f"{ratio} times" if answer != "can't be told" else "no difference is shown"
     )
 
 
-def total(pairs: Pairs, factor: float, what: str) -> TestFinding:
+def total(pairs: Pairs, factor: float, what: str) -> ClaimFinding:
     """By the sums, as measured."""
     lower, higher = (sum(pair[at].value for pair in pairs) for at in (0, 1))
     unit = pairs[0][0].unit
@@ -104,7 +104,9 @@ def total(pairs: Pairs, factor: float, what: str) -> TestFinding:
     summed = f"{what}, summed over {len(pairs)} points: {said}"
     signs = f"the claim is so at {above} of the {told} that differ (sign test, p = {p:.2g})"
     evidence = f"{summed}; {signs}. {_largest_part(pairs, lower, higher)} {_SESSION}"
-    return TestFinding(answer, evidence, said if answer != "can't be told" else "sums and points don't agree")
+    return ClaimFinding(
+        answer, evidence, said if answer != "can't be told" else "sums and points don't agree"
+    )
 
 
 _NEEDED = math.ceil(1 + math.log2(1 / (1 - CONFIDENCE)))
@@ -128,7 +130,7 @@ def _largest_part(pairs: Pairs, lower: float, higher: float) -> str:
     return f"One point has {most / whole:.0%} of the greater sum." if 0 < whole < math.inf else ""
 
 
-OVER: Mapping[str, Callable[[Pairs, float, str], TestFinding]] = {
+OVER: Mapping[str, Callable[[Pairs, float, str], ClaimFinding]] = {
     "most": most,
     "points": points,
     "sum": total,
@@ -137,7 +139,7 @@ OVER: Mapping[str, Callable[[Pairs, float, str], TestFinding]] = {
 
 def _over(
     over: str, places: Sequence[tuple[QueriedSystem, QueriedSystem]], of: Number, factor: float, what: str
-) -> TestFinding:
+) -> ClaimFinding:
     """The pairs that were measured, taken together; of the others why they were not."""
     found: list[tuple[ClaimEstimate, ClaimEstimate]] = []
     absent: list[str] = []
@@ -163,12 +165,12 @@ _OPEN = "No difference is shown."
 _OPEN_FACTOR = "Whether it is by that much is not shown."
 
 
-def less(evidence: ClaimEvidence) -> TestFinding:
+def less(evidence: ClaimEvidence) -> ClaimFinding:
     """Whether ``lower`` is below ``higher``: see above."""
     return _less(evidence, numbers_of(evidence), "")
 
 
-def narrower(evidence: ClaimEvidence) -> TestFinding:
+def narrower(evidence: ClaimEvidence) -> ClaimFinding:
     """Whether the samples of ``lower`` spread less than those of ``higher``: see above."""
     low, high = (str(evidence.given.get(*one)) for one in (("from", "p50"), ("to", "p99.9")))
 
@@ -178,7 +180,7 @@ def narrower(evidence: ClaimEvidence) -> TestFinding:
     return _less(evidence, number, f"distance from {low} to {high}")
 
 
-def _less(evidence: ClaimEvidence, number: Number, what: str) -> TestFinding:
+def _less(evidence: ClaimEvidence, number: Number, what: str) -> ClaimFinding:
     lower, higher = evidence.roles("lower", ("lower", "higher"))
     factor = number_of(evidence.given, "factor", 1.0)
     over = str(evidence.given.get("over", "each"))

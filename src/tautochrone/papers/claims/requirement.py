@@ -23,7 +23,7 @@ from tautochrone.papers.claims.evidence import (
     REAL_TIME,
     Answer,
     ClaimEvidence,
-    TestFinding,
+    ClaimFinding,
     UntoldError,
 )
 from tautochrone.papers.claims.tally import none_so_far
@@ -38,7 +38,7 @@ _ANSWERS: dict[str, Answer] = {
 }
 
 
-def requirement(evidence: ClaimEvidence) -> TestFinding:
+def requirement(evidence: ClaimEvidence) -> ClaimFinding:
     """Whether the runs meet it: see above."""
     found = _judged(evidence, "runs")
     if isinstance(found, Absent):
@@ -47,7 +47,7 @@ def requirement(evidence: ClaimEvidence) -> TestFinding:
     return _finding(found, takes_of(evidence), must_be_long=turned)
 
 
-def separates(evidence: ClaimEvidence) -> TestFinding:
+def separates(evidence: ClaimEvidence) -> ClaimFinding:
     """Whether the one role meets it and the other does not: see above."""
     found = {}
     for role in (REAL_TIME, ORDINARY):
@@ -59,10 +59,10 @@ def separates(evidence: ClaimEvidence) -> TestFinding:
     short = "; ".join(f"{role} {one.answer}" for role, one in found.items())
     good, bad = found[REAL_TIME].answer, found[ORDINARY].answer
     if (good, bad) == ("holds", "does not hold"):
-        return TestFinding("holds", said, short)
+        return ClaimFinding("holds", said, short)
     if good == "does not hold" or bad == "holds":
-        return TestFinding("does not hold", said, short)
-    return TestFinding("can't be told", said, "not shown of one of them")
+        return ClaimFinding("does not hold", said, short)
+    return ClaimFinding("can't be told", said, "not shown of one of them")
 
 
 def _judged(evidence: ClaimEvidence, key: str) -> Judgement | Absent:
@@ -91,7 +91,7 @@ def takes_of_each(evidence: ClaimEvidence, several: int) -> list[int]:
     return each
 
 
-def _finding(judgement: Judgement, takes: int, *, must_be_long: bool) -> TestFinding:
+def _finding(judgement: Judgement, takes: int, *, must_be_long: bool) -> ClaimFinding:
     answer = _ANSWERS[judgement.standing]
     never = all(line.allowed == 0 for line in judgement.lines)
     samples = min((line.samples for line in judgement.lines), default=0)
@@ -100,9 +100,9 @@ def _finding(judgement: Judgement, takes: int, *, must_be_long: bool) -> TestFin
         largest = f" The largest is {format_duration(worst)}." if worst else ""
         none = f"None so far in {samples:,}, which does not show that there is none."
         none = none_so_far(samples, takes) if takes else none
-        return TestFinding("can't be told", f"{none}{largest}", f"none so far in {samples:,}")
+        return ClaimFinding("can't be told", f"{none}{largest}", f"none so far in {samples:,}")
     if answer == "can't be told":
         settled = capital(required.to_settle(judgement))
         words = " ".join(f"{one.rstrip('.')}." for one in (required.why(judgement), settled) if one)
-        return TestFinding(answer, words, "not shown")
-    return TestFinding(answer, required.why(judgement), required.number_in_short(judgement))
+        return ClaimFinding(answer, words, "not shown")
+    return ClaimFinding(answer, required.why(judgement), required.number_in_short(judgement))

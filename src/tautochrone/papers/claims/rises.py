@@ -18,7 +18,7 @@ import numpy as np
 
 from tautochrone.base.words import capital
 from tautochrone.papers.claims.estimate import ClaimEstimate
-from tautochrone.papers.claims.evidence import ClaimEvidence, TestFinding, UntoldError, labels, number_name
+from tautochrone.papers.claims.evidence import ClaimEvidence, ClaimFinding, UntoldError, labels, number_name
 from tautochrone.papers.claims.tally import beyond, headed, numbers_of, of, times, with_interval
 from tautochrone.papers.document import list_of, number_of
 from tautochrone.papers.measured import Absent
@@ -86,7 +86,7 @@ def _of_logarithm(one: ClaimEstimate) -> float | None:
 _FROM = "from what is known of each number and how far they lie from the line"
 
 
-def rises(evidence: ClaimEvidence) -> TestFinding:
+def rises(evidence: ClaimEvidence) -> ClaimFinding:
     """Whether it grows: see above."""
     found, said = _trend(evidence, "points")
     falls = bool(evidence.given.get("falls"))
@@ -96,7 +96,7 @@ def rises(evidence: ClaimEvidence) -> TestFinding:
     return _judged(evidence, found, f"{said} The line through these {word} by a factor of")
 
 
-def rises_more(evidence: ClaimEvidence) -> TestFinding:
+def rises_more(evidence: ClaimEvidence) -> ClaimFinding:
     """Whether one grows more than the other: see above."""
     keys = evidence.roles("more", ("more", "less"))
     (more, said_more), (less, said_less) = (_trend(evidence, key) for key in keys)
@@ -136,11 +136,11 @@ def _trend(evidence: ClaimEvidence, key: str) -> tuple[ClaimEstimate, str]:
     return line, said
 
 
-def _judged(evidence: ClaimEvidence, found: ClaimEstimate, said: str) -> TestFinding:
+def _judged(evidence: ClaimEvidence, found: ClaimEstimate, said: str) -> ClaimFinding:
     low, high = found.limits(CONFIDENCE)
     answer = beyond(low, high, number_of(evidence.given, "factor", 1.0))
     factor_said, sure = with_interval(found.value, low, high)
     words = f"{said} {factor_said} ({sure}, {_FROM})."
     if answer == "can't be told":
-        return TestFinding(answer, f"{words} Neither that nor the contrary is shown.", "no trend is shown")
-    return TestFinding(answer, words, f"by a factor of {factor_said}")
+        return ClaimFinding(answer, f"{words} Neither that nor the contrary is shown.", "no trend is shown")
+    return ClaimFinding(answer, words, f"by a factor of {factor_said}")

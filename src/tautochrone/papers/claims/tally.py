@@ -11,8 +11,8 @@ from tautochrone.papers.claims.estimate import BARE, Basis, ClaimEstimate, estim
 from tautochrone.papers.claims.evidence import (
     Answer,
     ClaimEvidence,
+    ClaimFinding,
     QueriedSystem,
-    TestFinding,
     UntoldError,
     number_name,
     telling,
@@ -244,7 +244,7 @@ def finding(
     as_ratio: bool = False,
     beside_it: str = "",
     left_out: str = "",
-) -> TestFinding:
+) -> ClaimFinding:
     """The answer with its numbers.
 
     Args:
@@ -272,7 +272,7 @@ def finding(
     if not open_anyway:
         sentences.append(basis(shown.compared.basis, [shown.compared.first, shown.compared.second]))
     sentences.append(left_out)
-    return TestFinding(
+    return ClaimFinding(
         answer,
         " ".join(filter(None, sentences)),
         _in_short(pairs, shown, answer, open_because, as_ratio=as_ratio),

@@ -23,8 +23,8 @@ from tautochrone.papers.claims.evidence import (
     ORDINARY,
     REAL_TIME,
     ClaimEvidence,
+    ClaimFinding,
     QueriedSystem,
-    TestFinding,
     UntoldError,
     labels,
     limit,
@@ -57,13 +57,13 @@ _MARGIN = 0.1
 _OPEN = "Whether they lie within the margin is not shown."
 
 
-def same(evidence: ClaimEvidence) -> TestFinding:
+def same(evidence: ClaimEvidence) -> ClaimFinding:
     """Whether both are the same: see above."""
     keys = (ORDINARY, REAL_TIME) if evidence.claim.about == "pair" else ("first", "second")
     return _alike(evidence, evidence.pairs(*keys))
 
 
-def steady(evidence: ClaimEvidence) -> TestFinding:
+def steady(evidence: ClaimEvidence) -> ClaimFinding:
     """Whether all are the same as the first: see above."""
     points = evidence.places("points")
     if len(points) < 2:
@@ -71,7 +71,7 @@ def steady(evidence: ClaimEvidence) -> TestFinding:
     return _alike(evidence, [(points[0], other) for other in points[1:]])
 
 
-def _alike(evidence: ClaimEvidence, places: Sequence[tuple[QueriedSystem, QueriedSystem]]) -> TestFinding:
+def _alike(evidence: ClaimEvidence, places: Sequence[tuple[QueriedSystem, QueriedSystem]]) -> ClaimFinding:
     given = evidence.given
     margin_is = limit(given["margin-is"]) if "margin-is" in given else None
     by_share = margin_is is None or "margin" in given
@@ -90,7 +90,7 @@ _Limits = tuple[float, float]
 _NO_SPAN = ("bare", "border")
 
 
-def within(evidence: ClaimEvidence) -> TestFinding:
+def within(evidence: ClaimEvidence) -> ClaimFinding:
     """Whether every number lies within its limits: see above."""
     measured = numbers_of(evidence)
     places = evidence.places("value")
@@ -123,7 +123,7 @@ def within(evidence: ClaimEvidence) -> TestFinding:
     return _finding(sides, sentences, shown)
 
 
-def says(evidence: ClaimEvidence) -> TestFinding:
+def says(evidence: ClaimEvidence) -> ClaimFinding:
     """Whether every one says what is claimed: see above."""
     given = evidence.given
     wanted = {str(one).casefold() for one in list_of(given, "text")}
@@ -164,7 +164,7 @@ def says(evidence: ClaimEvidence) -> TestFinding:
     told = " ".join(one for one, side in zip(said, sides, strict=True) if side != "open")
     agree = sides.count("yes")
     short = f"{agree} of {len(sides)}" if len(sides) > 1 else shorts[0]
-    return TestFinding(answer, f"{told} This is what was measured.", short)
+    return ClaimFinding(answer, f"{told} This is what was measured.", short)
 
 
 def _noted(note: str) -> str:
@@ -245,16 +245,16 @@ def _sentence(place: QueriedSystem, name: str, one: ClaimEstimate, ends: _Limits
 
 def _finding(
     sides: list[Side], sentences: list[str], shown: list[tuple[ClaimEstimate, _Limits]]
-) -> TestFinding:
+) -> ClaimFinding:
     answer = answer_of(sides)
     telling = [one for one, side in zip(sentences, sides, strict=True) if side == SIDE_OF[answer]]
     if not shown:
         raise UntoldError("Nothing of it is measured.")
     if answer == "can't be told":
         bare = " ".join(dict.fromkeys(basis(one.basis, [one]) for one, _ in shown if one.basis in _NO_SPAN))
-        return TestFinding(answer, " ".join([*dict.fromkeys(telling), *filter(None, [bare])]), "not shown")
+        return ClaimFinding(answer, " ".join([*dict.fromkeys(telling), *filter(None, [bare])]), "not shown")
     words = " ".join([*telling, basis(shown[0][0].basis, [one for one, _ in shown])])
     if len(sides) > 1:
-        return TestFinding(answer, words, f"{sides.count('yes')} of {len(sides)} within")
+        return ClaimFinding(answer, words, f"{sides.count('yes')} of {len(sides)} within")
     one = shown[0][0]
-    return TestFinding(answer, words, number(one.value, one.unit))
+    return ClaimFinding(answer, words, number(one.value, one.unit))
