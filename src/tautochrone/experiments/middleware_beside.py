@@ -60,7 +60,7 @@ def _read() -> _Noted | None:
     folder = Path(named) / "sizes" if named else Path(sysconfig.get_path("platlib")) / "tautochrone"
     try:
         return msgspec.json.decode((folder / "middleware.json").read_bytes(), type=_Noted)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, UnicodeDecodeError, msgspec.DecodeError):
         return None
 
 

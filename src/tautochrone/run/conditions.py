@@ -178,7 +178,7 @@ class RunConditions(Stored, frozen=True, kw_only=True):
     def keep(self, told: Any) -> None:
         """Keep what it was made from; so do the reports of the loads."""
         super().keep(told)
-        for report, own in zip(self.load_reports, told.get("load_reports", ()), strict=True):
+        for report, own in zip(self.load_reports, told.get("load_reports") or (), strict=True):
             report.keep(own)
 
     def told(self, name: str, kind: type[_Kind]) -> _Kind | None:

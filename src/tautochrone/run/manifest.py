@@ -264,7 +264,7 @@ class Manifest:
         manifest.conditions.keep(content["conditions"])
         if manifest.footer is not None:
             manifest.footer.keep(content["footer"])
-        for event, told in zip(manifest.events, content.get("events", ()), strict=True):
+        for event, told in zip(manifest.events, content.get("events") or (), strict=True):
             event.keep(told)
         try:
             manifest._check()

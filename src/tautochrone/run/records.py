@@ -5,6 +5,7 @@ does not know are kept in ``stored``, as everything is that was read.
 """
 
 import re
+from contextlib import suppress
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -82,13 +83,15 @@ class Settings(dict[str, object]):
 
 
 def converted(told: object, kind: type[_Kind], what: str) -> _Kind:
-    """Make a record of JSON. Keys that it does not know are left out.
+    """Make a record of JSON. Keys that it does not know are left out; a null that it can't hold is not told.
 
     Raises:
         DamagedError: something is missing or of another kind.
     """
-    try:
+    with suppress(msgspec.ValidationError):
         return msgspec.convert(told, kind, dec_hook=_made)
+    try:
+        return msgspec.convert(_without_nulls(told), kind, dec_hook=_made)
     except msgspec.ValidationError as error:
         raise DamagedError(f"{what} can't be read: {error}") from error
 
@@ -96,6 +99,12 @@ def converted(told: object, kind: type[_Kind], what: str) -> _Kind:
 def _made(kind: type, told: object) -> object:
     """What msgspec does not make itself: `Settings`; an object is whatever was told."""
     return told if kind is object else kind(told)
+
+
+def _without_nulls(told: object) -> object:
+    if isinstance(told, dict):
+        return {name: _without_nulls(value) for name, value in told.items() if value is not None}
+    return [_without_nulls(one) for one in told] if isinstance(told, list) else told
 
 
 class Stored(Struct, frozen=True, kw_only=True):

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from msgspec.structs import asdict
-
 from tautochrone.judge.middleware_setting import as_obtained
 from tautochrone.run.conditions import LOCAL, RunConditions
 from tautochrone.run.facts import FactTable
@@ -99,13 +97,13 @@ def _facts(manifest: Manifest) -> Iterator[tuple[str, Any]]:
     if period_ns is not None and parameters.get("period_ns") != period_ns:
         yield "schedule.period_ns", period_ns
     yield from _obtained(header)
-    for name, value in asdict(header.clock).items() if header.clock.name is not None else ():
+    for name, value in _as_told(header, "clock").items():
         yield f"clock.{name}" if name != "name" else "ruler.clock", value
     yield "lab.version", manifest.lab
     yield "probe.version", header.version
     yield "warnings", tuple(sorted({one.code for one in manifest.warnings}))
     if not manifest.facts.get("kernel"):
-        yield from _nested("kernel", asdict(header.system))
+        yield from _nested("kernel", _as_told(header, "system"))
     yield from _of_machine(manifest.facts)
     yield from _server(manifest.conditions)
 
@@ -136,6 +134,12 @@ def _deployment(conditions: RunConditions) -> Iterator[tuple[str, Any]]:
             yield f"deployment.CPUs of the {name}", cpus
     for one in held.settings:
         yield f"deployment.{one.knob}", one.obtained
+
+
+def _as_told(header: Header, name: str) -> Mapping[str, object]:
+    """A part of the header with all that it has, also what this version does not know."""
+    told = header.stored.get(name)
+    return told if isinstance(told, dict) else {}
 
 
 def _obtained(header: Header) -> Iterator[tuple[str, Any]]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from tautochrone.base.errors import MeasuringError, TautoError
+from tautochrone.base.errors import DamagedError, MeasuringError, TautoError
 from tautochrone.measure.loads.kinds import COMMAND
 from tautochrone.measure.loads.spec import option
 from tautochrone.run.conditions import LoadReport
@@ -121,14 +121,12 @@ class Loads:
         self.look()
         reports = []
         for part in self._parts:
+            asked = " ".join(part.words)
+            own = {"name": part.name, "asked": asked, "cpus": self._cpus(part.words)}
             try:
-                report = part.running.end()
-            except MeasuringError as error:
+                reports.append(LoadReport.of({**own, **part.running.end()}))
+            except (MeasuringError, DamagedError) as error:
                 self.failure = self.failure or LoadFailure(part.name, str(error))
-            else:
-                asked = " ".join(part.words)
-                own = {"name": part.name, "asked": asked, "cpus": self._cpus(part.words)}
-                reports.append(LoadReport.of({**own, **report}))
         return reports
 
     def abandon(self) -> None:

@@ -26,6 +26,28 @@ def test_what_is_not_known_is_kept_where_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "told",
+    [
+        {"plan": None, "load_reports": None, "answer": None},
+        {
+            "plan": {"cells": None, "title": None, "require": None},
+            "deployment": {"name": "MI", "settings": None},
+        },
+        {"virtual": {"cpus": None}, "load_reports": [{"elapsed_ns": None}]},
+    ],
+)
+def test_null_where_a_record_has_none_is_as_if_nothing_were_told(told: dict[str, object]) -> None:
+    whole = {"load": "cpu", **told}
+    conditions = RunConditions.of(whole)
+    assert (conditions.load, conditions.plan, conditions.stored) == ("cpu", PlanCell(), whole)
+
+
+def test_a_thread_of_which_nothing_was_obtained_is_read() -> None:
+    source = {"source": 0, "name": "kernel", "requested": {"policy": "fifo"}, "obtained": None}
+    assert Header.of({"sources": [source]}).sources[0].obtained == {}
+
+
+@pytest.mark.parametrize(
     ("told", "where"),
     [
         ({"load": 7}, r"\$.load"),
