@@ -88,7 +88,7 @@ def test_what_can_not_be_put_back_is_a_loud_error_after_the_run_is_sealed(
         run_cell(cell(), store, machine, FACTS)
     (run,) = store.runs()
     assert run.manifest.state == "sealed"
-    assert run.count() == 50
+    assert sum(book.released or 0 for book in run.manifest.books) == 50
 
 
 def test_a_refused_change_leaves_nothing(machine: FakeMachine, store: Store) -> None:

@@ -252,13 +252,18 @@ def test_a_run_whose_connection_is_cut_keeps_what_came_before(
     cell = worded("cyclic", ("--cpus", a_cpu(), "--duration", "60s", *policy_options()), "a test")
     store = Store(tmp_path)
     with open_target(openssh.where) as target:
-        cut = threading.Timer(1.5, lambda: openssh.kill_sessions(signal.SIGKILL))
-        cut.start()
+
+        def cut() -> None:
+            wait_until(lambda: is_measuring(tmp_path), "samples come")
+            openssh.kill_sessions(signal.SIGKILL)
+
+        cutting = threading.Thread(target=cut)
+        cutting.start()
         try:
             with pytest.raises(MeasuringError, match="lost"):
                 run_cell(cell, store, target, {})
         finally:
-            cut.cancel()
+            cutting.join()
     assert any(path.stat().st_size > 0 for path in tmp_path.rglob("*") if path.is_file())
 
 

@@ -203,7 +203,7 @@ def test_every_third_datagram_lost_is_shown_and_the_picture_goes_on(
         seen.until(f"{KNOWN}.reception.received === {relay.passed}")
         seen.until(f"document.getElementById('lost').textContent === '{relay.dropped_before_the_last}'")
 
-        assert relay.dropped > 50
+        assert relay.dropped > 10
         assert seen.known("reception.lost") == relay.dropped_before_the_last
         assert "datagrams lost" in seen.page.evaluate(f"strip.sentence({KNOWN}.state.period_ns)")
         assert seen.page.locator("#lost").get_attribute("class") == "num bad"
