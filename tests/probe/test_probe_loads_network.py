@@ -121,7 +121,11 @@ def cpu_time_s(pid: int) -> float:
 
 
 def sockets(pid: int) -> int:
-    return sum(str(entry.readlink()).startswith("socket:") for entry in Path(f"/proc/{pid}/fd").iterdir())
+    found = 0
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            found += str(entry.readlink()).startswith("socket:")
+    return found
 
 
 def interrupts(cpus: str) -> dict[str, int]:

@@ -305,7 +305,6 @@ def test_a_manifest_with_a_malformed_part_is_damage(tmp_path: Path, part: str, v
 HEADER_PARTS: list[tuple[tuple[str | int, ...], object]] = [
     (("sources", 0), {"name": "cpu0"}),
     (("sources", 0, "start_ns"), "soon"),
-    (("sources", 0, "obtained"), None),
     (("sources", 0, "obtained", "cpu"), "0"),
     (("sources",), {}),
     (("tables",), "samples"),
@@ -314,7 +313,6 @@ HEADER_PARTS: list[tuple[tuple[str | int, ...], object]] = [
     (("measures", 0), None),
     (("clock",), {"name": "monotonic"}),
     (("epoch", "realtime_ns"), "now"),
-    (("schedule",), None),
     (("schedule", "period_ns"), "1ms"),
     (("process",), []),
 ]

@@ -1,5 +1,6 @@
 """The server of the live view, spoken to as a page speaks to it."""
 
+import asyncio
 import json
 import re
 import socket
@@ -15,7 +16,7 @@ from websockets.sync.client import ClientConnection, connect
 from real import PATIENCE_S, wait_until
 from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.tire.demonstrator.address import Address, read_address
-from tautochrone.tire.demonstrator.server import STATES, Demonstrator, demonstrate
+from tautochrone.tire.demonstrator.server import STATES, Demonstrator, Viewer, demonstrate
 from tire_datagrams import datagram, numbered, send
 
 pytestmark = pytest.mark.slow
@@ -225,3 +226,14 @@ def test_a_page_that_nobody_serves_is_not_told(monkeypatch: pytest.MonkeyPatch) 
         demonstrate(FREE, FREE, from_start=True),
     ):
         pytest.fail("it was said to be served")
+
+
+def test_nothing_that_may_be_left_out_comes_after_the_last_word() -> None:
+    async def all_of(viewer: Viewer) -> list[str]:
+        return [message async for message in viewer.messages()]
+
+    viewer = Viewer()
+    viewer.show("a picture")
+    viewer.tell("ended")
+    viewer.end()
+    assert asyncio.run(all_of(viewer)) == ["ended"]

@@ -84,8 +84,9 @@ class Viewer:
         self._something.set()
 
     def end(self) -> None:
-        """Nothing more will come."""
+        """Nothing more will come; what may be left out is not shown after the last word."""
         self._ended = True
+        self._waiting.clear()
         self._something.set()
 
     async def messages(self) -> AsyncIterator[str]:
