@@ -190,7 +190,7 @@ def test_without_any_other_run_small_differences_are_never_shown(tmp_path: Path)
     assert _metric(found, "p50").verdict == "no difference shown"
     assert found.gates[0].passing == "not shown"
     assert found.gates[0].runs_needed is not None
-    large = compare([sides[0], _side(store, "C", range(2, 3), scale=3.0)])
+    large = compare([sides[0], _side(store, "C", range(2, 3), scale=30.0)])
     assert _metric(large, "p50").verdict == "worse"
 
 

@@ -13,8 +13,6 @@ from tautochrone.judge.requirement.evidence import SeenSource
 from tautochrone.judge.requirement.of_share import count
 from tautochrone.judge.requirement.share import (
     CountedShare,
-    least_later,
-    most_later,
     most_of_runs,
     samples_needed,
     samples_to_settle,
@@ -50,13 +48,14 @@ def test_what_passed_the_limit_is_one_event_at_least() -> None:
 
 def test_how_many_may_pass_is_where_the_limit_just_is_met() -> None:
     for allowed, effect in ((0.01, 1.0), (0.001, 3.0)):
-        most = most_later(50_000, allowed, 0.95, effect)
+        found = CountedShare(50_000, 0, effect=effect)
+        most = found.most_later(allowed, 0.95)
         assert most is not None
         assert upper(50_000, most, 0.95, effect) <= allowed < upper(50_000, most + 1, 0.95, effect)
-        least = least_later(50_000, allowed, 0.95, effect)
+        least = CountedShare(50_000, 5_000, effect=effect).least_later(allowed, 0.95)
         assert least is not None
         assert lower(50_000, least, 0.95, effect) > allowed >= lower(50_000, least - 1, 0.95, effect)
-    assert most_later(10, 0.001, 0.95) is None
+    assert CountedShare(10, 0).most_later(0.001, 0.95) is None
 
 
 def test_the_samples_needed_without_an_exceedance_are_those_of_the_formula() -> None:

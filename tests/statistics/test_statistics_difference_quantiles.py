@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dependent_series import PERIOD_NS, latencies, one_run, one_source
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.statistics.counts import counts_of
-from tautochrone.statistics.difference.between_runs import between_runs, resolution
+from tautochrone.statistics.difference.between_runs import DifferenceSpread, of_runs, resolution
 from tautochrone.statistics.difference.quantile_difference import (
     QuantileDifference,
     pairwise_differences,
@@ -276,25 +276,31 @@ def test_a_run_that_lost_its_quantile_is_not_left_out() -> None:
     assert found.second_ns is None
 
 
+def difference(first: list[int], second: list[int], step: float = 0.0) -> DifferenceSpread:
+    found = of_runs(first, second, step=step)
+    assert found is not None
+    return found
+
+
 def test_welch_of_logarithms_is_scipys() -> None:
-    found = between_runs([1_000, 1_100, 1_050, 990], [1_300, 1_500, 1_200], 0, 0.95)
+    found = difference([1_000, 1_100, 1_050, 990], [1_300, 1_500, 1_200])
     # scipy.stats.ttest_ind(…, equal_var=False): of the logarithms, and below of the numbers
     assert found.p == pytest.approx(0.04780423111478663)
-    assert (found.ratio_low, found.ratio_high) == pytest.approx((1.0050208599124046, 1.6400618995615108))
-    assert 0 <= found.low_ns < found.difference_ns < found.high_ns
-    below = between_runs([-3, 2, 1], [5, 6, 9], 0, 0.95)
-    assert (below.low_ns, below.high_ns) == pytest.approx((1.1503334961411404, 12.182999837192193))
-    assert below.ratio is None
+    assert found.ratio(0.95) == pytest.approx((1.0050208599124046, 1.6400618995615108))
+    assert 0 <= found.interval(0.95)[0] < found.second - found.first < found.interval(0.95)[1]
+    below = difference([-3, 2, 1], [5, 6, 9])
+    assert below.interval(0.95) == pytest.approx((1.1503334961411404, 12.182999837192193))
+    assert below.ratio(0.95) is None
 
 
 def test_equal_quantiles_of_all_runs_are_as_uncertain_as_the_clock() -> None:
     assert resolution([[np.array([172, 344])], [np.array([516])]]) == 172
     assert resolution([[np.array([172]), np.array([344])], [np.array([516]), np.array([516])]]) == 172
-    found = between_runs([344] * 3, [516] * 3, 172, 0.95)
-    assert found.low_ns < 172 < found.high_ns
+    found = difference([344] * 3, [516] * 3, 172)
+    assert found.interval(0.95)[0] < 172 < found.interval(0.95)[1]
     assert found.p > 0.001
-    assert between_runs([344] * 3, [344] * 3, 172, 0.95).p == 1.0
-    assert between_runs([7] * 3, [7] * 3, 0, 0.95).p == 1.0
+    assert difference([344] * 3, [344] * 3, 172).p == 1.0
+    assert difference([7] * 3, [7] * 3).p == 1.0
 
 
 def test_what_lies_between_two_constant_sides_is_no_step_of_the_clock() -> None:
@@ -315,10 +321,10 @@ def test_what_lies_between_two_constant_sides_is_no_step_of_the_clock() -> None:
 def test_runs_of_any_size_have_an_interval_that_a_float_holds(
     first: list[int], second: list[int], confidence: float
 ) -> None:
-    found = between_runs(first, second, 1, confidence)
-    ends = (found.low_ns, found.difference_ns, found.high_ns, found.ratio_low, found.ratio, found.ratio_high)
-    assert all(math.isfinite(one) for one in ends if one is not None)
-    assert found.low_ns <= found.difference_ns <= found.high_ns
+    found = difference(first, second, 1)
+    low, high = found.interval(confidence)
+    assert all(map(math.isfinite, (low, high, *(found.ratio(confidence) or ()))))
+    assert low <= found.second - found.first <= high or math.isclose(low, high, abs_tol=1.0)
 
 
 def test_every_pair_of_several_sides_is_compared_as_it_would_be_alone() -> None:

@@ -179,7 +179,11 @@ def test_every_higher_threshold_is_within_the_interval(plain: Tail) -> None:
     assert plain.peaks is not None
     assert len(plain.higher) > 3
     assert all(one.threshold_ns > plain.peaks.threshold_ns for one in plain.higher)
-    alone = [replace(plain, peaks=one, higher=()) for one in (plain.peaks, *plain.higher)]
+    surer = 1 - 2 * (1 - plain.confidence)  # the higher ones may err twice as often
+    alone = [
+        replace(plain, peaks=one, higher=(), confidence=plain.confidence if one is plain.peaks else surer)
+        for one in (plain.peaks, *plain.higher)
+    ]
     for limit_ns in plain.maximum_ns * np.array([0.3, 0.7, 1.0, 1.5]):
         found = [chance(one, int(limit_ns)) for one in (plain, *alone)]
         ends = [(one.low, one.high) for one in found if one is not None]
@@ -203,6 +207,8 @@ def said_to_hold(law: Law, n: int, rounds: int, rarer: float = 1.0) -> float:
 def test_a_rare_second_cause_within_the_range_of_the_others_is_not_extrapolated_away() -> None:
     # One threshold alone says so in more than half of such runs.
     assert said_to_hold(two_causes(100_000, 10, 25_000, 20_000), 100_000, 16) <= 0.2
+    # The worst kind: spread over all of the others, so that one of ten is later than all of them.
+    assert said_to_hold(two_causes(20_000, 10, 5_000, 20_000), 20_000, 24) <= 0.21
 
 
 @pytest.mark.long
@@ -227,7 +233,7 @@ def test_it_is_not_said_to_hold_more_often_than_the_documentation_says(
 @pytest.mark.slow
 @pytest.mark.parametrize("rounds", [25, pytest.param(100, marks=pytest.mark.long)])
 def test_what_is_far_rarer_than_allowed_is_still_shown_by_its_tail(rounds: int) -> None:
-    assert said_to_hold(pareto(0.0), 20_000, rounds, rarer=1_000) > 0.25
+    assert said_to_hold(pareto(0.0), 20_000, rounds, rarer=1_000) > 0.1
 
 
 @pytest.mark.slow

@@ -14,8 +14,8 @@ from tautochrone.judge.comparison.metric import (
     OfTheseRuns,
     SourcePart,
 )
-from tautochrone.judge.comparison.spread import DifferenceSpread
 from tautochrone.judge.comparison.standing import Objection, Standing
+from tautochrone.statistics.difference.between_runs import DifferenceSpread
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 
 # What a comparison says, in words.

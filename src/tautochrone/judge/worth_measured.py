@@ -7,11 +7,12 @@ from typing import Literal
 
 from tautochrone.base.errors import TautoError
 from tautochrone.judge.comparison.losses import Rates, rates
-from tautochrone.judge.comparison.spread import DifferenceSpread, Sources, of_runs
+from tautochrone.judge.comparison.spread import Sources
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.worth import StatePair, Thing
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts
+from tautochrone.statistics.difference.between_runs import DifferenceSpread, of_runs
 from tautochrone.statistics.difference.resampling import quantile_with_lost
 from tautochrone.statistics.difference.sides import all_counts, all_lost
 from tautochrone.statistics.quantiles import CONFIDENCE, Quantile, interval_ranks, samples_needed

@@ -11,14 +11,11 @@ from tautochrone.base.words import listed
 from tautochrone.middleware.lanes import rate
 from tautochrone.middleware.throughput_judge import name_of
 from tautochrone.middleware.throughput_tables import Kind, ThroughputLane, drained, kinds_of, of_lane, rows_of
-from tautochrone.statistics.difference.between_runs import FEWEST_RUNS, between_runs
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS, of_runs
 from tautochrone.statistics.difference.ranking import Ranking, rank
 from tautochrone.target.middleware import ONE_WAY, TWO_WAY
 
 # Which transport is faster: said only where repetitions show it.
-
-
-_STEP_PS = 1
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class TransportOrder:
 def order_of(times_ns: Mapping[str, Sequence[float]]) -> TransportOrder | None:
     """Order candidates by the mean times of their runs; None where there are not two.
 
-    All pairs are tested as two small samples of runs (`between_runs`), adjusted together (Holm).
+    All pairs are tested as two small samples of runs (`of_runs`), adjusted together (Holm).
 
     Args:
         times_ns: of each candidate the time of one call in each of its runs.
@@ -63,10 +60,10 @@ def order_of(times_ns: Mapping[str, Sequence[float]]) -> TransportOrder | None:
     names = sorted(held, key=lambda name: means[name])
     ranking = None
     if min(map(len, held.values())) >= FEWEST_RUNS:
-        whole_ps = {name: [round(one * 1e3) for one in own] for name, own in held.items()}
         p = {
-            (first, second): between_runs(whole_ps[names[first]], whole_ps[names[second]], _STEP_PS, 0.95).p
+            (first, second): found.p
             for first, second in combinations(range(len(names)), 2)
+            if (found := of_runs(held[names[first]], held[names[second]])) is not None
         }
         ranking = rank(names, [means[name] for name in names], p)
     return TransportOrder(tuple(names), tuple(means[name] for name in names), ranking)

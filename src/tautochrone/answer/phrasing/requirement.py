@@ -31,6 +31,7 @@ _NOTES: dict[Note, str] = {
     ),
     "several": "That one of {} does not hold is corrected for their number (Bonferroni).",
     "idle": "Nothing ran beside the measurement: an idle machine flatters.",
+    "watched": "The confidence holds for all looks together, however many there are and whichever ends it.",
 }
 _ALIKE = 1.05  # above it, neighbours are said to be alike
 _COMMON = 0.1

@@ -59,6 +59,11 @@ _TEMPLATES = {
     "{extremal_index:.2f}); the intervals are as wide as for {effective:,.0f} independent ones.",
     "overlap": "The level of once in {samples:,.0f} samples is {peaks_value} ({peaks_low} to {peaks_high}) "
     "and {maxima_value} ({maxima_low} to {maxima_high}) by peaks and by maxima; the intervals overlap.",
+    "no halves": "The halves of the run have too few exceedances to be looked at by themselves.",
+    "settled": "Each half of the run by itself says the same: its interval of the level of once in "
+    "{samples:,.0f} samples contains that of the whole run, {value}.",
+    "unsettled": "A half of the run by itself says otherwise: it puts the level of once in {samples:,.0f} "
+    "samples at {half} ({low} to {high}), the whole run at {value}.",
     "lost": "How many releases were missed or samples dropped is not known; those may be the latest of all.",
 }
 _TEMPLATES["of the most"] = _TEMPLATES["of the root"].replace(
@@ -92,6 +97,7 @@ _ADVICE = {
     "timeline.",
     "abrupt end": "Use the bound that assumes no distribution; what ends it so sharply may be the "
     "experiment.",
+    "unsettled": "Measure for longer, until half of the run says what the whole does.",
     "few clusters": "Measure for longer, until the largest come in more clusters.",
     "lost": "Measure again, to the end of the run.",
 }

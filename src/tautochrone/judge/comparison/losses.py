@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from tautochrone.judge.comparison.spread import LEAST_SPREAD, Basis, Sources, lost_in_blocks
-from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.judge.comparison.spread import Sources, lost_in_blocks
+from tautochrone.statistics.difference.between_runs import ASSUMED, FEWEST_RUNS, Basis
 
 _STRETCHES = 16
 _FEWEST_FREEDOM = 2
@@ -110,13 +110,12 @@ def rates(
     if len(told) < len(stretches):
         return None
     # What one stretch has more than another by its nature, a whole run has more in each of its stretches.
-    # And as of quantiles, runs are taken to differ by LEAST_SPREAD of their share at least.
-    by_nature = max(_STRETCHES * (own_dispersion - 1), LEAST_SPREAD**2 * max(lost for lost, _ in sums))
+    # And as of quantiles, runs are supposed to differ by factors.
+    by_nature = max(_STRETCHES * (own_dispersion - 1), ASSUMED.variance * max(lost for lost, _ in sums))
     dispersion = 1 + by_nature
     if min(of for _, of in sums) < _FEWEST_RELEASES * dispersion:
         return None  # they came in so few bunches that an interval would say nothing
-    freedom = sum(len(one) - 1 for one in told)
-    return Rates(sums[0], sums[1], dispersion, float(freedom), "stretches", runs)
+    return Rates(sums[0], sums[1], dispersion, ASSUMED.freedom, "stretches", runs)
 
 
 def tally(run: Sources) -> Tally | None:

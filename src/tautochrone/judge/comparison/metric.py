@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tautochrone.judge.comparison.losses import Rates
-from tautochrone.judge.comparison.spread import DifferenceSpread
 from tautochrone.statistics.counts import Counts
+from tautochrone.statistics.difference.between_runs import DifferenceSpread
 from tautochrone.statistics.difference.quantile_difference import Note as QuantileNote
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.ranking import holm

@@ -16,6 +16,7 @@ from tautochrone.judge.comparison.metric import (
     uncertain_metric,
 )
 from tautochrone.judge.comparison.samples import MeasuredSide
+from tautochrone.statistics.difference.between_runs import DifferenceSpread, of_runs
 from tautochrone.statistics.difference.quantile_difference import quantile_differences
 from tautochrone.statistics.difference.sides import Side as Sources
 from tautochrone.statistics.difference.sides import all_counts, all_lost, size_in_words, superiority
@@ -130,14 +131,14 @@ def _value(side: Sources, q: float) -> float | None:
 
 def _from_runs(
     sides: tuple[Sources, Sources], others: tuple[Sources, Sources], q: float
-) -> spread.DifferenceSpread | None:
+) -> DifferenceSpread | None:
     """The difference of a quantile with its spread from run to run, where that is known."""
     values = [[spread.level(run, q) for run in side] for side in sides]
     if any(one is None for side in values for one in side):
         return None
     own = [[float(one) for one in side if one is not None] for side in values]
     more = [[float(one) for run in side if (one := spread.level(run, q)) is not None] for side in others]
-    return spread.of_runs(own[0], own[1], more)
+    return of_runs(own[0], own[1], more)
 
 
 def _maximum(sides: tuple[Sources, Sources], others: tuple[Sources, Sources]) -> ComparedMetric:
@@ -150,7 +151,7 @@ def _maximum(sides: tuple[Sources, Sources], others: tuple[Sources, Sources]) ->
     more = [[one for run in side if (one := spread.largest(run, min(lengths))) is not None] for side in alike]
     told = [[one for one in side if one is not None] for side in values]
     complete = all(len(one) == len(side) for one, side in zip(told, sides, strict=True))
-    known = spread.of_runs(told[0], told[1], more) if complete else None
+    known = of_runs(told[0], told[1], more) if complete else None
     first, second = (float(all_counts(side).value[-1]) for side in sides)
     ratio = second / first if min(first, second) > 0 else None
     basis = "" if known is None else known.basis

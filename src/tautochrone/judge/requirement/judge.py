@@ -147,9 +147,9 @@ def _batches(seen: Sequence[SeenSource]) -> list[list[float]] | None:
     return found
 
 
-Note = Literal["maximum", "bursts", "extrapolated", "histogram", "several", "idle"]
+Note = Literal["maximum", "bursts", "extrapolated", "histogram", "several", "idle", "watched"]
 """What must be said with a judgement: it is of a maximum; of misses that may come in bursts; extrapolated; of
-a histogram; corrected for the number of lines; measured on an idle machine."""
+a histogram; corrected for the number of lines; measured on an idle machine; right for any number of looks."""
 
 
 @dataclass(frozen=True)
@@ -187,18 +187,26 @@ class Judgement:
     notes: tuple[Note, ...] = ()
 
 
-def judge(requirement: Requirement, runs: Sequence[StoredRun], *, counted: bool = False) -> Judgement:
+def judge(
+    requirement: Requirement, runs: Sequence[StoredRun], *, counted: bool = False, watched: bool = False
+) -> Judgement:
     """Judge runs by a requirement.
 
     Args:
         runs: of any conditions; those without the measure are left out.
         counted: whether only what was counted may decide, and no extrapolated tail.
+        watched: whether it is one of several looks, at any of which the measuring may stop: the limits of
+            shares are then right for all looks together, and only what was counted decides.
     """
-    return judge_all([requirement], runs, counted=counted)[0]
+    return judge_all([requirement], runs, counted=counted, watched=watched)[0]
 
 
 def judge_all(
-    requirements: Sequence[Requirement], runs: Sequence[StoredRun], *, counted: bool = False
+    requirements: Sequence[Requirement],
+    runs: Sequence[StoredRun],
+    *,
+    counted: bool = False,
+    watched: bool = False,
 ) -> tuple[Judgement, ...]:
     """The same of several requirements, each by itself; samples are read once for each measure."""
     known: dict[tuple[str | None, ...], list[SourceGroup]] = {}
@@ -207,12 +215,17 @@ def judge_all(
         meant = tuple(measure_of(run, one.measure) for run in runs)
         if meant not in known:
             known[meant] = groups_of(runs, one.measure)
-        found.append(_judge(one, runs, known[meant], counted=counted))
+        found.append(_judge(one, runs, known[meant], counted=counted, watched=watched))
     return tuple(found)
 
 
 def _judge(
-    requirement: Requirement, runs: Sequence[StoredRun], groups: Sequence[SourceGroup], *, counted: bool
+    requirement: Requirement,
+    runs: Sequence[StoredRun],
+    groups: Sequence[SourceGroup],
+    *,
+    counted: bool,
+    watched: bool,
 ) -> Judgement:
     if not groups:
         return Judgement(requirement, "not shown", _why_none(requirement, runs))
@@ -220,7 +233,13 @@ def _judge(
     if not groups:
         there = tuple(dict.fromkeys(group.source for group in known))
         return Judgement(requirement, "not shown", Nothing("no source", there))
-    lines = sorted((_line(requirement, group, len(groups), counted) for group in groups), key=_urgency)
+    judged = (
+        line_of_mean(requirement, group, len(groups))
+        if requirement.kind == "mean"
+        else line_of_share(requirement, group, len(groups), counted=counted, watched=watched)
+        for group in groups
+    )
+    lines = sorted(judged, key=_urgency)
     worst = lines[0]
     return Judgement(
         requirement,
@@ -229,14 +248,8 @@ def _judge(
         worst.basis,
         *_longest(lines),
         lines=tuple(lines),
-        notes=tuple(_notes(requirement, lines, groups)),
+        notes=(*_notes(requirement, lines, groups), *(("watched",) if watched else ())),
     )
-
-
-def _line(requirement: Requirement, group: SourceGroup, groups: int, counted: bool) -> JudgedLine:
-    if requirement.kind == "mean":
-        return line_of_mean(requirement, group, groups)
-    return line_of_share(requirement, group, groups, counted=counted)
 
 
 def _urgency(line: JudgedLine) -> tuple[int, bool, float, int]:

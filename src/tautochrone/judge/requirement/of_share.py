@@ -20,9 +20,8 @@ from tautochrone.judge.requirement.line import (
     ToSettle,
 )
 from tautochrone.judge.requirement.share import (
+    ANY_LOOK,
     CountedShare,
-    least_later,
-    most_later,
     samples_needed,
     samples_to_settle,
 )
@@ -46,10 +45,20 @@ class Sides:
     fails: float
 
 
-def line_of_share(requirement: Requirement, group: SourceGroup, groups: int, *, counted: bool) -> JudgedLine:
-    """Judge one source."""
+def line_of_share(
+    requirement: Requirement, group: SourceGroup, groups: int, *, counted: bool, watched: bool = False
+) -> JudgedLine:
+    """Judge one source.
+
+    Args:
+        counted: whether only what was counted may decide, and no extrapolated tail.
+        watched: whether it is one of several looks, at any of which the measuring may stop. Only what was
+            counted decides then.
+    """
     sides = Sides(requirement.confidence, 1 - (1 - requirement.confidence) / groups)
     found = count(requirement, group.seen)
+    if watched:
+        counted, found = True, replace(found, rule=ANY_LOOK)
     allowed = allowed_share(requirement, group.seen[0])
     line = JudgedLine(
         where=group.where,
@@ -340,8 +349,8 @@ def _quantile(
     if requirement.kind != "quantile" or requirement.q is None or not parts:
         return None
     counts, share = merge(parts), float(1 - Fraction(repr(requirement.q)))
-    at_most = most_later(found.samples, share, sides.holds, found.surely(sides.holds))
-    at_least = least_later(found.samples, share, sides.fails, found.effect_below(sides.fails))
+    at_most = found.most_later(share, sides.holds)
+    at_least = found.least_later(share, sides.fails)
     return Limits(
         value=_at(counts, rank(found.samples, requirement.q)),
         low=None if at_least is None else _at(counts, found.samples - at_least + 1),

@@ -15,16 +15,33 @@ clusters tell little of how large clusters are, so their effect is enlarged for 
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from scipy import special
 
 from tautochrone.statistics.difference.dependence import enlarged_effect
 from tautochrone.statistics.quantiles import lower, upper
+from tautochrone.statistics.sequential import watched_high, watched_low
 
 _EXACT = 1e-6
 _MOST = 1e15  # samples: nobody measures so long
+
+
+@dataclass(frozen=True)
+class LimitRule:
+    """How the one-sided limits of a share are computed, from samples, how many of them were later, the
+    confidence, and how many count as one."""
+
+    upper: Callable[[float, float, float, float], float]
+    lower: Callable[[float, float, float, float], float]
+
+
+ONE_LOOK = LimitRule(upper, lower)
+"""Clopper and Pearson's: right for a single look, at a length that was chosen before."""
+
+ANY_LOOK = LimitRule(watched_high, watched_low)
+"""Right however often one looks, and whenever one stops."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +57,7 @@ class CountedShare:
         of_clusters: what of the effect is that of these groups, at least 1.
         runs: of each of three or more repetitions, how many may have passed it, and of how many; else empty.
         of_runs: what of the effect is that of how these differ, at least 1.
+        rule: how its limits are computed.
     """
 
     samples: int
@@ -50,6 +68,7 @@ class CountedShare:
     of_clusters: float = 1.0
     runs: tuple[tuple[int, int], ...] = ()
     of_runs: float = 1.0
+    rule: LimitRule = ONE_LOOK
 
     def surely(self, confidence: float, longer: float = 1.0) -> float:
         """Return the effect for the upper limit, which allows for how few clusters and runs it was seen in.
@@ -79,7 +98,7 @@ class CountedShare:
 
     def high(self, confidence: float) -> float:
         """Upper limit of the share, with what is unknown taken for later."""
-        return upper(self.samples, self.later + self.unknown, confidence, self.surely(confidence))
+        return self.rule.upper(self.samples, self.later + self.unknown, confidence, self.surely(confidence))
 
     def low(self, confidence: float) -> float:
         """Lower limit of the share, with what is unknown taken for in time.
@@ -87,7 +106,25 @@ class CountedShare:
         What passed the limit came at once at most: it counts as one independent event at least.
         """
         effect = min(self.effect_below(confidence), max(1.0, self.later))
-        return lower(self.samples, self.later, confidence, effect)
+        return self.rule.lower(self.samples, self.later, confidence, effect)
+
+    def most_later(self, allowed: float, confidence: float) -> int | None:
+        """Return how many may pass a limit so that no more than allowed is shown to; None: not even none."""
+        effect = self.surely(confidence)
+        counts = range(self.samples + 1)
+        found = bisect_right(
+            counts, allowed, key=lambda later: self.rule.upper(self.samples, later, confidence, effect)
+        )
+        return found - 1 if found else None
+
+    def least_later(self, allowed: float, confidence: float) -> int | None:
+        """Return how many must pass a limit so that more than allowed is shown to; None: not even all."""
+        effect = self.effect_below(confidence)
+        counts = range(1, self.samples + 1)
+        found = bisect_right(
+            counts, allowed, key=lambda later: self.rule.lower(self.samples, later, confidence, effect)
+        )
+        return found + 1 if found < self.samples else None
 
 
 def most_of_runs(runs: Sequence[tuple[int, int]], confidence: float, more: float = 1.0) -> float:
@@ -112,20 +149,6 @@ def most_of_runs(runs: Sequence[tuple[int, int]], confidence: float, more: float
     return math.exp(min(0.0, mean + reach))
 
 
-def most_later(samples: int, allowed: float, confidence: float, effect: float = 1.0) -> int | None:
-    """How many may pass a limit so that at most the allowed share is shown to; None: not even none may."""
-    counts = range(samples + 1)
-    found = bisect_right(counts, allowed, key=lambda later: upper(samples, later, confidence, effect))
-    return found - 1 if found else None
-
-
-def least_later(samples: int, allowed: float, confidence: float, effect: float = 1.0) -> int | None:
-    """How many must pass a limit so that more than the allowed share is shown to; None: not even all."""
-    counts = range(1, samples + 1)
-    found = bisect_right(counts, allowed, key=lambda later: lower(samples, later, confidence, effect))
-    return found + 1 if found < samples else None
-
-
 def samples_needed(allowed: float, confidence: float, effect: float = 1.0) -> int:
     """How many samples it takes, none of which passes the limit: ln(1 - confidence) / ln(1 - allowed), times
     the effect.
@@ -145,18 +168,20 @@ def samples_to_settle(
         confidence_against: with which it must be shown not to.
     """
     share = counted.later / counted.samples if counted.samples else 0.0
-    if not counted.later + counted.unknown:
-        return samples_needed(allowed, confidence, counted.effect) if 0 < allowed < 1 else None
+    if not 0 < allowed < 1:
+        return None
+    if not counted.later + counted.unknown and counted.rule is ONE_LOOK:
+        return samples_needed(allowed, confidence, counted.effect)
     pessimistic = (counted.later + counted.unknown) / counted.samples
 
     def settled(samples: float) -> bool:
         later = share * samples
         effect = min(counted.effect_below(confidence_against), max(1.0, later))
         surely = counted.surely(confidence, samples / counted.samples)
-        holds = upper(samples, pessimistic * samples, confidence, surely) <= allowed
-        return holds or lower(samples, later, confidence_against, effect) > allowed
+        holds = counted.rule.upper(samples, pessimistic * samples, confidence, surely) <= allowed
+        return holds or counted.rule.lower(samples, later, confidence_against, effect) > allowed
 
-    high = float(counted.samples)
+    high = float(max(counted.samples, 1))
     while not settled(high):
         high *= 2
         if high > _MOST:

@@ -1,37 +1,268 @@
-"""A difference of quantiles that were measured in several runs of each side."""
+"""How much a number differs from run to run, and with that, how sure a difference of two systems is.
+
+Samples of one run say how sure that run's own quantile is. Two runs of one system differ by more, since
+memory lies elsewhere, another temperature rules, another neighbour is awake. So the run is the unit here,
+in one model for all that compares, checks, selects or watches runs: the logarithm of a run's number (a
+quantile, a share of misses) is that of its system plus an effect of the run, which is normal. Logarithms,
+because such numbers differ by factors; where one is not above 0, the numbers themselves.
+
+How large the effects are is estimated from the runs at hand, from others under the same conditions, and
+from what is known of the machine otherwise. A few runs tell a variance badly, so theirs is shrunk towards
+that of other groups of runs, by as much as those groups agree with each other: Smyth, Linear Models and
+Empirical Bayes Methods for Assessing Differential Expression in Microarray Experiments, Statistical
+Applications in Genetics and Molecular Biology 3, 2004, sections 4 and 6.2. Where nothing is known,
+`ASSUMED` stands for it, and that is said.
+"""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special
 
 from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.difference.resampling import quantile_with_lost
 from tautochrone.statistics.difference.sides import Side, all_counts, all_lost
 from tautochrone.statistics.means import degrees_of_freedom
 
+Basis = Literal["repetitions", "runs alike", "other runs", "stretches"]
+"""What tells how runs differ, the best first: three repetitions on both sides; fewer, but groups of runs
+under the same conditions; only runs under other conditions; nothing but the runs themselves
+(`ASSUMED`)."""
+
 FEWEST_RUNS = 3
 
 FARTHEST = 50.0
-"""Ends of an interval of logarithms are at most so far from its middle: a ratio beyond that is a number that
-nobody can read, and then one that no float holds."""
+"""Ends of an interval of logarithms are at most so far from its middle: a ratio beyond that is a number
+that nobody can read, and then one that no float holds."""
+
+_FEWEST_FREEDOM = 2
+_FEWEST_GROUPS = 3
+_MOST_FREEDOM = 60.0
+_POWER = 0.8
+_MOST_RUNS = 200
 
 
 @dataclass(frozen=True)
-class BetweenRuns:
-    """A difference from run to run; all in ns but for the ratio. What is not known is None."""
+class RunSpread:
+    """The variance of a run's number around that of its system, and the degrees of freedom that it rests
+    on."""
 
-    first_ns: int
-    second_ns: int
-    difference_ns: float
-    low_ns: float
-    high_ns: float
-    ratio: float | None
-    ratio_low: float | None
-    ratio_high: float | None
-    p: float
+    variance: float
+    freedom: float
+
+
+ASSUMED = RunSpread(0.3**2, 3.0)
+"""What is supposed of logarithms where nothing tells: a run's quantile is 0.74 to 1.35 times that of its
+system in two of three runs, and that is not known well. So of two single runs nothing less than a factor
+of four is shown."""
+
+
+def spread_within(groups: Sequence[Sequence[float]]) -> RunSpread:
+    """Return the pooled variance of groups of values; with no degree of freedom where no group has two."""
+    own = [np.asarray(one, np.float64) for one in groups if len(one)]
+    freedom = sum(len(one) - 1 for one in own)
+    squares = sum(float(((one - one.mean()) ** 2).sum()) for one in own)
+    return RunSpread(squares / freedom if freedom else 0.0, float(freedom))
+
+
+def learnt(groups: Sequence[Sequence[float]]) -> RunSpread | None:
+    """Return what other groups of runs tell of the variance of a new group; None where they tell nothing.
+
+    From three groups on, its degrees of freedom are fewer the more the groups' variances differ; one or
+    two groups can't tell that, and count as one degree each. Groups whose runs are all alike are left
+    out.
+    """
+    known = [one for one in (spread_within([group]) for group in groups) if one.freedom and one.variance > 0]
+    if not known:
+        return None
+    pooled = sum(one.variance * one.freedom for one in known) / sum(one.freedom for one in known)
+    if len(known) < _FEWEST_GROUPS:
+        return RunSpread(pooled, float(len(known)))
+    halves = np.array([one.freedom / 2 for one in known])
+    centred = np.log([one.variance for one in known]) - special.digamma(halves) + np.log(halves)
+    beyond_chance = float(centred.var(ddof=1) - special.polygamma(1, halves).mean())
+    half = _MOST_FREEDOM / 2
+    if beyond_chance > special.polygamma(1, half):
+        half = float(optimize.brentq(lambda x: float(special.polygamma(1, x)) - beyond_chance, 1e-3, half))
+    return RunSpread(
+        math.exp(float(centred.mean()) + float(special.digamma(half)) - math.log(half)), 2 * half
+    )
+
+
+def shrunk(own: RunSpread, prior: RunSpread | None) -> RunSpread:
+    """Return a variance drawn towards what is known otherwise, weighted by degrees of freedom."""
+    if prior is None:
+        return own
+    freedom = own.freedom + prior.freedom
+    return RunSpread((own.variance * own.freedom + prior.variance * prior.freedom) / freedom, freedom)
+
+
+def next_run(
+    values: Sequence[float], confidence: float, prior: RunSpread | None = None
+) -> tuple[float, float] | None:
+    """Return the interval in which the number of one more run lies with this confidence.
+
+    Arguments: numbers of runs, all above 0; ``prior``: of logarithms, from other groups of runs. None:
+    fewer than three runs and no prior tell nothing.
+    """
+    logs = np.log(np.asarray(values, np.float64))
+    own = spread_within([logs.tolist()])
+    if not len(logs) or (prior is None and len(logs) < FEWEST_RUNS):
+        return None
+    known = shrunk(own, prior)
+    reach = float(special.stdtrit(known.freedom, (1 + confidence) / 2)) * math.sqrt(
+        known.variance * (1 + 1 / len(logs))
+    )
+    middle = float(logs.mean())
+    return math.exp(middle - min(FARTHEST, reach)), math.exp(middle + min(FARTHEST, reach))
+
+
+@dataclass(frozen=True)
+class DifferenceSpread:
+    """A difference of two sides, with what is needed for an interval of any confidence.
+
+    Attributes:
+        first: the value of the first side in ns; of several runs the geometric mean (or the mean, where not
+            all are above 0).
+        shift: second minus first, of logarithms where ``logarithmic``, else in ns.
+        error: standard error of it.
+        freedom: degrees of freedom of the error; infinite where it is known.
+        of_a_run: standard deviation of one run's value around that of its system, on the same scale.
+        runs: how many tell it.
+    """
+
+    first: float
+    second: float
+    shift: float
+    error: float
+    freedom: float
+    of_a_run: float
+    basis: Basis
+    runs: int
+    logarithmic: bool = True
+
+    @property
+    def p(self) -> float:
+        """Of the hypothesis that the two are equal, two-sided."""
+        if self.error == 0.0:
+            return 1.0 if self.shift == 0.0 else 0.0
+        return min(1.0, 2 * float(special.stdtr(self.freedom, -abs(self.shift) / self.error)))
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Of the difference in ns, two-sided: of the ratio, times the first value."""
+        low, high = self._ends(confidence)
+        if self.logarithmic:
+            return self.first * math.expm1(low), self.first * math.expm1(high)
+        return low, high
+
+    def ratio(self, confidence: float) -> tuple[float, float] | None:
+        """Of second over first; None where these are not all above 0."""
+        if not self.logarithmic:
+            return None
+        low, high = self._ends(confidence)
+        return math.exp(low), math.exp(high)
+
+    def runs_needed(self, allowed: float, alpha: float) -> int:
+        """So many runs of each side would show, at ``alpha`` one-sided and four times of five, an increase
+        that passes the one allowed by as much again; at least three, at most `_MOST_RUNS`.
+
+        Args:
+            allowed: as a share of the first value.
+        """
+        beyond = (
+            math.log((1 + 2 * allowed) / (1 + allowed)) if self.logarithmic else allowed * abs(self.first)
+        )
+        if self.of_a_run == 0.0 or beyond <= 0.0:
+            return FEWEST_RUNS
+        for runs in range(FEWEST_RUNS, _MOST_RUNS):
+            freedom = 2 * (runs - 1)
+            errors = beyond / (self.of_a_run * math.sqrt(2 / runs))
+            # Student's t of sides that differ by so many standard errors is noncentral.
+            if special.nctdtr(freedom, errors, special.stdtrit(freedom, 1 - alpha)) <= 1 - _POWER:
+                return runs
+        return _MOST_RUNS
+
+    def at_least(self, error: float | None) -> "DifferenceSpread":
+        """The same with no smaller standard error than that of the logarithms within the runs compared:
+        they may be less steady than those that tell the spread."""
+        if error is None or not self.logarithmic or error <= self.error:
+            return self
+        return replace(self, error=error)
+
+    def _ends(self, confidence: float) -> tuple[float, float]:
+        reach = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error
+        if self.logarithmic:
+            reach = min(FARTHEST, reach)
+        return self.shift - reach, self.shift + reach
+
+
+def of_runs(
+    first: Sequence[float],
+    second: Sequence[float],
+    others: Sequence[Sequence[float]] = (),
+    history: Sequence[Sequence[float]] = (),
+    step: float = 0.0,
+) -> DifferenceSpread | None:
+    """The difference of two sides, from the numbers of whole runs.
+
+    With three runs of each side, each side has a variance of its own (Welch, The Generalization of
+    "Student's" Problem when Several Different Population Variances are Involved, Biometrika 34, 1947);
+    with fewer, the two are pooled. Both are shrunk towards what ``history`` tells.
+
+    Args:
+        others: values of more runs, each group with the runs of one side: index 0 of the first, 1 of the
+            second. They count for the spread only.
+        history: of groups of runs under other conditions, those of a group under the same.
+        step: of the clock: equal values may differ by that much.
+
+    Returns:
+        None where nothing tells a spread.
+    """
+    own = [np.asarray(one, np.float64) for one in (first, second)]
+    more = [np.asarray(one, np.float64) for one in others] or [np.empty(0), np.empty(0)]
+    logarithmic = all((one > 0).all() for one in (*own, *more))
+    steps = [step / max(1.0, float(one.mean())) if logarithmic else step for one in own]
+    if logarithmic:
+        own, more = [np.log(one) for one in own], [np.log(one) for one in more]
+    groups = [np.concatenate(pair).tolist() for pair in zip(own, more, strict=True)]
+    known = [np.log(one).tolist() for one in history if min(one, default=0) > 0] if logarithmic else []
+    prior = learnt(known)
+    sizes = [len(one) for one in own]
+    if min(sizes) >= FEWEST_RUNS:
+        basis: Basis = "repetitions"
+        spreads = [shrunk(spread_within([one.tolist()]), prior) for one in own]
+        told = sum(sizes)
+    else:
+        pooled = spread_within(groups)
+        alike = pooled.freedom >= _FEWEST_FREEDOM
+        if not alike and prior is None:
+            return None
+        basis, told = "runs alike" if alike else "other runs", sum(map(len, groups))
+        spreads = [shrunk(pooled, prior)] * 2
+    parts = [
+        (one.variance + width**2 / 12) / size for one, width, size in zip(spreads, steps, sizes, strict=True)
+    ]
+    freedom = (
+        degrees_of_freedom(parts, [one.freedom for one in spreads])
+        if basis == "repetitions"
+        else spreads[0].freedom
+    )
+    means = [float(one.mean()) for one in own]
+    values = [math.exp(mean) for mean in means] if logarithmic else means
+    return DifferenceSpread(
+        first=values[0],
+        second=values[1],
+        shift=means[1] - means[0],
+        error=math.sqrt(sum(parts)),
+        freedom=freedom,
+        of_a_run=math.sqrt(sum(one.variance for one in spreads) / 2),
+        basis=basis,
+        runs=told,
+        logarithmic=logarithmic,
+    )
 
 
 def run_quantiles(side: Side, q: float) -> list[int | None] | None:
@@ -59,61 +290,3 @@ def resolution(sides: Sequence[Sequence[Integers]]) -> int:
     )
     every = every[every > 0]
     return int(every.min()) if len(every) else 0
-
-
-def between_runs(first: Sequence[int], second: Sequence[int], step_ns: int, confidence: float) -> BetweenRuns:
-    """Compare the runs' quantiles of two sides, at least 2 of each, as two small samples.
-
-    Welch, The Generalization of Student's Problem when Several Different Population Variances are Involved,
-    Biometrika 34, 1947, on the logarithms if all are above 0: latencies vary in proportion to their size.
-    The interval of the difference then comes from those of both sides: Zou and Donner, Construction of
-    Confidence Limits about Effect Measures: A General Approach, Statistics in Medicine 27, 2008.
-
-    ``step_ns`` is the clock's: values that are equal may still differ by that much (its variance is added).
-    """
-    logarithmic = min(*first, *second) > 0
-    sides = [np.asarray(one, np.float64) for one in (first, second)]
-    used = [np.log(one) if logarithmic else one for one in sides]
-    steps = [step_ns / one.mean() if logarithmic else float(step_ns) for one in sides]
-    means = [float(one.mean()) for one in used]
-    errors = [
-        (float(one.var(ddof=1)) + step**2 / 12) / len(one) for one, step in zip(used, steps, strict=True)
-    ]
-    total = sum(errors)
-    distance = means[1] - means[0]
-    if total == 0.0:
-        reach, p = 0.0, 0.0 if distance else 1.0
-        reaches = [0.0, 0.0]
-    else:
-        freedom = degrees_of_freedom(errors, [len(one) - 1 for one in used])
-        quantile = float(special.stdtrit(freedom, (1 + confidence) / 2))
-        widest = FARTHEST if logarithmic else math.inf
-        reach, *reaches = (min(widest, quantile * math.sqrt(one)) for one in (total, *errors))
-        p = min(1.0, 2 * float(special.stdtr(freedom, -abs(distance) / math.sqrt(total))))
-    if not logarithmic:
-        low, high = distance - reach, distance + reach
-        return BetweenRuns(round(means[0]), round(means[1]), distance, low, high, None, None, None, p)
-    centre = [math.exp(mean) for mean in means]
-    lower = [at * math.exp(-one) for at, one in zip(centre, reaches, strict=True)]
-    upper = [at * math.exp(one) for at, one in zip(centre, reaches, strict=True)]
-    difference = centre[1] - centre[0]
-    low = difference - math.hypot(centre[1] - lower[1], upper[0] - centre[0])
-    high = difference + math.hypot(upper[1] - centre[1], centre[0] - lower[0])
-    # On the border the two may disagree about equality; the logarithms decide.
-    if abs(distance) <= reach:
-        low, high = min(low, 0.0), max(high, 0.0)
-    elif distance > 0:
-        low = max(low, 0.0)
-    else:
-        high = min(high, 0.0)
-    return BetweenRuns(
-        first_ns=round(centre[0]),
-        second_ns=round(centre[1]),
-        difference_ns=difference,
-        low_ns=low,
-        high_ns=high,
-        ratio=math.exp(distance),
-        ratio_low=math.exp(distance - reach),
-        ratio_high=math.exp(distance + reach),
-        p=p,
-    )

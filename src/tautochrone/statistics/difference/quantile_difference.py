@@ -10,12 +10,7 @@ import numpy as np
 from scipy import special
 
 from tautochrone.statistics.arrays import Floats
-from tautochrone.statistics.difference.between_runs import (
-    FEWEST_RUNS,
-    between_runs,
-    resolution,
-    run_quantiles,
-)
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS, of_runs, resolution, run_quantiles
 from tautochrone.statistics.difference.dependence import FEWEST
 from tautochrone.statistics.difference.resampling import Resampled, resampled
 from tautochrone.statistics.difference.sides import Side, sources
@@ -116,7 +111,7 @@ def quantile_differences(
     """Compare quantiles of two sides.
 
     With at least three runs on both sides, each long enough to have the quantile, from run to run
-    (`between_runs`), which is the only way to see what differs from one start to the next. Otherwise by the
+    (`of_runs`), which is the only way to see what differs from one start to the next. Otherwise by the
     block bootstrap (`resampled`); ends of the interval are percentiles of the drawn differences, a little
     farther out as few blocks ask for: the expanded percentile interval of Hesterberg, What Teachers Should
     Know About the Bootstrap, The American Statistician 69, 2015, section 5.3, with the degrees of freedom of
@@ -137,7 +132,8 @@ def pairwise_differences(
 ) -> dict[tuple[int, int], tuple[QuantileDifference, ...]]:
     """The same for every pair (i, j), i < j, of several sides; each side is resampled once.
 
-    The p-values are not adjusted for their number: see `ranking.holm`.
+    How runs of the other sides differ helps to tell how those of a pair do. The p-values are not adjusted for
+    their number: see `ranking.holm`.
     """
     if any(not 0 < q < 1 for q in quantiles):
         raise ValueError("a quantile lies between 0 and 1")
@@ -149,9 +145,10 @@ def pairwise_differences(
         return drawn[at]
 
     found = {}
+    runs = [[_known(side, q) for side in sides] for q in quantiles]
     for i, j in combinations(range(len(sides)), 2):
         pair = (sides[i], sides[j])
-        every = [_of_runs(pair, q, confidence) for q in quantiles]
+        every = [_of_runs(pair, (i, j), runs[at], q, confidence) for at, q in enumerate(quantiles)]
         for at, one in enumerate(every):
             if one is None:
                 every[at] = _of_blocks(pair, quantiles[at], (of_side(i)[at], of_side(j)[at]), confidence)
@@ -171,20 +168,45 @@ def drawn_interval(
         return _ends(drawn, level)
 
 
-def _of_runs(pair: tuple[Side, Side], q: float, confidence: float) -> QuantileDifference | None:
+def _known(side: Side, q: float) -> list[int] | None:
+    """Return the quantile of each run; None if one is too short or lost too much."""
+    every = run_quantiles(side, q)
+    known = [one for one in every or () if one is not None]
+    return known if every is not None and len(known) == len(every) else None
+
+
+def _of_runs(
+    pair: tuple[Side, Side],
+    at: tuple[int, int],
+    runs: Sequence[list[int] | None],
+    q: float,
+    confidence: float,
+) -> QuantileDifference | None:
     """From run to run; None if there are too few runs, or one is too short or lost too much."""
-    if min(len(side) for side in pair) < FEWEST_RUNS:
+    first, second = (runs[one] for one in at)
+    if first is None or second is None or min(len(first), len(second)) < FEWEST_RUNS:
         return None
-    known: list[list[int]] = []
-    for side in pair:
-        every = run_quantiles(side, q)
-        if every is None or None in every:
-            return None
-        known.append([one for one in every if one is not None])
+    history = [one for side, one in enumerate(runs) if side not in at and one is not None]
     step = resolution([[source.counts.value for source in sources(side)] for side in pair])
-    one = between_runs(known[0], known[1], step, confidence)
-    notes = _unknown_losses(pair)
-    return QuantileDifference(q=q, **vars(one), confidence=confidence, basis="repetitions", notes=notes)
+    one = of_runs(first, second, history=history, step=step)
+    assert one is not None
+    low, high = one.interval(confidence)
+    ends = one.ratio(confidence)
+    return QuantileDifference(
+        q=q,
+        first_ns=round(one.first),
+        second_ns=round(one.second),
+        difference_ns=one.second - one.first,
+        low_ns=low,
+        high_ns=high,
+        ratio=None if ends is None else one.second / one.first,
+        ratio_low=None if ends is None else ends[0],
+        ratio_high=None if ends is None else ends[1],
+        p=one.p,
+        confidence=confidence,
+        basis="repetitions",
+        notes=_unknown_losses(pair),
+    )
 
 
 def _of_blocks(

@@ -1,5 +1,6 @@
 """What is looked at before a tail is believed: codes and numbers, to which others give words."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -149,6 +150,23 @@ def shape(peaks: Peaks) -> TailCheck:
         if peaks.shape_high < 0:
             return TailCheck("shape", "lighter", numbers)
     return TailCheck("shape", "heavier" if peaks.shape_low > 0 else "exponential", numbers)
+
+
+def convergence(halves: list[Level], whole: Peaks) -> TailCheck:
+    """Whether what each half of the run says contains what the whole says."""
+    if not halves:
+        return TailCheck("convergence", "no halves")
+    beyond = halves[0].samples
+    stretch = math.log(whole.share_above * beyond)
+    shape = whole.shape
+    grown = math.expm1(shape * stretch) / shape if abs(shape) > 1e-9 else stretch
+    value_ns = whole.threshold_ns + whole.scale_ns * grown
+    apart = next((one for one in halves if not one.low_ns <= value_ns <= one.high_ns), None)
+    numbers = {"samples": beyond, "value_ns": value_ns}
+    if apart is None:
+        return TailCheck("convergence", "settled", numbers)
+    ends = {"half_ns": apart.value_ns, "low_ns": apart.low_ns, "high_ns": apart.high_ns}
+    return TailCheck("convergence", "unsettled", {**numbers, **ends}, refuses="unsettled")
 
 
 def threshold(rungs: list[Rung], chosen: Rung, samples: int) -> TailCheck:

@@ -1,11 +1,12 @@
 """The tail of one source's samples: checked, fitted, and asked.
 
-Peaks over a threshold are the answer; block maxima beside them are a second one by another way. What is said
-about the future holds if it is like the run: the same load, the same settings, nothing that comes once a day.
+Peaks over a threshold are the answer; block maxima beside them are a second one by another way. What is
+said about the future holds if it is like the run: the same load, the same settings, nothing that comes
+once a day.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
@@ -13,14 +14,14 @@ from typing import Literal
 import numpy as np
 
 from tautochrone.statistics.counts import Counts
-from tautochrone.statistics.quantiles import between, interval_ranks, upper
+from tautochrone.statistics.quantiles import CONFIDENCE, between, interval_ranks, upper
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.tails import checks, homogeneity
-from tautochrone.statistics.tails.generalised_pareto import ParetoFit, Profile, log_sums
+from tautochrone.statistics.tails.generalised_pareto import ParetoFit, Profile, fit, log_sums
 from tautochrone.statistics.tails.maxima import FITS, block_maxima, level_of_maxima
 from tautochrone.statistics.tails.parts import BlockMaxima, Chance, Level, Peaks, Tail, TailCheck
 from tautochrone.statistics.tails.resolution import lattice
-from tautochrone.statistics.tails.threshold import Rung, choose, higher, ladder
+from tautochrone.statistics.tails.threshold import FEWEST_HIGHER, Rung, choose, higher, ladder, tested
 
 Method = Literal["peaks", "maxima"]
 
@@ -46,8 +47,8 @@ def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
             asked.append(checks.resolution(reduction, lattice(reduction.largest.value), None))
         return _tail(counts, asked, [], None, confidence)
     found = lattice(reduction.largest.value)
-    rungs = ladder(reduction, found)
-    chosen = choose(rungs)
+    every = ladder(reduction, found)
+    rungs, chosen = tested(every), choose(every)
     asked.append(checks.resolution(reduction, found, chosen or (rungs[0] if rungs else None)))
     if not rungs:
         asked.append(checks.too_few(reduction))
@@ -57,7 +58,7 @@ def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
     gap = homogeneity.widest_gap(rungs[0].excess, rungs[0].groups.design_effect)
     rate = homogeneity.rate(rung.number, rung.groups, counts.total)
     varies = max(1.0, rate.dispersion) if rate.p < homogeneity.P_TREND else 1.0
-    peaks = [_peaks(one, varies, counts.total, confidence) for one in (rung, *higher(rungs, rung))]
+    peaks = [_peaks(one, varies, counts.total, confidence) for one in (rung, *higher(every, rung))]
     if chosen is not None:
         asked.append(checks.threshold(rungs, chosen, counts.total))
     asked += [
@@ -67,6 +68,7 @@ def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
         checks.fits(rungs, chosen),
         checks.independent(rung),
         checks.shape(peaks[0]),
+        checks.convergence(_halves(rung, counts.total, varies), peaks[0]),
     ]
     return _tail(counts, asked, peaks, block_maxima(reduction.blocks, found), confidence)
 
@@ -80,20 +82,21 @@ def of_histogram(counts: Counts, confidence: float = 0.95) -> Tail:
 def chance(tail: Tail, limit_ns: int) -> Chance | None:
     """The probability that one sample is greater than a limit, with a profile-likelihood interval.
 
-    The value is that of the lowest threshold; the interval holds those of all thresholds in the answer.
+    The value is that of the lowest threshold; the interval holds those of all thresholds in the answer (see
+    `_widest`).
 
     It is about a single sample, wherever it stands: large samples that come in clusters are each counted.
     Above the threshold it is the share of samples above it times what the generalised Pareto distribution
-    says (Coles 2001, section 4.3.3, equation 4.11), and the interval contains the uncertainty of both. At or
-    below the threshold it is the share of the samples measured, with the interval of Clopper and Pearson
-    (1934) for as many samples as independent ones would tell the same.
+    says (Coles 2001, section 4.3.3, equation 4.11), and the interval contains the uncertainty of both. At
+    or below the threshold it is the share of the samples measured, with the interval of Clopper and
+    Pearson (1934) for as many samples as independent ones would tell the same.
 
     Returns:
         None where refused.
     """
     if tail.refusal is not None or tail.peaks is None:
         return None
-    value, low, high = _widest(_chance(tail, peaks, limit_ns) for peaks in (tail.peaks, *tail.higher))
+    value, low, high = _widest(tail, lambda peaks, sure: _chance(tail, peaks, limit_ns, sure))
     return Chance(limit_ns, value, low, high, tail.confidence, limit_ns > tail.maximum_ns)
 
 
@@ -102,14 +105,15 @@ def level(tail: Tail, samples: float, *, method: Method = "peaks") -> Level | No
 
     It is the quantile that one sample exceeds with the probability 1 / ``samples`` (Coles 2001, section
     4.3.3, equation 4.12, with the mean number of samples between two exceedances in place of years). Where
-    large samples come in clusters, clusters that reach it are rarer than that, by the extremal index; so as a
-    statement about how often something bad begins, it errs towards too high a level.
+    large samples come in clusters, clusters that reach it are rarer than that, by the extremal index; so
+    as a statement about how often something bad begins, it errs towards too high a level.
 
     Where a good part of the exceedances lies above the level there is nothing to extrapolate: then it is a
     quantile of the samples measured, with an interval of order statistics.
 
     Args:
-        method: "peaks", the generalised Pareto distribution of all exceedances, or "maxima", the generalised
+        method: "peaks", the generalised Pareto distribution of all exceedances, or "maxima", the
+        generalised
             extreme value distribution of block maxima, whose interval takes the extremal index as known.
 
     Returns:
@@ -124,16 +128,17 @@ def level(tail: Tail, samples: float, *, method: Method = "peaks") -> Level | No
             return None
         found = level_of_maxima(tail.maxima, 1 / samples, tail.peaks.extremal_index, tail.confidence)
     else:
-        found = _widest(_level(tail, peaks, 1 / samples) for peaks in (tail.peaks, *tail.higher))
+        found = _widest(tail, lambda peaks, sure: _level(tail, peaks, 1 / samples, sure))
     return Level(samples, *found, tail.confidence, samples / tail.count)
 
 
 def bound(counts: Counts, limit_ns: int, confidence: float = 0.95, effective: float | None = None) -> float:
     """Upper bound of the probability that one sample exceeds a limit, whatever the distribution.
 
-    The one-sided bound of Clopper and Pearson (1934), as ``quantiles.exceedance_bound``; for no exceedance in
-    n independent samples it is about 3 / n at 95 %. It assumes that the samples are drawn alike. That they
-    are independent is assumed, too, unless it is told how many independent ones they count as.
+    The one-sided bound of Clopper and Pearson (1934), as ``quantiles.exceedance_bound``; for no
+    exceedance in n independent samples it is about 3 / n at 95 %. It assumes that the samples are drawn
+    alike. That they are independent is assumed, too, unless it is told how many independent ones they
+    count as.
 
     Args:
         effective: as how many independent samples they count, above 0; None: as many as there are.
@@ -144,31 +149,59 @@ def bound(counts: Counts, limit_ns: int, confidence: float = 0.95, effective: fl
     return upper(n, exceeded, confidence, 1.0 if effective is None else max(1.0, n / effective))
 
 
-def _chance(tail: Tail, peaks: Peaks, limit_ns: int) -> tuple[float, float, float]:
+def stability(tail: Tail, samples: float) -> list[tuple[Peaks, Level]]:
+    """What each threshold by itself says of the level that one sample in so many exceeds, lowest
+    threshold first: the threshold stability plot of Coles 2001, section 4.3.4. Empty where nothing was
+    fitted.
+    """
+    return [
+        (peaks, Level(samples, *_level(tail, peaks, 1 / samples, sure), sure, samples / tail.count))
+        for peaks, sure in _thresholds(tail)
+    ]
+
+
+def _chance(tail: Tail, peaks: Peaks, limit_ns: int, confidence: float) -> tuple[float, float, float]:
     """What one threshold says: value, low, high."""
     excess = limit_ns - peaks.threshold_ns
     if excess > 0:
-        return _profile(tail, peaks).chance(float(excess))
+        return _profile_of(peaks, tail.count, confidence).chance(float(excess))
     exceeded = tail.counts.above(limit_ns)
-    ends = between(tail.count, exceeded, tail.confidence, peaks.design_effect)
+    ends = between(tail.count, exceeded, confidence, peaks.design_effect)
     return exceeded / tail.count, *ends
 
 
-def _level(tail: Tail, peaks: Peaks, p: float) -> tuple[float, float, float]:
+def _level(tail: Tail, peaks: Peaks, p: float, confidence: float) -> tuple[float, float, float]:
     """What one threshold says: value, low, high."""
     if p < _WELL_INSIDE * peaks.share_above:
-        value, low, high = (peaks.threshold_ns + one for one in _profile(tail, peaks).level(p))
+        found = _profile_of(peaks, tail.count, confidence).level(p)
+        value, low, high = (peaks.threshold_ns + one for one in found)
         return value, low, high
     effective = max(1, int(tail.count / peaks.design_effect))
-    ranks = interval_ranks(effective, 1 - p, tail.confidence) or (1, effective)
+    ranks = interval_ranks(effective, 1 - p, confidence) or (1, effective)
     # Of the samples, the rank that is as far up as that one is among the effective ones.
     low, high = (tail.counts.at_rank(-(-one * tail.count // effective)) for one in ranks)
     return tail.counts.quantile(1 - p), low, high
 
 
-def _widest(found: Iterable[tuple[float, float, float]]) -> tuple[float, float, float]:
-    """The first value, with the interval that holds the intervals of all."""
-    values, lows, highs = zip(*found, strict=True)
+def _thresholds(tail: Tail) -> list[tuple[Peaks, float]]:
+    """The fits, lowest threshold first, and with what confidence each one's interval counts.
+
+    Those above the lowest one may err twice as often: they are there for a second cause, of which the
+    true value lies far outside, and rest on so few exceedances that more confidence would leave nothing
+    to be said.
+    """
+    if tail.peaks is None:
+        return []
+    sure = max(tail.confidence / 2, 1 - 2 * (1 - tail.confidence))
+    return [(tail.peaks, tail.confidence), *((one, sure) for one in tail.higher)]
+
+
+def _widest(
+    tail: Tail, of: Callable[[Peaks, float], tuple[float, float, float]]
+) -> tuple[float, float, float]:
+    """The value above the lowest threshold, with the interval that holds the intervals above all of
+    them."""
+    values, lows, highs = zip(*(of(peaks, sure) for peaks, sure in _thresholds(tail)), strict=True)
     return values[0], min(lows), max(highs)
 
 
@@ -201,6 +234,21 @@ def _tail(
     return replace(tail, agree=agree, checks=(*tail.checks, checks.agreement(one, other, agree)))
 
 
+def _halves(rung: Rung, samples: int, varies: float) -> list[Level]:
+    """What each half of a run alone says of the level that one in `BEYOND` times as many samples
+    exceeds."""
+    found, beyond = [], BEYOND * samples
+    for half in (rung.number < samples / 2, rung.number >= samples / 2):
+        excess = rung.excess[half]
+        if len(excess) >= FEWEST_HIGHER and excess.min() < excess.max():
+            profile = Profile(
+                excess, fit(excess), samples // 2, varies * rung.groups.design_effect, CONFIDENCE
+            )
+            value, low, high = (rung.threshold_ns + one for one in profile.level(1 / beyond))
+            found.append(Level(beyond, value, low, high, CONFIDENCE, 2 * BEYOND))
+    return found
+
+
 def _peaks(rung: Rung, varies: float, samples: int, confidence: float) -> Peaks:
     effect = varies * rung.groups.design_effect
     profile = Profile(rung.excess, rung.fit, samples, effect, confidence)
@@ -231,7 +279,3 @@ def _profile_of(peaks: Peaks, samples: int, confidence: float) -> Profile:
     slope = total / shape if abs(shape) > 1e-12 else float(peaks.excess_ns.sum()) / scale
     found = ParetoFit(shape, scale, -count * math.log(scale) - total - slope)
     return Profile(peaks.excess_ns, found, samples, peaks.design_effect, confidence)
-
-
-def _profile(tail: Tail, peaks: Peaks) -> Profile:
-    return _profile_of(peaks, tail.count, tail.confidence)

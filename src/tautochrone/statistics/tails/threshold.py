@@ -1,16 +1,17 @@
 """From which value on the tail is a generalised Pareto distribution.
 
-The rule: of a ladder of thresholds, each of which has about 0.7 times as many exceedances as the one before,
-the lowest that has no more effective exceedances than twice the square root of the number of samples, and
-than 1,000, at which the distribution is not rejected at 10 %, and at none of the higher ones at 1 %.
+The rule: of a ladder of thresholds, each of which has about 0.7 times as many exceedances as the one
+before, the lowest that has no more effective exceedances than twice the square root of the number of
+samples, and than 1,000, at which the distribution is not rejected at 10 %, and at none of the higher ones
+at 1 %.
 
 To raise the threshold until the distribution fits is the approach of Choulakian and Stephens (Technometrics
 43, 2001, section 4). By itself it ends too low: a misfit that the test can't see within the data is a large
-error beyond it. Hence the limit in number, under which the error by misfit fades against the error by chance
-as the samples become more; Scarrott and MacDonald (A review of extreme value threshold estimation and
-uncertainty quantification, REVSTAT 10, 2012) list such rules. Its two numbers are of our own simulation
-(bench/tails.py). The look at the higher thresholds is for a few far larger samples of another kind, which
-show only there.
+error beyond it. Hence the limit in number, under which the error by misfit fades against the error by
+chance as the samples become more; Scarrott and MacDonald (A review of extreme value threshold estimation
+and uncertainty quantification, REVSTAT 10, 2012) list such rules. Its two numbers are of our own
+simulation (bench/tails.py). The look at the higher thresholds is for a few far larger samples of another
+kind, which show only there.
 """
 
 import math
@@ -92,7 +93,11 @@ def extremal_index(gaps: Floats) -> float:
 
 
 FEWEST = 50
-"""Exceedances of the highest threshold, and effective ones of the one that is used."""
+"""Exceedances of the highest threshold that is tested, and effective ones of the one that is used."""
+
+FEWEST_HIGHER = 13
+"""Effective exceedances of the highest threshold that widens an interval: among so few, a rare second
+cause that overlaps the others is not outnumbered any more."""
 
 MOST = 1_000
 """Effective exceedances, however many samples there are."""
@@ -144,7 +149,7 @@ def ladder(reduction: Reduction, found: Lattice) -> list[Rung]:
     # Exact in its first step below the limit: what is independent uses all that it may.
     wanted = most(samples) / _STEP**6
     last: int | None = None
-    while wanted >= FEWEST:
+    while wanted >= FEWEST_HIGHER:
         wanted, count = wanted * _STEP, int(wanted + 1e-6)
         # The one after the last exceedance is the threshold, so one sample fewer can exceed.
         if count >= len(value) or count > SHARE * samples:
@@ -153,16 +158,21 @@ def ladder(reduction: Reduction, found: Lattice) -> list[Rung]:
         if threshold < largest.floor_ns or threshold == last:
             continue
         last, held = threshold, value > threshold
-        groups = clusters(largest.number[held]) if int(held.sum()) >= FEWEST else None
+        groups = clusters(largest.number[held]) if int(held.sum()) >= FEWEST_HIGHER else None
         if groups is not None and groups.exceedances / groups.design_effect <= most(samples):
             rungs.append(_rung(threshold, spread[held] - threshold, largest.number[held], groups))
     return rungs
 
 
+def tested(rungs: list[Rung]) -> list[Rung]:
+    """Those with exceedances enough for a test of the fit, lowest first."""
+    return [one for one in rungs if len(one.excess) >= FEWEST]
+
+
 def choose(rungs: list[Rung]) -> Rung | None:
     """The rung of the rule above; None if there is none."""
     chosen = None
-    for rung in reversed(rungs):
+    for rung in reversed(tested(rungs)):
         if rung.p < FITS_ABOVE:
             break
         if rung.p >= FITS and rung.effective >= FEWEST:
@@ -172,13 +182,14 @@ def choose(rungs: list[Rung]) -> Rung | None:
 
 def higher(rungs: list[Rung], chosen: Rung) -> list[Rung]:
     """The thresholds above the chosen one that leave enough effective exceedances, lowest first."""
-    return [one for one in rungs[rungs.index(chosen) + 1 :] if one.effective >= FEWEST]
+    return [one for one in rungs[rungs.index(chosen) + 1 :] if one.effective >= FEWEST_HIGHER]
 
 
 def _rung(threshold: int, excess: Floats, number: Integers, groups: Clusters) -> Rung:
     found = fit(excess)
     uniform = -np.expm1(-found.standard(np.sort(excess)))
-    # Divided as Rao and Scott (Journal of the American Statistical Association 76, 1981) do with chi-square.
+    # Divided as Rao and Scott (Journal of the American Statistical Association 76, 1981) do with
+    # chi-square.
     squared = generalised_pareto.statistic(uniform) / groups.design_effect
     p = generalised_pareto.p_pareto(squared, found.shape)
     return Rung(threshold, excess, number, groups, found, p)
