@@ -189,7 +189,7 @@ def test_without_any_other_run_small_differences_are_never_shown(tmp_path: Path)
     found = compare(sides, gates=["p50 +10%"])
     assert _metric(found, "p50").verdict == "no difference shown"
     assert found.gates[0].passing == "not shown"
-    assert found.gates[0].runs_needed is not None
+    assert found.gates[0].runs_needed is None  # how much runs differ is not known
     large = compare([sides[0], _side(store, "C", range(2, 3), scale=30.0)])
     assert _metric(large, "p50").verdict == "worse"
 

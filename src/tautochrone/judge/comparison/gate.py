@@ -208,7 +208,7 @@ def _passing(least: float, most: float, allowed: float, step: float) -> Passing:
 
 
 def _runs_needed(sure: DifferenceSpread | Rates, allowed: float, alpha: float) -> int | None:
-    if not isinstance(sure, DifferenceSpread) or sure.first <= 0:
+    if not isinstance(sure, DifferenceSpread) or sure.first <= 0 or sure.basis == "stretches":
         return None
     share = allowed / sure.first if sure.logarithmic else allowed / abs(sure.first)
     needed = sure.runs_needed(share, alpha) if share > 0 else None
