@@ -132,7 +132,7 @@ def _compare(place: Store, named: Sequence[NamedSide], asked: _Asked) -> tuple[C
 
     if not named[0].campaign:
         sides = sides_of(named)
-        if asked.history and any(len(one.runs) < FEWEST_RUNS for one in sides):
+        if asked.history and (asked.gates or any(len(one.runs) < FEWEST_RUNS for one in sides)):
             sides = with_earlier(sides, place)
         found = compare_sides(
             sides,

@@ -30,6 +30,17 @@ _STAKES: Floats = np.log(np.concatenate([[0.5], np.full(_POINTS, 0.5 / _POINTS)]
 _ABOVE: Floats = np.geomspace(_MOST, 1.0, 2 * _POINTS, endpoint=False)
 
 
+_FIRST_LOOK = 0.8
+
+
+def share_of_look(look: int) -> float:
+    """Return what of the chance of a false alarm a look may spend, the first one being number 1.
+
+    Most of it is the first one's, and all looks together, however many, spend no more than there is.
+    """
+    return _FIRST_LOOK if look <= 1 else (1 - _FIRST_LOOK) / (look * (look - 1))
+
+
 def evidence_below(samples: float, later: float, share: float) -> float:
     """Return the logarithm of the stake against "at least this share is later", after so many samples.
 

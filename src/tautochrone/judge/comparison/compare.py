@@ -260,5 +260,12 @@ def _judge_gates(pairs: Sequence[SidePair], gates: Sequence[Gate], confidence: f
     for gate, pair, measure, part in about:
         name = pair.cell or pair.second.name
         yield passing.judge(
-            gate, name, measure.name, part, confidence, void=pair.standing.void, among=len(about)
+            gate,
+            name,
+            measure.name,
+            part,
+            confidence,
+            void=pair.standing.void,
+            among=len(about),
+            look=pair.second.look,
         )

@@ -23,6 +23,7 @@ from tautochrone.judge.comparison.losses import Rates
 from tautochrone.judge.comparison.metric import ComparedMetric, SourcePart
 from tautochrone.judge.naming import Kind, measure_named, number_named
 from tautochrone.statistics.difference.between_runs import DifferenceSpread
+from tautochrone.statistics.sequential import share_of_look
 
 MISSES = "misses"
 _FORMS = (
@@ -135,6 +136,7 @@ class Judged:
         least, most: one-sided ends of the increase, each with the confidence of the gate; None where there is
             no interval.
         runs_needed: so many runs of each side would mostly show an increase of twice what is allowed.
+        look: which look at the first side this is; None: there is no other one.
     """
 
     gate: Gate
@@ -149,15 +151,30 @@ class Judged:
     confidence: float = 0.95
     runs_needed: int | None = None
     why: WhyNot | None = None
+    look: int | None = None
 
 
 def judge(
-    gate: Gate, side: str, measure: str, part: SourcePart, confidence: float, *, void: bool, among: int
+    gate: Gate,
+    side: str,
+    measure: str,
+    part: SourcePart,
+    confidence: float,
+    *,
+    void: bool,
+    among: int,
+    look: int | None = None,
 ) -> Judged:
-    """Judge one part; ``among``: gates times sources times sides that are judged at once."""
+    """Judge one part.
+
+    Args:
+        among: gates times sources times sides that are judged at once.
+        look: which look at the first side this is, from 1 on, so that all looks together are right with the
+            confidence; None: there is no other one.
+    """
     metric = part.metric(gate.metric)
-    alpha = (1 - confidence) / among
-    found = partial(Judged, gate, side, measure, part.source)
+    alpha = (1 - confidence) / among * (1.0 if look is None else share_of_look(look))
+    found = partial(Judged, gate, side, measure, part.source, look=look)
     if metric is None or metric.first is None:
         why: WhyNot = "no number" if metric is None else "lost or unknown"
         return found("void" if void else "not shown", metric, why=why)

@@ -55,7 +55,8 @@ def compare_part(
         for side, own in zip(sides, lost, strict=True)
     ]
     others = (first.earlier_of(source), second.earlier_of(source))
-    metrics = [*_quantiles(sides, others, question), _maximum(sides, others)]
+    history = first.history_of(source)
+    metrics = [*_quantiles(sides, others, history, question), _maximum(sides, others)]
     if any(one.period_ns for side in sides for run in side for one in run):
         metrics.append(_misses(sides, others, question))
     superior = superiority(counts[0], counts[1], lost)
@@ -75,11 +76,14 @@ def compare_part(
 
 
 def _quantiles(
-    sides: tuple[Sources, Sources], others: tuple[Sources, Sources], question: ComparisonQuestion
+    sides: tuple[Sources, Sources],
+    others: tuple[Sources, Sources],
+    history: Sequence[Sources],
+    question: ComparisonQuestion,
 ) -> Iterator[ComparedMetric]:
     asked = sorted({*QUANTILES, *question.quantiles})
     carried = [q for q in asked if all(_carries(side, q, question.confidence) for side in sides)]
-    found = {q: _from_runs(sides, others, q) for q in carried}
+    found = {q: _from_runs(sides, others, history, q) for q in carried}
     few = [q for q in carried if (one := found[q]) is None or one.basis != "repetitions"]
     told = {}
     if few:
@@ -130,15 +134,18 @@ def _value(side: Sources, q: float) -> float | None:
 
 
 def _from_runs(
-    sides: tuple[Sources, Sources], others: tuple[Sources, Sources], q: float
+    sides: tuple[Sources, Sources], others: tuple[Sources, Sources], history: Sequence[Sources], q: float
 ) -> DifferenceSpread | None:
     """The difference of a quantile with its spread from run to run, where that is known."""
     values = [[spread.level(run, q) for run in side] for side in sides]
     if any(one is None for side in values for one in side):
         return None
     own = [[float(one) for one in side if one is not None] for side in values]
-    more = [[float(one) for run in side if (one := spread.level(run, q)) is not None] for side in others]
-    return of_runs(own[0], own[1], more)
+    more, before = (
+        [[float(one) for run in group if (one := spread.level(run, q)) is not None] for group in groups]
+        for groups in (others, history)
+    )
+    return of_runs(own[0], own[1], more, before)
 
 
 def _maximum(sides: tuple[Sources, Sources], others: tuple[Sources, Sources]) -> ComparedMetric:

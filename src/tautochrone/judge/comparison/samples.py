@@ -24,10 +24,12 @@ class MeasuredSide:
     Attributes:
         runs: of each run, its sources by name; lower clients of middleware are one.
         earlier: the same of the runs that only tell the spread; of these, counts alone are kept.
+        history: groups of such runs under other conditions.
     """
 
     runs: tuple[Named, ...]
     earlier: tuple[Named, ...] = ()
+    history: tuple[tuple[Named, ...], ...] = ()
 
     def names(self) -> list[str]:
         """Sources that every run has, in the order of the first."""
@@ -41,12 +43,24 @@ class MeasuredSide:
         """The same of the earlier runs that have it."""
         return [chosen for one in self.earlier if (chosen := _chosen(one, source))]
 
+    def history_of(self, source: str) -> list[list[list[SourceSamples]]]:
+        """The same of the groups of other runs; of all their sources where none has this name."""
+        return [
+            [chosen for one in group if (chosen := _chosen(one, source) or _chosen(one, TOGETHER))]
+            for group in self.history
+        ]
+
 
 def read(side: ComparedSide, measure: str) -> MeasuredSide:
     """Read and reduce all runs of a side."""
+
+    def counted(runs: Sequence[StoredRun]) -> tuple[Named, ...]:
+        return tuple(_without_order(_sources(run, measure)) for run in runs if measure in run.measures)
+
     return MeasuredSide(
         tuple(_sources(run, measure) for run in side.runs),
-        tuple(_without_order(_sources(run, measure)) for run in side.earlier if measure in run.measures),
+        counted(side.earlier),
+        tuple(counted(group) for group in side.history),
     )
 
 

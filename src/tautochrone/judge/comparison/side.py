@@ -1,5 +1,6 @@
 """A side of a comparison: one run, or several repetitions of one measurement."""
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,10 @@ class ComparedSide:
         label: what it is, in a few words; empty: not said.
         earlier: runs under the conditions of these, to the last known fact; they tell how much such runs
             differ, and nothing else.
+        history: groups of further runs on this machine, those of a group under the same conditions; they
+            tell the same where there are no others.
+        look: which look at the first side this may be, from 1 on: so many times runs of this kind were
+            measured since the first side was; None: not known.
     """
 
     name: str
@@ -27,6 +32,8 @@ class ComparedSide:
     named: str = ""
     label: str = ""
     earlier: tuple[StoredRun, ...] = ()
+    history: tuple[tuple[StoredRun, ...], ...] = ()
+    look: int | None = None
 
     @property
     def title(self) -> str:
@@ -51,11 +58,15 @@ class ComparedSide:
 
 _LOOKED_AT = 300  # of one experiment, the latest ones: reading a manifest takes a millisecond
 _MOST_RUNS = 12
+_MOST_GROUPS, _MOST_OF_GROUP = 6, 4
 _MOST_SAMPLES = 60_000_000
+_QUESTION = ("experiment", "load", "kept", "target", "cpu.model")
+"""What runs share, beside their parameters, that might have been compared with the same baseline."""
 
 
 def with_earlier(sides: Sequence[ComparedSide], store: Store) -> list[ComparedSide]:
-    """The sides, each with the runs of the store that are alike to its own, the latest ones.
+    """The sides, each with the runs of the store that are alike to its own, the latest ones; the first
+    one also with groups of other runs, and the others with which look at the first one they are.
 
     A run that is alike to the first side is not given to another one, too: it would count twice.
     """
@@ -65,7 +76,50 @@ def with_earlier(sides: Sequence[ComparedSide], store: Store) -> list[ComparedSi
     own = [_alike(side, there) for side in sides]
     taken = {run.id for run in own[0]}
     rest = [[run for run in runs if run.id not in taken] for runs in own[1:]]
-    return [replace(side, earlier=tuple(runs)) for side, runs in zip(sides, (own[0], *rest), strict=True)]
+    own = [own[0], *rest]
+    given = {run.id for runs in own for run in runs}
+    history = _groups([one for one in there if one[0].id not in given], facts_of(sides[0].runs[0].manifest))
+    return [
+        replace(
+            side,
+            earlier=tuple(runs),
+            history=history if at == 0 else (),
+            look=_look(sides[0], side, there) if at else None,
+        )
+        for at, (side, runs) in enumerate(zip(sides, own, strict=True))
+    ]
+
+
+def _look(first: ComparedSide, second: ComparedSide, there: Sequence[tuple[StoredRun, Facts]]) -> int:
+    """Return which look at the first side the second one may be: runs that ask the same, and were measured
+    between the two, may each have been compared with the first."""
+    since = max(run.manifest.created for run in first.runs)
+    until = min(run.manifest.created for run in second.runs)
+    asked = _question(facts_of(second.runs[0].manifest))
+    between = sum(since < run.manifest.created < until and _question(facts) == asked for run, facts in there)
+    return 1 + math.ceil(between / len(second.runs))
+
+
+def _question(facts: Facts) -> Facts:
+    return {
+        name: value for name, value in facts.items() if name in _QUESTION or name.startswith("parameters.")
+    }
+
+
+def _groups(there: Sequence[tuple[StoredRun, Facts]], own: Facts) -> tuple[tuple[StoredRun, ...], ...]:
+    """Return groups of at least two runs under the same conditions, on the machine of these facts."""
+    found: list[tuple[Facts, list[StoredRun]]] = []
+    for run, facts in there:
+        if facts.get("cpu.model") != own.get("cpu.model") or facts.get("target") != own.get("target"):
+            continue
+        group = next((runs for known, runs in found if alike(known, facts)), None)
+        if group is None:
+            found.append((facts, [run]))
+        elif len(group) < _MOST_OF_GROUP:
+            group.append(run)
+    groups = [tuple(runs) for _, runs in found if len(runs) > 1][:_MOST_GROUPS]
+    samples = sum(book.recorded for runs in groups for run in runs for book in run.manifest.books)
+    return tuple(groups) if samples <= _MOST_SAMPLES else ()
 
 
 def _alike(side: ComparedSide, there: Sequence[tuple[StoredRun, Facts]]) -> list[StoredRun]:

@@ -39,7 +39,7 @@ FARTHEST = 50.0
 that nobody can read, and then one that no float holds."""
 
 _FEWEST_FREEDOM = 2
-_FEWEST_GROUPS = 3
+FEWEST_GROUPS = 3
 _MOST_FREEDOM = 60.0
 _POWER = 0.8
 _MOST_RUNS = 200
@@ -68,18 +68,19 @@ def spread_within(groups: Sequence[Sequence[float]]) -> RunSpread:
     return RunSpread(squares / freedom if freedom else 0.0, float(freedom))
 
 
-def learnt(groups: Sequence[Sequence[float]]) -> RunSpread | None:
-    """Return what other groups of runs tell of the variance of a new group; None where they tell nothing.
+def learnt(groups: Sequence[Sequence[float]], fewest: int = 1) -> RunSpread | None:
+    """Return what other groups of runs tell of the variance of a new group; None where they tell nothing, or
+    fewer than so many groups differ within themselves.
 
     From three groups on, its degrees of freedom are fewer the more the groups' variances differ; one or
     two groups can't tell that, and count as one degree each. Groups whose runs are all alike are left
     out.
     """
     known = [one for one in (spread_within([group]) for group in groups) if one.freedom and one.variance > 0]
-    if not known:
+    if len(known) < max(1, fewest):
         return None
     pooled = sum(one.variance * one.freedom for one in known) / sum(one.freedom for one in known)
-    if len(known) < _FEWEST_GROUPS:
+    if len(known) < FEWEST_GROUPS:
         return RunSpread(pooled, float(len(known)))
     halves = np.array([one.freedom / 2 for one in known])
     centred = np.log([one.variance for one in known]) - special.digamma(halves) + np.log(halves)
@@ -229,8 +230,9 @@ def of_runs(
         own, more = [np.log(one) for one in own], [np.log(one) for one in more]
     groups = [np.concatenate(pair).tolist() for pair in zip(own, more, strict=True)]
     known = [np.log(one).tolist() for one in history if min(one, default=0) > 0] if logarithmic else []
-    prior = learnt(known)
     sizes = [len(one) for one in own]
+    # One or two other groups, which may be restless ones, tell less than three runs of one's own.
+    prior = learnt(known, FEWEST_GROUPS if min(sizes) >= FEWEST_RUNS else 1)
     if min(sizes) >= FEWEST_RUNS:
         basis: Basis = "repetitions"
         spreads = [shrunk(spread_within([one.tolist()]), prior) for one in own]
