@@ -88,9 +88,8 @@ def learnt(groups: Sequence[Sequence[float]], fewest: int = 1) -> RunSpread | No
     half = _MOST_FREEDOM / 2
     if beyond_chance > special.polygamma(1, half):
         half = float(optimize.brentq(lambda x: float(special.polygamma(1, x)) - beyond_chance, 1e-3, half))
-    return RunSpread(
-        math.exp(float(centred.mean()) + float(special.digamma(half)) - math.log(half)), 2 * half
-    )
+    middle = float(centred.mean()) + float(special.digamma(half)) - math.log(half)
+    return RunSpread(math.exp(middle), half)  # half of the freedom, which a few groups tell badly
 
 
 def shrunk(own: RunSpread, prior: RunSpread | None) -> RunSpread:
