@@ -140,17 +140,17 @@ def _repetitions(late: Sequence[int], samples: int) -> list[SeenSource]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("spread", "most"), [(0.0, 0.05), (0.3, 0.08), (0.5, 0.1), (1.0, 0.15)])
+@pytest.mark.parametrize("spread", [0.0, 0.3, 0.5, 1.0, 1.5])
 @pytest.mark.parametrize("runs", [3, 10])
-def test_rates_that_differ_from_run_to_run_are_in_the_limits(runs: int, spread: float, most: float) -> None:
+def test_rates_that_differ_from_run_to_run_are_in_the_limits(runs: int, spread: float) -> None:
     """Rates of runs are lognormal around the allowed one: "holds" and "does not hold" are both wrong."""
     random, samples, share, rounds = np.random.default_rng(7), 20_000, 0.002, 400
     asked = parse("latency p99.8 < 500us")
     rates = share * np.exp(spread * random.normal(size=(rounds, runs)) - spread**2 / 2)
     found = [count(asked, _repetitions(late, samples)) for late in random.binomial(samples, rates)]
-    slack = 3 * math.sqrt(most * (1 - most) / rounds)
-    assert sum(one.high(0.95) <= share for one in found) / rounds <= most + slack / 2
-    assert sum(one.low(0.95) > share for one in found) / rounds <= 0.05 + slack / 2
+    most = 0.05 + 1.5 * math.sqrt(0.05 * 0.95 / rounds)
+    assert sum(one.high(0.95) <= share for one in found) / rounds <= most
+    assert sum(one.low(0.95) > share for one in found) / rounds <= most
 
 
 def test_runs_that_agree_are_hardly_less_sure_than_one_long_run() -> None:

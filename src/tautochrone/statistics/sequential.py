@@ -1,25 +1,26 @@
-"""Limits of a share that hold however often one looks, and whenever one stops.
+"""What holds however often one looks, and whenever one stops: limits of a share, gates, changes of a level.
 
 The limits of Clopper and Pearson are right for one look at a length that was chosen before. Who looks again
-and again, and stops as soon as a limit suits, is wrong far more often. What holds at all looks together is a
-test martingale: a bet against the hypothesis that grows 1 / alpha times as large in at most a share alpha of
-all cases in which the hypothesis is true, whenever it stops (Ville, Étude critique de la notion de collectif,
-1939; Ramdas, Grünwald, Vovk and Shafer, Game-Theoretic Statistics and Safe Anytime-Valid Inference,
-Statistical Science 38, 2023).
+and again, and stops as soon as a limit suits, is wrong far more often. What holds at all looks together
+is a test martingale: a bet against the hypothesis that grows 1 / alpha times as large in at most a share
+alpha of all cases in which the hypothesis is true, whenever it stops (Ville, Étude critique de la notion
+de collectif, 1939; Ramdas, Grünwald, Vovk and Shafer, Game-Theoretic Statistics and Safe Anytime-Valid
+Inference, Statistical Science 38, 2023).
 
 The bet against "the share is at least p" is a mixture of likelihood ratios of smaller shares: half of the
 stake on p / 1,000, which stands for a system that is far better than asked, half spread evenly over the
-logarithm from p / 30 up to p. So it takes 3.27 / p samples without a miss to show at 95 % that at most p are
-missed, and 3.00 / p by a single look. The bet against "at most p" is spread over p to 1,000 p.
+logarithm from p / 30 up to p. So it takes 3.27 / p samples without a miss to show at 95 % that at most p
+are missed, and 3.00 / p by a single look. The bet against "at most p" is spread over p to 1,000 p.
 """
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from scipy import optimize, special
 
-from tautochrone.statistics.arrays import Floats
+from tautochrone.statistics.arrays import Floats, Integers
 
 _FAR_BELOW = 1e-3
 _LEAST, _POINTS = 1 / 30, 24
@@ -90,3 +91,71 @@ def _limit(
     if beyond(math.log(middle)) >= 0:
         return middle
     return math.exp(float(optimize.brentq(beyond, math.log(middle), math.log(far), xtol=1e-9)))
+
+
+# Whether the level of a series changed, by a bet that is placed anew with each value.
+#
+# While nothing changes, each value has every rank among those so far with the same chance, so that any
+# bet on its rank is fair (Vovk, Nouretdinov and Gammerman, Testing Exchangeability On-Line, ICML 2003).
+# It is spread over when the level changes, and over how far: for each, the likelihood ratio of the rank
+# among so many normal values from before the change and so many that are shifted.
+
+
+_SHIFTS: Floats = np.array([-4.0, -2.5, -1.5, -0.8, 0.8, 1.5, 2.5, 4.0])
+_BEFORE = 4
+"""Values before a change, at least."""
+
+_PARTS, _RANKS = 64, 256
+
+
+def evidence_of_change(values: Floats) -> float:
+    """Return the logarithm of the largest stake, at any time so far, against "its level never changed".
+
+    Arguments: values in the order in which they came, shape (n,). It is at least a in at most exp(-a) of
+    all series whose values are drawn alike and independently, however long they grow.
+    """
+    n, bets = len(values), _bets()
+    begun = np.arange(_BEFORE, n)
+    # What is staked on each time at which the level may change; together with what is kept no more than 1.
+    stakes = np.log(_BEFORE / (begun * (begun + 1.0)))
+    grown = np.zeros((len(begun), len(_SHIFTS)))
+    most = 0.0
+    for at, rank in zip(begun.tolist(), _ranks(values)[_BEFORE:].tolist(), strict=True):
+        since = begun[: at - _BEFORE + 1]
+        grown[: len(since)] += bets[(_PARTS * since) // (at + 1), :, rank]
+        of_each = special.logsumexp(grown[: len(since)], axis=1) - math.log(len(_SHIFTS))
+        staked = float(special.logsumexp(stakes[: len(since)] + of_each))
+        most = max(most, float(np.logaddexp(staked, math.log(_BEFORE / (at + 1)))))
+    return most
+
+
+def _ranks(values: Floats) -> Integers:
+    """Return which part of the range, of `_RANKS`, each value's rank among those so far lies in, shape
+    (n,).
+
+    Among its equals, and within its rank, a value is put at random, but always in the same way.
+    """
+    within = np.random.default_rng(_RANKS).random(len(values))
+    found = np.zeros(len(values), np.int64)
+    for at in range(1, len(values)):
+        before, value = values[:at], values[at]
+        below = np.count_nonzero(before < value) + within[at] * (1 + np.count_nonzero(before == value))
+        found[at] = min(int(below / (at + 1) * _RANKS), _RANKS - 1)
+    return found
+
+
+@cache
+def _bets() -> Floats:
+    """Return the logarithm of what a stake grows by, by the share of values from before the change, by
+    shift, and by rank: shape (parts, shifts, ranks). Each bet is fair: over all ranks the mean is 1.
+    """
+    found = np.empty((_PARTS, len(_SHIFTS), _RANKS))
+    grid, ranks = np.linspace(-9, 13, 3_000), (np.arange(_RANKS) + 0.5) / _RANKS
+    for part in range(_PARTS):
+        share = (part + 0.5) / _PARTS
+        for at, shift in enumerate(_SHIFTS):
+            reached = share * special.ndtr(grid) + (1 - share) * special.ndtr(grid - abs(shift))
+            ratio = np.exp(abs(shift) * np.interp(ranks, reached, grid) - shift**2 / 2)
+            bet = ratio / (share + (1 - share) * ratio)
+            found[part, at] = np.log(bet / bet.mean())[:: 1 if shift > 0 else -1]
+    return found

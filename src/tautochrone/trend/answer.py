@@ -68,10 +68,12 @@ def document(trend: Trend, manifests: Sequence[Manifest]) -> Document:
 
 
 def _in_short(trend: Trend) -> Iterator[Block]:
-    changes = sum(len(line.steps or ()) for line in trend.lines)
+    steps = [step for line in trend.lines for step in line.steps or ()]
+    changes, perhaps = sum(one.shown for one in steps), sum(not one.shown for one in steps)
     yield Sentence(
         f"{plural(trend.runs, 'run')} in {plural(len(trend.lines), 'line')} of comparable ones; "
-        f"{plural(changes, 'lasting change') if changes else 'no lasting change'} found."
+        f"{plural(changes, 'lasting change') if changes else 'no lasting change'} found"
+        f"{f', and {perhaps} perhaps' if perhaps else ''}."
     )
     if shared := words.common(trend):
         yield Sentence(shared)
@@ -278,6 +280,7 @@ def as_table(trend: Trend) -> dict[str, object]:
                     for one in line.points
                 ],
                 "searched": line.steps is not None,
+                "expected": None if line.expected is None else list(line.expected),
                 "steps": [{**asdict(step), "run": line.points[step.index].run} for step in line.steps or ()],
                 "too_few_samples": line.too_few,
                 "unread": line.unread,

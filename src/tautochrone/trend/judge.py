@@ -1,7 +1,8 @@
 """One number of many runs, in lines: runs of a line differ in nothing that tells lines apart."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -10,14 +11,21 @@ from tautochrone.base.errors import DamagedError
 from tautochrone.judge.comparison import conditions
 from tautochrone.judge.comparison.facts import is_same, varies_by_itself
 from tautochrone.statistics.course.change_points import change_points_of
+from tautochrone.statistics.difference.between_runs import FEWEST_GROUPS, FEWEST_RUNS, learnt, next_run
+from tautochrone.statistics.sequential import evidence_of_change
 from tautochrone.trend.record import TRAITS, Record
 from tautochrone.trend.values import TrendMetric, TrendValue, value_of
 
 FEWEST = 12
-"""Runs that a line needs for a change to be looked for: of fewer, too many orders look like one by chance."""
+"""Runs that a line needs for a change to be looked for: of fewer, too many orders look like one by
+chance."""
 
 ALPHA = 0.01
-"""Chance that a change is found in a line that has none."""
+"""Chance that a change is found in a line that has none, by one look."""
+
+WATCHED = 0.95
+"""Confidence of a change that is shown, at all looks together, one after each run for ever; and that with
+which the next run lies where it is expected."""
 
 SHORTEST = 3
 """Runs between two changes."""
@@ -26,7 +34,8 @@ LEAST_EFFECT = 0.02
 """Smaller relative changes are none."""
 
 _USUALLY = 0.25
-"""A fact that changes at more than this share of the runs of a line is said once, and not at each of them."""
+"""A fact that changes at more than this share of the runs of a line is said once, and not at each of
+them."""
 
 _FEW_CHANGES = 4
 _ALWAYS_TOLD = ("target", "kernel.release", "deployment", "load")
@@ -61,6 +70,7 @@ class LevelStep:
         before, after: the levels, medians of the runs up to the next steps; as `TrendValue.value`.
         runs_before, runs_after: how many runs these are of.
         at_least: whether the level after it (or before it) lies among releases without a sample.
+        shown: whether it is also by all looks together, one after each run.
         changed: facts that changed between the run before and this one.
         near: facts that changed at the runs next to these, since a step may be found a run too late.
     """
@@ -71,6 +81,7 @@ class LevelStep:
     runs_before: int
     runs_after: int
     at_least: bool
+    shown: bool
     changed: tuple[FactChange, ...]
     near: tuple[FactChange, ...]
 
@@ -91,6 +102,9 @@ class TrendLine:
         unread: runs whose samples can't be read.
         steps: lasting changes; None: there are too few runs to look for any.
         restless: facts that differ from run to run, so often that they are not told at each.
+        expected: between what the next run lies if nothing changes; None: too few runs since the last
+        change,
+            or values that have no logarithm.
     """
 
     experiment: str
@@ -104,6 +118,12 @@ class TrendLine:
     unread: int = 0
     steps: tuple[LevelStep, ...] | None = None
     restless: tuple[str, ...] = ()
+    expected: tuple[float, float] | None = None
+
+    @property
+    def since(self) -> tuple[TrendPoint, ...]:
+        """The runs since the last change that is shown."""
+        return self.points[max((one.index for one in self.steps or () if one.shown), default=0) :]
 
 
 @dataclass(frozen=True)
@@ -136,7 +156,7 @@ def trend(
             for source, _ in record.parts(measure):
                 groups.setdefault(_key(record, measure, source, by), []).append((record, measure, source))
                 shown.add(record.run.id)
-    lines = [_line(own[-last:] if last else own, metric, by) for own in groups.values()]
+    lines = _with_expected([_line(own[-last:] if last else own, metric, by) for own in groups.values()])
     kept = [line for line in lines if line.points or line.too_few or line.unread]
     there = {point.run for line in kept for point in line.points}
     return Trend(
@@ -147,6 +167,29 @@ def trend(
         without=sum(record.run.id not in shown for record in found),
         kernels=len({record.traits["kernel"] for record in found if record.run.id in there}),
     )
+
+
+def _with_expected(lines: Sequence[TrendLine]) -> list[TrendLine]:
+    """Each line with where its next run is expected; how runs of the other lines differ helps to tell
+    that."""
+    own = [_values_since(line) for line in lines]
+    logs = [np.log(one).tolist() for one in own]
+    return [
+        replace(
+            line, expected=next_run(own[at], WATCHED, learnt([*logs[:at], *logs[at + 1 :]], FEWEST_GROUPS))
+        )
+        if own[at]
+        else line
+        for at, line in enumerate(lines)
+    ]
+
+
+def _values_since(line: TrendLine) -> list[float]:
+    """The values since the last change; none where one has no logarithm, or is known only to be larger."""
+    values = [one.value for one in line.since]
+    if len(values) < FEWEST_RUNS or any(one.beyond or not one.value for one in values):
+        return []
+    return [one.value or 0.0 for one in values]
 
 
 def _measures(record: Record, metric: TrendMetric) -> list[str]:
@@ -247,6 +290,7 @@ def _steps(points: Sequence[TrendPoint]) -> Iterator[LevelStep]:
             runs_before=len(sides[0]),
             runs_after=len(sides[1]),
             at_least=any(point.value.beyond for side in sides for point in side),
+            shown=evidence_of_change(series[ends[number] : ends[number + 2]]) >= -math.log1p(-WATCHED),
             changed=points[one.index].changed,
             near=tuple(change for changes in near for change in changes),
         )

@@ -5,7 +5,16 @@ from collections.abc import Sequence
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import capital
 from tautochrone.statistics.quantiles import CONFIDENCE, samples_needed
-from tautochrone.trend.judge import ALPHA, FEWEST, FactChange, LevelStep, Trend, TrendLine, TrendPoint
+from tautochrone.trend.judge import (
+    ALPHA,
+    FEWEST,
+    WATCHED,
+    FactChange,
+    LevelStep,
+    Trend,
+    TrendLine,
+    TrendPoint,
+)
 from tautochrone.trend.values import TrendMetric, TrendValue
 
 _ALWAYS = ("period_ns",)
@@ -83,6 +92,9 @@ def sentences(line: TrendLine, metric: TrendMetric) -> list[str]:
         found.append(latest)
     if others := _others(line):
         found.append(others)
+    if line.expected is not None:
+        low, high = (number(one, metric) for one in line.expected)
+        found.append(f"The next run is expected between {low} and {high} (95 %) if nothing changes.")
     return [*found, *_limits(line, metric)]
 
 
@@ -121,10 +133,12 @@ def _step(step: LevelStep, line: TrendLine, metric: TrendMetric) -> str:
     by = f" ({(step.after / step.before - 1) * 100:+.0f} %)" if step.before > 0 and not step.at_least else ""
     least = "at least " if step.at_least and step.after > step.before else ""
     levels = f"from {number(step.before, metric)} to {least}{number(step.after, metric)}{by}"
-    said = (
-        f"{capital(metric.name)} {verb} {levels} with {first.run} ({date_of(first)} UTC): "
-        f"{step.runs_before} runs before, {step.runs_after} after."
-    )
+    said = f"{metric.name} {verb} {levels} with {first.run} ({date_of(first)} UTC)"
+    runs = f"{step.runs_before} runs before, {step.runs_after} after."
+    if step.shown:
+        said = f"{capital(said)}: {runs}"
+    else:
+        said = f"Perhaps {said}: {runs} A line that is looked at after every run needs more runs to show it."
     if step.changed:
         return f"{said} Changed there: {changed_words(step.changed)}."
     if step.near:
@@ -204,8 +218,9 @@ def how_sure() -> str:
     """What the numbers rest on, once for all lines."""
     return (
         "Intervals are those of each run's own samples at 95 % confidence, as if these were independent. "
-        "Changes are looked for between runs: in a line that has none, one is found with a chance of "
-        f"about {ALPHA * 100:g} % if its runs are independent of each other, and oftener if they wander."
+        "Changes are looked for between runs. However often a line is looked at, one that has none ever "
+        f"shows one in at most {100 - WATCHED * 100:g} % of cases if its runs are independent of each other, "
+        f"and oftener if they wander; a single look finds one, perhaps, in {ALPHA * 100:g} %."
     )
 
 

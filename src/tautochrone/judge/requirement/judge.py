@@ -236,7 +236,7 @@ def _judge(
     judged = (
         line_of_mean(requirement, group, len(groups))
         if requirement.kind == "mean"
-        else line_of_share(requirement, group, len(groups), counted=counted, watched=watched)
+        else line_of_share(requirement, group, groups, counted=counted, watched=watched)
         for group in groups
     )
     lines = sorted(judged, key=_urgency)

@@ -22,12 +22,13 @@ from tautochrone.judge.requirement.line import (
 from tautochrone.judge.requirement.share import (
     ANY_LOOK,
     CountedShare,
+    logs_of_runs,
     samples_needed,
     samples_to_settle,
 )
 from tautochrone.judge.verdict import FEWEST_CYCLES
 from tautochrone.statistics.counts import Counts, merge
-from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.statistics.difference.between_runs import FEWEST_GROUPS, FEWEST_RUNS, learnt
 from tautochrone.statistics.quantiles import rank
 
 EXTRAPOLATED_MOST = 10.0
@@ -46,17 +47,25 @@ class Sides:
 
 
 def line_of_share(
-    requirement: Requirement, group: SourceGroup, groups: int, *, counted: bool, watched: bool = False
+    requirement: Requirement,
+    group: SourceGroup,
+    groups: Sequence[SourceGroup],
+    *,
+    counted: bool,
+    watched: bool = False,
 ) -> JudgedLine:
     """Judge one source.
 
     Args:
+        groups: all that are judged at once; how their repetitions differ tells how those of this one may.
         counted: whether only what was counted may decide, and no extrapolated tail.
         watched: whether it is one of several looks, at any of which the measuring may stop. Only what was
             counted decides then.
     """
-    sides = Sides(requirement.confidence, 1 - (1 - requirement.confidence) / groups)
-    found = count(requirement, group.seen)
+    sides = Sides(requirement.confidence, 1 - (1 - requirement.confidence) / len(groups))
+    others = [_runs(requirement, one.seen) for one in groups if one is not group]
+    logs = [logs_of_runs([(most, of) for _, most, of in runs]) for runs in others]
+    found = replace(count(requirement, group.seen), prior=learnt(logs, FEWEST_GROUPS))
     if watched:
         counted, found = True, replace(found, rule=ANY_LOOK)
     allowed = allowed_share(requirement, group.seen[0])

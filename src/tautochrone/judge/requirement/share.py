@@ -1,16 +1,16 @@
 """How sure a share is, of samples that may be like their neighbours: the rule behind most requirements.
 
-A quantile, a chance and a number of misses per hour all say the same: at most so large a share of all samples
-may pass a limit. So many passed it of so many, and the two one-sided limits of Clopper and Pearson
-(statistics/quantiles.py) say between what the share lies. For a quantile that is the same as to look at an
-order statistic, rank for rank.
+A quantile, a chance and a number of misses per hour all say the same: at most so large a share of all
+samples may pass a limit. So many passed it of so many, and the two one-sided limits of Clopper and
+Pearson (statistics/quantiles.py) say between what the share lies. For a quantile that is the same as to
+look at an order statistic, rank for rank.
 
 Samples that are like their neighbours tell less. By Korn and Graubard (Confidence intervals for
 proportions with small expected number of positive counts estimated from survey data, Survey Methodology 24,
-1998) both numbers are divided by the design effect first: n samples count as n / effect independent ones. Few
-clusters tell little of how large clusters are, so their effect is enlarged for the upper limit as they do it
-(statistics/difference/dependence.py, `enlarged_effect`). Few runs tell as little of how much runs differ
-(`most_of_runs`).
+1998) both numbers are divided by the design effect first: n samples count as n / effect independent ones.
+Few clusters tell little of how large clusters are, so their effect is enlarged for the upper limit as
+they do it (statistics/difference/dependence.py, `enlarged_effect`). Few runs tell as little of how much
+runs differ (`most_of_runs`).
 """
 
 import math
@@ -18,14 +18,18 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from scipy import special
+import numpy as np
+from scipy import optimize, special
 
+from tautochrone.statistics.difference.between_runs import RunSpread, shrunk, spread_within
 from tautochrone.statistics.difference.dependence import enlarged_effect
 from tautochrone.statistics.quantiles import lower, upper
 from tautochrone.statistics.sequential import watched_high, watched_low
 
 _EXACT = 1e-6
 _MOST = 1e15  # samples: nobody measures so long
+_QUANTILES = (np.arange(400) + 0.5) / 400
+_FAR = 1e3
 
 
 @dataclass(frozen=True)
@@ -55,9 +59,9 @@ class CountedShare:
         effect: variance of the share over that of as many independent samples, at least 1.
         clusters: in so many groups of neighbours they passed it; 0: not known, or none did.
         of_clusters: what of the effect is that of these groups, at least 1.
-        runs: of each of three or more repetitions, how many may have passed it, and of how many; else empty.
-        of_runs: what of the effect is that of how these differ, at least 1.
-        rule: how its limits are computed.
+        runs: of each of three or more repetitions, how many may have passed it, and of how many; else
+        empty. of_runs: what of the effect is that of how these differ, at least 1. prior: how shares of
+        runs differ otherwise, as their logarithms. rule: how its limits are computed.
     """
 
     samples: int
@@ -68,19 +72,21 @@ class CountedShare:
     of_clusters: float = 1.0
     runs: tuple[tuple[int, int], ...] = ()
     of_runs: float = 1.0
+    prior: RunSpread | None = None
     rule: LimitRule = ONE_LOOK
 
     def surely(self, confidence: float, longer: float = 1.0) -> float:
         """Return the effect for the upper limit, which allows for how few clusters and runs it was seen in.
 
         Args:
-            longer: had it been measured so many times as long, with as many times as many clusters and runs.
+            longer: had it been measured so many times as long, with as many times as many clusters and
+            runs.
         """
         effect = max(self.effect, enlarged_effect(self.of_clusters, self.clusters * longer, confidence))
         if not self.runs:
             return effect
         samples, passed = self.samples * longer, (self.later + self.unknown) * longer
-        limit = most_of_runs(self.runs, confidence, longer)
+        limit = most_of_runs(self.runs, confidence, longer, self.prior)
         low, high = effect, max(effect, samples)
         while upper(samples, passed, confidence, low) < limit and high - low > _EXACT * low:
             middle = math.sqrt(low * high)
@@ -109,7 +115,8 @@ class CountedShare:
         return self.rule.lower(self.samples, self.later, confidence, effect)
 
     def most_later(self, allowed: float, confidence: float) -> int | None:
-        """Return how many may pass a limit so that no more than allowed is shown to; None: not even none."""
+        """Return how many may pass a limit so that no more than allowed is shown to; None: not even
+        none."""
         effect = self.surely(confidence)
         counts = range(self.samples + 1)
         found = bisect_right(
@@ -127,31 +134,49 @@ class CountedShare:
         return found + 1 if found < self.samples else None
 
 
-def most_of_runs(runs: Sequence[tuple[int, int]], confidence: float, more: float = 1.0) -> float:
+def logs_of_runs(runs: Sequence[tuple[int, int]]) -> list[float]:
+    """Return the logarithms of the shares of runs, of each how many passed a limit and of how many. A
+    half is added to what was counted, so that each has one."""
+    return [math.log((passed + 0.5) / (samples + 1)) for passed, samples in runs]
+
+
+def most_of_runs(
+    runs: Sequence[tuple[int, int]], confidence: float, more: float = 1.0, prior: RunSpread | None = None
+) -> float:
     """Return the upper one-sided limit of the mean share of all runs that might be, from these few.
 
-    A handful of runs tells badly how much runs differ, so the limit is Student's. Shares differ by factors,
-    so it is that of their logarithms; of the mean of lognormal ones: Zhou and Gao, Confidence Intervals for
-    the Log-Normal Mean, Statistics in Medicine 16, 1997, the method of Cox, with t in place of the normal
-    quantile. A half is added to what was counted, so that each has a logarithm.
+    Shares differ by factors from run to run, so their logarithms are taken for normal, and the limit is
+    that of a lognormal mean: the generalised confidence limit of Krishnamoorthy and Mathew, Inferences on
+    the Means of Lognormal Distributions Using Generalized p-Values and Generalized Confidence Intervals,
+    Journal of Statistical Planning and Inference 115, 2003. Three runs that differ by factors have hardly
+    any.
 
     Args:
         runs: of each, how many passed a limit and of how many; two at least.
         more: had so many times as many runs been made, which differ as these do.
+        prior: how runs differ otherwise.
     """
-    logs = [math.log((passed + 0.5) / (samples + 1)) for passed, samples in runs]
-    count = len(logs)
-    mean = sum(logs) / count
-    variance = sum((one - mean) ** 2 for one in logs) / (count - 1)
-    freedom = count * more - 1
-    error = math.sqrt(variance / (count * more) + variance**2 / (2 * freedom))
-    reach = variance / 2 + float(special.stdtrit(freedom, confidence)) * error
-    return math.exp(min(0.0, mean + reach))
+    logs = logs_of_runs(runs)
+    count, middle = len(logs) * more, sum(logs) / len(logs)
+    own = spread_within([logs])
+    known = shrunk(RunSpread(own.variance, count - 1), prior)
+    if known.variance <= 0:
+        return math.exp(middle)
+    # The variance in truth, at each of its quantiles.
+    variance = known.variance * known.freedom / special.chdtri(known.freedom, _QUANTILES)
+
+    def beyond(limit: float) -> float:
+        apart = (limit - middle - variance / 2) / np.sqrt(variance / count)
+        return float(special.ndtr(apart).mean()) - confidence
+
+    if beyond(0.0) < 0:
+        return 1.0
+    return math.exp(float(optimize.brentq(beyond, middle - _FAR, 0.0)))
 
 
 def samples_needed(allowed: float, confidence: float, effect: float = 1.0) -> int:
-    """How many samples it takes, none of which passes the limit: ln(1 - confidence) / ln(1 - allowed), times
-    the effect.
+    """How many samples it takes, none of which passes the limit: ln(1 - confidence) / ln(1 - allowed),
+    times the effect.
     """
     if not 0 < allowed < 1:
         raise ValueError(f"an allowed share of {allowed} takes no number of samples")
