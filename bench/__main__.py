@@ -1,6 +1,6 @@
 """`make bench`: every benchmark, one after the other; prints ratios, decides nothing.
 
-Two that take many minutes are run by themselves: tails.py and false_alarms.py.
+Three that take many minutes are run by themselves: judgement/, tails.py and false_alarms.py.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def main() -> None:
     subprocess.run([sys.executable, str(here / "seal.py"), "--samples", str(options.samples)], check=True)
     subprocess.run([sys.executable, str(here / "catalogue.py")], check=True)
     subprocess.run(
-        [sys.executable, str(here / "judgement.py"), "--samples", str(options.samples)], check=True
+        [sys.executable, str(here / "verb_times.py"), "--samples", str(options.samples)], check=True
     )
 
 

@@ -1,0 +1,1 @@
+"""Verdicts on data whose truth is known."""
