@@ -1,8 +1,8 @@
 """The most that any test can show: why extrapolated answers are rare where they are never falsely sure.
 
 Samples of an exponential distribution, 20 times better than asked, beside the same samples of which a few
-more have a second cause that makes it just not hold. The test of Neyman and Pearson between the two, which knows
-both exactly, is the most powerful one there is; a verb, which knows neither, can't show more.
+more have a second cause that makes it just not hold. The test of Neyman and Pearson between the two, which
+knows both exactly, is the most powerful one there is; a verb, which knows neither, can't show more.
 """
 
 import math

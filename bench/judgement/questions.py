@@ -181,7 +181,7 @@ def _watched() -> Iterator[Question]:
 
 
 def _of_watching(sure: str, size: int, times: float, random: Random) -> Came:
-    """Whether it is ever said that at most 1 in 200 is late, or more, by somebody who looks again and again."""
+    """Whether it is ever said that at most 1 in 200 is late, or more, by who looks again and again."""
     looks = np.unique(np.geomspace(100, 100_000, 50).astype(int))
     events = np.cumsum(random.binomial(np.diff(looks, prepend=0), _SHARE * times / size))
     for n, seen in zip(looks.tolist(), events.tolist(), strict=True):
@@ -249,7 +249,7 @@ def _over_nights() -> Iterator[Question]:
     for runs in (1, 3):
         ask = partial(_of_gate, runs)
         yield Question(
-            "compare --fail-on", f"30 nights of {runs} runs each, SD 0.2: ever broken", True, 0.05, ask
+            "compare --fail-on", f"30 nights of {runs} runs each, SD 0.2: ever broken", True, 0.07, ask
         )
 
 

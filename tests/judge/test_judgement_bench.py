@@ -1,4 +1,4 @@
-"""Verdicts are falsely sure no more often than stated: the questions of bench/judgement, a few rounds of each."""
+"""Verdicts are falsely sure no more often than stated: the questions of bench/judgement, some rounds of each."""
 
 import sys
 from pathlib import Path
