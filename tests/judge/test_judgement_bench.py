@@ -1,4 +1,4 @@
-"""Verdicts are falsely sure no more often than stated: the questions of bench/judgement, some rounds of each."""
+"""Verdicts are falsely sure no more often than stated: some rounds of the questions of bench/judgement."""
 
 import sys
 from pathlib import Path
