@@ -31,7 +31,7 @@ RESPONSES = [
     for name in ("one_way_ns", "round_trip_ns", "koh_semaphore_ns", "koh_round_trip_ns")
 ]
 MECHANISMS = ("semaphore, cpu0", "fifo, cpu0", "message-queue, cpu0")
-HOLDS, NOT, OPEN = "holds", "does not hold", "can't be told"
+HOLDS, NOT, OPEN = "yes", "no", "open"
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ MEASURES = [
     {"name": name, "table": "samples", "from": "scheduled_ns", "to": "wake_ns", "meaning": "made up"}
     for name in ("preemption_latency_ns", "interrupt_latency_ns", "switch_ns")
 ]
-HOLDS, NOT, OPEN = "holds", "does not hold", "can't be told"
+HOLDS, NOT, OPEN = "yes", "no", "open"
 
 
 @pytest.fixture(scope="module")

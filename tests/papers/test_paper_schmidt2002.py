@@ -24,7 +24,7 @@ from tautochrone.papers.quantities import evaluate, middleware, statistic_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
-HOLDS, NOT, OPEN = "holds", "does not hold", "can't be told"
+HOLDS, NOT, OPEN = "yes", "no", "open"
 
 
 @pytest.fixture(scope="module")

@@ -121,8 +121,8 @@ def made(tmp_path: Path, *, systems: str = "rows", nothing: bool = False) -> Mad
             Measured("latency", "lab:debian-rt", load="cpu", why=why),
         ],
     )
-    answer: Answer = "can't be told" if nothing else "holds"
-    finding = ClaimFinding(answer, "At most 67.9 us in 670 samples.", "67.9 us < 500 us")
+    answer: Answer = "open" if nothing else "yes"
+    finding = ClaimFinding(answer, ("At most 67.9 us in 670 samples.",), "67.9 us < 500 us")
     asked = tuple(
         AskedClaim(one, (name,), finding) for one in paper.claims for name in ("local", "lab:debian-rt")
     )
@@ -231,7 +231,7 @@ def test_csv_has_every_number_unrounded_and_every_reason(tmp_path: Path) -> None
 
 def test_words_that_a_spreadsheet_would_compute_are_none(tmp_path: Path) -> None:
     one = made(tmp_path)
-    asked = [AskedClaim(one.asked[0].claim, ("=cmd()",), ClaimFinding("holds", "-1 is less", "-1"))]
+    asked = [AskedClaim(one.asked[0].claim, ("=cmd()",), ClaimFinding("yes", ("-1 is less",), "-1"))]
 
     row = next(csv.DictReader(io.StringIO(folder.claims_csv(asked))))
 
@@ -298,11 +298,9 @@ def asked_twice(tmp_path: Path) -> list[AskedClaim]:
     claim = made(tmp_path).asked[0].claim
     why = "Interval from within the runs: what differs from run to run is not in it."
     return [
-        AskedClaim(claim, ("local",), ClaimFinding("holds", f"8 us here. {why}", "8 us")),
-        AskedClaim(claim, ("lab:a",), ClaimFinding("does not hold", f"lab:a is late. {why}", "9 us")),
-        AskedClaim(
-            claim, ("local", "lab:a"), ClaimFinding("can't be told", f"No difference. {why}", "no difference")
-        ),
+        AskedClaim(claim, ("local",), ClaimFinding("yes", ("8 us here.", why), "8 us")),
+        AskedClaim(claim, ("lab:a",), ClaimFinding("no", ("lab:a is late.", why), "9 us")),
+        AskedClaim(claim, ("local", "lab:a"), ClaimFinding("open", ("No difference.", why), "no difference")),
     ]
 
 
@@ -311,14 +309,14 @@ def test_what_many_answers_say_is_said_once(tmp_path: Path) -> None:
 
     assert remarks == (("a", "Interval from within the runs: what differs from run to run is not in it."),)
     assert [one.notes for one in line.verdicts] == [("a",)] * 3
-    assert [text for one in line.verdicts for _, text in one.evidence] == [
-        "8 us here.", "lab:a is late.", "No difference."]  # fmt: skip
+    assert [said for one in line.verdicts for _, said in one.evidence] == [
+        ("8 us here.",), ("lab:a is late.",), ("No difference.",)]  # fmt: skip
     assert [one.on for one in line.verdicts] == ["this machine", "lab:a", "this machine against lab:a"]
 
 
 def test_what_can_not_be_told_comes_later_and_what_is_asked_besides_last(tmp_path: Path) -> None:
     told = asked_twice(tmp_path)[0]
-    nobody = replace(told, finding=ClaimFinding("can't be told", "", "not measured"))
+    nobody = replace(told, finding=ClaimFinding("open", (), "not measured"))
     ours = replace(told, claim=replace(told.claim, name="ours", besides=True))
     silent = replace(nobody, claim=replace(told.claim, name="silent"))
 

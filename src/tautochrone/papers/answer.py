@@ -33,6 +33,7 @@ from tautochrone.measure.campaign.campaign import Campaign
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.papers import verdicts as claims
 from tautochrone.papers.claims.evidence import AskedClaim
+from tautochrone.papers.claims.words import ANSWERS
 from tautochrone.papers.conditions import compare
 from tautochrone.papers.document import Paper, Printed, Table
 from tautochrone.papers.figures import DrawnFigure, draw_all
@@ -397,7 +398,8 @@ def as_table(made: Made) -> dict[str, Data]:
             {
                 **fields_of(one.claim, "name", "where", "says", "found", "reading", "besides"),
                 "systems": [*one.systems],
-                **fields_of(one.finding, "answer", "evidence", "in_short"),
+                "answer": ANSWERS[one.finding.answer][0],
+                **fields_of(one.finding, "evidence", "in_short"),
             }
             for one in made.asked
         ],

@@ -18,6 +18,7 @@ from tautochrone.base.errors import StoreError
 from tautochrone.papers import verdicts as claims
 from tautochrone.papers.answer import Made, document, fields_of
 from tautochrone.papers.claims.evidence import AskedClaim
+from tautochrone.papers.claims.words import ANSWERS
 from tautochrone.papers.figures import DrawnFigure, captions, draw_all
 from tautochrone.papers.figures.files import written
 from tautochrone.papers.measured import Absent, MeasuredValue
@@ -119,7 +120,8 @@ def claims_csv(asked: Sequence[AskedClaim]) -> str:
                 "claim": one.claim.name,
                 **fields_of(one.claim, "where", "says", "found", "reading"),
                 "systems": " and ".join(one.systems),
-                **fields_of(one.finding, "answer", "in_short", "evidence"),
+                "answer": ANSWERS[one.finding.answer][0],
+                **fields_of(one.finding, "in_short", "evidence"),
                 "besides": "yes" if one.claim.besides else "no",
             }
             for one in asked

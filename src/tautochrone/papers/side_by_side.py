@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from tautochrone.base.words import capital
+from tautochrone.base.words import sentence
 from tautochrone.papers.document import Heading, Paper, Printed, Query, Table
 from tautochrone.papers.measured import Absent, Found, MeasuredSystem, MeasuredValue, Measurements, kernel_of
 from tautochrone.papers.quantities import evaluate
@@ -242,11 +242,10 @@ class _Footnotes:
     said: dict[str, str] = field(default_factory=dict)
 
     def letter(self, words: str) -> str:
-        sentence = capital(words if words.endswith((".", "!", "?")) else f"{words}.")
-        return self.said.setdefault(sentence, letter(len(self.said)))
+        return self.said.setdefault(sentence(words), letter(len(self.said)))
 
     def listed(self) -> tuple[tuple[str, str], ...]:
-        return tuple((letter, sentence) for sentence, letter in self.said.items())
+        return tuple((letter, words) for words, letter in self.said.items())
 
 
 def lay(table: Table, measurements: Measurements, paper: Paper) -> Laid:

@@ -1,6 +1,5 @@
 """The claims of a paper with what became of each here, for every medium."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,20 +7,15 @@ from dataclasses import dataclass, replace
 from tautochrone.answer.blocks import Mark, Sheet, SheetBand, SheetCell, SheetRow
 from tautochrone.answer.document import Block, Sentence, Statements, Subheading, TypedCell, TypedTable
 from tautochrone.answer.document import columns as heads
-from tautochrone.base.words import capital, listed, plural
+from tautochrone.base.words import listed, plural
 from tautochrone.papers.claims.evidence import Answer, AskedClaim
+from tautochrone.papers.claims.words import ANSWERS, counted_as
 from tautochrone.papers.document import Claim
 from tautochrone.papers.measured import label_of
 from tautochrone.papers.side_by_side import letter, set_apart
 
-_MARKS: dict[Answer, Mark] = {"holds": "holds", "does not hold": "missed", "can't be told": "not-shown"}
-_SIGNS: dict[Answer, str] = {"holds": "+", "does not hold": "x", "can't be told": "?"}
-_COUNTED: dict[Answer, tuple[str, str]] = {
-    "holds": ("holds", "hold"),
-    "does not hold": ("does not hold", "do not hold"),
-    "can't be told": ("can't be told here", "can't be told here"),
-}
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
+_MARKS: dict[Answer, Mark] = {"yes": "holds", "no": "missed", "open": "not-shown"}
+_SIGNS: dict[Answer, str] = {"yes": "+", "no": "x", "open": "?"}
 _NOT_TOLD, _BESIDES = "Can't be told here", "Asked besides: not answered by the paper"
 _OFTEN = 3  # answers from which on what they all say is said once, below them
 _LONG = 40  # letters: a shorter sentence is no longer than a reference to it
@@ -34,7 +28,7 @@ class ClaimVerdict:
     Attributes:
         systems: by name; of none where nobody could be asked.
         is_pair: whether it is about two beside each other.
-        evidence: on what it rests, with the numbers: of whom, and what; without what the notes say.
+        evidence: on what it rests, in sentences with the numbers: of whom, and what; without the notes.
         in_short: the numbers alone.
         notes: letters of what is said of many, below the table.
     """
@@ -42,23 +36,23 @@ class ClaimVerdict:
     systems: tuple[str, ...]
     is_pair: bool
     answer: Answer
-    evidence: tuple[tuple[str, str], ...]
+    evidence: tuple[tuple[str, tuple[str, ...]], ...]
     in_short: str
     notes: tuple[str, ...] = ()
 
     @property
     def standing(self) -> str:
-        """In words."""
-        return _COUNTED[self.answer][0]
+        """The answer in words."""
+        return counted_as(self.answer, 1)
 
     @property
     def mark(self) -> Mark:
-        """The sign of it on a page."""
+        """The sign of the answer on a page."""
         return _MARKS[self.answer]
 
     @property
     def on(self) -> str:
-        """``lab:a against lab:b``; ``each of lab:a and lab:b``; one name; empty of none."""
+        """The systems: ``lab:a against lab:b``; ``each of lab:a and lab:b``; one name; empty of none."""
         return _on(self.systems, is_pair=self.is_pair)
 
 
@@ -83,7 +77,7 @@ class ClaimLine:
     @property
     def is_told(self) -> bool:
         """Whether there is an answer to it on any system."""
-        return any(one.answer != "can't be told" for one in self.verdicts)
+        return any(one.answer != "open" for one in self.verdicts)
 
 
 def lines(asked: Sequence[AskedClaim]) -> list[ClaimLine]:
@@ -123,7 +117,9 @@ def _rows(line: ClaimLine, paper: str) -> Iterator[SheetRow]:
     )
     for one in line.verdicts:
         several = len(one.evidence) > 1
-        grounds = tuple(f"{on}: {text}" if several and on else text for on, text in one.evidence)
+        grounds = tuple(
+            f"{on}: {' '.join(said)}" if several and on else " ".join(said) for on, said in one.evidence
+        )
         yield (
             *claim,
             SheetCell(one.standing, "ours", words=True, small=one.on, mark=one.mark),
@@ -180,8 +176,8 @@ def with_notes(found: Sequence[ClaimLine]) -> tuple[list[ClaimLine], tuple[tuple
         sentence
         for line in found
         for one in line.verdicts
-        for _, text in one.evidence
-        for sentence in set(_SENTENCE.split(text))
+        for _, said in one.evidence
+        for sentence in set(said)
     )
     often = [one for one, count in sentences.items() if count >= _OFTEN and len(one) >= _LONG]
     letters = {sentence: letter(at) for at, sentence in enumerate(often)}
@@ -197,9 +193,7 @@ def counted(asked: Sequence[AskedClaim]) -> str:
     claims = len({one.claim.name for one in own})
     besides = len({one.claim.name for one in asked if one.claim.besides})
     found = Counter(one.finding.answer for one in own)
-    parts = [
-        f"{found[answer]} {words[found[answer] != 1]}" for answer, words in _COUNTED.items() if found[answer]
-    ]
+    parts = [f"{found[answer]} {counted_as(answer, found[answer])}" for answer in ANSWERS if found[answer]]
     subject = plural(claims, "claim")
     said = f"{subject}: of {len(own)} answers, " if len(own) != claims else f"{subject}: "
     more = f" Besides, {plural(besides, 'question')} of ours." if besides else ""
@@ -218,16 +212,14 @@ def _merged(asked: Sequence[AskedClaim]) -> Iterator[ClaimVerdict]:
 def _verdict(asked: Sequence[AskedClaim]) -> ClaimVerdict:
     first = asked[0]
     answer, is_pair = first.finding.answer, len(first.systems) > 1
-    texts: dict[str, list[str]] = {}
+    found: dict[tuple[str, ...], list[str]] = {}
     for one in asked:
-        text = one.finding.evidence
-        begins_with_name = text.startswith((*one.systems, "lab:", "ssh:"))
-        texts.setdefault(text if begins_with_name else capital(text), []).extend(one.systems)
+        found.setdefault(one.finding.sentences, []).extend(one.systems)
     return ClaimVerdict(
         tuple(name for one in asked for name in one.systems),
         is_pair,
         answer,
-        tuple((_on(systems, is_pair=is_pair), text) for text, systems in texts.items()),
+        tuple((_on(systems, is_pair=is_pair), sentences) for sentences, systems in found.items()),
         first.finding.in_short,
     )
 
@@ -242,10 +234,9 @@ def _on(systems: Sequence[str], *, is_pair: bool) -> str:
 def _noted(verdict: ClaimVerdict, letters: dict[str, str]) -> ClaimVerdict:
     notes: set[str] = set()
     rest = []
-    for on, text in verdict.evidence:
-        said = _SENTENCE.split(text)
+    for on, said in verdict.evidence:
         notes.update(letters[one] for one in said if one in letters)
-        own = " ".join(one for one in said if one not in letters)
+        own = tuple(one for one in said if one not in letters)
         rest += [(on, own)] if own else []
     ordered = tuple(sorted(notes, key=lambda one: (len(one), one)))
     return replace(verdict, evidence=tuple(rest), notes=ordered)

@@ -7,13 +7,21 @@ batches on each side it takes six at the top of all, at 95 % and to either side.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from scipy import special
 
-from tautochrone.papers.claims.estimate import Basis, ClaimEstimate
+from tautochrone.papers.claims.estimate import Basis, ClaimEstimate, Unsure, estimate
+from tautochrone.papers.claims.evidence import (
+    Answer,
+    ClaimEvidence,
+    PlaceLabel,
+    QueriedSystem,
+    labels,
+    number_name,
+)
+from tautochrone.papers.measured import Absent
 from tautochrone.statistics.difference.quantile_difference import drawn_interval
 from tautochrone.statistics.difference.resampling import Resampled
 from tautochrone.statistics.means import degrees_of_freedom
@@ -43,8 +51,6 @@ def is_larger(lower: ClaimEstimate, higher: ClaimEstimate, factor: float, confid
     return found is not None and found[1] <= (1 - confidence) / 2
 
 
-Side = Literal["yes", "no", "open"]
-
 _WORST_LAST: tuple[Basis, ...] = ("measured", "repetitions", "blocks", "independent", "own", "border", "bare")
 
 
@@ -59,7 +65,7 @@ class Compared:
         difference, least, most: second less first, the same.
         basis: of the interval, the less sure one of both; "measured": there is none.
         confidence: of the interval.
-        unsure: why there is no interval although there should be one; empty: there is, or it is as measured.
+        unsure: why there is no interval although there should be one; None: there is, or it is as measured.
     """
 
     first: ClaimEstimate
@@ -71,7 +77,7 @@ class Compared:
     least: float
     most: float
     basis: Basis
-    unsure: str
+    unsure: Unsure | None
     confidence: float = CONFIDENCE
 
 
@@ -91,7 +97,7 @@ def compare(first: ClaimEstimate, second: ClaimEstimate, confidence: float = CON
     difference = two - one if math.isfinite(one) or math.isfinite(two) else math.nan
     basis = _basis(first, second)
     unsure = first.unsure or second.unsure
-    if basis == "measured" or unsure:
+    if basis == "measured" or unsure is not None:
         at = math.nan if ratio is None else ratio
         return Compared(
             first, second, ratio, at, at, difference, difference, difference, basis, unsure, confidence
@@ -107,16 +113,16 @@ def compare(first: ClaimEstimate, second: ClaimEstimate, confidence: float = CON
     else:
         low, high = _ratio_limits(first, second, ratio, confidence)
         least, most = _difference_limits(first, second, difference, confidence)
-    return Compared(first, second, ratio, low, high, difference, least, most, basis, "", confidence)
+    return Compared(first, second, ratio, low, high, difference, least, most, basis, None, confidence)
 
 
-def exceeds(compared: Compared, factor: float = 1.0) -> Side:
+def exceeds(compared: Compared, factor: float = 1.0) -> Answer:
     """Whether the second is more than so many times the first: shown, the contrary shown, or neither.
 
     A number that may be more than the samples say is not shown to be the lower one.
     """
     first, second = compared.first, compared.second
-    if compared.unsure:
+    if compared.unsure is not None:
         return "open"
     if is_bare_extreme(first) or is_bare_extreme(second):
         return _of_extremes(compared, factor)
@@ -141,7 +147,7 @@ def is_bare_extreme(one: ClaimEstimate) -> bool:
     return one.extreme and one.basis == "measured"
 
 
-def _of_extremes(compared: Compared, factor: float) -> Side:
+def _of_extremes(compared: Compared, factor: float) -> Answer:
     """Two largest ones by ranks of batches; of one, what a single sample can show, and what it can't.
 
     A single sample beyond the other number shows that there is one. That there was none so far shows nothing
@@ -161,12 +167,12 @@ def _of_extremes(compared: Compared, factor: float) -> Side:
     return "yes" if beyond and not first.at_least else "open"
 
 
-def alike(compared: Compared, margin: float | None, margin_is: float | None) -> Side:
+def alike(compared: Compared, margin: float | None, margin_is: float | None) -> Answer:
     """Whether both are the same within a share of the first, or within so much: the whole interval is."""
     both = (compared.first, compared.second)
-    if compared.unsure or any(one.at_least or is_bare_extreme(one) for one in both):
+    if compared.unsure is not None or any(one.at_least or is_bare_extreme(one) for one in both):
         return "open"
-    sides: list[Side] = []
+    sides: list[Answer] = []
     if margin is not None:
         sides.append(_alike_by_share(compared, 1 + margin))
     if margin_is is not None:
@@ -176,7 +182,7 @@ def alike(compared: Compared, margin: float | None, margin_is: float | None) -> 
     return "no" if sides and all(one == "no" for one in sides) else "open"
 
 
-def _alike_by_share(compared: Compared, most: float) -> Side:
+def _alike_by_share(compared: Compared, most: float) -> Answer:
     if compared.ratio is None or math.isnan(compared.low):
         if math.isinf(compared.first.value) and math.isinf(compared.second.value):
             return "open"
@@ -186,7 +192,7 @@ def _alike_by_share(compared: Compared, most: float) -> Side:
     return _between(compared.low, compared.high, 1 / most, most)
 
 
-def _between(low: float, high: float, least: float, most: float) -> Side:
+def _between(low: float, high: float, least: float, most: float) -> Answer:
     if math.isnan(low) or math.isnan(high):
         return "open"
     if least <= low and high <= most:
@@ -194,7 +200,7 @@ def _between(low: float, high: float, least: float, most: float) -> Side:
     return "no" if high < least or low > most else "open"
 
 
-def _allowed(more: bool, less: bool, compared: Compared) -> Side:
+def _allowed(more: bool, less: bool, compared: Compared) -> Answer:
     if more:
         return "open" if compared.first.at_least else "yes"
     if less:
@@ -271,3 +277,83 @@ def reach_of(errors: Sequence[float], freedoms: Sequence[float], confidence: flo
         return 0.0
     freedom = degrees_of_freedom(variances, freedoms)
     return float(special.stdtrit(freedom, (1 + confidence) / 2)) * math.sqrt(sum(variances))
+
+
+# Pairs of places, each with what it says of a claim; and all of them together.
+
+Number = Callable[[QueriedSystem], ClaimEstimate | Absent]
+
+
+@dataclass(frozen=True, eq=False)
+class PlacePair:
+    """Two places with what came of them.
+
+    Attributes:
+        first, second: what tells one from the other.
+        where: what tells the first from that of other pairs; of a pair without numbers, also which has none.
+        numbers: what is compared, one name or two: "p99.9 of latency".
+        compared: both numbers; where there are not both, why not.
+        side: what it says of the claim.
+    """
+
+    first: PlaceLabel
+    second: PlaceLabel
+    where: PlaceLabel
+    numbers: tuple[str, ...]
+    compared: Compared | Absent
+    side: Answer
+
+
+def numbers_of(evidence: ClaimEvidence) -> Number:
+    """Return what estimates a place of this claim, each once."""
+    known = evidence.known
+
+    def number(place: QueriedSystem) -> ClaimEstimate | Absent:
+        key = (repr(place.query), place.system)
+        found = known.get(key)
+        if not isinstance(found, ClaimEstimate | Absent):
+            found = known[key] = estimate(place, evidence.measurements)
+        return found
+
+    return number
+
+
+def judged(
+    places: Sequence[tuple[QueriedSystem, QueriedSystem]], number: Number, judge: Callable[[Compared], Answer]
+) -> list[PlacePair]:
+    """Judge each pair by itself: shown at 95 %; refuted at a confidence that is corrected for their number.
+
+    That all of several are so is said where each was shown; the union of what could be wrong is no larger
+    than one of them. That one is not so is said at a level divided by how many could be (Bonferroni).
+    """
+    found = []
+    where = labels([one for one, _ in places])
+    for (first, second), place in zip(places, where, strict=True):
+        own, others = labels([first, second])
+        names = tuple(dict.fromkeys(number_name(one.query) for one in (first, second)))
+        one, other = number(first), number(second)
+        if isinstance(one, Absent):
+            found.append(PlacePair(own, others, own.also(place), names, one, "open"))
+            continue
+        if isinstance(other, Absent):
+            found.append(PlacePair(own, others, others.also(place), names, other, "open"))
+            continue
+        compared = compare(one, other)
+        side = judge(compared)
+        if side == "no" and len(places) > 1:  # also of ranks, whose confidence goes with it
+            side = judge(compare(one, other, 1 - (1 - CONFIDENCE) / len(places)))
+            side = "no" if side == "no" else "open"
+        found.append(PlacePair(own, others, place, names, compared, side))
+    return found
+
+
+def answer_of(sides: Sequence[Answer]) -> Answer:
+    """Return the answer of several: one that is refuted refutes it, and all must be shown."""
+    if "no" in sides:
+        return "no"
+    return "yes" if sides and all(one == "yes" for one in sides) else "open"
+
+
+def beyond(low: float, high: float, factor: float) -> Answer:
+    """Return whether an interval lies above a factor: shown, the contrary shown, or neither."""
+    return "yes" if low > factor else "no" if high <= factor else "open"

@@ -50,6 +50,8 @@ from tautochrone.statistics.means import BATCHES
 from tautochrone.statistics.quantiles import CONFIDENCE
 
 Basis = Literal["repetitions", "blocks", "independent", "own", "border", "bare", "measured"]
+Note = Literal["lost unknown", "wanders"]
+"""What is not in an uncertainty: how many releases were lost; that the level wanders over the whole run."""
 
 ROUNDS, SEED = 2000, 1
 _BYTES = "bytes"
@@ -67,6 +69,23 @@ _AS_IF_KNOWN = 1e6
 _NEIGHBOURS = 5
 
 
+@dataclass(frozen=True)
+class Unsure:
+    """Why an uncertainty is not known although it should be.
+
+    Attributes:
+        why: the order of the samples is not known; there are too few samples, repetitions or, since they are
+            alike, independent samples; the level wanders over the whole run.
+        samples, effective: how many samples there are, and how many independent ones they are worth.
+        needed: how many it takes.
+    """
+
+    why: Literal["order", "few samples", "few repetitions", "few independent", "wanders"]
+    samples: int = 0
+    effective: float = 0.0
+    needed: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class ClaimEstimate:
     """A number and how sure it is.
@@ -81,12 +100,12 @@ class ClaimEstimate:
         drawn: of a quantile of blocks, what was drawn.
         lost: releases without a sample.
         at_least: the number is no less than this, and may be more.
-        unsure: why its uncertainty is not known although it should be; empty: it is, or it is as measured.
+        unsure: None: its uncertainty is known, or it is as measured.
         extreme: it is a least or a largest one; its value is that of all samples.
         interval: at `CONFIDENCE`, where it has one of its own; of a border the step in which it lies.
         maxima: of a largest one, the largest of each batch; None: the order of samples is not known.
         of_runs: of a largest or least one, the same number of each repetition as a small sample.
-        note: what is not in the uncertainty.
+        notes: what is not in the uncertainty.
     """
 
     value: float
@@ -100,9 +119,9 @@ class ClaimEstimate:
     drawn: Resampled | None = None
     lost: int = 0
     at_least: bool = False
-    unsure: str = ""
+    unsure: Unsure | None = None
     extreme: bool = False
-    note: str = ""
+    notes: tuple[Note, ...] = ()
     interval: tuple[float, float] | None = None
     maxima: npt.NDArray[np.float64] | None = None
     of_runs: "ClaimEstimate | None" = None
@@ -286,8 +305,8 @@ def _of_samples(
     side = side_of(place, measurements)
     lost = all_lost(side)
     unknown = any(one.lost is None for one in sources(side))
-    note = "How many releases were lost is not known; none is counted." if unknown else ""
-    bare = replace(bare, lost=lost, at_least=q is None and lost > 0, note=note)
+    notes: tuple[Note, ...] = ("lost unknown",) if unknown else ()
+    bare = replace(bare, lost=lost, at_least=q is None and lost > 0, notes=notes)
     if q is not None:
         return _of_quantile(bare, side, q)
     of = _BATCHED[place.query.statistic]
@@ -297,8 +316,7 @@ def _of_samples(
     sums = batches_of(side)
     if sums is None:
         few = sum(one.counts.total for one in sources(side)) < FEWEST
-        why = f"its interval takes {FEWEST} samples" if few else "the order of its samples is not known"
-        return replace(bare, unsure=f"{why}.")
+        return replace(bare, unsure=Unsure("few samples", needed=FEWEST) if few else Unsure("order"))
     found = jackknife(sums, of)
     return replace(
         bare, basis="blocks", error=found.error, freedom=float(found.freedom), logarithmic=found.logarithmic
@@ -317,7 +335,7 @@ def _of_repetitions_within(
     lost = lost_of(place, measurements)
     bare = replace(bare, lost=lost, at_least=lost > 0)
     if len(numbers) < FEWEST_RUNS:
-        return replace(bare, unsure=f"its interval takes {FEWEST_RUNS} repetitions.")
+        return replace(bare, unsure=Unsure("few repetitions", needed=FEWEST_RUNS))
     groups = min(BATCHES, max(FEWEST_RUNS, len(numbers) // _NEIGHBOURS))
     means = np.array([group.mean() for group in np.array_split(np.array(numbers), groups)])
     without = (means.sum() - means) / (groups - 1)
@@ -361,17 +379,14 @@ def _of_drawn(bare: ClaimEstimate, drawn: Resampled) -> ClaimEstimate:
     if not drawn.drifts:
         return found
     # Blocks do not see what changes over the whole run: it is told as surely as what has no interval.
-    wanders = " ".join(filter(None, (bare.note, "The level wanders over the whole run.")))
     if not finite:
-        return replace(bare, unsure="the level wanders over the whole run.")
-    return with_interval(replace(bare, note=wanders), widened(found.limits(CONFIDENCE)), "bare")
+        return replace(bare, unsure=Unsure("wanders"))
+    bare = replace(bare, notes=(*bare.notes, "wanders"))
+    return with_interval(bare, widened(found.limits(CONFIDENCE)), "bare")
 
 
-def _too_few(drawn: Resampled) -> str:
-    return (
-        f"its {drawn.samples:,} samples are worth {drawn.effective:,.0f} independent ones, and it takes "
-        f"{drawn.needed:,}."
-    )
+def _too_few(drawn: Resampled) -> Unsure:
+    return Unsure("few independent", drawn.samples, drawn.effective, drawn.needed)
 
 
 def _quantile_or_inf(side: Side, q: float) -> float:

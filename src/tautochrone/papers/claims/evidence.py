@@ -7,7 +7,7 @@ from typing import Literal
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.measure.document.expand import PlanPoint
-from tautochrone.papers.document import Claim, Datum, Given, Query
+from tautochrone.papers.document import Claim, Datum, Given, Query, list_of
 from tautochrone.papers.measured import Measurements, matches
 from tautochrone.papers.quantities.general import sources_of
 from tautochrone.run.folder import StoredRun
@@ -15,8 +15,29 @@ from tautochrone.statistics.difference.sides import Side, SourceSamples
 
 # What is said of a claim.
 
+Answer = Literal["yes", "no", "open"]
+"""Whether it is so: that is shown, the contrary is shown, or neither."""
 
-Answer = Literal["holds", "does not hold", "can't be told"]
+Reason = Literal[
+    "not measured",
+    "not here",
+    "no ordinary kernel",
+    "no real-time kernel",
+    "no kernels",
+    "kinds of machines",
+    "one point",
+    "few points",
+    "few that differ",
+    "none on either side",
+    "zero",
+    "no ratio",
+    "no trend",
+    "missed",
+    "no choice",
+    "none so far",
+    "not shown",
+]
+"""Why a claim can't be told; `words.SHORT` says it to people."""
 
 
 @dataclass(frozen=True)
@@ -24,22 +45,32 @@ class ClaimFinding:
     """What a test found.
 
     Attributes:
-        evidence: in a sentence or two, with the numbers; of what can't be told, why.
+        sentences: a few, with the numbers; of what can't be told, why.
         in_short: the numbers alone, for a table: "412 us < 578 us"; of what can't be told, the reason in a
             few words.
     """
 
     answer: Answer
-    evidence: str
+    sentences: tuple[str, ...]
     in_short: str
+
+    @property
+    def evidence(self) -> str:
+        """On what it rests, as one text."""
+        return " ".join(self.sentences)
 
 
 class UntoldError(Exception):
-    """A claim can't be told: why, in a sentence or two, and in a few words."""
+    """A claim can't be told.
 
-    def __init__(self, why: str, in_short: str = "not measured") -> None:
-        super().__init__(why)
-        self.finding = ClaimFinding("can't be told", why, in_short)
+    Attributes:
+        sentences: why, with the numbers.
+        samples: of which none is beyond a limit so far, where that is the reason.
+    """
+
+    def __init__(self, reason: Reason, *sentences: str, samples: int = 0) -> None:
+        super().__init__(reason)
+        self.reason, self.sentences, self.samples = reason, sentences, samples
 
 
 @dataclass(frozen=True)
@@ -47,7 +78,7 @@ class AskedClaim:
     """A claim, asked of one system of ours, or of an ordinary and a real-time one.
 
     Attributes:
-        systems: by the names of `systems.System`; none: there is none that it could be asked of.
+        systems: their names; none: there is none that it could be asked of.
     """
 
     claim: Claim
@@ -94,6 +125,11 @@ class ClaimEvidence:
         """What the test is told."""
         return self.claim.given
 
+    @property
+    def is_turned(self) -> bool:
+        """Whether the claim is that its test comes to the contrary."""
+        return bool(self.given.get("turned"))
+
     def places(self, key: str) -> tuple[QueriedSystem, ...]:
         """The queries under a key; of ``by-point``, one for each point that they mean."""
         if key not in self.claim.queries:
@@ -107,6 +143,15 @@ class ClaimEvidence:
             for query in queries
             for point in self.measurements.points_of(query, system)
         )
+
+    def takes(self, several: int = 1) -> list[int]:
+        """Return how many samples the study had, for each of so many numbers; 0: it is not given."""
+        each = [int(one) for one in list_of(self.given, "takes") or (0,)]
+        if len(each) == 1:
+            return each * several
+        if len(each) != several and several > 1:
+            raise ValueError(f"claim {self.claim.name}: given.takes has not one number for each query")
+        return each
 
     def pairs(self, first: str, second: str) -> list[tuple[QueriedSystem, QueriedSystem]]:
         """The places of two keys that belong together: those of the same point, or one after the other."""
@@ -149,44 +194,59 @@ def limit(told: Datum) -> float:
         raise ValueError(str(error)) from error
 
 
-def labels(places: Sequence[QueriedSystem]) -> list[str]:
-    """What tells each place from the others, in words."""
-    return [", ".join(one) for one in telling(places)]
+@dataclass(frozen=True)
+class PlaceLabel:
+    """What tells a place from others.
+
+    Attributes:
+        system: its name, where the others are on another one.
+        traits: experiment, number, source, options, load, deployment, as far as the others have another one.
+    """
+
+    system: str = ""
+    traits: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """All that tells it, one by one."""
+        return (self.system, *self.traits) if self.system else self.traits
+
+    @property
+    def words(self) -> str:
+        """All that tells it."""
+        return ", ".join(self.parts)
+
+    def also(self, other: "PlaceLabel") -> "PlaceLabel":
+        """Return this label with what else tells the place from others."""
+        return PlaceLabel(self.system or other.system, tuple(dict.fromkeys((*self.traits, *other.traits))))
 
 
-def telling(places: Sequence[QueriedSystem]) -> list[tuple[str, ...]]:
-    """What tells each place from the others, one by one."""
+def labels(places: Sequence[QueriedSystem]) -> list[PlaceLabel]:
+    """Return what tells each place from the others."""
     traits = [_traits(one) for one in places]
-    differing = [name for name in traits[0] if len({one[name] for one in traits}) > 1] if traits else []
-    return [tuple(filter(None, (part for name in differing for part in one[name]))) for one in traits]
+    several = len({one.system for one in places}) > 1
+    differing = [at for at, own in enumerate(zip(*traits, strict=True)) if len(set(own)) > 1]
+    return [
+        PlaceLabel(
+            place.system if several else "", tuple(part for at in differing for part in own[at] if part)
+        )
+        for place, own in zip(places, traits, strict=True)
+    ]
 
 
-def _traits(place: QueriedSystem) -> dict[str, tuple[str, ...]]:
+def _traits(place: QueriedSystem) -> tuple[tuple[str, ...], ...]:
     query = place.query
-    return {
-        "system": (place.system,),
-        "of": (query.of,),
-        "number": (number_name(query),),
-        "source": (query.source,),
-        "options": tuple(f"{name} {value}" for name, value in query.options.items()),
-        "load": (query.load,),
-        "deployment": (query.deployment,),
-    }
+    options = tuple(f"{name} {value}" for name, value in query.options.items())
+    return ((query.of,), (number_name(query),), (query.source,), options, (query.load,), (query.deployment,))
 
 
-_NAMES = {
-    "sd": "standard deviation of {}",
+_PHRASES = {
     "max": "largest {}",
     "min": "least {}",
     "p50": "median {}",
     "mean": "mean {}",
     "repeated-mean": "mean {}",
-    "mean-size": "mean size of {}",
     "samples": "{}",
-    "range-width": "width of the range of {}",
-    "fullest-bin": "share of the fullest bin of {}",
-    "share-above": "share of late samples of {}",
-    "switch-share": "share of its two switches in {}",
     "synchronized": "synchronised switch",
     "rate": "calls in a second",
     "elapsed": "time taken",
@@ -194,18 +254,33 @@ _NAMES = {
     "cost": "cost of taking the time",
     "most threads": "threads with which most tires meet every deadline",
 }
+_NOUNS = {
+    "sd": "standard deviation",
+    "mean-size": "mean size",
+    "range-width": "width of the range",
+    "fullest-bin": "share of the fullest bin",
+    "share-above": "share of late samples",
+}
 _MEASURES = {"koh_semaphore_ns": "response", "koh_round_trip_ns": "response", "duration_ns": "duration"}
 
 
 def number_name(query: Query) -> str:
-    """``p99.9 of latency``, ``mean response``."""
+    """Return what a query's number is called: ``p99.9 of latency``, ``mean response``."""
     measure = _MEASURES.get(query.measure, query.measure.removesuffix("_ns").replace("_", " "))
     if query.statistic == "largest-over-usual":
         return f"largest {measure} over its median"
+    if query.statistic == "switch-share":
+        return f"share of its two switches in {measure or 'sample'}"
     if number := query.given.get("number"):
-        return _NAMES.get(str(number), f"{number} of {{}}").format(query.statistic)
-    name = _NAMES.get(query.statistic, f"{query.statistic} of {{}}" if measure else query.statistic)
-    return name.format(measure or "sample").replace(" of sample", "")
+        return _named(str(number), query.statistic)
+    return _named(query.statistic, measure)
+
+
+def _named(statistic: str, what: str) -> str:
+    if statistic in _PHRASES:
+        return _PHRASES[statistic].format(what or "sample")
+    noun = _NOUNS.get(statistic, statistic)
+    return f"{noun} of {what}" if what else noun
 
 
 # The samples that a query means, as the tests of difference take them.

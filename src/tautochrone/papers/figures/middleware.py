@@ -10,6 +10,7 @@ from tautochrone.answer.blocks import Panel, PanelPlace
 from tautochrone.answer.charts.scales import dash_of
 from tautochrone.answer.charts.signs import LaneSign, Sign
 from tautochrone.answer.charts.theme import INK
+from tautochrone.base.words import sentence
 from tautochrone.judge.middleware_setting import setting_of
 from tautochrone.middleware import charts, footprint_answer, lanes
 from tautochrone.middleware.charts import CallPoint, RatePoint, Reference
@@ -145,7 +146,7 @@ def draw_footprint(task: FigureTask) -> list[blocks.Figure]:
     lanes: list[Lane[FootprintRun]] = [one.lane(footprint_of) for one in measured(task)]
     found = footprint_answer.figures(lanes, task.prefix)
     notes = dict.fromkeys(
-        f"{lane.name}: no library: {why.partition(': ')[2].rstrip('.') or why.rstrip('.')}."
+        f"No library of {lane.name} is drawn. {sentence(why)}"
         for lane in lanes
         for run in lane.runs
         if (why := run.absent.get("libraries"))

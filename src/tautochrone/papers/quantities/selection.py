@@ -77,9 +77,9 @@ def _response(query: Query, measurements: Measurements, system: str) -> Measured
     missed = sum(one.missed or 0 for one in meant)
     if missed and number != "min":
         over = plural(missed, "release was", "releases were")
-        found = replace(found, interval=None, beyond=True, note=f"At least this: {over} passed over.")
+        found = replace(found, interval=None, beyond=True, note=f"at least this: {over} passed over")
     elif any(one.missed is None for one in meant):
-        found = replace(found, note="How many releases were passed over is not known.")
+        found = replace(found, note="how many releases were passed over is not known")
     return found
 
 
@@ -119,7 +119,7 @@ def _late(query: Query, measurements: Measurements, system: str) -> MeasuredValu
                 raise NotMeasuredError("How many releases were passed over is not known.")
             late += one.late + one.missed
             jobs += one.jobs + one.missed
-    return MeasuredValue(late, samples=jobs, repetitions=len(runs), note=f"Of {jobs:,} jobs.")
+    return MeasuredValue(late, samples=jobs, repetitions=len(runs), note=f"of {jobs:,} jobs")
 
 
 TASKSET: Mapping[str, Statistic] = {
@@ -148,7 +148,7 @@ def _c_states(run: StoredRun) -> MeasuredValue:
     if found.text != "Y" or driver is None:
         return found
     of = ", a state of the virtual machine and no C-state of the hardware" if driver == _OF_A_GUEST else ""
-    return replace(found, note=f"Idle driver {driver}{of}.")
+    return replace(found, note=f"idle driver {driver}{of}")
 
 
 def _several(count: int | None) -> MeasuredValue:
@@ -186,7 +186,7 @@ def _overruns(query: Query, measurements: Measurements, system: str) -> Measured
                 raise NotMeasuredError("Which releases were missed is not known.")
             late += one.counts.above(one.period_ns) + one.lost
             samples += one.counts.total + one.lost
-    return MeasuredValue(late, samples=samples, repetitions=len(runs), note=f"Of {samples:,} releases.")
+    return MeasuredValue(late, samples=samples, repetitions=len(runs), note=f"of {samples:,} releases")
 
 
 def _see_that_c_states_differ_alone(query: Query, measurements: Measurements, system: str) -> None:

@@ -1,0 +1,398 @@
+"""`less`, `narrower`, `same`, `steady`, `rises`, `rises-more`, `predicts`: one number of ours beside another.
+
+`less`: ``ours`` has ``lower`` and ``higher`` (of a pair: the two roles, and ``given.lower`` says which is the
+lower one). With ``given.factor`` the higher must be more than so many times the lower. It *holds* where the
+whole 95 % interval of the ratio lies above the factor, *does not hold* where it lies at or below it, and
+*can't be told* otherwise. How well a number is known is in `estimate`.
+
+Two largest ones are compared by ranks of batches (`compare`), or by repetitions. That a largest one is below
+another number is refuted by one sample; that none was beyond it *holds* of as many samples as the study had
+(``given.takes``) and *can't be told* of fewer. That a largest one is beyond another number is shown by one
+sample, and never refuted. Of several pairs ``given.over`` says how they are put together: see `OVER`.
+
+`narrower` is the same of the distance from the quantile ``given.from`` to ``given.to``.
+
+`same`: two numbers are the same within ``given.margin``, a share, or ``given.margin-is``. `steady`: all of
+``ours.points`` are the same as the first.
+
+`rises`: ``ours.points`` are queries in their order, at the places of ``given.at`` (0, 1, 2 …, if it says
+nothing). A line through the logarithms of the numbers says by what factor they grow from the first place to
+the last (`trend`), which is judged as a ratio is. ``given.falls = true`` asks the same of its reciprocal.
+`rises-more`: ``ours`` has ``more`` and ``less`` (of a pair the two roles, and ``given.more`` says which); the
+factor of the one over that of the other is judged in the same way.
+
+`predicts`: the ratio of two systems in one number is within ``given.margin`` their ratio in another one.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from scipy import special
+
+from tautochrone.base.words import capital
+from tautochrone.papers.claims import words
+from tautochrone.papers.claims.compare import (
+    Compared,
+    Number,
+    PlacePair,
+    alike,
+    answer_of,
+    beyond,
+    compare,
+    exceeds,
+    is_bare_extreme,
+    judged,
+    numbers_of,
+    reach_of,
+)
+from tautochrone.papers.claims.estimate import ClaimEstimate, from_numbers, span
+from tautochrone.papers.claims.evidence import (
+    ORDINARY,
+    REAL_TIME,
+    Answer,
+    ClaimEvidence,
+    ClaimFinding,
+    PlaceLabel,
+    QueriedSystem,
+    UntoldError,
+    labels,
+    limit,
+    number_name,
+)
+from tautochrone.papers.document import list_of, number_of
+from tautochrone.papers.measured import Absent
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.statistics.means import degrees_of_freedom
+from tautochrone.statistics.quantiles import CONFIDENCE
+
+_MARGIN = 0.1
+
+
+def less(evidence: ClaimEvidence) -> ClaimFinding:
+    """Judge whether ``lower`` is below ``higher``."""
+    return _less(evidence, numbers_of(evidence), "")
+
+
+def narrower(evidence: ClaimEvidence) -> ClaimFinding:
+    """Judge whether the samples of ``lower`` spread less than those of ``higher``."""
+    low, high = (str(evidence.given.get(*one)) for one in (("from", "p50"), ("to", "p99.9")))
+
+    def number(place: QueriedSystem) -> ClaimEstimate | Absent:
+        return span(place, evidence.measurements, low, high)
+
+    return _less(evidence, number, f"distance from {low} to {high}")
+
+
+def same(evidence: ClaimEvidence) -> ClaimFinding:
+    """Judge whether both numbers of each pair are the same within the margin."""
+    keys = (ORDINARY, REAL_TIME) if evidence.claim.about == "pair" else ("first", "second")
+    return _alike(evidence, evidence.pairs(*keys))
+
+
+def steady(evidence: ClaimEvidence) -> ClaimFinding:
+    """Judge whether all numbers are the same as the first within the margin."""
+    points = evidence.places("points")
+    if len(points) < 2:
+        raise UntoldError("one point", words.NO_OTHER_POINT)
+    return _alike(evidence, [(points[0], other) for other in points[1:]])
+
+
+def _less(evidence: ClaimEvidence, number: Number, what: str) -> ClaimFinding:
+    factor = number_of(evidence.given, "factor", 1.0)
+    over = str(evidence.given.get("over", "each"))
+    places = evidence.pairs(*evidence.roles("lower", ("lower", "higher")))
+    if over != "each":
+        if over not in OVER:
+            raise ValueError(f"claim {evidence.claim.name}: over = '{over}' is not known")
+        names = dict.fromkeys(number_name(one.query) for pair in places[:1] for one in pair)
+        return _over(over, places, number, factor, what or " and ".join(names))
+    takes = max(evidence.takes())
+
+    def judge(compared: Compared) -> Answer:
+        first, second = compared.first, compared.second
+        side = exceeds(compared, factor)
+        alone = is_bare_extreme(first) and not is_bare_extreme(second)
+        return "open" if side == "yes" and alone and first.samples < takes else side
+
+    pairs = judged(places, number, judge)
+    absent: tuple[str, ...] = ()
+    if evidence.given.get("by-point"):
+        absent = tuple(one.compared.why for one in pairs if isinstance(one.compared, Absent))
+        pairs = [one for one in pairs if not isinstance(one.compared, Absent)]
+    how = words.PairsAsked("difference" if factor == 1 else "factor", what, left_out=absent)
+    return _finding(pairs, how)
+
+
+def _alike(evidence: ClaimEvidence, places: Sequence[tuple[QueriedSystem, QueriedSystem]]) -> ClaimFinding:
+    given = evidence.given
+    margin_is = limit(given["margin-is"]) if "margin-is" in given else None
+    by_share = margin_is is None or "margin" in given
+    margin = number_of(given, "margin", _MARGIN) if by_share else None
+    pairs = judged(places, numbers_of(evidence), lambda compared: alike(compared, margin, margin_is))
+    allowed = [f"{margin * 100:g} %"] if margin is not None else []
+    allowed += [str(given["margin-is"])] if margin_is is not None else []
+    return _finding(pairs, words.PairsAsked("margin", margins=tuple(allowed)))
+
+
+def _finding(pairs: Sequence[PlacePair], how: words.PairsAsked) -> ClaimFinding:
+    """Return the answer of all pairs with the numbers of the one that decides it."""
+    if not pairs:
+        raise UntoldError("not measured", *(words.left_out(how.left_out, "measured") or (words.NOTHING,)))
+    answer = answer_of([one.side for one in pairs])
+    absent = [(one.where, one.compared.why) for one in pairs if isinstance(one.compared, Absent)]
+    if answer == "open" and absent:
+        raise UntoldError("not measured", *words.said_once(absent))
+    telling = [
+        (one, one.compared) for one in pairs if one.side == answer and isinstance(one.compared, Compared)
+    ]
+    pair, compared = telling[0] if answer != "yes" else min(telling, key=lambda one: _nearness(one[1]))
+    return ClaimFinding(
+        answer,
+        tuple(words.of_pairs(pairs, pair, compared, answer, how)),
+        words.pairs_in_short(pairs, compared, answer, how.asked),
+    )
+
+
+def _nearness(compared: Compared) -> float:
+    return 0.0 if compared.ratio is None or math.isnan(compared.low) else abs(compared.low - 1)
+
+
+# Many pairs of numbers taken together: over a map of masses and threads, over all periods.
+
+Pairs = Sequence[tuple[ClaimEstimate, ClaimEstimate]]
+_NEEDED = math.ceil(1 + math.log2(1 / (1 - CONFIDENCE)))
+"""Points that differ: of fewer no sign test says anything."""
+
+
+def most(pairs: Pairs, factor: float, what: str) -> ClaimFinding:
+    """Judge pairs by the sign test."""
+    above, told, p = _signs(pairs, factor)
+    shown = p <= 1 - CONFIDENCE
+    answer: Answer = "open" if not shown else "yes" if above > told - above else "no"
+    return words.most(what, factor, above, told, len(pairs), needed=_NEEDED, p=p, answer=answer)
+
+
+def points(pairs: Pairs, factor: float, what: str) -> ClaimFinding:
+    """Judge pairs by the geometric mean of their ratios."""
+    if len(pairs) < FEWEST_RUNS:
+        raise UntoldError("few points", words.points_needed(FEWEST_RUNS))
+    if any(not 0 < one.value < math.inf for pair in pairs for one in pair):
+        raise UntoldError("zero", words.ZERO)
+    mean = from_numbers(ClaimEstimate(1.0, ""), [higher.value / lower.value for lower, higher in pairs])
+    return words.mean_ratio(what, mean, len(pairs), beyond(*mean.limits(CONFIDENCE), factor))
+
+
+def total(pairs: Pairs, factor: float, what: str) -> ClaimFinding:
+    """Judge pairs by their sums, as measured."""
+    lower, higher = (sum(pair[at].value for pair in pairs) for at in (0, 1))
+    if lower == higher == 0:
+        raise UntoldError("none on either side", words.none_on_either_side(what, len(pairs)))
+    above, told, p = _signs(pairs, factor)
+    agree = (higher > factor * lower) == (above > told - above)
+    shown = p <= 1 - CONFIDENCE and agree
+    answer: Answer = "open" if not shown else "yes" if higher > factor * lower else "no"
+    at, whole = (0, lower) if lower > higher else (1, higher)
+    share = max(pair[at].value for pair in pairs) / whole if 0 < whole < math.inf else None
+    both = [words.number(one, pairs[0][0].unit) for one in (lower, higher)]
+    return words.summed(what, both, len(pairs), above=above, told=told, p=p, share=share, answer=answer)
+
+
+def _signs(pairs: Pairs, factor: float) -> tuple[int, int, float]:
+    """At how many points the claim is so, how many differ, and the sign test's two-sided probability."""
+    above = sum(higher.value > factor * lower.value for lower, higher in pairs)
+    told = sum(not _tied(lower.value, higher.value, factor) for lower, higher in pairs)
+    if not told:
+        return above, told, 1.0
+    return above, told, min(1.0, 2 * float(special.bdtr(min(above, told - above), told, 0.5)))
+
+
+def _tied(lower: float, higher: float, factor: float) -> bool:
+    return higher == lower if math.isinf(lower) else higher == factor * lower
+
+
+OVER: Mapping[str, Callable[[Pairs, float, str], ClaimFinding]] = {
+    "most": most,
+    "points": points,
+    "sum": total,
+}
+
+
+def _over(
+    over: str, places: Sequence[tuple[QueriedSystem, QueriedSystem]], of: Number, factor: float, what: str
+) -> ClaimFinding:
+    """Judge the pairs that were measured, taken together."""
+    found: list[tuple[ClaimEstimate, ClaimEstimate]] = []
+    absent: list[str] = []
+    for first, second in places:
+        one, other = of(first), of(second)
+        if isinstance(one, Absent):
+            absent.append(one.why)
+        elif isinstance(other, Absent):
+            absent.append(other.why)
+        else:
+            found.append((one, other))
+    if not found:
+        raise UntoldError("not measured", *(absent[:1] or [words.NOTHING]))
+    left_out = words.left_out(absent, "measured on both sides")
+    try:
+        made = OVER[over](found, factor, capital(what))
+    except UntoldError as error:
+        raise UntoldError(error.reason, *error.sentences, *left_out) from error
+    return replace(made, sentences=(*made.sentences, *left_out))
+
+
+# A trend of numbers over an order, such as the number of clients.
+
+FEWEST = 3
+"""Points; with two there is no trend, but a difference."""
+FEWEST_BARE = 4
+"""The same where only their distances from the line say how sure it is."""
+
+NoTrend = Literal["few points", "not above 0", "one place", "few points without intervals"]
+
+
+def trend(numbers: Sequence[ClaimEstimate], at: Sequence[float]) -> ClaimEstimate | NoTrend:
+    """Return by what factor the line of least squares through the logarithms grows.
+
+    It has the greater of two errors. One comes from the uncertainties of the numbers. The other comes from
+    how far they lie from the line, which also holds what differs from one run to the next; it takes four
+    points, as three hardly scatter about a line. Where the numbers have no uncertainty, it alone is there.
+
+    Args:
+        numbers: finite and above 0.
+        at: where each lies, not all at one place.
+
+    Returns:
+        Why there is no trend, where there is none.
+    """
+    if len(numbers) < FEWEST:
+        return "few points"
+    if any(not 0 < one.value < math.inf for one in numbers):
+        return "not above 0"
+    x, y = np.array(at, np.float64), np.log([one.value for one in numbers])
+    centred = x - x.mean()
+    squares = float(centred @ centred)
+    if not squares:
+        return "one place"
+    slope, reach = float(centred @ y) / squares, float(x[-1] - x[0])
+    rest = y - y.mean() - slope * centred
+    freedom = float(len(numbers) - 2)
+    of_line = math.sqrt(float(rest @ rest) / freedom / squares) * abs(reach)
+    rise = ClaimEstimate(math.exp(slope * reach), "", error=of_line, freedom=freedom, logarithmic=True)
+    own = [one.error for one in numbers if one.logarithmic and one.error is not None]
+    if len(own) < len(numbers) or not all(map(math.isfinite, own)):
+        return rise if len(numbers) >= FEWEST_BARE else "few points without intervals"
+    weights = centred / squares * reach
+    variances = [float(weight * error) ** 2 for weight, error in zip(weights, own, strict=True)]
+    of_numbers = math.sqrt(sum(variances))
+    if of_numbers < of_line and len(numbers) >= FEWEST_BARE:
+        return rise
+    return replace(
+        rise, error=of_numbers, freedom=_freedom(variances, [one.freedom for one in numbers], freedom)
+    )
+
+
+def rises(evidence: ClaimEvidence) -> ClaimFinding:
+    """Judge whether a number grows along an order."""
+    found, said = _trend(evidence, "points")
+    falls = bool(evidence.given.get("falls"))
+    if falls:
+        found = replace(found, value=1 / found.value)
+    return _risen(
+        evidence, found, (said,), f"The line through these {'falls' if falls else 'rises'} by a factor of"
+    )
+
+
+def rises_more(evidence: ClaimEvidence) -> ClaimFinding:
+    """Judge whether one number grows more than another one."""
+    keys = evidence.roles("more", ("more", "less"))
+    (more, said_more), (less, said_less) = (_trend(evidence, key) for key in keys)
+    errors = [one.error or 0.0 for one in (more, less)]
+    free = _freedom([error**2 for error in errors], [more.freedom, less.freedom], more.freedom)
+    ratio = replace(more, value=more.value / less.value, error=math.hypot(*errors), freedom=free)
+    whose = [
+        PlaceLabel(evidence.systems[key]) if key in evidence.systems else PlaceLabel("", (key,))
+        for key in keys
+    ]
+    said = words.two_lines(whose, (said_more, said_less), (more.value, less.value))
+    return _risen(evidence, ratio, said, "The first over the second is")
+
+
+def _freedom(variances: Sequence[float], freedoms: Sequence[float], otherwise: float) -> float:
+    return degrees_of_freedom(variances, freedoms) if any(variances) else otherwise
+
+
+def _trend(evidence: ClaimEvidence, key: str) -> tuple[ClaimEstimate, str]:
+    """By what factor the numbers of a key grow, and these in words."""
+    places, number = evidence.places(key), numbers_of(evidence)
+    names = labels(places)
+    found: list[ClaimEstimate] = []
+    for place, name in zip(places, names, strict=True):
+        one = number(place)
+        if isinstance(one, Absent):
+            raise UntoldError("not measured", words.whose(name, one.why))
+        found.append(one)
+    at = [float(one) for one in list_of(evidence.given, "at") or range(len(found))]
+    if len(at) != len(found):
+        raise ValueError(f"claim {evidence.claim.name}: given.at has not one place for each query")
+    said = words.values(number_name(places[0].query) if places else key, names, found)
+    line = trend(found, at)
+    if not isinstance(line, ClaimEstimate):
+        raise UntoldError("no trend", said, words.NO_TREND[line])
+    if any(one.at_least for one in found):
+        raise UntoldError("missed", said, words.MISSED)
+    return line, said
+
+
+def _risen(evidence: ClaimEvidence, found: ClaimEstimate, said: Sequence[str], what: str) -> ClaimFinding:
+    answer = beyond(*found.limits(CONFIDENCE), number_of(evidence.given, "factor", 1.0))
+    return words.risen(said, what, found, answer)
+
+
+# What one number is on two systems tells what another one is, since both are in proportion.
+
+
+def predicts(evidence: ClaimEvidence) -> ClaimFinding:
+    """Judge whether two numbers of two systems are in proportion."""
+    number = numbers_of(evidence)
+    places = [one for role in (ORDINARY, REAL_TIME) for one in evidence.places(role)]
+    if len(places) != 4:
+        raise ValueError(f"claim {evidence.claim.name}: it takes two queries of either role")
+    found: list[ClaimEstimate] = []
+    for place in places:
+        one = number(place)
+        if isinstance(one, Absent):
+            raise UntoldError("not measured", words.whose(PlaceLabel(place.system), one.why))
+        if one.unsure is not None or one.at_least or not 0 < one.value < math.inf:
+            raise UntoldError("no ratio", words.no_ratio(number_name(place.query), one.unsure))
+        found.append(one)
+    signs = (1, -1, -1, 1)
+    logarithm = sum(sign * math.log(one.value) for sign, one in zip(signs, found, strict=True))
+    low, high = _limits_of_proportion(logarithm, found)
+    margin = 1 + number_of(evidence.given, "margin", 0.1)
+    first = compare(found[0], found[2])  # real-time over ordinary; without limits nothing is shown of it
+    differ = first.high < 1 / margin or first.low > margin
+    answer: Answer = "open"
+    if differ and 1 / margin <= low and high <= margin:
+        answer = "yes"
+    elif differ and (high < 1 / margin or low > margin):
+        answer = "no"
+    return words.proportion(
+        [number_name(one.query) for one in places[:2]],
+        (places[0].system, places[2].system),
+        list(zip(found[:2], found[2:], strict=True)),
+        (math.exp(logarithm), low, high),
+        differ=differ,
+        answer=answer,
+    )
+
+
+def _limits_of_proportion(logarithm: float, found: list[ClaimEstimate]) -> tuple[float, float]:
+    known = [one for one in found if one.error is not None]
+    if not all(one.logarithmic for one in known):
+        return 0.0, math.inf
+    reach = reach_of([one.error or 0.0 for one in known], [one.freedom for one in known], CONFIDENCE)
+    return math.exp(logarithm - reach), math.exp(logarithm + reach)

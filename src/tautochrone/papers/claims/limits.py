@@ -1,0 +1,244 @@
+"""`within`, `is`, `requirement`, `separates`: a number of ours beside a limit, a text, a requirement.
+
+`within`: ``ours.value``, and in ``given`` either ``at-most``, ``at-least`` or both; or ``expected`` (or a
+query of that name in ``ours``, such as an analysed response time) with ``margin``, a share of it, or
+``margin-is``. It *holds* where the whole 95 % interval of the number lies within, *does not hold* where all
+of it lies outside, and *can't be told* otherwise. What is expected is taken to be exact.
+
+A largest one is no number with an interval. One sample beyond ``at-most`` refutes it, and one beyond
+``at-least`` shows it; that none was there so far shows neither. Where it lies within, it *holds* if as many
+samples were taken as ``given.takes`` says the study had, and *can't be told* of fewer.
+
+`is`: every ``value`` says one of ``given.text`` ("yes"), or is ``given.number``. That a count is 0 is
+subject to ``given.takes``, too.
+
+`requirement`: the runs ``ours.runs`` meet the line ``given.require``. `separates`: those of the real-time
+role meet it and those of the ordinary one do not. The rule is that of `judge.requirement`: a share of the
+releases is judged by its one-sided limits at 95 %, a mean by its interval, a maximum and "misses = 0" by what
+was measured, where a missed release is later than every limit. "Not shown" there is *can't be told* here.
+
+That something never happens (a maximum, "misses = 0") is refuted by one sample, and no number of samples
+shows it: of fewer than ``given.takes``, that none was seen is *can't be told*. A claim that it does happen
+(turned, or the ordinary role of `separates`) is shown by one sample; that none was seen is *can't be told*,
+unless there were ``takes``.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from tautochrone.experiments.requirement import parse
+from tautochrone.judge.requirement.judge import Judgement, judge
+from tautochrone.judge.requirement.line import Standing
+from tautochrone.papers.claims import words
+from tautochrone.papers.claims.compare import Number, answer_of, is_bare_extreme, numbers_of
+from tautochrone.papers.claims.estimate import ClaimEstimate
+from tautochrone.papers.claims.evidence import (
+    ORDINARY,
+    REAL_TIME,
+    Answer,
+    ClaimEvidence,
+    ClaimFinding,
+    PlaceLabel,
+    QueriedSystem,
+    UntoldError,
+    labels,
+    limit,
+    number_name,
+)
+from tautochrone.papers.document import list_of, number_of
+from tautochrone.papers.measured import Absent
+from tautochrone.papers.quantities import evaluate
+from tautochrone.run.folder import StoredRun
+from tautochrone.statistics.quantiles import CONFIDENCE
+
+_Limits = tuple[float, float]
+
+
+def within(evidence: ClaimEvidence) -> ClaimFinding:
+    """Judge whether every number lies within its limits."""
+    measured = numbers_of(evidence)
+    places = evidence.places("value")
+    limits = _limits(evidence, places, measured)
+    sides: list[Answer] = []
+    said: list[tuple[str, ...]] = []
+    shown: list[ClaimEstimate] = []
+    absent: list[tuple[PlaceLabel, str]] = []
+    none_yet: list[tuple[float, tuple[str, ...]]] = []
+    takes = evidence.takes(len(places))
+    for place, label, ends, many in zip(places, labels(places), limits, takes, strict=True):
+        one = measured(place)
+        if isinstance(one, Absent):
+            absent.append((label, one.why))
+            continue
+        side = _side(one, ends, len(places), many)
+        sides.append(side)
+        shown.append(one)
+        said.append(words.limited(number_name(place.query), label, one, ends))
+        if side == "open" and is_bare_extreme(one):
+            none_yet.append((_nearness(one, ends), (*said[-1], *words.not_beyond(one, ends[0], many))))
+    if "no" not in sides and none_yet and len(none_yet) == sides.count("open"):
+        count = len(none_yet)
+        nearest = (*max(none_yet)[1], *([words.nearest_of(count)] if count > 1 else []))
+        raise UntoldError("not shown", *(words.said_once(absent) if absent else nearest))
+    if "no" not in sides and absent:
+        raise UntoldError("not measured", *words.said_once(absent))
+    return _finding(sides, said, shown)
+
+
+def says(evidence: ClaimEvidence) -> ClaimFinding:
+    """Judge whether every value says what is claimed."""
+    given = evidence.given
+    wanted = {str(one).casefold() for one in list_of(given, "text")}
+    if not wanted and "number" not in given:
+        raise ValueError(f"claim {evidence.claim.name}: neither a text nor a number is given")
+    places = evidence.places("value")
+    number = number_of(given, "number", 0)
+    sides: list[Answer] = []
+    heads: list[str] = []
+    told: list[str] = []
+    absent: list[tuple[PlaceLabel, str]] = []
+    few: list[tuple[int, tuple[str, ...]]] = []
+    never = not wanted and number == 0
+    lengths = evidence.takes(len(places)) if never else [0] * len(places)
+    for place, label, takes in zip(places, labels(places), lengths, strict=True):
+        found = evaluate(place.query, evidence.measurements, place.system)
+        if isinstance(found, Absent):
+            sides.append("open")
+            absent.append((label, found.why))
+            continue
+        head = words.heading(label if label.parts else PlaceLabel("", (number_name(place.query),)))
+        agrees = found.text.casefold() in wanted if wanted else found.value == number
+        if agrees and not wanted and found.samples < takes:
+            sides.append("open")
+            few.append((found.samples, words.none_counted(head, found.samples, takes)))
+            continue
+        sides.append("yes" if agrees else "no")
+        heads.append(head)
+        told.append(words.in_text(found, as_text=bool(wanted)))
+    answer = answer_of(sides)
+    if answer != "open":
+        return words.stated(heads, told, sides, answer)
+    if few and not absent:
+        said = (sentence for _, own in few for sentence in own)
+        raise UntoldError("none so far", *said, samples=min(samples for samples, _ in few))
+    raise UntoldError("not measured", *(words.said_once(absent) if absent else (words.NOTHING,)))
+
+
+def _limits(evidence: ClaimEvidence, places: Sequence[QueriedSystem], measured: Number) -> list[_Limits]:
+    given = evidence.given
+    if "expected" in evidence.claim.queries:
+        others = evidence.places("expected")
+        others = others * len(places) if len(others) == 1 else others
+        if len(others) != len(places):
+            raise ValueError(f"claim {evidence.claim.name}: not every value has what is expected of it")
+        found = []
+        for place in others:
+            one = measured(place)
+            if isinstance(one, Absent):
+                raise UntoldError("not measured", one.why)
+            found.append(_about(evidence, one.value))
+        return found
+    if "expected" in given:
+        return [_about(evidence, limit(given["expected"]))] * len(places)
+    if "at-most" not in given and "at-least" not in given:
+        raise ValueError(f"claim {evidence.claim.name}: no limits are given")
+    ends = (limit(given.get("at-least", -math.inf)), limit(given.get("at-most", math.inf)))
+    return [ends] * len(places)
+
+
+def _about(evidence: ClaimEvidence, expected: float) -> _Limits:
+    given = evidence.given
+    if "margin" not in given and "margin-is" not in given:
+        raise ValueError(f"claim {evidence.claim.name}: no margin is given")
+    reach = max(abs(expected) * number_of(given, "margin", 0), limit(given.get("margin-is", 0.0)))
+    return expected - reach, expected + reach
+
+
+def _nearness(one: ClaimEstimate, ends: _Limits) -> float:
+    """How far it has come to its upper limit, as a share of it; without one, to its lower limit."""
+    end = ends[1] if math.isfinite(ends[1]) else ends[0]
+    return one.value / end if end > 0 else one.value
+
+
+def _side(one: ClaimEstimate, ends: _Limits, of_so_many: int, takes: int) -> Answer:
+    if one.unsure is not None:
+        return "open"
+    if is_bare_extreme(one):
+        if one.value > ends[1]:
+            return "no"
+        shown = math.isinf(ends[1]) or (one.samples >= takes and not one.at_least)
+        return "yes" if one.value >= ends[0] and shown else "open"
+    low, high = one.limits(CONFIDENCE)
+    if ends[0] <= low and high <= ends[1] and not (one.at_least and math.isfinite(ends[1])):
+        return "yes"
+    low, high = one.limits(1 - (1 - CONFIDENCE) / of_so_many)
+    return "no" if low > ends[1] or (high < ends[0] and not one.at_least) else "open"
+
+
+def _finding(
+    sides: Sequence[Answer], said: Sequence[tuple[str, ...]], shown: Sequence[ClaimEstimate]
+) -> ClaimFinding:
+    answer = answer_of(sides)
+    if not shown:
+        raise UntoldError("not measured", words.NOTHING)
+    telling = [line for own, side in zip(said, sides, strict=True) if side == answer for line in own]
+    if answer == "open":
+        bare = [
+            line for one in shown if one.basis in ("bare", "border") for line in words.basis(one.basis, [one])
+        ]
+        return ClaimFinding(answer, tuple(dict.fromkeys([*telling, *bare])), words.SHORT["not shown"])
+    return ClaimFinding(
+        answer, (*telling, *words.basis(shown[0].basis, shown)), words.within(sides, shown[0])
+    )
+
+
+# Requirements.
+
+_ANSWERS: Mapping[Standing, Answer] = {"holds": "yes", "does not hold": "no", "not shown": "open"}
+
+
+def requirement(evidence: ClaimEvidence) -> ClaimFinding:
+    """Judge whether the runs meet a requirement."""
+    found = _judged(evidence, "runs")
+    if isinstance(found, Absent):
+        raise UntoldError("not measured", found.why)
+    return _met(found, max(evidence.takes()), must_be_long=evidence.is_turned)
+
+
+def separates(evidence: ClaimEvidence) -> ClaimFinding:
+    """Judge whether the real-time role meets a requirement and the ordinary one does not."""
+    found = {}
+    for role in (REAL_TIME, ORDINARY):
+        one = _judged(evidence, role)
+        if isinstance(one, Absent):
+            raise UntoldError("not measured", words.whose(PlaceLabel(evidence.systems[role]), one.why))
+        found[role] = _met(one, max(evidence.takes()), must_be_long=role == ORDINARY)
+    good, bad = found[REAL_TIME].answer, found[ORDINARY].answer
+    answer: Answer = "open"
+    if (good, bad) == ("yes", "no"):
+        answer = "yes"
+    elif good == "no" or bad == "yes":
+        answer = "no"
+    return words.separated(found, evidence.systems, answer)
+
+
+def _judged(evidence: ClaimEvidence, key: str) -> Judgement | Absent:
+    wanted = parse(str(evidence.given["require"]))
+    runs: dict[str, StoredRun] = {}
+    for place in evidence.places(key):
+        own = evidence.measurements.runs_of(place.query, place.system)
+        if not own:
+            return Absent(evidence.measurements.why_none(place.query, place.system))
+        runs.update({run.id: run for run in own})
+    return judge(wanted, list(runs.values()))
+
+
+def _met(judgement: Judgement, takes: int, *, must_be_long: bool) -> ClaimFinding:
+    answer = _ANSWERS[judgement.standing]
+    never = all(line.allowed == 0 for line in judgement.lines)
+    samples = min((line.samples for line in judgement.lines), default=0)
+    if answer == "yes" and never and (samples < takes or (must_be_long and not takes)):
+        return words.none_yet(
+            samples, takes, max((line.worst_ns or 0 for line in judgement.lines), default=0)
+        )
+    return words.requirement_met(judgement, answer)
