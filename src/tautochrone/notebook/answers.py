@@ -44,7 +44,7 @@ def planned(
     rate: str | None,
     like: StoredRun | None,
 ) -> Shown[SamplePlan]:
-    """How many samples it takes, by the ways there are of saying it."""
+    """Plan how many samples it takes, by the ways there are of saying it."""
     q = parse_quantile(quantile) if isinstance(quantile, str) else quantile
     sure = parse_confidence(confidence) if isinstance(confidence, str) else confidence
     if (q is not None and not 0 < q < 1) or not 0 < sure < 1:
@@ -82,7 +82,7 @@ class Checked:
 
 
 def summary(run: StoredRun, parts: Sequence[Reduced], measure: str) -> Shown[dict[str, Summary]]:
-    """The summary of each source."""
+    """Summarise each source."""
     found = {one.name: _summary_of(run, one) for one in parts}
     names = [plain(quantile_name(one.q)) for one in next(iter(found.values())).quantiles]
     heads = ("source", "samples", "without", "min", "mean", "std dev", *names, "max")
@@ -121,7 +121,7 @@ def _summary_of(run: StoredRun, one: Reduced) -> Summary:
 def tail(
     run: StoredRun, parts: Sequence[Reduced], measure: str, limit: str | int | None, confidence: float
 ) -> Shown[RunTails]:
-    """The tail of each of these sources."""
+    """Estimate the tail of each of these sources."""
     limits = () if limit is None else (limit if isinstance(limit, int) else parse_duration_ns(limit),)
     found = tails_of(run, measure, limits_ns=limits, confidence=confidence, reduced=parts)
     sentences = [f"{one.name}: {words.headline(one)}" for one in found.sources]
@@ -137,13 +137,13 @@ def tail(
 
 
 def course(run: StoredRun, parts: Sequence[Reduced], measure: str) -> Shown[Courses]:
-    """What stands out over time."""
+    """Find what stands out over time."""
     found = course_of(run, measure, parts)
     return Shown(found, f"{_title(run, measure)} over time", tuple(sentences(found)))
 
 
 def check(runs: Sequence[StoredRun], text: str) -> Shown[Checked]:
-    """Whether a requirement holds."""
+    """Judge whether a requirement holds."""
     from tautochrone.answer.phrasing import requirement as words
 
     found = judge(parse(text), runs)
@@ -160,14 +160,14 @@ def check(runs: Sequence[StoredRun], text: str) -> Shown[Checked]:
 
 
 def chart(run: StoredRun, kind: str, measure: str | None) -> DrawnChart:
-    """One chart of a run."""
+    """Draw one chart of a run."""
     if kind in tails.KINDS:
         return DrawnChart(tails.draw([run], kind, measure)[0])
     return DrawnChart(figure.draw_kind(evidence.gather([run]), kind, measure, others=tails.KINDS)[0])
 
 
 def chart_kinds(run: StoredRun) -> list[str]:
-    """The kinds there are."""
+    """Return the kinds of charts that a run has."""
     return [*figure.kinds(evidence.gather([run])), *tails.KINDS]
 
 

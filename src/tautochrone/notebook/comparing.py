@@ -56,7 +56,7 @@ def selected(
 
 
 def _titled(grid: TypedTable, one: Selection, *, several: bool) -> TypedTable:
-    """With what tells its selection from the others."""
+    """Return a table whose title tells its selection from the others."""
     apart = ", ".join(filter(None, [one.source, one.contest.circumstances]))
     return replace(grid, title=f"{grid.title} ({apart})") if several and apart else grid
 

@@ -34,17 +34,13 @@ def open(name: Named = "latest", store: str | Path | None = None) -> Run:  # noq
     Returns:
         The run; its samples, times in ns, are read when they are asked for.
 
-    Raises:
-        StoreError: there is no such run, several match, or it is not sealed.
-        DamagedError: its manifest can't be read.
-
     Source: docs/runs.md.
     """
     return name if isinstance(name, Run) else Run(_found(name, _store(store)))
 
 
 def runs(store: str | Path | None = None) -> pa.Table:
-    """All runs of a store, oldest first.
+    """Return all runs of a store, oldest first.
 
     Args:
         store: the folder of the runs; None: ``TAUTO_STORE``, otherwise your data folder.
@@ -53,9 +49,6 @@ def runs(store: str | Path | None = None) -> pa.Table:
         An Arrow table with a row for each run, shape (runs, 12): ``id``, ``created`` (UTC), ``experiment``,
         ``title``, ``load``, ``deployment``, ``sources``, ``samples``, ``missed``, ``worst_ns`` (ns, the
         largest of the first measure), ``state``, ``path``. What is not known is null.
-
-    Raises:
-        StoreError: the store can't be read.
 
     Source: docs/runs.md.
     """
@@ -70,7 +63,7 @@ def compare(
     confidence: float = 0.95,
     store: str | Path | None = None,
 ) -> Shown[Comparison]:
-    """What differs between runs: their conditions first, then their numbers, each with an interval.
+    """Compare runs: their conditions first, then their numbers, each with an interval.
 
     Args:
         sides: two or more; the first is what the others are compared with. A list is one side: repetitions
@@ -81,11 +74,6 @@ def compare(
 
     Returns:
         ``result``: a ``Comparison``, times in ns, differences as second less first.
-
-    Raises:
-        UsageError: fewer than two sides, or they have no measure in common.
-        StoreError: there is no such run.
-        DamagedError: samples can't be read.
 
     Source: docs/compare.md, docs/comparing.md.
     """
@@ -109,7 +97,7 @@ def select(
     confidence: float = 0.95,
     store: str | Path | None = None,
 ) -> Shown[Selected]:
-    """Which of several deployments, kernels or systems is best, and which can't be told apart from it.
+    """Select the best of several deployments, kernels or systems, and what can't be told apart from it.
 
     Args:
         names: runs, or one campaign: "plan-latest".
@@ -125,11 +113,6 @@ def select(
     Returns:
         ``result.selections``: of each its ``ranking``, ``best``, and ``against``: every candidate against
         the reference; times in ns.
-
-    Raises:
-        UsageError: there is nothing to select from; no such axis, reference, metric.
-        StoreError: there is no such run or campaign.
-        DamagedError: samples can't be read.
 
     Source: delgado2020, section IV; docs/select.md.
     """
@@ -156,7 +139,7 @@ def plan_samples(
     like: Named | None = None,
     store: str | Path | None = None,
 ) -> Shown[SamplePlan]:
-    """How many samples, and how long a run, it takes to show how rare late cycles are.
+    """Plan how many samples, and how long a run, it takes to show how rare late cycles are.
 
     Args:
         quantile: what share shall be in time: a fraction, 0.99999, or as people write it, "p99.999".
@@ -169,11 +152,6 @@ def plan_samples(
     Returns:
         ``result.needs``: of each way of saying it the number of samples, by rate; ``result.seconds(need)``:
         how long that takes, in s.
-
-    Raises:
-        UsageError: one of them can't be read, or not just one of quantile and misses was given.
-        StoreError: there is no such run.
-        DamagedError: its samples can't be read.
 
     Source: Wilks, Determination of Sample Sizes for Setting Tolerance Limits, The Annals of Mathematical
     Statistics 12, 1941; Clopper and Pearson, Biometrika 26, 1934; docs/tails.md.

@@ -65,7 +65,7 @@ class Interval:
     needed: int
 
     def sentence(self) -> str:
-        """The quantile in words."""
+        """Return the quantile in words."""
         name = format_quantile(self.q)
         value = "later than every sample" if self.value_ns is None else format_duration(self.value_ns)
         if self.low_ns is None:
@@ -81,12 +81,12 @@ class Interval:
         return html.paragraphs([self.sentence().replace(" us", " µs")])
 
     def __repr__(self) -> str:
-        """The same as plain text."""
+        """Return the same as plain text."""
         return self.sentence()
 
 
 def interval_of(parts: Sequence[Reduced], q: float, confidence: float) -> Interval:
-    """A quantile of several sources together; at least one source.
+    """Return a quantile of several sources together; at least one source.
 
     The interval is that of the binomial distribution of ranks (Conover, Practical Nonparametric Statistics,
     1999, section 3.2), for as many samples as these are worth: their number over the design effect of the
@@ -124,7 +124,8 @@ def _effect(one: Reduced, value_ns: int | None) -> float:
 class Run:
     """A run that was measured.
 
-    It is read as far as it is asked: facts and conditions at once, columns of samples when they are used, the
+    Whatever is not there, or can't be read, raises a `TautoError` that says what to do. A run is read as far
+    as it is asked: facts and conditions at once, columns of samples when they are used, the
     reduction that all statistics start from with the first statistic, in one pass over the file.
     """
 
@@ -136,58 +137,58 @@ class Run:
 
     @property
     def id(self) -> str:
-        """The run's name, which is that of its folder."""
+        """Return the run's name, which is that of its folder."""
         return self._run.id
 
     @property
     def title(self) -> str:
-        """What it is, for people."""
+        """Return what the run is, for people."""
         return self._run.manifest.title
 
     @property
     def stored(self) -> folder.StoredRun:
-        """The run as the store has it, without what a notebook adds."""
+        """Return the run as the store has it, without what a notebook adds."""
         return self._run
 
     @property
     def path(self) -> Path:
-        """The folder it lies in."""
+        """Return the folder that the run lies in."""
         return self._run.path
 
     @property
     def manifest(self) -> Manifest:
-        """All that is known beside the samples: the file ``run.json`` (docs/runs.md)."""
+        """Return all that is known beside the samples: the file ``run.json`` (docs/runs.md)."""
         return self._run.manifest
 
     @property
     def measures(self) -> Mapping[str, str]:
-        """Each measure's name and what it means, the one that the experiment is about first."""
+        """Return each measure's name and what it means, the one that the experiment is about first."""
         header = self._run.manifest.header
         return MappingProxyType({name: header.meaning_of(name) for name in self._run.measures})
 
     @property
     def sources(self) -> Mapping[int, str]:
-        """Number and name of each source, a thread that took samples: ``{0: "cpu0"}``."""
+        """Return number and name of each source, a thread that took samples: ``{0: "cpu0"}``."""
         return MappingProxyType(self._run.sources)
 
     @property
     def facts(self) -> Mapping[str, object]:
-        """What is known of the machine, by group and name; None where the system does not tell."""
+        """Return what is known of the machine, by group and name; None where the system does not tell."""
         return MappingProxyType(self._run.manifest.facts)
 
     @property
     def conditions(self) -> Mapping[str, object]:
-        """Under what it ran: load, deployment, target, the command that was typed."""
+        """Return under what it ran: load, deployment, target, the command that was typed."""
         return MappingProxyType(self._run.manifest.conditions.stored)
 
     @property
     def books(self) -> tuple[Books, ...]:
-        """What each source says it did, counts: ``released == completed + missed``, and so on."""
+        """Return what each source says it did, counts: ``released == completed + missed``, and so on."""
         return self._run.manifest.books
 
     @cached_property
     def samples(self) -> pa.Table:
-        """All samples as an Arrow table, rows source after source, in the order in which they were taken.
+        """Return all samples as an Arrow table, source after source, in the order in which they were taken.
 
         Columns: ``source`` (int32), the instants and other values that were recorded, and the measures; times
         in ns, int64. Shape (n, columns), n samples. Each column is one chunk without nulls, so that
@@ -195,30 +196,22 @@ class Run:
         ``source``, 8 for every other column, read once and shared with ``values``; ``values`` alone reads one
         column.
 
-        Raises:
-            UsageError: the run kept a histogram; ask for ``bins``.
-            DamagedError: the samples can't be read.
-
         Source: docs/stream.md, docs/runs.md.
         """
         return self._samples.table()
 
     @property
     def bins(self) -> pa.Table:
-        """Of a run that kept a histogram: ``source``, ``low_ns``, ``high_ns`` (both included), ``count``.
+        """Return the bins of a histogram: ``source``, ``low_ns``, ``high_ns`` (both included), ``count``.
 
         Shape (bins, 4), ascending in each source.
-
-        Raises:
-            UsageError: the run has samples and no histogram.
-            DamagedError: the bins can't be read.
 
         Source: docs/runs.md.
         """
         return self._samples.bins()
 
     def values(self, measure: str | None = None, source: int | str | None = None) -> Integers:
-        """The samples of a measure as a NumPy array, a view of the bytes that ``samples`` has.
+        """Return the samples of a measure as a NumPy array, a view of the bytes that ``samples`` has.
 
         Args:
             measure: its name, ``latency_ns`` or ``latency``; also any other column of ``samples``; None: the
@@ -228,10 +221,6 @@ class Run:
         Returns:
             ns, int64, shape (n,), in the order in which they were taken; it can't be written to. 8 bytes a
             sample, once.
-
-        Raises:
-            UsageError: there is no such measure or source, or the run kept a histogram.
-            DamagedError: the samples can't be read.
 
         Source: docs/runs.md.
         """
@@ -245,7 +234,7 @@ class Run:
         *,
         confidence: float = 0.95,
     ) -> Interval:
-        """A quantile with its interval. Releases without a sample count as later than every sample.
+        """Return a quantile with its interval. Releases without a sample count as later than every sample.
 
         Args:
             q: which, above 0 and below 1: 0.999.
@@ -256,10 +245,6 @@ class Run:
         Returns:
             ``value_ns``, ``low_ns``, ``high_ns`` and what they rest on; the interval is wider than that of
             `tauto show --intervals`, as far as neighbouring samples are alike.
-
-        Raises:
-            UsageError: no such measure or source, no sample, or ``q`` is no share.
-            DamagedError: the samples can't be read.
 
         Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, The American Statistician 50, 1996,
         type 1; Conover, Practical Nonparametric Statistics, 1999, section 3.2.
@@ -272,17 +257,13 @@ class Run:
         return interval_of(self._parts(measure, source), q, confidence)
 
     def summary(self, measure: str | None = None) -> Shown[dict[str, Summary]]:
-        """Count, least, mean, deviation, quantiles with their intervals, and the largest, of each source.
+        """Return count, least, mean, deviation, quantiles with intervals, and the largest, of each source.
 
         Args:
             measure: its name; None: the first.
 
         Returns:
             ``result``: by source its ``Summary``, times in ns, as `tauto show` has it.
-
-        Raises:
-            UsageError: there is no such measure, or no sample.
-            DamagedError: the samples can't be read.
 
         Source: docs/runs.md; Conover, Practical Nonparametric Statistics, 1999, section 3.2.
         """
@@ -296,7 +277,7 @@ class Run:
         *,
         confidence: float = 0.95,
     ) -> Shown[RunTails]:
-        """What the samples say about values that are rarer than those measured, or why they say nothing.
+        """Estimate how rare values are that are larger than those measured, or say why that can't be told.
 
         Args:
             limit: above which a value is late: ns, or with a unit, ``"100us"``; None: half of the period, the
@@ -310,10 +291,6 @@ class Run:
             bound that assumes no distribution), ``levels`` (in ns, exceeded once in an hour, day, year),
             ``tail`` (checks and fits) and ``refusal``.
 
-        Raises:
-            UsageError: no such measure or source, no sample, or a limit that can't be read.
-            DamagedError: the samples can't be read.
-
         Source: Coles, An Introduction to Statistical Modeling of Extreme Values, 2001, chapters 3 to 5;
         docs/tails.md.
         """
@@ -321,7 +298,7 @@ class Run:
         return answers.tail(self._run, parts, self._measure(measure), limit, confidence)
 
     def course(self, measure: str | None = None) -> Shown[Courses]:
-        """What stands out over time: changes of level, spikes that return, sources that are late together.
+        """Find what stands out over time: changes of level, spikes that return, sources late together.
 
         Args:
             measure: its name; None: the first.
@@ -329,16 +306,12 @@ class Run:
         Returns:
             ``result``: of each source its changes (instants in ns on the stream's clock) and periods (ns).
 
-        Raises:
-            UsageError: there is no such measure, or the run kept a histogram.
-            DamagedError: the samples can't be read.
-
         Source: docs/course.md.
         """
         return answers.course(self._run, self._parts(measure, None), self._measure(measure))
 
     def check(self, requirement: str) -> Shown[answers.Checked]:
-        """Whether a requirement holds, does not hold, or is not shown.
+        """Judge whether a requirement holds, does not hold, or is not shown.
 
         Args:
             requirement: one line: ``"latency p99.9 < 100us"``, ``"misses < 1 per hour at 99%"``.
@@ -347,16 +320,12 @@ class Run:
             ``result.standing``: "holds", "does not hold" or "not shown"; ``result.why``; ``result.lines``: of
             each source, times in ns, shares as fractions.
 
-        Raises:
-            UsageError: the requirement can't be read.
-            DamagedError: the samples can't be read.
-
         Source: docs/check.md.
         """
         return answers.check([self._run], requirement)
 
     def chart(self, kind: str = "histogram", measure: str | None = None) -> DrawnChart:
-        """A chart, as `tauto figure` draws it.
+        """Draw a chart, as `tauto figure` draws it.
 
         Args:
             kind: "histogram", "cumulative", "time", "cpus", or one of ``chart_kinds``.
@@ -365,17 +334,13 @@ class Run:
         Returns:
             What the notebook shows without any network; ``.save("x.pdf")``, ``.altair()``.
 
-        Raises:
-            UsageError: there is no such kind or measure, or no sample.
-            DamagedError: the samples can't be read.
-
         Source: docs/python.md; colours of Okabe and Ito, Color Universal Design, 2008.
         """
         return answers.chart(self._run, kind, None if measure is None else self._measure(measure))
 
     @property
     def chart_kinds(self) -> list[str]:
-        """Every kind of chart that this run has."""
+        """Return every kind of chart that this run has."""
         return answers.chart_kinds(self._run)
 
     def _parts(self, measure: str | None, source: int | str | None) -> tuple[Reduced, ...]:

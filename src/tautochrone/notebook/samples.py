@@ -38,11 +38,7 @@ _SCHEMA = pa.schema(_COLUMNS)
 
 
 def table(store: Store) -> pa.Table:
-    """All runs of a store, oldest first.
-
-    Raises:
-        StoreError: the store can't be read.
-    """
+    """Return all runs of a store, oldest first."""
     return pa.Table.from_pylist([_row(one) for one in catalogue(store)], schema=_SCHEMA)
 
 
@@ -79,7 +75,7 @@ class RunSamples:
         self._columns: dict[str, Integers] = {}
 
     def table(self) -> pa.Table:
-        """All columns: ``source`` (int32), the recorded instants and the measures (int64 or uint64, ns).
+        """Return all columns: ``source`` (int32), recorded instants and measures (int64 or uint64, ns).
 
         Each column is one chunk without nulls, so that ``to_numpy(zero_copy_only=True)`` copies nothing.
         """
@@ -88,12 +84,12 @@ class RunSamples:
         return pa.Table.from_arrays(arrays, schema=schema)
 
     def values(self, measure: str, source: int | None) -> Integers:
-        """One column, or one source's part of it, as a view."""
+        """Return one column, or one source's part of it, as a view."""
         whole = self.column(measure)
         return whole if source is None else whole[self._part(source)]
 
     def column(self, name: str) -> Integers:
-        """One column, shape (n,), which can't be written to."""
+        """Return one column, shape (n,), which can't be written to."""
         if name not in self._columns:
             found = self._read(name)
             found.setflags(write=False)
@@ -101,7 +97,7 @@ class RunSamples:
         return self._columns[name]
 
     def bins(self) -> pa.Table:
-        """Of a run that kept a histogram: source, lowest and highest value of each bin in ns, count."""
+        """Return source, lowest and highest value of each bin in ns, and count, of a run with a histogram."""
         if not self._run.is_histogram:
             raise UsageError(f"Run {self._run.id} has samples and no histogram", "Ask for its samples.")
         columns: dict[str, list[Integers]] = {name: [] for name in (SOURCE, *HISTOGRAM_COLUMNS)}

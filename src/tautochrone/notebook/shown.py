@@ -36,7 +36,7 @@ class DrawnChart:
 
     @cached_property
     def svg(self) -> str:
-        """The drawing as SVG text; 640 px wide but for axes.
+        """Return the drawing as SVG text; 640 px wide but for axes.
 
         Raises:
             ValueError: the specification can't be drawn.
@@ -44,7 +44,7 @@ class DrawnChart:
         return figure.encode(self.spec, "svg").decode()
 
     def altair(self) -> alt.TopLevelMixin:
-        """The chart as an Altair object, to change it; ``alt.renderers.enable("svg")`` draws it offline.
+        """Return the chart as an Altair object, to change; ``alt.renderers.enable("svg")`` draws it offline.
 
         Source: Altair, "Vega-Altair: Declarative Visualization in Python".
         """
@@ -60,14 +60,10 @@ class DrawnChart:
         return found
 
     def save(self, path: str | Path) -> Path:
-        """Write it as .svg, .png (300 dots per inch at 6.4 inches) or .pdf.
+        """Write the chart as .svg, .png (300 dots per inch at 6.4 inches) or .pdf, and return the path.
 
         Returns:
             The path.
-
-        Raises:
-            UsageError: the name ends otherwise.
-            StoreError: the file can't be written.
         """
         return figure.save(self.spec, Path(path))
 
@@ -75,7 +71,7 @@ class DrawnChart:
         return {"image/svg+xml": self.svg, "text/plain": repr(self)}
 
     def __repr__(self) -> str:
-        """The chart in words."""
+        """Return the chart in words."""
         said = self.spec.get("description")
         return f"Chart: {said}" if said else "Chart"
 
@@ -103,7 +99,7 @@ class Shown(Generic[T]):
 
     @property
     def document(self) -> Document:
-        """It as a document."""
+        """Return the answer as a document."""
         blocks: list[Block] = [*map(Sentence, self.sentences), *self.grids]
         return Document(self.title, (part("The answer", lambda: blocks),))
 
@@ -113,5 +109,5 @@ class Shown(Generic[T]):
         return "".join([notebook.html(self.document), *charts])
 
     def __repr__(self) -> str:
-        """The same as plain text."""
+        """Return the answer as plain text."""
         return "\n".join([self.title, *map(plain, self.sentences), *map(as_text, self.grids)])

@@ -84,22 +84,22 @@ class Made:
 
     @property
     def runs(self) -> list[StoredRun]:
-        """All finished runs, in the order in which they were measured."""
+        """Return all finished runs, in the order in which they were measured."""
         found = [run for runs in self.measurements.runs.values() for run in runs]
         return sorted(found, key=lambda run: run.manifest.created)
 
     @property
     def manifests(self) -> list[Manifest]:
-        """Theirs."""
+        """Return the manifests of all finished runs."""
         return [run.manifest for run in self.runs]
 
     @property
     def slots(self) -> int:
-        """How many runs there would be if nothing lacked."""
+        """Return how many runs there would be if nothing lacked."""
         return len(self.measurements.points) * self.measurements.repetitions
 
     def lacking(self) -> Iterator[tuple[str, str]]:
-        """Each point that has not all of its repetitions: its name, and why."""
+        """Return each point that has not all of its repetitions: its name, and why."""
         wanted = self.measurements.repetitions
         for key, point in self.measurements.points.items():
             there = len(self.measurements.runs.get(key, ()))
@@ -109,7 +109,7 @@ class Made:
 
 
 def document(made: Made, drawn: Sequence[DrawnFigure] | None = None) -> Document:
-    """A paper beside what was measured of it: a page has figures and evidence, a text the claims last.
+    """Return a paper beside what was measured of it: figures and evidence on a page, the claims last in text.
 
     Args:
         drawn: the figures, by who has drawn them already; None: they are drawn.
@@ -149,7 +149,6 @@ def document(made: Made, drawn: Sequence[DrawnFigure] | None = None) -> Document
 
 
 def _in_short(made: Made) -> Iterator[Block]:
-    """What was asked and measured, and how much of it is there."""
     paper, there, slots = made.paper, len(made.runs), made.slots
     yield Sentence(paper.asks)
     yield Sentence(f"{paper.cited}. Here: what it published, and the same measured anew.", "note")
@@ -203,7 +202,6 @@ def _missing(reasons: Sequence[str]) -> Iterator[Block]:
 
 
 def _figures(paper: Paper, drawn: Sequence[DrawnFigure], sheets: Sequence[Sheet]) -> Iterator[Block]:
-    """Each figure, and below it what the paper's text says of it in numbers."""
     said = {one.name: one for one in sheets[len(paper.tables) :]}
     for one in drawn:
         figure = one.figure
@@ -223,7 +221,7 @@ def _cannot(paper: Paper) -> Iterator[Block]:
 
 
 def _lacking(made: Made, title: str) -> Iterator[TypedTable]:
-    """What was not measured, one line for each reason, since there may be a hundred points."""
+    """Return what was not measured, a line for each reason, since there may be a hundred points."""
     found: dict[str, list[str]] = {}
     for name, why in made.lacking():
         found.setdefault(why, []).append(name)
@@ -285,7 +283,7 @@ def _place(manifest: Manifest) -> tuple[str, str]:
 
 
 def together(made: Sequence[tuple[Made, Path]], troubles: Mapping[str, str], folder: Path) -> Document:
-    """All of them as a document.
+    """Return several papers as one document.
 
     Args:
         made: of each paper that has a run what was made of it, and its page; at least one.
@@ -329,7 +327,6 @@ def _verdicts(studies: Sequence[Made]) -> Iterator[Block]:
 
 
 def _counted(studies: Sequence[Made]) -> str:
-    """How many claims of how many papers hold here: a sentence."""
     asked = [one for study in studies for one in study.asked]
     return f"{plural(len(studies), 'paper')}. {claims.counted(asked)}".rstrip()
 
@@ -350,7 +347,7 @@ def _study(made: Made, at: Path, folder: Path) -> DocumentPart:
 def write_together(
     made: Sequence[tuple[Made, Path]], troubles: Mapping[str, str], folder: Path | None, store: Path
 ) -> tuple[Document, Path]:
-    """Write the page of all.
+    """Write the page of all papers; return what it says, and its path.
 
     Args:
         folder: where it is written, with the claims of all as Markdown; None: the page alone, into the store,
@@ -358,9 +355,6 @@ def write_together(
 
     Returns:
         What it says, and its path.
-
-    Raises:
-        StoreError: it can't be written.
     """
     path = folder / INDEX if folder else store / f"{REPORTS}papers-{made[0][0].campaign}.html"
     whole = together(made, troubles, path.parent)
@@ -377,7 +371,7 @@ def write_together(
 
 
 def as_table(made: Made) -> dict[str, Data]:
-    """The same as JSON has it: times in nanoseconds, numbers of others in the unit that is named."""
+    """Return a paper as JSON has it: times in nanoseconds, numbers of others in the unit that is named."""
     paper, measurements = made.paper, made.measurements
 
     def table(name: str, one: Table) -> Data:
@@ -417,7 +411,7 @@ def as_table(made: Made) -> dict[str, Data]:
 
 
 def fields_of(of: object, *names: str) -> dict[str, Data]:
-    """These fields of a record, by name."""
+    """Return these fields of a record, by name."""
     return {name: getattr(of, name) for name in names}
 
 

@@ -30,7 +30,7 @@ class ConditionLine:
 
 
 def compare(paper: Paper, measurements: Measurements) -> tuple[ConditionLine, ...]:
-    """All conditions, the machine first."""
+    """Return all conditions, the machine first."""
     told = paper.conditions
     published_systems = "; ".join(
         name if what == name else f"{name}: {what}" for name, what in told.systems.items()
@@ -111,7 +111,7 @@ def _clock(system: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
 
 
 def _length(_: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
-    """Samples of each run, by experiment as the plan calls it."""
+    """Return the samples of each run, by experiment as the plan calls it."""
     if not runs:
         return _UNKNOWN
     counts: dict[str, list[int]] = {}
@@ -124,7 +124,7 @@ def _length(_: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
 
 
 def _deployments(_: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
-    """What was set for the measuring; empty where nothing was, anywhere."""
+    """Return what was set for the measuring; empty where nothing was, anywhere."""
     found: dict[str, None] = {}
     for run in runs:
         held = run.manifest.conditions.deployment

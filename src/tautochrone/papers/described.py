@@ -21,13 +21,13 @@ _MOST_VALUES = 5
 
 
 def described(papers: Iterable[Paper]) -> str:
-    """All of them: the overview, then one section each."""
+    """Return all papers as Markdown: the overview, then one section each."""
     found = list(papers)
     return "\n".join([*_overview(found), *(line for paper in found for line in _section(paper))])
 
 
 def put_in(text: str, between: str) -> str:
-    """A page with these lines between its two marks.
+    """Return a page with these lines between its two marks.
 
     Raises:
         ValueError: the page has not both of them.
@@ -90,7 +90,6 @@ def _axis(document: PlanDocument, entry: ExperimentEntry, axis: str) -> Sequence
 
 
 def _options(entry: ExperimentEntry) -> str:
-    """What is varied, and the little that is fixed."""
     varied = [
         f"{name} {_values(values)}"
         for name, values in entry.options.items()
@@ -107,7 +106,7 @@ def _values(values: Sequence[Value]) -> str:
 
 
 def _length(document: PlanDocument, entry: ExperimentEntry) -> str:
-    """How much of each cell, of how many sizes, and how often."""
+    """Return how much of each cell is measured, of how many sizes, and how often."""
     said = [f"{name} {_values(entry.options[name])}" for name in _LENGTHS if name in entry.options]
     said += [
         f"{len(values)} {name}"
@@ -144,7 +143,7 @@ def _of_figure(figure: PublishedFigure) -> str:
 
 
 def _titles(queries: Iterable[Query]) -> str:
-    """Of experiments, quoted: there are commas in them."""
+    """Quote the titles of experiments: there are commas in them."""
     return ", ".join(dict.fromkeys(f'"{query.of}"' for query in queries))
 
 
@@ -165,7 +164,6 @@ def _counted(paper: Paper) -> str:
 
 
 def _drawn(figure: PublishedFigure) -> str:
-    """What its files are called, without the ending, and whether they are drawn for a column."""
     file = f"`figures/{PurePath(names(DrawnFigure(figure, (), 0))['svg']).stem}`"
     return f"{file}, column" if figure.settings.get("print") == "column" else file
 

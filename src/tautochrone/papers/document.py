@@ -39,12 +39,13 @@ a column's ``of = "period error, {}"`` the row's stands for the braces: "period 
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, TypeVar
+
+from tautochrone.base import toml
 
 _Record = TypeVar("_Record")
 Datum = bool | int | float | str | Sequence[str] | Sequence[int] | Sequence[float]
@@ -274,7 +275,7 @@ class Paper:
 
     @property
     def questions(self) -> int:
-        """How many of the claims are questions of ours, which the study does not answer."""
+        """Return how many of the claims are questions of ours, which the study does not answer."""
         return sum(claim.besides for claim in self.claims)
 
 
@@ -289,7 +290,7 @@ _BEYOND = re.compile(rf"[>≥]\s*({_NUMBER})")
 
 
 def printed(entry: Number | str) -> Printed:
-    """What an entry says: ``104``, ``">10^6"``, ``"3.5 - 4.0"``, ``"0.586 (0.025)"``, ``"10.000"``, ``"Y"``.
+    """Read an entry: ``104``, ``">10^6"``, ``"3.5 - 4.0"``, ``"0.586 (0.025)"``, ``"10.000"``, ``"Y"``.
 
     The two ends of a range have a dash of any length between them.
     """
@@ -313,12 +314,12 @@ def _number(text: str) -> float:
 
 
 def number_of(given: Given, name: str, otherwise: float) -> float:
-    """A number that is given under a name."""
+    """Return a number that is given under a name."""
     return float(str(given.get(name, otherwise)))
 
 
 def list_of(given: Given, name: str) -> Sequence[str] | Sequence[int] | Sequence[float]:
-    """What is given under a name, one by one; a single thing is a list of itself, nothing an empty one."""
+    """Return what is given under a name as a list: of a single thing, or of nothing, too."""
     told = given.get(name, ())
     if isinstance(told, str):
         return (told,)
@@ -327,14 +328,14 @@ def list_of(given: Given, name: str) -> Sequence[str] | Sequence[int] | Sequence
 
 @cache
 def read(name: str) -> Paper:
-    """The study of this name."""
+    """Read the study of this name."""
     text = (files("tautochrone.papers") / f"{name}.toml").read_text(encoding="utf-8")
     return parse(text, name)
 
 
 def parse(text: str, name: str) -> Paper:
-    """The text of a study's file."""
-    told = tomllib.loads(text)
+    """Read the text of a study's file."""
+    told: _Told = toml.toml_of(text)
     return _record(
         Paper,
         told,
@@ -355,7 +356,7 @@ _Told = Mapping[str, Any]
 def _record(
     kind: type[_Record], told: _Told, where: str, also: Iterable[str] = (), **made: object
 ) -> _Record:
-    """A record of what a table says under the names of its fields.
+    """Make a record of what a table says under the names of its fields.
 
     Args:
         also: names that may be there, too, of which ``made`` is.
@@ -439,7 +440,7 @@ def _needed(parts: Iterable[_Told | bool], what: str, where: str) -> Query:
 
 
 def _query(parts: Iterable[_Told | bool], where: str) -> Query | None:
-    """The query that is made of these, the later ones telling more; None: it has none."""
+    """Make a query of these, the later ones telling more; None: it has none."""
     merged: _Told = {}
     for part in parts:
         if isinstance(part, bool):

@@ -37,16 +37,13 @@ PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
 
 
 def write(made: Made, folder: Path) -> Path:
-    """Write all of it; files of the same names are written anew, others stay.
+    """Write all of it, and return the page; files of the same names are written anew, others stay.
 
     Args:
         folder: made where it is not there.
 
     Returns:
         The page.
-
-    Raises:
-        StoreError: a file can't be written.
     """
     drawn = draw_all(made.paper, made.measurements)
     try:
@@ -85,12 +82,12 @@ def _tables(made: Made) -> Iterator[tuple[str, str]]:
 
 
 def stem_of(name: str) -> str:
-    """What the files of a table are called: ``table-4`` of "Table 4"."""
+    """Return what the files of a table are called: ``table-4`` of "Table 4"."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def table_csv(laid: Laid) -> str:
-    """All entries of all systems as CSV, unrounded; what is not known is empty, and `why_not` says why."""
+    """Return all entries of all systems as CSV, unrounded; `why_not` says why one is empty."""
     return _csv(
         _HEADS,
         (
@@ -112,7 +109,7 @@ def table_csv(laid: Laid) -> str:
 
 
 def claims_csv(asked: Sequence[AskedClaim]) -> str:
-    """What became of each claim as CSV, a line for each system that it was asked of."""
+    """Return what became of each claim as CSV, a line for each system that it was asked of."""
     return _csv(
         _CLAIM_HEADS,
         (
@@ -155,7 +152,7 @@ def _csv(heads: Sequence[str], lines: Iterable[Mapping[str, object]]) -> str:
 
 
 def _safe(one: object) -> str:
-    """Words that a spreadsheet would take for a formula begin with a space; numbers stay as they are."""
+    """Put a space before words that a spreadsheet would take for a formula; numbers stay as they are."""
     text = " ".join(str(one).split())
     try:
         float(text)

@@ -69,7 +69,7 @@ class NotMeasuredError(Exception):
 
 
 def ends_of(each: Sequence[float]) -> tuple[float | None, float | None]:
-    """The least and the largest of the repetitions' numbers; neither, where there is one repetition."""
+    """Return the least and the largest of the repetitions' numbers; of one repetition neither."""
     return (min(each), max(each)) if len(each) > 1 else (None, None)
 
 
@@ -100,18 +100,18 @@ class MeasuredSystem:
 
 
 def label_of(system: str) -> str:
-    """A system of ours as people read it: ``local`` is this machine."""
+    """Return a system of ours as people read it: ``local`` is this machine."""
     return "this machine" if system == _OURS_HERE else system
 
 
 def role_of(facts: Facts) -> Role | None:
-    """By the kernel's own word; None: it does not tell."""
+    """Return the kernel's kind by its own word; None: it does not tell."""
     realtime = facts.kernel.realtime
     return None if realtime is None else "real-time" if realtime else "ordinary"
 
 
 def kernel_of(system: MeasuredSystem) -> str:
-    """The kernel that it runs, and whether that is a real-time one; empty: it is not known."""
+    """Return the kernel that it runs, and whether that is a real-time one; empty: it is not known."""
     kernel = system.facts.kernel
     name = " ".join(part for part in (kernel.name, kernel.release) if part)
     return f"{name}, PREEMPT_RT" if name and system.role == "real-time" else name
@@ -124,7 +124,7 @@ class ReducedRuns:
     _known: dict[tuple[str, str | None], tuple[Reduced, ...]] = field(default_factory=dict)
 
     def of(self, run: StoredRun, measure: str | None = None) -> tuple[Reduced, ...]:
-        """Each source that has samples of a measure (None or empty: of the first one)."""
+        """Return each source that has samples of a measure (None or empty: of the first one)."""
         key = (run.id, measure or None)
         if key not in self._known:
             self._known[key] = reduce_run(run, measure or None)
@@ -152,20 +152,20 @@ class Measurements:
     samples: ReducedRuns = field(default_factory=ReducedRuns)
 
     def points_of(self, query: Query, system: str) -> list[PlanPoint]:
-        """Those that a query means on a system, as the plan lists them."""
+        """Return the points that a query means on a system, as the plan lists them."""
         return [one for one in self.points.values() if one.system == system and _is_meant(query, one)]
 
     def runs_of(self, query: Query, system: str) -> list[StoredRun]:
-        """The finished runs of these."""
+        """Return the finished runs of what a query means on a system."""
         return [run for one in self.points_of(query, system) for run in self.runs.get(one.key, ())]
 
     def runs_on(self, system: str) -> list[StoredRun]:
-        """All finished runs of a system."""
+        """Return all finished runs of a system."""
         own = [key for key, point in self.points.items() if point.system == system]
         return [run for key in own for run in self.runs.get(key, ())]
 
     def why_none(self, query: Query, system: str) -> str:
-        """Why there is no run: a sentence."""
+        """Return why there is no run: a sentence."""
         points = self.points_of(query, system)
         if not points:
             return "The plan does not measure it."
@@ -173,7 +173,7 @@ class Measurements:
 
 
 def matches(pattern: str, source: str) -> bool:
-    """Whether a query's source means the source of this name."""
+    """Return whether a query's source means the source of this name."""
     return not pattern or fnmatchcase(source.lower(), pattern.lower())
 
 
@@ -203,16 +203,13 @@ def _canonical(text: str) -> str:
 
 
 def gather(agenda: Agenda, campaign: Campaign, reasons: Mapping[str, str] | None = None) -> Measurements:
-    """The finished runs of a campaign by point.
+    """Return the finished runs of a campaign by point.
 
     Args:
         agenda: what was to be measured.
         campaign: as the store has it now.
         reasons: why a point was not measured, by key, from who has just tried. Of the other points it is told
             what the campaign's runs say.
-
-    Raises:
-        StoreError, DamagedError: a run can't be read.
     """
     entries = {slot: entry for slot, entry in sorted(campaign.finished().items()) if slot[0] in agenda.points}
     runs: dict[str, list[StoredRun]] = {}

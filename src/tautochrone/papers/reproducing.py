@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # drawing and reckoning take their time to load, and not ever
 
 
 def list_papers(*, as_json: bool) -> None:
-    """Which there are, what each asks, and how long it takes."""
+    """List which papers there are, what each asks, and how long it takes."""
     told = []
     for name in NAMES:
         paper = read(name)
@@ -69,7 +69,6 @@ def list_papers(*, as_json: bool) -> None:
 
 
 def _show_agendas(documents: Sequence[PlanDocument], order: "Order") -> None:
-    """What would be measured, of each paper."""
     place = open_store(order.store, mend=False)
     at_once = order.wanted.at_once or 1
     agendas = [make_agenda(document, place, again=order.wanted.again) for document in documents]
@@ -85,7 +84,7 @@ def _show_agendas(documents: Sequence[PlanDocument], order: "Order") -> None:
 
 
 def _tell_rest(documents: Sequence[PlanDocument], store: Path | None) -> None:
-    """After Ctrl-C: the papers whose turn did not come."""
+    """Tell after Ctrl-C which papers are left."""
     place = open_store(store, mend=False)
     left = [one for one in (make_agenda(document, place) for document in documents) if one.ahead]
     if left:
@@ -95,11 +94,7 @@ def _tell_rest(documents: Sequence[PlanDocument], store: Path | None) -> None:
 
 
 def see_that_it_can_be_a_folder(path: Path) -> None:
-    """Before measuring for hours: it is made, written into, and taken away again if it was not there.
-
-    Raises:
-        StoreError: it is a file, or can't be made, or written into.
-    """
+    """Make a folder, write into it, and take it away again if it was not there, before hours of measuring."""
     if path.exists() and not path.is_dir():
         raise StoreError(f"Can't write the report into {path}: it is a file", "Name a folder with --out.")
     whole = path.absolute()
@@ -119,7 +114,6 @@ def see_that_it_can_be_a_folder(path: Path) -> None:
 
 
 def _as_text(told: object) -> str:
-    """As JSON that a person can read."""
     return json.dumps(told, indent=2, ensure_ascii=False)
 
 
@@ -139,23 +133,19 @@ class ReproductionWay:
     repetitions: int | None = None
 
     def document(self, paper: Paper) -> PlanDocument:
-        """What is to be measured of a paper.
-
-        Raises:
-            UsageError: the plan says something that can't be, or measures nothing of this paper.
-        """
+        """Return what is to be measured of a paper."""
         file = self.file(paper.name)
         whole = plan_of(paper.name, quick=self.quick) if file is None else own_plan(paper, file)
         return override(with_options(whole, self.repetitions, None), self.on)
 
     def file(self, name: str) -> Path | None:
-        """Of the plan that is in place of a paper's own; None: none is."""
+        """Return the plan that is in place of a paper's own; None: none is."""
         if self.plan is None:
             return None
         return self.plan / f"{name}.plan.toml" if self.plan.is_dir() else self.plan
 
     def length(self, agenda: Agenda) -> "Length":
-        """Whether it is measured as the paper's own plans do: "full", "quick"; otherwise "other"."""
+        """Return whether it is measured as the paper's own plans do: "full", "quick"; otherwise "other"."""
         for quick in (False, True):
             own = override(plan_of(agenda.document.paper, quick=quick), self.on)
             enough = agenda.document.repetitions >= own.repetitions
@@ -164,7 +154,7 @@ class ReproductionWay:
         return "other"
 
     def command(self, name: str) -> str:
-        """What a person types to have this paper in this way."""
+        """Return what a person types to have this paper in this way."""
         words = ["tauto", "reproduce", name]
         words += ["--quick"] if self.quick else []
         words += ["--plan", str(self.plan)] if self.plan is not None else []
@@ -203,7 +193,7 @@ class Told:
     code: int = 0
 
     def ended(self, code: int) -> None:
-        """A paper ended with this exit code."""
+        """Note with which exit code a paper ended."""
         self.code = self.code or code
 
 
@@ -211,10 +201,6 @@ def reproduce_papers(names: Sequence[str], order: Order) -> None:
     """Measure what is left of each, and report on each; of several, on all together at the end.
 
     What stands in the way of one paper does not stand in that of the next.
-
-    Raises:
-        typer.Exit: stopped, a cell went wrong, or the folder could not be written.
-        TautoError: of one paper: nothing could be measured, or a setting could not be put back.
     """
     if order.out is not None:
         see_that_it_can_be_a_folder(order.out)
@@ -239,7 +225,7 @@ def reproduce_papers(names: Sequence[str], order: Order) -> None:
 
 
 def _carry_through(paper: Paper, document: PlanDocument, order: Order, told: Told, *, alone: bool) -> None:
-    """One paper. Of several, its troubles are told and kept."""
+    """Carry out one paper. Of several, its troubles are told and kept."""
     folder = order.out if alone or order.out is None else order.out / paper.name
 
     def report(
@@ -275,7 +261,7 @@ def _carry_through(paper: Paper, document: PlanDocument, order: Order, told: Tol
 def _made(
     paper: Paper, way: ReproductionWay, agenda: Agenda, outcome: CampaignOutcome, store: Store
 ) -> "Made | None":
-    """What was measured of a paper, and what its claims come to; None: nothing was ever measured."""
+    """Gather what was measured of a paper, and what its claims come to; None: nothing was ever measured."""
     from tautochrone.papers.answer import Made
     from tautochrone.papers.claims import ask_all
     from tautochrone.papers.measured import gather
@@ -299,16 +285,13 @@ def _made(
 
 
 def _written(made: "Made", store: Store, folder: Path | None) -> tuple[Path, StoreError | None]:
-    """The page and its folder.
+    """Write the page and its folder; return its path, and why it is in the store although a folder was named.
 
     Args:
         folder: where it is to go; None: into the store.
 
     Returns:
         The page's path, and why it is in the store although a folder was named.
-
-    Raises:
-        StoreError: the store can't be written either.
     """
     from tautochrone.papers.folder import write
 
@@ -322,7 +305,7 @@ def _written(made: "Made", store: Store, folder: Path | None) -> tuple[Path, Sto
 
 
 def _show(console: Console, made: "Made", page: Path, *, stopped: bool, as_json: bool) -> None:
-    """In the terminal; of one that was stopped only how far it is. JSON comes at the end, of all."""
+    """Show a paper, and of one that was stopped only how far it is. JSON comes at the end, of all."""
     from tautochrone.answer.render import terminal
     from tautochrone.papers.answer import document
 
@@ -335,14 +318,13 @@ def _show(console: Console, made: "Made", page: Path, *, stopped: bool, as_json:
 
 
 def _table(made: "Made", page: Path) -> dict[str, object]:
-    """One paper as JSON has it."""
     from tautochrone.papers.answer import as_table
 
     return {**as_table(made), "report": str(page.resolve())}
 
 
 def _tell_all(told: Told, order: Order) -> None:
-    """The claims of all papers in one table, and the page that leads to each."""
+    """Show the claims of all papers in one table, and write the page that leads to each."""
     from tautochrone.answer.render import terminal
     from tautochrone.papers.answer import write_together
 

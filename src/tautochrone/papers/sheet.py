@@ -24,7 +24,7 @@ _Arranged = tuple[int, tuple[SheetRow, ...], tuple[SheetBand, ...]]
 
 
 def arrange(laid: Laid, *, most_columns: int = MOST_COLUMNS) -> Sheet:
-    """The table for a page, or a file.
+    """Arrange the table for a page, or a file.
 
     Args:
         most_columns: of numbers; 0: the systems always stand below each other.
@@ -47,7 +47,7 @@ def arrange(laid: Laid, *, most_columns: int = MOST_COLUMNS) -> Sheet:
 
 
 def said_once(sheets: Sequence[Sheet]) -> tuple[list[Sheet], tuple[str, ...]]:
-    """The tables, which refer by number to a reason that several have; and these reasons."""
+    """Return the tables, which refer by number to a reason that several have; and these reasons."""
     tables = Counter(why for one in sheets for _, why in one.footnotes)
     reasons = tuple(why for why in tables if tables[why] >= _SEVERAL)
     shared = {why: f"Reason {at}, above all tables." for at, why in enumerate(reasons, start=1)}
@@ -58,13 +58,13 @@ def said_once(sheets: Sequence[Sheet]) -> tuple[list[Sheet], tuple[str, ...]]:
 
 
 def title_of(laid: Laid) -> str:
-    """What it shows, and the unit of all its numbers if they have one."""
+    """Return what it shows, and the unit of all its numbers if they have one."""
     title = laid.table.title or "In numbers"
     return f"{title}, in {laid.unit}" if laid.unit else title
 
 
 def _down(laid: Laid) -> _Arranged:
-    """Systems below each other, the published ones first."""
+    """Arrange systems below each other, the published ones first."""
     rows = _labels(laid.table.rows, laid, rows=True)
     depth = _depth(rows)
     named = any(side.system for side in laid.sides)
@@ -82,7 +82,7 @@ def _down(laid: Laid) -> _Arranged:
 
 
 def _side(side: TableSide, rows: Sequence[tuple[str, ...]], *, named: bool) -> Iterable[SheetRow]:
-    """Its rows, without those of which a paper prints nothing; one of a system without a number."""
+    """Return a system's rows, without those of which a paper prints nothing; without numbers one row."""
     depth = _depth(rows)
     if named and not side.published and all(_is_absent(entries) for entries in side.entries):
         yield _named(side, "name"), *_silent(side, side.entries, depth)
@@ -100,7 +100,7 @@ def _side(side: TableSide, rows: Sequence[tuple[str, ...]], *, named: bool) -> I
 
 
 def _silent(side: TableSide, rows: Sequence[Sequence[TableEntry]], names: int) -> SheetRow:
-    """One cell in place of the names and of all numbers that are not there."""
+    """Return one cell in place of the names and of all numbers that are not there."""
     letters = dict.fromkeys(letter for entries in rows for one in entries for letter in one.notes)
     words = NOT_AVAILABLE if side.published or side.measured else NOT_MEASURED
     return (SheetCell(words, "ours", tuple(letters), columns=names + len(rows[0]), words=True),)
@@ -111,7 +111,6 @@ def _is_absent(entries: Sequence[TableEntry]) -> bool:
 
 
 def _across(laid: Laid) -> _Arranged:
-    """Systems side by side."""
     rows = _labels(laid.table.rows, laid, rows=True)
     columns = _labels(laid.table.columns, laid)
     names, count = _depth(rows), len(columns)
@@ -154,7 +153,7 @@ def _grouped(sides: Sequence[TableSide]) -> list[tuple[bool, list[TableSide]]]:
 
 
 def _origin(sides: Sequence[TableSide]) -> str:
-    """Who measured these: "Published: Laurich (2004)"; "Measured here, 2026-11-22"."""
+    """Return who measured these: "Published: Laurich (2004)"; "Measured here, 2026-11-22"."""
     if sides[0].published:
         return f"Published: {sides[0].study}"
     days = sorted(side.measured for side in sides if side.measured)
@@ -181,7 +180,7 @@ def _entry(entry: TableEntry, side: TableSide, *, first: bool = False) -> SheetC
 
 
 def _labels(headings: Sequence[Heading], laid: Laid, *, rows: bool = False) -> list[tuple[str, ...]]:
-    """Each with its unit, where the table has no unit for all; of the rows only those of their own."""
+    """Give each label its unit, where the table has no unit for all; rows only one of their own."""
     labels = []
     for heading in headings:
         own = levels(heading)
@@ -194,12 +193,12 @@ def _labels(headings: Sequence[Heading], laid: Laid, *, rows: bool = False) -> l
 
 
 def _depth(labels: Sequence[Sequence[str]]) -> int:
-    """Levels of names that there are; none where there is only one row without a name."""
+    """Return how many levels of names there are; none where there is only one row without a name."""
     return len(labels[0]) if any(any(one) for one in labels) else 0
 
 
 def _column_heads(labels: Sequence[tuple[str, ...]], names: int) -> tuple[SheetRow, ...]:
-    """A row for each level; what is the same side by side reaches over all of it."""
+    """Return a row for each level; what is the same side by side reaches over all of it."""
     corner = (SheetCell("", "head", columns=names),) if names else ()
     rows = []
     for level in range(len(labels[0])):
@@ -209,7 +208,7 @@ def _column_heads(labels: Sequence[tuple[str, ...]], names: int) -> tuple[SheetR
 
 
 def _runs(labels: Sequence[tuple[str, ...]], level: int) -> list[tuple[str, int]]:
-    """What stands at a level, and over how many labels; on the last one, each by itself."""
+    """Return what stands at a level, and over how many labels; on the last one, each by itself."""
     if level == len(labels[0]) - 1:
         return [(label[-1], 1) for label in labels]
     of_level = groupby(labels, key=lambda label: label[: level + 1])
@@ -217,7 +216,7 @@ def _runs(labels: Sequence[tuple[str, ...]], level: int) -> list[tuple[str, int]
 
 
 def _spans(labels: Sequence[tuple[str, ...]]) -> list[list[tuple[str, int]]]:
-    """The names that begin in each row, and over how many rows they reach."""
+    """Return the names that begin in each row, and over how many rows they reach."""
     found: list[list[tuple[str, int]]] = [[] for _ in labels]
     for level in range(len(labels[0])):
         at = 0

@@ -45,7 +45,7 @@ _FACTORS = {
 
 
 def factor(measured: str, shown: str) -> float:
-    """By what a number in one unit is multiplied to be one in another."""
+    """Return by what a number in one unit is multiplied to be one in another."""
     if measured == shown or (not measured and shown != "%"):
         return 1.0
     found = _FACTORS.get((measured, shown))
@@ -55,7 +55,7 @@ def factor(measured: str, shown: str) -> float:
 
 
 def shown(value: MeasuredValue, unit: str, at_least: int = 0, resolution_ns: float = 1.0) -> str:
-    """A number of ours as it stands in a table, without its unit.
+    """Return a number of ours as it stands in a table, without its unit.
 
     Args:
         unit: that the table has.
@@ -87,7 +87,7 @@ def shown(value: MeasuredValue, unit: str, at_least: int = 0, resolution_ns: flo
 
 
 def rounded(number: float, at_least: int, finest: int) -> str:
-    """Four significant digits, or as many decimals as asked for, but none that mean nothing.
+    """Return four significant digits, or as many decimals as asked for, but none that mean nothing.
 
     Beside a paper's numbers of three decimals and more, ours have as many, so that a column stands in line.
     """
@@ -104,20 +104,20 @@ def rounded(number: float, at_least: int, finest: int) -> str:
 
 
 def _edge(text: str, at_least: int) -> str:
-    """An end of a range, which is a round number: without the zeros that say nothing."""
+    """Return an end of a range, which is a round number: without the zeros that say nothing."""
     whole, point, after = text.partition(".")
     kept = after.rstrip("0").ljust(at_least, "0") if point else ""
     return f"{whole}.{kept}" if kept else whole
 
 
 def decimals(printed: Printed) -> int:
-    """How many an entry of a published table has."""
+    """Return how many decimals an entry of a published table has."""
     found = re.search(r"[0-9]\.([0-9]+)", printed.text)
     return len(found[1]) if found else 0
 
 
 def grouped(text: str) -> str:
-    """A number with its thousands set apart; anything else as it is."""
+    """Return a number with its thousands set apart; anything else as it is."""
     found = _PLAIN.fullmatch(text)
     if found is None or int(found[2]) < _GROUPED_FROM:
         return text
@@ -125,12 +125,12 @@ def grouped(text: str) -> str:
 
 
 def set_apart(text: str) -> str:
-    """What a study prints, with the thousands of its numbers set apart as those of ours are."""
+    """Return what a study prints, with the thousands of its numbers set apart as those of ours are."""
     return _NUMBERS.sub(lambda found: grouped(found[0]), text)
 
 
 def _finest(unit: str, scale: float, resolution_ns: float) -> int:
-    """Decimals that a number has at most."""
+    """Return how many decimals a number has at most."""
     if unit in ("ns", "s"):
         least = resolution_ns * scale if unit == "ns" else resolution_ns * 1e-9 * scale
         return max(0, round(-math.log10(least)))
@@ -140,7 +140,7 @@ def _finest(unit: str, scale: float, resolution_ns: float) -> int:
 
 
 def _bound(number: float) -> str:
-    """A whole power of ten as people write it; empty of any other number."""
+    """Return a whole power of ten as people write it; empty of any other number."""
     power = round(math.log10(number)) if number > 0 else 0
     return f"10^{power}" if power >= _DIGITS and math.isclose(number, 10.0**power) else ""
 
@@ -189,12 +189,12 @@ class TableSide:
 
     @property
     def published(self) -> bool:
-        """Whether the study found it."""
+        """Return whether the study found it."""
         return bool(self.study)
 
     @property
     def origin(self) -> str:
-        """Who measured it and when: "Laurich 2004", "measured 2026-11-22"."""
+        """Return who measured it and when: "Laurich 2004", "measured 2026-11-22"."""
         return self.study or (f"measured {self.measured}" if self.measured else "not measured")
 
 
@@ -215,23 +215,23 @@ class Laid:
 
     @property
     def name(self) -> str:
-        """As the study has it: "Table 4"; empty of numbers that a text gives of a figure."""
+        """Return its name: "Table 4"; empty of numbers that a text gives of a figure."""
         return self.table.name
 
     @property
     def unit(self) -> str | None:
-        """The one of all its entries; None: they have several."""
+        """Return the unit of all its entries; None: they have several."""
         found = {unit for row in self.units for unit in row}
         return found.pop() if len(found) == 1 else None
 
     @property
     def published(self) -> tuple[TableSide, ...]:
-        """What the study found."""
+        """Return what the study found."""
         return tuple(side for side in self.sides if side.published)
 
     @property
     def ours(self) -> tuple[TableSide, ...]:
-        """What was measured here, or why nothing was."""
+        """Return what was measured here, or why nothing was."""
         return tuple(side for side in self.sides if not side.published)
 
 
@@ -249,7 +249,7 @@ class _Footnotes:
 
 
 def lay(table: Table, measurements: Measurements, paper: Paper) -> Laid:
-    """The table with the published entries and ours.
+    """Lay the table out with the published entries and ours.
 
     What was given to the systems and not found out is there once, unless there is something of ours to it.
     """
@@ -267,7 +267,7 @@ def lay(table: Table, measurements: Measurements, paper: Paper) -> Laid:
 
 
 def said_of(paper: Paper) -> tuple[Table, ...]:
-    """What the study's text says of its figures in numbers, as tables that are called as the figures are."""
+    """Return what the study's text says of its figures in numbers, as tables with the figures' names."""
     return tuple(
         replace(one.said, name=one.name, title=one.said.title or f"{one.title}, in numbers")
         for one in paper.figures
@@ -276,7 +276,7 @@ def said_of(paper: Paper) -> tuple[Table, ...]:
 
 
 def levels(heading: Heading) -> tuple[str, ...]:
-    """The parts of a label that lie above each other: ``Semaphore | No load``."""
+    """Return the parts of a label that lie above each other: ``Semaphore | No load``."""
     return tuple(part.strip() for part in heading.label.split("|"))
 
 
@@ -288,7 +288,7 @@ def _ours(
     system: MeasuredSystem,
     footnotes: _Footnotes,
 ) -> TableSide:
-    """One of our systems; what it lacks for one reason alone is said once, at its name."""
+    """Return one of our systems; what it lacks for one reason alone is said once, at its name."""
     none = Absent(table.why_not or _NO_COUNTERPART)
     found = _each(table.ours, lambda one: evaluate(one, measurements, system.name) if one else none)
     every = [one for row in found for one in row]
@@ -318,12 +318,11 @@ def _ours(
 
 
 def _each(rows: Iterable[Iterable[_Cell]], of: Callable[[_Cell], _Made]) -> tuple[tuple[_Made, ...], ...]:
-    """What comes of each place of a table."""
     return tuple(tuple(map(of, row)) for row in rows)
 
 
 def _decimals(table: Table, units: Sequence[Sequence[str]]) -> list[list[int]]:
-    """The most of the published entries of a column in one unit: ours are not made to look rougher."""
+    """Return the most of the published entries of a column in one unit: ours are not made to look rougher."""
     most: dict[tuple[int, str], int] = {}
     for rows in table.published.values():
         for row, entries in enumerate(rows):
@@ -334,14 +333,13 @@ def _decimals(table: Table, units: Sequence[Sequence[str]]) -> list[list[int]]:
 
 
 def _nothing(table: Table, units: Sequence[Sequence[str]], row: int, column: int) -> str:
-    """The paper's word for 0 in a column; empty: it has none."""
     alike = [at for at, own in enumerate(units) if own[column] == units[row][column]]
     printed = {rows[at][column].text for rows in table.published.values() for at in alike}
     return _NONE if _NONE in printed else ""
 
 
 def resolution_ns(measurements: Measurements, query: Query | None, system: str) -> float:
-    """Of the clock that measured it: what it says of itself."""
+    """Return the resolution of the clock that measured it, as it says itself."""
     if query is None:
         return 1.0
     clocks = [run.manifest.header.clock for run in measurements.runs_of(query, system)]
@@ -349,13 +347,13 @@ def resolution_ns(measurements: Measurements, query: Query | None, system: str) 
 
 
 def measured_when(measurements: Measurements, system: str) -> str:
-    """The day of a system's first run; empty: it has none."""
+    """Return the day of a system's first run; empty: it has none."""
     created = [run.manifest.created for run in measurements.runs_on(system)]
     return min(created)[:10] if created else ""
 
 
 def describe(entry: TableEntry) -> str:
-    """What a number of ours rests on, in a few words; empty where there is nothing to say."""
+    """Return what a number of ours rests on, in a few words; empty where there is nothing to say."""
     if not isinstance(entry.found, MeasuredValue):
         return ""
     said = []
@@ -367,6 +365,6 @@ def describe(entry: TableEntry) -> str:
 
 
 def letter(index: int) -> str:
-    """a to z, then aa, ab …"""
+    """Return a to z, then aa, ab …"""
     before, at = divmod(index, 26)
     return (letter(before - 1) if before else "") + chr(ord("a") + at)

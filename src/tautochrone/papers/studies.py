@@ -19,11 +19,7 @@ ALL = "all"
 
 
 def chosen(words: list[str]) -> tuple[str, ...]:
-    """The studies of these names, each once; "all" is every one.
-
-    Raises:
-        UsageError: there is no study of a name.
-    """
+    """Return the studies of these names, each once; "all" is every one."""
     for word in words:
         if word not in (*NAMES, ALL):
             raise UsageError(f"There is no paper '{word}'", suggestion(word, (*NAMES, ALL)))
@@ -31,21 +27,17 @@ def chosen(words: list[str]) -> tuple[str, ...]:
 
 
 def plan_of(name: str, *, quick: bool) -> PlanDocument:
-    """The plan that measures a study anew, at its own length or shortened."""
+    """Return the plan that measures a study anew, at its own length or shortened."""
     return _of(name, read(plan_path(name, quick=quick)))
 
 
 def plan_path(name: str, *, quick: bool) -> Path:
-    """The file of it."""
+    """Return the file of a study's plan."""
     return Path(str(files("tautochrone.papers") / f"{name}{'.quick' if quick else ''}.plan.toml"))
 
 
 def own_plan(paper: Paper, path: Path) -> PlanDocument:
-    """A plan that somebody wrote in place of it; its experiments are known by their titles.
-
-    Raises:
-        UsageError: it can't be read, or measures nothing that the study asks for.
-    """
+    """Return a plan that somebody wrote in place of it; its experiments are known by their titles."""
     document = read(path)
     titles = titles_asked(paper)
     listed = "\n".join(f'  "{title}"' for title in sorted(titles))
@@ -59,7 +51,7 @@ def own_plan(paper: Paper, path: Path) -> PlanDocument:
 
 
 def titles_asked(paper: Paper) -> frozenset[str]:
-    """Of the experiments that the tables, figures and claims of a study ask for."""
+    """Return the titles of the experiments that the tables, figures and claims of a study ask for."""
     tables = [*paper.tables, *(one.said for one in paper.figures if one.said is not None)]
     queries = [query for table in tables for row in table.ours for query in row if query is not None]
     queries += [drawn.query for figure in paper.figures for drawn in figure.series]
@@ -68,7 +60,7 @@ def titles_asked(paper: Paper) -> frozenset[str]:
 
 
 def expected_s(document: PlanDocument) -> float:
-    """How long a plan takes by what its experiments say of themselves, on systems like this machine."""
+    """Return how long a plan takes by what its experiments say, on systems like this machine."""
     points = expand(document, lambda name: meaning_of(name, document.path.parent))
     return document.repetitions * sum(point_s(point) for point in points)
 

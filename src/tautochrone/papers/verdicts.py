@@ -42,17 +42,17 @@ class ClaimVerdict:
 
     @property
     def standing(self) -> str:
-        """The answer in words."""
+        """Return the answer in words."""
         return counted_as(self.answer, 1)
 
     @property
     def mark(self) -> Mark:
-        """The sign of the answer on a page."""
+        """Return the sign of the answer on a page."""
         return _MARKS[self.answer]
 
     @property
     def on(self) -> str:
-        """The systems: ``lab:a against lab:b``; ``each of lab:a and lab:b``; one name; empty of none."""
+        """Return the systems: ``lab:a against lab:b``, ``each of lab:a and lab:b``, one name, or nothing."""
         return _on(self.systems, is_pair=self.is_pair)
 
 
@@ -65,23 +65,23 @@ class ClaimLine:
 
     @property
     def short(self) -> str:
-        """Its name as words: ``general purpose misses``."""
+        """Return its name as words: ``general purpose misses``."""
         return self.claim.name.replace("-", " ")
 
     @property
     def where(self) -> str:
-        """Where it stands in the paper: of a bare number, that it is a section."""
+        """Return where it stands in the paper: of a bare number, that it is a section."""
         where = self.claim.where
         return f"section {where}" if where[:1].isdigit() else where
 
     @property
     def is_told(self) -> bool:
-        """Whether there is an answer to it on any system."""
+        """Return whether there is an answer to it on any system."""
         return any(one.answer != "open" for one in self.verdicts)
 
 
 def lines(asked: Sequence[AskedClaim]) -> list[ClaimLine]:
-    """One for each claim, in the paper's order."""
+    """Return a line for each claim, in the paper's order."""
     found: dict[str, list[AskedClaim]] = {}
     for one in asked:
         found.setdefault(one.claim.name, []).append(one)
@@ -89,7 +89,7 @@ def lines(asked: Sequence[AskedClaim]) -> list[ClaimLine]:
 
 
 def in_groups(found: Sequence[ClaimLine]) -> dict[str, list[ClaimLine]]:
-    """What can be told first, then what can't be told on any system, then what is asked besides; by title."""
+    """Return claims by title: what can be told, what can't be told on any system, what is asked besides."""
     groups: dict[str, list[ClaimLine]] = {"": [], _NOT_TOLD: [], _BESIDES: []}
     for line in found:
         groups[_BESIDES if line.claim.besides else "" if line.is_told else _NOT_TOLD].append(line)
@@ -97,7 +97,7 @@ def in_groups(found: Sequence[ClaimLine]) -> dict[str, list[ClaimLine]]:
 
 
 def sheet(found: Sequence[ClaimLine], paper: str) -> Sheet:
-    """Each claim, what the paper found, and a row for each verdict."""
+    """Return each claim, what the paper found, and a row for each verdict."""
     noted, footnotes = with_notes(found)
     bands = tuple(
         SheetBand(title, tuple(row for line in own for row in _rows(line, paper)))
@@ -129,7 +129,7 @@ def _rows(line: ClaimLine, paper: str) -> Iterator[SheetRow]:
 
 
 def at_a_glance(found: Sequence[ClaimLine], systems: Sequence[str]) -> Iterator[TypedTable]:
-    """How all claims stand, a column for each system and for each two of them; of one system nothing."""
+    """Return how all claims stand, a column for each system and each two of them; of one system nothing."""
     pairs = dict.fromkeys(one.on for line in found for one in line.verdicts if one.is_pair)
     if len(systems) + len(pairs) < 2:
         return
@@ -150,7 +150,7 @@ def _sign(verdict: ClaimVerdict | None) -> TypedCell:
 
 
 def in_lines(asked: Sequence[AskedClaim], paper: str) -> Iterator[Block]:
-    """A line for each answer, for media with less room."""
+    """Return a line for each answer, for media with less room."""
     found = lines(asked)
     if not found:
         return
@@ -163,7 +163,7 @@ def in_lines(asked: Sequence[AskedClaim], paper: str) -> Iterator[Block]:
 
 
 def _answer(line: ClaimLine, one: ClaimVerdict) -> Sentence:
-    """A sign, the answer, the claim's name and its numbers; whose it is where that differs."""
+    """Return a sign, the answer, the claim's name and its numbers; whose it is where that differs."""
     of_all = len(line.verdicts) == 1 and not one.is_pair
     on = f", {one.on}" if one.on and not of_all else ""
     words = f"{_SIGNS[one.answer]} {one.standing}: {line.short}{on} ({one.in_short})"
@@ -171,7 +171,7 @@ def _answer(line: ClaimLine, one: ClaimVerdict) -> Sentence:
 
 
 def with_notes(found: Sequence[ClaimLine]) -> tuple[list[ClaimLine], tuple[tuple[str, str], ...]]:
-    """The same where a sentence that many answers have is a letter; and what each letter means."""
+    """Put a letter for a sentence that many answers have; return what each letter means, too."""
     sentences = Counter(
         sentence
         for line in found
@@ -186,7 +186,7 @@ def with_notes(found: Sequence[ClaimLine]) -> tuple[list[ClaimLine], tuple[tuple
 
 
 def counted(asked: Sequence[AskedClaim]) -> str:
-    """How many hold: a sentence; empty where nothing was asked."""
+    """Return how many hold: a sentence; empty where nothing was asked."""
     if not asked:
         return ""
     own = [one for one in asked if not one.claim.besides]
@@ -201,7 +201,7 @@ def counted(asked: Sequence[AskedClaim]) -> str:
 
 
 def _merged(asked: Sequence[AskedClaim]) -> Iterator[ClaimVerdict]:
-    """One for all single systems of which the same is said in short; each pair by itself."""
+    """Join all single systems of which the same is said in short; each pair stands by itself."""
     found: dict[tuple[Answer, str, int], list[AskedClaim]] = {}
     for at, one in enumerate(asked):
         finding, place = one.finding, 0 if len(one.systems) == 1 else at + 1

@@ -201,7 +201,7 @@ def total(pairs: Pairs, factor: float, what: str) -> ClaimFinding:
 
 
 def _signs(pairs: Pairs, factor: float) -> tuple[int, int, float]:
-    """At how many points the claim is so, how many differ, and the sign test's two-sided probability."""
+    """Return at how many points the claim is so, how many differ, and the two-sided probability."""
     above = sum(higher.value > factor * lower.value for lower, higher in pairs)
     told = sum(not _tied(lower.value, higher.value, factor) for lower, higher in pairs)
     if not told:
@@ -223,7 +223,6 @@ OVER: Mapping[str, Callable[[Pairs, float, str], ClaimFinding]] = {
 def _over(
     over: str, places: Sequence[tuple[QueriedSystem, QueriedSystem]], of: Number, factor: float, what: str
 ) -> ClaimFinding:
-    """Judge the pairs that were measured, taken together."""
     found: list[tuple[ClaimEstimate, ClaimEstimate]] = []
     absent: list[str] = []
     for first, second in places:
@@ -326,7 +325,7 @@ def _freedom(variances: Sequence[float], freedoms: Sequence[float], otherwise: f
 
 
 def _trend(evidence: ClaimEvidence, key: str) -> tuple[ClaimEstimate, str]:
-    """By what factor the numbers of a key grow, and these in words."""
+    """Return by what factor the numbers of a key grow, and these in words."""
     places, number = evidence.places(key), numbers_of(evidence)
     names = labels(places)
     found: list[ClaimEstimate] = []

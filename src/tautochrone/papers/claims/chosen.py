@@ -60,7 +60,6 @@ def chosen(evidence: ClaimEvidence) -> ClaimFinding:
 
 
 def _missing(evidence: ClaimEvidence, of: str) -> list[str]:
-    """Why deployments of the plan are not among those to choose from."""
     measurements, system = evidence.measurements, evidence.systems[""]
     by_reason: dict[str, list[str]] = {}
     for point in measurements.points.values():

@@ -31,7 +31,7 @@ from tautochrone.statistics.quantiles import CONFIDENCE
 
 
 def on_top(lower: ClaimEstimate, higher: ClaimEstimate, factor: float) -> tuple[int, float] | None:
-    """How many batches lie above all samples of the other times the factor; how probable that is by chance.
+    """Return how many batches lie above all samples of the other side times the factor, and the chance of it.
 
     None where the order of samples is not known, or the lower one missed releases, which are later.
     """
@@ -46,7 +46,7 @@ def on_top(lower: ClaimEstimate, higher: ClaimEstimate, factor: float) -> tuple[
 
 
 def is_larger(lower: ClaimEstimate, higher: ClaimEstimate, factor: float, confidence: float) -> bool:
-    """Whether it is shown, of two sides, that the second tends to the larger largest samples."""
+    """Return whether the second side is shown to tend to the larger largest samples."""
     found = on_top(lower, higher, factor)
     return found is not None and found[1] <= (1 - confidence) / 2
 
@@ -82,7 +82,7 @@ class Compared:
 
 
 def compare(first: ClaimEstimate, second: ClaimEstimate, confidence: float = CONFIDENCE) -> Compared:
-    """Both with the intervals of ratio and difference.
+    """Compare two numbers, with the intervals of their ratio and their difference.
 
     Of quantiles of blocks: percentiles of what was drawn. Otherwise Student's on the logarithms, with the
     degrees of freedom of Welch and Satterthwaite; the interval of the difference from those of both numbers
@@ -117,7 +117,7 @@ def compare(first: ClaimEstimate, second: ClaimEstimate, confidence: float = CON
 
 
 def exceeds(compared: Compared, factor: float = 1.0) -> Answer:
-    """Whether the second is more than so many times the first: shown, the contrary shown, or neither.
+    """Return whether the second is more than so many times the first: shown, the contrary shown, or neither.
 
     A number that may be more than the samples say is not shown to be the lower one.
     """
@@ -143,12 +143,12 @@ def exceeds(compared: Compared, factor: float = 1.0) -> Answer:
 
 
 def is_bare_extreme(one: ClaimEstimate) -> bool:
-    """Whether it is a least or largest of samples, and not of repetitions: one sample decides it."""
+    """Return whether it is a least or largest of samples, and not of repetitions: one sample decides it."""
     return one.extreme and one.basis == "measured"
 
 
 def _of_extremes(compared: Compared, factor: float) -> Answer:
-    """Two largest ones by ranks of batches; of one, what a single sample can show, and what it can't.
+    """Rank the batches of two largest ones; of one, say what a single sample can show, and what it can't.
 
     A single sample beyond the other number shows that there is one. That there was none so far shows nothing
     of those to come: where the claim is that some are beyond, it stays open.
@@ -168,7 +168,7 @@ def _of_extremes(compared: Compared, factor: float) -> Answer:
 
 
 def alike(compared: Compared, margin: float | None, margin_is: float | None) -> Answer:
-    """Whether both are the same within a share of the first, or within so much: the whole interval is."""
+    """Return whether the whole interval lies within a share of the first number, or within so much."""
     both = (compared.first, compared.second)
     if compared.unsure is not None or any(one.at_least or is_bare_extreme(one) for one in both):
         return "open"
@@ -271,7 +271,7 @@ def _difference_limits(
 
 
 def reach_of(errors: Sequence[float], freedoms: Sequence[float], confidence: float) -> float:
-    """How far the interval of a sum or a difference reaches, from the errors of its parts."""
+    """Return how far the interval of a sum or a difference reaches, from the errors of its parts."""
     variances = [one**2 for one in errors]
     if not any(variances):
         return 0.0

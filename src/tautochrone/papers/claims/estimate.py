@@ -127,7 +127,7 @@ class ClaimEstimate:
     of_runs: "ClaimEstimate | None" = None
 
     def limits(self, confidence: float) -> tuple[float, float]:
-        """Both ends of its interval; of what is as measured, the number twice."""
+        """Return both ends of its interval; of what is as measured, the number twice."""
         if self.interval is not None:
             return self._own_limits(self.interval, confidence)
         if self.error is None:
@@ -138,7 +138,7 @@ class ClaimEstimate:
         return self.value - reach, self.value + reach
 
     def _own_limits(self, interval: tuple[float, float], confidence: float) -> tuple[float, float]:
-        """An interval at `CONFIDENCE`, moved to another confidence by normal quantiles, each end alone."""
+        """Move an interval at `CONFIDENCE` to another confidence by normal quantiles, each end alone."""
         low, high = interval
         if self.basis == "border" or confidence == CONFIDENCE:
             return low, high
@@ -150,7 +150,7 @@ class ClaimEstimate:
 
 
 def estimate(place: QueriedSystem, measurements: Measurements) -> ClaimEstimate | Absent:
-    """The number of a place, or why there is none."""
+    """Return the number of a place, or why there is none."""
     found = evaluate(place.query, measurements, place.system)
     if isinstance(found, Absent):
         return found
@@ -188,7 +188,7 @@ def estimate(place: QueriedSystem, measurements: Measurements) -> ClaimEstimate 
 
 
 def with_interval(bare: ClaimEstimate, interval: tuple[float, float], basis: Basis) -> ClaimEstimate:
-    """With an interval at `CONFIDENCE`, and the standard error that belongs to it if its ends are above 0."""
+    """Give a number an interval at `CONFIDENCE`, and the standard error that belongs to ends above 0."""
     low, high = min(interval[0], bare.value), max(interval[1], bare.value)
     found = replace(bare, interval=(low, high), basis=basis)
     if basis == "border" or not 0 < low <= high < math.inf:
@@ -198,7 +198,7 @@ def with_interval(bare: ClaimEstimate, interval: tuple[float, float], basis: Bas
 
 
 def widened(interval: tuple[float, float]) -> tuple[float, float]:
-    """Its ends a factor of `BARE` further out."""
+    """Return an interval with its ends a factor of `BARE` further out."""
     low, high = sorted((interval[0] / BARE, interval[0] * BARE, interval[1] / BARE, interval[1] * BARE))[::3]
     return low, high
 
@@ -210,7 +210,7 @@ def _garwood(counted: float) -> tuple[float, float]:
 
 
 def _of_border(bare: ClaimEstimate, found: MeasuredValue) -> ClaimEstimate:
-    """In which step of the grid it lies; beyond the largest one that was measured, no end is known."""
+    """Find the step of the grid in which a border lies; beyond the largest step no end is known."""
     if found.interval is not None:
         low, high = found.interval
         return with_interval(bare, (low, math.inf if found.beyond else high), "border")
@@ -239,7 +239,7 @@ def _of_runs(place: QueriedSystem, measurements: Measurements, bare: ClaimEstima
 
 
 def _of_overruns(place: QueriedSystem, measurements: Measurements, bare: ClaimEstimate) -> ClaimEstimate:
-    """With the limits of their share that `tauto check` has, which knows that they come in bursts."""
+    """Take the limits of their share that `tauto check` has, which knows that they come in bursts."""
     groups = [
         one
         for one in groups_of(measurements.runs_of(place.query, place.system), place.query.measure)
@@ -253,7 +253,7 @@ def _of_overruns(place: QueriedSystem, measurements: Measurements, bare: ClaimEs
 
 
 def from_numbers(bare: ClaimEstimate, numbers: list[float]) -> ClaimEstimate:
-    """As a small sample of repetitions; as it is, where these are too few."""
+    """Return a number as a small sample of repetitions; as it is, where these are too few."""
     if len(numbers) < FEWEST_RUNS or not all(math.isfinite(one) for one in numbers):
         return bare
     values = np.array(numbers)
@@ -275,7 +275,7 @@ def from_numbers(bare: ClaimEstimate, numbers: list[float]) -> ClaimEstimate:
 
 
 def span(place: QueriedSystem, measurements: Measurements, low: str, high: str) -> ClaimEstimate | Absent:
-    """How far one quantile lies from another, ``p50`` and ``p99.9``: of each run, or of what is drawn."""
+    """Return how far one quantile lies from another: of each run, or of what is drawn."""
     for name in (low, high):
         one = evaluate(replace(place.query, statistic=name), measurements, place.system)
         if isinstance(one, Absent):
@@ -326,7 +326,7 @@ def _of_samples(
 def _of_repetitions_within(
     place: QueriedSystem, measurements: Measurements, bare: ClaimEstimate
 ) -> ClaimEstimate:
-    """What was repeated within a run: neighbours are put together, since they may be alike.
+    """Put neighbours together of what was repeated within a run, since they may be alike.
 
     The error is the jackknife's of the mean over these groups, since a single stall moves a mean, and hardly
     the logarithms of the groups.
@@ -398,7 +398,7 @@ def _quantile_or_inf(side: Side, q: float) -> float:
 
 
 def _repeated(place: QueriedSystem, measurements: Measurements) -> list[float]:
-    """The number of each repetition by itself; none where one has none, or there are too few."""
+    """Return the number of each repetition by itself; none where one has none, or there are too few."""
     found = []
     repetitions = _repetitions(place, measurements)
     if repetitions < FEWEST_RUNS:
@@ -412,7 +412,6 @@ def _repeated(place: QueriedSystem, measurements: Measurements) -> list[float]:
 
 
 def _repetitions(place: QueriedSystem, measurements: Measurements) -> int:
-    """So many runs has every point that was measured."""
     points = measurements.points_of(place.query, place.system)
     return min((len(runs) for one in points if (runs := measurements.runs.get(one.key))), default=0)
 

@@ -56,7 +56,7 @@ class ClaimFinding:
 
     @property
     def evidence(self) -> str:
-        """On what it rests, as one text."""
+        """Return on what it rests, as one text."""
         return " ".join(self.sentences)
 
 
@@ -122,16 +122,16 @@ class ClaimEvidence:
 
     @property
     def given(self) -> Given:
-        """What the test is told."""
+        """Return what the test is told."""
         return self.claim.given
 
     @property
     def is_turned(self) -> bool:
-        """Whether the claim is that its test comes to the contrary."""
+        """Return whether the claim is that its test comes to the contrary."""
         return bool(self.given.get("turned"))
 
     def places(self, key: str) -> tuple[QueriedSystem, ...]:
-        """The queries under a key; of ``by-point``, one for each point that they mean."""
+        """Return the queries under a key; of ``by-point``, one for each point that they mean."""
         if key not in self.claim.queries:
             raise ValueError(f"claim {self.claim.name}: there is no '{key}' in ours")
         system = self.systems.get(key, self.systems.get("", ""))
@@ -154,7 +154,7 @@ class ClaimEvidence:
         return each
 
     def pairs(self, first: str, second: str) -> list[tuple[QueriedSystem, QueriedSystem]]:
-        """The places of two keys that belong together: those of the same point, or one after the other."""
+        """Return the places of two keys that belong together: of the same point, or one after the other."""
         one, other = self.places(first), self.places(second)
         if self.given.get("by-point"):
             of = {place.point: place for place in other}
@@ -166,7 +166,7 @@ class ClaimEvidence:
         return list(zip(one, other, strict=True))
 
     def roles(self, of: str, otherwise: tuple[str, str]) -> tuple[str, str]:
-        """The two keys of a test: of a pair, the role that is given under ``of`` and the other one."""
+        """Return the two keys of a test: of a pair, the role that is given under ``of`` and the other one."""
         if self.claim.about != "pair":
             return otherwise
         named = self.given.get(of)
@@ -185,7 +185,7 @@ def _of_point(query: Query, system: str, point: PlanPoint) -> QueriedSystem:
 
 
 def limit(told: Datum) -> float:
-    """A limit as a study's file has it: a number, or a time in ns of ``"500us"``."""
+    """Return a limit as a study's file has it: a number, or a time in ns of ``"500us"``."""
     if not isinstance(told, str):
         return float(str(told))
     try:
@@ -208,12 +208,12 @@ class PlaceLabel:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """All that tells it, one by one."""
+        """Return all that tells it, one by one."""
         return (self.system, *self.traits) if self.system else self.traits
 
     @property
     def words(self) -> str:
-        """All that tells it."""
+        """Return all that tells it, as one text."""
         return ", ".join(self.parts)
 
     def also(self, other: "PlaceLabel") -> "PlaceLabel":
@@ -287,7 +287,7 @@ def _named(statistic: str, what: str) -> str:
 
 
 def side_of(place: QueriedSystem, measurements: Measurements) -> Side:
-    """Its runs that have samples, and in each its sources.
+    """Return the runs of a place that have samples, and in each its sources.
 
     Releases of a source that has no sample at all are given to another one of its run, so that they count.
     """
@@ -302,12 +302,12 @@ def side_of(place: QueriedSystem, measurements: Measurements) -> Side:
 
 
 def lost_of(place: QueriedSystem, measurements: Measurements) -> int:
-    """Releases that are known to have no sample, of all its runs."""
+    """Return how many releases are known to have no sample, of all runs."""
     return sum(source.missing for run in side_of(place, measurements) for source in run)
 
 
 def repetition(place: QueriedSystem, measurements: Measurements, number: int) -> Measurements:
-    """The same with one run of each point that a place means."""
+    """Return the same measurements with one run of each point that a place means."""
     own = {one.key for one in measurements.points_of(place.query, place.system)}
     runs = {key: tuple(runs[number : number + 1]) for key, runs in measurements.runs.items() if key in own}
     return replace(measurements, runs=runs)

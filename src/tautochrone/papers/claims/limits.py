@@ -155,7 +155,7 @@ def _about(evidence: ClaimEvidence, expected: float) -> _Limits:
 
 
 def _nearness(one: ClaimEstimate, ends: _Limits) -> float:
-    """How far it has come to its upper limit, as a share of it; without one, to its lower limit."""
+    """Return how far it has come to its upper limit, as a share; without one, to its lower limit."""
     end = ends[1] if math.isfinite(ends[1]) else ends[0]
     return one.value / end if end > 0 else one.value
 

@@ -19,13 +19,13 @@ from tautochrone.run.folder import StoredRun
 
 
 def caption_of(figure: PublishedFigure, parts: Sequence[blocks.Figure], measurements: Measurements) -> str:
-    """Of one figure, as a text that can stand by itself."""
+    """Return the caption of a figure, as a text that can stand by itself."""
     said = dict.fromkeys(sentence for part in parts for sentence in (*part.caption, *part.notes))
     return " ".join([f"{figure.title.rstrip('.')}.", *said, *_measured(figure, measurements)])
 
 
 def captions(paper: Paper, drawn: Sequence["DrawnFigure"]) -> str:
-    """All captions of a study's figures, to be taken into a text."""
+    """Return all captions of a study's figures, to be taken into a text."""
     told = [f"# Captions: figures as in {paper.short}, measured anew\n"]
     for one in drawn:
         words = one.words or f"{one.figure.title.rstrip('.')}. Nothing was drawn. {one.nothing}"
@@ -34,7 +34,6 @@ def captions(paper: Paper, drawn: Sequence["DrawnFigure"]) -> str:
 
 
 def _measured(figure: PublishedFigure, measurements: Measurements) -> Iterator[str]:
-    """The systems of a figure, each with its kernel; the day."""
     days: set[str] = set()
     systems = []
     for system in measurements.systems:
@@ -48,7 +47,7 @@ def _measured(figure: PublishedFigure, measurements: Measurements) -> Iterator[s
 
 
 def _system(system: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
-    """This machine (Linux 6.1.0-31-rt-amd64, under the loads idle and comms)."""
+    """Return "this machine (Linux 6.1.0-31-rt-amd64, under the loads idle and comms)"."""
     kernel = system.facts.kernel.release
     loads = dict.fromkeys((run.manifest.conditions.load or "") for run in runs)
     named = [one for one in loads if one]
@@ -120,13 +119,13 @@ class DrawnFigure:
 
 
 def draw_all(paper: Paper, measurements: Measurements) -> tuple[DrawnFigure, ...]:
-    """Every figure of a study, in its order; one without a measurement is empty, and says why."""
+    """Draw every figure of a study, in its order; one without a measurement is empty, and says why."""
     study = study_of(paper)
     return tuple(draw(figure, measurements, study) for figure in paper.figures)
 
 
 def draw(figure: PublishedFigure, measurements: Measurements, study: Study) -> DrawnFigure:
-    """One of them."""
+    """Draw one figure of a study."""
     prefix = figure.name.lower().replace(" ", "-").replace(".", "-")
     parts = blocks.all_made(
         figure.title, lambda: CHARTS[figure.chart](FigureTask(figure, measurements, prefix, study))
@@ -147,7 +146,6 @@ def draw(figure: PublishedFigure, measurements: Measurements, study: Study) -> D
 
 
 def _typeset(part: blocks.Figure) -> blocks.Figure:
-    """Its words as a page has them."""
     return replace(
         part,
         title=micro(part.title),

@@ -41,7 +41,7 @@ def _sampled(
     of: Callable[[Counts], _Shape],
     notes: list[str],
 ) -> Iterator[Series]:
-    """The samples of these runs together; where there are none, a note says why."""
+    """Put the samples of these runs together; where there are none, a note says why."""
     label = label_of(system.name)
     try:
         parts = [counts_of(drawn.query, measurements, run) for run in runs]
@@ -75,7 +75,7 @@ def _sampled(
 
 
 def _each(series: Sequence[Series]) -> str:
-    """How many samples each has: ``30``; ``30 to 60``."""
+    """Return how many samples each has: ``30``; ``30 to 60``."""
     counts = sorted({one.count for one in series})
     return number(counts[0]) if len(counts) == 1 else f"{number(counts[0])} to {number(counts[-1])}"
 
@@ -93,7 +93,7 @@ _LEFT_OUT = "Published shares that this axis can't tell from 100 % are left out.
 
 
 def draw_curves(task: FigureTask) -> list[blocks.Figure]:
-    """The curves of every system, and published numbers among them."""
+    """Draw the curves of every system, and published numbers among them."""
     series, notes = _curves(task)
     top = number_of(task.figure.settings, "top", 1)
     told = [one for one in task.figure.marks if one.x is not None]
@@ -150,7 +150,6 @@ def _share(mark: PublishedMark, task: FigureTask) -> PublishedShare:
 
 
 def _curves(task: FigureTask) -> tuple[list[Series], list[str]]:
-    """One for each repetition, and what can't be drawn."""
     notes: list[str] = []
     found = [
         one
@@ -180,7 +179,7 @@ _LOGARITHMIC = (
 
 
 def draw_histograms(task: FigureTask) -> list[blocks.Figure]:
-    """A panel for each series that any system has samples of."""
+    """Draw a panel for each series that any system has samples of."""
     found, notes = _histograms(task)
     if not found:
         return []
@@ -229,7 +228,7 @@ def _value(mark: PublishedMark, task: FigureTask) -> PublishedValue:
 
 
 def _key_of_published(marks: Sequence[PublishedMark], study: Study) -> list[Sign]:
-    """One sign for each published system: the panel says which series a mark is of."""
+    """Return one sign for each published system: the panel says which series a mark is of."""
     systems = sorted(dict.fromkeys(one.system for one in marks), key=study.rank)
     return [
         Sign(f"{system}: {study.words}", path=looks.published_path(study.rank(system)), tone=INK)
@@ -238,7 +237,6 @@ def _key_of_published(marks: Sequence[PublishedMark], study: Study) -> list[Sign
 
 
 def _histograms(task: FigureTask) -> tuple[list[Series], list[str]]:
-    """By series, then by system, all repetitions together; and what can't be drawn."""
     notes: list[str] = []
     found = [
         one

@@ -43,7 +43,7 @@ _WEIGHT = re.compile(r'font-weight="(bold|[0-9]+)"')
 
 
 def width(words: str, size: float, *, bold: bool = False) -> float:
-    """Of words in type of so many px."""
+    """Return how wide words are in type of so many px."""
     widths = [int(one) for one in (_BOLD if bold else _PLAIN).split()]
     return size / 1000 * sum(_of(letter, widths) for letter in words)
 
@@ -54,7 +54,7 @@ def _of(letter: str, widths: list[int]) -> int:
 
 
 def with_lengths(svg: str) -> str:
-    """The same drawing; each of its words, or each line of them, says how long it is."""
+    """Return the same drawing; each of its words, or each line of them, says how long it is."""
     return _TEXT.sub(_lengthened, svg)
 
 
@@ -91,7 +91,7 @@ _BEGIN = re.compile(r"<svg[^>]*>")
 
 
 def written(drawn: DrawnFigure) -> Mapping[str, bytes]:
-    """The files of a figure by their names: drawn once, as SVG and as PDF."""
+    """Return the files of a figure by their names: drawn once, as SVG and as PDF."""
     import vl_convert
 
     content = _fitted(_empty(drawn) if drawn.nothing else drawn)
@@ -102,13 +102,13 @@ def written(drawn: DrawnFigure) -> Mapping[str, bytes]:
 
 
 def _empty(drawn: DrawnFigure) -> DrawnFigure:
-    """An empty figure, whose words have the room that a file has."""
+    """Give the words of an empty figure the room that a file has."""
     letters = _LETTERS if drawn.width_mm > _LEAST_MM else _LETTERS // 2
     return replace(drawn, parts=(empty(drawn.figure, "empty", drawn.nothing, letters=letters),))
 
 
 def _told(content: str, drawn: DrawnFigure) -> str:
-    """The drawing with what it is, for who can't see it or finds it alone."""
+    """Add to the drawing what it is, for who can't see it or finds it alone."""
     title = escape(f"{drawn.figure.name}: {drawn.figure.title}")
     described = escape(drawn.words or drawn.nothing)
     words = f"<title>{title}</title>" + (f"<desc>{described}</desc>" if described else "")
@@ -116,7 +116,7 @@ def _told(content: str, drawn: DrawnFigure) -> str:
 
 
 def _fitted(drawn: DrawnFigure) -> str:
-    """An SVG so wide, with its axes, as it is meant to be, and no higher than a page if that can be."""
+    """Draw an SVG so wide, with its axes, as it is meant to be, and no higher than a page if that can be."""
     content = _in_columns(drawn, 1)
     several = max(len(part.panels) for part in drawn.parts) > 1
     columns = 1
@@ -128,7 +128,7 @@ def _fitted(drawn: DrawnFigure) -> str:
 
 
 def _too_high(content: str) -> float:
-    """How many times as high as a page it is."""
+    """Return how many times as high as a page it is."""
     found = _SIZE.search(content)
     return float(found[3]) / (_HIGHEST_MM * _PX_PER_MM) if found else 0.0
 
@@ -165,7 +165,7 @@ def _specification(drawn: DrawnFigure, panel_px: float, columns: int, flatter: f
 
 
 def _groups(drawn: DrawnFigure) -> Sequence[tuple[Sequence[Panel], Sequence[Sign]]]:
-    """Panels and keys, each part below its title where there are several; a key of all is there once."""
+    """Return panels and keys, each part below its title where there are several; a common key once."""
     if len(drawn.parts) == 1:
         return [(drawn.parts[0].panels, drawn.parts[0].key)]
     shared = len({part.key for part in drawn.parts}) == 1
@@ -178,7 +178,7 @@ def _groups(drawn: DrawnFigure) -> Sequence[tuple[Sequence[Panel], Sequence[Sign
 
 
 def _sized(content: str, factor: float, unit: str) -> str:
-    """The same with its size in another unit, by so many of these to a pixel."""
+    """Give the drawing its size in another unit, by so many of these to a pixel."""
 
     def said(found: re.Match[str]) -> str:
         width, height = (float(found[at]) * factor for at in (2, 3))
@@ -188,7 +188,7 @@ def _sized(content: str, factor: float, unit: str) -> str:
 
 
 def names(drawn: DrawnFigure) -> Mapping[str, str]:
-    """The names of its files, by format: ``figure-07.svg``, so that they stand in order."""
+    """Return the names of its files, by format: ``figure-07.svg``, so that they stand in order."""
     kind, _, number = drawn.figure.name.lower().rpartition(" ")
     stem = f"{kind}-{int(number):02}" if number.isdigit() else drawn.figure.name.lower().replace(" ", "-")
     return {ending: f"{stem}.{ending}" for ending in ("svg", "pdf")}

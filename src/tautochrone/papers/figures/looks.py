@@ -26,7 +26,7 @@ _UNIT = Scale({"domain": [0, 1], "nice": False, "zero": False}, None)
 
 
 def absences(figure: PublishedFigure, measurements: Measurements) -> list[str]:
-    """A sentence for each reason why a system, or a series of it, was not measured."""
+    """Return a sentence for each reason why a system, or a series of it, was not measured."""
     found: dict[str, dict[str, list[str]]] = {}
     for system in measurements.systems:
         missing = [one for one in figure.series if not measurements.runs_of(one.query, system.name)]
@@ -37,7 +37,6 @@ def absences(figure: PublishedFigure, measurements: Measurements) -> list[str]:
 
 
 def _lacking(labels_of: Mapping[str, Sequence[str]], figure: PublishedFigure) -> str:
-    """Systems that lack the same, together."""
     alike: dict[str, list[str]] = {}
     for system, labels in labels_of.items():
         named = [label for label in labels if label]
@@ -51,7 +50,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def empty(figure: PublishedFigure, prefix: str, why: str = "", *, letters: int = _LETTERS) -> blocks.Figure:
-    """The figure where there is nothing to draw: a frame that says so, and why.
+    """Return the figure where there is nothing to draw: a frame that says so, and why.
 
     Args:
         why: sentences.
@@ -86,12 +85,12 @@ class Study:
     systems: tuple[str, ...]
 
     def rank(self, system: str) -> int:
-        """Which shape a published system has."""
+        """Return which shape a published system has."""
         return self.systems.index(system)
 
 
 def study_of(paper: Paper) -> Study:
-    """The words by its name and its authors; the systems as its conditions, tables and marks name them."""
+    """Return a study's name, and its systems as conditions, tables and marks name them."""
     named = [
         *paper.conditions.systems,
         *(system for table in paper.tables for system in table.published if system),
@@ -121,27 +120,27 @@ class FigureTask:
 
     @property
     def systems(self) -> list[str]:
-        """All of ours: the place of one is its colour and its shape in every figure."""
+        """Return all of ours: the place of one is its colour and its shape in every figure."""
         return [label_of(one.name) for one in self.measurements.systems]
 
     @property
     def labels(self) -> list[str]:
-        """Of what is drawn of each system, in order: of the series, then of marks alone."""
+        """Return the labels of what is drawn of each system, in order."""
         return series_of(self.figure)
 
     def axis(self, otherwise: str) -> str:
-        """The title of its axis."""
+        """Return the title of its axis."""
         return str(self.figure.settings.get("axis", otherwise))
 
     def in_ns(self, value: float, otherwise: str = "us") -> float:
-        """A published time in ns; of a figure that does not say its unit in another one."""
+        """Return a published time in ns; a figure that does not say its unit has another one."""
         unit = str(self.figure.settings.get("unit", otherwise))
         if unit not in _NS:
             raise ValueError(f"'{unit}' is no unit of time")
         return value * _NS[unit]
 
     def where_from(self, marks: Sequence[PublishedMark]) -> list[str]:
-        """A sentence for a caption: what the published marks are."""
+        """Return a sentence for a caption: what the published marks are."""
         words = list(dict.fromkeys(one.words for one in marks))
         return (
             [f"Black marks are numbers published by {self.study.words}: {'; '.join(words)}."] if words else []
@@ -154,7 +153,7 @@ class FigureTask:
         key: Iterable[Sign] = (),
         notes: Iterable[str] = (),
     ) -> blocks.Figure:
-        """The figure, under its title."""
+        """Return the figure, under its title."""
         return blocks.Figure(self.figure.title, tuple(panels), tuple(caption), tuple(key), tuple(notes))
 
 
@@ -167,7 +166,7 @@ _IN_TRIANGLE = 0.72  # of these: its sides are nearer to its middle
 
 
 def published_path(rank: int, series: int = 0) -> str:
-    """The mark of a published system: by series a ring, one with a dot, a thick one, a full shape."""
+    """Return the mark of a published system: by series a ring, one with a dot, a thick one, a full shape."""
     shape = SHAPES[rank % len(SHAPES)]
     size = _IN_TRIANGLE if "triangle" in shape else 1.0
     hole, dot = (one * size for one in _RINGS[series % len(_RINGS)])
@@ -176,13 +175,13 @@ def published_path(rank: int, series: int = 0) -> str:
 
 
 def series_of(figure: PublishedFigure) -> list[str]:
-    """The labels of what is drawn of each system, in order: of the series, then of marks alone."""
+    """Return the labels of what is drawn of each system, in order: of the series, then of marks alone."""
     labels = [one.label for one in figure.series] + [one.label for one in figure.marks]
     return list(dict.fromkeys(label for label in labels if label))
 
 
 def key_of_systems(labels: Iterable[str], task: FigureTask, *, line: bool = True) -> list[Sign]:
-    """Ours, each with its colour and shape, on a line where the figure has lines."""
+    """Return our systems, each with its colour and shape, on a line where the figure has lines."""
     return [
         Sign(one, "" if line else None, outline(shape_of(rank)), series_tone(rank))
         for rank, one in enumerate(task.systems)
@@ -191,7 +190,7 @@ def key_of_systems(labels: Iterable[str], task: FigureTask, *, line: bool = True
 
 
 def key_of_lines(labels: Iterable[str], task: FigureTask) -> list[Sign]:
-    """Ours, each with its colour and a dash, where a figure has lines of systems and no marks."""
+    """Return our systems, each with its colour and a dash, where a figure has lines and no marks."""
     return [
         Sign(one, _dash(rank), tone=series_tone(rank))
         for rank, one in enumerate(task.systems)
@@ -200,7 +199,7 @@ def key_of_lines(labels: Iterable[str], task: FigureTask) -> list[Sign]:
 
 
 def key_of_series(labels: Sequence[str]) -> list[Sign]:
-    """What each dash means; none where there is one only."""
+    """Return what each dash means; nothing where there is one only."""
     return [Sign(label, _dash(at)) for at, label in enumerate(labels)] if len(labels) > 1 else []
 
 
@@ -210,7 +209,7 @@ def _dash(rank: int) -> str:
 
 
 def key_of_published(marks: Sequence[PublishedMark], figure: PublishedFigure, study: Study) -> list[Sign]:
-    """The published marks that are drawn, each kind once, below whose they are."""
+    """Return the published marks that are drawn, each kind once, below whose they are."""
     labels = series_of(figure)
     kinds = dict.fromkeys((one.system, one.label) for one in marks)
     several = len({label for _, label in kinds}) > 1
@@ -233,7 +232,7 @@ def key_of_published(marks: Sequence[PublishedMark], figure: PublishedFigure, st
 def _by_system_and_series(
     kinds: Iterable[tuple[str, str]], labels: Sequence[str], study: Study
 ) -> Iterator[Sign]:
-    """Shapes for the systems, and words for what is in them: fewer than a sign for each pair."""
+    """Return shapes for the systems, and words for what is in them: fewer than a sign for each pair."""
     held = list(kinds)
     for system in sorted({system for system, _ in held}, key=study.rank):
         yield Sign(system, path=published_path(study.rank(system)), tone=INK)

@@ -43,13 +43,13 @@ class MeasuredLane:
     runs: tuple[StoredRun, ...]
 
     def lane(self, reduce: Callable[[StoredRun], _Reduced]) -> Lane[_Reduced]:
-        """As the tables and figures of middleware take it."""
+        """Return the lane as the tables and figures of middleware take it."""
         setting = setting_of(self.runs[0].manifest)
         return Lane(self.name, setting, setting.title, self.system, self.mark, tuple(map(reduce, self.runs)))
 
 
 def measured(task: FigureTask) -> list[MeasuredLane]:
-    """Of all systems, all series that have a run; a system is named where there are several."""
+    """Return all series of all systems that have a run; a system is named where there are several."""
     several = len(task.measurements.systems) > 1
     found = []
     for rank, system in enumerate(task.measurements.systems):
@@ -63,7 +63,7 @@ def measured(task: FigureTask) -> list[MeasuredLane]:
 
 
 def references(task: FigureTask, scale: float, *labels: str) -> list[Reference]:
-    """The published numbers as lines; of the marks of these labels, or of all.
+    """Return the published numbers as lines; of the marks of these labels, or of all.
 
     Args:
         scale: of the figure's unit, in what the chart counts.
@@ -77,7 +77,7 @@ def references(task: FigureTask, scale: float, *labels: str) -> list[Reference]:
 
 
 def key(drawn: Sequence[MeasuredLane], published: Sequence[Reference]) -> list[Sign]:
-    """What the lanes look like, and the published lines."""
+    """Return what the lanes look like, and the published lines."""
     held = [one.lane(lambda run: run) for one in drawn]
     alone = (Sign(one.name, path=one.mark.outline, tone=one.mark.tone) for one in held)
     signs = lanes.signs(held) if len(held) > 1 else alone
@@ -92,7 +92,7 @@ _LOGARITHMIC = "The scale of time is logarithmic: what rises in proportion rises
 
 
 def draw_clients(task: FigureTask) -> list[blocks.Figure]:
-    """A line for each system and series; settings: ``clients``, those drawn; ``axis``, its words."""
+    """Draw a line for each system and series; settings: ``clients``, those drawn; ``axis``, its words."""
     lanes = measured(task)
     points = [point for lane in lanes for point in _points(task, lane)]
     if not points:
@@ -131,7 +131,6 @@ def _points(task: FigureTask, lane: MeasuredLane) -> Iterator[CallPoint]:
 
 
 def _number(one: Summary, statistic: str) -> float:
-    """Of one run."""
     if statistic not in NUMBERS:
         raise ValueError(f"'{statistic}' is no statistic of this chart")
     return NUMBERS[statistic](one)
@@ -142,7 +141,7 @@ def _number(one: Summary, statistic: str) -> float:
 
 
 def draw_footprint(task: FigureTask) -> list[blocks.Figure]:
-    """Sizes first, as far as the build noted them; then what the servers had of memory."""
+    """Draw sizes, as far as the build noted them, then what the servers had of memory."""
     lanes: list[Lane[FootprintRun]] = [one.lane(footprint_of) for one in measured(task)]
     found = footprint_answer.figures(lanes, task.prefix)
     notes = dict.fromkeys(
@@ -172,7 +171,7 @@ _ONE_RUN = "Pale bars are 95 % intervals, of one run from the means of 30 batche
 
 
 def draw_rates(task: FigureTask) -> list[blocks.Figure]:
-    """One part for each direction."""
+    """Draw one part for each direction."""
     lanes = measured(task)
     rows = {one.name: [row for run in one.runs for row in throughput_of(run).rows] for one in lanes}
     return [part for direction in (TWO_WAY, ONE_WAY) for part in _part(task, lanes, rows, direction)]

@@ -50,7 +50,7 @@ class StripLane:
 
     @property
     def words(self) -> str:
-        """What it shows."""
+        """Return what the lane shows."""
         name = ", ".join(filter(None, (self.name, self.series)))
         if self.path:
             return f"{name}, published: {duration(self.values_ns[0])}"
@@ -110,7 +110,7 @@ def _mean(at: float, lane: StripLane) -> Row:
 
 
 def _names(placed: _Placed, heads: Sequence[tuple[float, str]]) -> Mapping[str, object]:
-    """The lanes' names as labels of the axis, the series' above them."""
+    """Return the lanes' names as labels of the axis, the series' above them."""
     ours_first = sorted(placed, key=lambda one: bool(one[1].path))
     names = [*((at, lane.name) for at, lane in ours_first), *heads]
     said = "".join(f"datum.value == {at} ? {json.dumps(name)} : " for at, name in names)
@@ -129,7 +129,7 @@ def _names(placed: _Placed, heads: Sequence[tuple[float, str]]) -> Mapping[str, 
 def _placed(
     lanes: Sequence[StripLane], series: Sequence[str]
 ) -> tuple[_Placed, list[tuple[float, str]], float]:
-    """From top to bottom: of each series its head, what was published, then ours; and how high all is."""
+    """Place each series from top to bottom, published lanes first; return its heads and the height, too."""
     placed: _Placed = []
     heads, y = [], 0.0
     for label in series:
@@ -150,7 +150,7 @@ _ABOVE, _BELOW = "M1 1h20v7h-20zM0 10.500h22v1h-22z", "M1 4h20v3h-20zM0 0.500h22
 
 
 def draw_schedule(task: FigureTask) -> list[blocks.Figure]:
-    """One part for each series of each system, of its first repetition: its start, and the least room."""
+    """Draw each series of each system, of its first repetition: its start, and the least room."""
     found = list(_runs(task))
     parts = []
     for at, (run, label) in enumerate(found):
@@ -167,7 +167,6 @@ def draw_schedule(task: FigureTask) -> list[blocks.Figure]:
 
 
 def _bars(measured: bool) -> tuple[Sign, ...]:
-    """What the two rows of a lane are."""
     expected = Sign("expected, above the line", path=_ABOVE, tone=series_tone(0))
     return (
         (expected, Sign("measured, below it", path=_BELOW, tone=series_tone(2))) if measured else (expected,)
@@ -193,7 +192,7 @@ _STRIPS_CAPTION = (
 
 
 def draw_strips(task: FigureTask) -> list[blocks.Figure]:
-    """The lanes of every system, below published ones, grouped by series."""
+    """Draw the lanes of every system, below published ones, grouped by series."""
     lanes, notes = _lanes(task)
     marks = [one for one in task.figure.marks if one.x is not None]
     if not lanes and not marks:
@@ -243,7 +242,7 @@ _Plot = tuple[str, QuantilePlot]
 
 
 def draw_quantiles(task: FigureTask) -> list[blocks.Figure]:
-    """One figure for each system, since all of its panels are measured by the system's own reference."""
+    """Draw a figure for each system, since its panels are measured by the system's own reference."""
     parts = []
     several = len(task.measurements.systems) > 1
     for rank, system in enumerate(task.measurements.systems):

@@ -37,7 +37,7 @@ _OTHER = {
 
 
 def counterpart(task: FigureTask) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Those of our systems that were measured and are of the kind that ``settings.role`` names.
+    """Return our systems that were measured and are of the kind that ``settings.role`` names.
 
     Each has the title of its panel. The notes say what a reader must know of the choice.
     """
@@ -58,7 +58,7 @@ def counterpart(task: FigureTask) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def draw_fast(task: FigureTask) -> list[blocks.Figure]:
-    """A line for each number of threads; of several repetitions the median and what they span."""
+    """Draw a line for each number of threads; of several repetitions the median and what they span."""
     titles, notes = counterpart(task)
     query = task.figure.series[0].query
     cells = [fast_cells(query, task.measurements, name) for name in titles]
@@ -91,7 +91,7 @@ _NOT_TO_SCALE = "Numbers of threads are not to scale."
 
 
 def draw_map(task: FigureTask) -> list[blocks.Figure]:
-    """Settings: ``kind``, hard or soft. A mark's label is its number of threads, or `ANY`: in each row."""
+    """Draw a map for each system. Its ``kind`` is hard or soft; a mark is of so many threads, or of `ANY`."""
     kind = str(task.figure.settings.get("kind", grid_charts.HARD))
     titles, notes = counterpart(task)
     query = task.figure.series[0].query
@@ -131,7 +131,7 @@ def draw_map(task: FigureTask) -> list[blocks.Figure]:
 def _rings(
     mark: PublishedMark, cells: Sequence[MapCell], team: int | None, study: Study
 ) -> Iterator[PublishedRing]:
-    """Where a published number stands here: in the row of as many threads for each CPU, or in all."""
+    """Return where a published number stands here: in the row of as many threads for each CPU, or in all."""
     if mark.x is None:
         return
     rows = sorted({cell.threads for cell in cells}) if mark.label == ANY else [team or 0]
@@ -155,7 +155,7 @@ _MODEL_CAPTION = (
 
 
 def draw_model(task: FigureTask) -> list[blocks.Figure]:
-    """A part for each system and series: all numbers of threads together, and what is left over."""
+    """Draw for each system and series all numbers of threads together, and what is left over."""
     found = []
     for at, system in enumerate(task.measurements.systems):
         for place, series in enumerate(task.figure.series):
@@ -167,7 +167,6 @@ def draw_model(task: FigureTask) -> list[blocks.Figure]:
 
 
 def _drawn(model: Model, prefix: str, name: str) -> Iterator[blocks.Figure]:
-    """Nothing where nothing could be fitted."""
     drawn = {one.threads: own for one in model.attempts if (own := rows(model, one))}
     together = [row for own in drawn.values() for row in own]
     if not together:

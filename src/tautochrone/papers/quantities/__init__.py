@@ -20,7 +20,7 @@ STATISTICS: Mapping[str, Statistic] = {
 
 
 def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
-    """The number that a query means on one of our systems."""
+    """Return the number that a query means on one of our systems."""
     statistic = statistic_of(query.statistic)
     if statistic is None:
         raise ValueError(f"there is no statistic '{query.statistic}'")
@@ -37,5 +37,5 @@ def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
 
 
 def statistic_of(name: str) -> Statistic | None:
-    """The one of this name; None: there is none."""
+    """Return the statistic of this name; None: there is none."""
     return STATISTICS[name] if name in STATISTICS else quantile(name)

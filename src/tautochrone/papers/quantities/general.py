@@ -26,13 +26,13 @@ Statistic = Callable[[Query, Measurements, str], MeasuredValue]
 
 
 def counts_of(query: Query, measurements: Measurements, run: StoredRun) -> Counts | None:
-    """The samples of a run that a query means; None: there is none."""
+    """Return the samples of a run that a query means; None: there is none."""
     parts = [one.counts for one in sources_of(query, measurements, run)]
     return merge(parts) if parts else None
 
 
 def sources_of(query: Query, measurements: Measurements, run: StoredRun) -> list[Reduced]:
-    """The sources of a run that a query means, as far as they have samples.
+    """Return the sources of a run that a query means, as far as they have samples.
 
     Raises:
         NotMeasuredError: the run has no such measure.
@@ -45,7 +45,7 @@ def sources_of(query: Query, measurements: Measurements, run: StoredRun) -> list
 
 
 def counts_of_each(query: Query, measurements: Measurements, system: str) -> list[Counts]:
-    """The samples of each repetition that has some, at least one."""
+    """Return the samples of each repetition that has some, at least one."""
     runs = measurements.runs_of(query, system)
     found = [one for run in runs if (one := counts_of(query, measurements, run)) is not None]
     if not found:
@@ -54,12 +54,12 @@ def counts_of_each(query: Query, measurements: Measurements, system: str) -> lis
 
 
 def summary(counts: Counts) -> Summary:
-    """Of samples, or of the bins of a histogram."""
+    """Summarise samples, or the bins of a histogram."""
     return summary_of(counts) if counts.exact else summarise_counts(counts.value, counts.value, counts.count)
 
 
 def why_absent(runs: Sequence[StoredRun], source: str) -> str:
-    """Why the runs have no such source, as they say themselves: a sentence; empty: they do not say."""
+    """Return why the runs have no such source, as they say themselves: a sentence, or nothing."""
     told = ((name, why) for run in runs for name, why in absent_rows(run).items())
     return next((sentence(why) for name, why in told if matches(source, name)), "")
 
@@ -75,12 +75,12 @@ def _statistic(of: Of, combine: Callable[[Sequence[float]], float]) -> Statistic
 def value_of(
     numbers: Sequence[float], samples: int, combine: Callable[[Sequence[float]], float] = fmean
 ) -> MeasuredValue:
-    """One number of several repetitions, in ns."""
+    """Return one number of several repetitions, in ns."""
     return MeasuredValue(combine(numbers), _NS, samples, len(numbers), *ends_of(numbers))
 
 
 def quantile(name: str) -> Statistic | None:
-    """``p99.999``; None: it is no quantile. Absent where a repetition has too few samples for it."""
+    """Return the statistic ``p99.999``; None: it is no quantile. It takes enough samples of each repetition."""
     try:
         q = parse_quantile(name)
     except UsageError:
@@ -106,7 +106,7 @@ _USUAL = "monotonic"
 
 
 def _cost(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """Of one reading of the clock that the source names: the median of batches of readings."""
+    """Return what one reading of the clock costs that the source names: the median of batches of readings."""
     wanted = query.source or _USUAL
     found = [
         float(cost)

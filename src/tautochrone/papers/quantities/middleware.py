@@ -37,7 +37,7 @@ _ANSWERS = {"open": "yes", "safe": "no"}
 
 
 def _vulnerable(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """Yes if it was seen once: an urgent thread waited for one that has nothing to do with the lock."""
+    """Say yes if it was seen once: an urgent thread waited for one that has nothing to do with the lock."""
     runs = measurements.runs_of(query, system)
     # The name of a lock has its CPUs after a comma.
     found = [one for run in runs for one in judge_run(run) if matches(query.source, one.lock)]
@@ -66,7 +66,7 @@ _KEPT = 64
 
 
 def _synchronized(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """The mean hand-over of a mutex less that of the mutex alone; ``mutex``: its protocol ["none"]."""
+    """Return the mean hand-over of a mutex less that of the mutex alone; ``mutex``: its protocol ["none"]."""
     found = _tests(query, measurements, system)
     each = [one.switch.value for one in found]
     interval = of_runs(each, [known_limits(one.switch) for one in found])
@@ -74,13 +74,13 @@ def _synchronized(query: Query, measurements: Measurements, system: str) -> Meas
 
 
 def _synchronized_jitter(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """The standard deviation of the hand-over, as the study has its jitter beside that difference."""
+    """Return the standard deviation of the hand-over, as the study has its jitter beside that difference."""
     found = [one.handover for one in _tests(query, measurements, system)]
     return value_of([one.standard_deviation for one in found], sum(one.count for one in found), median)
 
 
 def _switch_share(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """Two synchronised switches, there and back, as a share of the mean of a call.
+    """Return two synchronised switches, there and back, as a share of the mean of a call.
 
     ``switches``: the title of the experiment that measured these. A call without an answer took longer than
     any that has one, so where there are such, the share may be less than any limit.
@@ -106,7 +106,7 @@ def _switch_share(query: Query, measurements: Measurements, system: str) -> Meas
 
 
 def _of_calls(query: Query, measurements: Measurements, system: str) -> tuple[Limits | None, int]:
-    """The interval of the mean of calls, from batches of neighbours in each run, and how many were lost."""
+    """Return the interval of the mean of calls, from batches of neighbours, and how many calls were lost."""
     means: list[float] = []
     limits: list[Limits | None] = []
     lost = 0
@@ -132,7 +132,6 @@ def _tests(query: Query, measurements: Measurements, system: str) -> list[Synchr
 
 @lru_cache(maxsize=_KEPT)
 def _judged(run: StoredRun) -> Switching:
-    """A run, which is sealed, judged once."""
     return judge_switching(run)
 
 
@@ -141,7 +140,7 @@ _NO_RATE = "No such call was made, or its run ended before its time was known."
 
 
 def _rate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """Operations per second that got through: of one-way calls those that the server had.
+    """Return operations per second that got through: of one-way calls those that the server had.
 
     Of several types it is the mean over these.
     """
@@ -175,18 +174,18 @@ def _rate(query: Query, measurements: Measurements, system: str) -> MeasuredValu
 
 @lru_cache(maxsize=_KEPT)
 def _throughput(run: StoredRun) -> ThroughputRun:
-    """A run, reduced once for all of its types: it is sealed, and reading its samples takes seconds."""
+    """Reduce a run once for all of its types: it is sealed, and reading its samples takes seconds."""
     return throughput_of(run)
 
 
 def rows_of(query: Query, run: StoredRun) -> list[ThroughputRow]:
-    """The rows of a run of throughput that a query means."""
+    """Return the rows of a run of throughput that a query means."""
     names = run.sources
     return [row for row in _throughput(run).rows if matches(query.source, names[row.source])]
 
 
 def _rise(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """By how much a mean (``of = "sd"``: a standard deviation) rises with each lower client, in ns.
+    """Return by how much a mean (``of = "sd"``: a standard deviation) rises with each lower client, in ns.
 
     Its 95 % interval, where it is known, is told as a note, too.
     """
@@ -207,7 +206,7 @@ def _rise(query: Query, measurements: Measurements, system: str) -> MeasuredValu
 
 
 def _multiple(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """How many times as much as on our first real-time system; ``of``: of which statistic ["mean"]."""
+    """Return how many times our first real-time system's number it is; ``of``: which statistic ["mean"]."""
     real_time = [one.name for one in measurements.systems if one.role == _REAL_TIME]
     if not real_time:
         raise NotMeasuredError("No real-time kernel was measured to compare it with.")
@@ -222,7 +221,7 @@ def _multiple(query: Query, measurements: Measurements, system: str) -> Measured
 
 
 def _library_size(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """Of the static libraries with ``library`` in their name all sections; of all where that is not given.
+    """Return the size of the static libraries with ``library`` in their name; of all without it.
 
     Where there is no static one, of the shared ones, and a note says so.
     """
@@ -242,7 +241,6 @@ def _library_size(query: Query, measurements: Measurements, system: str) -> Meas
 
 
 def _resident(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """Resident memory of the running server after its calls."""
     runs = [footprint_of(run) for run in measurements.runs_of(query, system)]
     found = served(runs)
     if found is None or found.resident is None:

@@ -44,7 +44,6 @@ def _range(query: Query, measurements: Measurements, system: str) -> MeasuredVal
 
 
 def _range_width(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """With the interval of `_widths_between`."""
     held, samples = _ranges(query, measurements, system)
     widths = [one.high_ns - one.low_ns for one in held]
     between = _widths_between(query, counted_of(query, measurements, system), held)
@@ -52,7 +51,7 @@ def _range_width(query: Query, measurements: Measurements, system: str) -> Measu
 
 
 def _widths_between(query: Query, counted: Sequence[CountedReleases], held: Sequence[Range]) -> Limits | None:
-    """Widths of which it can't be ruled out that they hold the share: as limits of a quantile, by ranks.
+    """Return widths of which it can't be ruled out that they hold the share: limits of a quantile, by ranks.
 
     The upper one is infinite where even all samples would not show that they hold it.
     """
@@ -98,7 +97,7 @@ def _range_difference(query: Query, measurements: Measurements, system: str) -> 
 
 
 def _own(query: Query, measurements: Measurements, system: str) -> str:
-    """The range of the differences themselves, each taken of one sample: for a note."""
+    """Return the range of the differences themselves, each taken of one sample: for a note."""
     try:
         found = _range(replace(query, measure=str(query.given["own"])), measurements, system)
     except NotMeasuredError:
@@ -108,7 +107,6 @@ def _own(query: Query, measurements: Measurements, system: str) -> str:
 
 
 def _spanned(ends: list[tuple[int, int]], samples: int, note: str) -> MeasuredValue:
-    """One range of those of all repetitions."""
     low, high = min(one for one, _ in ends), max(one for _, one in ends)
     return MeasuredValue((low + high) / 2, _NS, samples, len(ends), low=low, high=high, note=note)
 
@@ -119,7 +117,7 @@ def _several(query: Query) -> str:
 
 
 def _ranges(query: Query, measurements: Measurements, system: str) -> tuple[list[Range], int]:
-    """The one of each repetition, and of how many samples."""
+    """Return the range of each repetition, and of how many samples."""
     counted = counted_of(query, measurements, system)
     held = [narrowest_range(_bins(one, _width(query)), _share(query)) for one in counted]
     known = [one for one in held if one is not None]
@@ -140,14 +138,13 @@ def _fullest_bin(query: Query, measurements: Measurements, system: str) -> Measu
 
 
 def _fullest(one: CountedReleases, query: Query) -> tuple[int, int]:
-    """Where the fullest of the study's bins begins, and how many it holds."""
     held = _bins(one, _width(query)).count
     place = int(held.argmax())
     return place * _width(query), int(held[place])
 
 
 def _fullest_anywhere(one: CountedReleases, query: Query) -> tuple[int, int]:
-    """The same of a bin that begins at any sample."""
+    """Find the fullest bin that begins at any sample."""
     value, reached = one.counts.value, np.concatenate([[0], np.cumsum(one.counts.count)])
     held = reached[np.searchsorted(value, value + _width(query))] - reached[:-1]
     place = int(held.argmax())
@@ -167,7 +164,7 @@ def _share_above(query: Query, measurements: Measurements, system: str) -> Measu
 def _of_each(
     query: Query, measurements: Measurements, system: str, part: Callable[[CountedReleases], ReleasePart]
 ) -> MeasuredValue:
-    """The median of the repetitions' shares of all releases, with an interval of what they share."""
+    """Return the median of the repetitions' shares of all releases, with an interval of what they share."""
     counted = counted_of(query, measurements, system)
     parts = [part(one) for one in counted]
     shares = [one.held / run.releases for one, run in zip(parts, counted, strict=True)]
@@ -177,12 +174,12 @@ def _of_each(
 
 
 def _with(value: float, interval: Limits | None) -> Limits | None:
-    """Of repetitions their median is the value, and their interval that of all together."""
+    """Take in the median of repetitions, which is the value, beside the interval of all together."""
     return None if interval is None else (min(value, interval[0]), max(value, interval[1]))
 
 
 def _largest_over_usual(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """The largest sample as so many times the median, which ``given.usual`` says under which load."""
+    """Return the largest sample as so many times the median, which ``given.usual`` says under which load."""
     counted = counted_of(query, measurements, system)
     usual = counted_of(replace(query, load=str(query.given["usual"])), measurements, system)
     medians = [quantile_with_lost(one.counts, one.lost, 0.5) for one in usual]
@@ -198,7 +195,7 @@ def _largest_over_usual(query: Query, measurements: Measurements, system: str) -
 
 
 def _bins(one: CountedReleases, width_ns: int) -> FixedBins:
-    """All samples in bins from 0 on, as many as they need: past the last one lies only what is absurd.
+    """Count all samples in bins from 0 on, as many as they need: past the last one lies only what is absurd.
 
     What was lost lies there, too.
     """

@@ -34,7 +34,7 @@ Limits = tuple[float, float]
 
 
 def of_runs(values: Sequence[float], limits: Sequence[Limits | None]) -> Limits | None:
-    """Of the mean of one number from each run.
+    """Return the interval of the mean of one number from each run.
 
     Of `FEWEST_RUNS` runs and more it is Student's, from how they differ. Of fewer it comes from what is known
     of each run, and what differs from run to run is not in it.
@@ -51,7 +51,7 @@ def of_runs(values: Sequence[float], limits: Sequence[Limits | None]) -> Limits 
 
 
 def of_mean(values: Sequence[float], limits: Sequence[Limits | None]) -> Limits | None:
-    """Of the mean of numbers that are independent, from the interval of each; None where one has none."""
+    """Return the interval of the mean of independent numbers, from that of each; None where one has none."""
     known = [(value, *one) for value, one in zip(values, limits, strict=True) if one is not None]
     if not known or len(known) < len(values):
         return None
@@ -61,7 +61,7 @@ def of_mean(values: Sequence[float], limits: Sequence[Limits | None]) -> Limits 
 
 
 def of_ratio(upper: float, of_upper: Limits, lower: float, of_lower: Limits) -> Limits:
-    """Of one number over another one, both above 0, from the interval of each, on a logarithmic scale.
+    """Return the interval of a ratio of numbers above 0, from the interval of each, on a logarithmic scale.
 
     Donner and Zou, Statistical Methods in Medical Research 21, 2012: variance estimates recovered from the
     limits. An interval that reaches 0 has no logarithm there, and so gives an end of 0, or of infinity.
@@ -83,12 +83,12 @@ class _Bounded(Protocol):
 
 
 def known_limits(one: _Bounded) -> Limits | None:
-    """Both limits of what may have none."""
+    """Return both limits of what may have none."""
     return None if one.low is None or one.high is None else (one.low, one.high)
 
 
 def limits_of(found: Jackknifed) -> Limits:
-    """Of a number from batches of neighbours."""
+    """Return the limits of a number from batches of neighbours."""
     reach = float(special.stdtrit(found.freedom, (1 + CONFIDENCE) / 2)) * found.error
     if found.logarithmic:
         return found.value * math.exp(-reach), found.value * math.exp(reach)
@@ -104,7 +104,7 @@ _BINNED_REPETITIONS = "A histogram was kept, which does not tell repetitions apa
 
 
 def each_repetition(query: Query, measurements: Measurements, system: str) -> tuple[float, ...]:
-    """One number for each repetition, in ns, of all runs one after the other; at least one.
+    """Return one number for each repetition, in ns, of all runs one after the other; at least one.
 
     With the statistic ``mean-size`` it is the mean size of signed values, otherwise their mean.
 
@@ -148,7 +148,6 @@ def _of_source(query: Query, run: StoredRun, source: int) -> list[float]:
 
 
 def _mean(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """The mean of the repetitions' means."""
     found = each_repetition(query, measurements, system)
     runs = measurements.runs_of(query, system)
     samples = sum(
@@ -188,17 +187,17 @@ class CountedReleases:
 
     @property
     def lost(self) -> int:
-        """Releases without a sample."""
+        """Return how many releases have no sample."""
         return self.missed + self.dropped
 
     @property
     def releases(self) -> int:
-        """With a sample, and without."""
+        """Return how many releases there were, with a sample and without."""
         return self.counts.total + self.lost
 
 
 def counted_of(query: Query, measurements: Measurements, system: str) -> list[CountedReleases]:
-    """Each repetition, at least one.
+    """Count the releases of each repetition, at least one.
 
     Raises:
         NotMeasuredError: there is nothing to be counted in one of them.
@@ -244,7 +243,7 @@ class ReleasePart:
 
 
 def share_between(parts: Sequence[ReleasePart], counted: Sequence[CountedReleases]) -> Limits:
-    """Of the share in all repetitions, by Clopper and Pearson with the design effect (`binomial`)."""
+    """Return the interval of a share in all repetitions, by Clopper and Pearson with the design effect."""
     releases = sum(one.releases for one in counted)
     held = sum(one.held for one in parts)
     pairs = list(zip(parts, counted, strict=True))
@@ -266,7 +265,7 @@ def share_between(parts: Sequence[ReleasePart], counted: Sequence[CountedRelease
 
 
 def effect_within(run: CountedReleases, low_ns: int, high_ns: int | None) -> float:
-    """How many times as uncertain the share of samples in a range is as of independent ones.
+    """Return how many times as uncertain the share of samples in a range is as of independent ones.
 
     As `dependence.design_effect` has it of those above a limit: from their shares in blocks, and from how
     many of those outside come one after the other; of few such groups their effect is taken for larger.
@@ -299,7 +298,7 @@ def _effect_of(reduction: Reduction, low_ns: int, high_ns: int | None) -> float:
 
 
 def of_lost(counted: Sequence[CountedReleases]) -> str:
-    """A note on what has no sample; empty: everything has."""
+    """Return a note on what has no sample; empty: everything has."""
     if any(one.unknown for one in counted):
         return "How many releases were lost is not known; none is counted."
     lost = sum(one.lost for one in counted)

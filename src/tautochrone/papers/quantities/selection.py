@@ -41,7 +41,7 @@ _NUMBERS: Mapping[str, tuple[Callable[[TaskSpread], float], Callable[[Sequence[f
 
 @lru_cache(maxsize=64)
 def _outcomes(run: StoredRun) -> tuple[TaskOutcome, ...]:
-    """A table asks for each of them a dozen times, and a sealed run does not change."""
+    """Keep the outcomes of a run: a table asks for them a dozen times, and a sealed run does not change."""
     return tuple(outcomes_of(run))
 
 
@@ -84,7 +84,7 @@ def _response(query: Query, measurements: Measurements, system: str) -> Measured
 
 
 def _limits(query: Query, measurements: Measurements, run: StoredRun) -> Limits | None:
-    """The interval of a run's mean response; None: its jobs are too few."""
+    """Return the interval of a run's mean response; None: its jobs are too few."""
     if _RESPONSE not in run.measures:
         return None
     of_task = [
@@ -95,7 +95,7 @@ def _limits(query: Query, measurements: Measurements, run: StoredRun) -> Limits 
 
 
 def _analysed(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """The worst response by analysis of the set that was measured."""
+    """Return the worst response by analysis of the set that was measured."""
     for run in measurements.runs_of(query, system):
         expected = expected_of(run)
         for name, response_ns in expected.responses_ns.items():
@@ -109,7 +109,7 @@ def _analysed(query: Query, measurements: Measurements, system: str) -> Measured
 
 
 def _late(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """Jobs that ended after their deadline, and releases that were passed over."""
+    """Count jobs that ended after their deadline, and releases that were passed over."""
     late, jobs, runs = 0, 0, measurements.runs_of(query, system)
     for run in runs:
         for one in _outcomes(run):
@@ -177,7 +177,7 @@ def _cpus(run: StoredRun) -> MeasuredValue:
 
 
 def _overruns(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """Releases that missed their deadline, the period: later than that, or passed over."""
+    """Count releases that missed their deadline, the period: later than that, or passed over."""
     late, samples, runs = 0, 0, measurements.runs_of(query, system)
     _see_that_c_states_differ_alone(query, measurements, system)
     for run in runs:
@@ -209,7 +209,6 @@ def _see_that_c_states_differ_alone(query: Query, measurements: Measurements, sy
 
 
 def _is_same(of: Callable[[StoredRun], MeasuredValue], one: StoredRun, other: StoredRun) -> bool:
-    """Whether a trait is known of both, and the same."""
     try:
         return of(one) == of(other)
     except NotMeasuredError:
@@ -221,7 +220,6 @@ def _idle_driver(run: StoredRun) -> str | None:
 
 
 def _obtained(run: StoredRun, knob: str) -> str:
-    """What a setting was."""
     held = run.manifest.conditions.deployment
     found = next((one for one in held.settings if one.knob == knob), None) if held is not None else None
     if found is not None and found.obtained is not None:
@@ -252,14 +250,14 @@ DEPLOYMENT: Mapping[str, Statistic] = {
 
 
 def reference_of(query: Query) -> str:
-    """The deployment that a query's one is measured by."""
+    """Return the deployment that a query's one is measured by."""
     if "reference" not in query.given:
         raise ValueError(f"{query.of}, {query.statistic}: no reference is given")
     return str(query.given["reference"])
 
 
 def against_reference(query: Query, measurements: Measurements, system: str) -> tuple[Counts, Counts]:
-    """All samples of the reference and of what a query means, each of all repetitions together.
+    """Return all samples of the reference and of what a query means, each of all repetitions together.
 
     Raises:
         NotMeasuredError: one of them has none.
@@ -291,7 +289,7 @@ def _statistic(of: Callable[[ChiSquare], MeasuredValue]) -> Statistic:
 
 
 def _note(found: ChiSquare) -> str:
-    """What of the histograms was changed before the test."""
+    """Say what of the histograms was changed before the test."""
     outside = found.below + found.above
     said = []
     if outside:

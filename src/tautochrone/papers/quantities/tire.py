@@ -38,7 +38,7 @@ class TirePlace:
 
 
 def places_of(query: Query, measurements: Measurements, system: str) -> tuple[TirePlace, ...]:
-    """Everything that a query means, by threads and masses, ascending; also what is not measured.
+    """Return everything that a query means, by threads and masses, ascending; also what is not measured.
 
     A word that comes to a number of threads that is there already is left out: it says nothing more.
     """
@@ -60,7 +60,7 @@ def places_of(query: Query, measurements: Measurements, system: str) -> tuple[Ti
 
 
 def fast_cells(query: Query, measurements: Measurements, system: str) -> tuple[FastCell, ...]:
-    """As fast as possible."""
+    """Return the tires that were simulated as fast as possible."""
     return tuple(
         FastCell(one.nodes, one.threads, tuple(map(fast_trial, one.runs)), one.why)
         for one in places_of(query, measurements, system)
@@ -68,7 +68,7 @@ def fast_cells(query: Query, measurements: Measurements, system: str) -> tuple[F
 
 
 def map_cells(query: Query, measurements: Measurements, system: str) -> tuple[MapCell, ...]:
-    """At a rate."""
+    """Return the tires that were simulated at a rate."""
     return tuple(
         MapCell(one.nodes, one.threads, tuple(map(map_trial, one.runs)), one.why)
         for one in places_of(query, measurements, system)
@@ -76,7 +76,7 @@ def map_cells(query: Query, measurements: Measurements, system: str) -> tuple[Ma
 
 
 def team_of(word: Datum, measurements: Measurements, system: str) -> int | None:
-    """How many threads a number or a word means on a system of ours; None: it is not known."""
+    """Return how many threads a number or a word means on a system of ours; None: it is not known."""
     facts = _facts(measurements, system)
     if word in WORDS and facts is None:
         return None
@@ -93,7 +93,7 @@ def _cpus(facts: Facts | None) -> Sequence[int]:
 
 
 def _where(point: PlanPoint, runs: Sequence[StoredRun], facts: Facts | None) -> tuple[int, int] | None:
-    """Masses and threads of a point: as its runs say, or else as its words mean on this machine."""
+    """Return masses and threads of a point: as its runs say, or as its words mean on this machine."""
     if runs:
         what = configuration(runs[0])
         return what.nodes, what.threads
@@ -105,7 +105,7 @@ def _where(point: PlanPoint, runs: Sequence[StoredRun], facts: Facts | None) -> 
 
 
 def _elapsed(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """What a simulation takes as fast as possible, the median of its repetitions; of several, in all.
+    """Return what a simulation takes as fast as possible, the median of its repetitions; of several, in all.
 
     ``given.above``: only where these are more threads than that word comes to.
     """
@@ -139,7 +139,7 @@ def _chosen_fast(query: Query, measurements: Measurements, system: str) -> Seque
 
 
 def _oscillation(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """By which share a time lies off what its two neighbours in size suggest: root mean square."""
+    """Return by which share a time lies off what its two neighbours in size suggest: root mean square."""
     cells = _chosen_fast(query, measurements, system)
     off: list[float] = []
     for threads in sorted({one.threads for one in cells}):
@@ -159,7 +159,7 @@ Team = Callable[[Datum], int | None]
 
 
 def _of_maps(of: Callable[[Query, Cells, Team], MeasuredValue]) -> Statistic:
-    """A statistic of the measured tires of a map; it is told how many threads a word means."""
+    """Make a statistic of the measured tires of a map, which is told how many threads a word means."""
 
     def evaluate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
         cells = _chosen_map(query, measurements, system)
@@ -171,7 +171,7 @@ def _of_maps(of: Callable[[Query, Cells, Team], MeasuredValue]) -> Statistic:
 
 
 def _missed(_query: Query, cells: Cells, _team_of: Team) -> MeasuredValue:
-    """Missed deadlines; of several repetitions of a tire those of the worst, of several tires in all."""
+    """Count missed deadlines: of each tire in its worst repetition, of several tires in all."""
     return MeasuredValue(
         float(sum(one.missed or 0 for one in cells)),
         samples=sum(one.due for one in cells),
@@ -192,7 +192,7 @@ def _chosen_map(query: Query, measurements: Measurements, system: str) -> Sequen
 
 
 def _met_up_to(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """The largest tire up to which no deadline was missed, with ``given.threads`` threads.
+    """Return the largest tire up to which no deadline was missed, with ``given.threads`` threads.
 
     `ANY`: whatever the number of threads; `BEST`: with the number that serves best. Its interval is that of
     `tire_model.border`.
@@ -230,12 +230,11 @@ def _met_up_to(query: Query, measurements: Measurements, system: str) -> Measure
 
 
 def _reach(one: Boundary) -> tuple[int, bool]:
-    """What it holds up to; the one that was never seen to miss reaches further."""
     return (0 if one.reliable is None else one.reliable.nodes, one.first_miss is None)
 
 
 def _first_miss(query: Query, cells: Cells, _team_of: Team) -> MeasuredValue:
-    """The smallest tire that missed a deadline; with ``given.of = "threads"``, how many threads it had."""
+    """Return the smallest tire that missed a deadline; with ``given.of = "threads"``, its threads."""
     missed = sorted((one.nodes, one.threads) for one in cells if one.missed)
     if not missed:
         raise NotMeasuredError("No deadline was missed in any of them.")
@@ -245,7 +244,7 @@ def _first_miss(query: Query, cells: Cells, _team_of: Team) -> MeasuredValue:
 
 
 def _most_threads(query: Query, cells: Cells, team: Team) -> MeasuredValue:
-    """Up to how many threads most tires meet all deadlines; in times of what ``given.each`` comes to."""
+    """Return up to how many threads most tires meet all deadlines; in times of ``given.each``."""
     unit = team(query.given.get("each", 1)) or 1
     most, beyond = 0, True
     for threads in sorted({one.threads for one in cells}):
@@ -263,7 +262,7 @@ def _most_threads(query: Query, cells: Cells, team: Team) -> MeasuredValue:
 
 
 def _transition(_query: Query, cells: Cells, _team_of: Team) -> MeasuredValue:
-    """How many times as many masses lie between meeting all deadlines and missing most, at the widest.
+    """Return how many times as many masses lie between meeting all deadlines and missing most, at the widest.
 
     See `tire_model.transition`; of all numbers of threads the widest.
     """
@@ -279,7 +278,7 @@ def _transition(_query: Query, cells: Cells, _team_of: Team) -> MeasuredValue:
 
 
 def _share_that_misses(query: Query, cells: Cells, team: Team) -> MeasuredValue:
-    """Of tires with more threads than ``given.above`` comes to, the share that missed a deadline.
+    """Return the share that missed a deadline, of tires with more threads than ``given.above`` comes to.
 
     Its interval is Clopper and Pearson's, of tires as if each were by itself.
     """
@@ -297,7 +296,7 @@ def _share_that_misses(query: Query, cells: Cells, team: Team) -> MeasuredValue:
 
 
 def _taken(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """How often a thread that did not wait lost its CPU in a step, the mean: N_switch of equation (2)."""
+    """Return how often a thread that did not wait lost its CPU in a step: N_switch of equation (2)."""
     lost, steps = 0, 0
     for run in measurements.runs_of(query, system):
         result = result_event(run)

@@ -35,18 +35,18 @@ class ModelInterval:
 
 
 def teams(cells: Iterable[MapCell]) -> dict[int, list[MapCell]]:
-    """What was measured, by number of threads, the smallest tire first."""
+    """Return what was measured, by number of threads, the smallest tire first."""
     measured = sorted((one for one in cells if one.trials), key=lambda one: (one.threads, one.nodes))
     return {threads: list(own) for threads, own in groupby(measured, key=lambda one: one.threads)}
 
 
 def misses_most(cell: MapCell) -> bool:
-    """Whether more than half of the deadlines were missed, in every repetition."""
+    """Return whether more than half of the deadlines were missed, in every repetition."""
     return all(one.missed > _MOST * one.due for one in cell.trials)
 
 
 def border(own: Sequence[MapCell]) -> ModelInterval:
-    """Of one number of threads: see above. In masses; the upper end is no longer met."""
+    """Return from which mass on one number of threads misses deadlines; the upper end is no longer met."""
     met = 0
     for cell in own:
         if cell.missed:
@@ -61,7 +61,7 @@ def border(own: Sequence[MapCell]) -> ModelInterval:
 
 
 def transition(own: Sequence[MapCell]) -> ModelInterval | None:
-    """Of one number of threads: see above. None: no border lies between the sizes that were measured."""
+    """Return how many times as many masses one number of threads takes from meeting all to missing most."""
     missed = [one.nodes for one in own if one.missed]
     if not missed or misses_most(own[0]):
         return None
@@ -79,7 +79,7 @@ _FEWEST_RUNS = 5
 
 
 def studies_of(query: Query, measurements: Measurements, system: str) -> tuple[ModelStudy, ...]:
-    """The model of the tires that a query means, one for each policy.
+    """Return the model of the tires that a query means, one for each policy.
 
     What T_switch and T_ipc come from are the runs of the experiments that ``given.beside`` names.
     """
@@ -102,7 +102,7 @@ def _studies(paths: tuple[Path, ...], beside: tuple[Path, ...]) -> tuple[ModelSt
 
 
 def _holds(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """Whether it holds, over all masses, with every number of threads of these policies."""
+    """Say whether it holds, over all masses, with every number of threads of these policies."""
     found = studies_of(query, measurements, system)
     attempts = [one for study in found for one in study.attempts]
     if len(measurements.runs_of(query, system)) < _FEWEST_RUNS or not attempts:
@@ -118,7 +118,7 @@ def _holds(query: Query, measurements: Measurements, system: str) -> MeasuredVal
 
 
 def _error(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """By which share steps differ from the equation at tires that it was not fitted on: the worst median."""
+    """Return by which share steps differ from the equation at tires outside the fit: the worst median."""
     errors = [
         one.best.held_out
         for study in studies_of(query, measurements, system)
@@ -147,7 +147,7 @@ def _constant(of: Callable[[Constants], Estimate]) -> Statistic:
 
 
 def _best(study: ModelStudy) -> ModelFit | None:
-    """Of all threads together where that holds, otherwise of the fewest threads that do."""
+    """Return the fit of all threads together where that holds, otherwise of the fewest threads that do."""
     if study.together is not None and study.together.holds:
         return study.together
     return next((one.best for one in study.attempts if one.best.holds), None)
