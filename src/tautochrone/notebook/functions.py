@@ -34,6 +34,10 @@ def open(name: Named = "latest", store: str | Path | None = None) -> Run:  # noq
     Returns:
         The run; its samples, times in ns, are read when they are asked for.
 
+    Raises:
+        StoreError: there is no such run, several match, or it is not sealed.
+        DamagedError: its manifest can't be read.
+
     Source: docs/runs.md.
     """
     return name if isinstance(name, Run) else Run(_found(name, _store(store)))
@@ -49,6 +53,9 @@ def runs(store: str | Path | None = None) -> pa.Table:
         An Arrow table with a row for each run, shape (runs, 12): ``id``, ``created`` (UTC), ``experiment``,
         ``title``, ``load``, ``deployment``, ``sources``, ``samples``, ``missed``, ``worst_ns`` (ns, the
         largest of the first measure), ``state``, ``path``. What is not known is null.
+
+    Raises:
+        StoreError: the store can't be read.
 
     Source: docs/runs.md.
     """
@@ -74,6 +81,11 @@ def compare(
 
     Returns:
         ``result``: a ``Comparison``, times in ns, differences as second less first.
+
+    Raises:
+        UsageError: fewer than two sides, or they have no measure in common.
+        StoreError: there is no such run.
+        DamagedError: samples can't be read.
 
     Source: docs/compare.md, docs/comparing.md.
     """
@@ -114,6 +126,11 @@ def select(
         ``result.selections``: of each its ``ranking``, ``best``, and ``against``: every candidate against
         the reference; times in ns.
 
+    Raises:
+        UsageError: there is nothing to select from; no such axis, reference, metric.
+        StoreError: there is no such run or campaign.
+        DamagedError: samples can't be read.
+
     Source: delgado2020, section IV; docs/select.md.
     """
     from tautochrone.measure.campaign.campaign import PREFIXES
@@ -152,6 +169,11 @@ def plan_samples(
     Returns:
         ``result.needs``: of each way of saying it the number of samples, by rate; ``result.seconds(need)``:
         how long that takes, in s.
+
+    Raises:
+        UsageError: one of them can't be read, or not just one of quantile and misses was given.
+        StoreError: there is no such run.
+        DamagedError: its samples can't be read.
 
     Source: Wilks, Determination of Sample Sizes for Setting Tolerance Limits, The Annals of Mathematical
     Statistics 12, 1941; Clopper and Pearson, Biometrika 26, 1934; docs/tails.md.

@@ -124,8 +124,7 @@ def _effect(one: Reduced, value_ns: int | None) -> float:
 class Run:
     """A run that was measured.
 
-    Whatever is not there, or can't be read, raises a `TautoError` that says what to do. A run is read as far
-    as it is asked: facts and conditions at once, columns of samples when they are used, the
+    It is read as far as it is asked: facts and conditions at once, columns of samples when they are used, the
     reduction that all statistics start from with the first statistic, in one pass over the file.
     """
 
@@ -196,6 +195,10 @@ class Run:
         ``source``, 8 for every other column, read once and shared with ``values``; ``values`` alone reads one
         column.
 
+        Raises:
+            UsageError: the run kept a histogram; ask for ``bins``.
+            DamagedError: the samples can't be read.
+
         Source: docs/stream.md, docs/runs.md.
         """
         return self._samples.table()
@@ -205,6 +208,10 @@ class Run:
         """Return the bins of a histogram: ``source``, ``low_ns``, ``high_ns`` (both included), ``count``.
 
         Shape (bins, 4), ascending in each source.
+
+        Raises:
+            UsageError: the run has samples and no histogram.
+            DamagedError: the bins can't be read.
 
         Source: docs/runs.md.
         """
@@ -221,6 +228,10 @@ class Run:
         Returns:
             ns, int64, shape (n,), in the order in which they were taken; it can't be written to. 8 bytes a
             sample, once.
+
+        Raises:
+            UsageError: there is no such measure or source, or the run kept a histogram.
+            DamagedError: the samples can't be read.
 
         Source: docs/runs.md.
         """
@@ -246,6 +257,10 @@ class Run:
             ``value_ns``, ``low_ns``, ``high_ns`` and what they rest on; the interval is wider than that of
             `tauto show --intervals`, as far as neighbouring samples are alike.
 
+        Raises:
+            UsageError: no such measure or source, no sample, or ``q`` is no share.
+            DamagedError: the samples can't be read.
+
         Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, The American Statistician 50, 1996,
         type 1; Conover, Practical Nonparametric Statistics, 1999, section 3.2.
         """
@@ -264,6 +279,10 @@ class Run:
 
         Returns:
             ``result``: by source its ``Summary``, times in ns, as `tauto show` has it.
+
+        Raises:
+            UsageError: there is no such measure, or no sample.
+            DamagedError: the samples can't be read.
 
         Source: docs/runs.md; Conover, Practical Nonparametric Statistics, 1999, section 3.2.
         """
@@ -291,6 +310,10 @@ class Run:
             bound that assumes no distribution), ``levels`` (in ns, exceeded once in an hour, day, year),
             ``tail`` (checks and fits) and ``refusal``.
 
+        Raises:
+            UsageError: no such measure or source, no sample, or a limit that can't be read.
+            DamagedError: the samples can't be read.
+
         Source: Coles, An Introduction to Statistical Modeling of Extreme Values, 2001, chapters 3 to 5;
         docs/tails.md.
         """
@@ -306,6 +329,10 @@ class Run:
         Returns:
             ``result``: of each source its changes (instants in ns on the stream's clock) and periods (ns).
 
+        Raises:
+            UsageError: there is no such measure, or the run kept a histogram.
+            DamagedError: the samples can't be read.
+
         Source: docs/course.md.
         """
         return answers.course(self._run, self._parts(measure, None), self._measure(measure))
@@ -320,6 +347,10 @@ class Run:
             ``result.standing``: "holds", "does not hold" or "not shown"; ``result.why``; ``result.lines``: of
             each source, times in ns, shares as fractions.
 
+        Raises:
+            UsageError: the requirement can't be read.
+            DamagedError: the samples can't be read.
+
         Source: docs/check.md.
         """
         return answers.check([self._run], requirement)
@@ -333,6 +364,10 @@ class Run:
 
         Returns:
             What the notebook shows without any network; ``.save("x.pdf")``, ``.altair()``.
+
+        Raises:
+            UsageError: there is no such kind or measure, or no sample.
+            DamagedError: the samples can't be read.
 
         Source: docs/python.md; colours of Okabe and Ito, Color Universal Design, 2008.
         """

@@ -38,7 +38,11 @@ _SCHEMA = pa.schema(_COLUMNS)
 
 
 def table(store: Store) -> pa.Table:
-    """Return all runs of a store, oldest first."""
+    """Return all runs of a store, oldest first.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
     return pa.Table.from_pylist([_row(one) for one in catalogue(store)], schema=_SCHEMA)
 
 

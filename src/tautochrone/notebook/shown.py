@@ -64,6 +64,10 @@ class DrawnChart:
 
         Returns:
             The path.
+
+        Raises:
+            UsageError: the name ends otherwise.
+            StoreError: the file can't be written.
         """
         return figure.save(self.spec, Path(path))
 

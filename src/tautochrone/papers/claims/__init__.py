@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tautochrone.papers.claims import between, chosen, limits, words
+from tautochrone.papers.claims import between, chosen, limits, sentences, words
 from tautochrone.papers.claims.evidence import (
     ORDINARY,
     REAL_TIME,
@@ -97,7 +97,7 @@ def _of_pairs(claim: Claim, measurements: Measurements, known: Known) -> Iterato
         if (one.virtual is None) == (other.virtual is None)
     ]
     if not pairs:
-        yield _untold(claim, "kinds of machines", *words.UNLIKE_MACHINES)
+        yield _untold(claim, "kinds of machines", *sentences.UNLIKE_MACHINES)
     for one, other in pairs:
         evidence = ClaimEvidence(claim, measurements, {ORDINARY: one.name, REAL_TIME: other.name}, known)
         found = _answered(evidence)
@@ -111,9 +111,9 @@ def _also_differs(one: MeasuredSystem, other: MeasuredSystem) -> Iterator[str]:
             name for name in ("cpus", "shift") if getattr(one.virtual, name) != getattr(other.virtual, name)
         ]
         if names:
-            yield words.guests_differ(names)
+            yield sentences.GUESTS_DIFFER.format(" and ".join(names))
     elif one.facts.cpu.model != other.facts.cpu.model:
-        yield words.machines_differ((one.facts.cpu.model, other.facts.cpu.model))
+        yield sentences.MACHINES_DIFFER.format(one.facts.cpu.model, other.facts.cpu.model)
 
 
 def _untold(claim: Claim, reason: Reason, *sentences: str) -> AskedClaim:

@@ -33,7 +33,7 @@ import numpy as np
 from scipy import special
 
 from tautochrone.base.words import capital
-from tautochrone.papers.claims import words
+from tautochrone.papers.claims import sentences, words
 from tautochrone.papers.claims.compare import (
     Compared,
     Number,
@@ -96,7 +96,7 @@ def steady(evidence: ClaimEvidence) -> ClaimFinding:
     """Judge whether all numbers are the same as the first within the margin."""
     points = evidence.places("points")
     if len(points) < 2:
-        raise UntoldError("one point", words.NO_OTHER_POINT)
+        raise UntoldError("one point", sentences.NO_OTHER_POINT)
     return _alike(evidence, [(points[0], other) for other in points[1:]])
 
 
@@ -122,7 +122,7 @@ def _less(evidence: ClaimEvidence, number: Number, what: str) -> ClaimFinding:
     if evidence.given.get("by-point"):
         absent = tuple(one.compared.why for one in pairs if isinstance(one.compared, Absent))
         pairs = [one for one in pairs if not isinstance(one.compared, Absent)]
-    how = words.PairsAsked("difference" if factor == 1 else "factor", what, left_out=absent)
+    how = sentences.PairsAsked("difference" if factor == 1 else "factor", what, left_out=absent)
     return _finding(pairs, how)
 
 
@@ -134,13 +134,15 @@ def _alike(evidence: ClaimEvidence, places: Sequence[tuple[QueriedSystem, Querie
     pairs = judged(places, numbers_of(evidence), lambda compared: alike(compared, margin, margin_is))
     allowed = [f"{margin * 100:g} %"] if margin is not None else []
     allowed += [str(given["margin-is"])] if margin_is is not None else []
-    return _finding(pairs, words.PairsAsked("margin", margins=tuple(allowed)))
+    return _finding(pairs, sentences.PairsAsked("margin", margins=tuple(allowed)))
 
 
-def _finding(pairs: Sequence[PlacePair], how: words.PairsAsked) -> ClaimFinding:
+def _finding(pairs: Sequence[PlacePair], how: sentences.PairsAsked) -> ClaimFinding:
     """Return the answer of all pairs with the numbers of the one that decides it."""
     if not pairs:
-        raise UntoldError("not measured", *(words.left_out(how.left_out, "measured") or (words.NOTHING,)))
+        raise UntoldError(
+            "not measured", *(sentences.left_out(how.left_out, "measured") or (sentences.NOTHING,))
+        )
     answer = answer_of([one.side for one in pairs])
     absent = [(one.where, one.compared.why) for one in pairs if isinstance(one.compared, Absent)]
     if answer == "open" and absent:
@@ -151,8 +153,8 @@ def _finding(pairs: Sequence[PlacePair], how: words.PairsAsked) -> ClaimFinding:
     pair, compared = telling[0] if answer != "yes" else min(telling, key=lambda one: _nearness(one[1]))
     return ClaimFinding(
         answer,
-        tuple(words.of_pairs(pairs, pair, compared, answer, how)),
-        words.pairs_in_short(pairs, compared, answer, how.asked),
+        tuple(sentences.of_pairs(pairs, pair, compared, answer, how)),
+        sentences.pairs_in_short(pairs, compared, answer, how.asked),
     )
 
 
@@ -172,24 +174,24 @@ def most(pairs: Pairs, factor: float, what: str) -> ClaimFinding:
     above, told, p = _signs(pairs, factor)
     shown = p <= 1 - CONFIDENCE
     answer: Answer = "open" if not shown else "yes" if above > told - above else "no"
-    return words.most(what, factor, above, told, len(pairs), needed=_NEEDED, p=p, answer=answer)
+    return sentences.most(what, factor, above, told, len(pairs), needed=_NEEDED, p=p, answer=answer)
 
 
 def points(pairs: Pairs, factor: float, what: str) -> ClaimFinding:
     """Judge pairs by the geometric mean of their ratios."""
     if len(pairs) < FEWEST_RUNS:
-        raise UntoldError("few points", words.points_needed(FEWEST_RUNS))
+        raise UntoldError("few points", sentences.POINTS_NEEDED.format(FEWEST_RUNS))
     if any(not 0 < one.value < math.inf for pair in pairs for one in pair):
-        raise UntoldError("zero", words.ZERO)
+        raise UntoldError("zero", sentences.ZERO)
     mean = from_numbers(ClaimEstimate(1.0, ""), [higher.value / lower.value for lower, higher in pairs])
-    return words.mean_ratio(what, mean, len(pairs), beyond(*mean.limits(CONFIDENCE), factor))
+    return sentences.mean_ratio(what, mean, len(pairs), beyond(*mean.limits(CONFIDENCE), factor))
 
 
 def total(pairs: Pairs, factor: float, what: str) -> ClaimFinding:
     """Judge pairs by their sums, as measured."""
     lower, higher = (sum(pair[at].value for pair in pairs) for at in (0, 1))
     if lower == higher == 0:
-        raise UntoldError("none on either side", words.none_on_either_side(what, len(pairs)))
+        raise UntoldError("none on either side", sentences.NONE_ON_EITHER_SIDE.format(what, len(pairs)))
     above, told, p = _signs(pairs, factor)
     agree = (higher > factor * lower) == (above > told - above)
     shown = p <= 1 - CONFIDENCE and agree
@@ -197,7 +199,7 @@ def total(pairs: Pairs, factor: float, what: str) -> ClaimFinding:
     at, whole = (0, lower) if lower > higher else (1, higher)
     share = max(pair[at].value for pair in pairs) / whole if 0 < whole < math.inf else None
     both = [words.number(one, pairs[0][0].unit) for one in (lower, higher)]
-    return words.summed(what, both, len(pairs), above=above, told=told, p=p, share=share, answer=answer)
+    return sentences.summed(what, both, len(pairs), above=above, told=told, p=p, share=share, answer=answer)
 
 
 def _signs(pairs: Pairs, factor: float) -> tuple[int, int, float]:
@@ -234,8 +236,8 @@ def _over(
         else:
             found.append((one, other))
     if not found:
-        raise UntoldError("not measured", *(absent[:1] or [words.NOTHING]))
-    left_out = words.left_out(absent, "measured on both sides")
+        raise UntoldError("not measured", *(absent[:1] or [sentences.NOTHING]))
+    left_out = sentences.left_out(absent, "measured on both sides")
     try:
         made = OVER[over](found, factor, capital(what))
     except UntoldError as error:
@@ -316,7 +318,7 @@ def rises_more(evidence: ClaimEvidence) -> ClaimFinding:
         PlaceLabel(evidence.systems[key]) if key in evidence.systems else PlaceLabel("", (key,))
         for key in keys
     ]
-    said = words.two_lines(whose, (said_more, said_less), (more.value, less.value))
+    said = sentences.two_lines(whose, (said_more, said_less), (more.value, less.value))
     return _risen(evidence, ratio, said, "The first over the second is")
 
 
@@ -337,18 +339,18 @@ def _trend(evidence: ClaimEvidence, key: str) -> tuple[ClaimEstimate, str]:
     at = [float(one) for one in list_of(evidence.given, "at") or range(len(found))]
     if len(at) != len(found):
         raise ValueError(f"claim {evidence.claim.name}: given.at has not one place for each query")
-    said = words.values(number_name(places[0].query) if places else key, names, found)
+    said = sentences.values(number_name(places[0].query) if places else key, names, found)
     line = trend(found, at)
     if not isinstance(line, ClaimEstimate):
-        raise UntoldError("no trend", said, words.NO_TREND[line])
+        raise UntoldError("no trend", said, sentences.NO_TREND[line])
     if any(one.at_least for one in found):
-        raise UntoldError("missed", said, words.MISSED)
+        raise UntoldError("missed", said, sentences.MISSED)
     return line, said
 
 
 def _risen(evidence: ClaimEvidence, found: ClaimEstimate, said: Sequence[str], what: str) -> ClaimFinding:
     answer = beyond(*found.limits(CONFIDENCE), number_of(evidence.given, "factor", 1.0))
-    return words.risen(said, what, found, answer)
+    return sentences.risen(said, what, found, answer)
 
 
 # What one number is on two systems tells what another one is, since both are in proportion.
@@ -366,7 +368,7 @@ def predicts(evidence: ClaimEvidence) -> ClaimFinding:
         if isinstance(one, Absent):
             raise UntoldError("not measured", words.whose(PlaceLabel(place.system), one.why))
         if one.unsure is not None or one.at_least or not 0 < one.value < math.inf:
-            raise UntoldError("no ratio", words.no_ratio(number_name(place.query), one.unsure))
+            raise UntoldError("no ratio", sentences.no_ratio(number_name(place.query), one.unsure))
         found.append(one)
     signs = (1, -1, -1, 1)
     logarithm = sum(sign * math.log(one.value) for sign, one in zip(signs, found, strict=True))
@@ -379,7 +381,7 @@ def predicts(evidence: ClaimEvidence) -> ClaimFinding:
         answer = "yes"
     elif differ and (high < 1 / margin or low > margin):
         answer = "no"
-    return words.proportion(
+    return sentences.proportion(
         [number_name(one.query) for one in places[:2]],
         (places[0].system, places[2].system),
         list(zip(found[:2], found[2:], strict=True)),

@@ -15,12 +15,14 @@ which the others are measured. ``given.how`` is
 from dataclasses import replace
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.words import listed
 from tautochrone.measure.campaign.reasons import NOT_YET
-from tautochrone.papers.claims import words
+from tautochrone.papers.claims import sentences, words
 from tautochrone.papers.claims.evidence import Answer, ClaimEvidence, ClaimFinding, UntoldError
 from tautochrone.papers.measured import matches
 from tautochrone.run.conditions import whole_name
 from tautochrone.run.folder import StoredRun
+from tautochrone.selection import words as phrases
 from tautochrone.selection.judge import Selection, select
 from tautochrone.selection.places import parse_metric
 
@@ -53,7 +55,7 @@ def chosen(evidence: ClaimEvidence) -> ClaimFinding:
     source = places[0].query.source
     meant = [one for one in found.selections if not source or matches(source, one.source)]
     if not meant:
-        raise UntoldError("not measured", words.nothing_called(source), *reasons)
+        raise UntoldError("not measured", sentences.NOTHING_CALLED.format(source), *reasons)
     each = [_of(one, evidence) for one in meant]
     worst = min(each, key=lambda one: _WORST_FIRST.index(one.answer))
     return replace(worst, sentences=(*worst.sentences, *reasons))
@@ -66,7 +68,7 @@ def _missing(evidence: ClaimEvidence, of: str) -> list[str]:
         if (point.system, point.heading) == (system, of) and not measurements.runs.get(point.key):
             why = measurements.reasons.get(point.key, NOT_YET)
             by_reason.setdefault(why, []).append(point.deployment.short)
-    return [words.not_among(names, why) for why, names in by_reason.items()]
+    return [sentences.not_among(names, why) for why, names in by_reason.items()]
 
 
 def _of(selection: Selection, evidence: ClaimEvidence) -> ClaimFinding:
@@ -74,14 +76,19 @@ def _of(selection: Selection, evidence: ClaimEvidence) -> ClaimFinding:
     names = {whole_name(one.name): one.name for one in selection.candidates}
     others = [one.name for one in selection.candidates if one.name != selection.reference]
     if wanted not in names:
-        return words.untold(UntoldError("not measured", words.was_not_measured(wanted, list(names))))
+        return words.untold(
+            UntoldError("not measured", sentences.WAS_NOT_MEASURED.format(wanted, listed(list(names))))
+        )
     own = names[wanted]
     if len(others) < 2 and own != selection.reference:
-        return words.untold(UntoldError("no choice", words.nothing_but(others)))
+        return words.untold(UntoldError("no choice", sentences.NOTHING_BUT.format(listed(others))))
     if how == "as printed":
-        return words.taken(selection, "yes" if selection.chosen_as_printed == own else "no")
+        taken = selection.chosen_as_printed
+        short = f"chosen: {taken or 'none, all are rejected'}"
+        return ClaimFinding("yes" if taken == own else "no", (phrases.as_printed(selection),), short)
     if how == "ranking":
         best = selection.best
         answer: Answer = "no" if own not in best else "yes" if len(best) == 1 else "open"
-        return words.ranked(selection, answer)
+        short = "it shares its place" if answer == "open" else f"best: {listed(list(best))}"
+        return ClaimFinding(answer, (phrases.answer(selection),), short)
     raise ValueError(f"claim {evidence.claim.name}: how = '{how}' is not known")

@@ -29,7 +29,7 @@ from collections.abc import Mapping, Sequence
 from tautochrone.experiments.requirement import parse
 from tautochrone.judge.requirement.judge import Judgement, judge
 from tautochrone.judge.requirement.line import Standing
-from tautochrone.papers.claims import words
+from tautochrone.papers.claims import sentences, words
 from tautochrone.papers.claims.compare import Number, answer_of, is_bare_extreme, numbers_of
 from tautochrone.papers.claims.estimate import ClaimEstimate
 from tautochrone.papers.claims.evidence import (
@@ -73,12 +73,12 @@ def within(evidence: ClaimEvidence) -> ClaimFinding:
         side = _side(one, ends, len(places), many)
         sides.append(side)
         shown.append(one)
-        said.append(words.limited(number_name(place.query), label, one, ends))
+        said.append(sentences.limited(number_name(place.query), label, one, ends))
         if side == "open" and is_bare_extreme(one):
-            none_yet.append((_nearness(one, ends), (*said[-1], *words.not_beyond(one, ends[0], many))))
+            none_yet.append((_nearness(one, ends), (*said[-1], *sentences.not_beyond(one, ends[0], many))))
     if "no" not in sides and none_yet and len(none_yet) == sides.count("open"):
         count = len(none_yet)
-        nearest = (*max(none_yet)[1], *([words.nearest_of(count)] if count > 1 else []))
+        nearest = (*max(none_yet)[1], *([sentences.NEAREST_OF.format(count)] if count > 1 else []))
         raise UntoldError("not shown", *(words.said_once(absent) if absent else nearest))
     if "no" not in sides and absent:
         raise UntoldError("not measured", *words.said_once(absent))
@@ -110,18 +110,18 @@ def says(evidence: ClaimEvidence) -> ClaimFinding:
         agrees = found.text.casefold() in wanted if wanted else found.value == number
         if agrees and not wanted and found.samples < takes:
             sides.append("open")
-            few.append((found.samples, words.none_counted(head, found.samples, takes)))
+            few.append((found.samples, sentences.none_counted(head, found.samples, takes)))
             continue
         sides.append("yes" if agrees else "no")
         heads.append(head)
-        told.append(words.in_text(found, as_text=bool(wanted)))
+        told.append(sentences.in_text(found, as_text=bool(wanted)))
     answer = answer_of(sides)
     if answer != "open":
-        return words.stated(heads, told, sides, answer)
+        return sentences.stated(heads, told, sides, answer)
     if few and not absent:
         said = (sentence for _, own in few for sentence in own)
         raise UntoldError("none so far", *said, samples=min(samples for samples, _ in few))
-    raise UntoldError("not measured", *(words.said_once(absent) if absent else (words.NOTHING,)))
+    raise UntoldError("not measured", *(words.said_once(absent) if absent else (sentences.NOTHING,)))
 
 
 def _limits(evidence: ClaimEvidence, places: Sequence[QueriedSystem], measured: Number) -> list[_Limits]:
@@ -180,16 +180,17 @@ def _finding(
 ) -> ClaimFinding:
     answer = answer_of(sides)
     if not shown:
-        raise UntoldError("not measured", words.NOTHING)
+        raise UntoldError("not measured", sentences.NOTHING)
     telling = [line for own, side in zip(said, sides, strict=True) if side == answer for line in own]
     if answer == "open":
         bare = [
             line for one in shown if one.basis in ("bare", "border") for line in words.basis(one.basis, [one])
         ]
         return ClaimFinding(answer, tuple(dict.fromkeys([*telling, *bare])), words.SHORT["not shown"])
-    return ClaimFinding(
-        answer, (*telling, *words.basis(shown[0].basis, shown)), words.within(sides, shown[0])
-    )
+    of_all = (*telling, *words.basis(shown[0].basis, shown))
+    if len(sides) > 1:
+        return ClaimFinding(answer, of_all, f"{sides.count('yes')} of {len(sides)} within")
+    return ClaimFinding(answer, of_all, words.number(shown[0].value, shown[0].unit))
 
 
 # Requirements.
@@ -219,7 +220,7 @@ def separates(evidence: ClaimEvidence) -> ClaimFinding:
         answer = "yes"
     elif good == "no" or bad == "yes":
         answer = "no"
-    return words.separated(found, evidence.systems, answer)
+    return sentences.separated(found, evidence.systems, answer)
 
 
 def _judged(evidence: ClaimEvidence, key: str) -> Judgement | Absent:
@@ -238,7 +239,7 @@ def _met(judgement: Judgement, takes: int, *, must_be_long: bool) -> ClaimFindin
     never = all(line.allowed == 0 for line in judgement.lines)
     samples = min((line.samples for line in judgement.lines), default=0)
     if answer == "yes" and never and (samples < takes or (must_be_long and not takes)):
-        return words.none_yet(
+        return sentences.none_yet(
             samples, takes, max((line.worst_ns or 0 for line in judgement.lines), default=0)
         )
-    return words.requirement_met(judgement, answer)
+    return sentences.requirement_met(judgement, answer)

@@ -80,7 +80,7 @@ def value_of(
 
 
 def quantile(name: str) -> Statistic | None:
-    """Return the statistic ``p99.999``; None: it is no quantile. It takes enough samples of each repetition."""
+    """Return the statistic ``p99.999``, which takes enough samples of each run; None: it is no quantile."""
     try:
         q = parse_quantile(name)
     except UsageError:
