@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from reproductions import Made, measured
-from tautochrone.papers import conditions
 from tautochrone.papers.document import Paper, parse, read
-from tautochrone.papers.measured import Absent, MeasuredValue
+from tautochrone.papers.measured import Absent, MeasuredValue, compare_conditions
 from tautochrone.papers.side_by_side import (
     Laid,
     TableSide,
@@ -239,7 +238,7 @@ def test_conditions_of_both_stand_side_by_side(tmp_path: Path) -> None:
     there = measured(
         tmp_path, [Made("latency", repetitions=[samples(20)]), Made("latency", "ssh:board", why="It is off.")]
     )
-    lines = {line.topic: line for line in conditions.compare(study(TABLE), there)}
+    lines = {line.topic: line for line in compare_conditions(study(TABLE), there)}
 
     assert lines["CPU"].published == "a CPU, 650 MHz"
     assert lines["System"].published == "RTOS: version 1"

@@ -13,9 +13,9 @@ from reproductions import Made, measured
 from tautochrone.answer.charts.signs import unit_path
 from tautochrone.answer.charts.theme import PAGE, series_tone
 from tautochrone.papers.document import DrawnSeries, Paper, PublishedFigure, PublishedMark, Query, read
-from tautochrone.papers.figures import CHARTS, SETTINGS, DrawnFigure, captions, draw, draw_all, looks
-from tautochrone.papers.figures.files import names, width, with_lengths, written
+from tautochrone.papers.figures import CHARTS, DrawnFigure, captions, draw, draw_all, looks
 from tautochrone.papers.figures.looks import Study, study_of
+from tautochrone.papers.folder import names, width, with_lengths, written
 from tautochrone.papers.studies import NAMES
 
 PAPERS = NAMES
@@ -41,6 +41,20 @@ STRIPS = PublishedFigure(
     settings={"unit": "ns"},
 )
 WHY = "The probe may not use SCHED_FIFO here."
+
+SETTINGS: dict[str, frozenset[str]] = {
+    "cumulative": frozenset({"unit", "axis", "top", "published_samples"}),
+    "histogram-panels": frozenset({"unit", "axis"}),
+    "middleware-clients": frozenset({"unit", "axis", "clients"}),
+    "middleware-footprint": frozenset(),
+    "middleware-rates": frozenset(),
+    "quantile-plot": frozenset(),
+    "schedule": frozenset(),
+    "strips": frozenset({"unit", "axis"}),
+    "tire-fast": frozenset({"role", "policy"}),
+    "tire-map": frozenset({"role", "policy", "kind"}),
+    "tire-model": frozenset(),
+}
 
 
 def samples(seed: int, median_ns: int = 20_000, count: int = 1_000) -> np.ndarray[Any, Any]:

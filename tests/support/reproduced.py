@@ -13,8 +13,7 @@ from real import FORKS
 from tautochrone.measure.campaign.campaign import CONDITION
 from tautochrone.papers.document import Paper, PublishedFigure, Query, Table, read
 from tautochrone.papers.figures import DrawnFigure
-from tautochrone.papers.figures.files import names
-from tautochrone.papers.folder import stem_of
+from tautochrone.papers.folder import names, stem_of
 from tautochrone.run.store import Store
 from where import DATA
 

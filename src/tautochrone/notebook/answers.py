@@ -1,29 +1,27 @@
-"""What a notebook asks of runs, put together from judgement and report."""
+"""What a notebook asks of runs: judged, and as documents to be shown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tautochrone.answer import evidence, figure
 from tautochrone.answer.blocks import Grid
+from tautochrone.answer.document import TypedTable
 from tautochrone.answer.numbers import interval, quantile_name
-from tautochrone.answer.phrasing import tail as words
+from tautochrone.answer.phrasing import tail as tail_words
 from tautochrone.answer.phrasing.course import sentences
-from tautochrone.answer.tail import document as tables
+from tautochrone.answer.tail import document as tail_tables
 from tautochrone.answer.tail import figures as tails
 from tautochrone.answer.tail import sample_plan
 from tautochrone.answer.typeset import number, plain
 from tautochrone.answer.views.grids import view
+from tautochrone.base import units
 from tautochrone.base.errors import UsageError
-from tautochrone.base.units import (
-    format_us,
-    parse_confidence,
-    parse_duration_ns,
-    parse_frequency,
-    parse_quantile,
-    parse_rate_hz,
-)
 from tautochrone.base.words import upper_first
+from tautochrone.comparison import phrasing, tables
+from tautochrone.comparison.tables import letter
 from tautochrone.experiments.requirement import parse
+from tautochrone.judge.comparison.compare import Comparison, compare
+from tautochrone.judge.comparison.side import ComparedSide, with_earlier
 from tautochrone.judge.course import Courses, course_of
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.judge.requirement.judge import judge
@@ -32,6 +30,13 @@ from tautochrone.judge.tail.sample_plan import SamplePlan, effect_in, plan_sampl
 from tautochrone.judge.tail.tails import RunTails, tails_of
 from tautochrone.notebook.shown import DrawnChart, Shown
 from tautochrone.run.folder import StoredRun
+from tautochrone.run.store import Store
+from tautochrone.selection import words as selection_words
+from tautochrone.selection.figures import figures
+from tautochrone.selection.judge import Selected, Selection, select
+from tautochrone.selection.places import parse_metric
+from tautochrone.selection.tables import tables as tables_of
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.summary import BINNED, Summary, summarise_counts, summary_of
 
 # How long to measure, as a notebook shows it.
@@ -45,12 +50,12 @@ def planned(
     like: StoredRun | None,
 ) -> Shown[SamplePlan]:
     """Plan how many samples it takes, by the ways there are of saying it."""
-    q = parse_quantile(quantile) if isinstance(quantile, str) else quantile
-    sure = parse_confidence(confidence) if isinstance(confidence, str) else confidence
+    q = units.parse_quantile(quantile) if isinstance(quantile, str) else quantile
+    sure = units.parse_confidence(confidence) if isinstance(confidence, str) else confidence
     if (q is not None and not 0 < q < 1) or not 0 < sure < 1:
         raise UsageError("A quantile and a confidence lie above 0 and below 1", "Write 0.99999 and 0.95.")
-    often = None if misses is None else parse_frequency(misses)
-    rates = () if rate is None else (parse_rate_hz(rate),)
+    often = None if misses is None else units.parse_frequency(misses)
+    rates = () if rate is None else (units.parse_rate_hz(rate),)
     found = plan_samples(q, often, rates_hz=rates, confidence=sure)
     if like is not None:
         effect = effect_in(like.id, reduce_run(like), 1 - min(found.shares))
@@ -91,9 +96,9 @@ def summary(run: StoredRun, parts: Sequence[Reduced], measure: str) -> Shown[dic
             one.name,
             number(own.count),
             number(one.lost),
-            *map(format_us, (own.minimum, own.mean, own.standard_deviation)),
-            *(_TOO_FEW if held.value is None else format_us(held.value) for held in own.quantiles),
-            format_us(own.maximum),
+            *map(units.format_us, (own.minimum, own.mean, own.standard_deviation)),
+            *(_TOO_FEW if held.value is None else units.format_us(held.value) for held in own.quantiles),
+            units.format_us(own.maximum),
         )
         for one, own in zip(parts, found.values(), strict=True)
     )
@@ -122,14 +127,14 @@ def tail(
     run: StoredRun, parts: Sequence[Reduced], measure: str, limit: str | int | None, confidence: float
 ) -> Shown[RunTails]:
     """Estimate the tail of each of these sources."""
-    limits = () if limit is None else (limit if isinstance(limit, int) else parse_duration_ns(limit),)
+    limits = () if limit is None else (limit if isinstance(limit, int) else units.parse_duration_ns(limit),)
     found = tails_of(run, measure, limits_ns=limits, confidence=confidence, reduced=parts)
-    sentences = [f"{one.name}: {words.headline(one)}" for one in found.sources]
+    sentences = [f"{one.name}: {tail_words.headline(one)}" for one in found.sources]
     several = len(found.sources) > 1
     grids = [
         replace(grid, title=f"{one.name}: {grid.title}") if several else grid
         for one in found.sources
-        for grid in (tables.limits(one), tables.levels(one), tables.checks(one))
+        for grid in (tail_tables.limits(one), tail_tables.levels(one), tail_tables.checks(one))
         if grid is not None
     ]
     title = f"The tail of the {run.manifest.header.meaning_of(measure)}"
@@ -174,3 +179,72 @@ def chart_kinds(run: StoredRun) -> list[str]:
 def _title(run: StoredRun, measure: str) -> str:
     meaning = run.manifest.header.meaning_of(measure)
     return upper_first(meaning)
+
+
+# A comparison and a selection.
+
+
+def selected(
+    runs: Sequence[StoredRun],
+    *,
+    by: str | None,
+    reference: str | None,
+    metric: str | None,
+    measure: str | None,
+    per: int | None,
+    confidence: float,
+) -> Shown[Selected]:
+    """Select among runs, and show the Q-Q plots of each selection."""
+    wanted = None if metric is None else parse_metric(metric)
+    found = select(
+        runs, by=by, reference=reference, metric=wanted, measure=measure, per=per, confidence=confidence
+    )
+    several = len(found.selections) > 1
+    sentences = [
+        f"{selection_words.title(one)}: {sentence}" if several else sentence
+        for one in found.selections
+        for sentence in selection_words.sentences(one)
+    ]
+    first = found.selections[0]
+    title = (
+        f"Which {first.contest.by}?"
+        if several
+        else f"Which {first.contest.by}? {selection_words.title(first)}"
+    )
+    return Shown(
+        found,
+        title,
+        (*sentences, *found.alone),
+        tuple(_titled(grid, one, several=several) for one in found.selections for grid in tables_of(one)),
+        tuple(_quantiles(one) for one in found.selections),
+    )
+
+
+def _titled(grid: TypedTable, one: Selection, *, several: bool) -> TypedTable:
+    """Return a table whose title tells its selection from the others."""
+    apart = ", ".join(filter(None, [one.source, one.contest.circumstances]))
+    return replace(grid, title=f"{grid.title} ({apart})") if several and apart else grid
+
+
+def _quantiles(one: Selection) -> DrawnChart:
+    return DrawnChart(figure.draw_of(lambda prefix: figures(one, prefix), "qq"))
+
+
+def compared(
+    sides: Sequence[tuple[StoredRun, ...]], measure: str | None, confidence: float, store: Store
+) -> Shown[Comparison]:
+    """Compare each side with the first; earlier runs that are alike tell how much two runs differ anyway."""
+    named = [
+        ComparedSide(letter(at), runs, ", ".join(run.id for run in runs)) for at, runs in enumerate(sides)
+    ]
+    if any(len(runs) < FEWEST_RUNS for runs in sides):
+        named = with_earlier(named, store)
+    found = compare(named, confidence=confidence, measure=measure)
+    numbers = [
+        tables.numbers(pair, one, part, found.confidence)
+        for pair in found.pairs
+        for one in pair.measures
+        for part in one.parts
+    ]
+    grids = (tables.sides(found), tables.conditions(found), *numbers)
+    return Shown(found, phrasing.headline(found), tuple(phrasing.sentences(found)), grids)

@@ -89,7 +89,7 @@ def compare(
 
     Source: docs/compare.md, docs/comparing.md.
     """
-    from tautochrone.notebook.comparing import compared
+    from tautochrone.notebook.answers import compared
 
     if len(sides) < 2:
         raise UsageError(f"There is {len(sides)} side to compare", "Name two or more runs, or lists of runs.")
@@ -134,7 +134,7 @@ def select(
     Source: delgado2020, section IV; docs/select.md.
     """
     from tautochrone.measure.campaign.campaign import PREFIXES
-    from tautochrone.notebook.comparing import selected
+    from tautochrone.notebook.answers import selected
 
     place = _store(store)
     if len(names) == 1 and isinstance(names[0], str) and names[0].startswith(PREFIXES):

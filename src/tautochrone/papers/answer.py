@@ -6,23 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from tautochrone.answer import document as doc
 from tautochrone.answer import html
 from tautochrone.answer.blocks import Grid, Sheet, SheetBand, SheetCell
-from tautochrone.answer.document import (
-    Block,
-    Document,
-    DocumentPart,
-    Drawing,
-    Grounds,
-    Sentence,
-    Statements,
-    Subheading,
-    TypedCell,
-    TypedTable,
-    columns,
-    part,
-    words,
-)
 from tautochrone.answer.render import markdown, page
 from tautochrone.answer.views import grids
 from tautochrone.base.faults import Later
@@ -34,10 +20,9 @@ from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.papers import verdicts as claims
 from tautochrone.papers.claims.evidence import AskedClaim
 from tautochrone.papers.claims.words import ANSWERS
-from tautochrone.papers.conditions import compare
 from tautochrone.papers.document import Paper, Printed, Table
 from tautochrone.papers.figures import DrawnFigure, draw_all
-from tautochrone.papers.measured import Absent, Measurements, label_of
+from tautochrone.papers.measured import Absent, Measurements, compare_conditions, label_of
 from tautochrone.papers.sheet import arrange, said_once
 from tautochrone.papers.side_by_side import Laid, TableEntry, lay, said_of
 from tautochrone.run.folder import StoredRun
@@ -108,7 +93,7 @@ class Made:
                 yield point.name, f"{there} of {wanted} repetitions are finished. {why}" if there else why
 
 
-def document(made: Made, drawn: Sequence[DrawnFigure] | None = None) -> Document:
+def document(made: Made, drawn: Sequence[DrawnFigure] | None = None) -> doc.Document:
     """Return a paper beside what was measured of it: figures and evidence on a page, the claims last in text.
 
     Args:
@@ -125,33 +110,35 @@ def document(made: Made, drawn: Sequence[DrawnFigure] | None = None) -> Document
     sheets = Later(arranged)
     pictures = Later(lambda: draw_all(paper, measured) if drawn is None else drawn)
 
-    def table(at: int) -> DocumentPart:
-        return part(paper.tables[at].name, lambda: [sheets.get()[0][at]], only="page")
+    def table(at: int) -> doc.DocumentPart:
+        return doc.part(paper.tables[at].name, lambda: [sheets.get()[0][at]], only="page")
 
-    def text(one: Table) -> DocumentPart:
-        return part(one.name, lambda: [laid(one, most_columns=0)], only="text")
+    def text(one: Table) -> doc.DocumentPart:
+        return doc.part(one.name, lambda: [laid(one, most_columns=0)], only="text")
 
     parts = (
-        part("What it asks", lambda: [Sentence(f"{paper.short}. {paper.asks}")], only="text"),
-        part("In short", lambda: _in_short(made), only="page"),
-        part("Do its claims hold here?", lambda: _claims(made), id="claims", only="page"),
-        part("Conditions of both", lambda: _compared(made), id="compared", only="page"),
-        part("Tables", lambda: _missing(sheets.get()[1]), id="tables", only="page"),
+        doc.part("What it asks", lambda: [doc.Sentence(f"{paper.short}. {paper.asks}")], only="text"),
+        doc.part("In short", lambda: _in_short(made), only="page"),
+        doc.part("Do its claims hold here?", lambda: _claims(made), id="claims", only="page"),
+        doc.part("Conditions of both", lambda: _compared(made), id="compared", only="page"),
+        doc.part("Tables", lambda: _missing(sheets.get()[1]), id="tables", only="page"),
         *map(table, range(len(paper.tables))),
         *map(text, (*paper.tables, *said_of(paper))),
-        part("Figures", lambda: _figures(paper, pictures.get(), sheets.get()[0]), id="figures", only="page"),
-        part("What this kind of machine can't show", lambda: _cannot(paper), id="cannot", only="page"),
-        part("What was not measured", lambda: _lacking(made, ""), id="lacking", only="page"),
-        part("What was not measured", lambda: _lacking_in_short(made), only="text"),
-        part("Claims", lambda: claims.in_lines(made.asked, paper.short), only="text", decides=True),
+        doc.part(
+            "Figures", lambda: _figures(paper, pictures.get(), sheets.get()[0]), id="figures", only="page"
+        ),
+        doc.part("What this kind of machine can't show", lambda: _cannot(paper), id="cannot", only="page"),
+        doc.part("What was not measured", lambda: _lacking(made, ""), id="lacking", only="page"),
+        doc.part("What was not measured", lambda: _lacking_in_short(made), only="text"),
+        doc.part("Claims", lambda: claims.in_lines(made.asked, paper.short), only="text", decides=True),
     )
-    return Document(paper.title, parts, grounds=_grounds(made))
+    return doc.Document(paper.title, parts, grounds=_grounds(made))
 
 
-def _in_short(made: Made) -> Iterator[Block]:
+def _in_short(made: Made) -> Iterator[doc.Block]:
     paper, there, slots = made.paper, len(made.runs), made.slots
-    yield Sentence(paper.asks)
-    yield Sentence(f"{paper.cited}. Here: what it published, and the same measured anew.", "note")
+    yield doc.Sentence(paper.asks)
+    yield doc.Sentence(f"{paper.cited}. Here: what it published, and the same measured anew.", "note")
     another = f"By another plan ({made.plan})" if made.plan else "By another plan"
     length = {
         "full": "At the paper's own length",
@@ -159,23 +146,23 @@ def _in_short(made: Made) -> Iterator[Block]:
         "other": another,
     }
     share = "all measured" if there == slots else f"{there:,} of {slots:,} measured"
-    yield Sentence(f"{length[made.length]}: {plural(slots, 'run')}, {share}.")
+    yield doc.Sentence(f"{length[made.length]}: {plural(slots, 'run')}, {share}.")
     if made.runs:
         first, last = (made.manifests[at].created[:16].replace("T", " ") for at in (0, -1))
-        yield Sentence(f"Measured from {first} to {last} UTC as {made.campaign}.")
+        yield doc.Sentence(f"Measured from {first} to {last} UTC as {made.campaign}.")
     if few := _FEWER[made.length]:
-        yield Sentence(few)
+        yield doc.Sentence(few)
 
 
-def _claims(made: Made) -> Iterator[Block]:
+def _claims(made: Made) -> Iterator[doc.Block]:
     found = claims.lines(made.asked)
     if found:
-        yield Sentence(claims.counted(made.asked))
+        yield doc.Sentence(claims.counted(made.asked))
         yield from claims.at_a_glance(found, [one.name for one in made.measurements.systems])
         yield claims.sheet(found, made.paper.short)
 
 
-def _compared(made: Made) -> Iterator[Block]:
+def _compared(made: Made) -> Iterator[doc.Block]:
     paper, systems = made.paper, made.measurements.systems
     labels = [label_of(one.name) for one in systems]
     rows = tuple(
@@ -187,50 +174,50 @@ def _compared(made: Made) -> Iterator[Block]:
                 for one, label in zip(systems, labels, strict=True)
             ),
         )
-        for line in compare(paper, made.measurements)
+        for line in compare_conditions(paper, made.measurements)
     )
     above = tuple(SheetCell(one, "head") for one in ("", paper.short, *labels))
     notes = paper.conditions.notes
     yield Sheet("", "", 1, len(above), (above,), (SheetBand("", rows),), notes=notes, telling=True)
 
 
-def _missing(reasons: Sequence[str]) -> Iterator[Block]:
+def _missing(reasons: Sequence[str]) -> Iterator[doc.Block]:
     if reasons:
-        yield Subheading("Why numbers are missing in several tables")
+        yield doc.Subheading("Why numbers are missing in several tables")
         numbered = enumerate(reasons, start=1)
-        yield Statements(tuple(Sentence(f"Reason {at}: {why}", "note") for at, why in numbered))
+        yield doc.Statements(tuple(doc.Sentence(f"Reason {at}: {why}", "note") for at, why in numbered))
 
 
-def _figures(paper: Paper, drawn: Sequence[DrawnFigure], sheets: Sequence[Sheet]) -> Iterator[Block]:
+def _figures(paper: Paper, drawn: Sequence[DrawnFigure], sheets: Sequence[Sheet]) -> Iterator[doc.Block]:
     said = {one.name: one for one in sheets[len(paper.tables) :]}
     for one in drawn:
         figure = one.figure
         name = f"{figure.name}: {figure.title}"
-        yield Subheading(name, figure.name.lower().replace(" ", "-"))
-        yield Sentence(f"Published: {figure.shows}", "note")
+        yield doc.Subheading(name, figure.name.lower().replace(" ", "-"))
+        yield doc.Sentence(f"Published: {figure.shows}", "note")
         for index, each in enumerate(one.parts):
-            yield Drawing(replace(each, title="") if index == 0 and each.title == figure.title else each)
+            yield doc.Drawing(replace(each, title="") if index == 0 and each.title == figure.title else each)
         if figure.name in said:
             yield replace(said[figure.name], name="")
 
 
-def _cannot(paper: Paper) -> Iterator[Block]:
+def _cannot(paper: Paper) -> Iterator[doc.Block]:
     if paper.cannot:
-        rows = tuple((words(topic), words(why)) for topic, why in paper.cannot.items())
-        yield TypedTable("", columns("What", "Why"), rows)
+        rows = tuple((doc.words(topic), doc.words(why)) for topic, why in paper.cannot.items())
+        yield doc.TypedTable("", doc.columns("What", "Why"), rows)
 
 
-def _lacking(made: Made, title: str) -> Iterator[TypedTable]:
+def _lacking(made: Made, title: str) -> Iterator[doc.TypedTable]:
     """Return what was not measured, a line for each reason, since there may be a hundred points."""
     found: dict[str, list[str]] = {}
     for name, why in made.lacking():
         found.setdefault(why, []).append(name)
-    rows = tuple((words(_named(names)), words(why)) for why, names in found.items())
+    rows = tuple((doc.words(_named(names)), doc.words(why)) for why, names in found.items())
     if rows:
-        yield TypedTable(title, columns("what", "why"), rows)
+        yield doc.TypedTable(title, doc.columns("what", "why"), rows)
 
 
-def _lacking_in_short(made: Made) -> Iterator[TypedTable]:
+def _lacking_in_short(made: Made) -> Iterator[doc.TypedTable]:
     for one in _lacking(made, "Not measured, or not in every repetition"):
         more = len(one.rows) - _MOST_LACKING
         notes = (f"and {more:,} more: see the report.",) if more > 0 else ()
@@ -242,7 +229,7 @@ def _named(names: Sequence[str]) -> str:
     return "; ".join([*names[:_MOST_NAMED], *([f"and {more:,} more"] if more > 0 else [])])
 
 
-def _grounds(made: Made) -> Grounds:
+def _grounds(made: Made) -> doc.Grounds:
     manifests, measured = made.manifests, made.measurements
     results = CampaignResults(
         Campaign(made.campaign, "", made.paper.title, 0),
@@ -253,10 +240,10 @@ def _grounds(made: Made) -> Grounds:
         tuple(manifests),
     )
 
-    def first(of: Callable[[CampaignResults], Grid | None]) -> Later[TypedTable | None]:
+    def first(of: Callable[[CampaignResults], Grid | None]) -> Later[doc.TypedTable | None]:
         return Later(lambda: None if (grid := of(results)) is None else grids.view(grid))
 
-    return Grounds(
+    return doc.Grounds(
         manifests=tuple(manifests),
         places=tuple(map(_place, manifests)),
         heads=(("Position", True), ("Block", True), ("Cell", False)),
@@ -282,7 +269,7 @@ def _place(manifest: Manifest) -> tuple[str, str]:
 # Several papers together: their claims in one table, and a page that leads to the page of each.
 
 
-def together(made: Sequence[tuple[Made, Path]], troubles: Mapping[str, str], folder: Path) -> Document:
+def together(made: Sequence[tuple[Made, Path]], troubles: Mapping[str, str], folder: Path) -> doc.Document:
     """Return several papers as one document.
 
     Args:
@@ -292,38 +279,40 @@ def together(made: Sequence[tuple[Made, Path]], troubles: Mapping[str, str], fol
     """
     studies = [one for one, _ in made]
     lacking = [f"{name} was not measured: {why}" for name, why in troubles.items()]
-    commands = tuple((words(one.paper.name), TypedCell(one.command, "code")) for one in studies)
+    commands = tuple((doc.words(one.paper.name), doc.TypedCell(one.command, "code")) for one in studies)
     parts = (
-        part("Claims", lambda: _verdicts(studies), only="text"),
-        part("In short", lambda: [Sentence(_counted(studies)), *map(Sentence, lacking)]),
+        doc.part("Claims", lambda: _verdicts(studies), only="text"),
+        doc.part("In short", lambda: [doc.Sentence(_counted(studies)), *map(doc.Sentence, lacking)]),
         *(_study(*one, folder) for one in made),
-        part(
+        doc.part(
             "How to repeat it",
-            lambda: [TypedTable("", columns("Paper", "Command"), commands)],
+            lambda: [doc.TypedTable("", doc.columns("Paper", "Command"), commands)],
             id="reproduce",
             only="page",
         ),
     )
     manifests = tuple(manifest for one in studies for manifest in one.manifests)
     title = "What was published, and what comes of it here"
-    return Document(title, parts, grounds=Grounds(manifests, masthead=None if manifests else Later(str)))
+    return doc.Document(
+        title, parts, grounds=doc.Grounds(manifests, masthead=None if manifests else Later(str))
+    )
 
 
-def _verdicts(studies: Sequence[Made]) -> Iterator[Block]:
+def _verdicts(studies: Sequence[Made]) -> Iterator[doc.Block]:
     rows = tuple(
         (
-            words(study.paper.name),
-            words(line.claim.says),
-            words(verdict.on),
-            TypedCell(verdict.standing, mark=verdict.mark),
-            words(verdict.in_short),
+            doc.words(study.paper.name),
+            doc.words(line.claim.says),
+            doc.words(verdict.on),
+            doc.TypedCell(verdict.standing, mark=verdict.mark),
+            doc.words(verdict.in_short),
         )
         for study in studies
         for line in claims.lines(study.asked)
         for verdict in line.verdicts
     )
-    heads = columns("paper", "claim", "on", "here", "because")
-    yield TypedTable("Do the papers' claims hold here?", heads, rows)
+    heads = doc.columns("paper", "claim", "on", "here", "because")
+    yield doc.TypedTable("Do the papers' claims hold here?", heads, rows)
 
 
 def _counted(studies: Sequence[Made]) -> str:
@@ -331,22 +320,22 @@ def _counted(studies: Sequence[Made]) -> str:
     return f"{plural(len(studies), 'paper')}. {claims.counted(asked)}".rstrip()
 
 
-def _study(made: Made, at: Path, folder: Path) -> DocumentPart:
-    def blocks() -> Iterator[Block]:
+def _study(made: Made, at: Path, folder: Path) -> doc.DocumentPart:
+    def blocks() -> Iterator[doc.Block]:
         there, slots = len(made.runs), made.slots
-        yield Sentence(f"{made.paper.cited}.", "note", link=os.path.relpath(at, folder))
-        yield Sentence(claims.counted(made.asked))
+        yield doc.Sentence(f"{made.paper.cited}.", "note", link=os.path.relpath(at, folder))
+        yield doc.Sentence(claims.counted(made.asked))
         if there != slots:
-            yield Sentence(f"{there:,} of {slots:,} runs are there.", "note")
+            yield doc.Sentence(f"{there:,} of {slots:,} runs are there.", "note")
         if found := claims.lines(made.asked):
             yield claims.sheet(found, made.paper.short)
 
-    return part(made.paper.title, blocks, id=made.paper.name, only="page")
+    return doc.part(made.paper.title, blocks, id=made.paper.name, only="page")
 
 
 def write_together(
     made: Sequence[tuple[Made, Path]], troubles: Mapping[str, str], folder: Path | None, store: Path
-) -> tuple[Document, Path]:
+) -> tuple[doc.Document, Path]:
     """Write the page of all papers; return what it says, and its path.
 
     Args:
@@ -386,7 +375,7 @@ def as_table(made: Made) -> dict[str, Data]:
         "systems": [fields_of(one, "name", "role", "why_not") for one in measurements.systems],
         "conditions": [
             {**fields_of(line, "topic", "published"), "ours": {**line.ours}}
-            for line in compare(paper, measurements)
+            for line in compare_conditions(paper, measurements)
         ],
         "claims": [
             {

@@ -9,8 +9,7 @@ from tautochrone.measure.campaign.estimate import long_duration
 from tautochrone.measure.document.document import AXES, ExperimentEntry, PlanDocument
 from tautochrone.papers.document import Paper, PublishedFigure, Query, Table
 from tautochrone.papers.figures import DrawnFigure
-from tautochrone.papers.figures.files import names
-from tautochrone.papers.folder import stem_of
+from tautochrone.papers.folder import names, stem_of
 from tautochrone.papers.studies import NAMES, expected_s, plan_of
 
 BEGIN, END = "<!-- begin: scripts/describe-papers -->", "<!-- end: scripts/describe-papers -->"

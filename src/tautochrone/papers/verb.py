@@ -6,15 +6,7 @@ from typing import Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
-from tautochrone.command.options import (
-    AgainOption,
-    DryRunOption,
-    JobsOption,
-    JsonOption,
-    OpenReportOption,
-    RepetitionsOption,
-    StoreOption,
-)
+from tautochrone.command import options
 
 
 def reproduce(
@@ -43,19 +35,19 @@ def reproduce(
             help="Another plan with the paper's titles, or a folder with a NAME.plan.toml for each.",
         ),
     ] = None,
-    repetitions: RepetitionsOption = None,
-    jobs: JobsOption = None,
-    again: AgainOption = False,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
+    repetitions: options.RepetitionsOption = None,
+    jobs: options.JobsOption = None,
+    again: options.AgainOption = False,
+    dry_run: options.DryRunOption = False,
+    as_json: options.JsonOption = False,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out", "-o", metavar="FOLDER", help="Where report, figures and tables go; otherwise the store."
         ),
     ] = None,
-    open_it: OpenReportOption = False,
-    store: StoreOption = None,
+    open_it: options.OpenReportOption = False,
+    store: options.StoreOption = None,
 ) -> None:
     """Measure a paper anew: every table and figure of it beside ours, and whether its claims hold here.
 

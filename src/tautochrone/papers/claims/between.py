@@ -33,21 +33,8 @@ import numpy as np
 from scipy import special
 
 from tautochrone.base.words import capital
+from tautochrone.papers.claims import compare as comparing
 from tautochrone.papers.claims import sentences, words
-from tautochrone.papers.claims.compare import (
-    Compared,
-    Number,
-    PlacePair,
-    alike,
-    answer_of,
-    beyond,
-    compare,
-    exceeds,
-    is_bare_extreme,
-    judged,
-    numbers_of,
-    reach_of,
-)
 from tautochrone.papers.claims.estimate import ClaimEstimate, from_numbers, span
 from tautochrone.papers.claims.evidence import (
     ORDINARY,
@@ -73,7 +60,7 @@ _MARGIN = 0.1
 
 def less(evidence: ClaimEvidence) -> ClaimFinding:
     """Judge whether ``lower`` is below ``higher``."""
-    return _less(evidence, numbers_of(evidence), "")
+    return _less(evidence, comparing.numbers_of(evidence), "")
 
 
 def narrower(evidence: ClaimEvidence) -> ClaimFinding:
@@ -100,7 +87,7 @@ def steady(evidence: ClaimEvidence) -> ClaimFinding:
     return _alike(evidence, [(points[0], other) for other in points[1:]])
 
 
-def _less(evidence: ClaimEvidence, number: Number, what: str) -> ClaimFinding:
+def _less(evidence: ClaimEvidence, number: comparing.Number, what: str) -> ClaimFinding:
     factor = number_of(evidence.given, "factor", 1.0)
     over = str(evidence.given.get("over", "each"))
     places = evidence.pairs(*evidence.roles("lower", ("lower", "higher")))
@@ -111,13 +98,13 @@ def _less(evidence: ClaimEvidence, number: Number, what: str) -> ClaimFinding:
         return _over(over, places, number, factor, what or " and ".join(names))
     takes = max(evidence.takes())
 
-    def judge(compared: Compared) -> Answer:
+    def judge(compared: comparing.Compared) -> Answer:
         first, second = compared.first, compared.second
-        side = exceeds(compared, factor)
-        alone = is_bare_extreme(first) and not is_bare_extreme(second)
+        side = comparing.exceeds(compared, factor)
+        alone = comparing.is_bare_extreme(first) and not comparing.is_bare_extreme(second)
         return "open" if side == "yes" and alone and first.samples < takes else side
 
-    pairs = judged(places, number, judge)
+    pairs = comparing.judged(places, number, judge)
     absent: tuple[str, ...] = ()
     if evidence.given.get("by-point"):
         absent = tuple(one.compared.why for one in pairs if isinstance(one.compared, Absent))
@@ -131,24 +118,28 @@ def _alike(evidence: ClaimEvidence, places: Sequence[tuple[QueriedSystem, Querie
     margin_is = limit(given["margin-is"]) if "margin-is" in given else None
     by_share = margin_is is None or "margin" in given
     margin = number_of(given, "margin", _MARGIN) if by_share else None
-    pairs = judged(places, numbers_of(evidence), lambda compared: alike(compared, margin, margin_is))
+    pairs = comparing.judged(
+        places, comparing.numbers_of(evidence), lambda compared: comparing.alike(compared, margin, margin_is)
+    )
     allowed = [f"{margin * 100:g} %"] if margin is not None else []
     allowed += [str(given["margin-is"])] if margin_is is not None else []
     return _finding(pairs, sentences.PairsAsked("margin", margins=tuple(allowed)))
 
 
-def _finding(pairs: Sequence[PlacePair], how: sentences.PairsAsked) -> ClaimFinding:
+def _finding(pairs: Sequence[comparing.PlacePair], how: sentences.PairsAsked) -> ClaimFinding:
     """Return the answer of all pairs with the numbers of the one that decides it."""
     if not pairs:
         raise UntoldError(
             "not measured", *(sentences.left_out(how.left_out, "measured") or (sentences.NOTHING,))
         )
-    answer = answer_of([one.side for one in pairs])
+    answer = comparing.answer_of([one.side for one in pairs])
     absent = [(one.where, one.compared.why) for one in pairs if isinstance(one.compared, Absent)]
     if answer == "open" and absent:
         raise UntoldError("not measured", *words.said_once(absent))
     telling = [
-        (one, one.compared) for one in pairs if one.side == answer and isinstance(one.compared, Compared)
+        (one, one.compared)
+        for one in pairs
+        if one.side == answer and isinstance(one.compared, comparing.Compared)
     ]
     pair, compared = telling[0] if answer != "yes" else min(telling, key=lambda one: _nearness(one[1]))
     return ClaimFinding(
@@ -158,7 +149,7 @@ def _finding(pairs: Sequence[PlacePair], how: sentences.PairsAsked) -> ClaimFind
     )
 
 
-def _nearness(compared: Compared) -> float:
+def _nearness(compared: comparing.Compared) -> float:
     return 0.0 if compared.ratio is None or math.isnan(compared.low) else abs(compared.low - 1)
 
 
@@ -184,7 +175,7 @@ def points(pairs: Pairs, factor: float, what: str) -> ClaimFinding:
     if any(not 0 < one.value < math.inf for pair in pairs for one in pair):
         raise UntoldError("zero", sentences.ZERO)
     mean = from_numbers(ClaimEstimate(1.0, ""), [higher.value / lower.value for lower, higher in pairs])
-    return sentences.mean_ratio(what, mean, len(pairs), beyond(*mean.limits(CONFIDENCE), factor))
+    return sentences.mean_ratio(what, mean, len(pairs), comparing.beyond(*mean.limits(CONFIDENCE), factor))
 
 
 def total(pairs: Pairs, factor: float, what: str) -> ClaimFinding:
@@ -223,7 +214,11 @@ OVER: Mapping[str, Callable[[Pairs, float, str], ClaimFinding]] = {
 
 
 def _over(
-    over: str, places: Sequence[tuple[QueriedSystem, QueriedSystem]], of: Number, factor: float, what: str
+    over: str,
+    places: Sequence[tuple[QueriedSystem, QueriedSystem]],
+    of: comparing.Number,
+    factor: float,
+    what: str,
 ) -> ClaimFinding:
     found: list[tuple[ClaimEstimate, ClaimEstimate]] = []
     absent: list[str] = []
@@ -328,7 +323,7 @@ def _freedom(variances: Sequence[float], freedoms: Sequence[float], otherwise: f
 
 def _trend(evidence: ClaimEvidence, key: str) -> tuple[ClaimEstimate, str]:
     """Return by what factor the numbers of a key grow, and these in words."""
-    places, number = evidence.places(key), numbers_of(evidence)
+    places, number = evidence.places(key), comparing.numbers_of(evidence)
     names = labels(places)
     found: list[ClaimEstimate] = []
     for place, name in zip(places, names, strict=True):
@@ -349,7 +344,7 @@ def _trend(evidence: ClaimEvidence, key: str) -> tuple[ClaimEstimate, str]:
 
 
 def _risen(evidence: ClaimEvidence, found: ClaimEstimate, said: Sequence[str], what: str) -> ClaimFinding:
-    answer = beyond(*found.limits(CONFIDENCE), number_of(evidence.given, "factor", 1.0))
+    answer = comparing.beyond(*found.limits(CONFIDENCE), number_of(evidence.given, "factor", 1.0))
     return sentences.risen(said, what, found, answer)
 
 
@@ -358,7 +353,7 @@ def _risen(evidence: ClaimEvidence, found: ClaimEstimate, said: Sequence[str], w
 
 def predicts(evidence: ClaimEvidence) -> ClaimFinding:
     """Judge whether two numbers of two systems are in proportion."""
-    number = numbers_of(evidence)
+    number = comparing.numbers_of(evidence)
     places = [one for role in (ORDINARY, REAL_TIME) for one in evidence.places(role)]
     if len(places) != 4:
         raise ValueError(f"claim {evidence.claim.name}: it takes two queries of either role")
@@ -374,7 +369,9 @@ def predicts(evidence: ClaimEvidence) -> ClaimFinding:
     logarithm = sum(sign * math.log(one.value) for sign, one in zip(signs, found, strict=True))
     low, high = _limits_of_proportion(logarithm, found)
     margin = 1 + number_of(evidence.given, "margin", 0.1)
-    first = compare(found[0], found[2])  # real-time over ordinary; without limits nothing is shown of it
+    first = comparing.compare(
+        found[0], found[2]
+    )  # real-time over ordinary; without limits nothing is shown of it
     differ = first.high < 1 / margin or first.low > margin
     answer: Answer = "open"
     if differ and 1 / margin <= low and high <= margin:
@@ -395,5 +392,7 @@ def _limits_of_proportion(logarithm: float, found: list[ClaimEstimate]) -> tuple
     known = [one for one in found if one.error is not None]
     if not all(one.logarithmic for one in known):
         return 0.0, math.inf
-    reach = reach_of([one.error or 0.0 for one in known], [one.freedom for one in known], CONFIDENCE)
+    reach = comparing.reach_of(
+        [one.error or 0.0 for one in known], [one.freedom for one in known], CONFIDENCE
+    )
     return math.exp(logarithm - reach), math.exp(logarithm + reach)

@@ -35,15 +35,8 @@ from tautochrone.papers.claims.evidence import QueriedSystem, lost_of, repetitio
 from tautochrone.papers.measured import Absent, MeasuredValue, Measurements, matches
 from tautochrone.papers.quantities import evaluate
 from tautochrone.papers.quantities.releases import MEAN_SIZE, REPEATED_MEAN, each_repetition
+from tautochrone.statistics.difference import jackknife as jackknifed
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
-from tautochrone.statistics.difference.jackknife import (
-    FEWEST,
-    batches_of,
-    jackknife,
-    maxima_of,
-    mean,
-    standard_deviation,
-)
 from tautochrone.statistics.difference.resampling import Resampled, quantile_with_lost, resampled
 from tautochrone.statistics.difference.sides import Side, all_counts, all_lost, sources
 from tautochrone.statistics.means import BATCHES
@@ -55,7 +48,7 @@ Note = Literal["lost unknown", "wanders"]
 
 ROUNDS, SEED = 2000, 1
 _BYTES = "bytes"
-_BATCHED = {"mean": mean, "sd": standard_deviation}
+_BATCHED = {"mean": jackknifed.mean, "sd": jackknifed.standard_deviation}
 _EXTREME = ("min", "max")
 _STEP_NS = 1.0
 BARE = 1.5
@@ -228,7 +221,7 @@ def _of_extreme(place: QueriedSystem, measurements: Measurements, bare: ClaimEst
         lost=lost,
         value=math.inf if largest and lost else bare.value,
         extreme=True,
-        maxima=maxima_of(side) if largest else None,
+        maxima=jackknifed.maxima_of(side) if largest else None,
         of_runs=None if lost else _of_runs(place, measurements, bare),
     )
 
@@ -312,12 +305,14 @@ def _of_samples(
     of = _BATCHED[place.query.statistic]
     repeated = from_numbers(bare, _repeated(place, measurements))
     if repeated.basis == "repetitions":
-        return replace(repeated, value=bare.value) if of is mean else repeated
-    sums = batches_of(side)
+        return replace(repeated, value=bare.value) if of is jackknifed.mean else repeated
+    sums = jackknifed.batches_of(side)
     if sums is None:
-        few = sum(one.counts.total for one in sources(side)) < FEWEST
-        return replace(bare, unsure=Unsure("few samples", needed=FEWEST) if few else Unsure("order"))
-    found = jackknife(sums, of)
+        few = sum(one.counts.total for one in sources(side)) < jackknifed.FEWEST
+        return replace(
+            bare, unsure=Unsure("few samples", needed=jackknifed.FEWEST) if few else Unsure("order")
+        )
+    found = jackknifed.jackknife(sums, of)
     return replace(
         bare, basis="blocks", error=found.error, freedom=float(found.freedom), logarithmic=found.logarithmic
     )

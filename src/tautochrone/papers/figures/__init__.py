@@ -78,21 +78,6 @@ CHARTS: Mapping[str, Draw] = {
 }
 """By the name that the files of studies use."""
 
-SETTINGS: Mapping[str, frozenset[str]] = {
-    "cumulative": frozenset({"unit", "axis", "top", "published_samples"}),
-    "histogram-panels": frozenset({"unit", "axis"}),
-    "middleware-clients": frozenset({"unit", "axis", "clients"}),
-    "middleware-footprint": frozenset(),
-    "middleware-rates": frozenset(),
-    "quantile-plot": frozenset(),
-    "schedule": frozenset(),
-    "strips": frozenset({"unit", "axis"}),
-    "tire-fast": frozenset({"role", "policy"}),
-    "tire-map": frozenset({"role", "policy", "kind"}),
-    "tire-model": frozenset(),
-}
-"""What each chart reads of a figure's settings; ``print`` is every chart's."""
-
 NO_SAMPLE = "What was measured has no sample that this figure could show."
 
 COLUMN_MM, PAGE_MM = 85, 170

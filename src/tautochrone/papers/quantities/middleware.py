@@ -17,16 +17,7 @@ from tautochrone.middleware.latency_judge import clients_of, slope_of
 from tautochrone.middleware.throughput_judge import ThroughputRow, ThroughputRun, throughput_of
 from tautochrone.papers.document import Query
 from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError, ends_of, matches
-from tautochrone.papers.quantities.general import (
-    GENERAL,
-    NUMBERS,
-    Statistic,
-    counts_of,
-    sources_of,
-    summary,
-    value_of,
-    why_absent,
-)  # fmt: skip
+from tautochrone.papers.quantities import general
 from tautochrone.papers.quantities.releases import Limits, known_limits, limits_of, of_mean, of_ratio, of_runs
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.difference.jackknife import batches_of, jackknife, mean
@@ -42,7 +33,7 @@ def _vulnerable(query: Query, measurements: Measurements, system: str) -> Measur
     # The name of a lock has its CPUs after a comma.
     found = [one for run in runs for one in judge_run(run) if matches(query.source, one.lock)]
     if not found:
-        told = why_absent(runs, query.source) or why_absent(runs, f"{query.source},*")
+        told = general.why_absent(runs, query.source) or general.why_absent(runs, f"{query.source},*")
         raise NotMeasuredError(told or "It was not measured with this lock.")
     standing = next((one for one in ("open", "safe") if any(each.standing == one for each in found)), None)
     if standing is None:
@@ -70,13 +61,15 @@ def _synchronized(query: Query, measurements: Measurements, system: str) -> Meas
     found = _tests(query, measurements, system)
     each = [one.switch.value for one in found]
     interval = of_runs(each, [known_limits(one.switch) for one in found])
-    return replace(value_of(each, sum(one.handover.count for one in found)), interval=interval)
+    return replace(general.value_of(each, sum(one.handover.count for one in found)), interval=interval)
 
 
 def _synchronized_jitter(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """Return the standard deviation of the hand-over, as the study has its jitter beside that difference."""
     found = [one.handover for one in _tests(query, measurements, system)]
-    return value_of([one.standard_deviation for one in found], sum(one.count for one in found), median)
+    return general.value_of(
+        [one.standard_deviation for one in found], sum(one.count for one in found), median
+    )
 
 
 def _switch_share(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
@@ -85,7 +78,7 @@ def _switch_share(query: Query, measurements: Measurements, system: str) -> Meas
     ``switches``: the title of the experiment that measured these. A call without an answer took longer than
     any that has one, so where there are such, the share may be less than any limit.
     """
-    call = GENERAL["mean"](query, measurements, system)
+    call = general.GENERAL["mean"](query, measurements, system)
     switches = replace(query, of=str(query.given[_SWITCHES]), measure="", source="", load="", options={})
     if not measurements.runs_of(switches, system):
         raise NotMeasuredError(measurements.why_none(switches, system))
@@ -111,12 +104,12 @@ def _of_calls(query: Query, measurements: Measurements, system: str) -> tuple[Li
     limits: list[Limits | None] = []
     lost = 0
     for run in measurements.runs_of(query, system):
-        own = [one.as_source() for one in sources_of(query, measurements, run)]
+        own = [one.as_source() for one in general.sources_of(query, measurements, run)]
         lost += sum(one.missing for one in own)
         sums = batches_of([own]) if own else None
         if own:
             found = None if sums is None else jackknife(sums, mean)
-            means.append(summary(all_counts([own])).mean if found is None else found.value)
+            means.append(general.summary(all_counts([own])).mean if found is None else found.value)
             limits.append(None if found is None else limits_of(found))
     return (of_runs(means, limits) if means else None), lost
 
@@ -189,13 +182,13 @@ def _rise(query: Query, measurements: Measurements, system: str) -> MeasuredValu
 
     Its 95 % interval, where it is known, is told as a note, too.
     """
-    number = NUMBERS[str(query.given.get("of", "mean"))]
+    number = general.NUMBERS[str(query.given.get("of", "mean"))]
     clients, values, samples = [], [], 0
     for run in measurements.runs_of(query, system):
-        counts = counts_of(query, measurements, run)
+        counts = general.counts_of(query, measurements, run)
         if counts is not None:
             clients.append(clients_of(run))
-            values.append(number(summary(counts)))
+            values.append(number(general.summary(counts)))
             samples += counts.total
     slope = slope_of(clients, values)
     if slope is None:
@@ -210,7 +203,7 @@ def _multiple(query: Query, measurements: Measurements, system: str) -> Measured
     real_time = [one.name for one in measurements.systems if one.role == _REAL_TIME]
     if not real_time:
         raise NotMeasuredError("No real-time kernel was measured to compare it with.")
-    statistic = GENERAL[str(query.given.get("of", "mean"))]
+    statistic = general.GENERAL[str(query.given.get("of", "mean"))]
     for name in (system, real_time[0]):
         if not measurements.runs_of(query, name):
             raise NotMeasuredError(measurements.why_none(query, name))
@@ -250,7 +243,7 @@ def _resident(query: Query, measurements: Measurements, system: str) -> Measured
     )
 
 
-MIDDLEWARE: Mapping[str, Statistic] = {
+MIDDLEWARE: Mapping[str, general.Statistic] = {
     "rate": _rate,
     "rise": _rise,
     "multiple": _multiple,

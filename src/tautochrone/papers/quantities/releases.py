@@ -16,14 +16,8 @@ from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasured
 from tautochrone.papers.quantities.general import Statistic, sources_of, value_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts, merge
+from tautochrone.statistics.difference import dependence
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
-from tautochrone.statistics.difference.dependence import (
-    effect_of,
-    enlarged_effect,
-    exceedances,
-    joined_for,
-    scaled_variance,
-)
 from tautochrone.statistics.difference.jackknife import Jackknifed
 from tautochrone.statistics.quantiles import CONFIDENCE, lower, upper
 from tautochrone.statistics.reduction import Reduction
@@ -279,21 +273,21 @@ def effect_within(run: CountedReleases, low_ns: int, high_ns: int | None) -> flo
 
 def _effect_of(reduction: Reduction, low_ns: int, high_ns: int | None) -> float:
     size, first = reduction.blocks.size, reduction.excerpt
-    inside = exceedances(reduction, low_ns - 1)
+    inside = dependence.exceedances(reduction, low_ns - 1)
     outside = first < low_ns
     if high_ns is not None:
-        inside = inside - exceedances(reduction, high_ns - 1)
+        inside = inside - dependence.exceedances(reduction, high_ns - 1)
         outside = outside | (first >= high_ns)
     share = float(inside.sum()) / reduction.counts.total
     if not 0 < share < 1 or reduction.counts.total <= _FEWEST:
         return 1.0
     shares = inside / size
-    factor, _ = joined_for(shares)
-    of_blocks = max(scaled_variance(shares, one) for one in {1, factor})
+    factor, _ = dependence.joined_for(shares)
+    of_blocks = max(dependence.scaled_variance(shares, one) for one in {1, factor})
     edges = np.flatnonzero(np.diff(outside.astype(np.int8), prepend=0, append=0))
     together = edges[1::2] - edges[::2]
-    in_runs = max(1.0, effect_of(together) * share / (2 - share))
-    in_runs = enlarged_effect(in_runs, len(together), ONE_SIDED)
+    in_runs = max(1.0, dependence.effect_of(together) * share / (2 - share))
+    in_runs = dependence.enlarged_effect(in_runs, len(together), ONE_SIDED)
     return max(1.0, of_blocks * reduction.counts.total / len(size) / (share * (1 - share)), in_runs)
 
 
