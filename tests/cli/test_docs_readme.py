@@ -8,7 +8,7 @@ from pathlib import Path
 
 from real import skip_or_fail, tauto
 from tautochrone.papers.document import read
-from tautochrone.papers.studies import NAMES
+from tautochrone.papers.reproducing import NAMES
 from where import ROOT
 
 README = (ROOT / "README.md").read_text()

@@ -19,8 +19,8 @@ from selection_runs import deployed
 from selection_runs import latencies as alike
 from tautochrone.notebook import functions
 from tautochrone.notebook import run as notebook_run
+from tautochrone.notebook.answers import DrawnChart, Shown
 from tautochrone.notebook.run import Interval, interval_of
-from tautochrone.notebook.shown import DrawnChart, Shown
 from tautochrone.run.store import Store
 from tautochrone.statistics.summary import BINNED
 

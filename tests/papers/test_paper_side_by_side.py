@@ -8,6 +8,7 @@ import pytest
 from reproductions import Made, measured
 from tautochrone.papers.document import Paper, parse, read
 from tautochrone.papers.measured import Absent, MeasuredValue, compare_conditions
+from tautochrone.papers.reproducing import NAMES
 from tautochrone.papers.side_by_side import (
     Laid,
     TableSide,
@@ -19,7 +20,6 @@ from tautochrone.papers.side_by_side import (
     set_apart,
     shown,
 )
-from tautochrone.papers.studies import NAMES
 
 STUDY = """
 title = "A loop"

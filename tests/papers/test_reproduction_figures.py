@@ -16,7 +16,7 @@ from tautochrone.papers.document import DrawnSeries, Paper, PublishedFigure, Pub
 from tautochrone.papers.figures import CHARTS, DrawnFigure, captions, draw, draw_all, looks
 from tautochrone.papers.figures.looks import Study, study_of
 from tautochrone.papers.folder import names, width, with_lengths, written
-from tautochrone.papers.studies import NAMES
+from tautochrone.papers.reproducing import NAMES
 
 PAPERS = NAMES
 STUDY = Study("Somebody (2001)", ("Alpha", "Beta"))

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import UsageError
+from tautochrone.notebook.answers import Shown
 from tautochrone.notebook.run import Run
-from tautochrone.notebook.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

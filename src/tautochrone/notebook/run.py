@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from tautochrone.judge.course import Courses
     from tautochrone.judge.tail.tails import RunTails
-    from tautochrone.notebook.shown import DrawnChart, Shown
+    from tautochrone.notebook.answers import DrawnChart, Shown
     from tautochrone.run import folder
     from tautochrone.run.manifest import Books, Manifest
     from tautochrone.statistics.summary import Summary

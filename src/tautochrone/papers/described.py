@@ -10,7 +10,7 @@ from tautochrone.measure.document.document import AXES, ExperimentEntry, PlanDoc
 from tautochrone.papers.document import Paper, PublishedFigure, Query, Table
 from tautochrone.papers.figures import DrawnFigure
 from tautochrone.papers.folder import names, stem_of
-from tautochrone.papers.studies import NAMES, expected_s, plan_of
+from tautochrone.papers.reproducing import NAMES, expected_s, plan_of
 
 BEGIN, END = "<!-- begin: scripts/describe-papers -->", "<!-- end: scripts/describe-papers -->"
 _LENGTHS = ("count", "duration", "calls", "repetitions")

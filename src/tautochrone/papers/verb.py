@@ -61,8 +61,7 @@ def reproduce(
     store or the folder can't be written; 130: stopped by Ctrl-C, with a report of what is there.
     """
     from tautochrone.campaign.verb import Wanted, hands
-    from tautochrone.papers.reproducing import Order, ReproductionWay, list_papers, reproduce_papers
-    from tautochrone.papers.studies import chosen
+    from tautochrone.papers.reproducing import Order, ReproductionWay, chosen, list_papers, reproduce_papers
 
     names = chosen(name or [])
     if plan is not None and quick:

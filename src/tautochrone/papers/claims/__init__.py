@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tautochrone.papers.claims import between, chosen, limits, sentences, words
+from tautochrone.papers.claims import between, sentences, standards, words
 from tautochrone.papers.claims.evidence import (
     ORDINARY,
     REAL_TIME,
@@ -25,8 +25,8 @@ NOT_HERE = "not-here"
 """The claim can't be asked of any machine of this kind; ``given.why`` says why."""
 
 TESTS: Mapping[str, Test] = {
-    "requirement": limits.requirement,
-    "separates": limits.separates,
+    "requirement": standards.requirement,
+    "separates": standards.separates,
     "less": between.less,
     "narrower": between.narrower,
     "same": between.same,
@@ -34,9 +34,9 @@ TESTS: Mapping[str, Test] = {
     "rises": between.rises,
     "rises-more": between.rises_more,
     "predicts": between.predicts,
-    "chosen": chosen.chosen,
-    "within": limits.within,
-    "is": limits.says,
+    "chosen": standards.chosen,
+    "within": standards.within,
+    "is": standards.says,
 }
 _TURNED: Mapping[Answer, Answer] = {"yes": "no", "no": "yes", "open": "open"}
 
