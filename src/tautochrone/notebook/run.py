@@ -78,7 +78,7 @@ class Interval:
         return f"{name} {value} ({between}), of {number(self.samples)} samples{without}"
 
     def _repr_html_(self) -> str:
-        return html.paragraphs([self.sentence().replace(" us", " µs")])
+        return html.paragraphs([micro(self.sentence())])
 
     def __repr__(self) -> str:
         """Return the same as plain text."""

@@ -168,14 +168,13 @@ def _named(side: TableSide, kind: Literal["name", "head"], *, rows: int = 1, col
 
 
 def _entry(entry: TableEntry, side: TableSide, *, first: bool = False) -> SheetCell:
-    words = not any(letter.isdigit() for letter in entry.text)
     return SheetCell(
         entry.text,
         "theirs" if side.published else "ours",
         entry.notes,
         tip=describe(entry),
         first=first,
-        words=words,
+        words=not entry.is_number,
     )
 
 

@@ -166,6 +166,13 @@ class TableEntry:
     found: Printed | Found
     notes: tuple[str, ...] = ()
 
+    @property
+    def is_number(self) -> bool:
+        """Return whether it is a number, or a range, and no words."""
+        if isinstance(self.found, Absent) or self.found.value is None:
+            return False
+        return isinstance(self.found, Printed) or not self.found.text
+
 
 @dataclass(frozen=True)
 class TableSide:

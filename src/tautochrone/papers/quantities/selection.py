@@ -143,9 +143,14 @@ def _trait(of: Callable[[StoredRun], MeasuredValue]) -> Statistic:
     return lambda query, measurements, system: of(measurements.runs_of(query, system)[0])
 
 
+def _has_c_states(run: StoredRun) -> bool:
+    return _obtained(run, "c-states") not in _POLLING
+
+
 def _c_states(run: StoredRun) -> MeasuredValue:
-    found, driver = _yes(_obtained(run, "c-states") not in _POLLING), _idle_driver(run)
-    if found.text != "Y" or driver is None:
+    on, driver = _has_c_states(run), _idle_driver(run)
+    found = _yes(on)
+    if not on or driver is None:
         return found
     of = ", a state of the virtual machine and no C-state of the hardware" if driver == _OF_A_GUEST else ""
     return replace(found, note=f"idle driver {driver}{of}")
@@ -200,9 +205,9 @@ def _see_that_c_states_differ_alone(query: Query, measurements: Measurements, sy
         raise NotMeasuredError(
             f"The idle driver is {_OF_A_GUEST}: a virtual machine's, not C-states of the hardware."
         )
-    for run, under, wanted in ((other, name, "Y"), (one, query.deployment, "N")):
-        if _c_states(run).text != wanted:
-            raise NotMeasuredError(f"C-states were {'off' if wanted == 'Y' else 'on'} under {under}.")
+    for run, under, wanted in ((other, name, True), (one, query.deployment, False)):
+        if _has_c_states(run) != wanted:
+            raise NotMeasuredError(f"C-states were {'off' if wanted else 'on'} under {under}.")
     unlike = [label for label, of in _TRAITS.items() if not _is_same(of, one, other)]
     if unlike:
         raise NotMeasuredError(f"{name} differs here in more than C-states: {listed(unlike)}.")
