@@ -323,14 +323,9 @@ def _freedom(variances: Sequence[float], freedoms: Sequence[float], otherwise: f
 
 def _trend(evidence: ClaimEvidence, key: str) -> tuple[ClaimEstimate, str]:
     """Return by what factor the numbers of a key grow, and these in words."""
-    places, number = evidence.places(key), comparing.numbers_of(evidence)
+    places = evidence.places(key)
     names = labels(places)
-    found: list[ClaimEstimate] = []
-    for place, name in zip(places, names, strict=True):
-        one = number(place)
-        if isinstance(one, Absent):
-            raise UntoldError("not measured", words.whose(name, one.why))
-        found.append(one)
+    found = comparing.known(places, names, comparing.numbers_of(evidence))
     at = [float(one) for one in list_of(evidence.given, "at") or range(len(found))]
     if len(at) != len(found):
         raise ValueError(f"claim {evidence.claim.name}: given.at has not one place for each query")
@@ -353,18 +348,14 @@ def _risen(evidence: ClaimEvidence, found: ClaimEstimate, said: Sequence[str], w
 
 def predicts(evidence: ClaimEvidence) -> ClaimFinding:
     """Judge whether two numbers of two systems are in proportion."""
-    number = comparing.numbers_of(evidence)
     places = [one for role in (ORDINARY, REAL_TIME) for one in evidence.places(role)]
     if len(places) != 4:
         raise ValueError(f"claim {evidence.claim.name}: it takes two queries of either role")
-    found: list[ClaimEstimate] = []
-    for place in places:
-        one = number(place)
-        if isinstance(one, Absent):
-            raise UntoldError("not measured", words.whose(PlaceLabel(place.system), one.why))
+    systems = [PlaceLabel(one.system) for one in places]
+    found = comparing.known(places, systems, comparing.numbers_of(evidence))
+    for place, one in zip(places, found, strict=True):
         if one.unsure is not None or one.at_least or not 0 < one.value < math.inf:
             raise UntoldError("no ratio", sentences.no_ratio(number_name(place.query), one.unsure))
-        found.append(one)
     signs = (1, -1, -1, 1)
     logarithm = sum(sign * math.log(one.value) for sign, one in zip(signs, found, strict=True))
     low, high = _limits_of_proportion(logarithm, found)

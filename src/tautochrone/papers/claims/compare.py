@@ -12,12 +12,14 @@ from dataclasses import dataclass
 
 from scipy import special
 
+from tautochrone.papers.claims import words
 from tautochrone.papers.claims.estimate import Basis, ClaimEstimate, Unsure, estimate
 from tautochrone.papers.claims.evidence import (
     Answer,
     ClaimEvidence,
     PlaceLabel,
     QueriedSystem,
+    UntoldError,
     labels,
     number_name,
 )
@@ -316,6 +318,19 @@ def numbers_of(evidence: ClaimEvidence) -> Number:
         return found
 
     return number
+
+
+def known(
+    places: Sequence[QueriedSystem], labels: Sequence[PlaceLabel], number: Number
+) -> list[ClaimEstimate]:
+    """Return the number of every place; without one of them a claim can't be told."""
+    found = []
+    for place, label in zip(places, labels, strict=True):
+        one = number(place)
+        if isinstance(one, Absent):
+            raise UntoldError("not measured", words.whose(label, one.why))
+        found.append(one)
+    return found
 
 
 def judged(

@@ -46,7 +46,7 @@ from tautochrone.judge.requirement.judge import Judgement, judge
 from tautochrone.judge.requirement.line import Standing
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.papers.claims import sentences, words
-from tautochrone.papers.claims.compare import Number, answer_of, is_bare_extreme, numbers_of
+from tautochrone.papers.claims.compare import Number, answer_of, is_bare_extreme, known, numbers_of
 from tautochrone.papers.claims.estimate import ClaimEstimate
 from tautochrone.papers.claims.evidence import (
     ORDINARY,
@@ -151,13 +151,8 @@ def _limits(evidence: ClaimEvidence, places: Sequence[QueriedSystem], measured: 
         others = others * len(places) if len(others) == 1 else others
         if len(others) != len(places):
             raise ValueError(f"claim {evidence.claim.name}: not every value has what is expected of it")
-        found = []
-        for place in others:
-            one = measured(place)
-            if isinstance(one, Absent):
-                raise UntoldError("not measured", one.why)
-            found.append(_about(evidence, one.value))
-        return found
+        found = known(others, [PlaceLabel()] * len(others), measured)
+        return [_about(evidence, one.value) for one in found]
     if "expected" in given:
         return [_about(evidence, limit(given["expected"]))] * len(places)
     if "at-most" not in given and "at-least" not in given:
