@@ -11,9 +11,9 @@ from typing import Any
 
 from real import FORKS
 from tautochrone.measure.campaign.campaign import CONDITION
-from tautochrone.papers.document import Paper, PublishedFigure, Query, Table, read
+from tautochrone.papers.document import Paper, PublishedFigure, Query, Table, read, stem_of
 from tautochrone.papers.figures import DrawnFigure
-from tautochrone.papers.folder import names, stem_of
+from tautochrone.papers.folder import names
 from tautochrone.run.store import Store
 from where import DATA
 

@@ -20,7 +20,7 @@ from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.papers import verdicts as claims
 from tautochrone.papers.claims.evidence import AskedClaim
 from tautochrone.papers.claims.words import ANSWERS
-from tautochrone.papers.document import Paper, Printed, Table
+from tautochrone.papers.document import Paper, Printed, Table, stem_of
 from tautochrone.papers.figures import DrawnFigure, draw_all
 from tautochrone.papers.measured import Absent, Measurements, compare_conditions, label_of
 from tautochrone.papers.sheet import arrange, said_once
@@ -193,7 +193,7 @@ def _figures(paper: Paper, drawn: Sequence[DrawnFigure], sheets: Sequence[Sheet]
     for one in drawn:
         figure = one.figure
         name = f"{figure.name}: {figure.title}"
-        yield doc.Subheading(name, figure.name.lower().replace(" ", "-"))
+        yield doc.Subheading(name, stem_of(figure.name))
         yield doc.Sentence(f"Published: {figure.shows}", "note")
         for index, each in enumerate(one.parts):
             yield doc.Drawing(replace(each, title="") if index == 0 and each.title == figure.title else each)

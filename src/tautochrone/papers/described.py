@@ -7,9 +7,9 @@ from tautochrone.base.words import plural
 from tautochrone.experiments import Value
 from tautochrone.measure.campaign.estimate import long_duration
 from tautochrone.measure.document.document import AXES, ExperimentEntry, PlanDocument
-from tautochrone.papers.document import Paper, PublishedFigure, Query, Table
+from tautochrone.papers.document import Paper, PublishedFigure, Query, Table, stem_of
 from tautochrone.papers.figures import DrawnFigure
-from tautochrone.papers.folder import names, stem_of
+from tautochrone.papers.folder import names
 from tautochrone.papers.reproducing import NAMES, expected_s, plan_of
 
 BEGIN, END = "<!-- begin: scripts/describe-papers -->", "<!-- end: scripts/describe-papers -->"

@@ -326,6 +326,11 @@ def list_of(given: Given, name: str) -> Sequence[str] | Sequence[int] | Sequence
     return (told,) if isinstance(told, int | float) else told
 
 
+def stem_of(name: str) -> str:
+    """Return what a table or figure is called in names of files: ``table-4`` of "Table 4"."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
 @cache
 def read(name: str) -> Paper:
     """Read the study of this name."""

@@ -25,6 +25,7 @@ from tautochrone.papers import verdicts as claims
 from tautochrone.papers.answer import Made, document, fields_of
 from tautochrone.papers.claims.evidence import AskedClaim
 from tautochrone.papers.claims.words import ANSWERS
+from tautochrone.papers.document import stem_of
 from tautochrone.papers.figures import DrawnFigure, captions, draw_all
 from tautochrone.papers.figures.looks import empty
 from tautochrone.papers.measured import Absent, MeasuredValue
@@ -85,11 +86,6 @@ def _tables(made: Made) -> Iterator[tuple[str, str]]:
         yield f"{stem}.csv", table_csv(laid)
         yield f"{stem}.md", f"{markdown.sheet(sheet)}\n"
         yield f"{stem}.tex", latex.table(sheet, f"{made.paper.name}-{stem}")
-
-
-def stem_of(name: str) -> str:
-    """Return what the files of a table are called: ``table-4`` of "Table 4"."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def table_csv(laid: Laid) -> str:
@@ -347,5 +343,5 @@ def _sized(content: str, factor: float, unit: str) -> str:
 def names(drawn: DrawnFigure) -> Mapping[str, str]:
     """Return the names of its files, by format: ``figure-07.svg``, so that they stand in order."""
     kind, _, number = drawn.figure.name.lower().rpartition(" ")
-    stem = f"{kind}-{int(number):02}" if number.isdigit() else drawn.figure.name.lower().replace(" ", "-")
+    stem = f"{kind}-{int(number):02}" if number.isdigit() else stem_of(drawn.figure.name)
     return {ending: f"{stem}.{ending}" for ending in ("svg", "pdf")}

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from tautochrone.answer import blocks
 from tautochrone.answer.typeset import micro
-from tautochrone.papers.document import Paper, PublishedFigure
+from tautochrone.base.words import sentence
+from tautochrone.papers.document import Paper, PublishedFigure, stem_of
 from tautochrone.papers.figures import distributions, middleware, runs, tires
 from tautochrone.papers.figures.looks import FigureTask, Study, absences, empty, study_of
 from tautochrone.papers.measured import MeasuredSystem, Measurements, label_of
@@ -20,15 +21,15 @@ from tautochrone.run.folder import StoredRun
 
 def caption_of(figure: PublishedFigure, parts: Sequence[blocks.Figure], measurements: Measurements) -> str:
     """Return the caption of a figure, as a text that can stand by itself."""
-    said = dict.fromkeys(sentence for part in parts for sentence in (*part.caption, *part.notes))
-    return " ".join([f"{figure.title.rstrip('.')}.", *said, *_measured(figure, measurements)])
+    said = dict.fromkeys(words for part in parts for words in (*part.caption, *part.notes))
+    return " ".join([sentence(figure.title), *said, *_measured(figure, measurements)])
 
 
 def captions(paper: Paper, drawn: Sequence["DrawnFigure"]) -> str:
     """Return all captions of a study's figures, to be taken into a text."""
     told = [f"# Captions: figures as in {paper.short}, measured anew\n"]
     for one in drawn:
-        words = one.words or f"{one.figure.title.rstrip('.')}. Nothing was drawn. {one.nothing}"
+        words = one.words or f"{sentence(one.figure.title)} Nothing was drawn. {one.nothing}"
         told.append(f"## {one.figure.name}\n\n{words}\n")
     return "\n".join(told)
 
@@ -111,14 +112,14 @@ def draw_all(paper: Paper, measurements: Measurements) -> tuple[DrawnFigure, ...
 
 def draw(figure: PublishedFigure, measurements: Measurements, study: Study) -> DrawnFigure:
     """Draw one figure of a study."""
-    prefix = figure.name.lower().replace(" ", "-").replace(".", "-")
+    prefix = stem_of(figure.name)
     parts = blocks.all_made(
         figure.title, lambda: CHARTS[figure.chart](FigureTask(figure, measurements, prefix, study))
     )
     missing = tuple(absences(figure, measurements))
     nothing = ""
     if not any(one.panels for one in parts):
-        said = [sentence for one in parts for sentence in (*one.caption, *one.notes, one.lost) if sentence]
+        said = [words for one in parts for words in (*one.caption, *one.notes, one.lost) if words]
         nothing = " ".join([*said, *missing]) or NO_SAMPLE
         parts = [empty(figure, prefix, nothing)]
         missing = (*said, *missing) or (NO_SAMPLE,)

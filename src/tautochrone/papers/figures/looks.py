@@ -15,6 +15,7 @@ from tautochrone.answer.charts.grammar import Chart, Rows
 from tautochrone.answer.charts.scales import Scale, dash_of, shape_of
 from tautochrone.answer.charts.signs import Sign, outline
 from tautochrone.answer.charts.theme import INK, LINE, MUTED, SHAPES, series_tone
+from tautochrone.base.words import listed
 from tautochrone.papers.document import Paper, PublishedFigure, PublishedMark
 from tautochrone.papers.measured import Measurements, label_of
 
@@ -41,12 +42,8 @@ def _lacking(labels_of: Mapping[str, Sequence[str]], figure: PublishedFigure) ->
     for system, labels in labels_of.items():
         named = [label for label in labels if label]
         every = len(labels) == len(figure.series) or not named
-        alike.setdefault("" if every else _listed(named), []).append(label_of(system))
-    return "; ".join(", ".join(filter(None, (_listed(of), what))) for what, of in alike.items())
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+        alike.setdefault("" if every else listed(named), []).append(label_of(system))
+    return "; ".join(", ".join(filter(None, (listed(of), what))) for what, of in alike.items())
 
 
 def empty(figure: PublishedFigure, prefix: str, why: str = "", *, letters: int = _LETTERS) -> blocks.Figure:

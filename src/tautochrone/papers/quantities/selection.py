@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import lru_cache
 from statistics import fmean, median
 
-from tautochrone.base.words import capital, listed, plural
+from tautochrone.base.words import listed, plural, sentence
 from tautochrone.experiments.taskset_outcome import TaskOutcome, TaskSpread
 from tautochrone.experiments.taskset_run import expected_of, outcomes_of
 from tautochrone.machine.cpulist import parse_cpu_list
@@ -230,7 +230,7 @@ def _obtained(run: StoredRun, knob: str) -> str:
     if found is not None and found.obtained is not None:
         return found.obtained
     why = (found.reason if found is not None else "") or f"what {knob} was is not known"
-    raise NotMeasuredError(f"{capital(why).rstrip('.')}.")
+    raise NotMeasuredError(sentence(why))
 
 
 def _yes(answer: bool) -> MeasuredValue:
