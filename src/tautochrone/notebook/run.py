@@ -442,6 +442,6 @@ class Run:
         return html.heading(self.title) + html.pairs(self._facts())
 
     def __repr__(self) -> str:
-        """The same as plain text."""
+        """Return the same as plain text."""
         lines = [f"{name:<11} {plain(words)}" for name, words in self._facts()]
         return "\n".join([self.title, *lines])

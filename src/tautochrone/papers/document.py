@@ -81,7 +81,7 @@ class Query:
 
     Attributes:
         of: the title of the plan's [[experiment]].
-        statistic: what of it: see `quantity`.
+        statistic: what of it: a name of `quantities.STATISTICS`, or a quantile.
         measure: of the stream; empty: the experiment's first one, or what the statistic needs.
         source: the name of the source, with ``*`` for any letters; empty: all of them together.
         load, deployment: the name of it; empty: whatever there is.
@@ -181,7 +181,7 @@ class PublishedFigure:
     Attributes:
         name: "Figure 7".
         title: in our own words.
-        chart: which chart draws it, see papers/figures.
+        chart: which chart draws it, a name of `figures.CHARTS`.
         shows: what the published one shows, in our own words.
         series: what is drawn.
         marks: published numbers that are drawn with it.

@@ -7,7 +7,7 @@
   said.
 - A number that brings an interval of its own (`MeasuredValue.interval`: a rate, a share) has that one. Where
   it is a border, known to a step of a grid, the interval is that step and has no confidence.
-- The largest has the largest of each batch beside it, so that two may be compared by ranks (`largest`).
+- The largest has the largest of each batch beside it, so that two may be compared by ranks (`compare`).
 - A count of missed releases has the limits of `tauto check`, which know of bursts; any other count Garwood's
   (Fiducial limits for the Poisson distribution, Biometrika 28, 1936), widened as the next ones are.
 - Any other number of fewer repetitions has an uncertainty that is not known. It is taken to be known to
@@ -85,7 +85,7 @@ class ClaimEstimate:
 
     Attributes:
         value: infinite where it is later than every sample.
-        unit: "ns" and so on, see `value`.
+        unit: "ns" and so on, as a `MeasuredValue` has it.
         samples, repetitions: that it rests on.
         basis: where its uncertainty comes from; "measured": it has none.
         error: standard error, of the logarithm where ``logarithmic``; None as measured.

@@ -103,7 +103,7 @@ class QueriedSystem:
 
 
 Known = dict[tuple[str, str], object]
-"""What was estimated before, by query and system; `tally` knows what it is."""
+"""What was estimated before, by query and system; `compare.numbers_of` knows what it is."""
 
 
 @dataclass(frozen=True)
