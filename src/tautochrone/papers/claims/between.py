@@ -68,7 +68,7 @@ def narrower(evidence: ClaimEvidence) -> ClaimFinding:
     low, high = (str(evidence.given.get(*one)) for one in (("from", "p50"), ("to", "p99.9")))
 
     def number(place: QueriedSystem) -> ClaimEstimate | Absent:
-        return span(place, evidence.measurements, low, high)
+        return span(place, low, high)
 
     return _less(evidence, number, f"distance from {low} to {high}")
 

@@ -314,7 +314,7 @@ def numbers_of(evidence: ClaimEvidence) -> Number:
         key = (repr(place.query), place.system)
         found = known.get(key)
         if not isinstance(found, ClaimEstimate | Absent):
-            found = known[key] = estimate(place, evidence.measurements)
+            found = known[key] = estimate(place)
         return found
 
     return number

@@ -31,9 +31,8 @@ from tautochrone.base.units import parse_quantile
 from tautochrone.experiments.requirement import parse
 from tautochrone.judge.requirement.evidence import groups_of
 from tautochrone.judge.requirement.of_share import count
-from tautochrone.papers.claims.evidence import QueriedSystem, lost_of, repetition, side_of
-from tautochrone.papers.measured import Absent, MeasuredValue, Measurements, matches
-from tautochrone.papers.quantities import evaluate
+from tautochrone.papers.claims.evidence import QueriedSystem
+from tautochrone.papers.measured import Absent, MeasuredValue, matches
 from tautochrone.papers.quantities.releases import MEAN_SIZE, REPEATED_MEAN, each_repetition
 from tautochrone.statistics.difference import jackknife as jackknifed
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
@@ -142,9 +141,9 @@ class ClaimEstimate:
         return max(0.0, least) if low == 0 else least, self.value + (high - self.value) * by
 
 
-def estimate(place: QueriedSystem, measurements: Measurements) -> ClaimEstimate | Absent:
+def estimate(place: QueriedSystem) -> ClaimEstimate | Absent:
     """Return the number of a place, or why there is none."""
-    found = evaluate(place.query, measurements, place.system)
+    found = place.found()
     if isinstance(found, Absent):
         return found
     if found.value is None:
@@ -153,24 +152,24 @@ def estimate(place: QueriedSystem, measurements: Measurements) -> ClaimEstimate 
     statistic = place.query.statistic
     q = _quantile_of(statistic)
     if statistic in _BATCHED or q is not None:
-        return _of_samples(place, measurements, bare, q)
+        return _of_samples(place, bare, q)
     if statistic in (MEAN_SIZE, REPEATED_MEAN):
-        return _of_repetitions_within(place, measurements, bare)
+        return _of_repetitions_within(place, bare)
     if statistic in _EXTREME:
-        return _of_extreme(place, measurements, bare)
+        return _of_extreme(place, bare)
     if place.query.given.get("number") in _EXTREME:
-        return replace(bare, extreme=True, of_runs=_of_runs(place, measurements, bare))
+        return replace(bare, extreme=True, of_runs=_of_runs(place, bare))
     if statistic in _BORDERS:
         return _of_border(bare, found)
     if statistic in _EXACT or found.unit == _BYTES:
         return bare
-    repeated = bare if found.beyond else from_numbers(bare, _repeated(place, measurements))
+    repeated = bare if found.beyond else from_numbers(bare, _repeated(place))
     if repeated.basis == "repetitions":
         return repeated
     if found.interval is not None:
         return with_interval(bare, found.interval, "own")
     if statistic == _OVERRUNS:
-        return _of_overruns(place, measurements, bare)
+        return _of_overruns(place, bare)
     if statistic in _COUNTS:
         return with_interval(bare, widened(_garwood(bare.value)), "bare")
     if statistic in _MEAN_COUNTS and bare.samples:
@@ -212,9 +211,9 @@ def _of_border(bare: ClaimEstimate, found: MeasuredValue) -> ClaimEstimate:
     return with_interval(bare, widened((bare.value, bare.value)), "bare")
 
 
-def _of_extreme(place: QueriedSystem, measurements: Measurements, bare: ClaimEstimate) -> ClaimEstimate:
-    side = side_of(place, measurements)
-    lost = lost_of(place, measurements)
+def _of_extreme(place: QueriedSystem, bare: ClaimEstimate) -> ClaimEstimate:
+    side = place.side()
+    lost = place.lost()
     largest = place.query.statistic == "max"
     return replace(
         bare,
@@ -222,21 +221,19 @@ def _of_extreme(place: QueriedSystem, measurements: Measurements, bare: ClaimEst
         value=math.inf if largest and lost else bare.value,
         extreme=True,
         maxima=jackknifed.maxima_of(side) if largest else None,
-        of_runs=None if lost else _of_runs(place, measurements, bare),
+        of_runs=None if lost else _of_runs(place, bare),
     )
 
 
-def _of_runs(place: QueriedSystem, measurements: Measurements, bare: ClaimEstimate) -> ClaimEstimate | None:
-    found = from_numbers(bare, _repeated(place, measurements))
+def _of_runs(place: QueriedSystem, bare: ClaimEstimate) -> ClaimEstimate | None:
+    found = from_numbers(bare, _repeated(place))
     return found if found.basis == "repetitions" else None
 
 
-def _of_overruns(place: QueriedSystem, measurements: Measurements, bare: ClaimEstimate) -> ClaimEstimate:
+def _of_overruns(place: QueriedSystem, bare: ClaimEstimate) -> ClaimEstimate:
     """Take the limits of their share that `tauto check` has, which knows that they come in bursts."""
     groups = [
-        one
-        for one in groups_of(measurements.runs_of(place.query, place.system), place.query.measure)
-        if matches(place.query.source, one.source)
+        one for one in groups_of(place.runs, place.query.measure) if matches(place.query.source, one.source)
     ]
     if len(groups) != 1:
         return with_interval(bare, widened(_garwood(bare.value)), "bare")
@@ -267,13 +264,13 @@ def from_numbers(bare: ClaimEstimate, numbers: list[float]) -> ClaimEstimate:
     )
 
 
-def span(place: QueriedSystem, measurements: Measurements, low: str, high: str) -> ClaimEstimate | Absent:
+def span(place: QueriedSystem, low: str, high: str) -> ClaimEstimate | Absent:
     """Return how far one quantile lies from another: of each run, or of what is drawn."""
     for name in (low, high):
-        one = evaluate(replace(place.query, statistic=name), measurements, place.system)
+        one = place.found(name)
         if isinstance(one, Absent):
             return one
-    side = side_of(place, measurements)
+    side = place.side()
     both = [parse_quantile(name) for name in (low, high)]
     samples = all_counts(side).total
     numbers = [quantile_with_lost(all_counts(side), all_lost(side), q) for q in both]
@@ -292,10 +289,8 @@ def span(place: QueriedSystem, measurements: Measurements, low: str, high: str) 
     return _of_drawn(bare, drawn)
 
 
-def _of_samples(
-    place: QueriedSystem, measurements: Measurements, bare: ClaimEstimate, q: float | None
-) -> ClaimEstimate:
-    side = side_of(place, measurements)
+def _of_samples(place: QueriedSystem, bare: ClaimEstimate, q: float | None) -> ClaimEstimate:
+    side = place.side()
     lost = all_lost(side)
     unknown = any(one.lost is None for one in sources(side))
     notes: tuple[Note, ...] = ("lost unknown",) if unknown else ()
@@ -303,7 +298,7 @@ def _of_samples(
     if q is not None:
         return _of_quantile(bare, side, q)
     of = _BATCHED[place.query.statistic]
-    repeated = from_numbers(bare, _repeated(place, measurements))
+    repeated = from_numbers(bare, _repeated(place))
     if repeated.basis == "repetitions":
         return replace(repeated, value=bare.value) if of is jackknifed.mean else repeated
     sums = jackknifed.batches_of(side)
@@ -318,16 +313,14 @@ def _of_samples(
     )
 
 
-def _of_repetitions_within(
-    place: QueriedSystem, measurements: Measurements, bare: ClaimEstimate
-) -> ClaimEstimate:
+def _of_repetitions_within(place: QueriedSystem, bare: ClaimEstimate) -> ClaimEstimate:
     """Put neighbours together of what was repeated within a run, since they may be alike.
 
     The error is the jackknife's of the mean over these groups, since a single stall moves a mean, and hardly
     the logarithms of the groups.
     """
-    numbers = each_repetition(place.query, measurements, place.system)
-    lost = lost_of(place, measurements)
+    numbers = each_repetition(place.query, place.measurements, place.system)
+    lost = place.lost()
     bare = replace(bare, lost=lost, at_least=lost > 0)
     if len(numbers) < FEWEST_RUNS:
         return replace(bare, unsure=Unsure("few repetitions", needed=FEWEST_RUNS))
@@ -392,23 +385,17 @@ def _quantile_or_inf(side: Side, q: float) -> float:
     return math.inf if found is None else float(found)
 
 
-def _repeated(place: QueriedSystem, measurements: Measurements) -> list[float]:
+def _repeated(place: QueriedSystem) -> list[float]:
     """Return the number of each repetition by itself; none where one has none, or there are too few."""
-    found = []
-    repetitions = _repetitions(place, measurements)
-    if repetitions < FEWEST_RUNS:
+    repetitions = place.repetitions()
+    if len(repetitions) < FEWEST_RUNS:
         return []
-    for number in range(repetitions):
-        one = evaluate(place.query, repetition(place, measurements, number), place.system)
-        if not isinstance(one, MeasuredValue) or one.value is None:
-            return []
-        found.append(one.value)
-    return found
-
-
-def _repetitions(place: QueriedSystem, measurements: Measurements) -> int:
-    points = measurements.points_of(place.query, place.system)
-    return min((len(runs) for one in points if (runs := measurements.runs.get(one.key))), default=0)
+    numbers = [
+        one.value if isinstance(one, MeasuredValue) else None
+        for one in (each.found() for each in repetitions)
+    ]
+    known = [one for one in numbers if one is not None]
+    return known if len(known) == len(numbers) else []
 
 
 def _quantile_of(statistic: str) -> float | None:

@@ -8,7 +8,8 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.papers.document import Claim, Datum, Given, Query, list_of
-from tautochrone.papers.measured import Measurements, matches
+from tautochrone.papers.measured import Found, Measurements, matches
+from tautochrone.papers.quantities import evaluate
 from tautochrone.papers.quantities.general import sources_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.difference.sides import Side, SourceSamples
@@ -99,7 +100,62 @@ class QueriedSystem:
 
     query: Query
     system: str
+    measurements: Measurements
     point: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def runs(self) -> list[StoredRun]:
+        """Return the finished runs that it means."""
+        return self.measurements.runs_of(self.query, self.system)
+
+    @property
+    def why_none(self) -> str:
+        """Return why there is no run: a sentence."""
+        return self.measurements.why_none(self.query, self.system)
+
+    def found(self, statistic: str = "") -> Found:
+        """Return its number, or another statistic of the same."""
+        query = replace(self.query, statistic=statistic or self.query.statistic)
+        return evaluate(query, self.measurements, self.system)
+
+    def side(self) -> Side:
+        """Return its runs that have samples, and in each its sources, as the tests of difference take them.
+
+        Releases of a source without any sample are given to another one of its run, so that they count.
+        """
+        found: list[list[SourceSamples]] = []
+        for run in self.runs:
+            own = [one.as_source() for one in sources_of(self.query, self.measurements, run)]
+            if own:
+                lost = None if own[0].lost is None else own[0].lost + self._lost_without_sample(run)
+                found.append([replace(own[0], lost=lost), *own[1:]])
+        return found
+
+    def lost(self) -> int:
+        """Return how many releases are known to have no sample, of all runs."""
+        return sum(source.missing for run in self.side() for source in run)
+
+    def repetitions(self) -> list["QueriedSystem"]:
+        """Return the same for each repetition, as far as every point that was measured has it."""
+        runs = self.measurements.runs
+        own = {one.key: runs.get(one.key, ()) for one in self.measurements.points_of(self.query, self.system)}
+        return [
+            replace(
+                self,
+                measurements=replace(
+                    self.measurements, runs={key: each[number : number + 1] for key, each in own.items()}
+                ),
+            )
+            for number in range(min(map(len, filter(None, own.values())), default=0))
+        ]
+
+    def _lost_without_sample(self, run: StoredRun) -> int:
+        periods = run.manifest.header.periods_ns
+        return sum(
+            (book.missed or 0) + (book.dropped or 0)
+            for book in run.manifest.books
+            if book.source in periods and not book.recorded and matches(self.query.source, book.name)
+        )
 
 
 Known = dict[tuple[str, str], object]
@@ -137,9 +193,9 @@ class ClaimEvidence:
         system = self.systems.get(key, self.systems.get("", ""))
         queries = self.claim.queries[key]
         if not self.given.get("by-point"):
-            return tuple(QueriedSystem(one, system) for one in queries)
+            return tuple(QueriedSystem(one, system, self.measurements) for one in queries)
         return tuple(
-            _of_point(query, system, point)
+            self._of_point(query, system, point)
             for query in queries
             for point in self.measurements.points_of(query, system)
         )
@@ -165,6 +221,14 @@ class ClaimEvidence:
             raise ValueError(f"claim {self.claim.name}: {first} and {second} are not equally many")
         return list(zip(one, other, strict=True))
 
+    def _of_point(self, query: Query, system: str, point: PlanPoint) -> QueriedSystem:
+        free = {name: str(point.options[name]) for name in point.varying if name not in query.options}
+        load, deployment = query.load or point.load_spec, query.deployment or point.deployment.short
+        whole = replace(query, options={**query.options, **free}, load=load, deployment=deployment)
+        where = {} if query.load else {"load": load}
+        where |= {} if query.deployment else {"deployment": deployment}
+        return QueriedSystem(whole, system, self.measurements, tuple(sorted({**free, **where}.items())))
+
     def roles(self, of: str, otherwise: tuple[str, str]) -> tuple[str, str]:
         """Return the two keys of a test: of a pair, the role that is given under ``of`` and the other one."""
         if self.claim.about != "pair":
@@ -173,15 +237,6 @@ class ClaimEvidence:
         if named not in (ORDINARY, REAL_TIME):
             raise ValueError(f"claim {self.claim.name}: given.{of} is the role of a system")
         return named, REAL_TIME if named == ORDINARY else ORDINARY
-
-
-def _of_point(query: Query, system: str, point: PlanPoint) -> QueriedSystem:
-    free = {name: str(point.options[name]) for name in point.varying if name not in query.options}
-    load, deployment = query.load or point.load_spec, query.deployment or point.deployment.short
-    whole = replace(query, options={**query.options, **free}, load=load, deployment=deployment)
-    where = {} if query.load else {"load": load}
-    where |= {} if query.deployment else {"deployment": deployment}
-    return QueriedSystem(whole, system, tuple(sorted({**free, **where}.items())))
 
 
 def limit(told: Datum) -> float:
@@ -281,42 +336,3 @@ def _named(statistic: str, what: str) -> str:
         return _PHRASES[statistic].format(what or "sample")
     noun = _NOUNS.get(statistic, statistic)
     return f"{noun} of {what}" if what else noun
-
-
-# The samples that a query means, as the tests of difference take them.
-
-
-def side_of(place: QueriedSystem, measurements: Measurements) -> Side:
-    """Return the runs of a place that have samples, and in each its sources.
-
-    Releases of a source that has no sample at all are given to another one of its run, so that they count.
-    """
-    found: list[list[SourceSamples]] = []
-    for run in measurements.runs_of(place.query, place.system):
-        own = [one.as_source() for one in sources_of(place.query, measurements, run)]
-        silent = _lost_without_sample(place, run)
-        if own:
-            lost = None if own[0].lost is None else own[0].lost + silent
-            found.append([replace(own[0], lost=lost), *own[1:]])
-    return found
-
-
-def lost_of(place: QueriedSystem, measurements: Measurements) -> int:
-    """Return how many releases are known to have no sample, of all runs."""
-    return sum(source.missing for run in side_of(place, measurements) for source in run)
-
-
-def repetition(place: QueriedSystem, measurements: Measurements, number: int) -> Measurements:
-    """Return the same measurements with one run of each point that a place means."""
-    own = {one.key for one in measurements.points_of(place.query, place.system)}
-    runs = {key: tuple(runs[number : number + 1]) for key, runs in measurements.runs.items() if key in own}
-    return replace(measurements, runs=runs)
-
-
-def _lost_without_sample(place: QueriedSystem, run: StoredRun) -> int:
-    periods = run.manifest.header.periods_ns
-    return sum(
-        (book.missed or 0) + (book.dropped or 0)
-        for book in run.manifest.books
-        if book.source in periods and not book.recorded and matches(place.query.source, book.name)
-    )

@@ -63,7 +63,6 @@ from tautochrone.papers.claims.evidence import (
 )
 from tautochrone.papers.document import list_of, number_of
 from tautochrone.papers.measured import Absent, matches
-from tautochrone.papers.quantities import evaluate
 from tautochrone.run.conditions import whole_name
 from tautochrone.run.folder import StoredRun
 from tautochrone.selection import words as phrases
@@ -121,7 +120,7 @@ def says(evidence: ClaimEvidence) -> ClaimFinding:
     never = not wanted and number == 0
     lengths = evidence.takes(len(places)) if never else [0] * len(places)
     for place, label, takes in zip(places, labels(places), lengths, strict=True):
-        found = evaluate(place.query, evidence.measurements, place.system)
+        found = place.found()
         if isinstance(found, Absent):
             sides.append("open")
             absent.append((label, found.why))
@@ -242,9 +241,9 @@ def _judged(evidence: ClaimEvidence, key: str) -> Judgement | Absent:
     wanted = parse(str(evidence.given["require"]))
     runs: dict[str, StoredRun] = {}
     for place in evidence.places(key):
-        own = evidence.measurements.runs_of(place.query, place.system)
+        own = place.runs
         if not own:
-            return Absent(evidence.measurements.why_none(place.query, place.system))
+            return Absent(place.why_none)
         runs.update({run.id: run for run in own})
     return judge(wanted, list(runs.values()))
 
@@ -267,16 +266,16 @@ _WORST_FIRST: tuple[Answer, ...] = ("no", "open", "yes")
 
 def chosen(evidence: ClaimEvidence) -> ClaimFinding:
     """Judge whether the claimed one is chosen."""
-    given, measurements = evidence.given, evidence.measurements
+    given = evidence.given
     runs: dict[str, StoredRun] = {}
     reasons: dict[str, None] = {}
     places = evidence.places("runs")
     for place in places:
-        own = measurements.runs_of(place.query, place.system)
+        own = place.runs
         runs.update({run.id: run for run in own})
         reasons |= dict.fromkeys(_missing(evidence, place.query.of))
         if not own:
-            reasons[measurements.why_none(place.query, place.system)] = None
+            reasons[place.why_none] = None
     if not runs:
         raise UntoldError("not measured", *reasons)
     metric = parse_metric(str(given["metric"])) if "metric" in given else None
