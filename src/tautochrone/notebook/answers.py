@@ -45,10 +45,10 @@ from tautochrone.selection.tables import tables as tables_of
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.summary import BINNED, Summary, summarise_counts, summary_of
 
-# What a notebook shows: sentences, tables and charts; the numbers are in ``result``.
-
 if TYPE_CHECKING:
     import altair as alt
+
+# What a notebook shows: sentences, tables and charts; the numbers are in ``result``.
 
 
 # A chart is drawn here, so that it needs no network, and saved with the notebook.

@@ -37,6 +37,9 @@ from tautochrone.papers.document import Paper, read
 from tautochrone.run.place import REPORTS
 from tautochrone.run.store import Store
 
+if TYPE_CHECKING:  # drawing and reckoning take their time to load, and not every call needs them
+    from tautochrone.papers.answer import Length, Made
+
 # The studies that there are, and the plan of each.
 
 NAMES = ("garre2014", "laurich2004", "schmidt2002", "koh2013", "delgado2020")
@@ -95,9 +98,6 @@ def expected_s(document: PlanDocument) -> float:
 def _of_paper(name: str, document: PlanDocument) -> PlanDocument:
     return replace(document, paper=name)
 
-
-if TYPE_CHECKING:  # drawing and reckoning take their time to load, and not every call needs them
-    from tautochrone.papers.answer import Length, Made
 
 # Before anything is measured: which papers there are, and what is ahead.
 
