@@ -136,7 +136,7 @@ def _numbers(entry: TableEntry, unit: str) -> dict[str, object]:
     counts: dict[str, object] = {"bound": "at least" if found.beyond else ""}
     scale = 1.0
     if isinstance(found, MeasuredValue):
-        scale = 1.0 if found.text else factor(found.unit, unit)
+        scale = 1.0 if found.value is None else factor(found.unit, unit)
         ends = found.interval or (None, None)
         numbers |= {"least": found.least, "largest": found.largest}
         numbers |= dict(zip(("interval_low", "interval_high"), ends, strict=True))

@@ -307,9 +307,9 @@ def _ours(
         if isinstance(one, Absent):
             return TableEntry(NOT_AVAILABLE, one, () if common else (footnotes.letter(one.why),))
         resolution = resolution_ns(measurements, query, system.name)
-        text = shown(one, units[row][column], least[row][column], resolution)
         if one.value == 0 and not one.text:
-            text = _nothing(table, units, row, column) or text
+            one = replace(one, text=_nothing(table, units, row, column))
+        text = shown(one, units[row][column], least[row][column], resolution)
         return TableEntry(text, one, (footnotes.letter(one.note),) if one.note else ())
 
     notes = (footnotes.letter(common),) if common else ()
