@@ -8,7 +8,7 @@ from playwright.sync_api import Browser
 from test_report_terminal import on_terminal, tauto
 
 import middleware_runs as made
-from middleware_presented import notes, over_clients, recorded, shown
+from middleware_presented import notes, over_clients, recorded, said, shown
 from tautochrone.answer import evidence, figure, page
 from tautochrone.base.errors import UsageError
 from tautochrone.comparison import tables
@@ -74,27 +74,27 @@ def test_sections_and_resident_memory_are_shown_with_what_is_lacking(store: Stor
         made.footprint(store, transport="tcp", absent={"libraries": "sockets are the system's own"}),
     ]
     grids = shown(*runs)
-    assert [row[:2] for row in grids[0].rows] == [
+    assert [row[:2] for row in said(grids[0])] == [
         ("TCP", "static library"),
         ("TCP", "tauto-servants-tcp-dynamic, linked dynamically"),
         ("omniORB", "libomniorb.a, static library"),
         ("omniORB", "tauto-servants-omniorb-dynamic, linked dynamically"),
     ]
-    assert grids[0].rows[0][2:] == ("N/A",) * 5
-    assert grids[0].rows[2][2:] == ("9,216.0", "1.0", "2.0", "4.0", "9,223.0")
+    assert said(grids[0])[0][2:] == ("N/A",) * 5
+    assert said(grids[0])[2][2:] == ("9,216.0", "1.0", "2.0", "4.0", "9,223.0")
     assert "N/A, TCP, static library: sockets are the system's own." in notes(grids)
     assert grids[1].title == "Memory of the running server in KiB"
-    assert "48.8" in [row[-1] for row in grids[2].rows]
+    assert "48.8" in [row[-1] for row in said(grids[2])]
 
 
 def test_a_program_that_can_not_be_linked_statically_is_shown_with_the_reason(store: Store) -> None:
     library = {"text": 1000, "rodata": 100, "data": 10, "bss": 1}
     why = "it can't be linked with libzeromq.a"
     sizes = shown(made.footprint(store, transport="zeromq", library=library, absent={"static": why}))[0]
-    assert ("ZeroMQ", "program, static", *("N/A",) * 5) in sizes.rows
+    assert ("ZeroMQ", "program, static", *("N/A",) * 5) in said(sizes)
     assert f"N/A, ZeroMQ, program, static: {why}." in sizes.notes
     usual = shown(made.footprint(store, transport="tcp"))[0]
-    assert "program, static" not in [row[1] for row in usual.rows]
+    assert "program, static" not in [row[1] for row in said(usual)]
 
 
 def test_a_run_that_does_not_tell_the_sizes_of_files_says_so(store: Store) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import middleware_runs as made
-from middleware_presented import cell, notes, over_clients, shown
+from middleware_presented import cell, notes, over_clients, said, shown
 from middleware_runs import US
 from tautochrone.middleware.latency_judge import RESPONSE, ROUND_TRIP, latency_of, slope_of
 from tautochrone.run.store import Store
@@ -71,7 +71,7 @@ def test_a_serving_thread_that_changed_while_serving_is_a_warning(store: Store) 
 
 def test_a_server_elsewhere_is_named_instead_of_the_place(store: Store) -> None:
     near, far = made.latency(store, clients=2), made.latency(store, clients=2, server="10.0.0.2")
-    assert "TCP, pinned, server 10.0.0.2" in [row[0] for row in shown(near, far)[0].rows]
+    assert "TCP, pinned, server 10.0.0.2" in [row[0] for row in said(shown(near, far)[0])]
     on_board = made.latency(store, clients=2, server="10.0.0.2", server_on="ssh:board", place="free")
     assert "TCP, not pinned, server ssh:board" in shown(on_board)[0].title
     beside = made.latency(store, clients=2, server="127.0.0.1", server_on="local", place="different")
@@ -94,14 +94,14 @@ def test_clients_that_are_not_released_together_are_told_as_such(store: Store) -
     usual, spread = made.latency(store, clients=2), made.latency(store, clients=2, phase="spread")
     assert "phase" not in shown(usual)[0].title
     assert "TCP, one CPU, phase spread" in shown(spread)[0].title
-    assert "TCP, one CPU, phase together" in [row[0] for row in shown(usual, spread)[0].rows]
+    assert "TCP, one CPU, phase together" in [row[0] for row in said(shown(usual, spread)[0])]
 
 
 def test_fifty_clients_are_folded_and_none_of_the_worst_is_left_out(store: Store) -> None:
     run = made.latency(store, clients=50, calls=40)
     each = next(grid for grid in shown(run) if "each client" in grid.title)
     worst = max(latency_of(run).each, key=lambda one: one.round_trip.maximum if one.round_trip else 0)
-    names = [row[0] for row in each.rows]
+    names = [row[0] for row in said(each)]
     assert len(names) <= 12
     assert {"C0", "C1", "C50", worst.name} <= set(names)
     assert f"Left out: {51 - len(names)} clients" in notes([each])

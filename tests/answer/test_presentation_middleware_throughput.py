@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import middleware_runs as made
-from middleware_presented import cell, notes, recorded, shown
+from middleware_presented import cell, heads, notes, recorded, said, shown
 from middleware_runs import US
 from tautochrone.middleware.throughput_judge import throughput_of
 from tautochrone.middleware.throughput_words import order_of
@@ -96,8 +96,8 @@ def test_bytes_per_second_count_each_argument_once(store: Store) -> None:
     assert row.rate is not None
     assert row.megabytes_per_s == pytest.approx(row.rate.value * 4096 / 1e6)
     sequences = next(grid for grid in shown(run) if "MB/s" in grid.title)
-    assert sequences.columns == ("", "1", "1,024")
-    assert [row[0] for row in sequences.rows] == ["longs, two-way", "longs, one-way, drained"]
+    assert heads(sequences) == ["", "1", "1,024"]
+    assert [row[0] for row in said(sequences)] == ["longs, two-way", "longs, one-way, drained"]
 
 
 def test_a_run_cut_off_half_way_has_the_rates_of_what_it_did(store: Store) -> None:
@@ -134,7 +134,7 @@ def test_transports_stand_beside_each_other_sockets_first(store: Store) -> None:
         for place in ("different", "same")
     ]
     two_way = shown(*runs)[0]
-    assert [row[0] for row in two_way.rows] == [
+    assert [row[0] for row in said(two_way)] == [
         "TCP, one CPU",
         "TCP, two CPUs",
         "omniORB, one CPU",

@@ -8,10 +8,9 @@ from playwright.sync_api import Browser, Locator
 
 import tire_runs
 from tautochrone.answer import evidence, figure, page
-from tautochrone.answer.blocks import Grid
 from tautochrone.answer.charts.theme import PAGE
+from tautochrone.answer.document import TypedTable
 from tautochrone.answer.render.terminal import split, widths
-from tautochrone.answer.views import grids
 from tautochrone.judge.loops import judge_runs
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
@@ -29,14 +28,14 @@ def troubled(store: Store) -> StoredRun:
     return tire_runs.troubled(store)
 
 
-def shown(*runs: StoredRun) -> dict[str, Grid]:
+def shown(*runs: StoredRun) -> dict[str, TypedTable]:
     labels = [str(at) for at in range(len(runs))] if len(runs) > 1 else [""]
-    return {grid.title: grid for grid in TirePresentation().grids(runs, labels)}
+    return {table.title: table for table in TirePresentation().grids(runs, labels)}
 
 
-def row(grid: Grid, name: str) -> dict[str, str]:
-    found = next(cells for cells in grid.rows if cells[0].startswith(name))
-    return dict(zip(grid.columns, found, strict=True))
+def row(table: TypedTable, name: str) -> dict[str, str]:
+    found = next(cells for cells in table.rows if cells[0].shown.startswith(name))
+    return {column.head: cell.shown for column, cell in zip(table.columns, found, strict=True)}
 
 
 def test_deadlines_are_counted_with_their_bound_and_the_longest_step_is_explained(
@@ -56,7 +55,7 @@ def test_deadlines_are_counted_with_their_bound_and_the_longest_step_is_explaine
 def test_equation_1_has_each_row_s_own_worst_and_the_worst_step_s_three_numbers(troubled: StoredRun) -> None:
     equation = shown(troubled)["T = T_i + T_s + T_w in us, T = 10 ms"]
 
-    in_worst = [float(cells[-1].replace(",", "")) for cells in equation.rows]
+    in_worst = [float(cells[-1].shown.replace(",", "")) for cells in equation.rows]
     assert sum(in_worst) == pytest.approx(10_000)
     assert row(equation, "T_w")["worst"] == row(equation, "T_w")["in the worst step"] == "-4,186.000"
     threads = shown(troubled)["T_i and T_s of each thread in us"]
@@ -108,8 +107,8 @@ def test_time_that_a_real_fast_thread_was_kept_off_its_cpu_is_told(store: Store)
 
 
 def test_no_table_breaks_a_number_on_a_narrow_terminal(troubled: StoredRun) -> None:
-    for grid in shown(troubled).values():
-        for part in split(grids.view(grid), 80):
+    for table in shown(troubled).values():
+        for part in split(table, 80):
             for at, width in enumerate(widths(part, 80)):
                 texts = [part.columns[at].head, *(row[at].shown for row in part.rows)]
                 assert max(len(word) for text in texts for word in text.split(" ")) <= width

@@ -11,6 +11,7 @@ from rich.console import Console
 
 import middleware_runs as made
 from middleware_grids import options_typed
+from middleware_presented import cell
 from middleware_servers import needs
 from real import tauto
 from tautochrone.answer import evidence, figure
@@ -125,9 +126,8 @@ def test_sentences_and_tables_tell_the_same_rate(store: Store) -> None:
     lanes = lanes_of(runs, throughput_of)
     told = next(one for one in throughput_words.sentences(lanes) if "One-way" in one)
     table = next(one for one in throughput_tables.tables(lanes) if one.title.startswith("One-way"))
-    (fastest,) = [row for row in table.rows if row[0] == "TCP, one CPU"]
-    shown = fastest[table.columns.index("octet")].partition(" ")[0]
-    assert f"with {shown} per second" in told
+    drained = cell(table, "TCP, one CPU", "octet").partition(" ")[0]
+    assert f"with {drained} per second" in told
 
 
 def test_a_policy_without_priorities_is_said_once_and_is_in_no_title(store: Store) -> None:
@@ -177,7 +177,7 @@ def test_one_call_has_no_jitter_and_a_table_of_nothing_is_a_line(store: Store) -
     assert not [grid for grid in grids if "99 %" in grid.title]
     assert [note for grid in grids for note in grid.notes if note.startswith("Too few: ")]
     each = next(grid for grid in grids if grid.title.startswith("Round trips of each client"))
-    assert [row[each.columns.index("jitter")] for row in each.rows if row[0] == "C1"] == ["N/A"]
+    assert cell(each, "C1", "jitter") == "N/A"
 
 
 def test_each_drawing_says_what_it_is_of(store: Store) -> None:

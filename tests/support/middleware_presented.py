@@ -6,26 +6,36 @@ from pathlib import Path
 import middleware_runs as made
 from middleware_servers import needs
 from real import PATIENCE_S, policy_options, sealed
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.document import TypedTable
 from tautochrone.answer.experiments import presentation_of
+from tautochrone.answer.views.grids import view
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe
 
 
-def shown(*runs: StoredRun) -> list[Grid]:
+def shown(*runs: StoredRun) -> list[TypedTable]:
     presentation = presentation_of(runs[0].manifest.experiment)
     assert presentation is not None
-    return presentation.grids(runs, [str(at) for at in range(len(runs))])
+    return list(map(view, presentation.grids(runs, [str(at) for at in range(len(runs))])))
 
 
-def cell(grid: Grid, row: str, column: str) -> str:
-    found = next(cells for cells in grid.rows if cells[0] == row)
-    return found[grid.columns.index(column)]
+def cell(table: TypedTable, row: str, column: str) -> str:
+    found = next(cells for cells in table.rows if cells[0].shown == row)
+    return found[heads(table).index(column)].shown
 
 
-def notes(grids: list[Grid]) -> str:
-    return " ".join(note for grid in grids for note in grid.notes)
+def said(table: TypedTable) -> list[tuple[str, ...]]:
+    """The rows of a table as they are read."""
+    return [tuple(cell.shown for cell in row) for row in table.rows]
+
+
+def heads(table: TypedTable) -> list[str]:
+    return [one.head for one in table.columns]
+
+
+def notes(tables: list[TypedTable]) -> str:
+    return " ".join(note for table in tables for note in table.notes)
 
 
 def over_clients(store: Store, rise_ns: float, **more: object) -> list[StoredRun]:

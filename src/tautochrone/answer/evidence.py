@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from tautochrone.answer.blocks import Figure, Grid
+from tautochrone.answer.document import TypedTable
 from tautochrone.answer.experiments import Presentation, beginning_of, presentation_of
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.series import Bins, CumulativeCurve, Envelope, Marks, MaximaCurve, Series
@@ -65,7 +66,7 @@ class Presented:
     runs: tuple[StoredRun, ...]
     labels: tuple[str, ...]
 
-    def grids(self) -> list[Grid]:
+    def grids(self) -> Sequence[Grid | TypedTable]:
         """Its tables."""
         return self.presentation.grids(self.runs, self.labels)
 

@@ -165,8 +165,8 @@ def grid_parts(results: GridResults) -> Iterator[DocumentPart]:
     def drawn() -> Iterator[Block]:
         yield from map(Drawing, all_made("Its figures", lambda: kind.figures(results, "grid")))
 
-    def numbers(*of: Callable[[Any], list[Grid]]) -> Iterator[Block]:
-        yield from (grids.view(table) for tables_of in of for table in tables_of(results))
+    def numbers(*of: Callable[[Any], list[TypedTable]]) -> Iterator[Block]:
+        yield from (table for tables_of in of for table in tables_of(results))
 
     sketch = Drawing(Figure("", (), ()), sketch=lambda width: kind.picture(results, width or _NO_TERMINAL))
     yield part(kind.title, sentences, id="grid")

@@ -15,7 +15,8 @@ from tautochrone.run.conditions import PlanCell
 from tautochrone.target.middleware import FOOTPRINT, LATENCY, THROUGHPUT
 
 if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure, Grid
+    from tautochrone.answer.blocks import Figure
+    from tautochrone.answer.document import TypedTable
     from tautochrone.measure.document.expand import PlanPoint
     from tautochrone.run.folder import StoredRun
 
@@ -66,12 +67,12 @@ class GridKind:
     title: str
     gather: Callable[[GridRuns], GridResults]
     sentences: Callable[[Any], list[str]]
-    tables: Callable[[Any], list[Grid]]
+    tables: Callable[[Any], list[TypedTable]]
     figures: Callable[[Any, str], list[Figure]]
     as_table: Callable[[Any], dict[str, object]]
     picture: Callable[[Any, int], list[str]] = lambda *_: []
-    tables_in_short: Callable[[Any], list[Grid]] | None = None
-    details: Callable[[Any], list[Grid]] = lambda _: []
+    tables_in_short: Callable[[Any], list[TypedTable]] | None = None
+    details: Callable[[Any], list[TypedTable]] = lambda _: []
     again: Callable[[Any], list[str]] = lambda _: []
     order: str = ""
 

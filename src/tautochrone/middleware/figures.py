@@ -21,11 +21,10 @@ from tautochrone.middleware.latency_judge import (
     low_of,
     places_of,
 )
-from tautochrone.middleware.throughput_judge import name_of
+from tautochrone.middleware.throughput_judge import Kind, name_of
 from tautochrone.middleware.throughput_tables import (
     MOST_IN_FULL,
     WAYS,
-    Kind,
     ThroughputLane,
     answered,
     drained,
@@ -136,14 +135,14 @@ def _spread(lanes: Sequence[LatencyLane], prefix: str) -> Iterator[Figure]:
     several = sum(len(lane.runs) for lane in lanes) > 1
     for lane in lanes:
         for number, run in enumerate(lane.runs):
-            which = f", run {number + 1}" if len(lane.runs) > 1 else ""
+            which = f"run {number + 1}" if len(lane.runs) > 1 else ""
             for role, clients in (("C0", run.high), ("lower clients", run.low)):
                 for measure, words in ((ROUND_TRIP, "round trip"), (RESPONSE, "from the release")):
                     summary = clients.measured.get(measure) if clients else None
                     if summary is None:
                         continue
                     panel = f"{role}, {words}" if several else ""
-                    name = f"{lane.name}{which}".replace(", ", "\n", 1) if several else f"{role}\n{words}"
+                    name = lane.in_two_lines(which) if several else f"{role}\n{words}"
                     rank = lane.mark.of if several else 0 if role == "C0" else 1
                     lines.setdefault(panel, []).append(rows.SummaryLine(name, summary, rank=rank))
     lines = {panel: own for panel, own in lines.items() if len(own) <= 2 * _MOST_LINES}
@@ -259,7 +258,7 @@ def _calls(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]:
             lines = [line for kind in kinds_of([lane]) for line in _two_way(lane, kind)]
             panels.append((PanelPlace(f"{prefix}-calls", at), lane.name if len(lanes) > 1 else "", lines))
     else:
-        lines = [line for lane in lanes for line in _two_way(lane, ("octet", 0), lane.name)]
+        lines = [line for lane in lanes for line in _two_way(lane, ("octet", 0), lane.in_two_lines())]
         panels.append((PanelPlace(f"{prefix}-calls"), "with an octet", lines))
     panels = [one for one in panels if one[2]]
     span_ns = [value for _, _, lines in panels for value in rows.extent_of_summaries(lines)]
@@ -283,4 +282,4 @@ def _two_way(lane: ThroughputLane, kind: Kind, name: str = "") -> Iterator[rows.
     """Draw the calls of a type in the first run of a lane that has it."""
     for row in of_lane(lane, TWO_WAY, kind)[:1]:
         if row.summary is not None:
-            yield rows.SummaryLine(name.replace(", ", "\n", 1) or row.name, row.summary, rank=lane.mark.of)
+            yield rows.SummaryLine(name or row.name, row.summary, rank=lane.mark.of)

@@ -5,10 +5,10 @@ from dataclasses import asdict
 
 from msgspec import structs
 
-from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import series_tone
-from tautochrone.answer.typeset import number
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, words
 from tautochrone.base.words import plural
 from tautochrone.middleware import charts
 from tautochrone.middleware.charts import MemoryBar
@@ -21,14 +21,16 @@ from tautochrone.middleware.footprint_judge import (
     Resident,
     served,
 )
-from tautochrone.middleware.lanes import NA, Lane
+from tautochrone.middleware.lanes import Lane
 
 FootprintLane = Lane[FootprintRun]
 
 _KIB = 1024
-_SIZES = ("", "what", *SECTIONS, "together")
-_RESIDENT = ("", "servants", "threads", "private", "shared", "resident", "proportional", "anonymous", "peak")
-_GROWTH = ("", *MOMENTS, "per servant")
+_SIZES = columns("", "what", *SECTIONS, "together")
+_RESIDENT = columns(
+    "", "servants", "threads", "private", "shared", "resident", "proportional", "anonymous", "peak"
+)
+_GROWTH = columns("", *MOMENTS, "per servant")
 _LINKED = {"static": "statically", "dynamic": "dynamically"}
 _PARTS, _COLORS = ("private", "shared"), (0, 4, 2, 1)
 _SQUARE = "M5 1h12v10h-12z"
@@ -47,7 +49,7 @@ _READ = (
 )
 
 
-def tables(lanes: Sequence[FootprintLane]) -> list[Grid]:
+def tables(lanes: Sequence[FootprintLane]) -> list[TypedTable]:
     """Sizes by section, memory of the server, and how it grew with the servants."""
     return [*_sizes(lanes), *_resident(lanes), *_growth(lanes)]
 
@@ -62,8 +64,8 @@ def sentences(lanes: Sequence[FootprintLane]) -> list[str]:
         if len(found) > 1:
             least, most = min(found, key=lambda name: found[name]), max(found, key=lambda name: found[name])
             said.append(
-                f"{what}: {least} has the smallest with {_kib(found[least])} KiB, {most} the largest with "
-                f"{_kib(found[most])} KiB."
+                f"{what}: {least} has the smallest with {_in_kib(found[least])} KiB, {most} the largest with "
+                f"{_in_kib(found[most])} KiB."
             )
     return said
 
@@ -154,22 +156,22 @@ def as_table(lanes: Sequence[FootprintLane]) -> dict[str, object]:
     }
 
 
-def _sizes(lanes: Sequence[FootprintLane]) -> Iterator[Grid]:
-    rows: list[tuple[str, ...]] = []
+def _sizes(lanes: Sequence[FootprintLane]) -> Iterator[TypedTable]:
+    rows: list[tuple[TypedCell, ...]] = []
     notes: dict[str, None] = {_SECTIONS: None}
     lacking: dict[str, list[str]] = {}
 
     def lacks(lane: FootprintLane, name: str, what: str) -> None:
-        rows.append((lane.name, what, *(NA,) * 5))
+        rows.append((words(lane.name), words(what), *(_kib(None),) * 5))
         lacking.setdefault(_why(lane, name, what), []).append(lane.setting.title)
 
     for lane in lanes:
         run = lane.runs[0]
-        rows += [(lane.name, f"{one.name}, {one.linked} library", *_binary(one)) for one in run.libraries]
+        rows += [_binary(lane, f"{one.name}, {one.linked} library", one) for one in run.libraries]
         if not any(one.linked == STATIC for one in run.libraries):
             lacks(lane, "libraries", "static library")
         rows += [
-            (lane.name, f"{one.name}, linked {_LINKED.get(one.linked, '')}".rstrip(), *_binary(one))
+            _binary(lane, " ".join(filter(None, (f"{one.name}, linked", _LINKED.get(one.linked)))), one)
             for one in run.programs
         ]
         if not run.programs:
@@ -182,13 +184,7 @@ def _sizes(lanes: Sequence[FootprintLane]) -> Iterator[Grid]:
     built = dict.fromkeys(lane.runs[0].built for lane in lanes if lane.runs[0].built)
     if built:
         notes[f"Programs built with {'; '.join(built)}."] = None
-    yield Grid(
-        "Size in KiB by section, as Figure 7 of schmidt2002",
-        _SIZES,
-        tuple(rows),
-        tuple(notes),
-        words=("what",),
-    )
+    yield TypedTable("Size in KiB by section, as Figure 7 of schmidt2002", _SIZES, tuple(rows), tuple(notes))
 
 
 def _why(lane: FootprintLane, name: str, what: str) -> str:
@@ -197,52 +193,54 @@ def _why(lane: FootprintLane, name: str, what: str) -> str:
         if name == "libraries" and lane.runs[0].libraries
         else "the run does not tell the sizes of files"
     )
-    return f"{what}: {why.rstrip('.')}."
+    return f"{what}: {why}."
 
 
-def _binary(one: Binary) -> tuple[str, ...]:
-    return *(_kib(size) for size in one.sections), _kib(one.total)
+def _binary(lane: FootprintLane, what: str, one: Binary) -> tuple[TypedCell, ...]:
+    return words(lane.name), words(what), *map(_kib, (*one.sections, one.total))
 
 
-def _resident(lanes: Sequence[FootprintLane]) -> Iterator[Grid]:
-    rows = [(lane.name, *_read(one)) for lane in lanes if (one := served(lane.runs)) is not None]
+def _resident(lanes: Sequence[FootprintLane]) -> Iterator[TypedTable]:
+    rows = [(words(lane.name), *_read(one)) for lane in lanes if (one := served(lane.runs)) is not None]
     if rows:
-        yield Grid("Memory of the running server in KiB", _RESIDENT, tuple(rows), (_READ,))
+        yield TypedTable("Memory of the running server in KiB", _RESIDENT, tuple(rows), (_READ,))
 
 
-def _read(one: Resident) -> tuple[str, ...]:
+def _read(one: Resident) -> tuple[TypedCell, ...]:
     sizes = (one.private, one.shared, one.resident, one.proportional, one.anonymous, one.peak)
-    return number(one.servants), number(one.threads), *map(_kib, sizes)
+    return count(one.servants), count(one.threads), *map(_kib, sizes)
 
 
-def _growth(lanes: Sequence[FootprintLane]) -> Iterator[Grid]:
+def _growth(lanes: Sequence[FootprintLane]) -> Iterator[TypedTable]:
     """Make the table of private memory from moment to moment, and of what a servant more takes."""
     rows = []
     for lane in lanes:
         memory = [one for run in lane.runs for one in run.memory]
         counts = sorted({one.servants for one in memory if one.servants is not None})
-        for count in counts:
-            at = {one.moment: one.private for one in memory if one.servants == count}
+        for servants in counts:
+            at = {one.moment: one.private for one in memory if one.servants == servants}
             rows.append(
                 (
-                    f"{lane.name}, {plural(count, 'servant')}",
+                    words(f"{lane.name}, {plural(servants, 'servant')}"),
                     *(_kib(at.get(moment)) for moment in MOMENTS),
-                    _per_servant(memory, counts) if count == counts[-1] else "-",
+                    _per_servant(memory, counts)
+                    if servants == counts[-1]
+                    else TypedCell(None, "number", "-"),
                 )
             )
     if rows:
         note = (
             "Per servant: what one servant more takes after the calls, from the least to the largest number."
         )
-        yield Grid("Private memory of the server as it went on, in KiB", _GROWTH, tuple(rows), (note,))
+        yield TypedTable("Private memory of the server as it went on, in KiB", _GROWTH, tuple(rows), (note,))
 
 
-def _per_servant(memory: Sequence[Resident], counts: Sequence[int]) -> str:
+def _per_servant(memory: Sequence[Resident], counts: Sequence[int]) -> TypedCell:
     there = {one.servants: one.private for one in memory if one.moment == MOMENTS[-1]}
     first, last = there.get(counts[0]), there.get(counts[-1])
     if first is None or last is None or counts[0] == counts[-1]:
-        return NA
-    return f"{(last - first) / (counts[-1] - counts[0]) / _KIB:,.1f}"
+        return _kib(None)
+    return _kib((last - first) / (counts[-1] - counts[0]))
 
 
 def _static(lane: FootprintLane) -> Binary | None:
@@ -256,5 +254,9 @@ def _known(parts: Sequence[int | None]) -> tuple[int, ...]:
     return held if len(held) == len(parts) else ()
 
 
-def _kib(size: int | None) -> str:
-    return NA if size is None else f"{size / _KIB:,.1f}"
+def _kib(size: float | None) -> TypedCell:
+    return TypedCell(size, "number", "" if size is None else _in_kib(size))
+
+
+def _in_kib(size: float) -> str:
+    return f"{size / _KIB:,.1f}"

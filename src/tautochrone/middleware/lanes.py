@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from tautochrone.answer.charts.signs import LaneSign, Sign
+from tautochrone.answer.document import TypedCell, micros
 from tautochrone.answer.labels import typed_title
 from tautochrone.answer.numbers import interval, quantile_name
-from tautochrone.answer.typeset import number
+from tautochrone.answer.typeset import number, plain
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import listed
 from tautochrone.judge.middleware_setting import (
@@ -33,22 +34,19 @@ SHOWN = (0.5, 0.99, 0.999)
 """The quantiles that tables have."""
 
 
-def quantile(summary: Summary | None, q: float) -> str:
-    """In us, without its interval; `TOO_FEW` where there is no interval for it."""
-    if summary is None:
-        return NA
-    found = _of(summary, q)
-    return TOO_FEW if found is None or found.value is None else format_us(found.value)
+def quantile(summary: Summary | None, q: float) -> TypedCell:
+    """Return the cell of a quantile; `TOO_FEW` where there is no interval for it."""
+    return micros(None) if summary is None else micros(value_of(summary, q), TOO_FEW)
 
 
-def with_interval(summary: Summary | None, q: float) -> str:
-    """In us, with its interval at 95 %: ``22.1 (21.9 to 22.4)``."""
-    if summary is None:
-        return NA
+def with_interval(summary: Summary, q: float) -> TypedCell:
+    """Return the cell of a quantile with its interval at 95 %: ``22.1 (21.9 to 22.4)``."""
     found = _of(summary, q)
     if found is None or found.value is None:
-        return TOO_FEW
-    return f"{format_us(found.value)} ({interval(found)})"
+        return micros(None, TOO_FEW)
+    return TypedCell(
+        found.value, "ns", f"{format_us(found.value)} ({interval(found)})", found.low, found.high
+    )
 
 
 def value_of(summary: Summary, q: float) -> int | None:
@@ -60,7 +58,7 @@ def value_of(summary: Summary, q: float) -> int | None:
 def too_few(summaries: Iterable[Summary | None]) -> list[str]:
     """Why some of the shown quantiles have no value: a sentence, or none."""
     needed = {
-        quantile_name(one.q).replace("\u00a0", " "): one.samples_needed
+        plain(quantile_name(one.q)): one.samples_needed
         for summary in summaries
         if summary is not None
         for one in summary.quantiles
@@ -70,10 +68,8 @@ def too_few(summaries: Iterable[Summary | None]) -> list[str]:
     return [f"Too few: {told}."] if needed else []
 
 
-def rate(value: float | None) -> str:
-    """Operations per second, or MB/s, to four digits and never in powers of ten."""
-    if value is None:
-        return NA
+def rate(value: float) -> str:
+    """Say operations per second, or MB/s, to four digits and never in powers of ten."""
     if value >= 1000:
         digits = len(str(round(value))) - 4
         return f"{round(value, -max(0, digits)):,.0f}"
@@ -96,15 +92,17 @@ def _of(summary: Summary, q: float) -> Quantile | None:
     return next((one for one in summary.quantiles if one.q == q), None)
 
 
-_PARAMETERS = {  # in which lanes may differ, with their words
-    "policy": "policy",
-    "priority": "priority",
-    "overrun": "overrun",
-    "service_time_ns": "service time",
-    "patience_ns": "patience",
-    "rate_high_hz": "C0 at (Hz)",
-    "rate_low_hz": "lower clients at (Hz)",
+_Show = Callable[[Any], str]
+_PARAMETERS: dict[str, tuple[str, _Show]] = {  # in which lanes may differ: their words, how a value is said
+    "policy": ("policy", str),
+    "priority": ("priority", str),
+    "overrun": ("overrun", str),
+    "service_time_ns": ("service time", format_duration),
+    "patience_ns": ("patience", format_duration),
+    "rate_high_hz": ("C0 at (Hz)", str),
+    "rate_low_hz": ("lower clients at (Hz)", str),
 }
+_SERVED = {"cpu": "CPU"}  # of what threads that served have, what is not called as a run tells it
 _ALIKE, _OTHER = "idle", "other"
 _NO_PRIORITIES = (
     "under policy other priorities are N/A: C0 and its servant are no more urgent than the lower clients."
@@ -123,6 +121,7 @@ class Lane(Generic[_Reduced]):
         group: the transport; ``variant``: in what else it differs from other lanes, as the place.
         mark: colour, shape and filling: those of its transport, filled or not by what else it differs in.
         runs: reduced, in the order in which they were given.
+        parts: of the name: the transport, then the variant's.
     """
 
     name: str
@@ -131,6 +130,17 @@ class Lane(Generic[_Reduced]):
     variant: str
     mark: LaneSign
     runs: tuple[_Reduced, ...]
+    parts: tuple[str, ...] = ()
+
+    @property
+    def without_place(self) -> str:
+        """The name where the place was said before."""
+        return ", ".join(one for one in self.parts if one != self.setting.where)
+
+    def in_two_lines(self, run: str = "") -> str:
+        """Return the name with a line for the transport and one for the rest, to which a run may belong."""
+        first, *rest = self.parts
+        return "\n".join(filter(None, (first, ", ".join(filter(None, (*rest, run))))))
 
     @property
     def told(self) -> dict[str, object]:
@@ -147,28 +157,19 @@ def lanes_of(
     Args:
         where: the place is said in their names also where all have the same.
     """
-    groups: dict[tuple[str, ...], list[StoredRun]] = {}
+    groups: dict[_Traits, list[StoredRun]] = {}
     for run in runs:
         groups.setdefault(_traits(run.manifest), []).append(run)
     keys = sorted(groups, key=lambda key: _order(groups[key][0].manifest))
-    names = _names(keys, where=where)
     settings = [setting_of(groups[key][0].manifest) for key in keys]
     transports = list(dict.fromkeys(one.transport for one in settings))
-    several = len(transports) > 1
-    variants = list(dict.fromkeys(key[2:] for key in keys))
+    variants = list(dict.fromkeys(key.variant for key in keys))
     lanes = []
-    for key, name, setting in zip(keys, names, settings, strict=True):
-        of, variant = transports.index(setting.transport), variants.index(key[2:])
-        lanes.append(
-            Lane(
-                name,
-                setting,
-                setting.title,
-                name.partition(", ")[2],
-                LaneSign(of, variant) if several else LaneSign(variant, 0),
-                tuple(map(reduce, groups[key])),
-            )
-        )
+    for key, parts, setting in zip(keys, _names(keys, where=where), settings, strict=True):
+        of, variant = transports.index(setting.transport), variants.index(key.variant)
+        mark = LaneSign(of, variant) if len(transports) > 1 else LaneSign(variant, 0)
+        own = tuple(map(reduce, groups[key]))
+        lanes.append(Lane(", ".join(parts), setting, setting.title, ", ".join(parts[1:]), mark, own, parts))
     return lanes
 
 
@@ -219,62 +220,80 @@ def _order(manifest: Manifest) -> tuple[Any, ...]:
     return place_of(setting.transport), place, manifest.created
 
 
-def _traits(manifest: Manifest) -> tuple[str, ...]:
-    """In what lanes may differ, in words; the transport and its version first."""
+class _Traits(NamedTuple):
+    """In what lanes may differ, in words."""
+
+    transport: str
+    version: str
+    place: str
+    title: str
+    load: str
+    deployment: str
+    target: str
+    phase: str
+    parameters: tuple[str, ...]
+
+    @property
+    def variant(self) -> tuple[str | tuple[str, ...], ...]:
+        """All but the transport and its version."""
+        return self[2:]
+
+
+def _traits(manifest: Manifest) -> _Traits:
     setting, told = setting_of(manifest), manifest.header.parameters
     conditions = manifest.conditions
-    load = conditions.load or _ALIKE
     where = conditions.remote
-    return (
+    return _Traits(
         setting.title,
         setting.version or "",
         setting.where,
         typed_title(manifest),
-        f"load {load}",
+        conditions.load or _ALIKE,
         conditions.deployment_name or "as it is",
         where if where and where != LOCAL else "this machine",
-        f"phase {told.get('phase', TOGETHER)}",
-        *(
-            "" if told.get(name) is None else f"{words} {_value(name, told[name])}"
-            for name, words in _PARAMETERS.items()
+        str(told.get("phase", TOGETHER)),
+        tuple(
+            "" if told.get(name) is None else f"{words} {show(told[name])}"
+            for name, (words, show) in _PARAMETERS.items()
         ),
     )
 
 
-def _value(name: str, value: object) -> str:
-    return format_duration(value) if name.endswith("_ns") and isinstance(value, int) else str(value)
-
-
-def _names(keys: Sequence[tuple[str, ...]], *, where: bool) -> list[str]:
-    """Transport, place, and a phase that is not the usual one always; of the rest what differs."""
+def _names(keys: Sequence[_Traits], *, where: bool) -> list[tuple[str, ...]]:
+    """Return the parts of the names: transport, place, an unusual phase, and of the rest what differs."""
     if not keys:
         return []
-    differ = [len(set(column)) > 1 for column in zip(*keys, strict=True)]
-    shown = [True, False, where or differ[2], *differ[3:]]
-    versions = {title: {key[1] for key in keys if key[0] == title} for title in {key[0] for key in keys}}
-    return [
-        ", ".join(
-            filter(
-                None,
-                [
-                    f"{key[0]} {key[1]}" if len(versions[key[0]]) > 1 else key[0],
-                    *(
-                        part
-                        for part, told in zip(key[1:], shown[1:], strict=True)
-                        if told or part == f"phase {SPREAD}"
-                    ),
-                ],
-            )
+    differ = {
+        name
+        for name, column in zip(_Traits._fields, zip(*keys, strict=True), strict=True)
+        if len(set(column)) > 1
+    }
+    parameters = [len(set(column)) > 1 for column in zip(*(key.parameters for key in keys), strict=True)]
+    versions = {
+        title: {key.version for key in keys if key.transport == title}
+        for title in {key.transport for key in keys}
+    }
+
+    def parts(key: _Traits) -> tuple[str, ...]:
+        told = (
+            f"{key.transport} {key.version}" if len(versions[key.transport]) > 1 else key.transport,
+            key.place if where or "place" in differ else "",
+            key.title if "title" in differ else "",
+            f"load {key.load}" if "load" in differ else "",
+            key.deployment if "deployment" in differ else "",
+            key.target if "target" in differ else "",
+            f"phase {key.phase}" if "phase" in differ or key.phase == SPREAD else "",
+            *(one for one, differs in zip(key.parameters, parameters, strict=True) if differs),
         )
-        for key in keys
-    ]
+        return tuple(filter(None, told))
+
+    return [parts(key) for key in keys]
 
 
 def _deviation(one: ThreadDeviation) -> str:
     """``the thread serving C0 had priority 10, and 20 was asked for``."""
     who = "the thread" if len(one.clients) == 1 else f"{len(one.clients)} threads"
-    what = one.what.replace("cpu", "CPU")
-    said = f"{who} serving {_clients(one.clients)} had {what}"
+    said = f"{who} serving {_clients(one.clients)} had {_SERVED.get(one.what, one.what)}"
     if one.changed:
         return f"{said} {one.wanted} before the calls and {one.had} after them"
     return f"{said} {one.had}, and {one.wanted} was asked for"

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
 from tautochrone.answer.typeset import number
-from tautochrone.base.units import format_duration, format_us
+from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
-from tautochrone.middleware.lanes import (
-    NA,
-    SHOWN,
-    TOO_FEW,
-    mean_and_interval,
-    quantile,
-    too_few,
-    with_interval,
-)
+from tautochrone.middleware.lanes import SHOWN, mean_and_interval, quantile, too_few, value_of, with_interval
 from tautochrone.middleware.latency_judge import (
     MEASURES,
     RELEASE,
@@ -36,18 +29,18 @@ from tautochrone.statistics.summary import Summary
 
 _MOST_IN_FULL = 4  # runs of which each has tables of its own
 _MOST_EACH = 6  # clients that have a line each; of more, the first, the last, and the worst
-_HIGH = (
+_HIGH = columns(
     "lower clients", "average", "jitter", "median", "99 %", "99.9 %", "worst",
     "worst from the release", "calls", "missed",
 )  # fmt: skip
-_LOW = ("lower clients", "average", "jitter", "median", "99 %", "99.9 %", "worst", "calls", "missed")
+_LOW = columns("lower clients", "average", "jitter", "median", "99 %", "99.9 %", "worst", "calls", "missed")
 _C0 = "C0"
 _LOWER = "The lower-priority clients"
-_ONE = (
+_ONE = columns(
     "", "calls", "average", "jitter", "median (95 % interval)", "99 % (interval)", "99.9 % (interval)",
     "worst",
 )  # fmt: skip
-_EACH = ("", "average", "jitter", "99 %", "worst", "calls", "missed")
+_EACH = columns("", "average", "jitter", "99 %", "worst", "calls", "missed")
 _JITTER = (
     "Round trips, from sent to answered. Jitter is the standard deviation: the paper calls it the variance "
     "and prints microseconds."
@@ -68,10 +61,10 @@ _REPEATED = (
 )
 
 
-def tables(lanes: Sequence[LatencyLane]) -> list[Grid]:
+def tables(lanes: Sequence[LatencyLane]) -> list[TypedTable]:
     """C0 and the lower clients, a line for each number of clients; then each run, where there are few."""
     runs = [(lane, run) for lane in lanes for run in lane.runs]
-    found: list[Grid] = []
+    found: list[TypedTable] = []
     if len(runs) > 1:
         found += _over_clients(lanes[0]) if len(lanes) == 1 else _side_by_side(lanes)
         found += flat(lanes)
@@ -81,7 +74,7 @@ def tables(lanes: Sequence[LatencyLane]) -> list[Grid]:
     return found
 
 
-def _over_clients(lane: LatencyLane) -> Iterator[Grid]:
+def _over_clients(lane: LatencyLane) -> Iterator[TypedTable]:
     """One lane: a line for each number of lower clients, of C0 and of these."""
     for title, heads, of in ((_C0, _HIGH, high_of), (_LOWER, _LOW, low_of)):
         rows, told = [], []
@@ -90,55 +83,57 @@ def _over_clients(lane: LatencyLane) -> Iterator[Grid]:
             if trip is None and of is low_of:
                 continue
             told.append(trip)
-            late = [NA if response is None else format_us(response.maximum)] if of is high_of else []
+            late = [_longest(response)] if of is high_of else []
             rows.append(
                 (
-                    str(place.clients),
+                    words(str(place.clients)),
                     *_middle(place.all(of)),
                     *(quantile(trip, q) for q in SHOWN),
-                    NA if trip is None else format_us(trip.maximum),
+                    _longest(trip),
                     *late,
-                    NA if trip is None else f"{trip.count:,}",
-                    number(place.missed(of)),
+                    count(None if trip is None else trip.count),
+                    count(place.missed(of)),
                 )
             )
         if rows:
             own = (_JITTER, _RELEASED, _MISSED) if of is high_of else (_LOW_TOGETHER,)
             repeated = (_REPEATED,) if _repeated([lane]) else ()
-            yield Grid(f"{title} in us, {lane.name}", heads, tuple(rows), (*own, *repeated, *too_few(told)))
+            yield TypedTable(
+                f"{title} in us, {lane.name}", heads, tuple(rows), (*own, *repeated, *too_few(told))
+            )
 
 
-def _side_by_side(lanes: Sequence[LatencyLane]) -> Iterator[Grid]:
+def _side_by_side(lanes: Sequence[LatencyLane]) -> Iterator[TypedTable]:
     """Several lanes: a line for each, a column for each number of lower clients."""
     repeated = (_OVER_RUNS,) if _repeated(lanes) else ()
     yield from _columns(
         lanes,
         f"{_C0}: average (jitter) in us (Figures 4 to 6 of schmidt2002)",
         high_of,
-        lambda place: "{} ({})".format(*_middle(place.all(high_of))),
+        lambda place: _beside(*_middle(place.all(high_of))),
         (_COLUMNS, _JITTER, *repeated),
     )
     worst = [one for lane in lanes for place in places_of(lane) if (one := place.worst(high_of))]
-    if any(quantile(one, q) != TOO_FEW for one in worst for q in (0.99, 0.999)):
+    if any(value_of(one, q) is not None for one in worst for q in (0.99, 0.999)):
         yield from _columns(
             lanes,
             f"{_C0}: 99 % (99.9 %) in us",
             high_of,
-            lambda place: f"{quantile(place.worst(high_of), 0.99)} ({quantile(place.worst(high_of), 0.999)})",
+            lambda place: _beside(*(quantile(place.worst(high_of), q) for q in (0.99, 0.999))),
             (*too_few(worst), *((_OF_WORST,) if repeated else ())),
         )
     yield from _columns(
         lanes,
         f"{_C0}: worst round trip (worst from the release) in us",
         high_of,
-        lambda place: f"{_worst(place, ROUND_TRIP)} ({_worst(place, RESPONSE)})",
+        lambda place: _beside(_worst(place, ROUND_TRIP), _worst(place, RESPONSE)),
         (_RELEASED, *too_few(worst), *_calls_and_misses(lanes, high_of)),
     )
     yield from _columns(
         lanes,
         f"{_LOWER}: average (jitter) in us",
         low_of,
-        lambda place: "{} ({})".format(*_middle(place.all(low_of))),
+        lambda place: _beside(*_middle(place.all(low_of))),
         (_LOW_TOGETHER, *_calls_and_misses(lanes, low_of)),
     )
 
@@ -147,9 +142,9 @@ def _columns(
     lanes: Sequence[LatencyLane],
     title: str,
     of: Role,
-    cell: Callable[[LatencyPlace], str],
+    cell: Callable[[LatencyPlace], TypedCell],
     notes: Sequence[str],
-) -> Iterator[Grid]:
+) -> Iterator[TypedTable]:
     """One number of each place, where there is one."""
     there = [[place for place in places_of(lane) if place.all(of)] for lane in lanes]
     clients = sorted({place.clients for places in there for place in places})
@@ -157,14 +152,22 @@ def _columns(
     for lane, places in zip(lanes, there, strict=True):
         by_clients = {place.clients: cell(place) for place in places}
         if by_clients:
-            rows.append((lane.name, *(by_clients.get(count, NA) for count in clients)))
+            rows.append((words(lane.name), *(by_clients.get(one, micros(None)) for one in clients)))
     if rows:
-        yield Grid(title, ("", *map(str, clients)), tuple(rows), tuple(notes))
+        yield TypedTable(title, columns("", *map(str, clients)), tuple(rows), tuple(notes))
 
 
-def _worst(place: LatencyPlace, measure: str) -> str:
-    found = place.worst(high_of, measure)
-    return NA if found is None else format_us(found.maximum)
+def _beside(first: TypedCell, second: TypedCell) -> TypedCell:
+    """Return two cells as one, the second in brackets."""
+    return replace(first, text=f"{first.shown} ({second.shown})")
+
+
+def _worst(place: LatencyPlace, measure: str) -> TypedCell:
+    return _longest(place.worst(high_of, measure))
+
+
+def _longest(summary: Summary | None) -> TypedCell:
+    return micros(None if summary is None else summary.maximum)
 
 
 def _calls_and_misses(lanes: Sequence[LatencyLane], of: Role) -> Iterator[str]:
@@ -180,41 +183,38 @@ def _calls_and_misses(lanes: Sequence[LatencyLane], of: Role) -> Iterator[str]:
                 yield f"{lane.name}, {beside}: {missed:,} calls missed; they are in no number."
 
 
-def _middle(found: Sequence[Summary]) -> tuple[str, str]:
-    """Average and jitter, means over runs."""
+def _middle(found: Sequence[Summary]) -> tuple[TypedCell, TypedCell]:
+    """Return average and jitter, means over runs."""
     if not found:
-        return NA, NA
+        return micros(None), micros(None)
     average_ns, *_ = mean_and_interval([one.mean for one in found])
     deviations = [one.standard_deviation for one in found if one.count > 1]
-    if not deviations:
-        return format_us(average_ns), NA
-    jitter_ns, *_ = mean_and_interval(deviations)
-    return format_us(average_ns), format_us(jitter_ns)
+    return micros(average_ns), micros(mean_and_interval(deviations)[0] if deviations else None)
 
 
-def _jitter_of(summary: Summary) -> str:
-    """N/A of a single call: it differs from no other one."""
-    return format_us(summary.standard_deviation) if summary.count > 1 else NA
+def _jitter_of(summary: Summary) -> TypedCell:
+    """Return the cell of the jitter: N/A of a single call, which differs from no other one."""
+    return micros(summary.standard_deviation if summary.count > 1 else None)
 
 
-def _one(run: LatencyRun, lane: LatencyLane, *, several: bool) -> Iterator[Grid]:
+def _one(run: LatencyRun, lane: LatencyLane, *, several: bool) -> Iterator[TypedTable]:
     """Every measure of C0 and of the lower clients, then the clients one by one."""
     name = f"{lane.name}, {plural(run.clients, 'lower client')}"
     rows, told = [], []
     for clients in filter(None, (run.high, run.low)):
-        for measure, words in MEASURES.items():
+        for measure, said in MEASURES.items():
             summary = clients.measured.get(measure)
             if summary is None:
                 continue
             told.append(summary)
             rows.append(
                 (
-                    f"{clients.name}, {words}",
-                    f"{summary.count:,}",
-                    format_us(summary.mean),
+                    words(f"{clients.name}, {said}"),
+                    count(summary.count),
+                    micros(summary.mean),
                     _jitter_of(summary),
                     *(with_interval(summary, q) for q in SHOWN),
-                    format_us(summary.maximum),
+                    micros(summary.maximum),
                 )
             )
     notes = [
@@ -222,40 +222,29 @@ def _one(run: LatencyRun, lane: LatencyLane, *, several: bool) -> Iterator[Grid]
         *([_RELEASED] if any(RESPONSE in one.measured for one in (run.high, run.low) if one) else []),
     ]
     notes += [*too_few(told), *_rates(run), *_lost(run), *_variance(run), *_late(run)]
-    yield Grid(f"Latency and jitter in us, {name}", _ONE, tuple(rows), tuple(notes))
+    yield TypedTable(f"Latency and jitter in us, {name}", _ONE, tuple(rows), tuple(notes))
     if run.clients:
         yield _each(run, name if several else "")
 
 
-def _each(run: LatencyRun, name: str) -> Grid:
+def _each(run: LatencyRun, name: str) -> TypedTable:
     shown, left = _some(run.each)
-    rows = tuple(
-        (
-            one.name,
-            *(
-                (NA,) * 5
-                if one.round_trip is None
-                else (
-                    format_us(one.round_trip.mean),
-                    _jitter_of(one.round_trip),
-                    quantile(one.round_trip, 0.99),
-                    format_us(one.round_trip.maximum),
-                    f"{one.round_trip.count:,}",
-                )
-            ),
-            number(one.missed),
-        )
-        for one in shown
-    )
+    rows = tuple((words(one.name), *_trips(one.round_trip), count(one.missed)) for one in shown)
     rest = (
         [f"Left out: {plural(left, 'client')} with a shorter worst call; the books have all of them."]
         if left
         else []
     )
     title = "Round trips of each client in us, the most urgent first"
-    return Grid(
-        f"{title}, {name}" if name else title, _EACH, rows, (*too_few(one.round_trip for one in shown), *rest)
-    )
+    notes = (*too_few(one.round_trip for one in shown), *rest)
+    return TypedTable(f"{title}, {name}" if name else title, _EACH, rows, notes)
+
+
+def _trips(found: Summary | None) -> tuple[TypedCell, ...]:
+    if found is None:
+        return (micros(None),) * 5
+    middle = micros(found.mean), _jitter_of(found), quantile(found, 0.99)
+    return *middle, micros(found.maximum), count(found.count)
 
 
 def _some(each: Sequence[Clients]) -> tuple[list[Clients], int]:

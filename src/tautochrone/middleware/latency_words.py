@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.document import TypedCell, TypedTable, columns, words
 from tautochrone.base.words import capital
-from tautochrone.middleware.lanes import NA
 from tautochrone.middleware.latency_judge import (
     FEWEST_PLACES,
     FEWEST_POINTS,
@@ -47,16 +46,16 @@ def sentences(lanes: Sequence[LatencyLane]) -> list[str]:
     return [sentence for subject in _SUBJECTS for sentence in _about_many(over, *subject)]
 
 
-def flat(lanes: Sequence[LatencyLane]) -> Iterator[Grid]:
-    """The slopes in numbers."""
+def flat(lanes: Sequence[LatencyLane]) -> Iterator[TypedTable]:
+    """Make the table of the slopes."""
     rows = []
     for lane in lanes:
-        cells = [_slope_cell(slope(lane, of, what)) for _, of, what in _SUBJECTS]
-        if any(cell != NA for cell in cells):
-            rows.append((lane.name, *cells))
+        slopes = [slope(lane, of, what) for _, of, what in _SUBJECTS]
+        if any(slopes):
+            rows.append((words(lane.name), *map(_slope_cell, slopes)))
     if rows:
-        heads = ("", *(capital(subject) for subject, _, _ in _SUBJECTS))
-        yield Grid("Rise in us per lower client (95 % interval)", heads, tuple(rows), (_SLOPE,))
+        heads = columns("", *(capital(subject) for subject, _, _ in _SUBJECTS))
+        yield TypedTable("Rise in us per lower client (95 % interval)", heads, tuple(rows), (_SLOPE,))
 
 
 def slope(lane: LatencyLane, of: Role, what: Callable[[Summary], float]) -> Slope | None:
@@ -125,7 +124,7 @@ def _about_many(
 ) -> Iterator[str]:
     """Those that rise or fall, by how much; then those of which no rise is shown, in one sentence."""
     found = [(lane.name, one) for lane in lanes if (one := slope(lane, of, what)) is not None]
-    for words, own in (
+    for course, own in (
         ("rises", [one for one in found if one[1].rises]),
         ("falls", [one for one in found if one[1].falls]),
     ):
@@ -134,7 +133,7 @@ def _about_many(
         else:
             values = [abs(one.value) for _, one in own]
             span = f"{_us(min(values))} to {_us(max(values))} us per client"
-            yield f"{capital(subject)} {words} by {span}: {_named(own)}."
+            yield f"{capital(subject)} {course} by {span}: {_named(own)}."
     still = [one for one in found if one[1].low is not None and not one[1].rises and not one[1].falls]
     flat = [one for one in still if _most(one[1]) <= _MOST_RISE]
     if flat:
@@ -174,12 +173,13 @@ def _named(found: Sequence[tuple[str, Slope]]) -> str:
     return "; ".join(name for name, _ in found)
 
 
-def _slope_cell(found: Slope | None) -> str:
+def _slope_cell(found: Slope | None) -> TypedCell:
     if found is None:
-        return NA
+        return TypedCell(None, "ns")
     if found.low is None or found.high is None:
-        return f"{_us(found.value)} (too few runs)"
-    return f"{_us(found.value)} ({_us(found.low)} to {_us(found.high)})"
+        return TypedCell(found.value, "ns", f"{_us(found.value)} (too few runs)")
+    said = f"{_us(found.value)} ({_us(found.low)} to {_us(found.high)})"
+    return TypedCell(found.value, "ns", said, found.low, found.high)
 
 
 def _about(lane: LatencyLane) -> Iterator[str]:

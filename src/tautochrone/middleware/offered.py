@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from tautochrone.answer.blocks import Figure, Grid
+from tautochrone.answer.blocks import Figure
+from tautochrone.answer.document import TypedTable
 from tautochrone.answer.experiments import title_of
 from tautochrone.campaign.kinds import GridKind, GridRuns
 from tautochrone.middleware import (
@@ -47,18 +48,20 @@ class Topic:
     """One experiment over transports; each function but the first takes lanes.
 
     Attributes:
+        figures_named: what the ids of its figures begin with.
         reduce: a run to what its lane holds.
         where: the place is said in the names of lanes also where all have the same.
         in_short: the tables for a terminal; None: all of them.
     """
 
     experiment: str
+    figures_named: str
     reduce: Callable[[StoredRun], Any]
     sentences: Callable[[_Lanes], list[str]]
-    tables: Callable[[_Lanes], list[Grid]]
+    tables: Callable[[_Lanes], list[TypedTable]]
     figures: Callable[[_Lanes, str], list[Figure]]
     as_table: Callable[[_Lanes], dict[str, object]]
-    in_short: Callable[[_Lanes], list[Grid]] | None = None
+    in_short: Callable[[_Lanes], list[TypedTable]] | None = None
     where: bool = True
 
     def lanes(self, runs: Sequence[StoredRun]) -> list[Lane[Any]]:
@@ -87,7 +90,7 @@ class Topic:
             tables_in_short=lambda results: in_short(results.lanes) if results.lanes else [],
         )
 
-    def presented(self, runs: Sequence[StoredRun], *, said: bool = True) -> list[Grid]:
+    def presented(self, runs: Sequence[StoredRun], *, said: bool = True) -> list[TypedTable]:
         """The tables of some runs; warnings, and what was found, stand below the first one."""
         lanes = self.lanes(runs)
         first, *rest = self.tables(lanes)
@@ -95,23 +98,19 @@ class Topic:
         return [replace(first, notes=(*warnings(runs), *sentences, *first.notes)), *rest]
 
 
-def _throughput_in_short(lanes: _Lanes) -> list[Grid]:
-    """Without the single calls, which stand in the report, and with each run."""
-    tables = throughput_tables.tables(lanes)
-    return throughput_tables.without_calls(tables, [run.id for lane in lanes for run in lane.runs])
-
-
 _THROUGHPUT = Topic(
     THROUGHPUT,
+    "throughput",
     throughput_of,
     throughput_words.sentences,
     throughput_tables.tables,
     figures.throughput_figures,
     throughput_words.as_table,
-    _throughput_in_short,
+    throughput_tables.tables_in_short,
 )
 _LATENCY = Topic(
     LATENCY,
+    "latency",
     latency_of,
     latency_words.sentences,
     latency_tables.tables,
@@ -120,6 +119,7 @@ _LATENCY = Topic(
 )
 _FOOTPRINT = Topic(
     FOOTPRINT,
+    "footprint",
     footprint_of,
     footprint_answer.sentences,
     footprint_answer.tables,
@@ -141,14 +141,13 @@ class _Presentation:
     topic: Topic
     said_of_one: bool = True
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:  # noqa: ARG002 - lanes have names
+    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:  # noqa: ARG002 - lanes have names
         """Everything of a single run; of several, transport beside transport."""
         return self.topic.presented(runs, said=self.said_of_one or len(runs) > 1)
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:  # noqa: ARG002
         """Those of the topic."""
-        kind = self.topic.experiment.removeprefix("middleware-")
-        return self.topic.figures(self.topic.lanes(runs), f"{prefix}-{kind}")
+        return self.topic.figures(self.topic.lanes(runs), f"{prefix}-{self.topic.figures_named}")
 
 
 MiddlewareThroughputPresentation = partial(_Presentation, _THROUGHPUT)

@@ -24,6 +24,8 @@ from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY, SEQUENCES, TWO_WAY
 
 CALL = "call_ns"
+Kind = tuple[str, int]
+"""A type, and of a sequence its length; otherwise 0."""
 
 Edges = npt.NDArray[np.int64]
 
@@ -99,12 +101,14 @@ class ThroughputRun:
     Attributes:
         rows: in the order in which they were measured.
         absent: name of the rows that this transport can't give, with the reason.
+        lacking: their types.
     """
 
     id: str
     setting: CallSetting
     rows: tuple[ThroughputRow, ...]
     absent: Mapping[str, str]
+    lacking: tuple[Kind, ...] = ()
 
     def row(self, direction: str, kind: str, length: int = 0) -> ThroughputRow | None:
         """The one of this type; None: it was not asked for, or can't be had."""
@@ -161,27 +165,35 @@ def throughput_of(run: StoredRun) -> ThroughputRun:
     rows = tuple(
         _row(
             book.source,
-            book.name,
-            stated[at] if at < len(stated) else _StatedRow(),
+            stated[at] if at < len(stated) else _named(book.name) or _StatedRow(),
             found.get(book.source),
             told.get(book.source, _RowResult()),
             edges.get(book.source),
         )
         for at, book in enumerate(manifest.books)
     )
-    return ThroughputRun(run.id, setting_of(manifest), rows, absent_rows(run))
+    absent = absent_rows(run)
+    lacking = tuple((one.type, one.length) for one in map(_named, absent) if one is not None)
+    return ThroughputRun(run.id, setting_of(manifest), rows, absent, lacking)
+
+
+def _named(name: str) -> _StatedRow | None:
+    """Read what the stream tells by a row's name alone: ``two-way longs 1024``; None: it is no such name."""
+    match name.split(" "):
+        case [direction, kind]:
+            return _StatedRow(direction, kind)
+        case [direction, kind, length] if length.isdigit():
+            return _StatedRow(direction, kind, int(length))
+    return None
 
 
 def _row(
     source: int,
-    name: str,
     stated: _StatedRow,
     summary: Summary | None,
     told: _RowResult,
     edges: Edges | None,
 ) -> ThroughputRow:
-    direction, _, rest = name.partition(" ")
-    kind, _, length = rest.partition(" ")
     samples = summary.count if summary is not None else 0
     calls = samples if told.calls is None else told.calls
     if calls != samples or told.rested_ns:
@@ -189,12 +201,11 @@ def _row(
     elapsed = told.elapsed_ns
     if elapsed is None and edges is not None:
         elapsed = int(edges[-1] - edges[0])
-    direction = stated.direction or direction
     return ThroughputRow(
         source=source,
-        direction=direction,
-        kind=stated.type or kind,
-        length=stated.length or (int(length) if length.isdigit() else 0),
+        direction=stated.direction,
+        kind=stated.type,
+        length=stated.length,
         bytes=stated.bytes,
         summary=summary,
         calls=calls,
@@ -202,7 +213,7 @@ def _row(
         rate=_rate(calls, elapsed, edges),
         confirmed=told.confirmed,
         drained_ns=told.drained_ns,
-        lost=_unconfirmed(told) if direction == ONE_WAY else told.lost,
+        lost=_unconfirmed(told) if stated.direction == ONE_WAY else told.lost,
     )
 
 

@@ -5,31 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tautochrone.answer.blocks import Grid
-from tautochrone.base.units import format_us
-from tautochrone.middleware.lanes import (
-    NA,
-    SHOWN,
-    Lane,
-    mean_and_interval,
-    quantile,
-    rate,
-    too_few,
-)
-from tautochrone.middleware.throughput_judge import CallRate, ThroughputRow, ThroughputRun, name_of
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
+from tautochrone.middleware.lanes import SHOWN, Lane, mean_and_interval, quantile, rate, too_few
+from tautochrone.middleware.throughput_judge import CallRate, Kind, ThroughputRow, ThroughputRun, name_of
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY, SEQUENCES, TWO_WAY, TYPES
 
 ThroughputLane = Lane[ThroughputRun]
-Kind = tuple[str, int]
-"""A type, and of a sequence its length; otherwise 0."""
 
 WAYS = {TWO_WAY: "two-way", ONE_WAY: "one-way, drained"}
 MOST_IN_FULL = 4
 """Of so many lanes each has tables and figures of its own."""
 
-_RATES = ("", "two-way", "two-way, 95 % interval", "one-way sent", "one-way drained", "lost")
-_CALLS = ("", "calls", "mean", "median", "99 %", "99.9 %", "worst")
+_RATES = columns("", "two-way", "two-way, 95 % interval", "one-way sent", "one-way drained", "lost")
+_CALLS = columns("", "calls", "mean", "median", "99 %", "99.9 %", "worst")
 _DRAINED = (
     "Two-way: calls answered per second. One-way sent: calls that the client got rid of per second; "
     "drained: those that the server had, over the time until it had the last of them. Lost: two-way calls "
@@ -58,7 +47,7 @@ _BYTES = (
 def kinds_of(lanes: Sequence[ThroughputLane]) -> list[Kind]:
     """Every type that was measured or can't be had, plain ones first, sequences by length."""
     found = {(row.kind, row.length) for row in rows_of(lanes)}
-    found |= {kind for lane in lanes for run in lane.runs for name in run.absent if (kind := _named(name))}
+    found |= {kind for lane in lanes for run in lane.runs for kind in run.lacking}
     return sorted(found, key=lambda kind: (_place(kind[0]), kind[1]))
 
 
@@ -83,39 +72,34 @@ def drained(rows: Sequence[ThroughputRow]) -> CallRate | None:
     return _over([row.drained for row in rows])
 
 
-def tables(lanes: Sequence[ThroughputLane]) -> list[Grid]:
-    """Of one lane everything by type; of several each type beside the others, then the calls of each."""
-    by_type = [_by_type(lanes[0])] if len(lanes) == 1 else _side_by_side(lanes)
-    return [*by_type, *_sequences(lanes), *_calls(lanes)]
+def tables(lanes: Sequence[ThroughputLane]) -> list[TypedTable]:
+    """Return everything by type, of several lanes beside each other; then the calls of each."""
+    return [*_by_kind(lanes), *_calls(lanes)]
 
 
-def without_calls(found: Sequence[Grid], runs: Sequence[str]) -> list[Grid]:
-    """The tables but those of single calls; the last one says where these are."""
-    kept = [one for one in found if one.columns != _CALLS]
-    if len(kept) == len(found) or not kept:
-        return list(found)
-    where = runs[0] if len(runs) == 1 else "RUN"
-    last = replace(kept[-1], notes=(*kept[-1].notes, f"Single calls: in the report, and tauto show {where}."))
-    return [*kept[:-1], last]
+def tables_in_short(lanes: Sequence[ThroughputLane]) -> list[TypedTable]:
+    """Return the tables but those of single calls, which stand in the report, and with each run."""
+    kept = _by_kind(lanes)
+    if not kept or not any(_calls(lanes)):
+        return kept
+    runs = [run.id for lane in lanes for run in lane.runs]
+    where = f"Single calls: in the report, and tauto show {runs[0] if len(runs) == 1 else 'RUN'}."
+    return [*kept[:-1], replace(kept[-1], notes=(*kept[-1].notes, where))]
 
 
-def _by_type(lane: ThroughputLane) -> Grid:
+def _by_kind(lanes: Sequence[ThroughputLane]) -> list[TypedTable]:
+    return [*([_by_type(lanes[0])] if len(lanes) == 1 else _side_by_side(lanes)), *_sequences(lanes)]
+
+
+def _by_type(lane: ThroughputLane) -> TypedTable:
     rows = []
     for kind in kinds_of([lane]):
         two, one = (of_lane(lane, direction, kind) for direction in (TWO_WAY, ONE_WAY))
         there = answered(two)
-        rows.append(
-            (
-                name_of(*kind),
-                _value(there),
-                _between(there),
-                _value(answered(one)),
-                _value(drained(one)),
-                _lost([*two, *one]),
-            )
-        )
+        cells = _value(there), _between(there), _value(answered(one)), _value(drained(one))
+        rows.append((words(name_of(*kind)), *cells, _lost([*two, *one])))
     interval = _REPEATED if len(lane.runs) > 1 else _INTERVAL
-    return Grid(
+    return TypedTable(
         f"Operations per second, {lane.name}",
         _RATES,
         tuple(rows),
@@ -123,44 +107,40 @@ def _by_type(lane: ThroughputLane) -> Grid:
     )
 
 
-def _side_by_side(lanes: Sequence[ThroughputLane]) -> Iterator[Grid]:
+def _side_by_side(lanes: Sequence[ThroughputLane]) -> Iterator[TypedTable]:
     plain = [kind for kind in kinds_of(lanes) if not kind[1]]
-    heads = ("", *(name_of(*kind) for kind in plain))
     if not plain:
         return
-    notes = (_ELAPSED, *([_REPEATED] if _repeated(lanes) else []))
-    for direction, title in (
-        (TWO_WAY, "Two-way operations per second"),
-        (ONE_WAY, "One-way operations per second: drained (sent)"),
+    heads = columns("", *(name_of(*kind) for kind in plain))
+    repeated = [_REPEATED] if _repeated(lanes) else []
+    for direction, title, notes in (
+        (TWO_WAY, "Two-way operations per second", (_ELAPSED, *repeated, *_absences(lanes))),
+        (ONE_WAY, "One-way operations per second: drained (sent)", (_DRAINED,)),
     ):
-        rows = []
-        for lane in lanes:
-            cells = [of_lane(lane, direction, kind) for kind in plain]
-            if any(cells):
-                rows.append((lane.name, *(_cell(cell, direction) for cell in cells)))
+        held = [(lane, [of_lane(lane, direction, kind) for kind in plain]) for lane in lanes]
+        rows = tuple(
+            (words(lane.name), *(_cell(cell, direction) for cell in cells))
+            for lane, cells in held
+            if any(cells)
+        )
         if rows:
-            about = (_DRAINED,) if direction == ONE_WAY else notes
-            yield Grid(
-                f"{title}, as in Figure 2 of schmidt2002",
-                heads,
-                tuple(rows),
-                (*about, *_absences(lanes)) if direction == TWO_WAY else about,
-            )
+            yield TypedTable(f"{title}, as in Figure 2 of schmidt2002", heads, rows, notes)
 
 
-def _cell(rows: Sequence[ThroughputRow], direction: str) -> str:
-    if direction == TWO_WAY:
+def _cell(rows: Sequence[ThroughputRow], direction: str) -> TypedCell:
+    if direction == TWO_WAY or not rows:
         return _value(answered(rows))
-    return f"{_value(drained(rows))} ({_value(answered(rows))})" if rows else NA
+    through, sent = _value(drained(rows)), _value(answered(rows))
+    return replace(through, text=f"{through.shown} ({sent.shown})")
 
 
-def _sequences(lanes: Sequence[ThroughputLane]) -> Iterator[Grid]:
-    """Bytes per second by length."""
+def _sequences(lanes: Sequence[ThroughputLane]) -> Iterator[TypedTable]:
+    """Make the tables of bytes per second by length."""
     lengths = sorted({length for _, length in kinds_of(lanes) if length})
     if not lengths:
         return
-    heads = ("", *(f"{length:,}" for length in lengths))
-    found: dict[str, list[tuple[str, ...]]] = {}
+    heads = columns("", *(f"{length:,}" for length in lengths))
+    found: dict[str, list[tuple[TypedCell, ...]]] = {}
     for kind in SEQUENCES:
         for direction, way in WAYS.items():
             for lane in lanes:
@@ -168,7 +148,7 @@ def _sequences(lanes: Sequence[ThroughputLane]) -> Iterator[Grid]:
                 if any(cells):
                     of = f"{kind}, {way}"
                     name = of if len(lanes) == 1 else lane.name
-                    found.setdefault(of, []).append((name, *(_megabytes(cell) for cell in cells)))
+                    found.setdefault(of, []).append((words(name), *map(_megabytes, cells)))
     notes = (
         _BYTES,
         "Lengths are elements: a long has 4 bytes, an octet 1.",
@@ -176,28 +156,21 @@ def _sequences(lanes: Sequence[ThroughputLane]) -> Iterator[Grid]:
     )
     if len(lanes) == 1:
         rows = tuple(row for own in found.values() for row in own)
-        yield Grid("Sequences in MB/s, by length", heads, rows, notes)
+        yield TypedTable("Sequences in MB/s, by length", heads, rows, notes)
         return
     for at, (of, own) in enumerate(found.items(), start=1):
-        yield Grid(
-            f"Sequences of {of}, in MB/s by length", heads, tuple(own), notes if at == len(found) else ()
-        )
+        title = f"Sequences of {of}, in MB/s by length"
+        yield TypedTable(title, heads, tuple(own), notes if at == len(found) else ())
 
 
-def _calls(lanes: Sequence[ThroughputLane]) -> Iterator[Grid]:
-    """What single calls took; of many lanes those with an octet alone."""
+def _calls(lanes: Sequence[ThroughputLane]) -> Iterator[TypedTable]:
+    """Make the tables of what single calls took; of many lanes, of those with an octet alone."""
     if len(lanes) <= MOST_IN_FULL:
         for lane in lanes:
             yield _calls_of(lane, several=len(lanes) > 1)
         return
-    plain = next(
-        (
-            kind
-            for kind in (("octet", 0), *kinds_of(lanes))
-            if any(of_lane(lane, TWO_WAY, kind) for lane in lanes)
-        ),
-        None,
-    )
+    kinds = (("octet", 0), *kinds_of(lanes))
+    plain = next((kind for kind in kinds if any(of_lane(lane, TWO_WAY, kind) for lane in lanes)), None)
     if plain is None:
         return
     rows, told = [], []
@@ -205,36 +178,25 @@ def _calls(lanes: Sequence[ThroughputLane]) -> Iterator[Grid]:
         known = [row.summary for row in of_lane(lane, TWO_WAY, plain) if row.summary is not None]
         if known:
             told.append(max(known, key=lambda one: one.maximum))
-            rows.append((lane.name, *_distribution(told[-1])))
+            rows.append((words(lane.name), *_distribution(told[-1])))
     repeated = ["Of several runs, that with the worst call."] if _repeated(lanes) else []
     notes = (*too_few(told), *repeated, "Every other type stands in the report of each run.")
-    yield Grid(f"Two-way calls with {name_of(*plain)} in us", _CALLS, tuple(rows), notes)
+    yield TypedTable(f"Two-way calls with {name_of(*plain)} in us", _CALLS, tuple(rows), notes)
 
 
-def _calls_of(lane: ThroughputLane, *, several: bool) -> Grid:
+def _calls_of(lane: ThroughputLane, *, several: bool) -> TypedTable:
     run = lane.runs[0]
-    rows, told = [], []
-    for row in run.rows:
-        told.append(row.summary)
-        rows.append((f"{row.direction} {row.name}", *_distribution(row.summary)))
+    rows = tuple((words(f"{row.direction} {row.name}"), *_distribution(row.summary)) for row in run.rows)
     repeated = [f"Of the first of {len(lane.runs)} runs, {run.id}."] if len(lane.runs) > 1 else []
-    return Grid(
-        f"Single calls in us, {lane.name}" if several else "Single calls in us",
-        _CALLS,
-        tuple(rows),
-        (_CALL, *too_few(told), *repeated),
-    )
+    title = f"Single calls in us, {lane.name}" if several else "Single calls in us"
+    return TypedTable(title, _CALLS, rows, (_CALL, *too_few(row.summary for row in run.rows), *repeated))
 
 
-def _distribution(summary: Summary | None) -> tuple[str, ...]:
+def _distribution(summary: Summary | None) -> tuple[TypedCell, ...]:
     if summary is None:
-        return ("0", *(NA,) * (len(_CALLS) - 2))
-    return (
-        f"{summary.count:,}",
-        format_us(summary.mean),
-        *(quantile(summary, q) for q in SHOWN),
-        format_us(summary.maximum),
-    )
+        return count(0), *(micros(None),) * (len(_CALLS) - 2)
+    middle = (quantile(summary, q) for q in SHOWN)
+    return count(summary.count), micros(summary.mean), *middle, micros(summary.maximum)
 
 
 def _over(rates: Sequence[CallRate | None]) -> CallRate | None:
@@ -244,24 +206,24 @@ def _over(rates: Sequence[CallRate | None]) -> CallRate | None:
     return CallRate(*mean_and_interval([one.value for one in known]))
 
 
-def _value(one: CallRate | None) -> str:
-    return NA if one is None else rate(one.value)
+def _value(one: CallRate | None) -> TypedCell:
+    return TypedCell(None, "number") if one is None else TypedCell(one.value, "number", rate(one.value))
 
 
-def _between(one: CallRate | None) -> str:
-    return (
-        NA if one is None or one.low is None or one.high is None else f"{rate(one.low)} to {rate(one.high)}"
-    )
+def _between(one: CallRate | None) -> TypedCell:
+    if one is None or one.low is None or one.high is None:
+        return TypedCell(None, "number")
+    return TypedCell(None, "number", f"{rate(one.low)} to {rate(one.high)}", one.low, one.high)
 
 
-def _megabytes(rows: Sequence[ThroughputRow]) -> str:
+def _megabytes(rows: Sequence[ThroughputRow]) -> TypedCell:
     known = [one for row in rows if (one := row.megabytes_per_s) is not None]
-    return rate(sum(known) / len(known)) if known else NA
+    return _value(CallRate(sum(known) / len(known)) if known else None)
 
 
-def _lost(rows: Sequence[ThroughputRow]) -> str:
+def _lost(rows: Sequence[ThroughputRow]) -> TypedCell:
     known = [row.lost for row in rows if row.lost is not None]
-    return f"{sum(known):,}" if known else NA
+    return count(sum(known) if known else None)
 
 
 def _unfinished(lanes: Sequence[ThroughputLane]) -> Iterator[str]:
@@ -302,11 +264,3 @@ def _repeated(lanes: Sequence[ThroughputLane]) -> bool:
 def _place(kind: str) -> int:
     order = (*TYPES, *SEQUENCES)
     return order.index(kind) if kind in order else len(order)
-
-
-def _named(name: str) -> Kind | None:
-    """The type of a row that is told by its name alone: ``two-way longs 1024``."""
-    words = name.split(" ")
-    if len(words) == 2:
-        return words[1], 0
-    return (words[1], int(words[2])) if len(words) == 3 and words[2].isdigit() else None

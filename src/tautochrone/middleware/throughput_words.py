@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 
 from tautochrone.base.words import listed
 from tautochrone.middleware.lanes import rate
-from tautochrone.middleware.throughput_judge import name_of
-from tautochrone.middleware.throughput_tables import Kind, ThroughputLane, drained, kinds_of, of_lane, rows_of
+from tautochrone.middleware.throughput_judge import Kind, name_of
+from tautochrone.middleware.throughput_tables import ThroughputLane, drained, kinds_of, of_lane, rows_of
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS, of_runs
 from tautochrone.statistics.difference.ranking import Ranking, rank
 from tautochrone.target.middleware import ONE_WAY, TWO_WAY
@@ -79,14 +78,14 @@ def sentences(lanes: Sequence[ThroughputLane]) -> list[str]:
     """Which transport is faster, where that is shown; and what was lost."""
     said, untested = [], False
     for where in dict.fromkeys(lane.setting.where for lane in lanes):
-        own = [lane for lane in lanes if lane.setting.where == where]
-        for direction, kind in _spoken_of(own):
-            told = order_of({lane.name: _times(lane, direction, kind) for lane in own})
+        own = {lane.without_place: lane for lane in lanes if lane.setting.where == where}
+        for direction, kind in _spoken_of(list(own.values())):
+            told = order_of({name: _times(lane, direction, kind) for name, lane in own.items()})
             if told is not None:
                 untested = untested or told.ranking is None
                 values = {
-                    lane.name: through.value
-                    for lane in own
+                    name: through.value
+                    for name, lane in own.items()
                     if (through := drained(of_lane(lane, direction, kind))) is not None
                 }
                 said.append(_about(told, values, direction, kind, where))
@@ -153,29 +152,21 @@ def _spoken_of(lanes: Sequence[ThroughputLane]) -> Iterator[tuple[str, Kind]]:
 
 
 def _about(told: TransportOrder, values: Mapping[str, float], direction: str, kind: Kind, where: str) -> str:
-    """Args: values: operations per second of each, as the tables have them."""
+    """Say who is fastest, with the operations per second that the tables have of each."""
     way = "Two-way calls" if direction == TWO_WAY else "One-way calls that got through"
-    short = partial(_short, where=where)
     head = f"{way}, {name_of(*kind)}, {where}: "
     if told.ranking is None:
-        pairs = zip(short(told.names), (values[name] for name in told.names), strict=True)
-        return f"{head}{', '.join(f'{name} {rate(value)}' for name, value in pairs)} per second."
+        return f"{head}{', '.join(f'{name} {rate(values[name])}' for name in told.names)} per second."
     best, second = told.best, told.runner_up
     if second is None:
-        names = listed(short(told.names))
-        return f"{head}no difference is shown between {names}, at 95 % confidence for all pairs."
+        return f"{head}no difference is shown between {listed(told.names)}, at 95 % confidence for all pairs."
     if len(best) == 1:
         ratio = values[best[0]] / values[second]
         return (
-            f"{head}{short(best)[0]} is fastest with {rate(values[best[0]])} per second, {ratio:.3g} times "
-            f"as fast as {short([second])[0]}; shown at 95 % confidence for all pairs."
+            f"{head}{best[0]} is fastest with {rate(values[best[0]])} per second, {ratio:.3g} times "
+            f"as fast as {second}; shown at 95 % confidence for all pairs."
         )
     return (
-        f"{head}{listed(short(best))} are fastest, with {rate(values[best[0]])} per second and less, and "
-        f"can't be told apart; {short([second])[0]} is shown to be slower ({rate(values[second])})."
+        f"{head}{listed(best)} are fastest, with {rate(values[best[0]])} per second and less, and "
+        f"can't be told apart; {second} is shown to be slower ({rate(values[second])})."
     )
-
-
-def _short(names: Sequence[str], where: str) -> list[str]:
-    """Without the place, which is said before."""
-    return [name.replace(f", {where}", "", 1) for name in names]

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from statistics import median
 
-from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, words
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
-from tautochrone.statistics.summary import spread
 from tautochrone.tire.grid_results import FastCell, Field, Ratio, TireResults, ratios, tire_kind
 
 _OVER, _UNDER = "fifo", "other"
-_UNKNOWN = "N/A"
+_UNKNOWN = TypedCell(None, "number")
 _FEWEST_DECIMALS, _MOST_DECIMALS = 3, 6
 _FOUR_DIGITS = 999.5
 
@@ -33,12 +33,24 @@ def sentences(results: TireResults) -> list[str]:
     return [*said, *_about_policies(found, several=_repeated(results))]
 
 
-def tables(results: TireResults) -> list[Grid]:
-    """Times over masses, threads and policies; then what threads are worth."""
-    found = [_by_masses("Computing time in s", results, lambda cell, to: f"{_ns(cell) / 1e9:,.{to}f}")]
+def tables(results: TireResults) -> list[TypedTable]:
+    """Return times over masses, threads and policies; then what threads are worth."""
+    decimals = _decimals(results)
+
+    def seconds(ns: float) -> str:
+        return f"{ns / 1e9:,.{decimals}f}"
+
+    def middle(cell: FastCell) -> TypedCell:
+        return TypedCell(_ns(cell), "ns", seconds(_ns(cell)))
+
+    def span(cell: FastCell) -> TypedCell:
+        least, most = (end([one.elapsed_ns for one in cell.trials]) for end in (min, max))
+        return TypedCell(None, "ns", f"{seconds(least)} to {seconds(most)}", least, most)
+
+    found = [_by_masses("Computing time in s", results, middle)]
     if _repeated(results):
         found = [replace(found[0], notes=("Medians of the repetitions.",))]
-        found.append(_by_masses("Over the repetitions in s", results, _span))
+        found.append(_by_masses("Over the repetitions in s", results, span))
     return [*found, _threads(results)]
 
 
@@ -132,62 +144,62 @@ def _about_policies(found: Sequence[tuple[str, Sequence[Ratio]]], *, several: bo
 
 
 def _compared(results: TireResults) -> list[tuple[str, tuple[Ratio, ...]]]:
-    """FIFO over OTHER, for each pair of fields that differ in that alone."""
-    found = []
-    for field in results.fields:
-        if field.policy != _OVER:
-            continue
-        rest = field.name.removeprefix(_OVER).removeprefix(", ")
-        other = next(
-            (one for one in results.fields if one.policy == _UNDER and one.name.endswith(rest)), None
-        )
-        compared = ratios(field.fast, other.fast) if other is not None else ()
-        if compared:
-            found.append((rest, compared))
-    return found
+    """Return FIFO over OTHER, for each pair of fields that differ in that alone."""
+    others = {field.traits.beside: field for field in results.fields if field.policy == _UNDER}
+    pairs = [
+        (field.beside, ratios(field.fast, others[field.traits.beside].fast))
+        for field in results.fields
+        if field.policy == _OVER and field.traits.beside in others
+    ]
+    return [(beside, compared) for beside, compared in pairs if compared]
 
 
-def _by_masses(title: str, results: TireResults, words: Callable[[FastCell, int], str]) -> Grid:
-    """A row for each number of masses, a column for each number of threads of each field."""
-    columns = [(field, threads) for field in results.fields for threads in results.threads]
-    cells = {(field.name, cell.threads, cell.nodes): cell for field in results.fields for cell in field.fast}
-    decimals = _decimals(results)
+def _by_masses(title: str, results: TireResults, show: Callable[[FastCell], TypedCell]) -> TypedTable:
+    """Return a row for each number of masses, a column for each number of threads of each field."""
+    of = [(field, threads) for field in results.fields for threads in results.threads]
+    cells = {
+        (field.name, cell.threads, cell.nodes): show(cell)
+        for field in results.fields
+        for cell in field.fast
+        if cell.trials
+    }
+    rows = tuple(
+        (count(nodes), *(cells.get((field.name, threads, nodes), _UNKNOWN) for field, threads in of))
+        for nodes in results.nodes
+    )
+    return TypedTable(title, columns("masses", *(field.with_threads(threads) for field, threads in of)), rows)
 
-    def said(field: Field, threads: int, nodes: int) -> str:
-        cell = cells.get((field.name, threads, nodes))
-        return words(cell, decimals) if cell is not None and cell.trials else _UNKNOWN
 
-    rows = tuple((number(nodes), *(said(*one, nodes) for one in columns)) for nodes in results.nodes)
-    return Grid(title, ("masses", *(field.with_threads(threads) for field, threads in columns)), rows)
-
-
-def _threads(results: TireResults) -> Grid:
+def _threads(results: TireResults) -> TypedTable:
     rows = []
-    compared = {(name, one.threads): one for name, found in _compared(results) for one in found}
+    named = results.names_threads
+    compared = {(beside, one.threads): one for beside, found in _compared(results) for one in found}
     for field in results.fields:
         nodes = max((cell.nodes for cell in field.fast if cell.trials), default=0)
         own = {cell.threads: cell for cell in field.fast if cell.nodes == nodes and cell.trials}
-        rest = field.name.removeprefix(field.policy).removeprefix(", ")
         for threads, cell in sorted(own.items()):
-            ratio = compared.get((rest, threads)) if field.policy == _OVER else None
+            ratio = compared.get((field.beside, threads)) if field.policy == _OVER else None
             first, elapsed_ns = cell.trials[0], max(1.0, _ns(cell))
+            times = _ns(own[1]) / elapsed_ns if 1 in own else None
             rows.append(
                 (
-                    field.with_threads(threads),
-                    results.thread_names.get(threads, ""),
-                    f"{_ns(own[1]) / elapsed_ns:.2f}" if 1 in own else _UNKNOWN,
-                    _short(first.simulated_ns / elapsed_ns),
-                    _short(nodes * first.steps / elapsed_ns * 1e3),
-                    f"{ratio.middle:.3g}" if ratio is not None else "",
+                    words(field.with_threads(threads)),
+                    *([words(results.thread_names.get(threads, ""))] if named else []),
+                    _UNKNOWN if times is None else TypedCell(times, "number", f"{times:.2f}"),
+                    _speed(first.simulated_ns / elapsed_ns),
+                    _speed(nodes * first.steps / elapsed_ns * 1e3),
+                    words("") if ratio is None else TypedCell(ratio.middle, "number", f"{ratio.middle:.3g}"),
                 )
             )
-    heads = ("", "here that is", "speed / 1 thread", "times real time", "million masses/s", "FIFO/OTHER")
-    notes = (
+    heads = columns(
+        "", *(["here that is"] if named else []), "speed / 1 thread", "times real time", "million masses/s",
+        "FIFO/OTHER",
+    )  # fmt: skip
+    note = (
         "Speeds are those with the most masses. Million masses/s: masses times steps in each second. "
-        "FIFO/OTHER: the median over all masses of how many times as long it takes with FIFO.",
+        "FIFO/OTHER: the median over all masses of how many times as long it takes with FIFO."
     )
-    found = Grid("What threads are worth", heads, tuple(rows), notes, words=("here that is",))
-    return found if any(row[1] for row in rows) else found.without_column(1)
+    return TypedTable("What threads are worth", heads, tuple(rows), (note,))
 
 
 def _repeated(results: TireResults) -> bool:
@@ -199,11 +211,6 @@ def _ns(cell: FastCell) -> float:
     return elapsed.middle if elapsed is not None else 0.0
 
 
-def _span(cell: FastCell, decimals: int) -> str:
-    found = spread([one.elapsed_ns for one in cell.trials])
-    return f"{found.least / 1e9:,.{decimals}f} to {found.largest / 1e9:,.{decimals}f}"
-
-
 def _decimals(results: TireResults) -> int:
     """So many that the shortest time has two digits: columns are compared down the page."""
     shortest_ns = min(
@@ -211,6 +218,10 @@ def _decimals(results: TireResults) -> int:
     )
     places = -math.floor(math.log10(shortest_ns / 1e9)) + 1 if shortest_ns else 0
     return max(_FEWEST_DECIMALS, min(_MOST_DECIMALS, places))
+
+
+def _speed(value: float) -> TypedCell:
+    return TypedCell(value, "number", _short(value))
 
 
 def _short(value: float) -> str:

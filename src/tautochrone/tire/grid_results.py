@@ -31,7 +31,8 @@ from tautochrone.tire.model_judge import ModelResults, gather_model
 from tautochrone.tire.model_question import MODEL
 
 if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure, Grid
+    from tautochrone.answer.blocks import Figure
+    from tautochrone.answer.document import TypedTable
 
 
 _STOPPED = "overrun"  # how a run ended that was to end at its first miss, and had one
@@ -233,19 +234,40 @@ def _ratio(threads: int, pairs: Sequence[tuple[FastCell, FastCell]]) -> Ratio:
     return Ratio(threads, by_nodes, longer, shorter)
 
 
+class FieldTraits(NamedTuple):
+    """What the cells of a field have in common."""
+
+    policy: str
+    system: str
+    deployment: str
+    load: str
+
+    @property
+    def beside(self) -> tuple[str, str, str]:
+        """All but the policy."""
+        return self.system, self.deployment, self.load
+
+
 @dataclass(frozen=True)
 class Field:
     """Cells that differ in masses and threads alone, those that are not measured among them.
 
     Attributes:
         name: what tells it from the other fields: "fifo"; empty: it is the only one.
+        beside: what of this is not its policy.
         fast, map: of one of both kinds; by threads and masses, ascending.
     """
 
     name: str
-    policy: str
+    beside: str
+    traits: FieldTraits
     fast: tuple[FastCell, ...] = ()
     map: tuple[MapCell, ...] = ()
+
+    @property
+    def policy(self) -> str:
+        """The scheduling policy of its threads."""
+        return self.traits.policy
 
     @property
     def cells(self) -> Sequence[FastCell | MapCell]:
@@ -283,20 +305,16 @@ class TireResults:
 
     @property
     def cells(self) -> list[FastCell | MapCell]:
-        """Of all fields."""
+        """The cells of all fields."""
         return [cell for field in self.fields for cell in field.cells]
 
-
-class _Traits(NamedTuple):
-    """What a field has in common."""
-
-    policy: str
-    system: str
-    deployment: str
-    load: str
+    @property
+    def names_threads(self) -> bool:
+        """Whether some measured number of threads has a name on this machine."""
+        return any(self.thread_names.get(cell.threads) for cell in self.cells if cell.trials)
 
 
-_Place = tuple[_Traits, int, int]
+_Place = tuple[FieldTraits, int, int]
 """Of a cell: its field, masses, threads."""
 
 
@@ -307,7 +325,7 @@ def gather_tires(found: GridRuns) -> TireResults:
     measured: dict[_Place, list[StoredRun]] = {}
     for run in runs:
         measured.setdefault(_place_of_run(run), []).append(run)
-    fields: dict[_Traits, list[PlanPoint]] = {}
+    fields: dict[FieldTraits, list[PlanPoint]] = {}
     for point in sorted(found.points, key=lambda one: _place(one)[:0:-1]):
         fields.setdefault(_place(point)[0], []).append(point)
     names = _names(list(fields))
@@ -323,8 +341,8 @@ def gather_tires(found: GridRuns) -> TireResults:
         threads=tuple(int(one) for one in options["threads"]),
         thread_names=_thread_names(document, runs[0].manifest) if runs else {},
         fields=tuple(
-            Field(name, traits.policy, **{_KINDS[document.grid]: _cells(document.grid, own, measured, why)})
-            for name, (traits, own) in zip(names, fields.items(), strict=True)
+            Field(name, beside, traits, **{_KINDS[document.grid]: _cells(document.grid, own, measured, why)})
+            for (name, beside), (traits, own) in zip(names, fields.items(), strict=True)
             if document.grid in _KINDS
         ),
         model=gather_model(
@@ -358,7 +376,7 @@ def _cells(
 
 def _place(point: PlanPoint) -> _Place:
     options = point.options
-    traits = _Traits(str(options.get("policy")), point.system, point.deployment.name, point.load.name)
+    traits = FieldTraits(str(options.get("policy")), point.system, point.deployment.name, point.load.name)
     return traits, int(options["nodes"]), int(options["threads"])
 
 
@@ -366,14 +384,15 @@ def _place_of_run(run: StoredRun) -> _Place:
     """By what it says of itself, so that it is found whatever became of the deployment's file."""
     conditions = run.manifest.conditions
     plan, options = conditions.plan, conditions.plan.options
-    traits = _Traits(str(options.get("policy")), plan.system, plan.deployment, str(conditions.load))
+    traits = FieldTraits(str(options.get("policy")), plan.system, plan.deployment, str(conditions.load))
     return traits, int(options["nodes"]), int(options["threads"])
 
 
-def _names(traits: Sequence[_Traits]) -> list[str]:
-    """Of each the traits in which it differs from another one."""
+def _names(traits: Sequence[FieldTraits]) -> list[tuple[str, str]]:
+    """Return of each the traits in which it differs from another one: all, and those beside the policy."""
     differ = [len(set(column)) > 1 for column in zip(*traits, strict=True)]
-    return [", ".join(one for one, told in zip(own, differ, strict=True) if told) for own in traits]
+    told = [[one if differs else "" for one, differs in zip(own, differ, strict=True)] for own in traits]
+    return [(", ".join(filter(None, own)), ", ".join(filter(None, own[1:]))) for own in told]
 
 
 def _thread_names(document: PlanDocument, manifest: Manifest) -> dict[int, str]:
@@ -388,7 +407,7 @@ def _thread_names(document: PlanDocument, manifest: Manifest) -> dict[int, str]:
 def tire_kind(
     title: str,
     sentences: Callable[[TireResults], list[str]],
-    tables: Callable[[TireResults], list[Grid]],
+    tables: Callable[[TireResults], list[TypedTable]],
     figures: Callable[[TireResults, str], list[Figure]],
     concluded: Callable[[TireResults], dict[str, object]],
     picture: Callable[[TireResults, int], list[str]] = lambda *_: [],

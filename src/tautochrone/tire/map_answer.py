@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, words
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.base.words import listed, plural
@@ -12,7 +13,7 @@ from tautochrone.statistics.quantiles import CONFIDENCE
 from tautochrone.tire.grid_results import Boundary, Field, MapCell, TireResults, boundaries, tire_kind
 
 _MOST_SAID = 6  # numbers of threads of which each is spoken of
-_UNKNOWN, _NONE = "N/A", "-"
+_NONE = TypedCell(None, "count", "-")
 _MET, _MISSED, _TOO_SLOW, _UNMEASURED = "\u00b7", "#", "x", "?"
 _LEGEND = {
     _MET: "no deadline missed",
@@ -44,24 +45,23 @@ def sentences(results: TireResults) -> list[str]:
     return said
 
 
-def tables(results: TireResults) -> list[Grid]:
-    """The boundary for each number of threads."""
-    rows = [
+def tables(results: TireResults) -> list[TypedTable]:
+    """Return the boundary for each number of threads."""
+    rows = tuple(
         _row(one, field, results) for field in results.fields for one in boundaries(field.map) if one.measured
-    ]
+    )
     if not rows:
         return []
-    heads = (
-        "", "here that is", "all met up to", "steps there", "at most so many miss", "first miss at",
-        "missed there", "largest without a miss",
+    heads = columns(
+        "", *(["here that is"] if results.names_threads else []), "all met up to", "steps there",
+        "at most so many miss", "first miss at", "missed there", "largest without a miss",
     )  # fmt: skip
     notes = (
         "Masses; only sizes that were measured are named; -: there is none. All met up to: no smaller size "
         f"missed, either. At most so many miss: of the steps of that size, at {CONFIDENCE:.0%} confidence, "
         "taking steps as independent of each other; no miss in n steps shows no more than about 1 in n/3.",
     )
-    found = Grid("Up to where every deadline is met", heads, tuple(rows), notes, words=("here that is",))
-    return [found if any(row[1] for row in rows) else found.without_column(1)]
+    return [TypedTable("Up to where every deadline is met", heads, rows, notes)]
 
 
 def figures(results: TireResults, prefix: str) -> list[Figure]:
@@ -73,10 +73,11 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
         charts.HARD: "Where one deadline is missed, the tire is too large for hard real time.",
         charts.SOFT: "How many deadlines were missed; of several repetitions, in the worst one.",
     }
+    titles = {charts.HARD: "Hard real time", charts.SOFT: "Soft real time"}
     kinds = (charts.SOFT, charts.HARD) if results.soft else (charts.HARD,)
     return [
         Figure(
-            f"{kind.capitalize()} real time",
+            titles[kind],
             tuple(
                 Panel(
                     PanelPlace(f"{prefix}-{kind}", at), field.name, charts.deadline_map(field.map, kind=kind)
@@ -187,28 +188,32 @@ def _about_many(found: Sequence[Boundary], field: str) -> Iterator[str]:
         yield f"{name}With {listed(none)} threads the smallest tire already misses a deadline."
 
 
-def _row(one: Boundary, field: Field, results: TireResults) -> tuple[str, ...]:
-    reliable, first, met = one.reliable, one.first_miss, one.met
-    if first is None:
-        missed = _UNKNOWN
-    else:  # of the repetition that missed most
+def _row(one: Boundary, field: Field, results: TireResults) -> tuple[TypedCell, ...]:
+    reliable, first = one.reliable, one.first_miss
+    missed = TypedCell(None, "share")
+    if first is not None:  # of the repetition that missed most
         worst = max(first.trials, key=lambda trial: trial.missed)
-        missed = f"{number(worst.missed)} of {number(worst.due)}"
+        of = f"{number(worst.missed)} of {number(worst.due)}"
+        missed = TypedCell(worst.missed / max(1, worst.due), "share", of)
     return (
-        field.with_threads(one.threads),
-        results.thread_names.get(one.threads, ""),
-        number(reliable.nodes) if reliable is not None else _NONE,
-        number(reliable.due) if reliable is not None else _UNKNOWN,
-        _one_in(one.share) if one.share else _UNKNOWN,
-        number(first.nodes) if first is not None else _NONE,
+        words(field.with_threads(one.threads)),
+        *([words(results.thread_names.get(one.threads, ""))] if results.names_threads else []),
+        _masses(reliable),
+        count(reliable.due if reliable is not None else None),
+        TypedCell(one.share or None, "share", _one_in(one.share) if one.share else ""),
+        _masses(first),
         missed,
-        number(met.nodes) if met is not None else _NONE,
+        _masses(one.met),
     )
 
 
-def _one_in(share: float | None) -> str:
-    """A share as people say it; rounded so that it never promises more."""
-    return f"1 in {int(1 / share):,}" if share else _UNKNOWN
+def _masses(cell: MapCell | None) -> TypedCell:
+    return _NONE if cell is None else count(cell.nodes)
+
+
+def _one_in(share: float) -> str:
+    """Say a share as people do; rounded so that it never promises more."""
+    return f"1 in {int(1 / share):,}"
 
 
 def _nodes(cell: MapCell | None) -> int | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
-from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
-from tautochrone.answer.typeset import number
-from tautochrone.base.units import format_us
-from tautochrone.base.words import plural, upper_first
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
+from tautochrone.base.words import plural, sentence
 from tautochrone.statistics.regression import Estimate
 from tautochrone.tire.grid_question import teams_of
 from tautochrone.tire.grid_results import TireResults, tire_kind
@@ -25,7 +24,7 @@ from tautochrone.tire.model_words import (
     sentences_of,
 )
 
-_UNKNOWN = "N/A"
+_UNKNOWN = TypedCell(None, "number")
 _ROLES = {"fitted": "fit", "tested": "test", "outside": "outside"}
 _ABOUT_VERDICTS = (
     "Off where tested: median size of the error at the points that were not fitted on. The p of three tests: "
@@ -52,7 +51,7 @@ _ABOUT_POINTS = (
 )
 
 
-def _verdicts(model: ModelResults) -> Grid:
+def _verdicts(model: ModelResults) -> TypedTable:
     lines = []
     for study in model.studies:
         for attempt in study.attempts:
@@ -60,33 +59,35 @@ def _verdicts(model: ModelResults) -> Grid:
             lines += [_verdict(study, plural(attempt.threads, "thread"), fit) for fit in fits.values()]
         if study.together is not None:
             lines.append(_verdict(study, f"{teams_of(study.together.threads)} as one", study.together))
-    heads = (
+    heads = columns(
         "", "masses", "equation", "off where tested", "most off", "at masses", "runs p", "trend p",
         "lack of fit p",
     )  # fmt: skip
-    return Grid(
-        "Where equation (2) holds", heads, tuple(lines), (_ABOUT_VERDICTS,), words=("masses", "equation")
-    )
+    return TypedTable("Where equation (2) holds", heads, tuple(lines), (_ABOUT_VERDICTS,))
 
 
-def _verdict(study: ModelStudy, team: str, fit: ModelFit) -> tuple[str, ...]:
+def _verdict(study: ModelStudy, team: str, fit: ModelFit) -> tuple[TypedCell, ...]:
     structure = fit.structure
+    worst = structure.worst if structure is not None else None
     lack = structure.lack if structure is not None else None
     return (
-        f"{study.policy}, {team}",
-        _range(fit.nodes),
-        "holds" if fit.holds else "refused",
-        _percent(fit.held_out),
-        f"{structure.worst.error:+.0%}" if structure is not None else _UNKNOWN,
-        number(structure.worst.nodes) if structure is not None else _UNKNOWN,
-        f"{structure.runs_p:.1g}" if structure is not None else _UNKNOWN,
-        f"{structure.trend_p:.1g}" if structure is not None else _UNKNOWN,
-        f"{lack.p:.1g}" if lack is not None else _UNKNOWN,
+        words(f"{study.policy}, {team}"),
+        words(_range(fit.nodes)),
+        words("holds" if fit.holds else "refused"),
+        _share(fit.held_out),
+        _share(worst.error if worst is not None else None, "+.0%"),
+        count(worst.nodes if worst is not None else None),
+        *map(_p, (structure.runs_p, structure.trend_p) if structure is not None else (None, None)),
+        _p(lack.p if lack is not None else None),
     )
 
 
-def _constants(model: ModelResults) -> Grid:
-    lines: list[tuple[str, ...]] = []
+def _p(p: float | None) -> TypedCell:
+    return TypedCell(p, "number", "" if p is None else f"{p:.1g}")
+
+
+def _constants(model: ModelResults) -> TypedTable:
+    lines: list[tuple[TypedCell, ...]] = []
     for study in model.studies:
         shown = {id(fit): fit for one in study.attempts if (fit := fit_shown(study, one)).holds}
         for fit in shown.values():
@@ -97,114 +98,115 @@ def _constants(model: ModelResults) -> Grid:
             lines += _locks(study, attempt)
     notes = [
         _ABOUT_CONSTANTS,
-        *(study.switch.note for study in model.studies if study.switch.note),
+        *(sentence(study.switch.note) for study in model.studies if study.switch.note),
         *(f"Not in the store: {what}." for what in model.lacking),
         _PAPER,
     ]
     if not any(fit_shown(study, one).holds for study in model.studies for one in study.attempts):
         notes.insert(0, "T_spring, T_mass and N_ipc T_ipc are not given: the equation holds nowhere here.")
-    return Grid(
-        "Constants, times in ns",
-        ("", "value", "95 % interval", "from"),
-        tuple(lines),
-        tuple(f"{upper_first(note)}{'' if note.endswith('.') else '.'}" for note in notes),
-        words=("from",),
-    )
+    heads = columns("", "value", "95 % interval", "from")
+    return TypedTable("Constants, times in ns", heads, tuple(lines), tuple(notes))
 
 
-def _fitted(study: ModelStudy, fit: ModelFit) -> Iterator[tuple[str, ...]]:
+def _constant(name: str, value: TypedCell, interval: TypedCell, origin: str) -> tuple[TypedCell, ...]:
+    return words(name), value, interval, words(origin)
+
+
+def _fitted(study: ModelStudy, fit: ModelFit) -> Iterator[tuple[TypedCell, ...]]:
     constants = fit.constants
     if constants is None:
         return
-    team = teams_of(fit.threads)
-    at = f"{study.policy}, {team}"
+    at = f"{study.policy}, {teams_of(fit.threads)}"
     masses = f"{_range(fit.nodes)} masses"
     runs = f"{plural(constants.spring.count, 'run')} with {masses}"
-    yield f"T_spring, {at}", *_valued(constants.spring), f"forces / (2e+1), {runs}"
-    yield f"T_mass, {at}", *_valued(constants.mass), f"integration / e, {runs}"
-    for count, access in constants.access.items():
-        own = f"{plural(access.count, 'run')} with {masses}"
-        yield f"N_ipc T_ipc, {study.policy}, {plural(count, 'thread')}", *_valued(access), f"red / 4e, {own}"
+    yield _constant(f"T_spring, {at}", *_valued(constants.spring), f"forces / (2e+1), {runs}")
+    yield _constant(f"T_mass, {at}", *_valued(constants.mass), f"integration / e, {runs}")
+    for threads, access in constants.access.items():
+        name = f"N_ipc T_ipc, {study.policy}, {plural(threads, 'thread')}"
+        yield _constant(name, *_valued(access), f"red / 4e, {plural(access.count, 'run')} with {masses}")
 
 
-def _latency(study: ModelStudy, latency: MechanismLatency, of: str) -> tuple[str, ...]:
+def _latency(study: ModelStudy, latency: MechanismLatency, of: str) -> tuple[TypedCell, ...]:
     name = f"{latency.name}, {study.policy}{of}"
     if latency.typical is None:
-        return name, _UNKNOWN, _UNKNOWN, latency.note
-    return name, *_valued(latency.typical, 0), f"{latency.row}; {', '.join(latency.runs)}"
+        return _constant(name, _UNKNOWN, _UNKNOWN, latency.note)
+    return _constant(name, *_valued(latency.typical, 0), f"{latency.row}; {', '.join(latency.runs)}")
 
 
-def _switches(study: ModelStudy) -> tuple[str, ...]:
+def _switches(study: ModelStudy) -> tuple[TypedCell, ...]:
     counts = [one.switches for attempt in study.attempts for one in attempt.points]
     known = [one for one in counts if one is not None]
     name = f"N_switch, {study.policy}"
     if not known or len(known) < len(counts):
-        return name, _UNKNOWN, _UNKNOWN, "this system does not count them"
-    mean = sum(known) / len(known)
-    return name, f"{mean:.2g}", _UNKNOWN, f"counted per step and thread, {min(known):.2g} to {max(known):.2g}"
+        return _constant(name, _UNKNOWN, _UNKNOWN, "this system does not count them")
+    span = f"counted per step and thread, {min(known):.2g} to {max(known):.2g}"
+    return _constant(name, _counted(sum(known) / len(known)), _UNKNOWN, span)
 
 
-def _locks(study: ModelStudy, attempt: Attempt) -> Iterator[tuple[str, ...]]:
+def _locks(study: ModelStudy, attempt: Attempt) -> Iterator[tuple[TypedCell, ...]]:
     of = f", {plural(attempt.threads, 'thread')}"
     yield _latency(study, attempt.ipc, of)
-    name = f"{study.policy}{of}"
     fitted = fitted_share(study, attempt)
     if fitted is not None:
-        yield f"N_ipc fitted, {name}", *_valued(fitted), "N_ipc T_ipc / T_ipc"
-    counted = _UNKNOWN if attempt.counted is None else f"{attempt.counted:.2g}"
-    yield f"N_ipc counted, {name}", counted, _UNKNOWN, "voluntary switches at locks, per access"
+        yield _constant(f"N_ipc fitted, {study.policy}{of}", *_valued(fitted), "N_ipc T_ipc / T_ipc")
+    origin = "voluntary switches at locks, per access"
+    yield _constant(f"N_ipc counted, {study.policy}{of}", _counted(attempt.counted), _UNKNOWN, origin)
 
 
-def _variants(model: ModelResults) -> Iterator[Grid]:
+def _counted(share: float | None) -> TypedCell:
+    return TypedCell(share, "number", "" if share is None else f"{share:.2g}")
+
+
+def _variants(model: ModelResults) -> Iterator[TypedTable]:
     lines = []
     for study in model.studies:
         for attempt in study.attempts:
-            name = f"{study.policy}, {plural(attempt.threads, 'thread')}"
-            lines.append((name, "as printed", _percent(attempt.whole.held_out), ""))
+            name = words(f"{study.policy}, {plural(attempt.threads, 'thread')}")
+            lines.append((name, words("as printed"), _share(attempt.whole.held_out), words("")))
             line = attempt.line.variant if attempt.line is not None else None
             for variant in filter(None, (attempt.split, line)):
-                said = (f"{of} {_with_interval(one)}" for of, one in variant.constants.items())
-                lines.append((name, variant.formula, _percent(variant.held_out), ", ".join(said)))
+                said = ", ".join(f"{of} {_with_interval(one)}" for of, one in variant.constants.items())
+                lines.append((name, words(variant.formula), _share(variant.held_out), words(said)))
     if lines:
-        yield Grid(
+        yield TypedTable(
             "Beside it: what else would explain the step, over all masses",
-            ("", "equation", "off where tested", "fitted, in ns"),
+            columns("", "equation", "off where tested", "fitted, in ns"),
             tuple(lines),
             (_ABOUT_VARIANTS,),
-            words=("equation", "fitted, in ns"),
         )
 
 
-def _all_points(model: ModelResults) -> Iterator[Grid]:
+def _all_points(model: ModelResults) -> Iterator[TypedTable]:
     drawn = [(study, one) for study in model.studies for one in study.attempts if rows(study, one)]
     for at, (study, attempt) in enumerate(drawn):
         yield _points(study, attempt, [_ABOUT_POINTS] if at == len(drawn) - 1 else [])
 
 
-def _points(study: ModelStudy, attempt: Attempt, notes: list[str]) -> Grid:
+def _points(study: ModelStudy, attempt: Attempt, notes: list[str]) -> TypedTable:
     fit = fit_shown(study, attempt)
     lines = tuple(_point(row, shares=fit.holds) for row in rows(study, attempt))
-    heads = (
+    heads = columns(
         "masses", "point", "measured", "predicted", "error", "switches %", "locks %", "springs %", "moving %",
         "meeting",
     )  # fmt: skip
     if not fit.holds:
         notes = ["The prediction is that of a fit that is refused.", *notes]
     title = f"{study.policy}, {plural(attempt.threads, 'thread')}: T_s in us"
-    return Grid(title, heads, lines, tuple(notes), words=("point",))
+    return TypedTable(title, heads, lines, tuple(notes))
 
 
-def _point(row: ModelRow, *, shares: bool) -> tuple[str, ...]:
+def _point(row: ModelRow, *, shares: bool) -> tuple[TypedCell, ...]:
     terms = row.predicted
     parts = (terms.switching_ns, terms.locks_ns, terms.springs_ns, terms.masses_ns)
+    of = [part / terms.step_ns for part in parts] if shares else [None] * len(parts)
     return (
-        number(row.nodes),
-        _ROLES[row.role],
-        format_us(row.measured_ns),
-        format_us(terms.step_ns),
-        f"{row.error:+.1%}",
-        *(f"{part / terms.step_ns * 100:.1f}" if shares else _UNKNOWN for part in parts),
-        format_us(row.meeting_ns),
+        count(row.nodes),
+        words(_ROLES[row.role]),
+        micros(row.measured_ns),
+        micros(terms.step_ns),
+        _share(row.error, "+.1%"),
+        *(_UNKNOWN if one is None else TypedCell(one, "share", f"{one * 100:.1f}") for one in of),
+        micros(row.meeting_ns),
     )
 
 
@@ -212,27 +214,28 @@ def _range(nodes: Sequence[int]) -> str:
     return f"{nodes[0]:,}" if len(nodes) == 1 else f"{nodes[0]:,} to {nodes[-1]:,}"
 
 
-def _percent(share: float | None) -> str:
-    return _UNKNOWN if share is None else f"{share:.1%}"
+def _share(share: float | None, form: str = ".1%") -> TypedCell:
+    return TypedCell(share, "share", "" if share is None else format(share, form))
 
 
-def _valued(one: Estimate, digits: int = 3) -> tuple[str, str]:
-    return _figures(one.value, digits), _interval(one, digits)
+def _valued(one: Estimate, digits: int = 3) -> tuple[TypedCell, TypedCell]:
+    """Return the cells of an estimate and of its interval, to so many digits; 0: whole numbers."""
+    interval = TypedCell(None, "number", _interval(one, digits), one.low, one.high)
+    return TypedCell(one.value, "number", _figures(one.value, digits)), interval
 
 
 def _with_interval(one: Estimate) -> str:
     between = _interval(one, 3)
-    return _figures(one.value, 3) if between == _UNKNOWN else f"{_figures(one.value, 3)} ({between})"
+    return f"{_figures(one.value, 3)} ({between})" if between else _figures(one.value, 3)
 
 
 def _interval(one: Estimate, digits: int) -> str:
     if one.low is None or one.high is None:
-        return _UNKNOWN
+        return ""
     return f"{_figures(one.low, digits)} to {_figures(one.high, digits)}"
 
 
 def _figures(value: float, digits: int) -> str:
-    """So many significant digits; 0: whole numbers."""
     return f"{value:,.0f}" if not digits or abs(value) >= 1000 else f"{value:#.{digits}g}".rstrip(".")
 
 
@@ -252,8 +255,8 @@ def sentences(results: TireResults) -> list[str]:
     ]
 
 
-def tables(results: TireResults) -> list[Grid]:
-    """Where it holds, its constants, what would explain more, and every point."""
+def tables(results: TireResults) -> list[TypedTable]:
+    """Return where it holds, its constants, what would explain more, and every point."""
     model = results.model
     if model is None:
         return []

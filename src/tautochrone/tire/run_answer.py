@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.blocks import Grid
-from tautochrone.answer.typeset import number
-from tautochrone.base.units import format_duration, format_us
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, time, words
+from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.judge.tire_run import (
     REAL_FAST,
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from tautochrone.statistics.summary import Summary
 
 
-_NA = "N/A"
-_TOO_FEW = "too few"
 _THIS = "this run"
 _THREADS = (
     "T_i: from the release until this thread runs. T_s: from there until the last thread has written, so "
@@ -109,18 +106,18 @@ def _about_positions(runs: Sequence[StoredRun]) -> Iterator[str]:
 class TirePresentation:
     """Presentation of the experiment `tire`."""
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
-        """Of runs at a rate their deadlines and where the time went; of real-fast ones how fast they were."""
+    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
+        """Return where the time of runs at a rate went, and how fast real-fast ones were."""
         fast, at_rate = _by_pace(runs, labels)
         paced = [(run, label, account(run)) for run, label in at_rate]
-        grids = [_deadlines(paced)] if paced else []
+        tables = [_deadlines(paced)] if paced else []
         for _, label, seen in paced:
             if seen is not None:
-                grids += _account_grids(seen, label)
+                tables += _account_tables(seen, label)
         if fast:
-            grids.append(_real_fast(fast))
-        grids += [_fast_threads(run, label) for run, label in fast]
-        return [*grids, _models(runs, labels)]
+            tables.append(_real_fast(fast))
+        tables += [_fast_threads(run, label) for run, label in fast]
+        return [*tables, _models(runs, labels)]
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """The blocks of Figure 4, the steps over time, the shares of each thread, and how long steps took."""
@@ -145,8 +142,8 @@ def _by_pace(
     return fast, [one for one in every if one not in fast]
 
 
-def _deadlines(seen: Sequence[tuple[StoredRun, str, Account | None]]) -> Grid:
-    heads = (
+def _deadlines(seen: Sequence[tuple[StoredRun, str, Account | None]]) -> TypedTable:
+    heads = columns(
         "", "steps due", "missed", "late", "passed over", "missed at most", "longest step (us)",
         "million node-steps/s", "positions",
     )  # fmt: skip
@@ -157,85 +154,89 @@ def _deadlines(seen: Sequence[tuple[StoredRun, str, Account | None]]) -> Grid:
         *(_about_worst(one, label) for one, label in known),
         *_about_positions([run for run, _, _ in seen]),
     )
-    return Grid("Deadlines", heads, tuple(_deadline_row(*one) for one in seen), notes, words=("positions",))
+    return TypedTable("Deadlines", heads, tuple(_deadline_row(*one) for one in seen), notes)
 
 
-def _deadline_row(run: StoredRun, label: str, seen: Account | None) -> tuple[str, ...]:
+def _deadline_row(run: StoredRun, label: str, seen: Account | None) -> tuple[TypedCell, ...]:
+    name, positions = words(label or _THIS), _positions(run)
     if seen is None:
-        return (label or _THIS, *(_NA,) * 7, _positions(run))
+        return (name, *(TypedCell(None, "count"),) * 7, positions)
     misses = seen.misses
     least = "" if misses.exact else "at least "
     return (
-        label or _THIS,
-        number(misses.released),
-        *(f"{least}{number(one)}" for one in (misses.missed_steps, misses.late, misses.passed_over)),
-        _NA if misses.share is None else f"{misses.share * 100:.3g}%",
-        format_us(seen.response.maximum),
+        name,
+        count(misses.released),
+        *(
+            TypedCell(one, "count", f"{least}{count(one).shown}")
+            for one in (misses.missed_steps, misses.late, misses.passed_over)
+        ),
+        TypedCell(misses.share, "share", "" if misses.share is None else f"{misses.share * 100:.3g}%"),
+        micros(seen.response.maximum),
         _millions(seen.nodes_per_s),
-        _positions(run),
+        positions,
     )
 
 
-def _account_grids(seen: Account, label: str) -> Iterator[Grid]:
+def _account_tables(seen: Account, label: str) -> Iterator[TypedTable]:
     suffix = f", {label}" if label else ""
     yield _equation(seen, f"T = T_i + T_s + T_w in us, T = {format_duration(seen.period_ns)}{suffix}")
     if len(seen.threads) > 1:
-        each = (
+        each = columns(
             "", "masses", "T_i median", "T_i 99 %", "T_i worst", "T_s median", "T_s 99 %", "T_s worst",
             "worst step, T_i", "worst step, T_s",
         )  # fmt: skip
         rows = tuple(map(_thread_row, seen.threads))
-        yield Grid(f"T_i and T_s of each thread in us{suffix}", each, rows, (_THREADS,))
-    heads = (
+        yield TypedTable(f"T_i and T_s of each thread in us{suffix}", each, rows, (_THREADS,))
+    heads = columns(
         "", "computing", "reading and writing", "waiting for others", "not yet running", "idle",
         "million node-steps/s", "waits per step", "preemptions per step",
     )  # fmt: skip
     rows = tuple(map(_share_row, seen.threads))
-    yield Grid(f"Where the time of each thread went{suffix}", heads, rows, (_SHARES,))
+    yield TypedTable(f"Where the time of each thread went{suffix}", heads, rows, (_SHARES,))
 
 
-def _equation(seen: Account, title: str) -> Grid:
+def _equation(seen: Account, title: str) -> TypedTable:
     period_ns, response = seen.period_ns, seen.response
+    left = (
+        micros(period_ns - response.mean),
+        *(_quantile(response, q, less_than_ns=period_ns) for q in (0.5, 0.99)),
+        micros(period_ns - response.maximum),
+    )
     rows = (
-        ("T_i, until the first thread runs", *_four(seen.dispatch), format_us(seen.worst.dispatch_ns)),
-        ("T_s, until the last one has written", *_four(seen.step), format_us(seen.worst.step_ns)),
-        (
-            "T_w, left until the next release",
-            format_us(period_ns - response.mean),
-            *(_of(response, q, less_than_ns=period_ns) for q in (0.5, 0.99)),
-            format_us(period_ns - response.maximum),
-            format_us(seen.worst.room_ns),
-        ),
+        (words("T_i, until the first thread runs"), *_four(seen.dispatch), micros(seen.worst.dispatch_ns)),
+        (words("T_s, until the last one has written"), *_four(seen.step), micros(seen.worst.step_ns)),
+        (words("T_w, left until the next release"), *left, micros(seen.worst.room_ns)),
     )
     notes = (_EQUATION, _TOGETHER) if len(seen.threads) > 1 else (_EQUATION,)
-    return Grid(title, ("", "mean", "median", "99 %", "worst", "in the worst step"), rows, notes)
+    heads = columns("", "mean", "median", "99 %", "worst", "in the worst step")
+    return TypedTable(title, heads, rows, notes)
 
 
-def _thread_row(one: ThreadAccount) -> tuple[str, ...]:
-    worst = (one.worst.dispatch_ns, one.worst.step_ns) if one.worst is not None else ()
+def _thread_row(one: ThreadAccount) -> tuple[TypedCell, ...]:
+    worst = (one.worst.dispatch_ns, one.worst.step_ns) if one.worst is not None else (None, None)
     return (
-        one.name,
-        number(one.nodes),
+        words(one.name),
+        count(one.nodes),
         *_four(one.dispatch)[1:],
         *_four(one.step)[1:],
-        *(map(format_us, worst) if worst else (_NA, _NA)),
+        *map(micros, worst),
     )
 
 
-def _share_row(one: ThreadAccount) -> tuple[str, ...]:
+def _share_row(one: ThreadAccount) -> tuple[TypedCell, ...]:
     shares = one.shares
     parts = (shares.computing, shares.exchanging, shares.waiting, shares.dispatch, shares.idle)
     return (
-        one.name,
-        *(f"{part:.2%}" for part in parts),
+        words(one.name),
+        *(TypedCell(part, "share", f"{part:.2%}") for part in parts),
         _millions(one.nodes_per_s),
-        _rate(one.voluntary),
-        _rate(one.involuntary),
+        _per_step(one.voluntary),
+        _per_step(one.involuntary),
     )
 
 
-def _real_fast(seen: Sequence[tuple[StoredRun, str]]) -> Grid:
-    heads = (
+def _real_fast(seen: Sequence[tuple[StoredRun, str]]) -> TypedTable:
+    heads = columns(
         "", "simulated (s)", "elapsed (s)", "simulated / elapsed", "steps", "step, mean (us)",
         "million node-steps/s", "steps per row", "positions",
     )  # fmt: skip
@@ -245,96 +246,99 @@ def _real_fast(seen: Sequence[tuple[StoredRun, str]]) -> Grid:
         if not real_fast(run).complete
     ]
     notes = (_FAST, *cut, *_about_positions([run for run, _ in seen]))
-    rows = tuple(_fast_row(*one) for one in seen)
-    return Grid("As fast as possible", heads, rows, notes, words=("positions",))
+    return TypedTable("As fast as possible", heads, tuple(_fast_row(*one) for one in seen), notes)
 
 
-def _fast_row(run: StoredRun, label: str) -> tuple[str, ...]:
+def _fast_row(run: StoredRun, label: str) -> tuple[TypedCell, ...]:
     seen, what = real_fast(run), configuration(run)
     return (
-        label or _THIS,
-        f"{seen.simulated_ns / 1e9:,.3f}",
-        f"{seen.elapsed_ns / 1e9:,.6f}",
-        _NA if seen.speed is None else number(float(f"{seen.speed:.4g}")),
-        number(seen.steps),
-        _NA if seen.step_ns is None else format_us(seen.step_ns),
+        words(label or _THIS),
+        _seconds(seen.simulated_ns, 3),
+        _seconds(seen.elapsed_ns),
+        TypedCell(None if seen.speed is None else float(f"{seen.speed:.4g}"), "number"),
+        count(seen.steps),
+        micros(seen.step_ns),
         _millions(what.nodes * seen.steps / (seen.elapsed_ns / 1e9) if seen.elapsed_ns else None),
-        _NA if not seen.rows else number(round(seen.steps / seen.rows)),
+        count(round(seen.steps / seen.rows) if seen.rows else None),
         _positions(run),
     )
 
 
-def _fast_threads(run: StoredRun, label: str) -> Grid:
+def _fast_threads(run: StoredRun, label: str) -> TypedTable:
     result, seen = result_event(run), real_fast(run)
     rows = []
     for book in run.manifest.books:
         told = (result.threads.get(book.source) if result else None) or ThreadResult()
         had_ns = book.cpu_time_ns
+        switches = [
+            one / seen.steps if one is not None and seen.steps else None
+            for one in (told.voluntary, told.involuntary)
+        ]
         rows.append(
             (
-                book.name,
-                number(told.nodes),
-                _NA if had_ns is None else f"{had_ns / 1e9:,.6f}",
-                _NA if had_ns is None else f"{max(0, seen.elapsed_ns - had_ns) / 1e9:,.6f}",
-                *(
-                    _rate(one / seen.steps if one is not None and seen.steps else None)
-                    for one in (told.voluntary, told.involuntary)
-                ),
+                words(book.name),
+                count(told.nodes),
+                _seconds(had_ns),
+                _seconds(None if had_ns is None else max(0, seen.elapsed_ns - had_ns)),
+                *map(_per_step, switches),
             )
         )
-    heads = ("", "masses", "CPU time (s)", "off CPU (s)", "waits per step", "preemptions per step")
+    heads = columns("", "masses", "CPU time (s)", "off CPU (s)", "waits per step", "preemptions per step")
     title = f"Each thread, as fast as possible{f', {label}' if label else ''}"
-    return Grid(title, heads, tuple(rows), (_CPU_TIME,))
+    return TypedTable(title, heads, tuple(rows), (_CPU_TIME,))
 
 
-def _models(runs: Sequence[StoredRun], labels: Sequence[str]) -> Grid:
-    heads = (
+def _models(runs: Sequence[StoredRun], labels: Sequence[str]) -> TypedTable:
+    heads = columns(
         "", "masses", "springs", "step", "stiffness / mass (1/s^2)", "state (MB)", "solver", "vectors",
         "fastest rehearsed (us)",
     )  # fmt: skip
     rows = tuple(_model_row(run, label) for run, label in zip(runs, labels, strict=True))
-    return Grid("What was computed", heads, rows, (_MODEL,))
+    return TypedTable("What was computed", heads, rows, (_MODEL,))
 
 
-def _model_row(run: StoredRun, label: str) -> tuple[str, ...]:
+def _model_row(run: StoredRun, label: str) -> tuple[TypedCell, ...]:
     what, tire = configuration(run), model(run)
+    megabytes = None if tire.state_bytes is None else tire.state_bytes / 1e6
     return (
-        label or _THIS,
-        number(tire.nodes),
-        number(tire.springs),
-        format_duration(what.step_ns),
-        number(tire.stiffness_per_mass),
-        _NA if tire.state_bytes is None else f"{tire.state_bytes / 1e6:,.3f}",
-        what.solver,
-        what.vector or "-",
-        _NA if tire.rehearsed_ns is None else format_us(tire.rehearsed_ns),
+        words(label or _THIS),
+        count(tire.nodes),
+        count(tire.springs),
+        time(what.step_ns),
+        TypedCell(tire.stiffness_per_mass, "number"),
+        TypedCell(megabytes, "number", "" if megabytes is None else f"{megabytes:,.3f}"),
+        words(what.solver),
+        words(what.vector or "-"),
+        micros(tire.rehearsed_ns),
     )
 
 
-def _four(summary: Summary) -> tuple[str, ...]:
-    """Mean, median, 99 % and worst in us."""
-    middle = (_of(summary, q) for q in (0.5, 0.99))
-    return (format_us(summary.mean), *middle, format_us(summary.maximum))
+def _four(summary: Summary) -> tuple[TypedCell, ...]:
+    """Return mean, median, 99 % and worst."""
+    middle = (_quantile(summary, q) for q in (0.5, 0.99))
+    return (micros(summary.mean), *middle, micros(summary.maximum))
 
 
-def _of(summary: Summary, q: float, *, less_than_ns: int | None = None) -> str:
-    """A quantile, or what it leaves of a time; both in us."""
+def _quantile(summary: Summary, q: float, *, less_than_ns: int | None = None) -> TypedCell:
+    """Return a quantile, or what it leaves of a time."""
     value = next((one.value for one in summary.quantiles if one.q == q), None)
-    if value is None:
-        return _TOO_FEW
-    return format_us(value if less_than_ns is None else less_than_ns - value)
+    return micros(value if value is None or less_than_ns is None else less_than_ns - value, "too few")
 
 
-def _millions(per_s: float | None) -> str:
-    return _NA if per_s is None else f"{per_s / 1e6:,.2f}"
+def _seconds(ns: int | None, digits: int = 6) -> TypedCell:
+    return TypedCell(ns, "ns", "" if ns is None else f"{ns / 1e9:,.{digits}f}")
 
 
-def _rate(per_step: float | None) -> str:
-    return _NA if per_step is None else f"{per_step:.3f}"
+def _millions(per_s: float | None) -> TypedCell:
+    return TypedCell(per_s, "number", "" if per_s is None else f"{per_s / 1e6:,.2f}")
 
 
-def _positions(run: StoredRun) -> str:
+def _per_step(switches: float | None) -> TypedCell:
+    return TypedCell(switches, "number", "" if switches is None else f"{switches:.3f}")
+
+
+def _positions(run: StoredRun) -> TypedCell:
     result = result_event(run)
     if result is None:
-        return _NA
-    return f"{result.checksum:08x}" if result.finite else f"{result.checksum:08x}, not finite"
+        return TypedCell(None, "code")
+    return TypedCell(f"{result.checksum:08x}{'' if result.finite else ', not finite'}", "code")

@@ -16,6 +16,7 @@ from tautochrone.target.address import LabAddress, canonical_kernel
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tautochrone.answer.document import TypedCell
     from tautochrone.measure.lab.preemption import KernelPreemption
     from tautochrone.target.virtual.cache import Tell
     from tautochrone.target.virtual.kernels import Kernel
@@ -131,7 +132,6 @@ def _telling() -> Iterator[Tell]:
 
 
 _SHOWN_DIGITS = 12
-_UNKNOWN = "N/A"
 
 
 def kernels(as_json: JsonOption = False) -> None:
@@ -151,19 +151,18 @@ def kernels(as_json: JsonOption = False) -> None:
 
 
 def _show(kernels: dict[str, Kernel | None]) -> None:
-    from tautochrone.answer.blocks import Grid
     from tautochrone.answer.console import make_console
-    from tautochrone.answer.render.terminal import show_grid
+    from tautochrone.answer.document import TypedTable, columns
+    from tautochrone.answer.render.terminal import show_table
     from tautochrone.target.virtual.cache import cache_folder
 
     console = make_console()
     fetched = tuple(_row(kernel) for kernel in kernels.values() if kernel is not None)
     missing = [name for name, kernel in kernels.items() if kernel is None]
     if fetched:
-        columns = ("name", "release", "package version", "preemption", "tracers", "MB", "sha256")
+        heads = columns("name", "release", "package version", "preemption", "tracers", "MB", "sha256")
         notes = (f"They lie in {cache_folder()}; after --on, lab:debian-rt means debian:rt.",)
-        grid = Grid("Kernels of the lab", columns, fetched, notes, words=columns[:5] + columns[6:])
-        for part in show_grid(console, grid):
+        for part in show_table(console, TypedTable("Kernels of the lab", heads, fetched, notes)):
             console.print(part)
     if missing:
         gap = "\n" if fetched else ""
@@ -172,28 +171,27 @@ def _show(kernels: dict[str, Kernel | None]) -> None:
     typer.echo("To have one of your own: tauto lab fetch --kernel PATH --modules DIR --name NAME")
 
 
-def _row(kernel: Kernel) -> tuple[str, ...]:
+def _row(kernel: Kernel) -> tuple[TypedCell, ...]:
+    from tautochrone.answer.document import TypedCell, words
     from tautochrone.measure.lab.preemption import preemption_of
     from tautochrone.target.virtual.kernels import size_of, tracers_of
 
-    tracers = tracers_of(kernel)
+    tracers, size = tracers_of(kernel), size_of(kernel)
     return (
-        kernel.name,
-        kernel.release,
-        kernel.package.partition("_")[2] if kernel.package else "your own",
-        _preemption_words(preemption_of(kernel)),
-        _UNKNOWN if tracers is None else ", ".join(tracers) or "none",
-        f"{size_of(kernel) / 1e6:.0f}",
-        kernel.sha256[:_SHOWN_DIGITS],
+        words(kernel.name),
+        words(kernel.release),
+        words(kernel.package.partition("_")[2] if kernel.package else "your own"),
+        TypedCell(_preemption_words(preemption_of(kernel))),
+        TypedCell(None if tracers is None else ", ".join(tracers) or "none"),
+        TypedCell(size, "number", f"{size / 1e6:.0f}"),
+        words(kernel.sha256[:_SHOWN_DIGITS]),
     )
 
 
-def _preemption_words(preemption: KernelPreemption) -> str:
-    if preemption.model is None:
-        return _UNKNOWN
+def _preemption_words(preemption: KernelPreemption) -> str | None:
     if preemption.model == "rt":
         return "PREEMPT_RT"
-    return f"{preemption.model}, or preempt=" if preemption.choosable else preemption.model
+    return f"{preemption.model}, or preempt=" if preemption.model and preemption.choosable else preemption.model
 
 
 def _as_json(name: str, kernel: Kernel | None) -> dict[str, object]:

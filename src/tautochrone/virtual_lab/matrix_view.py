@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts import rows
 from tautochrone.answer.charts.grammar import Chart, Row, Rows, Told, literal
 from tautochrone.answer.charts.scales import bands
 from tautochrone.answer.charts.signs import TILE, Sign
 from tautochrone.answer.charts.theme import MUTED, heat_tone, ink_upon
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
 from tautochrone.answer.numbers import quantile_name
-from tautochrone.answer.typeset import duration, number, plain
+from tautochrone.answer.typeset import duration, plain
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import plural
 from tautochrone.campaign.kinds import GridKind
@@ -158,7 +159,7 @@ def _matrix_tile(row: MatrixRow, cell: MatrixCell, results: MatrixResults) -> Ro
     }
 
 
-_NA, _TOO_FEW = "N/A", "too few"
+_TOO_FEW = "too few"
 
 
 def sentences(results: MatrixResults) -> list[str]:
@@ -166,34 +167,30 @@ def sentences(results: MatrixResults) -> list[str]:
     return [_about(results), *(one for load in results.loads for one in _column(results, load))]
 
 
-def tables(results: MatrixResults) -> list[Grid]:
-    """Worst and rare latencies, and what the machines are."""
-    return [
-        _latencies(results, rare=False),
-        _latencies(results, rare=True),
-        _machines(results),
-    ]
+def tables(results: MatrixResults) -> list[TypedTable]:
+    """Return worst and rare latencies, and what the machines are."""
+    return [_latencies(results, rare=False), _latencies(results, rare=True), _machines(results)]
 
 
-def details(results: MatrixResults) -> list[Grid]:
-    """Every cell with its run."""
+def details(results: MatrixResults) -> list[TypedTable]:
+    """Return every cell with its run."""
     rows = tuple(
         (
-            f"{row.name}, {cell.load}",
-            number(cell.summary.count),
-            _us(_median_ns(cell)),
-            _us(cell.rare_ns, otherwise=_TOO_FEW),
-            format_us(cell.summary.maximum),
-            number(cell.missed),
-            cell.run,
+            words(f"{row.name}, {cell.load}"),
+            count(cell.summary.count),
+            micros(_median_ns(cell)),
+            micros(cell.rare_ns, _TOO_FEW),
+            micros(cell.summary.maximum),
+            count(cell.missed),
+            TypedCell(cell.run, "code"),
         )
         for row in results.rows
         for cell in row.cells
         if cell.summary is not None
     )
-    heads = ("", "samples", "median", _rare_name(), "worst", "missed", "run")
+    heads = columns("", "samples", "median", _rare_name(), "worst", "missed", "run")
     notes = ("Times in us. tauto show RUN shows one of them closely.",)
-    return [Grid("Cell by cell", heads, rows, notes, words=("run",))] if rows else []
+    return [TypedTable("Cell by cell", heads, rows, notes)] if rows else []
 
 
 def again(results: MatrixResults) -> list[str]:
@@ -286,23 +283,24 @@ def _column(results: MatrixResults, load: str) -> Iterator[str]:
     )
 
 
-def _latencies(results: MatrixResults, *, rare: bool) -> Grid:
+def _latencies(results: MatrixResults, *, rare: bool) -> TypedTable:
     what = f"{_rare_name()} latency" if rare else "Worst latency"
     rows = tuple(
-        (row.name, *(_value(results, cell, rare=rare) for cell in row.cells)) for row in results.rows
+        (words(row.name), *(_value(results, cell, rare=rare) for cell in row.cells)) for row in results.rows
     )
     notes = _scarce(results) if rare else (*_missed(results), *_architectures(results))
-    return Grid(f"{what} in us, and how many times the best of its column", ("", *results.loads), rows, notes)
+    title = f"{what} in us, and how many times the best of its column"
+    return TypedTable(title, columns("", *results.loads), rows, notes)
 
 
-def _value(results: MatrixResults, cell: MatrixCell, *, rare: bool) -> str:
+def _value(results: MatrixResults, cell: MatrixCell, *, rare: bool) -> TypedCell:
     if cell.summary is None:
-        return _NA
+        return micros(None)
     value_ns = cell.rare_ns if rare else cell.worst_ns
-    if value_ns is None:
-        return _TOO_FEW
     times = factor(value_ns, results.best_ns(cell.load, rare=rare))
-    return format_us(value_ns) if times is None or times == 1 else f"{format_us(value_ns)} ({said(times)})"
+    if value_ns is None or times is None or times == 1:
+        return micros(value_ns, _TOO_FEW)
+    return TypedCell(value_ns, "ns", f"{format_us(value_ns)} ({said(times)})")
 
 
 def _missed(results: MatrixResults) -> tuple[str, ...]:
@@ -332,34 +330,25 @@ def _scarce(results: MatrixResults) -> tuple[str, ...]:
     return (f"Too few samples: {_rare_name()} needs {samples_needed(RARE):,}.",) if lacking else ()
 
 
-def _machines(results: MatrixResults) -> Grid:
-    heads = ("", "release", "package", "preemption asked", "obtained", "machine")
-    rows = tuple(
-        (
-            row.name,
-            (row.virtual or VirtualMachine()).release or _NA,
-            (row.virtual or VirtualMachine()).package or _NA,
-            row.machine.preemption or "as it is",
-            row.preemption or _NA,
-            (row.virtual or VirtualMachine()).machine or _NA,
-        )
-        for row in results.rows
-    )
+def _machines(results: MatrixResults) -> TypedTable:
+    heads = columns("", "release", "package", "preemption asked", "obtained", "machine")
+    rows = []
+    for row in results.rows:
+        found = row.virtual or VirtualMachine()
+        asked = row.machine.preemption or "as it is"
+        told = (found.release, found.package, asked, row.preemption, found.machine)
+        rows.append((words(row.name), *(TypedCell(one or None) for one in told)))
     note = (
         "Machine: a hash of QEMU, kernel, first file system and command line; the same machine gives the "
         "same numbers. Obtained: as the guest's kernel says."
     )
-    return Grid("The machines", heads, rows, (note,), words=heads)
+    return TypedTable("The machines", heads, tuple(rows), (note,))
 
 
 def _median_ns(cell: MatrixCell) -> int | None:
     if cell.summary is None:
         return None
     return next((one.value for one in cell.summary.quantiles if one.q == 0.5), None)
-
-
-def _us(value_ns: int | None, otherwise: str = _NA) -> str:
-    return otherwise if value_ns is None else format_us(value_ns)
 
 
 def _rare_name() -> str:

@@ -10,20 +10,20 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
-from tautochrone.answer.blocks import Grid
 from tautochrone.experiments import EXPERIMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tautochrone.answer.blocks import Figure
+    from tautochrone.answer.blocks import Figure, Grid
+    from tautochrone.answer.document import TypedTable
     from tautochrone.run.folder import StoredRun
 
 
 class Presentation(Protocol):
     """Of one experiment. Runs that were cut off, that have empty sources or are histograms come here too."""
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
+    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> Sequence[Grid | TypedTable]:
         """The tables of all runs of this experiment; each run has its label, "" if it is the only one."""
         ...
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tautochrone.answer.blocks import Figure, Grid
+from tautochrone.answer.document import TypedTable
 from tautochrone.answer.experiments import Presentation
 from tautochrone.answer.experiments.interrupt import InterruptPresentation
 from tautochrone.answer.experiments.period import PeriodPresentation
@@ -32,9 +33,9 @@ _COUNTERPARTS = {
 class KernelPresentation:
     """Presentation of the experiment `kernel`, whose runs are each about one of three others."""
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
+    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid | TypedTable]:
         """The tables of `interrupt`, `period` and `response`, and how to get the same from user space."""
-        grids = []
+        grids: list[Grid | TypedTable] = []
         for measure, own, said in _by_measure(runs, labels):
             tables = [
                 replace(one, title=f"In kernel space: {lower_first(one.title)}")

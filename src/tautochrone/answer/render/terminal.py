@@ -103,7 +103,7 @@ def show_table(console: Console, table: TypedTable, indent: int = 0) -> Iterator
         yield from (Text(plain(note), style="dim") for note in part.notes)
 
 
-def show_grid(console: Console, grid: Grid) -> Iterator[RenderableType]:
+def show_grid(console: Console, grid: Grid | TypedTable) -> Iterator[RenderableType]:
     """The same of a table of finished texts."""
     return show_table(console, grids.view(grid))
 

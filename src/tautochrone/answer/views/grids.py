@@ -10,8 +10,10 @@ _NO_NUMBER = {"", "N/A", "-", "\u2013", "too few", "missed"}
 _LETTERS = re.compile(r" \[[a-z,]+\]$")  # of footnotes
 
 
-def view(grid: Grid) -> TypedTable:
+def view(grid: Grid | TypedTable) -> TypedTable:
     """Make a table of finished texts one of typed cells; which of them are numbers is guessed."""
+    if isinstance(grid, TypedTable):
+        return grid
     units: list[Unit] = ["number" if right else "text" for right in numeric(grid)]
     rows = tuple(
         tuple(TypedCell(text, unit) for text, unit in zip(row, units, strict=True)) for row in grid.rows
