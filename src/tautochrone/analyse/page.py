@@ -25,7 +25,7 @@ _TICK_COLUMNS = 10
 
 
 def sketch(timeline: Timeline, width: int) -> Table | None:
-    """One line per task; the height of a character is the share of its time in which the task executes.
+    """Draw one line per task; a character's height is the share of its time in which the task executes.
 
     Args:
         timeline: what to show, all of it.
@@ -73,7 +73,7 @@ def _line(timeline: Timeline, task: Task, step: int, columns: int) -> Text:
 
 
 def _round_step(until_ns: int, most_columns: int) -> int:
-    """The shortest of 1, 2, 2.5, 5, 10, ... ns with which all fits into so many columns."""
+    """Return the shortest of 1, 2, 2.5, 5, 10, ... ns with which all fits into so many columns."""
     step = 1
     while True:
         for times in (step, 2 * step, 5 * step // 2, 5 * step):
@@ -104,7 +104,7 @@ _GAP = 2
 
 
 def headline(analysis: Analysis) -> str:
-    """The answer in one sentence or two."""
+    """Return the answer in one sentence or two."""
     if analysis.schedulable:
         return "Schedulable: every task meets its deadline." + _reserve(analysis)
     if analysis.schedulable is None:
@@ -118,7 +118,7 @@ def headline(analysis: Analysis) -> str:
 
 
 def remedies(analysis: Analysis) -> list[str]:
-    """One sentence for each change that would help, the cheapest first."""
+    """Return one sentence for each change that would help, the cheapest first."""
     return [_remedy(one, analysis.task_set) for one in analysis.remedies]
 
 
@@ -259,7 +259,7 @@ def _demand(cpu: CpuAnswer) -> str:
 
 
 def _columns(cpu: CpuAnswer) -> dict[str, list[Text]]:
-    """The columns by their heads, a cell for each task. Columns of zeros only are left out."""
+    """Return the columns by their heads, a cell for each task. Columns of zeros only are left out."""
     responses = [one.response for one in cpu.tasks]
     edf = all(one.task.priority is None for one in responses)
     blocked = any(one.blocking_ns for one in responses)
@@ -294,7 +294,7 @@ def _columns(cpu: CpuAnswer) -> dict[str, list[Text]]:
 
 
 def _tables(columns: Mapping[str, Sequence[Text]], width: int | None) -> Iterator[Table]:
-    """One line per task; on a narrow terminal what is given and what is found apart: no number is cut."""
+    """Make one line per task; on a narrow terminal what is given and what is found stand apart."""
     needs = {head: max(len(head), *(len(cell) for cell in cells)) + _GAP for head, cells in columns.items()}
     rest = [head for head in columns if head != _TASK]
     parts = [rest]
@@ -338,7 +338,7 @@ def _closing(analysis: Analysis, timeline: Timeline) -> Iterator[str]:
 
 
 def _first_miss(timeline: Timeline, *, offsets: bool) -> Iterator[str]:
-    """Where the schedule itself, without jitter and blocking, shows the first miss."""
+    """Say where the schedule itself, without jitter and blocking, shows the first miss."""
     how = "With these offsets" if offsets else "Released together"
     missed = timeline.missed()
     if missed:
@@ -373,6 +373,6 @@ def _known(ns: int | None) -> str:
 
 
 def _at_most(ns: int) -> str:
-    """Rounded down to four digits, so that what is said still fits."""
+    """Round down to four digits, so that what is said still fits."""
     step = int(10 ** max(0, len(str(ns)) - 4))
     return format_duration(ns // step * step)

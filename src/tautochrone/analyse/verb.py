@@ -90,7 +90,7 @@ def analyse(
 
 
 def _drawn_ns(timeline: Timeline) -> int:
-    """Up to where a picture goes: a hyperperiod after the last first release, or as much as can be seen."""
+    """Return where a picture ends: a hyperperiod after the last first release, or what can be seen."""
     from tautochrone.schedulability.taskset import TaskSet
 
     tasks = timeline.tasks

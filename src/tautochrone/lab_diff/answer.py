@@ -32,7 +32,7 @@ _MOST_FUNCTIONS = 12
 
 
 def document(results: DiffResults) -> Document:
-    """Where the two differ, and what held the worst release up."""
+    """Tell where the two differ, and what held the worst release up."""
     manifests = tuple(results.manifests)
     names = tuple(results.name(side) for side in SIDES)
     closely = [f"{side} closely: tauto show {one.id}" for side, one in zip(SIDES, manifests, strict=True)]
@@ -88,7 +88,7 @@ def _calls(results: DiffResults) -> list[Block]:
 
 
 def machines(results: DiffResults) -> TypedTable:
-    """A and B."""
+    """Return A and B."""
     heads = columns(
         "", "machine", "kernel", "releases", "missed", "median", "worst", "at release", "the other there"
     )
@@ -119,7 +119,7 @@ def _latency(ns: int | None) -> TypedCell:
 
 
 def steps(results: DiffResults) -> TypedTable:
-    """From where on they differ by how much."""
+    """Say from where on they differ by how much."""
     one = results.worst
     heads = columns("more than", "first at release", "after", "on A", "on B", "releases", "of")
     rows = []
@@ -134,7 +134,7 @@ def steps(results: DiffResults) -> TypedTable:
 
 
 def waits(results: DiffResults) -> TypedTable | None:
-    """The worst release of each run whose stacks were noted; None: there is none."""
+    """Return the worst release of each run whose stacks were noted; None: there is none."""
     heads = columns(
         "", "release", "latency", "untraced worst", "interrupts off", "not preempted", "switch and return",
         "inside", "of task",
@@ -169,7 +169,7 @@ def _inside(window: ReleaseWindow) -> TypedCell:
 
 
 def functions(results: DiffResults) -> TypedTable | None:
-    """What the timed functions took of the worst release; None: none was timed."""
+    """Return what the timed functions took of the worst release; None: none was timed."""
     timed = results.timed
     if timed is None or not timed.shares:
         return None
@@ -197,7 +197,7 @@ def functions(results: DiffResults) -> TypedTable | None:
 
 
 def as_table(results: DiffResults) -> dict[str, object]:
-    """What programs read; times in nanoseconds."""
+    """Return what programs read; times in nanoseconds."""
     question = results.question
     name, timed = results.named, results.timed
     return {

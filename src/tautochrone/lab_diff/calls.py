@@ -39,17 +39,17 @@ class Call:
 
     @property
     def total_ns(self) -> int:
-        """With what it called."""
+        """Return the time with what it called."""
         return self.end_ns - self.begin_ns
 
     @property
     def self_ns(self) -> int:
-        """Without the traced functions that it called."""
+        """Return the time without the traced functions that it called."""
         return max(0, self.total_ns - sum(one.total_ns for one in self.inner))
 
 
 def read_calls(text: str) -> tuple[Call, ...]:
-    """All calls that had returned, in the order in which they returned.
+    """Return all calls that had returned, in the order in which they returned.
 
     Args:
         text: of a trace by `function_graph` with `tracing_thresh`, which tells each call when it returns, and
@@ -69,7 +69,7 @@ def _call(found: re.Match[str]) -> Call:
 def calls_in(
     calls: Sequence[Call], from_ns: int, to_ns: int, without: Sequence[int] = ()
 ) -> tuple[Call, ...]:
-    """What of the calls falls into a stretch of time, each with what it called inside it; outermost first.
+    """Return what of the calls falls into a stretch of time, each with its own calls; outermost first.
 
     Only of processes that ran then, which shows in calls that began or ended: one that slept all the while
     was in a call, too.
@@ -122,7 +122,7 @@ class CallShare:
 
 
 def shares(nested: Sequence[Call]) -> tuple[CallShare, ...]:
-    """The functions of some nested calls, the one with most time of its own first."""
+    """Return the functions of some nested calls, the one with most time of its own first."""
     found: dict[str, list[tuple[Call, tuple[str, ...]]]] = {}
     for call, chain in _walk(nested, ()):
         found.setdefault(call.function, []).append((call, chain))
@@ -166,12 +166,12 @@ class Traced:
 
     @property
     def latency_ns(self) -> int:
-        """Of this release, tracing included."""
+        """Return the latency of this release, tracing included."""
         return self.window.latency_ns
 
     @property
     def shares(self) -> tuple[CallShare, ...]:
-        """What each function took of the wait, most first."""
+        """Return what each function took of the wait, most first."""
         return shares(self.nested)
 
 
@@ -190,17 +190,17 @@ class Name:
 
     @property
     def function(self) -> str:
-        """The name."""
+        """Return the name."""
         return self.chain[-1]
 
     @property
     def callers(self) -> tuple[str, ...]:
-        """Who called it, outermost first."""
+        """Tell who called it, outermost first."""
         return self.chain[:-1]
 
 
 def with_stacks(loop: Loop, events: Sequence[WindowEvent]) -> list[ReleaseWindow]:
-    """Every completed release of a run whose stacks were noted."""
+    """Return every completed release of a run whose stacks were noted."""
     samples = [
         (number, loop.release_ns(number), loop.release_ns(number) + latency_ns)
         for number, latency_ns in enumerate(loop.latency_ns.tolist())
@@ -210,7 +210,7 @@ def with_stacks(loop: Loop, events: Sequence[WindowEvent]) -> list[ReleaseWindow
 
 
 def worst_with_calls(loop: Loop, calls: Sequence[Call], measuring_task: str) -> Traced | None:
-    """The worst release of a run whose calls were timed; None: none was completed."""
+    """Return the worst release of a run whose calls were timed; None: none was completed."""
     number = loop.worst
     if number is None:
         return None
@@ -227,7 +227,7 @@ def worst_with_calls(loop: Loop, calls: Sequence[Call], measuring_task: str) -> 
 def name_of(
     stacks: ReleaseWindow | None, timed: Traced | None, functions: Collection[str] = ()
 ) -> Name | None:
-    """The name of what held the worst release up; None: nothing of the kernel did, or it is not known.
+    """Return the name of what held the worst release up; None: nothing of the kernel did, or it is not known.
 
     The function in which most of the wait passed by itself, where calls were timed; otherwise, or where the
     stacks look deeper into it, the innermost one inside which all of the wait passed.
@@ -248,5 +248,5 @@ def name_of(
 
 
 def _joined(looked: tuple[str, ...], chain: tuple[str, ...]) -> tuple[str, ...]:
-    """The chain of timed calls, with those before it that only the stacks saw."""
+    """Return the chain of timed calls, with those before it that only the stacks saw."""
     return (*looked[: looked.index(chain[0])], *chain) if chain[0] in looked else chain

@@ -32,7 +32,7 @@ _HEADROOM_OF_TWO, _FOOTROOM_OF_TWO = 2.2, 2.0
 
 
 def latencies(results: DiffResults) -> Figure:
-    """Of the loop that was served latest, on both machines."""
+    """Draw the loop that was served latest, on both machines."""
     loops = [(results.name(side), results.loop(side)) for side in SIDES]
     drawn = _two_loops(loops, results.worst.first)
     key = tuple(Sign(name, dash="", tone=series_tone(at)) for at, (name, _) in enumerate(loops))
@@ -42,7 +42,7 @@ def latencies(results: DiffResults) -> Figure:
 
 
 def calls(results: DiffResults) -> Figure | None:
-    """During the worst wait of the slower machine; None: none was timed."""
+    """Draw the worst wait of the slower machine; None: none was timed."""
     timed = results.timed
     if timed is None or not timed.nested:
         return None
@@ -107,7 +107,7 @@ def _stretches_of(name: str, loop: Loop) -> Iterator[Row]:
 def _worst_of(
     name: str, loop: Loop, color: Channel, x: Channel, y: Scale, last_s: float, *, above: bool
 ) -> list[Layer]:
-    """The largest latency and its words, upon a halo, since the loops run below them."""
+    """Return the largest latency and its words, upon a halo, since the loops run below them."""
     if loop.worst is None or loop.worst_ns is None:
         return []
     t = loop.worst * loop.period_ns / 1e9
@@ -176,7 +176,7 @@ def _describe_calls(nested: Sequence[Call], latency_ns: int) -> str:
 
 
 def _since_release(latency_ns: int) -> Scale:
-    """From the release to the end of the wait, with about eight round instants."""
+    """Return the scale from the release to the end of the wait, with about eight round instants."""
     sizes = (size * 10**power for power in range(12) for size in (1, 2, 5))
     step = next(one for one in sizes if one * _MOST_TICKS >= latency_ns)
     axis = time([latency_ns], "time since the release", grid=False).axis or {}
@@ -185,7 +185,7 @@ def _since_release(latency_ns: int) -> Scale:
 
 
 def _deep(nested: Sequence[Call], depth: int, least_ns: float) -> Iterator[tuple[Call, int]]:
-    """Every call that took at least so long, and how many others it is within."""
+    """Yield every call that took at least so long, and how many others it is within."""
     for call in nested:
         if call.total_ns >= least_ns:
             yield call, depth

@@ -31,29 +31,29 @@ class Loop:
     latency_ns: Integers
 
     def release_ns(self, number: int) -> int:
-        """When a release was due, on the clock of its machine."""
+        """Tell when a release was due, on the clock of its machine."""
         return self.start_ns + number * self.period_ns
 
     @property
     def worst(self) -> int | None:
-        """The release with the largest latency, the first of them; None: none was completed."""
+        """Return the release with the largest latency, the first of them; None: none was completed."""
         at = int(self.latency_ns.argmax()) if len(self.latency_ns) else 0
         return at if len(self.latency_ns) and self.latency_ns[at] != MISSING else None
 
     def latency(self, number: int) -> int | None:
-        """Of a release; None: it was missed, or there is none of this number."""
+        """Return the latency of a release; None: it was missed, or there is none of this number."""
         if number >= len(self.latency_ns) or self.latency_ns[number] == MISSING:
             return None
         return int(self.latency_ns[number])
 
     @property
     def worst_ns(self) -> int | None:
-        """The largest latency; None: no release was completed."""
+        """Return the largest latency; None: no release was completed."""
         return None if self.worst is None else self.latency(self.worst)
 
     @property
     def missed(self) -> int:
-        """How many releases were passed over."""
+        """Return how many releases were passed over."""
         return int((self.latency_ns == MISSING).sum())
 
 
@@ -84,34 +84,29 @@ class SourceDifference:
 
     @property
     def first(self) -> int | None:
-        """The first release that differs by more than the threshold; None: there is none."""
+        """Return the first release that differs by more than the threshold; None: there is none."""
         return self.steps[0].first
 
     @property
     def differing(self) -> int:
-        """How many releases differ by more than the threshold."""
+        """Return how many releases differ by more than the threshold."""
         return self.steps[0].count
 
     @property
     def largest(self) -> int | None:
-        """The release that both served and that differs most; None: there is none."""
+        """Return the release that both served and that differs most; None: there is none."""
         of_a, of_b = self.a.latency_ns[: self.compared], self.b.latency_ns[: self.compared]
         both = (of_a != MISSING) & (of_b != MISSING)
         return int(np.where(both, np.abs(of_a - of_b), -1).argmax()) if both.any() else None
 
     @property
     def compared(self) -> int:
-        """How many releases both have."""
+        """Return how many releases both have."""
         return min(len(self.a.latency_ns), len(self.b.latency_ns))
 
 
 def loops_of(run: StoredRun) -> list[Loop]:
-    """The loops of a run of `cyclic` that kept every sample.
-
-    Raises:
-        UsageError: it kept a histogram.
-        DamagedError: the samples can't be read.
-    """
+    """Return the loops of a run of `cyclic` that kept every sample."""
     header = run.manifest.header
     period_ns = header.schedule.period_ns or 1
     books = {book.source: book for book in run.manifest.books}
@@ -128,7 +123,7 @@ def loops_of(run: StoredRun) -> list[Loop]:
 
 
 def compare(a: Sequence[Loop], b: Sequence[Loop], threshold_ns: int) -> list[SourceDifference]:
-    """Source by source, release k of one with release k of the other.
+    """Compare source by source, release k of one with release k of the other.
 
     Raises:
         UsageError: they have different sources or periods.

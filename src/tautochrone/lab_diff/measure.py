@@ -72,7 +72,7 @@ cat per_cpu/cpu*/stats trace
 
 
 def _run(target: Target, script: str) -> str:
-    """What a shell in the guest prints."""
+    """Return what a shell in the guest prints."""
     program = target.start(["guard", "--", "/bin/sh", "-c", script], ANYWHERE)
     try:
         said = b"".join(iter(program.read, b""))
@@ -164,10 +164,6 @@ def measure(
     """Measure both, compare them, and look into the worst release where they differ.
 
     Five runs, or two where nothing differs or is to be looked into.
-
-    Raises:
-        TautoError: one of them could not be measured.
-        KeyboardInterrupt: stopped; what was measured is kept.
     """
     jobs = ((side, Plain(question.system(side), question.cell(side), store.path)) for side in SIDES)
     plain = _do(crew, jobs, begin)
@@ -212,7 +208,7 @@ def _look_into(found: DiffResults, crew: Crew, begin: Begin) -> DiffResults:
 
 
 def _late(found: Sequence[ReleaseWindow]) -> list[ReleaseWindow]:
-    """The releases that were served about as late as the worst one."""
+    """Return the releases that were served about as late as the worst one."""
     latest = sorted(found, key=lambda one: -one.latency_ns)[:_MOST_LATE]
     return [one for one in latest if one.latency_ns >= _LATE * latest[0].latency_ns]
 
@@ -222,7 +218,7 @@ def _of(loops: Sequence[Loop], source: str) -> Loop:
 
 
 def _do(crew: Crew, jobs: Iterator[tuple[str, Plain | Look]], begin: Begin) -> dict[str, SealedCell]:
-    """All of these, by side.
+    """Return all of these, by side.
 
     Raises:
         TautoError: what came of the first that was refused or went wrong.

@@ -36,19 +36,19 @@ class DiffQuestion:
     command: tuple[str, ...] = ()
 
     def address(self, side: str) -> LabAddress:
-        """Of A or of B."""
+        """Return the address of A or of B."""
         return self.a if side == "A" else self.b
 
     def system(self, side: str) -> str:
-        """As one writes it after --on."""
+        """Return the machine as one writes it after --on."""
         return self.address(side).where
 
     def name(self, side: str) -> str:
-        """For people."""
+        """Return the machine in words."""
         return str(self.address(side))
 
     def cell(self, side: str) -> Cell:
-        """What is measured: the same on both."""
+        """Return what is measured: the same on both."""
         options = {"period": self.period, "duration": self.duration}
         prepared = EXPERIMENTS[EXPERIMENT].prepare(options, Path())
         return Cell(
@@ -62,7 +62,7 @@ class DiffQuestion:
         )
 
     def threshold_of(self, runs: Sequence[StoredRun]) -> int:
-        """What was asked for, or a microsecond, or one instruction of either clock if that is longer."""
+        """Return what was asked for, or the longest of a microsecond and an instruction of either clock."""
         if self.threshold_ns is not None:
             return self.threshold_ns
         virtual = [run.manifest.conditions.virtual for run in runs]
@@ -82,11 +82,7 @@ def question_of(
     traced: bool,
     command: Sequence[str] = (),
 ) -> DiffQuestion:
-    """What was typed, seen that it can be asked.
-
-    Raises:
-        UsageError: it can't, and why.
-    """
+    """Return what was typed, seen that it can be asked."""
     first, second = _address(a), _address(b)
     if first == second:
         raise UsageError(

@@ -18,7 +18,7 @@ _GIVES_UP_ITSELF = ("none", "voluntary")
 
 
 def account(window: ReleaseWindow, preemption: str | None) -> Iterator[str]:
-    """What the stacks tell of a release: three waits one after the other, and the longest explained.
+    """Say what the stacks tell of a release: three waits one after the other, and the longest explained.
 
     Args:
         preemption: the kernel's model, as it calls it; None: not known.
@@ -57,7 +57,7 @@ def _why_not_preempted(window: ReleaseWindow, preemption: str | None) -> str:
 
 
 def naming(name: Name, timed: Traced | None) -> str:
-    """The name, and how it came to be called."""
+    """Return the name, and how it came to be called."""
     through = f", called through {ARROW.join(name.callers)}" if name.callers else ""
     if name.ns is None or name.of_ns is None or timed is None:
         return f"All of it passed inside {name.function}{through}."
@@ -105,52 +105,52 @@ class DiffResults:
 
     @property
     def manifests(self) -> tuple[Manifest, Manifest]:
-        """Of A's run and of B's."""
+        """Return the manifests of A's run and of B's."""
         return self.runs[0].manifest, self.runs[1].manifest
 
     @property
     def worst(self) -> SourceDifference:
-        """The loop that was served latest on either side; the only one where there is one CPU."""
+        """Return the loop that was served latest on either side; the only one where there is one CPU."""
         return max(self.compared, key=lambda one: max(one.a.worst_ns or 0, one.b.worst_ns or 0))
 
     @property
     def slower(self) -> str:
-        """The side that was served latest."""
+        """Return the side that was served latest."""
         return SIDES[0] if (self.worst.a.worst_ns or 0) >= (self.worst.b.worst_ns or 0) else SIDES[1]
 
     def name(self, side: str) -> str:
-        """Of a machine, as short as it is unmistakable; the whole of it stands in the table of both."""
+        """Name a machine as shortly as it is unmistakable; the whole name stands in the table of both."""
         question = self.question
         kernels_differ = question.a.kernel != question.b.kernel
         names = {one: question.address(one).kernel if kernels_differ else question.name(one) for one in SIDES}
         return f"machine {side}" if any(len(one) > _LONGEST_NAME for one in names.values()) else names[side]
 
     def loop(self, side: str) -> Loop:
-        """The loop that was served latest, on one side."""
+        """Return the loop that was served latest, on one side."""
         return self.worst.a if side == SIDES[0] else self.worst.b
 
     @property
     def identical(self) -> bool:
-        """Whether every latency of every loop is the same."""
+        """Return whether every latency of every loop is the same."""
         return all(one.identical for one in self.compared)
 
     @property
     def differ(self) -> bool:
-        """Whether a release differs by more than the threshold."""
+        """Return whether a release differs by more than the threshold."""
         return any(one.first is not None for one in self.compared)
 
     def worst_window(self, side: str) -> ReleaseWindow | None:
-        """The worst release of the run whose stacks were noted; None: there is none."""
+        """Return the worst release of the run whose stacks were noted; None: there is none."""
         return max(self.stacks.get(side, ()), key=lambda one: one.latency_ns, default=None)
 
     @cached_property
     def named(self) -> Name | None:
-        """What held the worst release of the slower machine up."""
+        """Return what held the worst release of the slower machine up."""
         return name_of(self.worst_window(self.slower), self.timed, self.functions)
 
     @property
     def headline(self) -> str:
-        """The answer, in one line."""
+        """Return the answer, in one line."""
         question = self.question
         if self.identical:
             return f"{self.name('A')} and {self.name('B')} are the same to the nanosecond at every release"
@@ -167,7 +167,7 @@ class DiffResults:
         return f"{said}: {self.named.function}" if self.named is not None else said
 
     def differences(self) -> Iterator[str]:
-        """Where the two differ, and by how much."""
+        """Say where the two differ, and by how much."""
         for one in self.compared:
             source = f"{one.a.source}: " if len(self.compared) > 1 else ""
             yield f"{source}{self._difference(one)}"
@@ -202,7 +202,7 @@ class DiffResults:
         )
 
     def explanation(self) -> Iterator[str]:
-        """What the kernel of the slower machine did while its worst release waited."""
+        """Say what the kernel of the slower machine did while its worst release waited."""
         if self.not_traced:
             yield f"What held it up is not known: {self.not_traced}"
         window, plain_ns = self.worst_window(self.slower), self.loop(self.slower).worst_ns
@@ -225,10 +225,10 @@ class DiffResults:
             )
 
     def preemption(self, side: str) -> str | None:
-        """The model of a kernel, as it says itself."""
+        """Return the model of a kernel, as it says itself."""
         return self.manifests[SIDES.index(side)].known.kernel.preemption or None
 
 
 def latency(ns: int | None) -> str:
-    """Of one release; a missed one has none."""
+    """Say the latency of a release; a missed one has none."""
     return "missed" if ns is None else format_duration(ns)

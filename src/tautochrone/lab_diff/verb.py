@@ -107,12 +107,12 @@ class _Outlook(Countdown):
         self._begun = 0
 
     def begin(self) -> None:
-        """One more run begins."""
+        """Note that one more run begins."""
         self._begun += 1
 
     @property
     def share(self) -> float:
-        """Of the runs, those that were begun before the last one."""
+        """Return the share of the runs that were begun before the last one."""
         return max(0, self._begun - 1) * self._share_of_each
 
 

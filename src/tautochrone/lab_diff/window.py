@@ -45,7 +45,7 @@ class WindowEvent:
 
 
 def read_events(text: str) -> tuple[WindowEvent, ...]:
-    """The events of a trace, with the stack that follows each, in their order."""
+    """Return the events of a trace, with the stack that follows each, in their order."""
     depth_at = _depth_column(text)
     found: list[tuple[re.Match[str], list[str]]] = []
     for line in text.splitlines():
@@ -58,7 +58,7 @@ def read_events(text: str) -> tuple[WindowEvent, ...]:
 
 
 def lost(text: str) -> int:
-    """How many events the buffers could not keep, where their ``stats`` stand with the trace."""
+    """Return how many events the buffers could not keep, where their ``stats`` stand with the trace."""
     return sum(map(int, _OVERRUN.findall(text)))
 
 
@@ -77,7 +77,7 @@ def _event(head: re.Match[str], frames: list[str], depth_at: int | None) -> Wind
 
 
 def _depth_column(text: str) -> int | None:
-    """Kernels differ in how many flags they print before it; the head of the trace names them in order."""
+    """Find the column by the head of the trace: kernels differ in how many flags they print before it."""
     names = [found["name"] for found in map(_COLUMN.match, text.splitlines()[:40]) if found]
     return names.index(_DEPTH) if _DEPTH in names else None
 
@@ -141,29 +141,29 @@ class ReleaseWindow:
 
     @property
     def latency_ns(self) -> int:
-        """From release to first time stamp."""
+        """Return the time from release to first time stamp."""
         return self.first_stamp_ns - self.release_ns
 
     @property
     def before_waking_ns(self) -> int | None:
-        """The timer's interrupt was not taken: interrupts were off."""
+        """Return the time in which the timer's interrupt was not taken: interrupts were off."""
         return None if self.waking is None else max(0, self.waking.instant_ns - self.release_ns)
 
     @property
     def before_switch_ns(self) -> int | None:
-        """Ready, and not let in: preemption was off, or this kernel does not preempt itself there."""
+        """Return the time ready and not let in: preemption was off, or the kernel has none there."""
         if self.waking is None or self.switch is None:
             return None
         return max(0, self.switch.instant_ns - self.waking.instant_ns)
 
     @property
     def after_switch_ns(self) -> int | None:
-        """The switch itself, and the way back into the program."""
+        """Return the switch itself, and the way back into the program."""
         return None if self.switch is None else max(0, self.first_stamp_ns - self.switch.instant_ns)
 
     @property
     def cause(self) -> Cause | None:
-        """Which of the three took longest; None: not known."""
+        """Return which of the three took longest; None: not known."""
         interrupts, preemption, switch = self.before_waking_ns, self.before_switch_ns, self.after_switch_ns
         if interrupts is None or preemption is None or switch is None:
             return None
@@ -174,19 +174,19 @@ class ReleaseWindow:
 
     @property
     def interrupted(self) -> tuple[str, ...]:
-        """What the timer's interrupt came into, outermost first; empty: a program, nothing, or not known."""
+        """Return what the timer's interrupt came into, outermost first; empty: no kernel, or not known."""
         return () if self.waking is None or self.task == IDLE else tuple(reversed(_below(self.waking.stack)))
 
     @property
     def given_up(self) -> tuple[str, ...]:
-        """Where the CPU was given up at last, outermost first, without the scheduler's own functions."""
+        """Tell where the CPU was given up at last, outermost first, without the scheduler's own functions."""
         if self.switch is None:
             return ()
         return tuple(reversed(_without(_SCHEDULE, _below(self.switch.stack))))
 
     @property
     def chain(self) -> tuple[str, ...]:
-        """The functions that held it up, outermost first; the last one is the name of it.
+        """Return the functions that held it up, outermost first; the last one is the name of it.
 
         While interrupts were off nobody looked in: it is what switched them on again, less the lock's own
         function. Otherwise it is what both looks, at the interrupt and at the switch, found on the stack:
@@ -203,14 +203,14 @@ class ReleaseWindow:
 
     @property
     def task(self) -> str | None:
-        """Whose time it was."""
+        """Return whose time it was."""
         return self.waking.task if self.waking is not None else None
 
 
 def windows(
     samples: Iterable[tuple[int, int, int]], events: Sequence[WindowEvent], cpu: int | None = None
 ) -> list[ReleaseWindow]:
-    """What the trace has on each of these releases.
+    """Return what the trace has on each of these releases.
 
     Args:
         samples: number, release and first time stamp of each, by time.
@@ -233,7 +233,7 @@ def windows(
 
 
 def functions_of(found: Iterable[ReleaseWindow]) -> tuple[str, ...]:
-    """The functions on the stacks of these, for a second look that times them.
+    """Return the functions on the stacks of these, for a second look that times them.
 
     Not the innermost one of each, in which the interrupt merely happened to come, unless all of the time
     passed inside it: such are called too often to be timed without slowing everything down.
@@ -248,17 +248,17 @@ def functions_of(found: Iterable[ReleaseWindow]) -> tuple[str, ...]:
 
 
 def without_entry(chain: Sequence[str]) -> tuple[str, ...]:
-    """Without the functions at its outer end through which every call of the kernel comes."""
+    """Return the stack without the functions through which every call of the kernel comes."""
     return _without(_ENTRY, chain)
 
 
 def _is(kind: re.Pattern[str], function: str) -> bool:
-    """Whether it is of this kind, whatever the compiler added to its name (``.constprop.0``)."""
+    """Return whether it is of this kind, whatever the compiler added to its name (``.constprop.0``)."""
     return kind.fullmatch(function.partition(".")[0]) is not None
 
 
 def _below(stack: Sequence[str]) -> tuple[str, ...]:
-    """What was interrupted, innermost first: the frames below the entry of the first interrupt."""
+    """Return what was interrupted, innermost first: the frames below the entry of the first interrupt."""
     for at, frame in enumerate(stack):
         if _is(_INTERRUPT_ENTRY, frame):
             return () if _FROM_USER.match(frame) else tuple(stack[at + 1 :])
@@ -266,11 +266,11 @@ def _below(stack: Sequence[str]) -> tuple[str, ...]:
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
-    """What both begin with."""
+    """Return what both begin with."""
     pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
     return tuple(name for name, _ in pairs)
 
 
 def _without(kind: re.Pattern[str], frames: Sequence[str]) -> tuple[str, ...]:
-    """Without the first functions that are of this kind."""
+    """Return the stack without the first functions that are of this kind."""
     return tuple(dropwhile(lambda frame: _is(kind, frame), frames))

@@ -69,7 +69,7 @@ class RatePoint:
 
 
 def _widened(low: float, high: float, least_span: float) -> tuple[float, float]:
-    """Ends of a logarithmic axis, at least so many times apart: a narrow one would make much of little."""
+    """Widen a logarithmic axis to so many times from end to end: a narrow one would make much of little."""
     if high >= low * least_span:
         return low, high
     middle = (low * high) ** 0.5
@@ -138,7 +138,7 @@ def _call(one: CallPoint) -> Row:
 
 
 def _lane_lines(rows: Sequence[Row], marks: Mapping[str, LaneSign], x: Channel, y: Channel) -> list[Layer]:
-    """A line for each lane, in its colour and with its dash."""
+    """Return a line for each lane, in its colour and with its dash."""
     return [
         Rows([row for row in rows if row["lane"] == lane], x=x, y=y).line(
             strokeWidth=1.6, color=mark.tone, strokeDash=mark.dash
@@ -148,7 +148,7 @@ def _lane_lines(rows: Sequence[Row], marks: Mapping[str, LaneSign], x: Channel, 
 
 
 def _references(references: Sequence[Reference], **along: Channel) -> list[Layer]:
-    """One line for each across the axis of a channel, which encodes the field ``value``."""
+    """Return one line for each across the axis of a channel, which encodes the field ``value``."""
     return [
         Rows([{"value": one.value, "words": one.words}], **along).rule(
             color=INK, strokeWidth=1.2, strokeDash=list(one.dash), tooltip=[("words", "published")]

@@ -52,7 +52,7 @@ _TYPICAL = "The scale of time is logarithmic: what rises in proportion rises ali
 
 
 def latency_figures(lanes: Sequence[LatencyLane], prefix: str) -> list[Figure]:
-    """Over the number of clients where that differs; otherwise how long the calls took."""
+    """Draw calls over the number of clients where that differs; otherwise how long they took."""
     if len({run.clients for lane in lanes for run in lane.runs}) < 2:
         return list(_spread(lanes, prefix))
     middle: list[tuple[str, str, _What]] = [
@@ -130,7 +130,7 @@ def _points(lanes: Sequence[LatencyLane], of: Role, what: _What) -> Iterator[Cal
 
 
 def _spread(lanes: Sequence[LatencyLane], prefix: str) -> Iterator[Figure]:
-    """C0 and the lower clients: median, 99 % and worst, sent and from the release."""
+    """Draw median, 99 % and worst of C0 and of the lower clients, sent and from the release."""
     lines: dict[str, list[rows.SummaryLine]] = {}
     several = sum(len(lane.runs) for lane in lanes) > 1
     for lane in lanes:
@@ -172,7 +172,7 @@ _TICK = "M10 1h2v10h-2z"
 
 
 def throughput_figures(lanes: Sequence[ThroughputLane], prefix: str) -> list[Figure]:
-    """All of them; none where nothing was measured."""
+    """Return all of them; none where nothing was measured."""
     return [*_by_type(lanes, prefix), *_by_length(lanes, prefix), *_calls(lanes, prefix)]
 
 
@@ -251,7 +251,7 @@ def _dots(lanes: Sequence[ThroughputLane], direction: str, kinds: Sequence[Kind]
 
 
 def _calls(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]:
-    """Of each lane the calls of every type; of many lanes those with an octet."""
+    """Draw the calls of every type of each lane; of many lanes those with an octet."""
     panels: list[tuple[PanelPlace, str, list[rows.SummaryLine]]] = []
     if len(lanes) <= MOST_IN_FULL:
         for at, lane in enumerate(lanes):

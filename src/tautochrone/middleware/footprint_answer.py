@@ -50,12 +50,12 @@ _READ = (
 
 
 def tables(lanes: Sequence[FootprintLane]) -> list[TypedTable]:
-    """Sizes by section, memory of the server, and how it grew with the servants."""
+    """Return sizes by section, memory of the server, and how it grew with the servants."""
     return [*_sizes(lanes), *_resident(lanes), *_growth(lanes)]
 
 
 def sentences(lanes: Sequence[FootprintLane]) -> list[str]:
-    """Which is smallest, of each kind of size."""
+    """Return which is smallest, of each kind of size."""
     libraries = {lane.name: own.total for lane in lanes if (own := _static(lane)) is not None}
     resident = {lane.name: one.resident for lane in lanes if (one := served(lane.runs)) is not None}
     said = []
@@ -71,7 +71,7 @@ def sentences(lanes: Sequence[FootprintLane]) -> list[str]:
 
 
 def figures(lanes: Sequence[FootprintLane], prefix: str) -> list[Figure]:
-    """Bars for the libraries, the programs, and the running servers."""
+    """Draw bars for the libraries, the programs, and the running servers."""
     libraries, programs, resident = [], [], []
     for lane in lanes:
         library, memory = lane.runs[0].library, served(lane.runs)
@@ -109,7 +109,7 @@ def _bars(
     parts: Sequence[str],
     caption: str,
 ) -> Iterator[Figure]:
-    """A panel for each kind of memory that there is, all in the colours of the same parts."""
+    """Yield a panel for each kind of memory that there is, all in the colours of the same parts."""
     tones = [series_tone(rank) for rank in _COLORS[: len(parts)]]
     drawn = tuple(
         Panel(PanelPlace(f"{prefix}-{name}"), words, charts.memory(own, parts, tones, title="KiB"))
@@ -122,7 +122,7 @@ def _bars(
 
 
 def _with(lanes: Sequence[FootprintLane]) -> str:
-    """``, with 50 servants``; of lanes that differ in that, from the least to the most."""
+    """Say ``, with 50 servants``; of lanes that differ in that, from the least to the most."""
     counts = sorted(
         {one.servants for lane in lanes if (one := served(lane.runs)) and one.servants is not None}
     )
@@ -133,7 +133,7 @@ def _with(lanes: Sequence[FootprintLane]) -> str:
 
 
 def as_table(lanes: Sequence[FootprintLane]) -> dict[str, object]:
-    """As JSON has it, in bytes."""
+    """Return the sizes in bytes, as JSON has them."""
     return {
         "lanes": [
             {
@@ -249,7 +249,7 @@ def _static(lane: FootprintLane) -> Binary | None:
 
 
 def _known(parts: Sequence[int | None]) -> tuple[int, ...]:
-    """All of them; none where one is not known."""
+    """Return all of them; none where one is not known."""
     held = tuple(part for part in parts if part is not None)
     return held if len(held) == len(parts) else ()
 

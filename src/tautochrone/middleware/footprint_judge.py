@@ -32,12 +32,12 @@ class Binary(Struct, frozen=True):
 
     @property
     def sections(self) -> tuple[int | None, ...]:
-        """As `SECTIONS` has them."""
+        """Return the sizes as `SECTIONS` has them."""
         return self.text, self.rodata, self.data, self.bss
 
     @property
     def total(self) -> int | None:
-        """Of all sections; None: one is not known."""
+        """Return the size of all sections; None: one is not known."""
         return _sum(self.sections)
 
 
@@ -79,7 +79,7 @@ class Resident(Struct, frozen=True):
 
     @property
     def shared(self) -> int | None:
-        """What is resident and not private."""
+        """Return what is resident and not private."""
         if self.resident is None or self.private is None:
             return None
         return max(0, self.resident - self.private)
@@ -108,7 +108,7 @@ class FootprintRun:
 
     @property
     def library(self) -> Binary | None:
-        """All static libraries together, or where there is none the shared ones; None: there is none."""
+        """Return all static libraries together, or without one the shared ones; None: there is none."""
         for kind in (STATIC, SHARED):
             own = [one for one in self.libraries if one.linked == kind]
             if own:
@@ -119,7 +119,7 @@ class FootprintRun:
 
 
 def footprint_of(run: StoredRun) -> FootprintRun:
-    """What a run says of memory; it may have been cut off."""
+    """Return what a run says of memory; it may have been cut off."""
     manifest = run.manifest
     told = manifest.conditions.told(SIZES, _Sizes) or _Sizes()
     return FootprintRun(
@@ -137,14 +137,14 @@ def footprint_of(run: StoredRun) -> FootprintRun:
 
 
 def served(runs: Iterable[FootprintRun]) -> Resident | None:
-    """After the calls, with the most servants; without such a reading the last one; None: there is none."""
+    """Return the memory after the calls with the most servants, else the last reading, if there is one."""
     memory = [one for run in runs for one in run.memory]
     there = [one for one in memory if one.moment == MOMENTS[-1]] or memory
     return max(there, key=lambda one: one.servants or 0, default=None)
 
 
 def _built(told: Mapping[str, object]) -> Iterator[str]:
-    """``gcc 12.2.0, -O3``: the compiler with its version, and how much it was to optimise."""
+    """Say ``gcc 12.2.0, -O3``: the compiler with its version, and how much it was to optimise."""
     level = told.get("optimization")
     rest = [str(one) for name, one in told.items() if name != "optimization" and one]
     if rest:

@@ -50,13 +50,13 @@ def with_interval(summary: Summary, q: float) -> TypedCell:
 
 
 def value_of(summary: Summary, q: float) -> int | None:
-    """A quantile in ns; None where there are too few samples for one."""
+    """Return a quantile in ns; None where there are too few samples for one."""
     found = _of(summary, q)
     return None if found is None else found.value
 
 
 def too_few(summaries: Iterable[Summary | None]) -> list[str]:
-    """Why some of the shown quantiles have no value: a sentence, or none."""
+    """Tell why some of the shown quantiles have no value: a sentence, or none."""
     needed = {
         plain(quantile_name(one.q)): one.samples_needed
         for summary in summaries
@@ -77,7 +77,7 @@ def rate(value: float) -> str:
 
 
 def mean_and_interval(values: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """Of repetitions: their mean, and its interval at 95 % (Student) where there are two or more."""
+    """Return the mean of repetitions, and of two or more its interval at 95 % (Student)."""
     import numpy as np
 
     scaled = np.array([round(one) for one in values], np.int64)
@@ -134,7 +134,7 @@ class Lane(Generic[_Reduced]):
 
     @property
     def without_place(self) -> str:
-        """The name where the place was said before."""
+        """Return the name where the place was said before."""
         return ", ".join(one for one in self.parts if one != self.setting.where)
 
     def in_two_lines(self, run: str = "") -> str:
@@ -144,7 +144,7 @@ class Lane(Generic[_Reduced]):
 
     @property
     def told(self) -> dict[str, object]:
-        """What tells it from others, as JSON has it."""
+        """Return what tells it from others, as JSON has it."""
         of = self.setting
         return {"name": self.name, "transport": of.transport, "version": of.version, "place": of.place}
 
@@ -174,7 +174,7 @@ def lanes_of(
 
 
 def signs(lanes: Sequence[Lane[Any]]) -> tuple[Sign, ...]:
-    """The key: one for each lane, or for each transport and each filling; none of a single lane."""
+    """Return the key: one for each lane, or for each transport and each filling; none of a single lane."""
     if len(lanes) < 2:
         return ()
     groups = {lane.group: LaneSign(lane.mark.of, 0) for lane in lanes}
@@ -188,7 +188,7 @@ def signs(lanes: Sequence[Lane[Any]]) -> tuple[Sign, ...]:
 
 
 def warnings(runs: Sequence[StoredRun]) -> list[str]:
-    """Threads that served otherwise than was asked for; each said once."""
+    """Tell of threads that served otherwise than was asked for; each is told once."""
     found: dict[str, list[str]] = {}
     for run in runs:
         for sentence in map(_deviation, serving_deviations(run.manifest)):
@@ -204,7 +204,7 @@ def warnings(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def _lacks_priorities(manifest: Manifest) -> bool:
-    """Whether C0 was to be more urgent than others, under a policy that knows no priorities."""
+    """Return whether C0 was to be more urgent than others, under a policy that knows no priorities."""
     sources = manifest.header.sources
     return manifest.experiment == LATENCY and len(sources) > 1 and sources[0].requested.policy == _OTHER
 
@@ -235,7 +235,7 @@ class _Traits(NamedTuple):
 
     @property
     def variant(self) -> tuple[str | tuple[str, ...], ...]:
-        """All but the transport and its version."""
+        """Return all but the transport and its version."""
         return self[2:]
 
 
@@ -291,7 +291,7 @@ def _names(keys: Sequence[_Traits], *, where: bool) -> list[tuple[str, ...]]:
 
 
 def _deviation(one: ThreadDeviation) -> str:
-    """``the thread serving C0 had priority 10, and 20 was asked for``."""
+    """Say ``the thread serving C0 had priority 10, and 20 was asked for``."""
     who = "the thread" if len(one.clients) == 1 else f"{len(one.clients)} threads"
     said = f"{who} serving {_clients(one.clients)} had {_SERVED.get(one.what, one.what)}"
     if one.changed:

@@ -54,17 +54,17 @@ class Slope:
 
     @property
     def rises(self) -> bool:
-        """Shown to rise."""
+        """Return whether it is shown to rise."""
         return self.low is not None and self.low > 0
 
     @property
     def falls(self) -> bool:
-        """Shown to fall."""
+        """Return whether it is shown to fall."""
         return self.high is not None and self.high < 0
 
     @property
     def rise_at_most(self) -> float | None:
-        """From the least to the largest place, as far as the points exclude more; None: they do not."""
+        """Return the rise over all places that the points do not exclude; None: they exclude none."""
         return None if self.high is None else self.high * (self.last - self.first)
 
 
@@ -139,7 +139,7 @@ class Clients:
 
     @property
     def round_trip(self) -> Summary | None:
-        """What the paper shows."""
+        """Return what the paper shows."""
         return self.measured.get(ROUND_TRIP)
 
 
@@ -164,7 +164,7 @@ class LatencyRun:
 
 
 def clients_of(run: StoredRun) -> int:
-    """How many lower clients a run has."""
+    """Return how many lower clients a run has."""
     told = run.manifest.header.parameters.get("clients")
     if isinstance(told, int):
         return told
@@ -245,22 +245,22 @@ class LatencyPlace:
     runs: tuple[LatencyRun, ...]
 
     def worst(self, of: Role, measure: str = ROUND_TRIP) -> Summary | None:
-        """The summary of the run with the worst call."""
+        """Return the summary of the run with the worst call."""
         found = [summary for run in self.runs if (one := of(run)) and (summary := one.measured.get(measure))]
         return max(found, key=lambda one: one.maximum, default=None)
 
     def all(self, of: Role) -> list[Summary]:
-        """The round trips of each run."""
+        """Return the round trips of each run."""
         return [one.round_trip for run in self.runs if (one := of(run)) and one.round_trip is not None]
 
     def missed(self, of: Role) -> int | None:
-        """In all runs."""
+        """Return how many calls were missed in all runs."""
         known = [one.missed for run in self.runs if (one := of(run)) and one.missed is not None]
         return sum(known) if known else None
 
 
 def places_of(lane: LatencyLane) -> list[LatencyPlace]:
-    """By the number of lower clients, ascending."""
+    """Return the runs of a lane by the number of lower clients, ascending."""
     found: dict[int, list[LatencyRun]] = {}
     for run in lane.runs:
         found.setdefault(run.clients, []).append(run)

@@ -62,7 +62,7 @@ _REPEATED = (
 
 
 def tables(lanes: Sequence[LatencyLane]) -> list[TypedTable]:
-    """C0 and the lower clients, a line for each number of clients; then each run, where there are few."""
+    """Return C0 and the lower clients by the number of clients; then each run, where there are few."""
     runs = [(lane, run) for lane in lanes for run in lane.runs]
     found: list[TypedTable] = []
     if len(runs) > 1:
@@ -75,7 +75,7 @@ def tables(lanes: Sequence[LatencyLane]) -> list[TypedTable]:
 
 
 def _over_clients(lane: LatencyLane) -> Iterator[TypedTable]:
-    """One lane: a line for each number of lower clients, of C0 and of these."""
+    """Yield one lane: a line for each number of lower clients, of C0 and of these."""
     for title, heads, of in ((_C0, _HIGH, high_of), (_LOWER, _LOW, low_of)):
         rows, told = [], []
         for place in places_of(lane):
@@ -104,7 +104,7 @@ def _over_clients(lane: LatencyLane) -> Iterator[TypedTable]:
 
 
 def _side_by_side(lanes: Sequence[LatencyLane]) -> Iterator[TypedTable]:
-    """Several lanes: a line for each, a column for each number of lower clients."""
+    """Make a line for each of several lanes, a column for each number of lower clients."""
     repeated = (_OVER_RUNS,) if _repeated(lanes) else ()
     yield from _columns(
         lanes,
@@ -145,7 +145,7 @@ def _columns(
     cell: Callable[[LatencyPlace], TypedCell],
     notes: Sequence[str],
 ) -> Iterator[TypedTable]:
-    """One number of each place, where there is one."""
+    """Yield one number of each place, where there is one."""
     there = [[place for place in places_of(lane) if place.all(of)] for lane in lanes]
     clients = sorted({place.clients for places in there for place in places})
     rows = []
@@ -171,7 +171,7 @@ def _longest(summary: Summary | None) -> TypedCell:
 
 
 def _calls_and_misses(lanes: Sequence[LatencyLane], of: Role) -> Iterator[str]:
-    """How many calls a number rests on, and which have none."""
+    """Say how many calls a number rests on, and which have none."""
     counts = {one.count for lane in lanes for place in places_of(lane) for one in place.all(of)}
     if counts:
         span = f"{min(counts):,}" if len(counts) == 1 else f"{min(counts):,} to {max(counts):,}"
@@ -198,7 +198,7 @@ def _jitter_of(summary: Summary) -> TypedCell:
 
 
 def _one(run: LatencyRun, lane: LatencyLane, *, several: bool) -> Iterator[TypedTable]:
-    """Every measure of C0 and of the lower clients, then the clients one by one."""
+    """Yield every measure of C0 and of the lower clients, then the clients one by one."""
     name = f"{lane.name}, {plural(run.clients, 'lower client')}"
     rows, told = [], []
     for clients in filter(None, (run.high, run.low)):
@@ -248,7 +248,7 @@ def _trips(found: Summary | None) -> tuple[TypedCell, ...]:
 
 
 def _some(each: Sequence[Clients]) -> tuple[list[Clients], int]:
-    """All, or of many the most and the least urgent ones and those with the worst calls."""
+    """Return all, or of many the most and the least urgent ones and those with the worst calls."""
     if len(each) <= 2 * _MOST_EACH:
         return list(each), 0
     worst = sorted(each, key=lambda one: -(one.round_trip.maximum if one.round_trip else 0))[:_MOST_EACH]
@@ -292,7 +292,7 @@ def _variance_us2(summary: Summary) -> str:
 
 
 def _late(run: LatencyRun) -> Iterator[str]:
-    """Where round trips by themselves would hide how late calls were answered."""
+    """Say where round trips by themselves would hide how late calls were answered."""
     trip, response, release = (run.high.measured.get(name) for name in (ROUND_TRIP, RESPONSE, RELEASE))
     if trip is None or response is None or release is None:
         return

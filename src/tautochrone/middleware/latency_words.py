@@ -37,7 +37,7 @@ _SUBJECTS: tuple[tuple[str, Role, Callable[[Summary], float]], ...] = (
 
 
 def sentences(lanes: Sequence[LatencyLane]) -> list[str]:
-    """Whether C0's latency stays flat as clients are added, and whether that of the lower ones rises."""
+    """Say whether C0's latency stays flat as clients are added, and whether that of the lower ones rises."""
     over = [lane for lane in lanes if len(places_of(lane)) > 1]
     if not over:
         return ["Whether C0 stays undisturbed takes runs with different numbers of lower clients."]
@@ -59,7 +59,7 @@ def flat(lanes: Sequence[LatencyLane]) -> Iterator[TypedTable]:
 
 
 def slope(lane: LatencyLane, of: Role, what: Callable[[Summary], float]) -> Slope | None:
-    """How something of round trips goes with the number of clients, a point for each run."""
+    """Return how something of round trips goes with the number of clients, a point for each run."""
     points = [
         (run.clients, what(one.round_trip))
         for run in lane.runs
@@ -69,7 +69,7 @@ def slope(lane: LatencyLane, of: Role, what: Callable[[Summary], float]) -> Slop
 
 
 def as_table(lanes: Sequence[LatencyLane]) -> dict[str, object]:
-    """What is concluded, as JSON has it; times in ns."""
+    """Return what is concluded, as JSON has it; times in ns."""
     return {"lanes": [_as_table(lane) for lane in lanes]}
 
 
@@ -122,7 +122,7 @@ def _about_many(
     of: Role,
     what: Callable[[Summary], float],
 ) -> Iterator[str]:
-    """Those that rise or fall, by how much; then those of which no rise is shown, in one sentence."""
+    """Yield those that rise or fall, by how much; then those of which no rise is shown, in one sentence."""
     found = [(lane.name, one) for lane in lanes if (one := slope(lane, of, what)) is not None]
     for course, own in (
         ("rises", [one for one in found if one[1].rises]),
@@ -156,7 +156,7 @@ def _about_many(
 
 
 def _most(found: Slope) -> float:
-    """The rise over all clients that is not excluded, as a share of what it is with the fewest."""
+    """Return the rise over all clients that is not excluded, as a share of what it is with the fewest."""
     return max(0.0, found.rise_at_most or 0.0) / found.at_first if found.at_first > 0 else 0.0
 
 
@@ -165,7 +165,7 @@ def _each_at_most(found: Sequence[tuple[str, Slope]]) -> str:
 
 
 def _share(most: float) -> str:
-    """``12 %``; of all of it and more, that it may be more than double says enough."""
+    """Say ``12 %``; of all of it and more, that it may be more than double says enough."""
     return "more than double" if most >= 1 else f"{most * 100:.0f} %"
 
 
@@ -196,7 +196,7 @@ def _about(lane: LatencyLane) -> Iterator[str]:
 
 
 def _course(found: Slope | None, *, short: bool = False) -> str:
-    """``rises by 0.12 us per client (95 %: 0.05 to 0.19), from … to …``."""
+    """Say ``rises by 0.12 us per client (95 %: 0.05 to 0.19), from … to …``."""
     if found is None:
         return "is not known"
     span = (
@@ -232,5 +232,5 @@ def _course(found: Slope | None, *, short: bool = False) -> str:
 
 
 def _us(ns: float) -> str:
-    """In us, with as many digits as tell something."""
+    """Write a time in us with as many digits as tell something."""
     return f"{ns / 1e3:.3g}" if abs(ns) < 1e6 else f"{ns / 1e3:,.0f}"

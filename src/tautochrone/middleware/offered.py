@@ -65,12 +65,12 @@ class Topic:
     where: bool = True
 
     def lanes(self, runs: Sequence[StoredRun]) -> list[Lane[Any]]:
-        """The lanes of some runs."""
+        """Return the lanes of some runs."""
         return lanes_of(runs, self.reduce, where=self.where)
 
     @property
     def kind(self) -> GridKind:
-        """The kind of grid."""
+        """Return the kind of grid."""
 
         def gather(found: GridRuns) -> MiddlewareResults:
             own = [run for run in found.runs if run.manifest.experiment == self.experiment]
@@ -91,7 +91,7 @@ class Topic:
         )
 
     def presented(self, runs: Sequence[StoredRun], *, said: bool = True) -> list[TypedTable]:
-        """The tables of some runs; warnings, and what was found, stand below the first one."""
+        """Return the tables of some runs; warnings, and what was found, stand below the first one."""
         lanes = self.lanes(runs)
         first, *rest = self.tables(lanes)
         sentences = self.sentences(lanes) if said else []
@@ -142,11 +142,11 @@ class _Presentation:
     said_of_one: bool = True
 
     def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:  # noqa: ARG002 - lanes have names
-        """Everything of a single run; of several, transport beside transport."""
+        """Return everything of a single run; of several, transport beside transport."""
         return self.topic.presented(runs, said=self.said_of_one or len(runs) > 1)
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:  # noqa: ARG002
-        """Those of the topic."""
+        """Return those of the topic."""
         return self.topic.figures(self.topic.lanes(runs), f"{prefix}-{self.topic.figures_named}")
 
 

@@ -37,7 +37,7 @@ _LONGEST, _MOST_LENGTHS = 4_194_304, 24
 def document_of(
     experiment: str, options: Mapping[str, Sequence[Value]], axes: Mapping[str, str | None]
 ) -> PlanDocument:
-    """The plan that measures the grid in randomised blocks.
+    """Return the plan that measures the grid in randomised blocks.
 
     Args:
         axes: systems, deployments and loads, one of each; None: the usual one.
@@ -46,7 +46,7 @@ def document_of(
 
 
 def options_of(experiment: str, given: Given) -> dict[str, Sequence[Value]]:
-    """The options of the grid, each with its values, without those of the two ends.
+    """Return the options of the grid, each with its values, without those of the two ends.
 
     A value that the probe has by itself is left out, but for what varies from cell to cell.
     """
@@ -142,15 +142,12 @@ _READ: Mapping[str, Callable[[str, str], Sequence[Value]]] = {
 
 
 def places_of(text: str | None, cpus: Sequence[int], because: str) -> tuple[tuple[str, ...], str]:
-    """Where both ends are, and what is told of a place that is left out; empty: nothing.
+    """Tell where both ends are, and what is told of a place that is left out; empty: nothing.
 
     Args:
         text: a list with commas; None: on one CPU and on two.
         cpus: to be measured on.
         because: where these come from, for messages.
-
-    Raises:
-        UsageError: a place is not known, or needs a CPU more.
     """
     if text is None:
         both = len(cpus) > 1
@@ -170,9 +167,6 @@ def see_pinned(places: Sequence[str], cpus: Sequence[int]) -> None:
 
     Args:
         cpus: that a person named.
-
-    Raises:
-        UsageError: they are.
     """
     if len(cpus) > 2:
         raise UsageError(
@@ -213,7 +207,7 @@ class Transport:
 
 
 def transports_of(target: Target) -> tuple[Transport, ...]:
-    """Those that the machine's probe knows, in its order.
+    """Return those that the machine's probe knows, in its order.
 
     Raises:
         UsageError: it knows none.
@@ -238,7 +232,7 @@ def transports_of(target: Target) -> tuple[Transport, ...]:
 def chosen_transports(
     text: str | None, there: Sequence[Transport]
 ) -> tuple[tuple[str, ...], tuple[Transport, ...]]:
-    """The transports to be measured, and those of all that are left out, since they are not to be had.
+    """Return the transports to be measured, and those of all that are left out, since they are not to be had.
 
     Args:
         text: a list with commas, or "all"; None: all.
@@ -266,7 +260,7 @@ def chosen_transports(
 
 
 def left_out(lacking: Sequence[Transport]) -> str:
-    """What is told of transports that are not to be had."""
+    """Return what is told of transports that are not to be had."""
     return f"Left out: {'; '.join(map(_told, lacking))}. {_advice(lacking)}"
 
 

@@ -75,12 +75,12 @@ class ThroughputRow:
 
     @property
     def name(self) -> str:
-        """The type, of a sequence with its length: ``longs 1,024``."""
+        """Return the type, of a sequence with its length: ``longs 1,024``."""
         return name_of(self.kind, self.length)
 
     @property
     def drained(self) -> CallRate | None:
-        """Operations per second that got through; of a two-way row those that were answered."""
+        """Return the operations per second that got through; of a two-way row those that were answered."""
         if self.direction == TWO_WAY:
             return self.rate
         if not self.confirmed or not self.drained_ns:
@@ -89,7 +89,7 @@ class ThroughputRow:
 
     @property
     def megabytes_per_s(self) -> float | None:
-        """Of the arguments that got through, each counted once."""
+        """Return the rate of the arguments that got through, each counted once."""
         through = self.drained
         return None if through is None or not self.bytes else through.value * self.bytes / 1e6
 
@@ -111,7 +111,7 @@ class ThroughputRun:
     lacking: tuple[Kind, ...] = ()
 
     def row(self, direction: str, kind: str, length: int = 0) -> ThroughputRow | None:
-        """The one of this type; None: it was not asked for, or can't be had."""
+        """Return the one of this type; None: it was not asked for, or can't be had."""
         wanted = (direction, kind, length)
         return next((one for one in self.rows if (one.direction, one.kind, one.length) == wanted), None)
 
@@ -150,7 +150,7 @@ class _Result(Struct, frozen=True):
 
 
 def name_of(kind: str, length: int) -> str:
-    """A type for people."""
+    """Return a type for people."""
     return f"{kind} {length:,}" if kind in SEQUENCES else kind
 
 
@@ -218,13 +218,13 @@ def _row(
 
 
 def _unconfirmed(told: _RowResult) -> int | None:
-    """One-way calls that were sent and not served: nobody answers them, so that only the server can tell."""
+    """Return the one-way calls that were sent and not served, which only the server can tell."""
     sent, confirmed = told.calls, told.confirmed
     return None if sent is None or confirmed is None else max(0, sent - confirmed)
 
 
 def _rate(calls: int, elapsed_ns: int | None, edges: Edges | None) -> CallRate | None:
-    """With an interval from the means of batches, since neighbouring calls are alike (see `batch_means`)."""
+    """Return the rate with an interval from means of batches, since neighbouring calls are alike."""
     if not calls or not elapsed_ns:
         return None
     value = calls / elapsed_ns * 1e9
@@ -241,7 +241,7 @@ def _rate(calls: int, elapsed_ns: int | None, edges: Edges | None) -> CallRate |
 
 
 def _edges(run: StoredRun) -> dict[int, Edges]:
-    """Of each source when each of its batches began, and when its last call was over; ns, (BATCHES + 1,)."""
+    """Return when each batch of each source began, and its last call was over; ns, (BATCHES + 1,)."""
     sizes = {one.source: one.count for one in run.manifest.extremes if one.measure == CALL and one.count}
     begins = {
         source: np.array(

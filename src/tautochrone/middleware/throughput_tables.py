@@ -45,30 +45,30 @@ _BYTES = (
 
 
 def kinds_of(lanes: Sequence[ThroughputLane]) -> list[Kind]:
-    """Every type that was measured or can't be had, plain ones first, sequences by length."""
+    """Return every type that was measured or can't be had, plain ones first, sequences by length."""
     found = {(row.kind, row.length) for row in rows_of(lanes)}
     found |= {kind for lane in lanes for run in lane.runs for kind in run.lacking}
     return sorted(found, key=lambda kind: (_place(kind[0]), kind[1]))
 
 
 def rows_of(lanes: Sequence[ThroughputLane]) -> list[ThroughputRow]:
-    """All rows of all runs."""
+    """Return all rows of all runs."""
     return [row for lane in lanes for run in lane.runs for row in run.rows]
 
 
 def of_lane(lane: ThroughputLane, direction: str, kind: Kind) -> list[ThroughputRow]:
-    """A type in a direction, in each run of a lane that has it."""
+    """Return a type in a direction, in each run of a lane that has it."""
     rows = (run.row(direction, *kind) for run in lane.runs)
     return [row for row in rows if row is not None and row.rate is not None]
 
 
 def answered(rows: Sequence[ThroughputRow]) -> CallRate | None:
-    """Operations per second over the runs of a lane; of one run with its own interval."""
+    """Return operations per second over the runs of a lane; of one run with its own interval."""
     return _over([row.rate for row in rows])
 
 
 def drained(rows: Sequence[ThroughputRow]) -> CallRate | None:
-    """The same of what got through."""
+    """Return the same of what got through."""
     return _over([row.drained for row in rows])
 
 
@@ -227,7 +227,7 @@ def _lost(rows: Sequence[ThroughputRow]) -> TypedCell:
 
 
 def _unfinished(lanes: Sequence[ThroughputLane]) -> Iterator[str]:
-    """Rows whose turn never came, and what a run that ended early can't tell."""
+    """Tell of rows whose turn never came, and what a run that ended early can't tell."""
     rows = rows_of(lanes)
     waiting = [f"{row.direction} {row.name}" for row in rows if row.summary is None]
     if waiting:

@@ -34,12 +34,12 @@ class TransportOrder:
 
     @property
     def best(self) -> tuple[str, ...]:
-        """The first and whoever can't be told apart from it; empty where nothing was tested."""
+        """Return the first and whoever can't be told apart from it; empty where nothing was tested."""
         return () if self.ranking is None else self.ranking.best
 
     @property
     def runner_up(self) -> str | None:
-        """The first of those that are shown to be slower than the best; None: there is none."""
+        """Return the first of those that are shown to be slower than the best; None: there is none."""
         best = self.best
         return next((name for name in self.names if best and name not in best), None)
 
@@ -75,7 +75,7 @@ _UNTESTED = (
 
 
 def sentences(lanes: Sequence[ThroughputLane]) -> list[str]:
-    """Which transport is faster, where that is shown; and what was lost."""
+    """Return which transport is faster, where that is shown; and what was lost."""
     said, untested = [], False
     for where in dict.fromkeys(lane.setting.where for lane in lanes):
         own = {lane.without_place: lane for lane in lanes if lane.setting.where == where}
@@ -95,7 +95,7 @@ def sentences(lanes: Sequence[ThroughputLane]) -> list[str]:
 
 
 def as_table(lanes: Sequence[ThroughputLane]) -> dict[str, object]:
-    """What is concluded, as JSON has it."""
+    """Return what is concluded, as JSON has it."""
     return {
         "lanes": [
             {
@@ -135,13 +135,13 @@ def _losses(lanes: Sequence[ThroughputLane]) -> Iterator[str]:
 
 
 def _times(lane: ThroughputLane, direction: str, kind: Kind) -> list[float]:
-    """Of one operation in each run, in ns."""
+    """Return the times of one operation in each run, in ns."""
     rates = [row.drained for row in of_lane(lane, direction, kind)]
     return [1e9 / one.value for one in rates if one is not None]
 
 
 def _spoken_of(lanes: Sequence[ThroughputLane]) -> Iterator[tuple[str, Kind]]:
-    """An octet in both directions, and the longest sequence."""
+    """Yield an octet in both directions, and the longest sequence."""
     kinds = kinds_of(lanes)
     if ("octet", 0) in kinds:
         yield TWO_WAY, ("octet", 0)

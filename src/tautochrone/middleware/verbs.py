@@ -136,7 +136,7 @@ def _measure(experiment: str, typed: Typed) -> None:
 
 
 def _ends_of(given: Given, beside: Beside) -> dict[str, Sequence[Value]]:
-    """Transports, places and CPUs on the machine under test; what is left out is told."""
+    """Return transports, places and CPUs on the machine under test; tell what is left out."""
     places_of(_place(given), (0, 1), "")
     if (server_on := given.given("server-on")) is not None:
         see_server(server_on, given.given("server-cpus"))
@@ -153,13 +153,13 @@ def _ends_of(given: Given, beside: Beside) -> dict[str, Sequence[Value]]:
 
 
 def _place(given: Given) -> str | None:
-    """Where both ends are; None: on one CPU and on two, where there are two."""
+    """Tell where both ends are; None: on one CPU and on two, where there are two."""
     place = given.text("place")
     return place if given.given("place") or place != BOTH_PLACES else None
 
 
 def _placed(given: Given, beside: Beside, target: Target) -> tuple[tuple[str, ...], tuple[int, ...] | None]:
-    """The places, and the CPUs of both ends; None: they are left to deployment and probe."""
+    """Return the places, and the CPUs of both ends; None: they are left to deployment and probe."""
     usable = usable_on(target, beside)
     named = given.given("cpus")
     if named is not None:
@@ -184,7 +184,7 @@ def _placed(given: Given, beside: Beside, target: Target) -> tuple[tuple[str, ..
 
 
 def _see_place_of_server(given: Given, beside: Beside) -> None:
-    """Both ends share CPUs on one machine alone, and only one option says which."""
+    """Refuse CPUs that both ends would share on two machines, and two options that say which."""
     from tautochrone.run.conditions import LOCAL
 
     place, server_on, server_cpus = map(given.given, ("place", "server-on", "server-cpus"))

@@ -24,7 +24,7 @@ from tautochrone.schedulability.verdict import SEARCH_STEPS, surely_schedulable
 
 
 def assign(part: TaskSet) -> TaskSet | None:
-    """Priorities with which the tasks of one CPU meet their deadlines; None if there are none.
+    """Return priorities with which the tasks of one CPU meet their deadlines; None if there are none.
 
     From the lowest priority up, each is given to a task that meets its deadline there, whatever the order of
     those above it. The numbers that the set has already are used, if there are enough different ones.
@@ -127,13 +127,13 @@ class Analysis:
 
     @property
     def schedulable(self) -> bool | None:
-        """Whether every task meets its deadline; None: not found out."""
+        """Return whether every task meets its deadline; None: not found out."""
         answers = [one.schedulable for one in self.cpus]
         return False if False in answers else None if None in answers else True
 
     @property
     def responses(self) -> tuple[Response, ...]:
-        """Of every task, in the order of the set."""
+        """Return the worst-case responses of all tasks, in the order of the set."""
         found = {one.response.task.name: one.response for cpu in self.cpus for one in cpu.tasks}
         return tuple(found[task.name] for task in self.task_set.tasks)
 
@@ -185,7 +185,7 @@ def _all_remedies(task_set: TaskSet, cpus: tuple[CpuAnswer, ...]) -> tuple[Remed
 
 
 def _remedies(part: TaskSet, answer: CpuAnswer) -> list[Remedy]:
-    """Other priorities cost nothing, so they come first; then the task that need lose the least."""
+    """Find changes that would help: other priorities cost nothing, then the task that need lose the least."""
     found: list[Remedy] = []
     if part.policy == "fixed" and len(part.tasks) <= _MOST_TASKS_FOR_REMEDIES:
         found += _other_order(part, answer.cpu)

@@ -84,17 +84,17 @@ class Admission:
 
     @property
     def admitted(self) -> bool:
-        """Whether all are let in, where nothing is kept for ordinary threads."""
+        """Return whether all are let in, where nothing is kept for ordinary threads."""
         return self.share <= self.limit and not self.refused
 
 
 def demand_ns(tasks: Sequence[Task], within_ns: int) -> int:
-    """What the tasks must get done in the worst stretch of this length: all jobs released and due in it."""
+    """Return what the tasks must get done in the worst stretch of this length: all released and due in it."""
     return sum(_jobs_due(task, within_ns) * task.execution_ns for task in tasks)
 
 
 def blocking_ns(part: TaskSet, within_ns: int) -> int:
-    """How long work that is due later can delay what is due in a stretch of this length.
+    """Return how long work that is due later can delay what is due in a stretch of this length.
 
     Under ``ceiling`` the preemption levels of Baker (1991) are taken to follow the deadlines.
     """
@@ -111,7 +111,7 @@ def blocking_ns(part: TaskSet, within_ns: int) -> int:
 
 
 def demand_test(part: TaskSet, most_steps: int = MOST_STEPS) -> Demand:
-    """Whether EDF meets every deadline of the tasks of one CPU."""
+    """Return whether EDF meets every deadline of the tasks of one CPU."""
     if compare_to_one(part.tasks) > 0:
         return Demand(False, None, None, 0)
     due_first = min(task.deadline_ns - task.jitter_ns for task in part.tasks)
@@ -134,7 +134,7 @@ def demand_test(part: TaskSet, most_steps: int = MOST_STEPS) -> Demand:
 
 
 def longest_stretch_ns(part: TaskSet) -> int:
-    """No longer stretch need be looked at: beyond it the demand can't catch up with the time.
+    """Return beyond which stretch the demand can't catch up with the time, so that none need be looked at.
 
     Below full utilisation the demand h(t) <= U t + sum of (T + J - D) U stays under t from some point on; at
     full utilisation h(t) - t repeats with the hyperperiod.
@@ -157,7 +157,7 @@ def longest_stretch_ns(part: TaskSet) -> int:
 
 
 def admission(task_set: TaskSet, cpus: int | None = None) -> Admission:
-    """What the kernel's admission control answers.
+    """Return what the kernel's admission control answers.
 
     Args:
         task_set: under EDF; a task without a budget of its own is taken to ask for its execution time.
@@ -193,7 +193,7 @@ def _jobs_due(task: Task, within_ns: int) -> int:
 
 
 def _due_before(tasks: Sequence[Task], stretch_ns: int) -> int | None:
-    """The last instant before this one at which a job is due."""
+    """Return the last instant before this one at which a job is due."""
     last = [
         task.deadline_ns - task.jitter_ns + (_jobs_due(task, stretch_ns - 1) - 1) * task.period_ns
         for task in tasks
@@ -217,7 +217,7 @@ _MOST_LOOKS = 3_000_000  # for all tasks together; each step of each task looks 
 
 
 def response_times(task_set: TaskSet) -> tuple[Response, ...]:
-    """The worst-case response time of each task, in the order of the set; every CPU for itself."""
+    """Return the worst-case response time of each task, in the order of the set; every CPU for itself."""
     refuse_shared_between_cpus(task_set)
     answers = {
         response.task.name: response for cpu in task_set.cpus for response in _of_cpu(task_set.on_cpu(cpu))
@@ -247,7 +247,7 @@ def _of_cpu(part: TaskSet) -> list[Response]:
 
 
 def _busy_period_ns(part: TaskSet, most_steps: int) -> int | None:
-    """The longest time without a pause: all released at once after their longest jitter, and blocked.
+    """Return the longest time without a pause: all released at once after their longest jitter, and blocked.
 
     At full utilisation with jitter or blocking it need not end; then everything repeats with the
     hyperperiod, after the latest deadline has come into play.
@@ -267,7 +267,7 @@ def _busy_period_ns(part: TaskSet, most_steps: int) -> int | None:
 
 
 def _worst_ns(part: TaskSet, task: Task, longest_ns: int, most_steps: int) -> int | None:
-    """The largest of L(a) - a over all releases ``a`` worth looking at; None if they are too many."""
+    """Return the largest of L(a) - a over all releases ``a`` worth looking at; None if they are too many."""
     releases = {-task.jitter_ns}
     for one in part.tasks:
         first = one.deadline_ns - one.jitter_ns - task.deadline_ns
@@ -292,7 +292,7 @@ def _worst_ns(part: TaskSet, task: Task, longest_ns: int, most_steps: int) -> in
 
 
 def _work_before(part: TaskSet, task: Task, release_ns: int) -> tuple[int, list[tuple[Task, int]]]:
-    """What must be done before a job of ``task``, released so long after the start, can be complete.
+    """Return what must be done before a job of ``task``, released so long after the start, can be complete.
 
     Returns:
         Its own work with the blocking, and of each other task how many jobs are due no later.

@@ -93,7 +93,7 @@ def _part(task_set: TaskSet, tasks: list[Task], cpu: int) -> TaskSet:
 
 
 def _groups(task_set: TaskSet) -> list[list[Task]]:
-    """Tasks that must be on one CPU, because they share a resource; the largest utilisation first."""
+    """Group tasks that share a resource and so must be on one CPU; the largest utilisation first."""
     group_of = {task.name: {task.name} for task in task_set.tasks}
     users: dict[str, str] = {}
     for section in task_set.sections:

@@ -228,11 +228,10 @@ class _Reader(TomlReader):
 
 
 def deadline_monotonic(tasks: Sequence[Task], highest: int | None = None) -> list[Task]:
-    """The tasks with a priority each, the shortest deadline first: the best order where no deadline is longer
-    than its period, without jitter and blocking (Leung and Whitehead 1982). Ties go by period, then by the
-    order given.
+    """Give each task a priority, the shortest deadline first; ties go by period, then by the order given.
 
-    ``highest`` is the first number given out; otherwise 90, or more if there are so many tasks.
+    That is the best order where no deadline is longer than its period, without jitter and blocking (Leung
+    and Whitehead 1982). ``highest`` is the first number given out; otherwise 90, or more for so many tasks.
     """
     first = highest if highest is not None else max(HIGHEST_DEFAULT, len(tasks))
     order = sorted(range(len(tasks)), key=lambda at: (tasks[at].deadline_ns, tasks[at].period_ns, at))

@@ -28,7 +28,7 @@ from tautochrone.schedulability.utilisation import compare_to_one
 
 
 def fixed_blocking_ns(task_set: TaskSet, task: Task) -> int:
-    """The longest blocking of a task under fixed priorities: its ``blocking_ns`` and that by sections.
+    """Return the longest blocking of a task under fixed priorities: its ``blocking_ns`` and that by sections.
 
     Sha, Rajkumar and Lehoczky (1990). Sections are taken not to be nested.
     """
@@ -46,7 +46,7 @@ def sections_ns(
     blocking: Collection[str],
     blocked: Collection[str],
 ) -> int:
-    """The longest time for which the tasks ``blocking`` can delay work of the tasks ``blocked``.
+    """Return the longest time for which the tasks ``blocking`` can delay work of the tasks ``blocked``.
 
     Only sections count whose resource one of the ``blocked`` uses too: the others have a ceiling below them.
     With the ceiling protocol at most one of these sections delays; with inheritance at most one of each
@@ -103,30 +103,30 @@ class Response:
 
     @property
     def slack_ns(self) -> int | None:
-        """Deadline less response: negative if it is missed, None if the response is not known."""
+        """Return the deadline less the response, negative if it is missed; None: it is not known."""
         return None if self.response_ns is None else self.task.deadline_ns - self.response_ns
 
     @property
     def schedulable(self) -> bool | None:
-        """Whether it meets its deadline; None: not known."""
+        """Return whether it meets its deadline; None: not known."""
         if self.slack_ns is not None:
             return self.slack_ns >= 0
         return False if self.ending == "unbounded" or self.late else None
 
 
 def response_times(task_set: TaskSet, most_steps: int = MOST_STEPS) -> tuple[Response, ...]:
-    """The worst-case response time of each task, in the order of the set; every CPU for itself."""
+    """Return the worst-case response time of each task, in the order of the set; every CPU for itself."""
     return tuple(response_time(task_set, task, most_steps) for task in task_set.tasks)
 
 
 def response_time(task_set: TaskSet, task: Task, most_steps: int = MOST_STEPS) -> Response:
-    """The worst-case response time of one task of the set."""
+    """Return the worst-case response time of one task of the set."""
     others = more_urgent(task_set, task)
     return worst_response(task, others, fixed_blocking_ns(task_set, task), most_steps)
 
 
 def more_urgent(task_set: TaskSet, task: Task) -> tuple[Task, ...]:
-    """The tasks that can keep this one off its CPU: those of at least its priority."""
+    """Return the tasks that can keep this one off its CPU: those of at least its priority."""
     return tuple(
         one
         for one in task_set.tasks
@@ -142,7 +142,7 @@ def worst_response(
     *,
     until_late: bool = False,
 ) -> Response:
-    """The worst-case response of a task that ``others`` may preempt.
+    """Return the worst-case response of a task that ``others`` may preempt.
 
     Never runs for long: demand above 1 is told at once, and where convergence would take millions of steps
     the search is given up.

@@ -63,23 +63,23 @@ class TaskSet:
 
     @property
     def cpus(self) -> tuple[int, ...]:
-        """The CPUs that are used, in order."""
+        """Return the CPUs that are used, in order."""
         return tuple(sorted({task.cpu for task in self.tasks}))
 
     @property
     def hyperperiod_ns(self) -> int:
-        """The least common multiple of the periods."""
+        """Return the least common multiple of the periods."""
         return lcm(*(task.period_ns for task in self.tasks))
 
     def on_cpu(self, cpu: int) -> "TaskSet":
-        """The part of the set that runs on this CPU, with its critical sections."""
+        """Return the part of the set that runs on this CPU, with its critical sections."""
         tasks = tuple(task for task in self.tasks if task.cpu == cpu)
         names = {task.name for task in tasks}
         sections = tuple(section for section in self.sections if section.task in names)
         return TaskSet(tasks, self.policy, sections, self.protocol, self.title)
 
     def task(self, name: str) -> Task:
-        """The task of this name."""
+        """Return the task of this name."""
         for task in self.tasks:
             if task.name == name:
                 return task

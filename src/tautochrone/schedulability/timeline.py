@@ -41,7 +41,7 @@ class JobPart:
 
 
 def parts(jobs: Sequence[MeasuredJob], cpu_of: Mapping[str, int]) -> list[JobPart]:
-    """When each job was executing, as far as the starts and ends of all jobs tell.
+    """Tell when each job was executing, as far as the starts and ends of all jobs tell.
 
     A job that began and ended between the start and the end of another one on the same CPU preempted it:
     so it is on one CPU under any preemptive policy. What runs outside the task set is not seen.
@@ -152,17 +152,17 @@ class Timeline:
     preemptions: tuple[Preemption, ...]
 
     def of(self, task: str) -> tuple[Job, ...]:
-        """The jobs of one task."""
+        """Return the jobs of one task."""
         return tuple(job for job in self.jobs if job.task == task)
 
     def lanes(self) -> tuple[Task, ...]:
-        """The tasks as they are drawn from top to bottom: by CPU, the most urgent first."""
+        """Return the tasks as they are drawn from top to bottom: by CPU, the most urgent first."""
         if self.policy == "edf":
             return tuple(sorted(self.tasks, key=lambda task: (task.cpu, task.deadline_ns)))
         return tuple(sorted(self.tasks, key=lambda task: (task.cpu, -(task.priority or 0))))
 
     def missed(self) -> tuple[Job, ...]:
-        """Jobs that were not completed at their deadline, if that lies in the window."""
+        """Return the jobs that were not completed at their deadline, if that lies in the window."""
         return tuple(
             job
             for job in self.jobs
@@ -171,11 +171,11 @@ class Timeline:
         )
 
     def worst_response_ns(self, task: str) -> int | None:
-        """The longest response of this task's completed jobs; None if none was completed."""
+        """Return the longest response of this task's completed jobs; None if none was completed."""
         return max((job.response_ns for job in self.of(task) if job.response_ns is not None), default=None)
 
     def until(self, end_ns: int) -> "Timeline":
-        """The first part of the same schedule, for a picture."""
+        """Return the first part of the same schedule, for a picture."""
         if end_ns >= self.until_ns:
             return self
         return replace(
@@ -197,7 +197,7 @@ class Timeline:
 
 
 def simulate(task_set: TaskSet, until_ns: int | None = None) -> Timeline:
-    """The schedule of every CPU.
+    """Return the schedule of every CPU.
 
     Args:
         task_set: priorities are needed under the policy ``fixed``.
@@ -221,9 +221,11 @@ def simulate(task_set: TaskSet, until_ns: int | None = None) -> Timeline:
 
 
 def repeats_ns(task_set: TaskSet) -> int:
-    """How long to look so that everything that ever happens is seen, where no CPU is asked for more than it
-    has: the hyperperiod if all start together, else twice that after the last first release (Leung and
-    Merrill 1980)."""
+    """Return how long to look so that all is seen that ever happens where no CPU is asked for too much.
+
+    That is the hyperperiod if all start together, else twice that after the last first release (Leung and
+    Merrill 1980).
+    """
     hyperperiod = task_set.hyperperiod_ns
     last = max(task.offset_ns for task in task_set.tasks)
     return last + 2 * hyperperiod if last else hyperperiod
@@ -245,7 +247,7 @@ def _window(task_set: TaskSet) -> tuple[int, bool]:
 
 
 def releases(task_set: TaskSet, until_ns: int) -> int:
-    """How many jobs are released before this instant."""
+    """Return how many jobs are released before this instant."""
     return sum(max(0, -((task.offset_ns - until_ns) // task.period_ns)) for task in task_set.tasks)
 
 
@@ -295,7 +297,7 @@ def _simulate_cpu(task_set: TaskSet, end_ns: int) -> tuple[list[Job], list[Slice
 
 
 def _urgency(task_set: TaskSet) -> Callable[[int, Task, int, int], _Key]:
-    """What a job is sorted by: the least goes first. No two jobs have the same."""
+    """Return what a job is sorted by: the least goes first. No two jobs have the same."""
     if task_set.policy == "edf":
         return lambda at, task, release, index: (release + task.deadline_ns, release, at, index)
     return lambda at, task, release, index: (-(task.priority or 0), release, at, index)
@@ -321,8 +323,7 @@ def _cut_job(job: Job, end_ns: int) -> Job:
 
 
 def _preemptions(slices: Sequence[Slice]) -> tuple[Preemption, ...]:
-    """The breaks between two slices of the same job. A job leaves its CPU for more urgent ones only, so
-    whatever ran there in between preempted it."""
+    """Return the breaks between two slices of the same job: a job leaves its CPU for more urgent ones only."""
     found = []
     by_cpu: dict[int, list[Slice]] = {}
     last_of: dict[tuple[str, int], int] = {}

@@ -46,12 +46,12 @@ class Bound:
 
 
 def utilisation(tasks: Sequence[Task]) -> Fraction:
-    """The share of one CPU that the tasks take, exactly."""
+    """Return the share of one CPU that the tasks take, exactly."""
     return sum((Fraction(task.execution_ns, task.period_ns) for task in tasks), Fraction(0))
 
 
 def compare_to_one(tasks: Sequence[Task]) -> int:
-    """1 if the tasks ask for more than a whole CPU, 0 if for exactly that, -1 if for less.
+    """Return 1 if the tasks ask for more than a whole CPU, 0 if for exactly that, -1 if for less.
 
     Exact: where rounding could matter, fractions decide; elsewhere floating point does, which is faster.
     """
@@ -63,19 +63,19 @@ def compare_to_one(tasks: Sequence[Task]) -> int:
 
 
 def liu_layland_limit(count: int) -> float:
-    """What ``count`` tasks may take together under rate-monotonic priorities: n (2^(1/n) - 1), Liu and
+    """Return what ``count`` tasks may take together under rate-monotonic priorities: n (2^(1/n) - 1), Liu and
     Layland (1973)."""
     return float(count * (2 ** (1 / count) - 1))
 
 
 def is_harmonic(tasks: Sequence[Task]) -> bool:
-    """Whether each period divides every longer one."""
+    """Return whether each period divides every longer one."""
     periods = sorted({task.period_ns for task in tasks})
     return all(longer % shorter == 0 for shorter, longer in pairwise(periods))
 
 
 def bounds(part: TaskSet) -> tuple[Bound, ...]:
-    """The bounds for the tasks of one CPU; those that say nothing about them have the reason."""
+    """Return the bounds for the tasks of one CPU; those that say nothing about them have the reason."""
     why_not = _out_of_reach(part)
     return _edf_bounds(part.tasks, why_not) if part.policy == "edf" else _fixed_bounds(part.tasks, why_not)
 

@@ -14,7 +14,7 @@ SEARCH_STEPS = 20_000
 
 
 def is_schedulable(task_set: TaskSet, most_steps: int = response_time.MOST_STEPS) -> bool | None:
-    """Whether all tasks meet their deadlines, by the exact test of the policy; None: not found out."""
+    """Return whether all tasks meet their deadlines, by the exact test of the policy; None: not found out."""
     refuse_shared_between_cpus(task_set)
     sure = True
     for cpu in task_set.cpus:
@@ -26,12 +26,12 @@ def is_schedulable(task_set: TaskSet, most_steps: int = response_time.MOST_STEPS
 
 
 def surely_schedulable(task_set: TaskSet) -> bool:
-    """The same for searches: briefly, and what is not found out counts as no."""
+    """Return the same for searches: briefly, and what is not found out counts as no."""
     return is_schedulable(task_set, SEARCH_STEPS) is True
 
 
 def _answers(part: TaskSet, most_steps: int) -> Iterator[bool | None]:
-    """One by one, so that the first no ends it; the least urgent task, which fails the soonest, first."""
+    """Yield the answer of each task, the least urgent first, since that fails the soonest."""
     if compare_to_one(part.tasks) > 0:
         yield False
     elif part.policy == "edf":
@@ -54,7 +54,7 @@ _FINENESS = 10_000  # of a factor: 0.01 %
 
 
 def breakdown(task_set: TaskSet, *, schedulable: bool) -> Fraction | None:
-    """The largest factor for all execution times and critical sections with which the set is schedulable.
+    """Return the largest factor for all executions and critical sections with which the set is schedulable.
 
     It is rounded down to 1/10,000. None: with no factor, because of blocking or jitter. Above 1 it is a
     reserve, below 1 what is needed.
@@ -69,7 +69,7 @@ def breakdown(task_set: TaskSet, *, schedulable: bool) -> Fraction | None:
 
 
 def scaled(task_set: TaskSet, ten_thousandths: int) -> TaskSet:
-    """The set with all execution times, budgets and critical sections times this / 10,000, rounded up."""
+    """Return the set with executions, budgets and critical sections times this / 10,000, rounded up."""
 
     def times(ns: int) -> int:
         return -(-ns * ten_thousandths // _FINENESS)
@@ -87,7 +87,7 @@ def scaled(task_set: TaskSet, ten_thousandths: int) -> TaskSet:
 
 
 def longest_execution_ns(part: TaskSet, name: str, *, schedulable: bool) -> int | None:
-    """The longest execution time of one task with which all tasks of its CPU meet their deadlines.
+    """Return the longest execution time of one task with which all tasks of its CPU meet their deadlines.
 
     The others keep theirs. None: there is none, however short.
     """
@@ -102,7 +102,7 @@ def longest_execution_ns(part: TaskSet, name: str, *, schedulable: bool) -> int 
 
 
 def _with_execution(part: TaskSet, task: Task, execution_ns: int) -> TaskSet:
-    """A shorter execution can't hold a resource for longer than it lasts."""
+    """Return the task with a shorter execution, which can't hold a resource for longer than it lasts."""
     changed = replace(task, execution_ns=execution_ns, runtime_ns=None)
     return replace(
         part,
@@ -115,7 +115,7 @@ def _with_execution(part: TaskSet, task: Task, execution_ns: int) -> TaskSet:
 
 
 def _last(good: int, bad: int, holds: Callable[[int], bool]) -> int:
-    """The last number between ``good`` and ``bad`` for which it holds; ``good`` itself is not asked."""
+    """Return the last number between ``good`` and ``bad`` for which it holds; ``good`` is not asked."""
     while bad - good > 1:
         middle = (good + bad) // 2
         if holds(middle):

@@ -88,12 +88,12 @@ class Windows:
 
     @property
     def one_scale(self) -> bool:
-        """Whether the worst and the typical step are drawn on one scale."""
+        """Return whether the worst and the typical step are drawn on one scale."""
         return self.worst.end_ns - self.worst.begin_ns == self.typical.end_ns - self.typical.begin_ns
 
     @property
     def every(self) -> tuple[StepWindow, ...]:
-        """All that there are."""
+        """Return all that there are."""
         return tuple(one for one in (self.worst, self.typical, self.first_missed) if one is not None)
 
 
@@ -128,7 +128,7 @@ def windows_of(threads: Callable[[], Iterable[ThreadSteps]], start_ns: int) -> W
 
 
 def _frames(team: TeamSteps, start_ns: int) -> list[_Frame]:
-    """Of the worst step, of a typical one, and of the first late one, unless it is seen beside the worst."""
+    """Return windows on the worst step, a typical one, and the first late one where it is apart."""
     period_ns, response_ns = team.period_ns, team.response_ns
     worst = _frame(team, int(response_ns.argmax()), start_ns, None)
     length = worst.end_ns - worst.begin_ns
@@ -143,7 +143,7 @@ def _frames(team: TeamSteps, start_ns: int) -> list[_Frame]:
 
 
 def _typical(response_ns: Integers) -> int:
-    """The step nearest to the median of those that are not beside the worst one."""
+    """Return the step nearest to the median of those that are not beside the worst one."""
     worst = int(response_ns.argmax())
     apart = np.flatnonzero(np.abs(np.arange(len(response_ns)) - worst) > _APART)
     candidates = apart if len(apart) else np.arange(len(response_ns))
@@ -152,7 +152,7 @@ def _typical(response_ns: Integers) -> int:
 
 
 def _frame(team: TeamSteps, at: int, start_ns: int, length_ns: int | None) -> _Frame:
-    """Around the step ``at``; ``length_ns`` None: as long as it takes to see the whole step."""
+    """Return a window around the step ``at``; ``length_ns`` None: so long that all of it is seen."""
     period_ns, release, response = team.period_ns, int(team.scheduled_ns[at]), int(team.response_ns[at])
     begin = max(-_BEFORE * period_ns, start_ns - release)
     end = (response // period_ns + 1 + _AFTER) * period_ns if length_ns is None else begin + length_ns
@@ -173,7 +173,7 @@ def _window(frame: _Frame, threads: Sequence[ThreadSteps], start_ns: int, last_n
 
 
 def _blocks(thread: ThreadSteps, place: int, frame: _Frame, start_ns: int) -> Iterator[ThreadActivity]:
-    """What a thread did in the window."""
+    """Say what a thread did in the window."""
     instants = (thread.ready_ns, *(getattr(thread, name) for name in COLUMNS[1:]))
     edges = np.stack([*instants, thread.finished_ns + thread.blue_ns], axis=1)
     numbers = ((thread.scheduled_ns - start_ns) // thread.period_ns).tolist()
@@ -188,7 +188,7 @@ def _blocks(thread: ThreadSteps, place: int, frame: _Frame, start_ns: int) -> It
 
 
 def _touching(thread: ThreadSteps, frame: _Frame) -> ThreadSteps:
-    """The steps of which some time lies in the window, idle time included, and those just before it."""
+    """Return the steps that lie in the window, even in part or by their idle time, and those just before."""
     until_ns = frame.release_ns + frame.end_ns
     ends = thread.finished_ns + thread.blue_ns
     from_ns = frame.release_ns + frame.begin_ns - 2 * thread.period_ns
@@ -197,7 +197,7 @@ def _touching(thread: ThreadSteps, frame: _Frame) -> ThreadSteps:
 
 
 def _due(threads: Sequence[ThreadSteps], frame: _Frame, start_ns: int, last_ns: int) -> Iterator[Due]:
-    """Every release inside the window, up to the last deadline of the run."""
+    """Yield every release inside the window, up to the last deadline of the run."""
     period_ns, release = threads[0].period_ns, frame.release_ns
     recorded = {
         own: end
@@ -207,7 +207,7 @@ def _due(threads: Sequence[ThreadSteps], frame: _Frame, start_ns: int, last_ns: 
     releases = sorted(recorded)
 
     def is_passed_over(at: int) -> bool:
-        """Not recorded, and the step before was not done at this release: it was busy, and not lost."""
+        """Return whether the release is not recorded because the step before was not done at it."""
         before = bisect_left(releases, at) - 1
         return at not in recorded and before >= 0 and recorded[releases[before]] >= at
 

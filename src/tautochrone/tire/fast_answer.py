@@ -21,7 +21,7 @@ _FOUR_DIGITS = 999.5
 
 
 def sentences(results: TireResults) -> list[str]:
-    """What was found, in plain text."""
+    """Return what was found, in plain text."""
     steps = results.duration_ns // max(1, results.step_ns)
     said = [
         f"Each cell simulates {format_duration(results.duration_ns)}: {plural(steps, 'step')} of "
@@ -55,7 +55,7 @@ def tables(results: TireResults) -> list[TypedTable]:
 
 
 def figures(results: TireResults, prefix: str) -> list[Figure]:
-    """A panel for each policy, and how two policies compare."""
+    """Return a panel for each policy, and how two policies compare."""
     from tautochrone.tire import grid_charts as charts
 
     extent = charts.extent_of([cell for field in results.fields for cell in field.fast])
@@ -86,7 +86,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
 
 
 def concluded(results: TireResults) -> dict[str, object]:
-    """What is concluded, as JSON has it."""
+    """Return what is concluded, as JSON has it."""
     return {
         "ratios": [
             {
@@ -104,7 +104,7 @@ def concluded(results: TireResults) -> dict[str, object]:
 
 
 def _at_the_largest(field: Field) -> Iterator[str]:
-    """Who is fastest where there is most to compute, and what that is against one thread."""
+    """Say who is fastest where there is most to compute, and what that is against one thread."""
     nodes = max((cell.nodes for cell in field.fast if cell.trials), default=None)
     own = sorted((cell for cell in field.fast if cell.nodes == nodes and cell.trials), key=_ns)
     if nodes is None:
@@ -212,7 +212,7 @@ def _ns(cell: FastCell) -> float:
 
 
 def _decimals(results: TireResults) -> int:
-    """So many that the shortest time has two digits: columns are compared down the page."""
+    """Return so many digits that the shortest time has two: columns are compared down the page."""
     shortest_ns = min(
         (_ns(cell) for field in results.fields for cell in field.fast if cell.trials), default=0
     )
@@ -225,7 +225,7 @@ def _speed(value: float) -> TypedCell:
 
 
 def _short(value: float) -> str:
-    """Three digits, those at the end, too, and never an exponent."""
+    """Write three digits, trailing zeros too, and never an exponent."""
     return f"{value:,.0f}" if value >= _FOUR_DIGITS else f"{value:#.3g}".rstrip(".")
 
 

@@ -203,7 +203,7 @@ def grows_by_factors(nodes: Sequence[int]) -> bool:
 
 
 def _masses(scale: Scale, nodes: Sequence[int]) -> Mapping[str, object]:
-    """With the numbers of masses themselves, where they are few: round ones stand between the tiles."""
+    """Name the numbers of masses themselves where they are few: round ones stand between the tiles."""
     ticks: Sequence[float] = ()
     if len(nodes) <= _MOST_NUMBERS:
         ticks = nodes
@@ -213,7 +213,7 @@ def _masses(scale: Scale, nodes: Sequence[int]) -> Mapping[str, object]:
 
 
 def class_of(missed: int) -> int:
-    """Which of `CLASSES` a number of misses is in."""
+    """Return which of `CLASSES` a number of misses is in."""
     return next(at for at, (_, last) in enumerate(CLASSES) if last is None or missed <= last)
 
 
@@ -270,7 +270,7 @@ def drawn_rings(rings: Sequence[PublishedRing], cells: Sequence[MapCell]) -> lis
 
 
 def _rings(rings: Sequence[PublishedRing], x: Channel, y: Channel) -> list[Layer]:
-    """On a patch of paper each, since tiles below may be light or dark."""
+    """Draw each ring on a patch of paper, since tiles below may be light or dark."""
     if not rings:
         return []
     rows = [
@@ -438,7 +438,7 @@ def _by_threads(extent: FastExtent) -> Channel:
 
 
 def _by_masses(rows: Sequence[Row], extent: FastExtent, x: Channel, y: Channel, *more: Told) -> list[Layer]:
-    """A line with points for each number of threads."""
+    """Return a line with points for each number of threads."""
     names = [str(one) for one in extent.threads]
     base = Rows(rows, x=x, y=y, color=_by_threads(extent))
     size = _POINT if len(extent.nodes) <= _MOST_POINTS else _MANY_POINTS

@@ -19,7 +19,7 @@ _MOST_NAMED = 3
 
 
 def parse_nodes(text: str, option: str = "--nodes") -> tuple[int, ...]:
-    """Numbers of masses, ascending, each once.
+    """Return numbers of masses, ascending, each once.
 
     Raises:
         UsageError: a part can't be read, a range is empty, or a number is no multiple of 4.
@@ -42,11 +42,7 @@ def parse_nodes(text: str, option: str = "--nodes") -> tuple[int, ...]:
 
 
 def parse_threads(text: str, option: str = "--threads") -> tuple[int, ...]:
-    """Numbers of threads, ascending, each once.
-
-    Raises:
-        UsageError: a part can't be read, a range is empty, or there is a 0.
-    """
+    """Return numbers of threads, ascending, each once."""
     found = parse_counts(text, option, "1,2,4 or 1..12")
     if 0 in found:
         raise UsageError(f"{option} {text}: 0 threads compute nothing", "Give 1 or more.")
@@ -54,7 +50,7 @@ def parse_threads(text: str, option: str = "--threads") -> tuple[int, ...]:
 
 
 def teams_of(threads: Sequence[int]) -> str:
-    """``1, 2 and 4 threads``."""
+    """Say ``1, 2 and 4 threads``."""
     return plural(threads[0], "thread") if len(threads) == 1 else f"{listed(list(map(str, threads)))} threads"
 
 
@@ -75,7 +71,7 @@ def _see_multiples(named: Sequence[int], option: str) -> None:
 
 
 def _around(value: int) -> list[str]:
-    """The multiples next to a number that is none."""
+    """Return the multiples next to a number that is none."""
     below = value // MASSES_UNIT * MASSES_UNIT
     return [str(one) for one in (below, below + MASSES_UNIT) if one >= MASSES_UNIT]
 
@@ -108,24 +104,20 @@ class TireGrid:
 
     @property
     def without(self) -> dict[int, tuple[int, ...]]:
-        """The masses that are too few, by the number of threads: a thread computes one at least."""
+        """Return the masses that are too few, by the number of threads: a thread computes one at least."""
         too_few = {count: tuple(one for one in self.nodes if one < count) for count in self.threads}
         return {count: nodes for count, nodes in too_few.items() if nodes}
 
     @property
     def cells(self) -> int:
-        """How many are measured in each repetition."""
+        """Return how many are measured in each repetition."""
         left_out = sum(map(len, self.without.values()))
         return (len(self.nodes) * len(self.threads) - left_out) * len(self.policies)
 
 
 @dataclass(frozen=True)
 class Common:
-    """What all cells of a grid have in common, as a person gave it.
-
-    Raises:
-        UsageError: there is no such solver; step or duration is no time, or nothing at all.
-    """
+    """What all cells of a grid have in common, as a person gave it."""
 
     solver: str
     step: str
@@ -143,7 +135,7 @@ class Common:
 
     @property
     def options(self) -> dict[str, Value]:
-        """The options of the experiment that say it."""
+        """Return the options of the experiment that say it."""
         return {
             "solver": self.solver,
             "step": self.step,
@@ -173,14 +165,14 @@ PRETEST = Usual("40..200/40", "500us", "10s", "40,200", "2s")
 
 
 def usual_map(solver: str) -> Usual:
-    """The usual map of a solver."""
+    """Return the usual map of a solver."""
     return LOCKING_MAP if solver in LOCKING else ARRAY_MAP
 
 
 def document_of(
     grid: TireGrid, axes: Mapping[str, str | None], repetitions: int = 1, seed: int | None = None
 ) -> PlanDocument:
-    """The plan that measures the grid in randomised blocks.
+    """Return the plan that measures the grid in randomised blocks.
 
     Args:
         axes: systems, deployments and loads, one of each; None: the usual one.
@@ -221,7 +213,7 @@ def fast_grid(
     policies: tuple[str, ...],
     common: Common,
 ) -> TireGrid:
-    """As fast as possible: garre2014, 4.3.
+    """Return the grid of tires as fast as possible: garre2014, 4.3.
 
     Args:
         threads: as a person gave them, or None.
@@ -246,7 +238,7 @@ def map_grid(
     *,
     soft: bool,
 ) -> TireGrid:
-    """At its rate, deadlines counted: garre2014, 4.4.
+    """Return the grid of tires at a rate, deadlines counted: garre2014, 4.4.
 
     A cell that can't keep its rate at all is measured like the others (``overload``): it tells by how much.
 
@@ -284,7 +276,7 @@ def chosen_threads(text: str | None, usual: Sequence[int]) -> tuple[int, ...]:
 
 
 def pretest_threads(team: Sequence[int]) -> tuple[int, ...]:
-    """Many: up to 40, where garre2014 saw the first miss, and up to four for each logical CPU."""
+    """Return up to 40, where garre2014 saw the first miss, and up to four for each logical CPU."""
     most = max(_PRETEST_THREADS, 2 * max(team))
     steps = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40, 48, 64, 96, 128, 192, 256, 384, 512)
     return tuple(one for one in steps if one <= most)

@@ -88,7 +88,7 @@ class FastCell(_Cell[FastTrial]):
 
     @property
     def elapsed(self) -> Spread | None:
-        """In ns, over the repetitions; None: not measured."""
+        """Return the times of the repetitions in ns; None: not measured."""
         return spread([one.elapsed_ns for one in self.trials]) if self.trials else None
 
 
@@ -97,17 +97,17 @@ class MapCell(_Cell[MapTrial]):
 
     @property
     def missed(self) -> int | None:
-        """Misses of the worst repetition; None: not measured."""
+        """Return the misses of the worst repetition; None: not measured."""
         return max((one.missed for one in self.trials), default=None)
 
     @property
     def due(self) -> int:
-        """Deadlines in all repetitions together."""
+        """Return the deadlines in all repetitions together."""
         return sum(one.due for one in self.trials)
 
     @property
     def too_slow(self) -> bool:
-        """Whether every repetition found that the rate can't be kept at all."""
+        """Return whether every repetition found that the rate can't be kept at all."""
         return bool(self.trials) and all(one.too_slow for one in self.trials)
 
 
@@ -133,7 +133,7 @@ class Boundary:
 
     @property
     def is_clear(self) -> bool:
-        """Whether every measured size below the first miss met all, and every one from there on missed."""
+        """Return whether all measured sizes below the first miss met, and all from there on missed."""
         return self.met is None or self.first_miss is None or self.met.nodes < self.first_miss.nodes
 
 
@@ -154,18 +154,18 @@ class Ratio:
 
     @property
     def middle(self) -> float:
-        """The median over the sizes."""
+        """Return the median over the sizes."""
         return median(self.by_nodes.values())
 
 
 def fast_trial(run: StoredRun) -> FastTrial:
-    """What a real-fast run took."""
+    """Return what a real-fast run took."""
     found = real_fast(run)
     return FastTrial(run.id, found.elapsed_ns, found.simulated_ns, found.steps)
 
 
 def map_trial(run: StoredRun) -> MapTrial:
-    """What deadlines a real-time run missed."""
+    """Return what deadlines a real-time run missed."""
     manifest = run.manifest
     misses = deadline_misses(run)
     first = run.measures[0]
@@ -189,7 +189,7 @@ def _is_too_slow(manifest: Manifest) -> bool:
 
 
 def boundaries(cells: Iterable[MapCell]) -> tuple[Boundary, ...]:
-    """Of each number of threads, fewest first."""
+    """Return the boundary for each number of threads, fewest first."""
     found: dict[int, list[MapCell]] = {}
     for cell in cells:
         found.setdefault(cell.threads, []).append(cell)
@@ -213,7 +213,7 @@ def _boundary(threads: int, cells: Sequence[MapCell]) -> Boundary:
 
 
 def ratios(over: Sequence[FastCell], under: Sequence[FastCell]) -> tuple[Ratio, ...]:
-    """How long the one takes in times of the other, of each number of threads, fewest first."""
+    """Return how long the one takes in times of the other, of each number of threads, fewest first."""
     others = {(one.threads, one.nodes): one for one in under}
     pairs: dict[int, list[tuple[FastCell, FastCell]]] = {}
     for cell in sorted(over, key=lambda one: (one.threads, one.nodes)):
@@ -244,7 +244,7 @@ class FieldTraits(NamedTuple):
 
     @property
     def beside(self) -> tuple[str, str, str]:
-        """All but the policy."""
+        """Return all but the policy."""
         return self.system, self.deployment, self.load
 
 
@@ -266,16 +266,16 @@ class Field:
 
     @property
     def policy(self) -> str:
-        """The scheduling policy of its threads."""
+        """Return the scheduling policy of its threads."""
         return self.traits.policy
 
     @property
     def cells(self) -> Sequence[FastCell | MapCell]:
-        """Those of either kind."""
+        """Return those of either kind."""
         return self.fast or self.map
 
     def with_threads(self, threads: int) -> str:
-        """What is told of so many threads of it: "2 threads, fifo"."""
+        """Return what is told of so many threads of it: "2 threads, fifo"."""
         return ", ".join(filter(None, [plural(threads, "thread"), self.name]))
 
 
@@ -305,12 +305,12 @@ class TireResults:
 
     @property
     def cells(self) -> list[FastCell | MapCell]:
-        """The cells of all fields."""
+        """Return the cells of all fields."""
         return [cell for field in self.fields for cell in field.cells]
 
     @property
     def names_threads(self) -> bool:
-        """Whether some measured number of threads has a name on this machine."""
+        """Return whether some measured number of threads has a name on this machine."""
         return any(self.thread_names.get(cell.threads) for cell in self.cells if cell.trials)
 
 
@@ -319,7 +319,7 @@ _Place = tuple[FieldTraits, int, int]
 
 
 def gather_tires(found: GridRuns) -> TireResults:
-    """The cells of a grid with their runs."""
+    """Return the cells of a grid with their runs."""
     runs, why = found.runs, found.why
     document = from_stored(found.plan.grid)
     measured: dict[_Place, list[StoredRun]] = {}
@@ -381,7 +381,7 @@ def _place(point: PlanPoint) -> _Place:
 
 
 def _place_of_run(run: StoredRun) -> _Place:
-    """By what it says of itself, so that it is found whatever became of the deployment's file."""
+    """Return the place by what the run says of itself, whatever became of the deployment's file."""
     conditions = run.manifest.conditions
     plan, options = conditions.plan, conditions.plan.options
     traits = FieldTraits(str(options.get("policy")), plan.system, plan.deployment, str(conditions.load))
@@ -396,7 +396,7 @@ def _names(traits: Sequence[FieldTraits]) -> list[tuple[str, str]]:
 
 
 def _thread_names(document: PlanDocument, manifest: Manifest) -> dict[int, str]:
-    """As a machine of the grid has it, for the CPUs that the threads were to use."""
+    """Return what numbers of threads mean on a machine of the grid, for the CPUs that they were to use."""
     facts = manifest.known
     listed = str(document.entries[0].options.get("cpus", ("",))[0])
     named = [cpu for part in listed.split(",") for cpu in parse_cpu_list(part) or ()]
@@ -412,7 +412,7 @@ def tire_kind(
     concluded: Callable[[TireResults], dict[str, object]],
     picture: Callable[[TireResults, int], list[str]] = lambda *_: [],
 ) -> GridKind:
-    """A kind of grid of tires.
+    """Return a kind of grid of tires.
 
     Args:
         concluded: what is concluded, as JSON has it, after the cells.

@@ -53,11 +53,7 @@ _ORDER = (
 
 
 def document(results: LimitResults) -> Document:
-    """The answers, what bounds each and why, how sure it is, and every trial.
-
-    Raises:
-        UsageError: no run of the search is whole.
-    """
+    """Return the answers, what bounds each and why, how sure it is, and every trial."""
     if not results.runs:
         raise UsageError(
             f"No run of {results.search.id} is whole: there is nothing to report on", "Make the search again."
@@ -126,7 +122,7 @@ def _why(results: LimitResults) -> Iterator[Block]:
 
 
 def sentences(limit: Limit) -> list[str]:
-    """What is said of one number of threads."""
+    """Return what is said of one number of threads."""
     effort = f"{len(limit.trials)} trials, {format_duration(limit.measured_s * 1e9)} of measuring."
     every = (answer(limit), claim(limit), *explanation(limit), effort if limit.trials else "")
     return [one for one in every if one]
@@ -146,7 +142,7 @@ def _trials(results: LimitResults) -> Iterator[Block]:
 
 
 def answers(results: LimitResults) -> TypedTable:
-    """One row for each number of threads."""
+    """Return one row for each number of threads."""
     heads = columns(
         "threads", "masses", "steps", "median", "worst", "late at most", "smallest that missed", "limited by",
         "trials",
@@ -175,13 +171,13 @@ def _answer(limit: Limit) -> tuple[TypedCell, ...]:
 
 
 def _bound(limit: Limit) -> float | None:
-    """How many of the steps are late at most."""
+    """Return how many of the steps are late at most."""
     trial = limit.largest
     return None if trial is None else miss_bound(trial.missed, trial.steps, limit.question.confidence)
 
 
 def trials(limit: Limit) -> TypedTable:
-    """Every trial with one number of threads, in their order."""
+    """Return every trial with one number of threads, in their order."""
     heads = columns(
         "number", "masses", "kind", "steps", "missed", "median", "worst", "late step", "its T_i", "its T_s",
         "why",
@@ -219,7 +215,7 @@ def _late(limit: Limit, trial: LimitTrial) -> tuple[TypedCell, ...]:
 
 
 def as_table(results: LimitResults) -> dict[str, object]:
-    """The same as JSON has it; times in nanoseconds."""
+    """Return the same as JSON has it; times in nanoseconds."""
     search = results.search
     return {
         "search": search.id,

@@ -33,7 +33,7 @@ _CAPTION = (
 
 
 def figures(results: LimitResults, prefix: str) -> list[Figure]:
-    """A panel for each number of threads, or nothing where no trial recorded a step.
+    """Return a panel for each number of threads, or nothing where no trial recorded a step.
 
     Args:
         results: of the search.
@@ -73,7 +73,7 @@ def figures(results: LimitResults, prefix: str) -> list[Figure]:
 
 
 def _chart(trials: Sequence[LimitTrial], period_ns: int, x: Scale, y: Scale) -> Chart:
-    """All trials with one number of threads, from the typical step to the worst, and the period."""
+    """Return all trials with one number of threads, from the typical step to the worst, and the period."""
     layers = [
         *_period(period_ns, y, at=_emptiest(trials, x)),
         *(
@@ -94,7 +94,6 @@ def _describe(trials: Sequence[LimitTrial], period_ns: int) -> str:
 
 
 def _node_ticks(low: float, high: float) -> list[int]:
-    """Round numbers of masses."""
     if high > _FEW_TICKS * low:
         return time_ticks(low, high)
     scale: int = 10 ** max(0, math.floor(math.log10(low)) - 1)
@@ -104,7 +103,7 @@ def _node_ticks(low: float, high: float) -> list[int]:
 
 
 def _marks(trials: Sequence[LimitTrial], x: Scale, y: Scale) -> list[Layer]:
-    """Those of trials that all met, or all missed."""
+    """Return those of trials that all met, or all missed."""
     if not trials:
         return []
     met = trials[0].met
@@ -140,12 +139,12 @@ def _worst_ns(trial: LimitTrial) -> int:
 
 
 def _typical_ns(trial: LimitTrial) -> float:
-    """The median; of too few steps for one, the worst."""
+    """Return the median; of too few steps for one, the worst."""
     return trial.typical_ns or _worst_ns(trial)
 
 
 def _emptiest(trials: Sequence[LimitTrial], x: Scale) -> float:
-    """Where words have the fewest trials in their way: 0 at the begin of the axis, 1 at its end."""
+    """Tell where words have the fewest trials in their way: 0 at the begin of the axis, 1 at its end."""
     places = [x.place(one.nodes) for one in trials]
     return min(_STANDS, key=lambda at: sum(abs(one - at) < _WORDS for one in places))
 

@@ -54,12 +54,12 @@ class LimitBound:
 
 
 def least_nodes(threads: int) -> int:
-    """The smallest tire for so many threads."""
+    """Return the smallest tire for so many threads."""
     return max(MASSES_UNIT, -(-threads // MASSES_UNIT) * MASSES_UNIT)
 
 
 def most_nodes(question: LimitQuestion, speed: Speed) -> int:
-    """The largest tire that there is memory for, and that the probe takes."""
+    """Return the largest tire that there is memory for, and that the probe takes."""
     if question.memory_bytes is None or not speed.bytes_per_node:
         return MASSES_MOST
     return min(MASSES_MOST, _whole(question.memory_bytes // speed.bytes_per_node))
@@ -79,40 +79,40 @@ class Masses:
 
     @property
     def least(self) -> int:
-        """The smallest tire."""
+        """Return the smallest tire."""
         return least_nodes(self.threads)
 
     @property
     def most(self) -> int:
-        """The largest tire that may be tried."""
+        """Return the largest tire that may be tried."""
         return max(self.least, most_nodes(self.question, self.speed) if self.speed else MASSES_MOST)
 
     @property
     def start(self) -> int:
-        """The masses that at the speed known so far just fill the period."""
+        """Return the masses that at the speed known so far just fill the period."""
         assert self.speed is not None
         nodes = _whole(int(self.question.period_ns / self.speed.expected_ns(1)))
         return min(self.most, max(self.least, nodes))
 
     @staticmethod
     def factor(tried: int) -> float:
-        """From one bracket to the next, when so many were made: 2, 4, 16, 256, and so on."""
+        """Return the factor to the next bracket, when so many were made: 2, 4, 16, 256, and so on."""
         return float(2 ** (2 ** min(max(tried, 1) - 1, 5)))
 
     def up(self, met: int, tried: int) -> int:
-        """The next bracket above."""
+        """Return the next bracket above."""
         return min(self.most, _whole(int(met * self.factor(tried))))
 
     def down(self, too_much: int, tried: int) -> int:
-        """The next bracket below."""
+        """Return the next bracket below."""
         return max(self.least, _whole(int(too_much / self.factor(tried))))
 
     def is_close(self, met: int, too_much: int) -> bool:
-        """Whether they are as close as the resolution."""
+        """Return whether they are as close as the resolution."""
         return too_much - met <= MASSES_UNIT or too_much <= met * (1 + self.question.resolution)
 
     def middle(self, met: int, too_much: int) -> int:
-        """By ratio, and between the two, which are further apart than one unit."""
+        """Return the middle by ratio of the two, which are further apart than one unit."""
         middle = _whole(math.isqrt(met * too_much))
         return min(max(middle, met + MASSES_UNIT), too_much - MASSES_UNIT)
 
@@ -133,11 +133,11 @@ class LimitCourse:
 
     @property
     def speed(self) -> Speed | None:
-        """The latest; None: not known yet."""
+        """Return the latest; None: not known yet."""
         return self.masses.speed
 
     def next(self) -> LimitTry | End:
-        """What to run next, or how the search ended."""
+        """Return what to run next, or how the search ended."""
         if self._speeds < len(_SPEED_STEPS):
             return self._next_speed()
         if not self._decided:
@@ -145,7 +145,7 @@ class LimitCourse:
         return self._next_decided()
 
     def at_most(self) -> LimitBound:
-        """How much is still to be done, if every trial goes on to its end and comes out at its worst."""
+        """Return how much is still to be done if every trial lasts to its end and comes out at its worst."""
         if isinstance(self.next(), str):
             return LimitBound(0, 0)
         if self._decided:
@@ -164,7 +164,7 @@ class LimitCourse:
         )
 
     def usual(self) -> LimitBound:
-        """How much a whole search usually is: two brackets, the narrowing, two trials that decide."""
+        """Return how much a whole search usually is: two brackets, the narrowing, two trials that decide."""
         narrows = self._halvings(2.0)
         lengths = [self._narrow_steps(at) for at in range(narrows)]
         return LimitBound(
@@ -204,7 +204,7 @@ class LimitCourse:
         return LimitTry(self.masses.middle(met, too_many), self.question.steps, "decide")
 
     def _step_down(self) -> LimitTry | End:
-        """Every trial of full length has missed so far."""
+        """Return every trial of full length has missed so far."""
         lowest, count, least = self._decided[-1].nodes, len(self._decided), self.masses.least
         if lowest <= least or count >= DECIDED_MOST:
             return "not held"
@@ -214,13 +214,13 @@ class LimitCourse:
         return LimitTry(least if last_chance else max(least, nodes), self.question.steps, "decide")
 
     def _missed(self) -> list[int]:
-        """Masses that are too many, by all trials."""
+        """Return masses that are too many, by all trials."""
         too_many = self._bracketing.too_much
         missed = [trial.nodes for trial in self._decided if not trial.met]
         return missed if too_many is None else [*missed, too_many]
 
     def _brackets_left(self, met: int | None, too_many: int | None) -> int:
-        """Numbers of masses that may have to be tried until one met and another missed."""
+        """Return numbers of masses that may have to be tried until one met and another missed."""
         if met is not None and too_many is not None:
             return 0
         done, masses = self._bracketing.places, self.masses
@@ -246,7 +246,7 @@ class LimitCourse:
         return LimitBound(left, left * self.question.steps)
 
     def _halvings(self, ratio: float) -> int:
-        """How often a ratio is halved until it is as small as the resolution, at most."""
+        """Return how often a ratio is halved until it is as small as the resolution, at most."""
         wanted = math.log1p(self.question.resolution)
         return max(0, math.ceil(math.log2(max(math.log(ratio) / wanted, 1.0)))) + 1
 
@@ -263,5 +263,5 @@ class LimitCourse:
 
 
 def _whole(nodes: int) -> int:
-    """The next smaller number of masses that a tire can have."""
+    """Return the next smaller number of masses that a tire can have."""
     return nodes // MASSES_UNIT * MASSES_UNIT

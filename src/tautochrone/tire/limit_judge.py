@@ -55,7 +55,7 @@ class Speed:
     bytes_per_node: int
 
     def expected_ns(self, nodes: int) -> float:
-        """How long a step of so many masses takes at this speed: as a rule at least."""
+        """Return how long a step of so many masses takes at this speed: as a rule at least."""
         return self.step_ns * nodes / self.nodes
 
 
@@ -75,11 +75,11 @@ class Parts:
 
     @property
     def step_ns(self) -> float:
-        """T_s."""
+        """Return T_s."""
         return self.computing_ns + self.waiting_ns
 
     def largest(self) -> Part:
-        """The largest of them."""
+        """Return the largest of them."""
         parts: dict[Part, float] = {
             "computing": self.computing_ns,
             "waiting": self.waiting_ns,
@@ -88,7 +88,7 @@ class Parts:
         return max(parts, key=lambda part: parts[part])
 
     def beyond(self, other: "Parts") -> "Parts":
-        """By how much they exceed another step's."""
+        """Return by how much they exceed another step's."""
         return Parts(
             self.dispatch_ns - other.dispatch_ns,
             self.computing_ns - other.computing_ns,
@@ -157,17 +157,17 @@ class LimitTrial:
 
     @property
     def met(self) -> bool:
-        """Whether it met every deadline, or all that have to be met, in all of its steps."""
+        """Return whether it met every deadline, or all that have to be met, in all of its steps."""
         return self.missed <= self.allowed and self.steps >= self.asked
 
     @property
     def decides(self) -> bool:
-        """Whether it was of full length."""
+        """Return whether it was of full length."""
         return self.purpose == DECIDE
 
 
 def known_ns(nodes: int, trials: Sequence[LimitTrial]) -> float | None:
-    """What a step of so many masses typically takes, by trials of others; None: they don't tell.
+    """Return what a step of so many masses typically takes, by trials of others; None: they don't tell.
 
     In proportion to the trial of the next fewer masses; without one, no longer than with the next more.
     """
@@ -182,7 +182,7 @@ def known_ns(nodes: int, trials: Sequence[LimitTrial]) -> float | None:
 def is_crowded(
     trial: LimitTrial, question: LimitQuestion, speed: Speed | None, trials: Sequence[LimitTrial]
 ) -> bool:
-    """Whether so many masses by themselves fill the period, or nearly: a miss is then no accident.
+    """Return whether so many masses by themselves fill the period, or nearly: a miss is then no accident.
 
     Args:
         trials: all that are known of this number of threads.
@@ -196,7 +196,7 @@ def is_crowded(
 def limiter(
     trial: LimitTrial, question: LimitQuestion, speed: Speed | None, trials: Sequence[LimitTrial]
 ) -> Limiter | None:
-    """What made a trial's late step late; None: no late step was recorded.
+    """Return what made a trial's late step late; None: no late step was recorded.
 
     Args:
         trials: all that are known of this number of threads.
@@ -213,7 +213,7 @@ def limiter(
 
 
 def _limiter_of_few(parts: Parts, *, crowded: bool, typical_ns: float | None) -> Limiter:
-    """Of a trial that ended after too few steps: by what trials of other masses typically take."""
+    """Judge a trial that ended after too few steps by what trials of other masses typically take."""
     largest = parts.largest()
     if crowded:
         return Limiter(largest, None if largest == "dispatch" else False)
@@ -245,17 +245,17 @@ class Limit:
 
     @property
     def decided(self) -> tuple[LimitTrial, ...]:
-        """The trials of full length."""
+        """Return the trials of full length."""
         return tuple(trial for trial in self.trials if trial.decides)
 
     @property
     def largest(self) -> LimitTrial | None:
-        """The trial of full length of the most masses that met; None: none did."""
+        """Return the trial of full length of the most masses that met; None: none did."""
         return max((one for one in self.decided if one.met), key=lambda one: one.nodes, default=None)
 
     @property
     def smallest_missed(self) -> LimitTrial | None:
-        """The trial of the fewest masses, above those that met, that missed: it bounds the answer.
+        """Return the trial of the fewest masses, above those that met, that missed: it bounds the answer.
 
         Of several of the same masses the longest one. While nothing is decided, above those that met in a
         short trial.
@@ -266,34 +266,34 @@ class Limit:
 
     @property
     def met_so_far(self) -> int:
-        """The most masses that met in any trial of a search that is not finished; otherwise 0."""
+        """Return the most masses that met in any trial of a search that is not finished; otherwise 0."""
         if self.end != "unfinished":
             return 0
         return max((trial.nodes for trial in self.trials if trial.met), default=0)
 
     @property
     def missed_below(self) -> tuple[LimitTrial, ...]:
-        """Trials that missed although as many masses, or more, met in a trial of full length."""
+        """Return trials that missed although as many masses, or more, met in a trial of full length."""
         most = self.largest.nodes if self.largest else 0
         return tuple(trial for trial in self.trials if not trial.met and trial.nodes <= most)
 
     @property
     def limiter(self) -> Limiter | None:
-        """What limits: what made the smallest that missed miss."""
+        """Return what limits: what made the smallest that missed miss."""
         return self.limiter_of(self.smallest_missed) if self.smallest_missed else None
 
     def limiter_of(self, trial: LimitTrial) -> Limiter | None:
-        """What made a trial's late step late."""
+        """Return what made a trial's late step late."""
         return limiter(trial, self.question, self.speed, self.trials)
 
     @property
     def measured_s(self) -> float:
-        """Seconds of measuring in all trials."""
+        """Return seconds of measuring in all trials."""
         return sum(trial.took_s for trial in self.trials)
 
     @property
     def accidents(self) -> tuple[int, int]:
-        """Trials that missed although typical steps leave room, and the steps of all trials of that kind."""
+        """Return how many trials missed although steps leave room, and the steps of all such trials."""
         with_room = [
             one for one in self.trials if not is_crowded(one, self.question, self.speed, self.trials)
         ]
@@ -301,7 +301,7 @@ class Limit:
 
     @property
     def full_at(self) -> int | None:
-        """The masses whose typical steps alone would fill the period, by those of the largest that met."""
+        """Return the masses whose typical steps alone would fill the period, by the largest that met."""
         trial = self.largest
         if trial is None or not trial.typical_ns:
             return None
@@ -309,7 +309,7 @@ class Limit:
 
 
 def speed_of(run: StoredRun) -> Speed | None:
-    """How fast a real-fast run computed; None where it timed no step."""
+    """Return how fast a real-fast run computed; None where it timed no step."""
     found, asked = real_fast(run), configuration(run)
     if not found.step_ns:
         return None
@@ -344,7 +344,7 @@ def run_of_search(conditions: RunConditions) -> RunOfSearch:
 
 
 def trial_of(run: StoredRun) -> LimitTrial:
-    """A trial as its run tells it."""
+    """Return a trial as its run tells it."""
     told = run_of_search(run.manifest.conditions)
     books = deadline_misses(run)
     threads = tuple(thread_steps(run))
@@ -369,7 +369,7 @@ def trial_of(run: StoredRun) -> LimitTrial:
 
 
 def late_step(threads: Sequence[ThreadSteps], start_ns: int) -> LateStep | None:
-    """The first late step of a run; None: no thread recorded one.
+    """Return the first late step of a run; None: no thread recorded one.
 
     Args:
         start_ns: the first release that counts.

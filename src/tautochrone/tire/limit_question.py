@@ -69,7 +69,7 @@ class Wish:
 
     @property
     def title(self) -> str:
-        """For people."""
+        """Return the search in words."""
         rate = format_rate(1e9 / self.question.period_ns)
         words = [f"the largest tire at {rate}", f"solver {self.solver}", f"policy {self.policy}"]
         words += [f"load {self.load.name}"] if self.load.parts else []
@@ -79,7 +79,7 @@ class Wish:
 
     @property
     def key(self) -> str:
-        """The same for every search that would make the same trials."""
+        """Return the same for every search that would make the same trials."""
         question = self.question
         under = self.deployment
         meant = [
@@ -96,13 +96,10 @@ class Wish:
 def question_of(
     rate: str | None, step: str | None, duration: str, resolution: str, misses: int, confidence: str
 ) -> LimitQuestion:
-    """The question.
+    """Return the question.
 
     Args:
         rate, step: one of them at most; None of both: 100 Hz.
-
-    Raises:
-        UsageError: one can't be read, or does not fit the others.
     """
     period_ns = _period_ns(rate, step)
     steps = parse_duration_ns(duration) // period_ns

@@ -27,7 +27,7 @@ _RARE_PARTS = {
 
 
 def answer(limit: Limit) -> str:
-    """The answer as one sentence."""
+    """Return the answer as one sentence."""
     largest, team = limit.largest, plural(limit.threads, "thread")
     if largest is not None:
         unless = f" but {largest.missed:,}" if largest.missed else ""
@@ -49,7 +49,7 @@ def _least(limit: Limit) -> str:
 
 
 def claim(limit: Limit) -> str:
-    """How sure the answer is; empty without one.
+    """Return how sure the answer is; empty without one.
 
     The masses were chosen because their trial met. Of trials of full length the j-th is therefore also given
     at the confidence 1 - alpha / (j (j + 1)): summed over all j that is alpha, however many are made.
@@ -77,19 +77,19 @@ def claim(limit: Limit) -> str:
 
 
 def one_in(share: float) -> str:
-    """A share of steps that is not exceeded: ``1 step in 2,003``."""
+    """Return a share of steps that is not exceeded: ``1 step in 2,003``."""
     return f"1 step in {int(1 / share):,}" if share < 1 else "all steps"
 
 
 def limited_by(limit: Limit) -> str:
-    """What limits, in few words."""
+    """Return what limits, in few words."""
     if limit.end == "memory":
         return "memory"
     return "not known yet" if limit.end == "unfinished" else name_of(limit.limiter)
 
 
 def name_of(limiter: Limiter | None) -> str:
-    """What made a step late, in few words."""
+    """Return what made a step late, in few words."""
     if limiter is None:
         return "not known"
     if limiter.rare is None:
@@ -98,7 +98,7 @@ def name_of(limiter: Limiter | None) -> str:
 
 
 def explanation(limit: Limit) -> Iterator[str]:
-    """What bounds the answer and why, sentence by sentence."""
+    """Say what bounds the answer and why, sentence by sentence."""
     if limit.end == "memory":
         yield "That is the largest tire that there is memory for, so the rate allows at least as many masses."
     missed = limit.smallest_missed
@@ -127,7 +127,7 @@ def _missed(limit: Limit, missed: LimitTrial) -> str:
 
 
 def late_words(late: LateStep, asked: int) -> str:
-    """A late step: when, T_i and T_s, beside those of a typical one.
+    """Return a late step: when, T_i and T_s, beside those of a typical one.
 
     Args:
         asked: the steps of its trial.
@@ -213,7 +213,7 @@ def _accidents(limit: Limit) -> Iterator[str]:
 
 
 def _rounded(value: int) -> int:
-    """To two digits: no more is known of it."""
+    """Round to two digits: no more is known of it."""
     scale: int = 10 ** max(0, len(str(value)) - 2)
     return round(value / scale) * scale
 
@@ -233,17 +233,17 @@ class LimitResults:
 
     @property
     def manifests(self) -> tuple[Manifest, ...]:
-        """Of the runs."""
+        """Return the manifests of the runs."""
         return tuple(run.manifest for run in self.runs)
 
     @property
     def finished(self) -> bool:
-        """Whether every number of threads has its answer."""
+        """Return whether every number of threads has its answer."""
         return all(limit.end != "unfinished" for limit in self.limits)
 
     @property
     def headline(self) -> str:
-        """The answer, in one line."""
+        """Return the answer, in one line."""
         rate = format_rate(1e9 / self.search.question.period_ns)
         if not any(limit.largest for limit in self.limits):
             return f"No tire met every deadline at {rate}" + ("" if self.finished else " so far")
@@ -256,7 +256,7 @@ class LimitResults:
         return f"{rate}: {', '.join(known)}"
 
     def findings(self) -> Iterator[str]:
-        """What else limits here that the trials alone don't tell."""
+        """Say what else limits here that the trials alone don't tell."""
         if (share := self._real_time_share()) is None:
             return
         filled = [limit.threads for limit in self.limits if _fills(limit, share)]
@@ -267,7 +267,7 @@ class LimitResults:
             )
 
     def _real_time_share(self) -> float | None:
-        """What the system grants real-time threads, of their CPU's time; None: all of it, or not known."""
+        """Return the share of the time that real-time threads are granted; None: all of it, or unknown."""
         for manifest in self.manifests:
             runtime_ns, window_ns = manifest.header.process.obtained.throttling_ns or (0, 0)
             policy = manifest.header.parameters.get("policy")
@@ -277,7 +277,7 @@ class LimitResults:
 
 
 def _fills(limit: Limit, share: float) -> bool:
-    """Whether typical steps of what missed come near what real-time threads are granted."""
+    """Return whether typical steps of what missed come near what real-time threads are granted."""
     missed = limit.smallest_missed
     if missed is None or limit.largest is None or not limit.largest.typical_ns:
         return False
@@ -286,6 +286,6 @@ def _fills(limit: Limit, share: float) -> bool:
 
 
 def results_of(search: LimitSearch, found: Sequence[LimitFindings]) -> LimitResults:
-    """What the runs say, as far as they were made."""
+    """Return what the runs say, as far as they were made."""
     runs = sorted((run for own in found for run in own.runs), key=lambda run: run.manifest.created)
     return LimitResults(search, tuple(own.limit for own in found), tuple(runs))

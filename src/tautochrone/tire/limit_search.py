@@ -72,11 +72,11 @@ class LimitSearch:
 
     @property
     def being_measured(self) -> bool:
-        """Whether a run of it is being measured at this moment."""
+        """Return whether a run of it is being measured at this moment."""
         return any(entry.state == MEASURING for entry in self.entries)
 
     def finished(self, threads: int) -> list[CatalogueEntry]:
-        """The whole runs with so many threads, as they were made; of each number the first."""
+        """Return the whole runs with so many threads, as they were made; of each number the first."""
         found: dict[int, CatalogueEntry] = {}
         for entry in self.entries:
             told = run_of_search(entry.conditions)
@@ -96,7 +96,7 @@ class LimitFindings:
     runs: list[StoredRun] = field(default_factory=list)
 
     def add(self, run: StoredRun) -> None:
-        """The next run.
+        """Add the next run.
 
         Raises:
             DamagedError: its samples can't be read, or it told no speed.
@@ -112,12 +112,12 @@ class LimitFindings:
 
     @property
     def course(self) -> LimitCourse:
-        """The course of the search so far."""
+        """Return the course of the search so far."""
         return LimitCourse(self.question, self.threads, self.speeds, self.trials)
 
     @property
     def limit(self) -> Limit:
-        """What it came to so far."""
+        """Return what it came to so far."""
         course = self.course
         end = course.next()
         ended = end if isinstance(end, str) else "unfinished"
@@ -125,12 +125,12 @@ class LimitFindings:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left to be tried."""
+        """Return whether nothing is left to be tried."""
         return isinstance(self.course.next(), str)
 
 
 def begin(wish: Wish, facts: Facts, tree: Tree) -> LimitSearch:
-    """A new search.
+    """Return a new search.
 
     Args:
         facts: about the machine.
@@ -146,7 +146,7 @@ def begin(wish: Wish, facts: Facts, tree: Tree) -> LimitSearch:
 
 
 def resumed(wish: Wish, store: Store, facts: Facts) -> tuple[LimitSearch | None, str | None]:
-    """The search to go on with, and the id of one that can't be: its machine had another kernel.
+    """Return the search to go on with, and the id of one that can't be: its machine had another kernel.
 
     Raises:
         StoreError: the store can't be read, or another process is making this search.
@@ -167,7 +167,7 @@ def resumed(wish: Wish, store: Store, facts: Facts) -> tuple[LimitSearch | None,
 
 
 def searches(store: Store) -> list[LimitSearch]:
-    """All searches of a store, the one with the latest beginning last."""
+    """Return all searches of a store, the one with the latest beginning last."""
     found: dict[str, list[CatalogueEntry]] = {}
     for entry in catalogue(store):
         told = entry.conditions.stored.get(CONDITION)
@@ -177,7 +177,7 @@ def searches(store: Store) -> list[LimitSearch]:
 
 
 def open_search(store: Store, name: str) -> LimitSearch:
-    """The search of this id, or of the beginning of one, or ``limit-latest``.
+    """Return the search of this id, or of the beginning of one, or ``limit-latest``.
 
     Raises:
         StoreError: there is none, or several.
@@ -194,7 +194,7 @@ def open_search(store: Store, name: str) -> LimitSearch:
 
 
 def findings_of(search: LimitSearch, store: Store) -> tuple[LimitFindings, ...]:
-    """What the runs in the store say, for each number of threads."""
+    """Return what the runs in the store say, for each number of threads."""
     found = tuple(LimitFindings(search.question, threads) for threads in search.threads)
     for own in found:
         for entry in search.finished(own.threads):
@@ -205,7 +205,7 @@ def findings_of(search: LimitSearch, store: Store) -> tuple[LimitFindings, ...]:
 def _cell_of(
     search: LimitSearch, wish: Wish, own: LimitFindings, wanted: LimitTry, command: tuple[str, ...] = ()
 ) -> Cell:
-    """The cell of a run, without its deployment, which is applied around the whole search."""
+    """Return the cell of a run, without its deployment, which is applied around the whole search."""
     number = len(own.runs) + 1
     prepared = EXPERIMENTS[EXPERIMENT].prepare(_options(search.question, wish, own.threads, wanted), Path())
     return Cell(
@@ -274,7 +274,7 @@ def make_search(
 
 
 def usual_s(found: Iterable[LimitFindings]) -> float:
-    """Seconds that the numbers of threads that are not begun, or not finished, usually take."""
+    """Return seconds that the numbers of threads that are not begun, or not finished, usually take."""
     return sum(_seconds(own, own.course.usual(), _AROUND_S) for own in found if not own.finished)
 
 
@@ -285,7 +285,7 @@ class LimitOutlook(Outlook):
     """
 
     def __init__(self, found: Sequence[LimitFindings], clock: Callable[[], float] = time.monotonic) -> None:
-        """Nothing has begun yet."""
+        """Begin before the first run."""
         super().__init__(clock)
         self._found = found
         self._begun_s = self._start_s
@@ -294,7 +294,7 @@ class LimitOutlook(Outlook):
         self._at_most_then_s = self._at_most_s()
 
     def begin(self) -> None:
-        """A run begins."""
+        """Note that a run begins."""
         self._begun_s = self._clock()
         if self._made:
             measured_s = self._measured_s() - self._measured_before_s
@@ -304,7 +304,7 @@ class LimitOutlook(Outlook):
 
     @property
     def left_s(self) -> float:
-        """Seconds that it still takes at most, as far as what is around a run can be told."""
+        """Return seconds that it still takes at most, as far as what is around a run can be told."""
         return max(0.0, self._at_most_then_s - (self._clock() - self._begun_s))
 
     def _measured_s(self) -> float:
@@ -319,7 +319,7 @@ def _seconds(own: LimitFindings, bound: LimitBound, around_s: float) -> float:
 
 
 def _options(question: LimitQuestion, wish: Wish, threads: int, wanted: LimitTry) -> dict[str, Value]:
-    """A trial ends at its first miss, unless some are allowed. To try too many masses is no mistake."""
+    """Return the options of a trial, which ends at its first miss unless some are allowed."""
     at_a_rate: dict[str, Value] = {
         "overrun": "skip" if question.misses else "stop",
         "overload": True,
@@ -340,7 +340,7 @@ def _options(question: LimitQuestion, wish: Wish, threads: int, wanted: LimitTry
 
 
 def _memory_bytes(facts: Facts, tree: Tree) -> int | None:
-    """Room for tires: a good part of what is free, and of what this user may have and lock."""
+    """Return the room for tires: a good part of what is free, and of what this user may have and lock."""
     free_kib = next(
         (
             line.split()[1]

@@ -199,7 +199,7 @@ def _how_to_go_on() -> str:
 def _report(
     search: LimitSearch, found: Sequence[LimitFindings], store: Store, typed: Typed, *, open_it: bool
 ) -> None:
-    """The answers, and the page; nothing where there is nothing to report on."""
+    """Tell the answers and write the page; do nothing where there is nothing to report on."""
     from tautochrone.answer.render import page
     from tautochrone.tire.limit_answer import as_table, document
     from tautochrone.tire.limit_results import results_of

@@ -24,7 +24,7 @@ _LEGEND = {
 
 
 def sentences(results: TireResults) -> list[str]:
-    """What was found, in plain text."""
+    """Return what was found, in plain text."""
     steps = results.duration_ns // max(1, results.step_ns)
     way = (
         "Every cell was measured to its end."
@@ -65,7 +65,7 @@ def tables(results: TireResults) -> list[TypedTable]:
 
 
 def figures(results: TireResults, prefix: str) -> list[Figure]:
-    """The hard map, and of a grid that was measured to its end the soft one, a panel for each policy."""
+    """Draw the hard map, and of a grid that was measured to its end the soft one, a panel for each policy."""
     from tautochrone.tire import grid_charts as charts
 
     cells = [cell for field in results.fields for cell in field.map]
@@ -95,7 +95,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
 
 
 def concluded(results: TireResults) -> dict[str, object]:
-    """What is concluded, as JSON has it."""
+    """Return what is concluded, as JSON has it."""
     return {
         "confidence": CONFIDENCE,
         "boundaries": [
@@ -115,7 +115,7 @@ def concluded(results: TireResults) -> dict[str, object]:
 
 
 def picture(results: TireResults, width: int) -> list[str]:
-    """The hard map in letters, for a terminal that is wide enough: a line for each number of threads."""
+    """Draw the hard map in letters for a terminal that is wide enough, a line for each number of threads."""
     lines: list[str] = []
     margin = max(len("threads"), *(len(str(one)) for one in results.threads)) + 2
     if margin + len(results.nodes) > width:
@@ -166,7 +166,7 @@ def _about(one: Boundary, field: str) -> str:
 
 
 def _about_many(found: Sequence[Boundary], field: str) -> Iterator[str]:
-    """Of many numbers of threads: which of them are too many, and which serves best."""
+    """Say which of many numbers of threads are too many, and which serves best."""
     name = f"{field}: " if field else ""
     first = next((one for one in found if one.first_miss is not None), None)
     if first is None or first.first_miss is None:

@@ -243,7 +243,7 @@ EQUATION = "T_s = N_switch T_switch + 4e N_ipc T_ipc + (2e+1) T_spring + e T_mas
 
 
 def sentences(results: TireResults) -> list[str]:
-    """What was found, in plain text."""
+    """Return what was found, in plain text."""
     model = results.model
     if model is None:
         return []
@@ -264,7 +264,7 @@ def tables(results: TireResults) -> list[TypedTable]:
 
 
 def figures(results: TireResults, prefix: str) -> list[Figure]:
-    """Predicted against measured, and the difference, for each policy."""
+    """Draw predicted against measured, and the difference, for each policy."""
     from tautochrone.tire import model_charts as charts
 
     found = []
@@ -315,7 +315,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
 
 
 def concluded(results: TireResults) -> dict[str, object]:
-    """Fits, refusals, constants where it holds, and every point, as JSON has it."""
+    """Return fits, refusals, constants where it holds, and every point, as JSON has it."""
     model = results.model
     if model is None:
         return {}
@@ -354,7 +354,7 @@ def _attempt(study: ModelStudy, attempt: Attempt) -> dict[str, object]:
 
 
 def _fit(fit: ModelFit) -> dict[str, object]:
-    """Without constants where it is refused: they are none."""
+    """Return a fit, without constants where it is refused: they are none."""
     table = asdict(replace(fit, predictions=(), constants=fit.constants if fit.holds else None))
     del table["predictions"]
     return {**table, "holds": fit.holds}

@@ -68,18 +68,18 @@ class Structure:
 
     @property
     def over_masses(self) -> bool:
-        """Whether the errors follow the masses by more than chance, however little."""
+        """Return whether the errors follow the masses by more than chance, however little."""
         lack_p = self.lack.p if self.lack is not None else 1.0
         return min(self.runs_p, self.trend_p, lack_p) < SIGNIFICANCE
 
     @property
     def over_threads(self) -> bool:
-        """Whether they follow the number of threads by more than chance, however little."""
+        """Return whether they follow the number of threads by more than chance, however little."""
         return self.threads_p is not None and self.threads_p < SIGNIFICANCE
 
 
 def structure_of(points: Sequence[ModelPoint], errors: Floats) -> Structure:
-    """What there is in the errors of these points, one for each, in the same order."""
+    """Return what there is in the errors of these points, one for each, in the same order."""
     errors = np.round(errors, _DIGITS)
     counts = dict.fromkeys(one.threads for one in points)
     groups = {count: _of_threads(points, errors, count) for count in counts}
@@ -107,7 +107,7 @@ def reasons(
     structure: Structure | None,
     unknown_switch: str,
 ) -> tuple[str, ...]:
-    """Why a fit is refused, in sentences; empty: it holds.
+    """Tell why a fit is refused, in sentences; empty: it holds.
 
     Args:
         fitted: the numbers of masses that were for the fit.
@@ -164,7 +164,7 @@ def _structured(structure: Structure) -> list[str]:
 
 
 def chance(structure: Structure) -> str:
-    """How sure it is that the errors follow the masses."""
+    """Return how sure it is that the errors follow the masses."""
     said = [f"runs test p = {structure.runs_p:.1g}", f"trend p = {structure.trend_p:.1g}"]
     if structure.lack is not None:
         said.append(f"lack of fit p = {structure.lack.p:.1g}")
@@ -172,7 +172,7 @@ def chance(structure: Structure) -> str:
 
 
 def _of_threads(points: Sequence[ModelPoint], errors: Floats, count: int) -> tuple[Floats, Floats]:
-    """Masses and errors with so many threads, by masses."""
+    """Return masses and errors with so many threads, by masses."""
     own = sorted(
         (one.nodes, one.repetition, error)
         for one, error in zip(points, errors.tolist(), strict=True)
@@ -182,7 +182,7 @@ def _of_threads(points: Sequence[ModelPoint], errors: Floats, count: int) -> tup
 
 
 def _threads_p(groups: Sequence[Floats]) -> float | None:
-    """Kruskal and Wallis (1952): no assumption about how errors are distributed."""
+    """Test as Kruskal and Wallis (1952) do, without assuming how errors are distributed."""
     if len(groups) < 2 or len({float(error) for group in groups for error in group}) < 2:
         return None
     from scipy import stats
@@ -216,7 +216,7 @@ class Terms:
 
     @property
     def step_ns(self) -> float:
-        """Their sum: T_s as predicted."""
+        """Return T_s as predicted: the sum of the terms."""
         return self.switching_ns + self.locks_ns + self.springs_ns + self.masses_ns
 
 
@@ -234,7 +234,7 @@ class Prediction:
 
     @property
     def error(self) -> float:
-        """By how much of the prediction the measured step is longer."""
+        """Return by how much of the prediction the measured step is longer."""
         return self.point.step_ns / self.terms.step_ns - 1
 
 
@@ -260,12 +260,12 @@ class ModelFit:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing speaks against it."""
+        """Return whether nothing speaks against it."""
         return not self.refused
 
 
 def fitting_nodes(nodes: Sequence[int]) -> frozenset[int]:
-    """The numbers of masses to fit on: every other one, the smallest included; the rest is for testing."""
+    """Return every other number of masses, the smallest included, to fit on; the rest is for testing."""
     return frozenset(sorted(set(nodes))[::2])
 
 
@@ -299,7 +299,7 @@ def fit(points: Sequence[ModelPoint], switch: MechanismLatency) -> ModelFit:
 
 
 def terms_of(point: ModelPoint, constants: Constants, switch_ns: float | None) -> Terms:
-    """What is not known of switches counts nothing here; ``reasons`` then refuses the fit."""
+    """Return what is not known of switches counts nothing here; ``reasons`` then refuses the fit."""
     return Terms(
         (point.switches or 0.0) * (switch_ns or 0.0),
         point.accesses * constants.access[point.threads].value,
@@ -309,14 +309,14 @@ def terms_of(point: ModelPoint, constants: Constants, switch_ns: float | None) -
 
 
 def median_size(errors: Sequence[float]) -> float | None:
-    """The median of the errors' sizes; None without any."""
+    """Return the median of the errors' sizes; None without any."""
     return float(np.median(np.abs(errors))) if errors else None
 
 
 def ratio(
     points: Sequence[ModelPoint], x: Callable[[ModelPoint], float], y: Callable[[ModelPoint], float]
 ) -> Estimate:
-    """How much of y there is for each x: a robust regression through the origin."""
+    """Return how much of y there is for each x: a robust regression through the origin."""
     return proportion(np.array([x(one) for one in points]), np.array([y(one) for one in points]))
 
 
@@ -348,7 +348,7 @@ def _values(constants: Constants) -> dict[str, float]:
 
 
 def _unknown_switch(points: Sequence[ModelPoint], switch: MechanismLatency) -> str:
-    """What of the first term is missing that is not 0, in words."""
+    """Return what of the first term is missing that is not 0, in words."""
     if any(one.switches is None for one in points):
         return "how often threads lost their CPU can't be counted on this system"
     most = max((one.switches or 0.0 for one in points), default=0.0)

@@ -68,13 +68,13 @@ class StepLine:
 
     @property
     def variant(self) -> Variant:
-        """As an equation of its own."""
+        """Return the line as an equation of its own."""
         constants = {"T_start": self.start, "T_per_mass": self.growth}
         return Variant("T_start + e T_per_mass for locks, springs, masses", constants, self.held_out)
 
 
 def split(points: Sequence[ModelPoint], fit: ModelFit, ipc: MechanismLatency) -> Variant | None:
-    """With 4e (T_lock + N_blocked T_ipc) for 4e N_ipc T_ipc, where N_blocked is counted in each run.
+    """Fit 4e (T_lock + N_blocked T_ipc) for 4e N_ipc T_ipc, where N_blocked is counted in each run.
 
     T_lock is what a lock costs that nobody holds, with the copy of a mass. None where closed locks were not
     counted, or T_ipc is not known.
@@ -108,7 +108,7 @@ def split(points: Sequence[ModelPoint], fit: ModelFit, ipc: MechanismLatency) ->
 
 
 def line(points: Sequence[ModelPoint], fit: ModelFit) -> StepLine | None:
-    """A line through T_s less what switches took; None with too few points for it.
+    """Return a line through T_s less what switches took; None with too few points for it.
 
     Args:
         points: those of ``fit``, which is of one number of threads.
@@ -162,7 +162,7 @@ class Attempt:
 
     @property
     def best(self) -> ModelFit:
-        """Where it holds, or else all of it."""
+        """Tell where it holds, or else all of it."""
         return self.within or self.whole
 
 
@@ -184,7 +184,7 @@ class ModelStudy:
 def studies(
     points: Sequence[ModelPoint], mechanisms: Sequence[StoredRun], solver: str
 ) -> tuple[ModelStudy, ...]:
-    """One for each policy, in the order in which they come.
+    """Return one for each policy, in the order in which they come.
 
     Args:
         mechanisms: runs on the same machine that T_switch and T_ipc come from.
@@ -206,7 +206,7 @@ def studies(
 def study(
     points: Sequence[ModelPoint], switch: MechanismLatency, ipc: Mapping[int, MechanismLatency]
 ) -> ModelStudy:
-    """All numbers of threads under one policy.
+    """Return all numbers of threads under one policy.
 
     Args:
         points: of one policy, at least one.

@@ -54,27 +54,27 @@ class ModelPoint:
 
     @property
     def accesses(self) -> float:
-        """4e."""
+        """Return 4e."""
         return 4 * self.masses
 
     @property
     def springs(self) -> float:
-        """2e + 1."""
+        """Return 2e + 1."""
         return 2 * self.masses + 1
 
     @property
     def locks_ns(self) -> float:
-        """All that is done under locks: the red blocks of Figure 4."""
+        """Return all that is done under locks: the red blocks of Figure 4."""
         return self.reading_ns + self.writing_ns
 
     @property
     def step_ns(self) -> float:
-        """T_s as the equation has it."""
+        """Return T_s as the equation has it."""
         return self.locks_ns + self.forces_ns + self.integration_ns
 
 
 def point_of(run: StoredRun) -> ModelPoint | None:
-    """What a real-time run says; None if a thread of it has no step."""
+    """Return what a real-time run says; None if a thread of it has no step."""
     header = run.manifest.header
     what, result = configuration(run), result_event(run)
     clock_ns = float(header.clock.cost_ns or 0)
@@ -130,13 +130,13 @@ def point_of(run: StoredRun) -> ModelPoint | None:
 
 
 def points_of(runs: Iterable[StoredRun]) -> tuple[ModelPoint, ...]:
-    """Those of all runs that have one, by policy, threads, nodes and repetition."""
+    """Return those of all runs that have one, by policy, threads, nodes and repetition."""
     found = [point for run in runs if (point := point_of(run)) is not None]
     return tuple(sorted(found, key=lambda one: (one.policy, one.threads, one.nodes, one.repetition)))
 
 
 def _blocked(thread: ThreadSteps, voluntary: int, spin_ns: int) -> float:
-    """All switches in which the thread gave its CPU away, less those that were no locks.
+    """Return all switches in which the thread gave its CPU away, less those that were no locks.
 
     It does so once for each release that was still to come, and once for each meeting at which it waited
     longer than it spins. Both show in the stamps, the second to within a few switches.
@@ -201,7 +201,7 @@ class MechanismLatency:
 
 
 def switch_latency(runs: Sequence[StoredRun], policy: str) -> MechanismLatency:
-    """From one thread to another of equal priority on the same CPU.
+    """Return what a switch takes to another thread of equal priority on the same CPU.
 
     Under a policy without priorities that can't be measured. Then what another policy needed stands for it,
     and the note says so: the kernel's path is the same but for the choice of the next thread.
@@ -217,7 +217,7 @@ def switch_latency(runs: Sequence[StoredRun], policy: str) -> MechanismLatency:
 
 
 def ipc_latency(runs: Sequence[StoredRun], policy: str, solver: str, *, across: bool) -> MechanismLatency:
-    """A lock of this solver's kind handed to the thread that sleeps at it, on one CPU or ``across`` two."""
+    """Return what a lock of this solver takes to reach a thread that sleeps at it, on one CPU or two."""
     found = list(_rows(runs, _IPC.get(solver, ()), policy, across=across))
     if found:
         return _latency(IPC, found, policy)
@@ -227,7 +227,7 @@ def ipc_latency(runs: Sequence[StoredRun], policy: str, solver: str, *, across: 
 def _rows(
     runs: Sequence[StoredRun], origins: Sequence[_Origin], policy: str, *, across: bool
 ) -> Iterator[tuple[StoredRun, SourceRow]]:
-    """Those that were measured under this policy."""
+    """Yield those that were measured under this policy."""
     for run in runs:
         if run.manifest.header.parameters.get("policy") != policy:
             continue

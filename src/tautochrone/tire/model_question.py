@@ -43,7 +43,7 @@ class NeededMechanism:
     known: Mapping[str, object]
 
     def is_served_by(self, run: StoredRun) -> bool:
-        """Whether a stored run says what this one would."""
+        """Return whether a stored run says what this one would."""
         parameters = run.manifest.header.parameters
         return (
             run.manifest.experiment == self.experiment
@@ -63,14 +63,11 @@ def model_grid(
     policies: tuple[str, ...],
     common: Common,
 ) -> TireGrid:
-    """The tires: each step at its release, and to the end whatever is missed.
+    """Return the tires: each step at its release, and to the end whatever is missed.
 
     Args:
         threads: as a person gave them, or None.
         team: the usual numbers of threads.
-
-    Raises:
-        UsageError: the solver has no locks; threads, step or duration can't be.
     """
     if common.solver not in LOCKING:
         raise UsageError(
@@ -91,7 +88,7 @@ def model_grid(
 def needed_mechanisms(
     policies: Sequence[str], solver: str, cpus: str | None = None
 ) -> tuple[NeededMechanism, ...]:
-    """What T_switch and T_ipc come from, for each policy.
+    """Return what T_switch and T_ipc come from, for each policy.
 
     A switch between threads of equal right can't be measured without priorities; then what it takes under
     fifo is measured, to stand for it.
@@ -144,7 +141,7 @@ def stored_mechanism(
     conditions: RunConditions,
     near: datetime | None = None,
 ) -> StoredRun | None:
-    """A run of the store that stands for it: of this machine and kernel, under these conditions.
+    """Return a run of the store that stands for it: of this machine and kernel, under these conditions.
 
     Args:
         facts: about the machine.
@@ -169,7 +166,7 @@ def stored_mechanism(
 def mechanism_cell(
     wanted: NeededMechanism, load: Load, command: tuple[str, ...], *, memory_lock: bool
 ) -> Cell:
-    """The cell that measures it."""
+    """Return the cell that measures it."""
     options = {**wanted.options, **({} if memory_lock else {"no-memory-lock": True})}
     prepared = EXPERIMENTS[wanted.experiment].prepare(options, Path())
     return Cell(
@@ -188,7 +185,7 @@ def _around(conditions: RunConditions) -> tuple[str, str, str]:
 
 
 def _distance_s(entry: CatalogueEntry, near: datetime | None) -> float:
-    """Nearest first; without an instant to be near to, latest first."""
+    """Sort the nearest first; without an instant to be near to, the latest."""
     try:
         created = datetime.fromisoformat(entry.created)
     except ValueError:

@@ -71,7 +71,7 @@ verb = verb_of(
 
 
 def _measure_mechanisms(needed: Sequence[NeededMechanism], typed: Typed) -> None:
-    """Those that the store does not have. What can't be measured is told, and lacks in the model."""
+    """Measure those that the store does not have, and tell which can't be measured."""
     from tautochrone.command.batch import run_batch
     from tautochrone.machine.facts import gather
     from tautochrone.run.facts import Facts

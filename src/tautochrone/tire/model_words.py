@@ -51,7 +51,7 @@ class ModelRow:
 
 
 def fit_shown(study: ModelStudy, attempt: Attempt) -> ModelFit:
-    """The fit whose constants stand for this number of threads: the one of several, where that holds."""
+    """Return the fit whose constants stand for these threads: that of several, where it holds."""
     together = study.together
     if together is not None and together.holds and attempt.threads in together.threads:
         return together
@@ -59,7 +59,7 @@ def fit_shown(study: ModelStudy, attempt: Attempt) -> ModelFit:
 
 
 def fitted_share(study: ModelStudy, attempt: Attempt) -> Estimate | None:
-    """N_ipc as the equation has it, N_ipc T_ipc over T_ipc, where it holds; None where T_ipc is not known.
+    """Return N_ipc of the equation, N_ipc T_ipc over T_ipc, where it holds; None where T_ipc is not known.
 
     Its interval goes from the least of the one over the most of the other to the opposite.
     """
@@ -77,7 +77,7 @@ def fitted_share(study: ModelStudy, attempt: Attempt) -> Estimate | None:
 
 
 def rows(study: ModelStudy, attempt: Attempt) -> tuple[ModelRow, ...]:
-    """By masses; none where nothing could be fitted."""
+    """Return the points by masses; none where nothing could be fitted."""
     return tuple(_rows(fit_shown(study, attempt), study, attempt))
 
 
@@ -115,14 +115,14 @@ _PLAIN = 10
 
 
 def headline(studies: Sequence[ModelStudy]) -> str:
-    """Where the equation holds, in one or a few sentences."""
+    """Tell where the equation holds, in one or a few sentences."""
     if not studies:
         return "There is no step to fit the equation to."
     return " ".join(_of_study(study) for study in studies)
 
 
 def sentences_of(study: ModelStudy) -> list[str]:
-    """About one policy: why the equation is refused, where it holds and how well, what locks are."""
+    """Say of one policy why the equation is refused, where it holds and how well, and what locks are."""
     said = [_of_attempt(study.policy, attempt) for attempt in study.attempts]
     if study.together is not None:
         said.append(_together(study.policy, study.together))
@@ -182,7 +182,7 @@ def _together(policy: str, fit: ModelFit) -> str:
 
 
 def _locks(study: ModelStudy) -> Iterator[str]:
-    """That the term of the locks is not about waiting, where that is plain."""
+    """Say that the term of the locks is not about waiting, where that is plain."""
     for attempt in study.attempts:
         fitted, counted = fitted_share(study, attempt), attempt.counted
         if attempt.threads == 1 or fitted is None or counted is None or fitted.value < _PLAIN * counted:
@@ -196,13 +196,12 @@ def _locks(study: ModelStudy) -> Iterator[str]:
 
 
 def _round(value: float) -> int:
-    """To two digits."""
     digits = len(str(round(value))) - 2
     return int(round(value, -max(digits, 0)))
 
 
 def criteria() -> str:
-    """When a fit is refused, for people."""
+    """Tell when a fit is refused, for people."""
     return (
         f"Refused is a fit that is off by more than {TOLERANCE:.0%} at the points it was not fitted on "
         "(median), or at any one point in the median of its repetitions; whose errors follow masses or "

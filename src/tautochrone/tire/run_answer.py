@@ -68,7 +68,7 @@ _TOGETHER = "All threads together: a step begins with the first one that runs."
 
 
 def _about_worst(seen: Account, label: str) -> str:
-    """What made the worst step long."""
+    """Return what made the worst step long."""
     took = format_duration(seen.worst.dispatch_ns + seen.worst.step_ns)
     where = f"{label}: the" if label else "The"
     sentence = f"{where} longest step, released {seen.worst_at_s:,.3f} s after the start, took {took}"
@@ -81,7 +81,7 @@ def _about_worst(seen: Account, label: str) -> str:
 
 
 def _about_positions(runs: Sequence[StoredRun]) -> Iterator[str]:
-    """Whether runs of the same tire came to the same positions."""
+    """Say whether runs of the same tire came to the same positions."""
     found: dict[tuple[int, int, int | None, int], list[int]] = {}
     for run in runs:
         result, what = result_event(run), configuration(run)
@@ -120,7 +120,7 @@ class TirePresentation:
         return [*tables, _models(runs, labels)]
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
-        """The blocks of Figure 4, the steps over time, the shares of each thread, and how long steps took."""
+        """Draw the blocks of Figure 4, steps over time, shares of each thread, and how long steps took."""
         from tautochrone.tire import run_figures
 
         fast, paced = _by_pace(runs, labels)
@@ -136,7 +136,7 @@ class TirePresentation:
 def _by_pace(
     runs: Sequence[StoredRun], labels: Sequence[str]
 ) -> tuple[list[tuple[StoredRun, str]], list[tuple[StoredRun, str]]]:
-    """The real-fast ones, and those at a rate."""
+    """Return the real-fast ones, and those at a rate."""
     every = list(zip(runs, labels, strict=True))
     fast = [one for one in every if configuration(one[0]).pace == REAL_FAST]
     return fast, [one for one in every if one not in fast]

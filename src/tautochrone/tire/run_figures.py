@@ -36,7 +36,7 @@ _MOST_RUNS = 4  # with blocks of their own; of more, those with the longest step
 
 
 def blocks(runs: Labelled, prefix: str) -> Iterator[Figure]:
-    """For each run what its threads did around its longest step, and around a typical one."""
+    """Draw for each run what its threads did around its longest step, and around a typical one."""
     chosen = sorted(runs, key=lambda one: -_longest_ns(one[0]))[:_MOST_RUNS]
     left_out = len(runs) - len(chosen)
     for index, (run, label) in enumerate(one for one in runs if one in chosen):
@@ -70,7 +70,7 @@ def blocks(runs: Labelled, prefix: str) -> Iterator[Figure]:
 
 
 def _signs(windows: Sequence[StepWindow]) -> tuple[Sign, ...]:
-    """The key, without what none of the windows has."""
+    """Return the key, without what none of the windows has."""
     due = [one for window in windows for one in window.due]
     absent = set()
     if not any(one.passed_over for one in due):
@@ -81,7 +81,7 @@ def _signs(windows: Sequence[StepWindow]) -> tuple[Sign, ...]:
 
 
 def over_time(runs: Labelled, prefix: str) -> Iterator[Figure]:
-    """How long the steps of each run took, one panel for each."""
+    """Draw how long the steps of each run took, one panel for each."""
     panels, late = [], 0
     for index, (run, label) in enumerate(runs):
         team = team_of(thread_steps(run))
@@ -99,12 +99,12 @@ def over_time(runs: Labelled, prefix: str) -> Iterator[Figure]:
 
 
 def _late(team: TeamSteps) -> int:
-    """How many steps were done at the next release or after it."""
+    """Return how many steps were done at the next release or after it."""
     return int(np.count_nonzero(team.response_ns >= team.period_ns))
 
 
 def _course(team: TeamSteps, start_ns: int, *, rank: int) -> Chart:
-    """How long the longest step of each stretch of time took, against its deadline.
+    """Return how long the longest step of each stretch of time took, against its deadline.
 
     Args:
         start_ns: of the run.
@@ -156,7 +156,7 @@ def _deadline(since_ns: Integers, team: TeamSteps, y: Channel) -> list[Layer]:
 
 
 def shares(runs: Labelled, prefix: str) -> Iterator[Figure]:
-    """Where the time went, one panel for each run."""
+    """Draw where the time went, one panel for each run."""
     found = [(label, account(run)) for run, label in runs]
     panels = tuple(
         Panel(PanelPlace(prefix, index), label, block_charts.thread_shares(seen.threads))
@@ -173,7 +173,7 @@ def shares(runs: Labelled, prefix: str) -> Iterator[Figure]:
 
 
 def distribution(runs: Labelled, prefix: str) -> Iterator[Figure]:
-    """How many steps took how long: T_i + T_s against the deadline, and each of both by itself."""
+    """Draw how many steps took how long: T_i + T_s against the deadline, and each of both by itself."""
     labels = [label for _, label in runs]
     teams = [(label, team_of(thread_steps(run))) for run, label in runs]
     whole = [(label, team) for label, team in teams if team is not None and len(team)]
@@ -199,7 +199,7 @@ def distribution(runs: Labelled, prefix: str) -> Iterator[Figure]:
 
 
 def speed(runs: Labelled, prefix: str) -> Iterator[Figure]:
-    """How even the speed of each real-fast run was, one panel for each."""
+    """Draw how even the speed of each real-fast run was, one panel for each."""
     panels = []
     for index, (run, label) in enumerate(runs):
         first = min(run.sources)
@@ -218,7 +218,7 @@ def speed(runs: Labelled, prefix: str) -> Iterator[Figure]:
 
 
 def _pace(begin_ns: Integers, step_ns: Integers, *, rank: int) -> Chart:
-    """Of each stretch of time the fastest and the slowest row of steps, by the mean step of each row."""
+    """Draw the fastest and the slowest row of steps of each stretch of time, by the mean step of each row."""
     at, low, high = shape.envelope(begin_ns, step_ns, _STRETCHES)
     largest = int(high.max())
     length, unit = unit_of(largest)

@@ -47,31 +47,31 @@ class Timed:
     finished_ns: Integers
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return how many there are."""
         return len(self.scheduled_ns)
 
     @property
     def dispatch_ns(self) -> Integers:
-        """T_i: from the release until the thread runs."""
+        """Return T_i, from the release until the thread runs."""
         return self.start_ns - self.scheduled_ns
 
     @property
     def step_ns(self) -> Integers:
-        """T_s: from there until the step is done."""
+        """Return T_s, from there until the step is done."""
         return self.finished_ns - self.start_ns
 
     @property
     def room_ns(self) -> Integers:
-        """T_w: from there until the next release; 0 or less of a late step."""
+        """Return T_w, from there until the next release; 0 or less of a late step."""
         return self.scheduled_ns + self.period_ns - self.finished_ns
 
     @property
     def response_ns(self) -> Integers:
-        """T_i + T_s."""
+        """Return T_i + T_s."""
         return self.finished_ns - self.scheduled_ns
 
     def index_of(self, release_ns: int) -> int | None:
-        """Which step has this release; None if none has."""
+        """Return which step has this release; None if none has."""
         at = int(np.searchsorted(self.scheduled_ns, release_ns))
         return at if at < len(self) and self.scheduled_ns[at] == release_ns else None
 
@@ -103,45 +103,45 @@ class ThreadSteps(Timed):
 
     @property
     def ready_ns(self) -> Integers:
-        """When it could have begun: at the release, or when the step before was done."""
+        """Tell when it could have begun: at the release, or when the step before was done."""
         ready = self.scheduled_ns.copy()
         np.maximum(ready[1:], self.finished_ns[:-1], out=ready[1:])
         return ready
 
     @property
     def reading_ns(self) -> Integers:
-        """Red: reading masses, and the locks for it."""
+        """Return the red time of reading masses, and of the locks for it."""
         return self.read_ns - self.start_ns
 
     @property
     def computing_ns(self) -> Integers:
-        """Green: forces and integration."""
+        """Return the green time of forces and integration."""
         return self.integrated_ns - self.read_ns
 
     @property
     def writing_ns(self) -> Integers:
-        """Red: writing masses, and the locks for it."""
+        """Return the red time of writing masses, and of the locks for it."""
         return self.written_ns - self.integrated_ns
 
     @property
     def waiting_ns(self) -> Integers:
-        """Red: until the last of the other threads had written."""
+        """Return the red time until the last of the other threads had written."""
         return self.finished_ns - self.written_ns
 
     @property
     def red_ns(self) -> Integers:
-        """Reading, writing and waiting for the others."""
+        """Return the time of reading, writing and waiting for the others."""
         return self.step_ns - self.computing_ns
 
     @property
     def blue_ns(self) -> Integers:
-        """Idle until the next release that is served; one that is due when a step ends is passed over."""
+        """Return the idle time until the next release that is served, which a step's end passes over."""
         if self.replays:
             return np.clip(self.room_ns, 0, None)
         return self.period_ns - self.response_ns % self.period_ns
 
     def between(self, from_ns: int, until_ns: int) -> "ThreadSteps":
-        """A copy of the steps of releases from one instant up to, and without, another."""
+        """Return a copy of the steps of releases from one instant up to, and without, another."""
         first, last = np.searchsorted(self.scheduled_ns, [from_ns, until_ns]).tolist()
         return replace(self, **{column: getattr(self, column)[first:last].copy() for column in COLUMNS})
 
@@ -151,7 +151,7 @@ class TeamSteps(Timed):
     """The steps of all threads together, those that no thread lost: begun by the first one that ran."""
 
     def joined_by(self, thread: ThreadSteps) -> "TeamSteps":
-        """With one more thread."""
+        """Return the team with one more thread."""
         mine = np.isin(self.scheduled_ns, thread.scheduled_ns, assume_unique=True)
         theirs = np.isin(thread.scheduled_ns, self.scheduled_ns, assume_unique=True)
         return TeamSteps(
@@ -163,7 +163,7 @@ class TeamSteps(Timed):
 
 
 def thread_steps(run: StoredRun) -> Iterator[ThreadSteps]:
-    """The threads of a real-time run one after the other, so that only one of them need be in memory."""
+    """Yield the threads of a real-time run one by one, so that only one of them need be in memory."""
     header = run.manifest.header
     periods, replays = header.periods_ns, header.parameters.get("overrun") == "replay"
     for source, name in run.sources.items():
@@ -180,7 +180,7 @@ def thread_steps(run: StoredRun) -> Iterator[ThreadSteps]:
 
 
 def team_of(threads: Iterable[ThreadSteps]) -> TeamSteps | None:
-    """The threads taken together, one after the other; None if there is none."""
+    """Return the threads taken together, one after the other; None if there is none."""
     remaining = iter(threads)
     first = next(remaining, None)
     if first is None:
@@ -195,7 +195,7 @@ def team_of(threads: Iterable[ThreadSteps]) -> TeamSteps | None:
 
 
 def start_of(run: StoredRun) -> int:
-    """The first release that counts, on the stream's clock; without one told, the first that was recorded."""
+    """Return the first release that counts, on the stream's clock; else the first that was recorded."""
     sources = run.manifest.header.sources
     told = [one.start_ns for one in sources if one.start_ns is not None]
     if told:
@@ -343,7 +343,7 @@ def account(run: StoredRun) -> Account | None:
 
 
 def _worst_release_ns(run: StoredRun) -> int:
-    """The release with the longest response of all; the first one, if there are several."""
+    """Return the release with the longest response of all; the first one, if there are several."""
     found = [one for one in run.manifest.extremes if one.measure == _RESPONSE]
     worst = max(found, key=lambda one: (one.maximum_ns, -one.maximum_at_ns), default=None)
     return worst.maximum_at_ns if worst is not None else 0

@@ -88,7 +88,7 @@ class Team:
 
 
 def team_of(beside: Beside, cpus: str | None = None) -> Team:
-    """The CPUs of the machine under test for this verb's threads.
+    """Return the CPUs of the machine under test for this verb's threads.
 
     Args:
         cpus: as a person gave them: a list, "any", or None for those that the deployment measures on, else
@@ -112,7 +112,7 @@ def measure_grid(grid: TireGrid, typed: Typed) -> None:
 
 
 def plan_of(grid: TireGrid, typed: Typed) -> PlanDocument:
-    """The grid as a plan; what is left out of it is told."""
+    """Return the grid as a plan; what is left out of it is told."""
     document = planned(document_of(grid, typed.beside.axes()), typed.options)
     for count, nodes in grid.without.items():
         of = f"{nodes[0]:,}" if len(nodes) == 1 else f"{nodes[0]:,} to {nodes[-1]:,}"

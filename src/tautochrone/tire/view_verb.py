@@ -102,11 +102,7 @@ def _page_address(given: Given) -> Address:
 
 
 def receive_address(receive: str | None, target: Target) -> Address:
-    """Where datagrams of this machine can arrive; on a port that is free, unless one is named.
-
-    Raises:
-        UsageError: it has to be told.
-    """
+    """Tell where datagrams of this machine can arrive; on a port that is free, unless one is named."""
     from tautochrone.tire.demonstrator.address import read_address
 
     if target.virtual() is not None:
@@ -187,7 +183,7 @@ def _introduce(shown: Demonstrator, given: Given) -> None:
 
 
 def _account(shown: Demonstrator) -> None:
-    """What arrived, and what is to be done where nothing did."""
+    """Tell what arrived, and what is to be done where nothing did."""
     counts = shown.counts
     if not shown.has_received:
         typer.echo(

@@ -36,12 +36,12 @@ class MatrixCell:
 
     @property
     def worst_ns(self) -> int | None:
-        """None: not measured."""
+        """Return the largest latency; None: not measured."""
         return None if self.summary is None else self.summary.maximum
 
     @property
     def rare_ns(self) -> int | None:
-        """The quantile `RARE`; None: not measured, or too few samples."""
+        """Return the quantile `RARE`; None: not measured, or too few samples."""
         if self.summary is None:
             return None
         return next((one.value for one in self.summary.quantiles if one.q == RARE), None)
@@ -65,7 +65,7 @@ class MatrixRow:
 
     @property
     def name(self) -> str:
-        """The kernel, and how it preempts where that was chosen or is known."""
+        """Return the kernel, and how it preempts where that was chosen or is known."""
         model = self.preemption or self.machine.preemption
         return self.machine.kernel if model in (None, REAL_TIME) else f"{self.machine.kernel}, {model}"
 
@@ -85,18 +85,18 @@ class MatrixResults:
     kind: str = MATRIX
 
     def column(self, load: str) -> list[tuple[MatrixRow, MatrixCell]]:
-        """The measured cells of a load."""
+        """Return the measured cells of a load."""
         at = self.loads.index(load)
         return [(row, row.cells[at]) for row in self.rows if row.cells[at].summary is not None]
 
     def best_ns(self, load: str, *, rare: bool = False) -> int | None:
-        """The least worst latency of a column, or the least of its rare quantiles; None: there is none."""
+        """Return the least worst latency of a column, or the least of its rare ones; None: there is none."""
         found = [cell.rare_ns if rare else cell.worst_ns for _, cell in self.column(load)]
         return min((one for one in found if one is not None), default=None)
 
 
 def gather_matrix(found: GridRuns) -> MatrixResults:
-    """The cells of a matrix with their runs."""
+    """Return the cells of a matrix with their runs."""
     measured = {run.manifest.conditions.plan.cell: run for run in found.runs}
     loads = tuple(dict.fromkeys(point.load.name for point in found.points))
     of_system: dict[str, list[PlanPoint]] = {}

@@ -40,7 +40,7 @@ _ROW_PX, _TEXT_PX = 46, 56
 
 
 def figures(results: MatrixResults, prefix: str) -> list[Figure]:
-    """The matrix in shades, and every load's latencies on one scale; none without a measured cell."""
+    """Return the matrix in shades, and every load's latencies on one scale; none without a measured cell."""
     if not any(results.column(load) for load in results.loads):
         return []
     return [_shades(results, prefix), _scale(results, prefix)]
@@ -163,7 +163,7 @@ _TOO_FEW = "too few"
 
 
 def sentences(results: MatrixResults) -> list[str]:
-    """What was found, in plain text."""
+    """Return what was found, in plain text."""
     return [_about(results), *(one for load in results.loads for one in _column(results, load))]
 
 
@@ -194,7 +194,7 @@ def details(results: MatrixResults) -> list[TypedTable]:
 
 
 def again(results: MatrixResults) -> list[str]:
-    """One cell alone, that with the worst latency: its samples are the same."""
+    """Return one cell alone, that with the worst latency: its samples are the same."""
     cells = [(cell.worst_ns or 0, row, cell) for row in results.rows for cell in row.cells if cell.run]
     if not cells:
         return []
@@ -203,14 +203,14 @@ def again(results: MatrixResults) -> list[str]:
 
 
 def command_of(row: MatrixRow, cell: MatrixCell, results: MatrixResults) -> str:
-    """What to type to measure a cell alone."""
+    """Return what to type to measure a cell alone."""
     options = [word for name, value in results.options.items() for word in (f"--{name}", str(value))]
     words = ["tauto", "probe", EXPERIMENT, "--on", row.machine.system, "--load", cell.load, *options]
     return shlex.join(words)
 
 
 def as_table(results: MatrixResults) -> dict[str, object]:
-    """What is concluded, as JSON has it; times in nanoseconds."""
+    """Return what is concluded, as JSON has it; times in nanoseconds."""
     return {
         "options": dict(results.options),
         "loads": list(results.loads),
@@ -230,12 +230,12 @@ def as_table(results: MatrixResults) -> dict[str, object]:
 
 
 def factor(value_ns: int | None, best_ns: int | None) -> float | None:
-    """How many times the best of its column; None: one of both is not known."""
+    """Return how many times the best of its column; None: one of both is not known."""
     return value_ns / best_ns if value_ns is not None and best_ns else None
 
 
 def said(times: float) -> str:
-    """A factor, short, for a table."""
+    """Return a factor, short, for a table."""
     return f"{_short(times)}x"
 
 

@@ -21,31 +21,27 @@ class Address:
     port: int
 
     def __str__(self) -> str:
-        """As people and the probe write it."""
+        """Write it as people and the probe do."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     @property
     def only_here(self) -> bool:
-        """Whether no other machine reaches it."""
+        """Return whether no other machine reaches it."""
         return ipaddress.ip_address(self.host).is_loopback
 
     @property
     def every(self) -> bool:
-        """Whether it stands for all addresses of this machine."""
+        """Return whether it stands for all addresses of this machine."""
         return ipaddress.ip_address(self.host).is_unspecified
 
     @property
     def family(self) -> socket.AddressFamily:
-        """Of its sockets."""
+        """Return the family of its sockets."""
         return socket.AF_INET6 if ":" in self.host else socket.AF_INET
 
 
 def read_address(option: str, text: str, usual_port: int) -> Address:
-    """``127.0.0.1:8117``, ``[::1]:8117``, ``localhost:8117``, or without a port.
-
-    Raises:
-        UsageError: it is not of this form.
-    """
+    """Read ``127.0.0.1:8117``, ``[::1]:8117``, ``localhost:8117``, or one without a port."""
     found = _FORM.fullmatch(text)
     host = found and (found["bracketed"] or found["host"])
     port = int(found["port"]) if found and found["port"] else usual_port
@@ -64,19 +60,14 @@ def read_address(option: str, text: str, usual_port: int) -> Address:
 
 
 def listen(option: str, wanted: Address) -> tuple[socket.socket, Address]:
-    """A place where connections arrive, and its address with the port that it got.
-
-    Raises:
-        UsageError: another program has it, or it is not an address of this machine.
-        NotPermittedError: this port needs rights.
-    """
+    """Return a place where connections arrive, and its address with the port that it got."""
     return _bound(
         option, wanted, lambda: socket.create_server((wanted.host, wanted.port), family=wanted.family)
     )
 
 
 def receive(option: str, wanted: Address, buffer_bytes: int) -> tuple[socket.socket, Address]:
-    """A place where datagrams arrive; see `listen`."""
+    """Return a place where datagrams arrive; see `listen`."""
 
     def make() -> socket.socket:
         made = socket.socket(wanted.family, socket.SOCK_DGRAM)

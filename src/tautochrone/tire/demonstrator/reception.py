@@ -58,12 +58,12 @@ class State:
 
     @property
     def over(self) -> bool:
-        """Whether the run has ended."""
+        """Return whether the run has ended."""
         return not self.xy_m
 
 
 def read_state(data: bytes) -> State | None:
-    """What a datagram says; None: it is none of these, or of another version, or damaged."""
+    """Return what a datagram says; None: it is none of these, or of another version, or damaged."""
     if len(data) < HEADER.size:
         return None
     (
@@ -138,7 +138,7 @@ class Reception:
     """
 
     def __init__(self, *, from_start: bool) -> None:
-        """Nothing has arrived.
+        """Begin with nothing received.
 
         Args:
             from_start: the receiver was there before the sender, so what is missing before the first datagram

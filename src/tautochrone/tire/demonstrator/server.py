@@ -40,7 +40,7 @@ _HERE = "tautochrone.tire.demonstrator"
 
 @cache
 def page() -> str:
-    """Its HTML text, the same for every run: what it shows it is told by the server."""
+    """Return its HTML text, the same for every run: what it shows it is told by the server."""
     found = html.templates(PackageLoader(_HERE, "page"))
     return found.get_template("view.html.j2").render(
         version=own_version() or "(not installed)",
@@ -63,7 +63,6 @@ class Viewer:
     """One of them. What must come is kept apart from what may be left out; messages are text."""
 
     def __init__(self) -> None:
-        """Nothing waits."""
         self.skipped = 0
         self._certain: deque[str] = deque()
         self._waiting: deque[str] = deque()
@@ -71,7 +70,7 @@ class Viewer:
         self._ended = False
 
     def show(self, message: str) -> None:
-        """What may be left out when there is no room."""
+        """Send what may be left out when there is no room."""
         if len(self._waiting) == MOST_WAITING:
             self._waiting.popleft()
             self.skipped += 1
@@ -79,18 +78,18 @@ class Viewer:
         self._something.set()
 
     def tell(self, message: str) -> None:
-        """What must come."""
+        """Send what must come."""
         self._certain.append(message)
         self._something.set()
 
     def end(self) -> None:
-        """Nothing more will come; what may be left out is not shown after the last word."""
+        """Send the last word; what may be left out is not shown after it."""
         self._ended = True
         self._waiting.clear()
         self._something.set()
 
     async def messages(self) -> AsyncIterator[str]:
-        """All that comes, until the end; what waited is first."""
+        """Return all that comes, until the end; what waited is first."""
         while True:
             while self._certain or self._waiting:
                 yield (self._certain or self._waiting).popleft()
@@ -101,7 +100,7 @@ class Viewer:
 
 
 def _hello(server: str, what: str, receives_at: Address, counts: DatagramCounts, points: Points) -> str:
-    """The first message.
+    """Return the first message.
 
     Args:
         server: another one after each start, so that a page sees that the counts began anew.
@@ -116,7 +115,7 @@ def _hello(server: str, what: str, receives_at: Address, counts: DatagramCounts,
 
 
 def _state(newest: State, counts: DatagramCounts) -> str:
-    """A state that has just arrived, or, where it is over, how it ended."""
+    """Return a state that has just arrived, or, where it is over, how it ended."""
     return _text(
         kind="state", run=newest.run, nodes=newest.nodes, stride=newest.stride,
         radius=_units(newest.radius_um / 1e6), threads=newest.threads, solver=newest.solver,
@@ -128,7 +127,7 @@ def _state(newest: State, counts: DatagramCounts) -> str:
 
 
 def _point(newest: State, counts: DatagramCounts) -> list[int]:
-    """A place on the strip: release (us), T_s, T_i, steps, missed so far, sequence, lost so far."""
+    """Return a place on the strip: release (us), T_s, T_i, steps, missed so far, sequence, lost so far."""
     return [
         newest.scheduled_ns // 1000, newest.step_ns, newest.dispatch_ns, newest.steps, newest.missed,
         newest.sequence, counts.lost,
@@ -140,7 +139,7 @@ def _units(metres: float) -> int:
 
 
 def _text(**content: object) -> str:
-    """What the page is told. Counts are since the run began: one message less does no harm."""
+    """Return what the page is told. Counts are since the run began: one message less does no harm."""
     return json.dumps(content, separators=(",", ":"))
 
 
@@ -159,7 +158,7 @@ class Demonstrator:
     """A page, and what it shows."""
 
     def __init__(self, page_at: Address, receives_at: Address, *, from_start: bool) -> None:
-        """Not begun; see `demonstrate`."""
+        """Make what is not begun yet; see `demonstrate`."""
         self.page_at = page_at
         self.receives_at = receives_at
         self._what = ""
@@ -173,21 +172,21 @@ class Demonstrator:
 
     @property
     def url(self) -> str:
-        """Of the page, on this machine."""
+        """Return the address of the page on this machine."""
         return f"http://{Address(_reached_at(self.page_at), self.page_at.port)}/"
 
     @property
     def counts(self) -> DatagramCounts:
-        """Of what arrived."""
+        """Return how many datagrams arrived, and how."""
         return self._reception.counts
 
     @property
     def has_received(self) -> bool:
-        """Whether any state arrived."""
+        """Return whether any state arrived."""
         return self._reception.newest is not None
 
     def describe(self, what: str) -> None:
-        """What the page says about the run, to those who come from now on."""
+        """Set what the page says about the run to those who come from now on."""
         self._what = what
 
     def end(self, words: str) -> None:
@@ -223,7 +222,7 @@ class Demonstrator:
             self._loop = None
 
     def take(self, data: bytes, sender: tuple[str, int]) -> None:
-        """A datagram has arrived."""
+        """Take in a datagram that has arrived."""
         arrival = self._reception.take(data, sender, time.monotonic())
         if arrival is None:
             return
@@ -261,7 +260,7 @@ class Demonstrator:
             listener.cancel()
 
     def _answer(self, connection: ServerConnection, request: Request) -> Response | None:
-        """The page, or None for a WebSocket, which is for this server's own page only.
+        """Return the page, or None for a WebSocket, which is for this server's own page only.
 
         That is a page of the same origin at an address of this machine. A name is not enough: whoever owns
         one can have it resolved to this machine for a page of theirs.
@@ -310,7 +309,7 @@ async def _send(connection: ServerConnection, viewer: Viewer) -> None:
 
 
 async def _discard(connection: ServerConnection, viewer: Viewer) -> None:
-    """A page has nothing to say; that it went away is noticed here, too."""
+    """Ignore what a page says; that it went away is noticed here, too."""
     with contextlib.suppress(ConnectionClosed):
         async for _ in connection:
             pass
@@ -324,7 +323,7 @@ def _reached_at(page_at: Address) -> str:
 
 
 def _is_of_this_machine(host: str | None) -> bool:
-    """Whether a request's Host is an address in numbers, or a name that this machine has given itself."""
+    """Return whether a request's Host is an address in numbers, or this machine's own name."""
     name = urlsplit(f"//{host or ''}").hostname or ""
     own = socket.gethostname().lower()
     if name in ("localhost", own, f"{own}.local"):
@@ -337,7 +336,7 @@ def _is_of_this_machine(host: str | None) -> bool:
 
 
 def _quiet() -> logging.Logger:
-    """Whoever connects and says something else is nothing that a person must hear of."""
+    """Keep quiet about whoever connects and says something else."""
     logger = logging.getLogger("tautochrone.tire.demonstrator")
     logger.addHandler(logging.NullHandler())
     logger.propagate = False
@@ -352,10 +351,6 @@ def demonstrate(page_at: Address, receives_at: Address, *, from_start: bool) -> 
         page_at: of the page.
         receives_at: where datagrams arrive.
         from_start: no probe sends before the block begins: what is missing at the beginning was lost.
-
-    Raises:
-        UsageError: an address or a port can't be had.
-        NotPermittedError: a port needs rights.
     """
     with contextlib.ExitStack() as stack:
         web, page_at = address.listen("--listen", page_at)
