@@ -4,21 +4,8 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import made
-from tautochrone.answer.document import (
-    Block,
-    Document,
-    Drawing,
-    Grounds,
-    Sentence,
-    Statements,
-    TypedCell,
-    TypedTable,
-    columns,
-    count,
-    part,
-    time,
-)
 from tautochrone.answer.document import words as cell
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration
@@ -31,24 +18,24 @@ from tautochrone.lab_diff.window import ReleaseWindow
 _MOST_FUNCTIONS = 12
 
 
-def document(results: DiffResults) -> Document:
+def document(results: DiffResults) -> doc.Document:
     """Tell where the two differ, and what held the worst release up."""
     manifests = tuple(results.manifests)
     names = tuple(results.name(side) for side in SIDES)
     closely = [f"{side} closely: tauto show {one.id}" for side, one in zip(SIDES, manifests, strict=True)]
-    return Document(
+    return doc.Document(
         headline=Later(lambda: results.headline),
         parts=(
-            part("In short", lambda: [Sentence(SAME_INSTANT)], only="page"),
-            part("Where they differ", lambda: _differences(results), id="answers"),
-            part("Latency of each release", lambda: _over_time(results), only="page"),
-            part("How far they are apart", lambda: [steps(results)] if results.differ else []),
-            part("What the kernel was doing", lambda: _explanation(results), id="explanation"),
-            part("The calls", lambda: _calls(results), only="page"),
-            part("The worst release", lambda: filter(None, (functions(results), waits(results)))),
-            part("What next", lambda: [Sentence(one, "note") for one in closely], only="text"),
+            doc.part("In short", lambda: [doc.Sentence(SAME_INSTANT)], only="page"),
+            doc.part("Where they differ", lambda: _differences(results), id="answers"),
+            doc.part("Latency of each release", lambda: _over_time(results), only="page"),
+            doc.part("How far they are apart", lambda: [steps(results)] if results.differ else []),
+            doc.part("What the kernel was doing", lambda: _explanation(results), id="explanation"),
+            doc.part("The calls", lambda: _calls(results), only="page"),
+            doc.part("The worst release", lambda: filter(None, (functions(results), waits(results)))),
+            doc.part("What next", lambda: [doc.Sentence(one, "note") for one in closely], only="text"),
         ),
-        grounds=Grounds(
+        grounds=doc.Grounds(
             manifests,
             places=tuple(zip(SIDES, names, strict=True)),
             heads=(("Side", False), ("Machine", False), ("What", False)),
@@ -64,38 +51,38 @@ def document(results: DiffResults) -> Document:
     )
 
 
-def _differences(results: DiffResults) -> Iterator[Block]:
+def _differences(results: DiffResults) -> Iterator[doc.Block]:
     yield machines(results)
-    yield Statements(tuple(map(Sentence, results.differences())))
+    yield doc.Statements(tuple(map(doc.Sentence, results.differences())))
 
 
-def _over_time(results: DiffResults) -> list[Block]:
+def _over_time(results: DiffResults) -> list[doc.Block]:
     from tautochrone.lab_diff import charts
 
-    return [Drawing(made("Latency of each release", lambda: charts.latencies(results)))]
+    return [doc.Drawing(made("Latency of each release", lambda: charts.latencies(results)))]
 
 
-def _explanation(results: DiffResults) -> list[Block]:
-    found = tuple(map(Sentence, results.explanation()))
-    return [Statements(found)] if found else []
+def _explanation(results: DiffResults) -> list[doc.Block]:
+    found = tuple(map(doc.Sentence, results.explanation()))
+    return [doc.Statements(found)] if found else []
 
 
-def _calls(results: DiffResults) -> list[Block]:
+def _calls(results: DiffResults) -> list[doc.Block]:
     from tautochrone.lab_diff import charts
 
     drawn = charts.calls(results)
-    return [] if drawn is None else [Drawing(drawn)]
+    return [] if drawn is None else [doc.Drawing(drawn)]
 
 
-def machines(results: DiffResults) -> TypedTable:
+def machines(results: DiffResults) -> doc.TypedTable:
     """Return A and B."""
-    heads = columns(
+    heads = doc.columns(
         "", "machine", "kernel", "releases", "missed", "median", "worst", "at release", "the other there"
     )
-    return TypedTable("", heads, tuple(_machine(results, side) for side in SIDES))
+    return doc.TypedTable("", heads, tuple(_machine(results, side) for side in SIDES))
 
 
-def _machine(results: DiffResults, side: str) -> tuple[TypedCell, ...]:
+def _machine(results: DiffResults, side: str) -> tuple[doc.TypedCell, ...]:
     loop = results.loop(side)
     other = results.loop(SIDES[1 - SIDES.index(side)])
     virtual = results.manifests[SIDES.index(side)].conditions.virtual
@@ -104,71 +91,71 @@ def _machine(results: DiffResults, side: str) -> tuple[TypedCell, ...]:
     return (
         cell(side),
         cell(results.question.name(side)),
-        TypedCell(virtual.release if virtual is not None else None),
-        count(len(loop.latency_ns)),
-        count(loop.missed),
-        time(float(sorted(served.tolist())[len(served) // 2]) if len(served) else None),
-        _latency(loop.worst_ns) if found else time(None),
-        count(loop.worst),
-        _latency(other.latency(loop.worst)) if loop.worst is not None else time(None),
+        doc.TypedCell(virtual.release if virtual is not None else None),
+        doc.count(len(loop.latency_ns)),
+        doc.count(loop.missed),
+        doc.time(float(sorted(served.tolist())[len(served) // 2]) if len(served) else None),
+        _latency(loop.worst_ns) if found else doc.time(None),
+        doc.count(loop.worst),
+        _latency(other.latency(loop.worst)) if loop.worst is not None else doc.time(None),
     )
 
 
-def _latency(ns: int | None) -> TypedCell:
-    return TypedCell(ns, "ns", latency(ns))
+def _latency(ns: int | None) -> doc.TypedCell:
+    return doc.TypedCell(ns, "ns", latency(ns))
 
 
-def steps(results: DiffResults) -> TypedTable:
+def steps(results: DiffResults) -> doc.TypedTable:
     """Say from where on they differ by how much."""
     one = results.worst
-    heads = columns("more than", "first at release", "after", "on A", "on B", "releases", "of")
+    heads = doc.columns("more than", "first at release", "after", "on A", "on B", "releases", "of")
     rows = []
     for step in one.steps:
-        where = (TypedCell(None, "count", "none"), *[cell("")] * 3)
+        where = (doc.TypedCell(None, "count", "none"), *[cell("")] * 3)
         if (first := step.first) is not None:
             both = (_latency(loop.latency(first)) for loop in (one.a, one.b))
-            where = (count(first), time(first * one.a.period_ns), *both)
-        rows.append((time(step.more_than_ns), *where, count(step.count), count(one.compared)))
+            where = (doc.count(first), doc.time(first * one.a.period_ns), *both)
+        rows.append((doc.time(step.more_than_ns), *where, doc.count(step.count), doc.count(one.compared)))
     note = "A release that one of them missed differs by more than any of these."
-    return TypedTable("How far they are apart", heads, tuple(rows), (note,))
+    return doc.TypedTable("How far they are apart", heads, tuple(rows), (note,))
 
 
-def waits(results: DiffResults) -> TypedTable | None:
+def waits(results: DiffResults) -> doc.TypedTable | None:
     """Return the worst release of each run whose stacks were noted; None: there is none."""
-    heads = columns(
+    heads = doc.columns(
         "", "release", "latency", "untraced worst", "interrupts off", "not preempted", "switch and return",
         "inside", "of task",
     )  # fmt: skip
     rows = tuple(_rows_of_waits(results))
     title = "The worst release, with stacks noted"
-    return TypedTable(title, heads, rows, (NOT_THE_RESULT,)) if rows else None
+    return doc.TypedTable(title, heads, rows, (NOT_THE_RESULT,)) if rows else None
 
 
-def _rows_of_waits(results: DiffResults) -> Iterator[tuple[TypedCell, ...]]:
+def _rows_of_waits(results: DiffResults) -> Iterator[tuple[doc.TypedCell, ...]]:
     for side in SIDES:
         window = results.worst_window(side)
         if window is None:
             continue
         yield (
             cell(results.name(side)),
-            count(window.number),
-            time(window.latency_ns),
+            doc.count(window.number),
+            doc.time(window.latency_ns),
             _latency(results.loop(side).worst_ns),
-            time(window.before_waking_ns),
-            time(window.before_switch_ns),
-            time(window.after_switch_ns),
+            doc.time(window.before_waking_ns),
+            doc.time(window.before_switch_ns),
+            doc.time(window.after_switch_ns),
             _inside(window),
-            TypedCell(window.task or None),
+            doc.TypedCell(window.task or None),
         )
 
 
-def _inside(window: ReleaseWindow) -> TypedCell:
+def _inside(window: ReleaseWindow) -> doc.TypedCell:
     if window.chain:
         return cell(window.chain[-1])
-    return TypedCell("a program, or idle" if window.waking else None)
+    return doc.TypedCell("a program, or idle" if window.waking else None)
 
 
-def functions(results: DiffResults) -> TypedTable | None:
+def functions(results: DiffResults) -> doc.TypedTable | None:
     """Return what the timed functions took of the worst release; None: none was timed."""
     timed = results.timed
     if timed is None or not timed.shares:
@@ -177,9 +164,9 @@ def functions(results: DiffResults) -> TypedTable | None:
     rows = tuple(
         (
             cell(one.function),
-            time(one.self_ns),
-            time(one.total_ns),
-            count(one.calls),
+            doc.time(one.self_ns),
+            doc.time(one.total_ns),
+            doc.count(one.calls),
             cell(one.chain[-2] if len(one.chain) > 1 else "-"),
         )
         for one in timed.shares[:_MOST_FUNCTIONS]
@@ -192,8 +179,8 @@ def functions(results: DiffResults) -> TypedTable | None:
         "What a function called and is not among them counts as its own."
     )
     title = f"The worst release of {results.name(results.slower)}, with timed calls"
-    heads = columns("function", "by itself", "with its callees", "calls", "called by")
-    return TypedTable(title, heads, rows, (note,))
+    heads = doc.columns("function", "by itself", "with its callees", "calls", "called by")
+    return doc.TypedTable(title, heads, rows, (note,))
 
 
 def as_table(results: DiffResults) -> dict[str, object]:

@@ -8,29 +8,11 @@ from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts import rows
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.middleware import charts
+from tautochrone.middleware import latency_judge as latency
+from tautochrone.middleware import throughput_tables as throughput
 from tautochrone.middleware.charts import CallPoint, RatePoint
 from tautochrone.middleware.lanes import rate, signs, value_of
-from tautochrone.middleware.latency_judge import (
-    RESPONSE,
-    ROUND_TRIP,
-    LatencyLane,
-    Role,
-    average,
-    high_of,
-    jitter,
-    low_of,
-    places_of,
-)
 from tautochrone.middleware.throughput_judge import Kind, name_of
-from tautochrone.middleware.throughput_tables import (
-    MOST_IN_FULL,
-    WAYS,
-    ThroughputLane,
-    answered,
-    drained,
-    kinds_of,
-    of_lane,
-)
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY, SEQUENCES, TWO_WAY
 
@@ -51,27 +33,30 @@ _AXES = {
 _TYPICAL = "The scale of time is logarithmic: what rises in proportion rises alike everywhere."
 
 
-def latency_figures(lanes: Sequence[LatencyLane], prefix: str) -> list[Figure]:
+def latency_figures(lanes: Sequence[latency.LatencyLane], prefix: str) -> list[Figure]:
     """Draw calls over the number of clients where that differs; otherwise how long they took."""
     if len({run.clients for lane in lanes for run in lane.runs}) < 2:
         return list(_spread(lanes, prefix))
     middle: list[tuple[str, str, _What]] = [
-        ("average", "average (Figure 4)", average),
-        ("jitter", "jitter, the standard deviation (Figures 5 and 6)", jitter),
+        ("average", "average (Figure 4)", latency.average),
+        ("jitter", "jitter, the standard deviation (Figures 5 and 6)", latency.jitter),
     ]
     late: list[tuple[str, str, _What]] = [
         ("rare", "99 %", lambda one: value_of(one, 0.99)),
         ("worst", "worst", lambda one: float(one.maximum)),
     ]
-    low: list[tuple[str, str, _What]] = [("average", "average", average), ("jitter", "jitter", jitter)]
-    rare = any(_points(lanes, high_of, late[0][2]))
+    low: list[tuple[str, str, _What]] = [
+        ("average", "average", latency.average),
+        ("jitter", "jitter", latency.jitter),
+    ]
+    rare = any(_points(lanes, latency.high_of, late[0][2]))
     return [
-        *_figure(lanes, f"{prefix}-c0", "C0", high_of, middle, _TYPICAL),
+        *_figure(lanes, f"{prefix}-c0", "C0", latency.high_of, middle, _TYPICAL),
         *_figure(
             lanes,
             f"{prefix}-c0",
             "C0, rare and worst round trips" if rare else "C0, worst round trips",
-            high_of,
+            latency.high_of,
             late,
             "What a feasible schedule has to reckon with. The worst of a run is no bound for the next one; "
             "of several runs, the line goes through their mean.",
@@ -80,7 +65,7 @@ def latency_figures(lanes: Sequence[LatencyLane], prefix: str) -> list[Figure]:
             lanes,
             f"{prefix}-low",
             "The lower-priority clients",
-            low_of,
+            latency.low_of,
             low,
             "All calls of all lower clients together. These are expected to rise: the clients compete.",
         ),
@@ -88,10 +73,10 @@ def latency_figures(lanes: Sequence[LatencyLane], prefix: str) -> list[Figure]:
 
 
 def _figure(
-    lanes: Sequence[LatencyLane],
+    lanes: Sequence[latency.LatencyLane],
     prefix: str,
     title: str,
-    of: Role,
+    of: latency.Role,
     parts: Sequence[tuple[str, str, _What]],
     caption: str,
 ) -> Iterator[Figure]:
@@ -120,16 +105,16 @@ def _figure(
     yield Figure(title, panels, (caption, *dots), signs(lanes))
 
 
-def _points(lanes: Sequence[LatencyLane], of: Role, what: _What) -> Iterator[CallPoint]:
+def _points(lanes: Sequence[latency.LatencyLane], of: latency.Role, what: _What) -> Iterator[CallPoint]:
     for lane in lanes:
-        for place in places_of(lane):
+        for place in latency.places_of(lane):
             values = [value for one in place.all(of) if (value := what(one)) is not None]
             if values:
                 mean = sum(values) / len(values)
                 yield CallPoint(lane.name, lane.mark, place.clients, mean, tuple(values))
 
 
-def _spread(lanes: Sequence[LatencyLane], prefix: str) -> Iterator[Figure]:
+def _spread(lanes: Sequence[latency.LatencyLane], prefix: str) -> Iterator[Figure]:
     """Draw median, 99 % and worst of C0 and of the lower clients, sent and from the release."""
     lines: dict[str, list[rows.SummaryLine]] = {}
     several = sum(len(lane.runs) for lane in lanes) > 1
@@ -137,7 +122,10 @@ def _spread(lanes: Sequence[LatencyLane], prefix: str) -> Iterator[Figure]:
         for number, run in enumerate(lane.runs):
             which = f"run {number + 1}" if len(lane.runs) > 1 else ""
             for role, clients in (("C0", run.high), ("lower clients", run.low)):
-                for measure, words in ((ROUND_TRIP, "round trip"), (RESPONSE, "from the release")):
+                for measure, words in (
+                    (latency.ROUND_TRIP, "round trip"),
+                    (latency.RESPONSE, "from the release"),
+                ):
                     summary = clients.measured.get(measure) if clients else None
                     if summary is None:
                         continue
@@ -171,21 +159,21 @@ def _spread(lanes: Sequence[LatencyLane], prefix: str) -> Iterator[Figure]:
 _TICK = "M10 1h2v10h-2z"
 
 
-def throughput_figures(lanes: Sequence[ThroughputLane], prefix: str) -> list[Figure]:
+def throughput_figures(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> list[Figure]:
     """Return all of them; none where nothing was measured."""
     return [*_by_type(lanes, prefix), *_by_length(lanes, prefix), *_calls(lanes, prefix)]
 
 
-def _by_type(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]:
-    plain = [kind for kind in kinds_of(lanes) if not kind[1]]
-    found = {direction: list(_dots(lanes, direction, plain)) for direction in WAYS}
+def _by_type(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> Iterator[Figure]:
+    plain = [kind for kind in throughput.kinds_of(lanes) if not kind[1]]
+    found = {direction: list(_dots(lanes, direction, plain)) for direction in throughput.WAYS}
     drawn = [dot for dots in found.values() for dot in dots]
     if not drawn:
         return
     panels = tuple(
         Panel(
             PanelPlace(f"{prefix}-{direction}"),
-            WAYS[direction],
+            throughput.WAYS[direction],
             charts.rates_by_type(dots, within=charts.span_of_rates(dots), title=charts.OPERATIONS),
         )
         for direction, dots in found.items()
@@ -203,28 +191,28 @@ def _by_type(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]:
     yield Figure("Operations per second, as Figure 2 of schmidt2002", panels, tuple(caption), tuple(key))
 
 
-def _by_length(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]:
-    kinds = [kind for kind in kinds_of(lanes) if kind[1]]
+def _by_length(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> Iterator[Figure]:
+    kinds = [kind for kind in throughput.kinds_of(lanes) if kind[1]]
     lengths = sorted({length for _, length in kinds})
     if len(lengths) < 2:
         return
     found = {
         (kind, direction): list(_dots(lanes, direction, [one for one in kinds if one[0] == kind]))
         for kind in SEQUENCES
-        for direction in WAYS
+        for direction in throughput.WAYS
     }
     drawn = [dot for dots in found.values() for dot in dots]
     if not drawn:
         return
     within = {
         way: charts.span_of_rates(own)
-        for way in WAYS
+        for way in throughput.WAYS
         if (own := [one for key in found if key[1] == way for one in found[key]])
     }
     panels = tuple(
         Panel(
             PanelPlace(f"{prefix}-lengths-{kind}-{direction}"),
-            f"{kind}, {WAYS[direction]}",
+            f"{kind}, {throughput.WAYS[direction]}",
             charts.rates_by_length(dots, within=within[direction], lengths=lengths, title=charts.OPERATIONS),
         )
         for (kind, direction), dots in found.items()
@@ -237,11 +225,13 @@ def _by_length(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]
     yield Figure("Sequences by length", panels, caption, signs(lanes))
 
 
-def _dots(lanes: Sequence[ThroughputLane], direction: str, kinds: Sequence[Kind]) -> Iterator[RatePoint]:
+def _dots(
+    lanes: Sequence[throughput.ThroughputLane], direction: str, kinds: Sequence[Kind]
+) -> Iterator[RatePoint]:
     for kind in kinds:
         for lane in lanes:
-            held = of_lane(lane, direction, kind)
-            through, left = drained(held), answered(held)
+            held = throughput.of_lane(lane, direction, kind)
+            through, left = throughput.drained(held), throughput.answered(held)
             if through is None or left is None:
                 continue
             sent = left.value if direction == ONE_WAY else None
@@ -250,12 +240,12 @@ def _dots(lanes: Sequence[ThroughputLane], direction: str, kinds: Sequence[Kind]
             yield RatePoint(lane.name, lane.mark, name_of(*kind), *rates, sent, kind[1], words)
 
 
-def _calls(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]:
+def _calls(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> Iterator[Figure]:
     """Draw the calls of every type of each lane; of many lanes those with an octet."""
     panels: list[tuple[PanelPlace, str, list[rows.SummaryLine]]] = []
-    if len(lanes) <= MOST_IN_FULL:
+    if len(lanes) <= throughput.MOST_IN_FULL:
         for at, lane in enumerate(lanes):
-            lines = [line for kind in kinds_of([lane]) for line in _two_way(lane, kind)]
+            lines = [line for kind in throughput.kinds_of([lane]) for line in _two_way(lane, kind)]
             panels.append((PanelPlace(f"{prefix}-calls", at), lane.name if len(lanes) > 1 else "", lines))
     else:
         lines = [line for lane in lanes for line in _two_way(lane, ("octet", 0), lane.in_two_lines())]
@@ -278,8 +268,8 @@ def _calls(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]:
         yield Figure("How long a two-way call took", drawn, caption, rows.key_of(rows.SUMMARY_MARKS))
 
 
-def _two_way(lane: ThroughputLane, kind: Kind, name: str = "") -> Iterator[rows.SummaryLine]:
+def _two_way(lane: throughput.ThroughputLane, kind: Kind, name: str = "") -> Iterator[rows.SummaryLine]:
     """Draw the calls of a type in the first run of a lane that has it."""
-    for row in of_lane(lane, TWO_WAY, kind)[:1]:
+    for row in throughput.of_lane(lane, TWO_WAY, kind)[:1]:
         if row.summary is not None:
             yield rows.SummaryLine(name or row.name, row.summary, rank=lane.mark.of)

@@ -9,21 +9,8 @@ from tautochrone.answer.document import TypedCell, TypedTable, columns, count, m
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
+from tautochrone.middleware import latency_judge as latency
 from tautochrone.middleware.lanes import SHOWN, mean_and_interval, quantile, too_few, value_of, with_interval
-from tautochrone.middleware.latency_judge import (
-    MEASURES,
-    RELEASE,
-    RESPONSE,
-    ROUND_TRIP,
-    Clients,
-    LatencyLane,
-    LatencyPlace,
-    LatencyRun,
-    Role,
-    high_of,
-    low_of,
-    places_of,
-)
 from tautochrone.middleware.latency_words import flat
 from tautochrone.statistics.summary import Summary
 
@@ -61,7 +48,7 @@ _REPEATED = (
 )
 
 
-def tables(lanes: Sequence[LatencyLane]) -> list[TypedTable]:
+def tables(lanes: Sequence[latency.LatencyLane]) -> list[TypedTable]:
     """Return C0 and the lower clients by the number of clients; then each run, where there are few."""
     runs = [(lane, run) for lane in lanes for run in lane.runs]
     found: list[TypedTable] = []
@@ -74,16 +61,16 @@ def tables(lanes: Sequence[LatencyLane]) -> list[TypedTable]:
     return found
 
 
-def _over_clients(lane: LatencyLane) -> Iterator[TypedTable]:
+def _over_clients(lane: latency.LatencyLane) -> Iterator[TypedTable]:
     """Yield one lane: a line for each number of lower clients, of C0 and of these."""
-    for title, heads, of in ((_C0, _HIGH, high_of), (_LOWER, _LOW, low_of)):
+    for title, heads, of in ((_C0, _HIGH, latency.high_of), (_LOWER, _LOW, latency.low_of)):
         rows, told = [], []
-        for place in places_of(lane):
-            trip, response = place.worst(of), place.worst(of, RESPONSE)
-            if trip is None and of is low_of:
+        for place in latency.places_of(lane):
+            trip, response = place.worst(of), place.worst(of, latency.RESPONSE)
+            if trip is None and of is latency.low_of:
                 continue
             told.append(trip)
-            late = [_longest(response)] if of is high_of else []
+            late = [_longest(response)] if of is latency.high_of else []
             rows.append(
                 (
                     words(str(place.clients)),
@@ -96,57 +83,59 @@ def _over_clients(lane: LatencyLane) -> Iterator[TypedTable]:
                 )
             )
         if rows:
-            own = (_JITTER, _RELEASED, _MISSED) if of is high_of else (_LOW_TOGETHER,)
+            own = (_JITTER, _RELEASED, _MISSED) if of is latency.high_of else (_LOW_TOGETHER,)
             repeated = (_REPEATED,) if _repeated([lane]) else ()
             yield TypedTable(
                 f"{title} in us, {lane.name}", heads, tuple(rows), (*own, *repeated, *too_few(told))
             )
 
 
-def _side_by_side(lanes: Sequence[LatencyLane]) -> Iterator[TypedTable]:
+def _side_by_side(lanes: Sequence[latency.LatencyLane]) -> Iterator[TypedTable]:
     """Make a line for each of several lanes, a column for each number of lower clients."""
     repeated = (_OVER_RUNS,) if _repeated(lanes) else ()
     yield from _columns(
         lanes,
         f"{_C0}: average (jitter) in us (Figures 4 to 6 of schmidt2002)",
-        high_of,
-        lambda place: _beside(*_middle(place.all(high_of))),
+        latency.high_of,
+        lambda place: _beside(*_middle(place.all(latency.high_of))),
         (_COLUMNS, _JITTER, *repeated),
     )
-    worst = [one for lane in lanes for place in places_of(lane) if (one := place.worst(high_of))]
+    worst = [
+        one for lane in lanes for place in latency.places_of(lane) if (one := place.worst(latency.high_of))
+    ]
     if any(value_of(one, q) is not None for one in worst for q in (0.99, 0.999)):
         yield from _columns(
             lanes,
             f"{_C0}: 99 % (99.9 %) in us",
-            high_of,
-            lambda place: _beside(*(quantile(place.worst(high_of), q) for q in (0.99, 0.999))),
+            latency.high_of,
+            lambda place: _beside(*(quantile(place.worst(latency.high_of), q) for q in (0.99, 0.999))),
             (*too_few(worst), *((_OF_WORST,) if repeated else ())),
         )
     yield from _columns(
         lanes,
         f"{_C0}: worst round trip (worst from the release) in us",
-        high_of,
-        lambda place: _beside(_worst(place, ROUND_TRIP), _worst(place, RESPONSE)),
-        (_RELEASED, *too_few(worst), *_calls_and_misses(lanes, high_of)),
+        latency.high_of,
+        lambda place: _beside(_worst(place, latency.ROUND_TRIP), _worst(place, latency.RESPONSE)),
+        (_RELEASED, *too_few(worst), *_calls_and_misses(lanes, latency.high_of)),
     )
     yield from _columns(
         lanes,
         f"{_LOWER}: average (jitter) in us",
-        low_of,
-        lambda place: _beside(*_middle(place.all(low_of))),
-        (_LOW_TOGETHER, *_calls_and_misses(lanes, low_of)),
+        latency.low_of,
+        lambda place: _beside(*_middle(place.all(latency.low_of))),
+        (_LOW_TOGETHER, *_calls_and_misses(lanes, latency.low_of)),
     )
 
 
 def _columns(
-    lanes: Sequence[LatencyLane],
+    lanes: Sequence[latency.LatencyLane],
     title: str,
-    of: Role,
-    cell: Callable[[LatencyPlace], TypedCell],
+    of: latency.Role,
+    cell: Callable[[latency.LatencyPlace], TypedCell],
     notes: Sequence[str],
 ) -> Iterator[TypedTable]:
     """Yield one number of each place, where there is one."""
-    there = [[place for place in places_of(lane) if place.all(of)] for lane in lanes]
+    there = [[place for place in latency.places_of(lane) if place.all(of)] for lane in lanes]
     clients = sorted({place.clients for places in there for place in places})
     rows = []
     for lane, places in zip(lanes, there, strict=True):
@@ -162,22 +151,22 @@ def _beside(first: TypedCell, second: TypedCell) -> TypedCell:
     return replace(first, text=f"{first.shown} ({second.shown})")
 
 
-def _worst(place: LatencyPlace, measure: str) -> TypedCell:
-    return _longest(place.worst(high_of, measure))
+def _worst(place: latency.LatencyPlace, measure: str) -> TypedCell:
+    return _longest(place.worst(latency.high_of, measure))
 
 
 def _longest(summary: Summary | None) -> TypedCell:
     return micros(None if summary is None else summary.maximum)
 
 
-def _calls_and_misses(lanes: Sequence[LatencyLane], of: Role) -> Iterator[str]:
+def _calls_and_misses(lanes: Sequence[latency.LatencyLane], of: latency.Role) -> Iterator[str]:
     """Say how many calls a number rests on, and which have none."""
-    counts = {one.count for lane in lanes for place in places_of(lane) for one in place.all(of)}
+    counts = {one.count for lane in lanes for place in latency.places_of(lane) for one in place.all(of)}
     if counts:
         span = f"{min(counts):,}" if len(counts) == 1 else f"{min(counts):,} to {max(counts):,}"
         yield f"{span} calls in each run."
     for lane in lanes:
-        for place in places_of(lane):
+        for place in latency.places_of(lane):
             if missed := place.missed(of):
                 beside = plural(place.clients, "lower client")
                 yield f"{lane.name}, {beside}: {missed:,} calls missed; they are in no number."
@@ -197,12 +186,12 @@ def _jitter_of(summary: Summary) -> TypedCell:
     return micros(summary.standard_deviation if summary.count > 1 else None)
 
 
-def _one(run: LatencyRun, lane: LatencyLane, *, several: bool) -> Iterator[TypedTable]:
+def _one(run: latency.LatencyRun, lane: latency.LatencyLane, *, several: bool) -> Iterator[TypedTable]:
     """Yield every measure of C0 and of the lower clients, then the clients one by one."""
     name = f"{lane.name}, {plural(run.clients, 'lower client')}"
     rows, told = [], []
     for clients in filter(None, (run.high, run.low)):
-        for measure, said in MEASURES.items():
+        for measure, said in latency.MEASURES.items():
             summary = clients.measured.get(measure)
             if summary is None:
                 continue
@@ -219,7 +208,7 @@ def _one(run: LatencyRun, lane: LatencyLane, *, several: bool) -> Iterator[Typed
             )
     notes = [
         _JITTER,
-        *([_RELEASED] if any(RESPONSE in one.measured for one in (run.high, run.low) if one) else []),
+        *([_RELEASED] if any(latency.RESPONSE in one.measured for one in (run.high, run.low) if one) else []),
     ]
     notes += [*too_few(told), *_rates(run), *_lost(run), *_variance(run), *_late(run)]
     yield TypedTable(f"Latency and jitter in us, {name}", _ONE, tuple(rows), tuple(notes))
@@ -227,7 +216,7 @@ def _one(run: LatencyRun, lane: LatencyLane, *, several: bool) -> Iterator[Typed
         yield _each(run, name if several else "")
 
 
-def _each(run: LatencyRun, name: str) -> TypedTable:
+def _each(run: latency.LatencyRun, name: str) -> TypedTable:
     shown, left = _some(run.each)
     rows = tuple((words(one.name), *_trips(one.round_trip), count(one.missed)) for one in shown)
     rest = (
@@ -247,7 +236,7 @@ def _trips(found: Summary | None) -> tuple[TypedCell, ...]:
     return *middle, micros(found.maximum), count(found.count)
 
 
-def _some(each: Sequence[Clients]) -> tuple[list[Clients], int]:
+def _some(each: Sequence[latency.Clients]) -> tuple[list[latency.Clients], int]:
     """Return all, or of many the most and the least urgent ones and those with the worst calls."""
     if len(each) <= 2 * _MOST_EACH:
         return list(each), 0
@@ -256,7 +245,7 @@ def _some(each: Sequence[Clients]) -> tuple[list[Clients], int]:
     return kept, len(each) - len(kept)
 
 
-def _rates(run: LatencyRun) -> Iterator[str]:
+def _rates(run: latency.LatencyRun) -> Iterator[str]:
     said = [
         f"{one.name} {'calls' if one.count == 1 else 'call'} every {format_duration(one.period_ns)}"
         for one in filter(None, (run.high, run.low))
@@ -266,7 +255,7 @@ def _rates(run: LatencyRun) -> Iterator[str]:
         yield f"{'; '.join(said)}."
 
 
-def _lost(run: LatencyRun) -> Iterator[str]:
+def _lost(run: latency.LatencyRun) -> Iterator[str]:
     for one in filter(None, (run.high, run.low)):
         if one.missed:
             yield (
@@ -276,7 +265,7 @@ def _lost(run: LatencyRun) -> Iterator[str]:
             yield f"{one.name}: the times of {one.dropped:,} calls were lost, because a buffer was full."
 
 
-def _variance(run: LatencyRun) -> Iterator[str]:
+def _variance(run: latency.LatencyRun) -> Iterator[str]:
     said = [
         f"{one.name} {_variance_us2(one.round_trip)} us^2"
         for one in filter(None, (run.high, run.low))
@@ -291,9 +280,11 @@ def _variance_us2(summary: Summary) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
-def _late(run: LatencyRun) -> Iterator[str]:
+def _late(run: latency.LatencyRun) -> Iterator[str]:
     """Say where round trips by themselves would hide how late calls were answered."""
-    trip, response, release = (run.high.measured.get(name) for name in (ROUND_TRIP, RESPONSE, RELEASE))
+    trip, response, release = (
+        run.high.measured.get(name) for name in (latency.ROUND_TRIP, latency.RESPONSE, latency.RELEASE)
+    )
     if trip is None or response is None or release is None:
         return
     if response.maximum > 2 * trip.maximum:
@@ -304,5 +295,5 @@ def _late(run: LatencyRun) -> Iterator[str]:
         )
 
 
-def _repeated(lanes: Sequence[LatencyLane]) -> bool:
-    return any(len(place.runs) > 1 for lane in lanes for place in places_of(lane))
+def _repeated(lanes: Sequence[latency.LatencyLane]) -> bool:
+    return any(len(place.runs) > 1 for lane in lanes for place in latency.places_of(lane))

@@ -12,23 +12,15 @@ from tautochrone.experiments.middleware import BOTH, FREE, PLACES
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.grid import chosen_of, grid_document
 from tautochrone.measure.ranges import parse_counts
-from tautochrone.target.middleware import (
-    DIRECTIONS,
-    FOOTPRINT,
-    LATENCY,
-    SEQUENCES,
-    THROUGHPUT,
-    TRANSPORTS,
-    TYPES,
-)
+from tautochrone.target import middleware
 from tautochrone.target.target import Target
 
 ALL = "all"
 BOTH_PLACES = ",".join(PLACES[:2])
 _TITLES = {
-    THROUGHPUT: "Middleware: throughput",
-    LATENCY: "Middleware: latency under lower-priority clients",
-    FOOTPRINT: "Middleware: memory footprint",
+    middleware.THROUGHPUT: "Middleware: throughput",
+    middleware.LATENCY: "Middleware: latency under lower-priority clients",
+    middleware.FOOTPRINT: "Middleware: memory footprint",
 }
 _MOST_CLIENTS = 255
 _LONGEST, _MOST_LENGTHS = 4_194_304, 24
@@ -74,7 +66,7 @@ def _values(option: Option, given: Given) -> Sequence[Value]:
 
 
 def _types(option: str, text: str) -> Sequence[Value]:
-    return (text if text == ALL else ",".join(chosen_of(text, TYPES, option)),)
+    return (text if text == ALL else ",".join(chosen_of(text, middleware.TYPES, option)),)
 
 
 def _lengths(option: str, text: str) -> Sequence[Value]:
@@ -93,7 +85,7 @@ def _lengths(option: str, text: str) -> Sequence[Value]:
 
 
 def _directions(option: str, text: str) -> Sequence[Value]:
-    named = chosen_of(text, (*DIRECTIONS, BOTH), option)
+    named = chosen_of(text, (*middleware.DIRECTIONS, BOTH), option)
     return named if len(named) == 1 else (BOTH,)
 
 
@@ -181,10 +173,10 @@ def see_pinned(places: Sequence[str], cpus: Sequence[int]) -> None:
 
 def _see_sequence(given: Given) -> None:
     types = given.text("types")
-    if types != ALL and not set(SEQUENCES) & {part.strip() for part in types.split(",")}:
+    if types != ALL and not set(middleware.SEQUENCES) & {part.strip() for part in types.split(",")}:
         raise UsageError(
             f"--lengths {given.text('lengths')}: none of the types {types} is a sequence",
-            f"Leave it out, or add {' or '.join(SEQUENCES)} to --types.",
+            f"Leave it out, or add {' or '.join(middleware.SEQUENCES)} to --types.",
         )
 
 
@@ -213,10 +205,10 @@ def transports_of(target: Target) -> tuple[Transport, ...]:
         UsageError: it knows none.
         MeasuringError: the connection was lost.
     """
-    for transport in TRANSPORTS:
+    for transport in middleware.TRANSPORTS:
         with suppress(UsageError):  # then it is listed as one that is not there
             target.provide(transport)
-    answer = target.ask([THROUGHPUT, "--transports"])
+    answer = target.ask([middleware.THROUGHPUT, "--transports"])
     lines = [line.split() for line in answer.text.splitlines()] if answer.exit_code == 0 else []
     found = tuple(
         Transport(words[0], words[1] == _YES, tuple(words[2:]) if words[1] == _NO else ())

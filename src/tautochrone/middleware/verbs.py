@@ -15,17 +15,7 @@ from tautochrone.experiments import EXPERIMENTS, Option
 from tautochrone.experiments.middleware import FREE, OF_SERVER, see_server
 from tautochrone.experiments.tire_threads import cpu_order
 from tautochrone.machine.cpulist import parse_cpu_list
-from tautochrone.middleware.question import (
-    ALL,
-    BOTH_PLACES,
-    chosen_transports,
-    document_of,
-    left_out,
-    options_of,
-    places_of,
-    see_pinned,
-    transports_of,
-)
+from tautochrone.middleware import question
 from tautochrone.target.middleware import FOOTPRINT, LATENCY, THROUGHPUT, TYPES
 
 if TYPE_CHECKING:
@@ -74,10 +64,10 @@ def _options(experiment: str, *own: str | Option, with_times: bool = True) -> tu
         with_times: it has the options about the times of calls.
     """
     table = EXPERIMENTS[experiment].table
-    place = "" if experiment == FOOTPRINT else BOTH_PLACES
+    place = "" if experiment == FOOTPRINT else question.BOTH_PLACES
     times = ("patience", "service-time", "no-memory-lock") if with_times else ()
     return (
-        several(table["transport"], usual="all that are built there", metavar=f"LIST|{ALL}"),
+        several(table["transport"], usual="all that are built there", metavar=f"LIST|{question.ALL}"),
         several(table["place"], usual=place),
         table["cpus"],
         *(table[one] if isinstance(one, str) else one for one in own),
@@ -129,22 +119,26 @@ footprint = verb_of(OPTIONS[FOOTPRINT], OF_GRID, _footprint)
 
 def _measure(experiment: str, typed: Typed) -> None:
     """Measure what is left of the grid, and report on all of it."""
-    options = options_of(experiment, typed.options)  # a slip of the pen is told before a machine is asked
+    options = question.options_of(
+        experiment, typed.options
+    )  # a slip of the pen is told before a machine is asked
     axes = typed.beside.axes()
     options |= _ends_of(typed.options, typed.beside)
-    carry_grid(planned(document_of(experiment, options, axes), typed.options), typed)
+    carry_grid(planned(question.document_of(experiment, options, axes), typed.options), typed)
 
 
 def _ends_of(given: Given, beside: Beside) -> dict[str, Sequence[Value]]:
     """Return transports, places and CPUs on the machine under test; tell what is left out."""
-    places_of(_place(given), (0, 1), "")
+    question.places_of(_place(given), (0, 1), "")
     if (server_on := given.given("server-on")) is not None:
         see_server(server_on, given.given("server-cpus"))
     with beside.target() as target:
-        transports, lacking = chosen_transports(given.given("transport"), transports_of(target))
+        transports, lacking = question.chosen_transports(
+            given.given("transport"), question.transports_of(target)
+        )
         places, cpus = _placed(given, beside, target)
     if lacking:
-        typer.echo(left_out(lacking), err=True)
+        typer.echo(question.left_out(lacking), err=True)
     return {
         "transport": transports,
         "place": places,
@@ -155,7 +149,7 @@ def _ends_of(given: Given, beside: Beside) -> dict[str, Sequence[Value]]:
 def _place(given: Given) -> str | None:
     """Tell where both ends are; None: on one CPU and on two, where there are two."""
     place = given.text("place")
-    return place if given.given("place") or place != BOTH_PLACES else None
+    return place if given.given("place") or place != question.BOTH_PLACES else None
 
 
 def _placed(given: Given, beside: Beside, target: Target) -> tuple[tuple[str, ...], tuple[int, ...] | None]:
@@ -174,11 +168,11 @@ def _placed(given: Given, beside: Beside, target: Target) -> tuple[tuple[str, ..
         if "place" not in given:
             return ("same",), cpus[:1]  # the other end has CPUs of its own
         _see_place_of_server(given, beside)
-    places, told = places_of(_place(given), cpus, because)
+    places, told = question.places_of(_place(given), cpus, because)
     if told:
         typer.echo(told, err=True)
     if named is not None:
-        see_pinned(places, cpus)
+        question.see_pinned(places, cpus)
         return places, cpus
     return places, None if FREE in places or usable.left_open else cpus
 

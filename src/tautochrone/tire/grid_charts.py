@@ -11,31 +11,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from tautochrone.answer.charts import scales, theme
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, Told, literal
-from tautochrone.answer.charts.scales import (
-    Scale,
-    bands,
-    colors,
-    colors_of,
-    dashes,
-    linear,
-    logarithmic,
-    round_numbers,
-    shapes,
-    shapes_of,
-)
 from tautochrone.answer.charts.signs import OUTLINES, STROKE, TILE, Sign, as_in_key
-from tautochrone.answer.charts.theme import (
-    INK,
-    LINE,
-    MUTED,
-    PAPER_TONE,
-    SHAPES,
-    Tone,
-    heat_tone,
-    ink_upon,
-    series_tone,
-)
 from tautochrone.answer.typeset import duration, number
 from tautochrone.base.words import plural
 from tautochrone.tire.grid_results import FastCell, MapCell, Ratio
@@ -94,8 +72,8 @@ def deadline_map(cells: Sequence[MapCell], *, kind: str, rings: Sequence[Publish
     threads = [str(one) for one in sorted({cell.threads for cell in cells}, reverse=True)]
     tiles, scale = tiles_of(nodes)
     row_px = max(_LEAST_ROW_PX, min(_ROW_PX, _MOST_PX // len(threads)))
-    x = Scale(scale.scale, _masses(scale, nodes)).of("low")
-    y = bands("threads", threads, padding=(0.14, 0.1), title="threads", fixed=True)
+    x = scales.Scale(scale.scale, _masses(scale, nodes)).of("low")
+    y = scales.bands("threads", threads, padding=(0.14, 0.1), title="threads", fixed=True)
     told: list[Told] = ["masses", "threads", ("said", "result"), ("worst", "longest response")]
 
     def laid(chosen: Callable[[MapCell], object]) -> Rows:
@@ -103,10 +81,10 @@ def deadline_map(cells: Sequence[MapCell], *, kind: str, rings: Sequence[Publish
         return Rows(rows, x=x, x2="high", y=y)
 
     layers = [
-        laid(lambda cell: not cell.trials).rule(stroke=LINE, strokeWidth=1.5, tooltip=told[:3]),
+        laid(lambda cell: not cell.trials).rule(stroke=theme.LINE, strokeWidth=1.5, tooltip=told[:3]),
         laid(lambda cell: cell.trials).rect(fill=literal("fill"), tooltip=told),
         laid(lambda cell: cell.too_slow).rule(
-            stroke=PAPER_TONE, strokeWidth=2, yOffset=row_px * _STRIKE, tooltip=told
+            stroke=theme.PAPER_TONE, strokeWidth=2, yOffset=row_px * _STRIKE, tooltip=told
         ),
     ]
     if kind == SOFT and len(nodes) <= _MOST_NUMBERS:
@@ -122,16 +100,16 @@ def key_of_map(cells: Sequence[MapCell], kind: str) -> tuple[Sign, ...]:
     if kind == SOFT:
         there = {class_of(missed) for missed in found}
         key += [
-            Sign(f"{_span_words(*span)} missed", path=TILE, tone=heat_tone(at))
+            Sign(f"{_span_words(*span)} missed", path=TILE, tone=theme.heat_tone(at))
             for at, span in enumerate(CLASSES)
             if at in there
         ]
     else:
-        key += [Sign("no deadline missed", path=TILE, tone=heat_tone(0))] if 0 in found else []
-        key += [Sign("at least one missed", path=TILE, tone=INK)] if any(found) else []
+        key += [Sign("no deadline missed", path=TILE, tone=theme.heat_tone(0))] if 0 in found else []
+        key += [Sign("at least one missed", path=TILE, tone=theme.INK)] if any(found) else []
     if any(cell.too_slow for cell in cells):
         most = max(cell.missed or 0 for cell in cells if cell.too_slow)
-        tone = INK if kind == HARD else heat_tone(class_of(most))
+        tone = theme.INK if kind == HARD else theme.heat_tone(class_of(most))
         key.append(Sign("even the fastest step is longer than the period", path=_STRUCK_TILE, tone=tone))
     if any(not cell.trials for cell in cells):
         key.append(Sign("not measured", path=_LINE))
@@ -150,7 +128,7 @@ def _describe_map(cells: Sequence[MapCell], kind: str) -> str:
     return f"A {kind} map of missed deadlines over masses and threads. {'; '.join(said)}."
 
 
-def tiles_of(nodes: Sequence[int]) -> tuple[dict[int, Tile], Scale]:
+def tiles_of(nodes: Sequence[int]) -> tuple[dict[int, Tile], scales.Scale]:
     """Return where the tiles of these numbers of masses stand, and the scale that holds them.
 
     It is logarithmic where the numbers grow by factors rather than by steps.
@@ -180,13 +158,13 @@ def tiles_of(nodes: Sequence[int]) -> tuple[dict[int, Tile], Scale]:
     return tiles, masses_scale(low, high, by_factors=by_factors)
 
 
-def masses_scale(low: float, high: float, *, by_factors: bool, **axis: Any) -> Scale:
+def masses_scale(low: float, high: float, *, by_factors: bool, **axis: Any) -> scales.Scale:
     """Return a scale from one number of masses to another; ``axis`` as of `scales.linear`."""
     axis = {"format": ",d", "labelOverlap": "greedy", "labelSeparation": 8, **axis}
     if by_factors:
-        return logarithmic(low, high, "masses", **axis)
-    made = linear(low, high, "masses", **axis)
-    return Scale({**made.scale, "type": "linear", "zero": False}, made.axis)
+        return scales.logarithmic(low, high, "masses", **axis)
+    made = scales.linear(low, high, "masses", **axis)
+    return scales.Scale({**made.scale, "type": "linear", "zero": False}, made.axis)
 
 
 def grows_by_factors(nodes: Sequence[int]) -> bool:
@@ -202,13 +180,13 @@ def grows_by_factors(nodes: Sequence[int]) -> bool:
     return uneven([math.log(one) for one in nodes]) < uneven([float(one) for one in nodes])
 
 
-def _masses(scale: Scale, nodes: Sequence[int]) -> Mapping[str, object]:
+def _masses(scale: scales.Scale, nodes: Sequence[int]) -> Mapping[str, object]:
     """Name the numbers of masses themselves where they are few: round ones stand between the tiles."""
     ticks: Sequence[float] = ()
     if len(nodes) <= _MOST_NUMBERS:
         ticks = nodes
     elif scale.scale["type"] == "log":
-        ticks = round_numbers(scale.low, scale.high)
+        ticks = scales.round_numbers(scale.low, scale.high)
     return {**(scale.axis or {}), **({"values": list(ticks)} if ticks else {"tickCount": 6})}
 
 
@@ -217,10 +195,10 @@ def class_of(missed: int) -> int:
     return next(at for at, (_, last) in enumerate(CLASSES) if last is None or missed <= last)
 
 
-def _fill(missed: int, kind: str) -> Tone:
+def _fill(missed: int, kind: str) -> theme.Tone:
     if kind == SOFT:
-        return heat_tone(class_of(missed))
-    return INK if missed else heat_tone(0)
+        return theme.heat_tone(class_of(missed))
+    return theme.INK if missed else theme.heat_tone(0)
 
 
 def _point(cell: MapCell, tile: Tile, kind: str) -> Row:
@@ -254,7 +232,7 @@ def _misses(cells: Sequence[MapCell], x: Channel, y: Channel) -> Layer:
             "low": cell.nodes,
             "threads": str(cell.threads),
             "text": number(cell.missed),
-            "ink": ink_upon(class_of(cell.missed)),
+            "ink": theme.ink_upon(class_of(cell.missed)),
         }
         for cell in cells
         if cell.missed is not None
@@ -284,7 +262,7 @@ def _rings(rings: Sequence[PublishedRing], x: Channel, y: Channel) -> list[Layer
         for one in rings
     ]
     return [
-        Rows(rows, x=x, y=y).circle(size=_PATCH, color=PAPER_TONE, opacity=1),
+        Rows(rows, x=x, y=y).circle(size=_PATCH, color=theme.PAPER_TONE, opacity=1),
         as_in_key(rows, x=x, y=y, tooltip=["masses", ("said", "published")]),
     ]
 
@@ -341,12 +319,12 @@ def computing_time(cells: Sequence[FastCell], extent: FastExtent) -> Chart:
     """
     rows = [_fast(cell) for cell in cells if cell.trials]
     x = _masses_of_extent(extent)
-    y = linear(0, extent.most_s * _FAST_ROOM, "computing time in s", grid=True, tickCount=5)
+    y = scales.linear(0, extent.most_s * _FAST_ROOM, "computing time in s", grid=True, tickCount=5)
     spans = [row for row in rows if row["least"] != row["largest"]]
     layers = []
     if extent.simulated_s <= extent.most_s * _FAST_ROOM:
         at = Rows([{"s": extent.simulated_s}], y=y.of("s"))
-        layers.append(at.rule(stroke=MUTED, strokeDash=[4, 3]))
+        layers.append(at.rule(stroke=theme.MUTED, strokeDash=[4, 3]))
     reach = Rows(spans, x=x, y=y.of("least"), color=_by_threads(extent))
     layers += [
         reach.rule(y2="largest", strokeWidth=1.5, opacity=0.6),
@@ -366,8 +344,8 @@ def policy_ratio(held: Sequence[Ratio], extent: FastExtent, title: str) -> Chart
     values = [value for one in held for value in one.by_nodes.values()]
     low, high = min(1.0, *values), max(1.0, *values)
     room = (high - low or 0.1) * 0.08
-    made = linear(low - room, high + room, title, grid=True, tickCount=5)
-    y = Scale({**made.scale, "zero": False}, made.axis).of("ratio")
+    made = scales.linear(low - room, high + room, title, grid=True, tickCount=5)
+    y = scales.Scale({**made.scale, "zero": False}, made.axis).of("ratio")
     rows = [
         {
             "nodes": nodes,
@@ -379,7 +357,7 @@ def policy_ratio(held: Sequence[Ratio], extent: FastExtent, title: str) -> Chart
         for one in held
         for nodes, value in one.by_nodes.items()
     ]
-    alike = Rows([{"ratio": 1}], y=y).rule(stroke=MUTED, strokeDash=[4, 3])
+    alike = Rows([{"ratio": 1}], y=y).rule(stroke=theme.MUTED, strokeDash=[4, 3])
     said = "; ".join(f"{plural(one.threads, 'thread')}: median {one.middle:.3g}" for one in held)
     layers = [alike, *_by_masses(rows, extent, _masses_of_extent(extent), y)]
     return Chart(layers, 220, f"{title} over the masses. {said}.")
@@ -390,8 +368,8 @@ def key_of_threads(extent: FastExtent) -> tuple[Sign, ...]:
     return tuple(
         Sign(
             plural(threads, "thread"),
-            path=f"{STROKE}{OUTLINES[SHAPES[at % len(SHAPES)]]}",
-            tone=series_tone(at),
+            path=f"{STROKE}{OUTLINES[theme.SHAPES[at % len(theme.SHAPES)]]}",
+            tone=theme.series_tone(at),
         )
         for at, threads in enumerate(extent.threads)
     )
@@ -434,7 +412,7 @@ def _masses_of_extent(extent: FastExtent) -> Channel:
 
 
 def _by_threads(extent: FastExtent) -> Channel:
-    return colors("threads", colors_of(str(one) for one in extent.threads))
+    return scales.colors("threads", scales.colors_of(str(one) for one in extent.threads))
 
 
 def _by_masses(rows: Sequence[Row], extent: FastExtent, x: Channel, y: Channel, *more: Told) -> list[Layer]:
@@ -444,6 +422,6 @@ def _by_masses(rows: Sequence[Row], extent: FastExtent, x: Channel, y: Channel, 
     size = _POINT if len(extent.nodes) <= _MOST_POINTS else _MANY_POINTS
     told = ["masses", "threads", ("said", "time"), *more]
     return [
-        base.line(strokeWidth=1.75, strokeDash=dashes("threads", names)),
-        base.point(size=size, shape=shapes("threads", shapes_of(names)), tooltip=told),
+        base.line(strokeWidth=1.75, strokeDash=scales.dashes("threads", names)),
+        base.point(size=size, shape=scales.shapes("threads", scales.shapes_of(names)), tooltip=told),
     ]

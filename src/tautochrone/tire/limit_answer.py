@@ -5,23 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
+from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import all_made
-from tautochrone.answer.document import (
-    Block,
-    Document,
-    Drawing,
-    Grounds,
-    Sentence,
-    Statements,
-    Subheading,
-    TypedCell,
-    TypedTable,
-    columns,
-    count,
-    part,
-    time,
-    words,
-)
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration
@@ -52,7 +37,7 @@ _ORDER = (
 )
 
 
-def document(results: LimitResults) -> Document:
+def document(results: LimitResults) -> doc.Document:
     """Return the answers, what bounds each and why, how sure it is, and every trial."""
     if not results.runs:
         raise UsageError(
@@ -65,16 +50,16 @@ def document(results: LimitResults) -> Document:
     )
     places = tuple(map(_place, manifests))
     several = len(results.limits) > 1
-    return Document(
+    return doc.Document(
         headline=Later(lambda: results.headline),
         parts=(
-            part("In short", lambda: map(Sentence, _how(results)), only="page"),
-            part("The answer", lambda: [answers(results)], id="answers"),
-            part("Why", lambda: _why(results)),
-            part("The trials", lambda: _trials(results), id="trials", only="page"),
-            part("What was not measured", lambda: _lacking(results), id="lacking", only="page"),
+            doc.part("In short", lambda: map(doc.Sentence, _how(results)), only="page"),
+            doc.part("The answer", lambda: [answers(results)], id="answers"),
+            doc.part("Why", lambda: _why(results)),
+            doc.part("The trials", lambda: _trials(results), id="trials", only="page"),
+            doc.part("What was not measured", lambda: _lacking(results), id="lacking", only="page"),
         ),
-        grounds=Grounds(
+        grounds=doc.Grounds(
             manifests,
             places,
             heads=(("Threads", True), ("Number", True), ("What", False)),
@@ -113,12 +98,12 @@ def _how(results: LimitResults) -> Iterator[str]:
     yield f"Measured from {first} to {last} UTC as {search.id}."
 
 
-def _why(results: LimitResults) -> Iterator[Block]:
+def _why(results: LimitResults) -> Iterator[doc.Block]:
     for limit in results.limits:
         if len(results.limits) > 1:
-            yield Subheading(plural(limit.threads, "thread"))
-        yield Statements(tuple(map(Sentence, sentences(limit))))
-    yield from (Sentence(one, "note") for one in results.findings())
+            yield doc.Subheading(plural(limit.threads, "thread"))
+        yield doc.Statements(tuple(map(doc.Sentence, sentences(limit))))
+    yield from (doc.Sentence(one, "note") for one in results.findings())
 
 
 def sentences(limit: Limit) -> list[str]:
@@ -128,45 +113,50 @@ def sentences(limit: Limit) -> list[str]:
     return [one for one in every if one]
 
 
-def _lacking(results: LimitResults) -> Iterator[Block]:
+def _lacking(results: LimitResults) -> Iterator[doc.Block]:
     for limit in results.limits:
         if limit.end == "unfinished":
-            yield Sentence(f"{plural(limit.threads, 'thread')}: The search was stopped before its end.")
+            yield doc.Sentence(f"{plural(limit.threads, 'thread')}: The search was stopped before its end.")
 
 
-def _trials(results: LimitResults) -> Iterator[Block]:
+def _trials(results: LimitResults) -> Iterator[doc.Block]:
     from tautochrone.tire.limit_charts import figures
 
-    yield from map(Drawing, all_made("The trials", lambda: figures(results, "trials")))
+    yield from map(doc.Drawing, all_made("The trials", lambda: figures(results, "trials")))
     yield from (trials(limit) for limit in results.limits if limit.trials)
 
 
-def answers(results: LimitResults) -> TypedTable:
+def answers(results: LimitResults) -> doc.TypedTable:
     """Return one row for each number of threads."""
-    heads = columns(
+    heads = doc.columns(
         "threads", "masses", "steps", "median", "worst", "late at most", "smallest that missed", "limited by",
         "trials",
     )  # fmt: skip
     about = _ABOUT.format(confidence=results.search.question.confidence * 100)
-    return TypedTable("", heads, tuple(map(_answer, results.limits)), (about,))
+    return doc.TypedTable("", heads, tuple(map(_answer, results.limits)), (about,))
 
 
-def _answer(limit: Limit) -> tuple[TypedCell, ...]:
+def _answer(limit: Limit) -> tuple[doc.TypedCell, ...]:
     trial, missed = limit.largest, limit.smallest_missed
     if trial is not None:
         bound = _bound(limit)
-        largest = (count(trial.nodes), count(trial.steps), time(trial.typical_ns), time(trial.worst_ns))
-        late = TypedCell(bound, "share", "" if bound is None else one_in(bound))
+        largest = (
+            doc.count(trial.nodes),
+            doc.count(trial.steps),
+            doc.time(trial.typical_ns),
+            doc.time(trial.worst_ns),
+        )
+        late = doc.TypedCell(bound, "share", "" if bound is None else one_in(bound))
     else:
-        none = TypedCell(None, "count", "" if limit.end == "unfinished" else "none")
-        largest, late = (none, count(None), time(None), time(None)), TypedCell(None, "share")
+        none = doc.TypedCell(None, "count", "" if limit.end == "unfinished" else "none")
+        largest, late = (none, doc.count(None), doc.time(None), doc.time(None)), doc.TypedCell(None, "share")
     return (
-        count(limit.threads),
+        doc.count(limit.threads),
         *largest,
         late,
-        count(missed.nodes if missed else None),
-        words(limited_by(limit)),
-        count(len(limit.trials)),
+        doc.count(missed.nodes if missed else None),
+        doc.words(limited_by(limit)),
+        doc.count(len(limit.trials)),
     )
 
 
@@ -176,9 +166,9 @@ def _bound(limit: Limit) -> float | None:
     return None if trial is None else miss_bound(trial.missed, trial.steps, limit.question.confidence)
 
 
-def trials(limit: Limit) -> TypedTable:
+def trials(limit: Limit) -> doc.TypedTable:
     """Return every trial with one number of threads, in their order."""
-    heads = columns(
+    heads = doc.columns(
         "number", "masses", "kind", "steps", "missed", "median", "worst", "late step", "its T_i", "its T_s",
         "why",
     )  # fmt: skip
@@ -189,29 +179,29 @@ def trials(limit: Limit) -> TypedTable:
             f"{speed.nodes / speed.step_ns * 1e3:,.0f} million masses a second."
         )
     rows = tuple(_trial(limit, one) for one in limit.trials)
-    return TypedTable(f"Trials, {plural(limit.threads, 'thread')}", heads, rows, tuple(notes))
+    return doc.TypedTable(f"Trials, {plural(limit.threads, 'thread')}", heads, rows, tuple(notes))
 
 
-def _trial(limit: Limit, trial: LimitTrial) -> tuple[TypedCell, ...]:
+def _trial(limit: Limit, trial: LimitTrial) -> tuple[doc.TypedCell, ...]:
     of = "" if trial.steps == trial.asked else f"{trial.steps:,} of {trial.asked:,}"
     return (
-        count(trial.number),
-        count(trial.nodes),
-        words(_KINDS[trial.purpose]),
-        TypedCell(trial.steps, "count", of),
-        count(trial.missed),
-        time(trial.typical_ns),
-        time(trial.worst_ns),
+        doc.count(trial.number),
+        doc.count(trial.nodes),
+        doc.words(_KINDS[trial.purpose]),
+        doc.TypedCell(trial.steps, "count", of),
+        doc.count(trial.missed),
+        doc.time(trial.typical_ns),
+        doc.time(trial.worst_ns),
         *_late(limit, trial),
     )
 
 
-def _late(limit: Limit, trial: LimitTrial) -> tuple[TypedCell, ...]:
+def _late(limit: Limit, trial: LimitTrial) -> tuple[doc.TypedCell, ...]:
     late = trial.late_step
     if late is None:
-        return *(words(""),) * 3, words("" if trial.met else name_of(None))
-    cause = words(name_of(limit.limiter_of(trial)))
-    return count(late.number), time(late.parts.dispatch_ns), time(late.parts.step_ns), cause
+        return *(doc.words(""),) * 3, doc.words("" if trial.met else name_of(None))
+    cause = doc.words(name_of(limit.limiter_of(trial)))
+    return doc.count(late.number), doc.time(late.parts.dispatch_ns), doc.time(late.parts.step_ns), cause
 
 
 def as_table(results: LimitResults) -> dict[str, object]:

@@ -5,16 +5,8 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from tautochrone.base import units
 from tautochrone.base.errors import UsageError
-from tautochrone.base.units import (
-    format_duration,
-    format_rate,
-    parse_confidence,
-    parse_duration_ns,
-    parse_period_ns,
-    parse_rate_hz,
-    parse_share,
-)
 from tautochrone.experiments import Value
 from tautochrone.machine.deployment import Deployment
 from tautochrone.measure.cell import IDLE, Load
@@ -70,7 +62,7 @@ class Wish:
     @property
     def title(self) -> str:
         """Return the search in words."""
-        rate = format_rate(1e9 / self.question.period_ns)
+        rate = units.format_rate(1e9 / self.question.period_ns)
         words = [f"the largest tire at {rate}", f"solver {self.solver}", f"policy {self.policy}"]
         words += [f"load {self.load.name}"] if self.load.parts else []
         words += [f"deployment {self.deployment.name}"] if self.deployment else []
@@ -102,11 +94,11 @@ def question_of(
         rate, step: one of them at most; None of both: 100 Hz.
     """
     period_ns = _period_ns(rate, step)
-    steps = parse_duration_ns(duration) // period_ns
+    steps = units.parse_duration_ns(duration) // period_ns
     if steps < 1:
         raise UsageError(
             f"--duration {duration}: the trial that decides would not have a single step of "
-            f"{format_duration(period_ns)}",
+            f"{units.format_duration(period_ns)}",
             "Lengthen it.",
         )
     if not 0 <= misses < steps:
@@ -117,8 +109,8 @@ def question_of(
         period_ns=period_ns,
         steps=steps,
         misses=misses,
-        resolution=_within("--resolution", resolution, parse_share, _FINEST, _COARSEST),
-        confidence=_within("--confidence", confidence, parse_confidence, _LEAST_SURE, _MOST_SURE),
+        resolution=_within("--resolution", resolution, units.parse_share, _FINEST, _COARSEST),
+        confidence=_within("--confidence", confidence, units.parse_confidence, _LEAST_SURE, _MOST_SURE),
     )
 
 
@@ -126,11 +118,11 @@ def _period_ns(rate: str | None, step: str | None) -> int:
     if rate is not None and step is not None:
         raise UsageError("--rate and --step say the same in two ways", "Give one of them.")
     if step is not None:
-        period_ns = parse_period_ns(step)
+        period_ns = units.parse_period_ns(step)
         if period_ns == 0:
             raise UsageError("--step must be more than 0", "Write a time, such as 10ms.")
         return period_ns
-    return round(_NS_PER_S / parse_rate_hz(_USUAL_RATE if rate is None else rate))
+    return round(_NS_PER_S / units.parse_rate_hz(_USUAL_RATE if rate is None else rate))
 
 
 def _within(option: str, text: str, parse: Callable[[str], float], least: float, most: float) -> float:

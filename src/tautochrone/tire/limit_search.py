@@ -27,18 +27,9 @@ from tautochrone.run.manifest import MEASURING, SEALED
 from tautochrone.run.named import latest_named, one_named
 from tautochrone.run.store import Store
 from tautochrone.target.target import Target
+from tautochrone.tire import limit_judge as judge
 from tautochrone.tire.grid_question import EXPERIMENT
 from tautochrone.tire.limit_course import LimitBound, LimitCourse, LimitTry, least_nodes
-from tautochrone.tire.limit_judge import (
-    CONDITION,
-    SPEED,
-    Limit,
-    LimitTrial,
-    Speed,
-    run_of_search,
-    speed_of,
-    trial_of,
-)
 from tautochrone.tire.limit_question import LimitQuestion, Wish
 
 PREFIX = "limit-"
@@ -79,7 +70,7 @@ class LimitSearch:
         """Return the whole runs with so many threads, as they were made; of each number the first."""
         found: dict[int, CatalogueEntry] = {}
         for entry in self.entries:
-            told = run_of_search(entry.conditions)
+            told = judge.run_of_search(entry.conditions)
             if told.threads == threads and entry.state == SEALED and entry.ended in FINISHED:
                 found.setdefault(told.number, entry)
         return [found[number] for number in sorted(found)]
@@ -91,8 +82,8 @@ class LimitFindings:
 
     question: LimitQuestion
     threads: int
-    speeds: list[Speed] = field(default_factory=list)
-    trials: list[LimitTrial] = field(default_factory=list)
+    speeds: list[judge.Speed] = field(default_factory=list)
+    trials: list[judge.LimitTrial] = field(default_factory=list)
     runs: list[StoredRun] = field(default_factory=list)
 
     def add(self, run: StoredRun) -> None:
@@ -101,13 +92,13 @@ class LimitFindings:
         Raises:
             DamagedError: its samples can't be read, or it told no speed.
         """
-        if run_of_search(run.manifest.conditions).purpose == SPEED:
-            speed = speed_of(run)
+        if judge.run_of_search(run.manifest.conditions).purpose == judge.SPEED:
+            speed = judge.speed_of(run)
             if speed is None:
                 raise DamagedError(f"Run {run.id} timed no step")
             self.speeds.append(speed)
         else:
-            self.trials.append(trial_of(run))
+            self.trials.append(judge.trial_of(run))
         self.runs.append(run)
 
     @property
@@ -116,12 +107,12 @@ class LimitFindings:
         return LimitCourse(self.question, self.threads, self.speeds, self.trials)
 
     @property
-    def limit(self) -> Limit:
+    def limit(self) -> judge.Limit:
         """Return what it came to so far."""
         course = self.course
         end = course.next()
         ended = end if isinstance(end, str) else "unfinished"
-        return Limit(self.threads, self.question, course.speed, tuple(self.trials), ended)
+        return judge.Limit(self.threads, self.question, course.speed, tuple(self.trials), ended)
 
     @property
     def finished(self) -> bool:
@@ -170,7 +161,7 @@ def searches(store: Store) -> list[LimitSearch]:
     """Return all searches of a store, the one with the latest beginning last."""
     found: dict[str, list[CatalogueEntry]] = {}
     for entry in catalogue(store):
-        told = entry.conditions.stored.get(CONDITION)
+        told = entry.conditions.stored.get(judge.CONDITION)
         if isinstance(told, dict) and isinstance(told.get("id"), str):
             found.setdefault(told["id"], []).append(entry)
     return [_search(name, entries) for name, entries in sorted(found.items())]
@@ -217,7 +208,7 @@ def _cell_of(
         command=command,
         conditions={
             **prepared.conditions,
-            CONDITION: {
+            judge.CONDITION: {
                 "id": search.id,
                 "key": search.key,
                 "title": search.title,
@@ -333,7 +324,7 @@ def _options(question: LimitQuestion, wish: Wish, threads: int, wanted: LimitTry
         "policy": wish.policy,
         "step": f"{question.period_ns}ns",
         "count": wanted.steps,
-        **({"pace": "real-fast"} if wanted.purpose == SPEED else at_a_rate),
+        **({"pace": "real-fast"} if wanted.purpose == judge.SPEED else at_a_rate),
         **({"budget": f"{budget_ns}ns"} if budget_ns > _USUAL_BUDGET_NS else {}),
         **wish.options,
     }
@@ -361,5 +352,5 @@ def _memory_bytes(facts: Facts, tree: Tree) -> int | None:
 
 
 def _search(name: str, entries: Sequence[CatalogueEntry]) -> LimitSearch:
-    told = run_of_search(entries[0].conditions)
+    told = judge.run_of_search(entries[0].conditions)
     return LimitSearch(name, told.key, told.title, told.of, told.question, tuple(entries))

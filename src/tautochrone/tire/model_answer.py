@@ -9,20 +9,12 @@ from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
 from tautochrone.base.words import plural, sentence
 from tautochrone.statistics.regression import Estimate
+from tautochrone.tire import model_words
 from tautochrone.tire.grid_question import teams_of
 from tautochrone.tire.grid_results import TireResults, tire_kind
 from tautochrone.tire.model_fit import TOLERANCE, ModelFit
 from tautochrone.tire.model_judge import Attempt, ModelResults, ModelStudy
 from tautochrone.tire.model_measured import MechanismLatency
-from tautochrone.tire.model_words import (
-    ModelRow,
-    criteria,
-    fit_shown,
-    fitted_share,
-    headline,
-    rows,
-    sentences_of,
-)
 
 _UNKNOWN = TypedCell(None, "number")
 _ROLES = {"fitted": "fit", "tested": "test", "outside": "outside"}
@@ -89,7 +81,7 @@ def _p(p: float | None) -> TypedCell:
 def _constants(model: ModelResults) -> TypedTable:
     lines: list[tuple[TypedCell, ...]] = []
     for study in model.studies:
-        shown = {id(fit): fit for one in study.attempts if (fit := fit_shown(study, one)).holds}
+        shown = {id(fit): fit for one in study.attempts if (fit := model_words.fit_shown(study, one)).holds}
         for fit in shown.values():
             lines += _fitted(study, fit)
         lines.append(_latency(study, study.switch, ""))
@@ -102,7 +94,7 @@ def _constants(model: ModelResults) -> TypedTable:
         *(f"Not in the store: {what}." for what in model.lacking),
         _PAPER,
     ]
-    if not any(fit_shown(study, one).holds for study in model.studies for one in study.attempts):
+    if not any(model_words.fit_shown(study, one).holds for study in model.studies for one in study.attempts):
         notes.insert(0, "T_spring, T_mass and N_ipc T_ipc are not given: the equation holds nowhere here.")
     heads = columns("", "value", "95 % interval", "from")
     return TypedTable("Constants, times in ns", heads, tuple(lines), tuple(notes))
@@ -146,7 +138,7 @@ def _switches(study: ModelStudy) -> tuple[TypedCell, ...]:
 def _locks(study: ModelStudy, attempt: Attempt) -> Iterator[tuple[TypedCell, ...]]:
     of = f", {plural(attempt.threads, 'thread')}"
     yield _latency(study, attempt.ipc, of)
-    fitted = fitted_share(study, attempt)
+    fitted = model_words.fitted_share(study, attempt)
     if fitted is not None:
         yield _constant(f"N_ipc fitted, {study.policy}{of}", *_valued(fitted), "N_ipc T_ipc / T_ipc")
     origin = "voluntary switches at locks, per access"
@@ -177,14 +169,16 @@ def _variants(model: ModelResults) -> Iterator[TypedTable]:
 
 
 def _all_points(model: ModelResults) -> Iterator[TypedTable]:
-    drawn = [(study, one) for study in model.studies for one in study.attempts if rows(study, one)]
+    drawn = [
+        (study, one) for study in model.studies for one in study.attempts if model_words.rows(study, one)
+    ]
     for at, (study, attempt) in enumerate(drawn):
         yield _points(study, attempt, [_ABOUT_POINTS] if at == len(drawn) - 1 else [])
 
 
 def _points(study: ModelStudy, attempt: Attempt, notes: list[str]) -> TypedTable:
-    fit = fit_shown(study, attempt)
-    lines = tuple(_point(row, shares=fit.holds) for row in rows(study, attempt))
+    fit = model_words.fit_shown(study, attempt)
+    lines = tuple(_point(row, shares=fit.holds) for row in model_words.rows(study, attempt))
     heads = columns(
         "masses", "point", "measured", "predicted", "error", "switches %", "locks %", "springs %", "moving %",
         "meeting",
@@ -195,7 +189,7 @@ def _points(study: ModelStudy, attempt: Attempt, notes: list[str]) -> TypedTable
     return TypedTable(title, heads, lines, tuple(notes))
 
 
-def _point(row: ModelRow, *, shares: bool) -> tuple[TypedCell, ...]:
+def _point(row: model_words.ModelRow, *, shares: bool) -> tuple[TypedCell, ...]:
     terms = row.predicted
     parts = (terms.switching_ns, terms.locks_ns, terms.springs_ns, terms.masses_ns)
     of = [part / terms.step_ns for part in parts] if shares else [None] * len(parts)
@@ -249,9 +243,9 @@ def sentences(results: TireResults) -> list[str]:
         return []
     return [
         f"{EQUATION}: equation (2) of garre2014, for one thread with e masses.",
-        headline(model.studies),
-        *(sentence for study in model.studies for sentence in sentences_of(study)),
-        criteria(),
+        model_words.headline(model.studies),
+        *(sentence for study in model.studies for sentence in model_words.sentences_of(study)),
+        model_words.criteria(),
     ]
 
 
@@ -269,12 +263,12 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
 
     found = []
     for study in results.model.studies if results.model is not None else ():
-        drawn = {one.threads: own for one in study.attempts if (own := rows(study, one))}
+        drawn = {one.threads: own for one in study.attempts if (own := model_words.rows(study, one))}
         together = [row for own in drawn.values() for row in own]
         if not together:
             continue
         counts = list(drawn)
-        refused = {one.threads for one in study.attempts if not fit_shown(study, one).holds}
+        refused = {one.threads for one in study.attempts if not model_words.fit_shown(study, one).holds}
         found.append(
             Figure(
                 f"Predicted and measured step, {study.policy}",
@@ -321,14 +315,14 @@ def concluded(results: TireResults) -> dict[str, object]:
         return {}
     return {
         "equation": EQUATION,
-        "criteria": criteria(),
-        "headline": headline(model.studies),
+        "criteria": model_words.criteria(),
+        "headline": model_words.headline(model.studies),
         "mechanisms": list(model.mechanisms),
         "policies": [
             {
                 "policy": study.policy,
                 "switch": asdict(study.switch),
-                "sentences": sentences_of(study),
+                "sentences": model_words.sentences_of(study),
                 "threads": [_attempt(study, one) for one in study.attempts],
                 "together": study.together and _fit(study.together),
             }
@@ -338,7 +332,7 @@ def concluded(results: TireResults) -> dict[str, object]:
 
 
 def _attempt(study: ModelStudy, attempt: Attempt) -> dict[str, object]:
-    fitted = fitted_share(study, attempt)
+    fitted = model_words.fitted_share(study, attempt)
     return {
         "threads": attempt.threads,
         "whole": _fit(attempt.whole),
@@ -348,7 +342,9 @@ def _attempt(study: ModelStudy, attempt: Attempt) -> dict[str, object]:
         "n_ipc_counted": attempt.counted,
         "split": attempt.split and asdict(attempt.split),
         "line": attempt.line and asdict(attempt.line),
-        "points": [{**asdict(row), "predicted_ns": row.predicted.step_ns} for row in rows(study, attempt)],
+        "points": [
+            {**asdict(row), "predicted_ns": row.predicted.step_ns} for row in model_words.rows(study, attempt)
+        ],
         "runs": [one.run for one in attempt.points],
     }
 

@@ -3,16 +3,8 @@
 import math
 from collections.abc import Sequence
 
+from tautochrone.answer.charts import scales
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, Told
-from tautochrone.answer.charts.scales import (
-    colors,
-    colors_of,
-    dashes,
-    logarithmic,
-    round_numbers,
-    shapes,
-    time,
-)
 from tautochrone.answer.charts.signs import CIRCLE, CROSS, SQUARE, STROKE, Sign
 from tautochrone.answer.charts.theme import DASHES, MUTED, series_tone
 from tautochrone.answer.typeset import duration, number
@@ -82,8 +74,10 @@ def model_times_together(rows: Sequence[ModelRow], *, threads: Sequence[int]) ->
         threads: all numbers of threads, so that each keeps its colour.
     """
     teams = [str(one) for one in threads]
-    color = colors("team", colors_of(teams))
-    layers = _times(rows, rows, {"color": color, "strokeDash": dashes("team", teams)}, {"color": color})
+    color = scales.colors("team", scales.colors_of(teams))
+    layers = _times(
+        rows, rows, {"color": color, "strokeDash": scales.dashes("team", teams)}, {"color": color}
+    )
     said = [_describe_times([row for row in rows if row.threads == count]) for count in threads]
     return Chart(layers, _MODEL_HEIGHT, " ".join(said))
 
@@ -94,12 +88,12 @@ def _times(
     line: Row,
     point: Row,
 ) -> list[Layer]:
-    y = time(
+    y = scales.time(
         [value for row in within for value in (row.measured_ns, row.predicted.step_ns)],
         "T_s, mean of the steps",
     )
     base = Rows([_step(row) for row in rows], x=_model_masses(within))
-    shape = shapes("role", _ROLE_SHAPES)
+    shape = scales.shapes("role", _ROLE_SHAPES)
     return [
         base.line(y=y.of("predicted"), strokeWidth=1.5, **line),
         base.point(y=y.of("measured"), size=_MODEL_POINT, shape=shape, tooltip=_TOLD_OF_STEP, **point),
@@ -117,9 +111,9 @@ def model_errors(rows: Sequence[ModelRow], *, threads: Sequence[int], tolerance:
     reached = [1 + error for row in rows for error in row.errors]
     low, high = min(*reached, 1 / _LEAST_REACH) / 1.03, max(*reached, _LEAST_REACH) * 1.03
     ticks = [tick for tick in _RATIO_TICKS if low <= tick <= high]
-    y = logarithmic(low, high, "measured over predicted", values=ticks, labelExpr=_PERCENT, grid=True)
+    y = scales.logarithmic(low, high, "measured over predicted", values=ticks, labelExpr=_PERCENT, grid=True)
     x, teams = _model_masses(rows), [str(one) for one in threads]
-    color = colors("team", colors_of(teams))
+    color = scales.colors("team", scales.colors_of(teams))
     shift = {count: _BESIDE ** (at - (len(threads) - 1) / 2) for at, count in enumerate(threads)}
     points = [{**_step(row), "nodes": row.nodes * shift[row.threads]} for row in rows]
     spans = [
@@ -138,8 +132,8 @@ def model_errors(rows: Sequence[ModelRow], *, threads: Sequence[int], tolerance:
         allowed.rect(y2="high", color=MUTED, opacity=0.14),
         Rows([{"ratio": 1}], y=y.of("ratio")).rule(color=MUTED),
         Rows(spans, x=x, y=y.of("least"), color=color).rule(y2="largest", strokeWidth=1.4, opacity=0.55),
-        base.line(strokeWidth=1.4, opacity=0.85, strokeDash=dashes("team", teams)),
-        base.point(size=_MODEL_POINT, shape=shapes("role", _ROLE_SHAPES), tooltip=_TOLD_OF_STEP),
+        base.line(strokeWidth=1.4, opacity=0.85, strokeDash=scales.dashes("team", teams)),
+        base.point(size=_MODEL_POINT, shape=scales.shapes("role", _ROLE_SHAPES), tooltip=_TOLD_OF_STEP),
     ]
     worst = max(rows, key=lambda row: abs(math.log(1 + row.error)))
     words = (
@@ -152,7 +146,7 @@ def model_errors(rows: Sequence[ModelRow], *, threads: Sequence[int], tolerance:
 def _model_masses(rows: Sequence[ModelRow]) -> Channel:
     nodes = [row.nodes for row in rows]
     low, high = min(nodes) / _MODEL_ROOM, max(nodes) * _MODEL_ROOM
-    ticks = round_numbers(low, high)
+    ticks = scales.round_numbers(low, high)
     return masses_scale(low, high, by_factors=True, values=ticks, grid=True).of("nodes")
 
 

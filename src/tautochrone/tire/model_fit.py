@@ -12,14 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tautochrone.base.words import plural, upper_first
-from tautochrone.statistics.regression import (
-    Estimate,
-    LackOfFit,
-    lack_of_fit,
-    proportion,
-    runs_test,
-    trend_test,
-)
+from tautochrone.statistics import regression
 from tautochrone.tire.model_measured import MechanismLatency, ModelPoint
 
 Floats = npt.NDArray[np.float64]
@@ -61,7 +54,7 @@ class Structure:
 
     runs_p: float
     trend_p: float
-    lack: LackOfFit | None
+    lack: regression.LackOfFit | None
     threads_p: float | None
     between: float
     worst: ModelDeviation
@@ -90,9 +83,9 @@ def structure_of(points: Sequence[ModelPoint], errors: Floats) -> Structure:
     nodes, threads = max(middles, key=lambda key: abs(middles[key]))
     medians = [float(np.median(values)) for _, values in groups.values()]
     return Structure(
-        runs_p=min(1.0, len(groups) * min(runs_test(values) for _, values in groups.values())),
-        trend_p=min(1.0, len(groups) * min(trend_test(*group) for group in groups.values())),
-        lack=lack_of_fit(errors, [(one.nodes, one.threads) for one in points]),
+        runs_p=min(1.0, len(groups) * min(regression.runs_test(values) for _, values in groups.values())),
+        trend_p=min(1.0, len(groups) * min(regression.trend_test(*group) for group in groups.values())),
+        lack=regression.lack_of_fit(errors, [(one.nodes, one.threads) for one in points]),
         threads_p=_threads_p([values for _, values in groups.values()]),
         between=max(medians) - min(medians),
         worst=ModelDeviation(nodes, threads, middles[nodes, threads]),
@@ -200,9 +193,9 @@ class Constants:
         access: N_ipc T_ipc in ns, by the number of threads: only the product can be fitted.
     """
 
-    spring: Estimate
-    mass: Estimate
-    access: Mapping[int, Estimate]
+    spring: regression.Estimate
+    mass: regression.Estimate
+    access: Mapping[int, regression.Estimate]
 
 
 @dataclass(frozen=True)
@@ -315,9 +308,9 @@ def median_size(errors: Sequence[float]) -> float | None:
 
 def ratio(
     points: Sequence[ModelPoint], x: Callable[[ModelPoint], float], y: Callable[[ModelPoint], float]
-) -> Estimate:
+) -> regression.Estimate:
     """Return how much of y there is for each x: a robust regression through the origin."""
-    return proportion(np.array([x(one) for one in points]), np.array([y(one) for one in points]))
+    return regression.proportion(np.array([x(one) for one in points]), np.array([y(one) for one in points]))
 
 
 def _constants(basis: Sequence[ModelPoint], threads: Sequence[int]) -> Constants:

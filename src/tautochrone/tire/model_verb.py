@@ -13,17 +13,8 @@ from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import open_store
 from tautochrone.command.verbs import OF_GRID, Typed, quick, verb_of
 from tautochrone.run.conditions import HeldDeployment, RunConditions
+from tautochrone.tire import verbs as tires
 from tautochrone.tire.grid_question import LOCKING, parse_nodes
-from tautochrone.tire.verbs import (
-    SOLVER,
-    TABLE,
-    common_of,
-    nodes_option,
-    options_of,
-    plan_of,
-    policies_of,
-    team_of,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,11 +34,11 @@ def _model(typed: Typed) -> None:
     from tautochrone.tire.model_question import model_grid, needed_mechanisms
 
     given = typed.options
-    policies, chosen = policies_of(given), parse_nodes(given.text("nodes"))
-    common = common_of(given, given.text("step"), given.text("duration"))
-    team = team_of(typed.beside, given.given("cpus"))
+    policies, chosen = tires.policies_of(given), parse_nodes(given.text("nodes"))
+    common = tires.common_of(given, given.text("step"), given.text("duration"))
+    team = tires.team_of(typed.beside, given.given("cpus"))
     grid = model_grid(chosen, given.given("threads"), team.usual, policies, replace(common, cpus=team.cpus))
-    document = plan_of(grid, typed)
+    document = tires.plan_of(grid, typed)
     _measure_mechanisms(needed_mechanisms(policies, common.solver, team.cpus), typed)
     carry_grid(document, typed)
 
@@ -55,12 +46,12 @@ def _model(typed: Typed) -> None:
 _QUICK: Options = {"nodes": "200..5900:7", "policy": "fifo", "repetitions": 2}
 
 verb = verb_of(
-    options_of(
+    tires.options_of(
         # As far as Figures 5 to 7 of the paper go.
-        nodes_option("100..5900/580", "40..5900:13", "40..5900:13", " Every other one is for testing."),
+        tires.nodes_option("100..5900/580", "40..5900:13", "40..5900:13", " Every other one is for testing."),
         "fifo,other",
-        replace(SOLVER, choices=LOCKING),
-        replace(TABLE["duration"], default="1s"),
+        replace(tires.SOLVER, choices=LOCKING),
+        replace(tires.TABLE["duration"], default="1s"),
         quick(_QUICK, "It takes about a minute."),
         repeated=3,
     ),

@@ -7,19 +7,9 @@ from typing import Literal
 
 from tautochrone.base.words import listed, plural
 from tautochrone.statistics.regression import Estimate
+from tautochrone.tire import model_fit
 from tautochrone.tire.grid_question import teams_of
-from tautochrone.tire.model_fit import (
-    MATERIAL,
-    SIGNIFICANCE,
-    TOLERANCE,
-    ModelFit,
-    Prediction,
-    Structure,
-    Terms,
-    chance,
-    fitting_nodes,
-    terms_of,
-)
+from tautochrone.tire.model_fit import MATERIAL, SIGNIFICANCE, TOLERANCE, ModelFit
 from tautochrone.tire.model_judge import Attempt, ModelStudy
 
 Role = Literal["fitted", "tested", "outside"]
@@ -44,7 +34,7 @@ class ModelRow:
     masses: float
     role: Role
     measured_ns: float
-    predicted: Terms
+    predicted: model_fit.Terms
     error: float
     meeting_ns: float
     errors: tuple[float, ...]
@@ -85,12 +75,15 @@ def _rows(fit: ModelFit, study: ModelStudy, attempt: Attempt) -> Iterator[ModelR
     if fit.constants is None:
         return
     switch_ns = study.switch.typical.value if study.switch.typical is not None else None
-    fitted = fitting_nodes(fit.nodes)
+    fitted = model_fit.fitting_nodes(fit.nodes)
     for nodes in attempt.whole.nodes:
         role: Role = "outside" if nodes not in fit.nodes else "fitted" if nodes in fitted else "tested"
         own = [one for one in attempt.points if one.nodes == nodes]
         found = [
-            Prediction(one, terms_of(one, fit.constants, switch_ns), tested=role == "tested") for one in own
+            model_fit.Prediction(
+                one, model_fit.terms_of(one, fit.constants, switch_ns), tested=role == "tested"
+            )
+            for one in own
         ]
         if any(one.terms.step_ns <= 0 for one in found):
             continue
@@ -101,8 +94,8 @@ def _rows(fit: ModelFit, study: ModelStudy, attempt: Attempt) -> Iterator[ModelR
             masses=own[0].masses,
             role=role,
             measured_ns=median(one.step_ns for one in own),
-            predicted=Terms(
-                *(fmean(getattr(one.terms, each.name) for one in found) for each in fields(Terms))
+            predicted=model_fit.Terms(
+                *(fmean(getattr(one.terms, each.name) for one in found) for each in fields(model_fit.Terms))
             ),
             error=median(errors),
             meeting_ns=median(one.meeting_ns for one in own),
@@ -168,9 +161,9 @@ def _how_well(fit: ModelFit) -> str:
     return f"{words}."
 
 
-def _small_structure(structure: Structure) -> str:
+def _small_structure(structure: model_fit.Structure) -> str:
     if structure.over_masses:
-        return f"; that its errors follow the masses is no chance ({chance(structure)}), but little"
+        return f"; that its errors follow the masses is no chance ({model_fit.chance(structure)}), but little"
     return ""
 
 

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, time, words
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
-from tautochrone.judge.tire_run import (
-    REAL_FAST,
-    ThreadResult,
-    configuration,
-    model,
-    real_fast,
-    result_event,
-)
+from tautochrone.judge import tire_run
 from tautochrone.tire.steps import PARTS, Account, ThreadAccount, account
 
 if TYPE_CHECKING:
@@ -84,10 +77,10 @@ def _about_positions(runs: Sequence[StoredRun]) -> Iterator[str]:
     """Say whether runs of the same tire came to the same positions."""
     found: dict[tuple[int, int, int | None, int], list[int]] = {}
     for run in runs:
-        result, what = result_event(run), configuration(run)
+        result, what = tire_run.result_event(run), tire_run.configuration(run)
         if result is None:
             continue
-        stiffness = model(run).stiffness_per_mass
+        stiffness = tire_run.model(run).stiffness_per_mass
         found.setdefault((what.nodes, what.step_ns, stiffness, result.steps), []).append(result.checksum)
         if not result.finite:
             yield f"{run.id}: there are positions that are no numbers; its simulation is worth nothing."
@@ -138,7 +131,7 @@ def _by_pace(
 ) -> tuple[list[tuple[StoredRun, str]], list[tuple[StoredRun, str]]]:
     """Return the real-fast ones, and those at a rate."""
     every = list(zip(runs, labels, strict=True))
-    fast = [one for one in every if configuration(one[0]).pace == REAL_FAST]
+    fast = [one for one in every if tire_run.configuration(one[0]).pace == tire_run.REAL_FAST]
     return fast, [one for one in every if one not in fast]
 
 
@@ -243,14 +236,14 @@ def _real_fast(seen: Sequence[tuple[StoredRun, str]]) -> TypedTable:
     cut = [
         f"{label or 'This run'}: not the whole simulation; it ended early, or rows were lost."
         for run, label in seen
-        if not real_fast(run).complete
+        if not tire_run.real_fast(run).complete
     ]
     notes = (_FAST, *cut, *_about_positions([run for run, _ in seen]))
     return TypedTable("As fast as possible", heads, tuple(_fast_row(*one) for one in seen), notes)
 
 
 def _fast_row(run: StoredRun, label: str) -> tuple[TypedCell, ...]:
-    seen, what = real_fast(run), configuration(run)
+    seen, what = tire_run.real_fast(run), tire_run.configuration(run)
     return (
         words(label or _THIS),
         _seconds(seen.simulated_ns, 3),
@@ -265,10 +258,10 @@ def _fast_row(run: StoredRun, label: str) -> tuple[TypedCell, ...]:
 
 
 def _fast_threads(run: StoredRun, label: str) -> TypedTable:
-    result, seen = result_event(run), real_fast(run)
+    result, seen = tire_run.result_event(run), tire_run.real_fast(run)
     rows = []
     for book in run.manifest.books:
-        told = (result.threads.get(book.source) if result else None) or ThreadResult()
+        told = (result.threads.get(book.source) if result else None) or tire_run.ThreadResult()
         had_ns = book.cpu_time_ns
         switches = [
             one / seen.steps if one is not None and seen.steps else None
@@ -298,7 +291,7 @@ def _models(runs: Sequence[StoredRun], labels: Sequence[str]) -> TypedTable:
 
 
 def _model_row(run: StoredRun, label: str) -> tuple[TypedCell, ...]:
-    what, tire = configuration(run), model(run)
+    what, tire = tire_run.configuration(run), tire_run.model(run)
     megabytes = None if tire.state_bytes is None else tire.state_bytes / 1e6
     return (
         words(label or _THIS),
@@ -338,7 +331,7 @@ def _per_step(switches: float | None) -> TypedCell:
 
 
 def _positions(run: StoredRun) -> TypedCell:
-    result = result_event(run)
+    result = tire_run.result_event(run)
     if result is None:
         return TypedCell(None, "code")
     return TypedCell(f"{result.checksum:08x}{'' if result.finite else ', not finite'}", "code")

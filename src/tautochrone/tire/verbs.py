@@ -8,32 +8,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from tautochrone.campaign.verb import carry_grid
+from tautochrone.command import verbs as command
 from tautochrone.command.beside import chosen_cpus, usable_cpus
-from tautochrone.command.verbs import (
-    OF_GRID,
-    QUICK,
-    SEED,
-    Typed,
-    planned,
-    quick,
-    repetitions,
-    several,
-    verb_of,
-)
 from tautochrone.experiments import EXPERIMENTS, Given, Option
 from tautochrone.measure.grid import chosen_of
-from tautochrone.tire.grid_question import (
-    EXPERIMENT,
-    PRETEST,
-    SOLVERS,
-    Common,
-    document_of,
-    fast_grid,
-    map_grid,
-    parse_nodes,
-    pretest_threads,
-    usual_map,
-)
+from tautochrone.tire import grid_question as grids
 
 if TYPE_CHECKING:
     from tautochrone.command.beside import Beside
@@ -43,15 +22,15 @@ if TYPE_CHECKING:
 # What the verbs of `tauto tire` share: options, the CPUs that threads run on, and measuring a grid.
 
 
-TABLE = EXPERIMENTS[EXPERIMENT].table
-THREADS = several(
+TABLE = EXPERIMENTS[grids.EXPERIMENT].table
+THREADS = command.several(
     TABLE["threads"],
     "auto: 1, one per core, one per logical CPU, two per logical CPU. Or 1,2,4 or 1..12.",
     "auto",
     "auto|LIST",
 )
 CPUS = replace(TABLE["cpus"], metavar="LIST|any", default="one of each core, then siblings")
-SOLVER = replace(TABLE["solver"], choices=SOLVERS, default="semaphore")
+SOLVER = replace(TABLE["solver"], choices=grids.SOLVERS, default="semaphore")
 
 
 def nodes_option(steps: str, points: str, usual: str, more: str = "") -> Option:
@@ -61,12 +40,12 @@ def nodes_option(steps: str, points: str, usual: str, more: str = "") -> Option:
         steps, points: examples of a range in steps, and of one of so many numbers.
     """
     forms = f"400,800 or {steps} (in steps) or {points} (as many, each as many times the one before)."
-    return several(TABLE["nodes"], f"Such as {forms}{more}", usual)
+    return command.several(TABLE["nodes"], f"Such as {forms}{more}", usual)
 
 
-def common_of(given: Given, step: str, duration: str) -> Common:
+def common_of(given: Given, step: str, duration: str) -> grids.Common:
     """Return what all cells of a grid have in common."""
-    return Common(given.text("solver"), step, duration, memory_lock=not given.is_set("no-memory-lock"))
+    return grids.Common(given.text("solver"), step, duration, memory_lock=not given.is_set("no-memory-lock"))
 
 
 def policies_of(given: Given) -> tuple[str, ...]:
@@ -106,55 +85,57 @@ def team_of(beside: Beside, cpus: str | None = None) -> Team:
     return Team(listed, tuple(one.count for one in thread_counts(usable.facts, named)))
 
 
-def measure_grid(grid: TireGrid, typed: Typed) -> None:
+def measure_grid(grid: TireGrid, typed: command.Typed) -> None:
     """Measure what is left of a grid, and report on all of it."""
     carry_grid(plan_of(grid, typed), typed)
 
 
-def plan_of(grid: TireGrid, typed: Typed) -> PlanDocument:
+def plan_of(grid: TireGrid, typed: command.Typed) -> PlanDocument:
     """Return the grid as a plan; what is left out of it is told."""
-    document = planned(document_of(grid, typed.beside.axes()), typed.options)
+    document = command.planned(grids.document_of(grid, typed.beside.axes()), typed.options)
     for count, nodes in grid.without.items():
         of = f"{nodes[0]:,}" if len(nodes) == 1 else f"{nodes[0]:,} to {nodes[-1]:,}"
         typer.echo(f"Left out: {count} threads for {of} masses. A thread computes one at least.", err=True)
     return document
 
 
-def _fast(typed: Typed) -> None:
+def _fast(typed: command.Typed) -> None:
     """How long a simulation takes as fast as possible, over masses, threads and policies (garre2014, 4.3).
 
     Cells are measured in randomised order. What is finished is not measured again: after Ctrl-C or a crash,
     type the same once more.
     """
     given = typed.options
-    policies, chosen = policies_of(given), parse_nodes(given.text("nodes"))
+    policies, chosen = policies_of(given), grids.parse_nodes(given.text("nodes"))
     common = common_of(given, given.text("step"), given.text("duration"))
     team = team_of(typed.beside, given.given("cpus"))
-    grid = fast_grid(chosen, given.given("threads"), team.usual, policies, replace(common, cpus=team.cpus))
+    grid = grids.fast_grid(
+        chosen, given.given("threads"), team.usual, policies, replace(common, cpus=team.cpus)
+    )
     measure_grid(grid, typed)
 
 
-def _misses(typed: Typed) -> None:
+def _misses(typed: command.Typed) -> None:
     """How many deadlines are missed, over masses and threads: hard and soft maps (garre2014, 4.4).
 
     Each step is released at its rate. Cells are measured in randomised order. What is finished is not
     measured again: after Ctrl-C or a crash, type the same once more.
     """
     given = typed.options
-    pretest, soon = given.is_set("pretest"), given.is_set(QUICK)
-    usual = PRETEST if pretest else usual_map(given.text("solver"))
+    pretest, soon = given.is_set("pretest"), given.is_set(command.QUICK)
+    usual = grids.PRETEST if pretest else grids.usual_map(given.text("solver"))
     policies = policies_of(given)
-    chosen = parse_nodes(given.given("nodes") or (usual.quick_nodes if soon else usual.nodes))
+    chosen = grids.parse_nodes(given.given("nodes") or (usual.quick_nodes if soon else usual.nodes))
     common = common_of(
         given,
         given.given("step") or usual.step,
         given.given("duration") or (usual.quick_duration if soon else usual.duration),
     )
     team = team_of(typed.beside, given.given("cpus"))
-    usual_threads = pretest_threads(team.usual) if pretest else team.usual
+    usual_threads = grids.pretest_threads(team.usual) if pretest else team.usual
     common = replace(common, cpus=team.cpus)
     soft = given.is_set("soft")
-    grid = map_grid(chosen, given.given("threads"), usual_threads, policies, common, soft=soft)
+    grid = grids.map_grid(chosen, given.given("threads"), usual_threads, policies, common, soft=soft)
     measure_grid(grid, typed)
 
 
@@ -168,22 +149,24 @@ def options_of(nodes: Option, policy: str, *own: Option, repeated: int = 1) -> t
     """
     usual = {one.name: one for one in (SOLVER, TABLE["step"], TABLE["duration"])}
     given = {**usual, **{one.name: one for one in own}}
-    policies = several(TABLE["policy"], usual=policy)
-    ending = (CPUS, TABLE["no-memory-lock"], repetitions(repeated), SEED)
+    policies = command.several(TABLE["policy"], usual=policy)
+    ending = (CPUS, TABLE["no-memory-lock"], command.repetitions(repeated), command.SEED)
     return (nodes, THREADS, policies, *given.values(), *ending)
 
 
 _QUICK_FAST = {"nodes": "100..5900/2900", "duration": "6s"}
 
-fast = verb_of(
+fast = command.verb_of(
     options_of(
-        nodes_option("100..5900/580", "1000..64000:7", "100..5900/580"), "fifo,other", quick(_QUICK_FAST)
+        nodes_option("100..5900/580", "1000..64000:7", "100..5900/580"),
+        "fifo,other",
+        command.quick(_QUICK_FAST),
     ),
-    OF_GRID,
+    command.OF_GRID,
     _fast,
     _QUICK_FAST,
 )
-misses = verb_of(
+misses = command.verb_of(
     options_of(
         nodes_option("4000..64000/4000", "1000..256000:17", "by the solver"),
         "fifo",
@@ -200,8 +183,8 @@ misses = verb_of(
             "Few masses, many threads, steps of 0.5 ms: how many threads help.",
             taker="verb",
         ),
-        Option(QUICK, "flag", "Few masses, 5 s of each cell.", taker="verb"),
+        Option(command.QUICK, "flag", "Few masses, 5 s of each cell.", taker="verb"),
     ),
-    OF_GRID,
+    command.OF_GRID,
     _misses,
 )
