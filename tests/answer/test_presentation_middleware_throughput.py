@@ -8,8 +8,8 @@ import pytest
 import middleware_runs as made
 from middleware_presented import cell, heads, notes, recorded, said, shown
 from middleware_runs import US
+from tautochrone.middleware.throughput_answer import order_of
 from tautochrone.middleware.throughput_judge import throughput_of
-from tautochrone.middleware.throughput_words import order_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.middleware import ONE_WAY, TWO_WAY

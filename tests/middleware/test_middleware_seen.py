@@ -26,14 +26,13 @@ from tautochrone.experiments import EXPERIMENTS
 from tautochrone.judge.comparison.facts import facts_of
 from tautochrone.judge.middleware_setting import as_obtained, setting_of
 from tautochrone.middleware import (
-    footprint_answer,
+    footprint,
     latency_tables,
     latency_words,
-    throughput_tables,
-    throughput_words,
+    throughput_answer,
 )
 from tautochrone.middleware.figures import latency_figures
-from tautochrone.middleware.footprint_judge import footprint_of
+from tautochrone.middleware.footprint import footprint_of
 from tautochrone.middleware.lanes import lanes_of, warnings
 from tautochrone.middleware.latency_judge import latency_of
 from tautochrone.middleware.offered import MiddlewareResults
@@ -112,7 +111,7 @@ def test_where_sequences_alone_are_measured_it_is_said_why_one_is_absent(store: 
         made.throughput(store, types=types),
         made.throughput(store, transport="udp", types=types, absent=absent),
     ]
-    notes = [note for grid in throughput_tables.tables(lanes_of(runs, throughput_of)) for note in grid.notes]
+    notes = [note for grid in throughput_answer.tables(lanes_of(runs, throughput_of)) for note in grid.notes]
     assert sum(why in note for note in notes) == 1
 
 
@@ -124,8 +123,8 @@ def test_sentences_and_tables_tell_the_same_rate(store: Store) -> None:
         for seed in (1, 2, 3)
     ]
     lanes = lanes_of(runs, throughput_of)
-    told = next(one for one in throughput_words.sentences(lanes) if "One-way" in one)
-    table = next(one for one in throughput_tables.tables(lanes) if one.title.startswith("One-way"))
+    told = next(one for one in throughput_answer.sentences(lanes) if "One-way" in one)
+    table = next(one for one in throughput_answer.tables(lanes) if one.title.startswith("One-way"))
     drained = cell(table, "TCP, one CPU", "octet").partition(" ")[0]
     assert f"with {drained} per second" in told
 
@@ -214,7 +213,7 @@ def test_a_compiler_is_told_with_its_option(store: Store) -> None:
 
 def test_resident_memory_says_with_how_many_servants(store: Store) -> None:
     lanes = lanes_of([made.footprint(store, servants=10)], footprint_of)
-    assert [one.title for one in footprint_answer.figures(lanes, "f")][-1].endswith(", with 10 servants")
+    assert [one.title for one in footprint.figures(lanes, "f")][-1].endswith(", with 10 servants")
 
 
 def test_facts_are_no_objects(store: Store) -> None:
@@ -342,7 +341,7 @@ def test_a_terminal_has_the_conclusion_first_and_no_single_calls(store: Store) -
     assert "Single calls in us" not in printed
     assert "Single calls: in the report, and tauto show RUN." in printed
     assert [
-        one for one in throughput_tables.tables(results.lanes) if one.title.startswith("Single calls in us")
+        one for one in throughput_answer.tables(results.lanes) if one.title.startswith("Single calls in us")
     ]
 
 

@@ -6,14 +6,48 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tautochrone.analyse import words as reasons
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.schedulability.analysis import Analysis, CpuAnswer, Remedy
+from tautochrone.schedulability.demand import RefusedTask
+from tautochrone.schedulability.partition import FailsAlone, TooMuch
 from tautochrone.schedulability.response_time import Response
 from tautochrone.schedulability.taskset import Task, TaskSet
 from tautochrone.schedulability.timeline import Timeline
-from tautochrone.schedulability.utilisation import Bound
+from tautochrone.schedulability.utilisation import Bound, WhyNot
+
+WHY_NOT: dict[WhyNot, str] = {
+    "": "",
+    "jitter": "a task has release jitter",
+    "blocking": "a task can be blocked",
+    "priorities": "priorities do not follow periods and deadlines",
+    "equal priorities": "tasks have equal priorities",
+    "deadline": "a deadline differs from its period",
+    "short deadline": "a deadline is shorter than its period",
+    "not harmonic": "not harmonic",
+}
+_REFUSED = {
+    "deadline": "its deadline is longer than its period",
+    "budget": "its budget is shorter than 1,024 ns",
+    "period": "its period is not between 100 us and 4.194304 s",
+}
+
+
+def refused(one: RefusedTask) -> str:
+    """Return which task, and why."""
+    return f"'{one.task}': {_REFUSED[one.why]}"
+
+
+def impossible(why: TooMuch | FailsAlone | None) -> str:
+    """Return why there can't be a partition; empty if none was found only."""
+    if why is None:
+        return ""
+    if isinstance(why, TooMuch):
+        return f"the tasks ask for {why.share:.2f} CPUs, and there are {why.cpus}"
+    names = " and ".join(f"'{name}'" for name in why.tasks)
+    together = " together, because they share a resource" if len(why.tasks) > 1 else ""
+    return f"{names} would fail the test alone on a CPU{together}"
+
 
 # A schedule in lines of text, one for each task: a first look, without a chart.
 
@@ -236,7 +270,7 @@ def _cpu(cpu: CpuAnswer, analysis: Analysis, width: int | None) -> Iterator[Rend
 def _bound(bound: Bound) -> str:
     name = _BOUNDS[bound.kind]
     if bound.holds is None:
-        return f"{name}: N/A, {reasons.WHY_NOT[bound.why_not]}"
+        return f"{name}: N/A, {WHY_NOT[bound.why_not]}"
     sign = "<=" if bound.holds else ">"
     compared = f"{bound.value:.4f} {sign} {bound.limit:.4f}"
     if bound.holds:
@@ -360,7 +394,7 @@ def _admission(analysis: Analysis) -> Iterator[str]:
         f"Linux {answer} these budgets as SCHED_DEADLINE on {cpus}: {asked.share:.4f} {sign} "
         f"{asked.limit:.4f} (from 6.12 on, where the fair server is on, {asked.limit_fair:.4f})."
     )
-    yield from (f"Linux refuses {reasons.refused(one)}." for one in asked.refused)
+    yield from (f"Linux refuses {refused(one)}." for one in asked.refused)
     if asked.cpus > 1:
         yield (
             "That promises no deadline on several CPUs, only bounded lateness. The deadlines above hold if "

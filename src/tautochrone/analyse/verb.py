@@ -142,11 +142,11 @@ def _draw(drawn: Timeline, out: Path) -> None:
 
 
 def _partition_words(partition: Partition, cpus: int) -> str:
-    from tautochrone.analyse import words as reasons
+    from tautochrone.analyse import page
 
     where = plural(cpus, "CPU")
     if partition.impossible:
-        why = reasons.impossible(partition.impossible)
+        why = page.impossible(partition.impossible)
         return f"No way to run them on {where}: {why}. What follows is for the file as it is."
     if partition.task_set is None:
         return (
@@ -166,8 +166,7 @@ def _placing(task_set: TaskSet) -> str:
 def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None) -> dict[str, object]:
     from dataclasses import asdict
 
-    from tautochrone.analyse import words as reasons
-    from tautochrone.analyse.page import headline, remedies
+    from tautochrone.analyse import page
 
     task_set = analysis.task_set
     return {
@@ -176,10 +175,10 @@ def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None
         "policy": task_set.policy,
         "protocol": task_set.protocol if task_set.sections else None,
         "schedulable": analysis.schedulable,
-        "headline": headline(analysis),
+        "headline": page.headline(analysis),
         "remedies": [
             asdict(one) | {"words": words}
-            for one, words in zip(analysis.remedies, remedies(analysis), strict=True)
+            for one, words in zip(analysis.remedies, page.remedies(analysis), strict=True)
         ],
         "hyperperiod_ns": analysis.hyperperiod_ns,
         "breakdown_factor": analysis.breakdown,
@@ -188,7 +187,7 @@ def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None
         if analysis.admission is None
         else asdict(analysis.admission)
         | {
-            "refused": [reasons.refused(one) for one in analysis.admission.refused],
+            "refused": [page.refused(one) for one in analysis.admission.refused],
             "admitted": analysis.admission.admitted,
         },
         "cpus": [
@@ -197,7 +196,7 @@ def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None
                 "schedulable": one.schedulable,
                 "utilisation": one.utilisation,
                 "bounds": [
-                    asdict(bound) | {"why_not": reasons.WHY_NOT[bound.why_not]} for bound in one.bounds
+                    asdict(bound) | {"why_not": page.WHY_NOT[bound.why_not]} for bound in one.bounds
                 ],
                 "demand": None if one.demand is None else asdict(one.demand),
                 "tasks": [
@@ -226,12 +225,12 @@ def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None
 
 
 def _partition_json(partition: Partition) -> dict[str, object]:
-    from tautochrone.analyse import words as reasons
+    from tautochrone.analyse import page
 
     placed = partition.task_set
     return {
         "found": placed is not None,
         "heuristic": partition.heuristic,
-        "impossible": reasons.impossible(partition.impossible) or None,
+        "impossible": page.impossible(partition.impossible) or None,
         "cpus": None if placed is None else {task.name: task.cpu for task in placed.tasks},
     }

@@ -64,7 +64,7 @@ _VERBS: "Rows" = {
             "fast": ("tire.verbs:fast", "Time as fast as possible, over n and threads."),
             "map": ("tire.verbs:misses", "Missed deadlines over n and threads, hard and soft."),
             "limit": ("tire.limit_verb:verb", "The largest tire that meets every deadline."),
-            "model": ("tire.model_verb:verb", "The model of the step's time, fitted and tried."),
+            "model": ("tire.verbs:model", "The model of the step's time, fitted and tried."),
             "view": ("tire.view_verb:verb", "See the tire fall, live, in the browser."),
         },
     ),
@@ -79,9 +79,9 @@ _VERBS: "Rows" = {
     "lab": _below(
         "Boot real kernels in QEMU, repeatable to the bit.",
         {
-            "kernels": ("virtual_lab.kernels:kernels", "The kernels that guests can be booted with."),
-            "fetch": ("virtual_lab.kernels:fetch", "Bring kernels: Debian's, or one of your own."),
-            "matrix": ("virtual_lab.matrix:verb", "Kernels, preemption models and loads, side by side."),
+            "kernels": ("virtual_lab.verbs:kernels", "The kernels that guests can be booted with."),
+            "fetch": ("virtual_lab.verbs:fetch", "Bring kernels: Debian's, or one of your own."),
+            "matrix": ("virtual_lab.verbs:matrix", "Kernels, preemption models and loads, side by side."),
             "diff": ("lab_diff.verb:verb", "Where two machines first differ under a load, and why."),
         },
     ),

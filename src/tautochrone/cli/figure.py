@@ -151,7 +151,7 @@ def _selection(names: list[str], measure: str | None, store: Path | None) -> tup
 
 def _search(name: str, store: Path | None) -> tuple[str, Figures]:
     """Its id, and what makes its figures."""
-    from tautochrone.tire.limit_charts import figures
+    from tautochrone.tire.limit_answer import figures
     from tautochrone.tire.limit_results import results_of
     from tautochrone.tire.limit_search import findings_of, open_search
 

@@ -9,10 +9,10 @@ from tautochrone.answer.charts import rows
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.middleware import charts
 from tautochrone.middleware import latency_judge as latency
-from tautochrone.middleware import throughput_tables as throughput
+from tautochrone.middleware import throughput_judge as throughput
 from tautochrone.middleware.charts import CallPoint, RatePoint
 from tautochrone.middleware.lanes import rate, signs, value_of
-from tautochrone.middleware.throughput_judge import Kind, name_of
+from tautochrone.middleware.throughput_answer import MOST_IN_FULL, WAYS
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY, SEQUENCES, TWO_WAY
 
@@ -166,14 +166,14 @@ def throughput_figures(lanes: Sequence[throughput.ThroughputLane], prefix: str) 
 
 def _by_type(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> Iterator[Figure]:
     plain = [kind for kind in throughput.kinds_of(lanes) if not kind[1]]
-    found = {direction: list(_dots(lanes, direction, plain)) for direction in throughput.WAYS}
+    found = {direction: list(_dots(lanes, direction, plain)) for direction in WAYS}
     drawn = [dot for dots in found.values() for dot in dots]
     if not drawn:
         return
     panels = tuple(
         Panel(
             PanelPlace(f"{prefix}-{direction}"),
-            throughput.WAYS[direction],
+            WAYS[direction],
             charts.rates_by_type(dots, within=charts.span_of_rates(dots), title=charts.OPERATIONS),
         )
         for direction, dots in found.items()
@@ -199,20 +199,20 @@ def _by_length(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> Itera
     found = {
         (kind, direction): list(_dots(lanes, direction, [one for one in kinds if one[0] == kind]))
         for kind in SEQUENCES
-        for direction in throughput.WAYS
+        for direction in WAYS
     }
     drawn = [dot for dots in found.values() for dot in dots]
     if not drawn:
         return
     within = {
         way: charts.span_of_rates(own)
-        for way in throughput.WAYS
+        for way in WAYS
         if (own := [one for key in found if key[1] == way for one in found[key]])
     }
     panels = tuple(
         Panel(
             PanelPlace(f"{prefix}-lengths-{kind}-{direction}"),
-            f"{kind}, {throughput.WAYS[direction]}",
+            f"{kind}, {WAYS[direction]}",
             charts.rates_by_length(dots, within=within[direction], lengths=lengths, title=charts.OPERATIONS),
         )
         for (kind, direction), dots in found.items()
@@ -226,7 +226,7 @@ def _by_length(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> Itera
 
 
 def _dots(
-    lanes: Sequence[throughput.ThroughputLane], direction: str, kinds: Sequence[Kind]
+    lanes: Sequence[throughput.ThroughputLane], direction: str, kinds: Sequence[throughput.Kind]
 ) -> Iterator[RatePoint]:
     for kind in kinds:
         for lane in lanes:
@@ -237,13 +237,13 @@ def _dots(
             sent = left.value if direction == ONE_WAY else None
             words = rate(through.value) + (f" ({rate(sent)} sent)" if sent else "")
             rates = through.value, through.low, through.high
-            yield RatePoint(lane.name, lane.mark, name_of(*kind), *rates, sent, kind[1], words)
+            yield RatePoint(lane.name, lane.mark, throughput.name_of(*kind), *rates, sent, kind[1], words)
 
 
 def _calls(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> Iterator[Figure]:
     """Draw the calls of every type of each lane; of many lanes those with an octet."""
     panels: list[tuple[PanelPlace, str, list[rows.SummaryLine]]] = []
-    if len(lanes) <= throughput.MOST_IN_FULL:
+    if len(lanes) <= MOST_IN_FULL:
         for at, lane in enumerate(lanes):
             lines = [line for kind in throughput.kinds_of([lane]) for line in _two_way(lane, kind)]
             panels.append((PanelPlace(f"{prefix}-calls", at), lane.name if len(lanes) > 1 else "", lines))
@@ -268,7 +268,9 @@ def _calls(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> Iterator[
         yield Figure("How long a two-way call took", drawn, caption, rows.key_of(rows.SUMMARY_MARKS))
 
 
-def _two_way(lane: throughput.ThroughputLane, kind: Kind, name: str = "") -> Iterator[rows.SummaryLine]:
+def _two_way(
+    lane: throughput.ThroughputLane, kind: throughput.Kind, name: str = ""
+) -> Iterator[rows.SummaryLine]:
     """Draw the calls of a type in the first run of a lane that has it."""
     for row in throughput.of_lane(lane, TWO_WAY, kind)[:1]:
         if row.summary is not None:

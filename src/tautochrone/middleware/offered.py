@@ -11,13 +11,12 @@ from tautochrone.answer.experiments import title_of
 from tautochrone.campaign.kinds import GridKind, GridRuns
 from tautochrone.middleware import (
     figures,
-    footprint_answer,
+    footprint,
     latency_tables,
     latency_words,
-    throughput_tables,
-    throughput_words,
+    throughput_answer,
 )
-from tautochrone.middleware.footprint_judge import footprint_of
+from tautochrone.middleware.footprint import footprint_of
 from tautochrone.middleware.lanes import Lane, lanes_of, warnings
 from tautochrone.middleware.latency_judge import latency_of
 from tautochrone.middleware.throughput_judge import throughput_of
@@ -102,11 +101,11 @@ _THROUGHPUT = Topic(
     THROUGHPUT,
     "throughput",
     throughput_of,
-    throughput_words.sentences,
-    throughput_tables.tables,
+    throughput_answer.sentences,
+    throughput_answer.tables,
     figures.throughput_figures,
-    throughput_words.as_table,
-    throughput_tables.tables_in_short,
+    throughput_answer.as_table,
+    throughput_answer.tables_in_short,
 )
 _LATENCY = Topic(
     LATENCY,
@@ -121,10 +120,10 @@ _FOOTPRINT = Topic(
     FOOTPRINT,
     "footprint",
     footprint_of,
-    footprint_answer.sentences,
-    footprint_answer.tables,
-    footprint_answer.figures,
-    footprint_answer.as_table,
+    footprint.sentences,
+    footprint.tables,
+    footprint.figures,
+    footprint.as_table,
     where=False,
 )
 THROUGHPUT_KIND, LATENCY_KIND, FOOTPRINT_KIND = (one.kind for one in (_THROUGHPUT, _LATENCY, _FOOTPRINT))

@@ -6,7 +6,7 @@ second how many get through. What the server did not confirm is lost.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +16,13 @@ from scipy import special
 
 from tautochrone.judge.middleware_setting import RESULT, CallSetting, setting_of, summaries
 from tautochrone.judge.rows import absent_rows
+from tautochrone.middleware.lanes import Lane, mean_and_interval
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import Count
 from tautochrone.statistics.means import BATCHES, FEWEST
 from tautochrone.statistics.quantiles import CONFIDENCE
 from tautochrone.statistics.summary import Summary
-from tautochrone.target.middleware import ONE_WAY, SEQUENCES, TWO_WAY
+from tautochrone.target.middleware import ONE_WAY, SEQUENCES, TWO_WAY, TYPES
 
 CALL = "call_ns"
 Kind = tuple[str, int]
@@ -260,3 +261,48 @@ def _edges(run: StoredRun) -> dict[int, Edges]:
     for source, count in sizes.items():  # of fewer calls than batches, the last ones are empty
         edges[source][:-1][begins[source] >= count] = edges[source][-1]
     return edges
+
+
+# The runs of a lane by type and direction.
+
+ThroughputLane = Lane[ThroughputRun]
+
+
+def kinds_of(lanes: Sequence[ThroughputLane]) -> list[Kind]:
+    """Return every type that was measured or can't be had, plain ones first, sequences by length."""
+    found = {(row.kind, row.length) for row in rows_of(lanes)}
+    found |= {kind for lane in lanes for run in lane.runs for kind in run.lacking}
+    return sorted(found, key=lambda kind: (_place(kind[0]), kind[1]))
+
+
+def rows_of(lanes: Sequence[ThroughputLane]) -> list[ThroughputRow]:
+    """Return all rows of all runs."""
+    return [row for lane in lanes for run in lane.runs for row in run.rows]
+
+
+def of_lane(lane: ThroughputLane, direction: str, kind: Kind) -> list[ThroughputRow]:
+    """Return a type in a direction, in each run of a lane that has it."""
+    rows = (run.row(direction, *kind) for run in lane.runs)
+    return [row for row in rows if row is not None and row.rate is not None]
+
+
+def answered(rows: Sequence[ThroughputRow]) -> CallRate | None:
+    """Return operations per second over the runs of a lane; of one run with its own interval."""
+    return _over([row.rate for row in rows])
+
+
+def drained(rows: Sequence[ThroughputRow]) -> CallRate | None:
+    """Return the same of what got through."""
+    return _over([row.drained for row in rows])
+
+
+def _over(rates: Sequence[CallRate | None]) -> CallRate | None:
+    known = [one for one in rates if one is not None]
+    if len(known) < 2:
+        return known[0] if known else None
+    return CallRate(*mean_and_interval([one.value for one in known]))
+
+
+def _place(kind: str) -> int:
+    order = (*TYPES, *SEQUENCES)
+    return order.index(kind) if kind in order else len(order)

@@ -1,7 +1,8 @@
-"""`tauto tire fast`, `tauto tire map` (garre2014, 4.3 and 4.4), and what the verbs of the tire share."""
+"""`tauto tire fast`, `map` and `model` (garre2014, 4.3 to 4.5), and what all verbs of the tire share."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,14 +11,22 @@ import typer
 from tautochrone.campaign.verb import carry_grid
 from tautochrone.command import verbs as command
 from tautochrone.command.beside import chosen_cpus, usable_cpus
+from tautochrone.command.ending import INTERRUPTED
+from tautochrone.command.options import open_store
 from tautochrone.experiments import EXPERIMENTS, Given, Option
 from tautochrone.measure.grid import chosen_of
+from tautochrone.run.conditions import HeldDeployment, RunConditions
 from tautochrone.tire import grid_question as grids
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tautochrone.base.options import Options
     from tautochrone.command.beside import Beside
     from tautochrone.measure.document.document import PlanDocument
     from tautochrone.tire.grid_question import TireGrid
+    from tautochrone.tire.model_question import NeededMechanism
+
 
 # What the verbs of `tauto tire` share: options, the CPUs that threads run on, and measuring a grid.
 
@@ -188,3 +197,84 @@ misses = command.verb_of(
     command.OF_GRID,
     _misses,
 )
+
+
+def _model(typed: command.Typed) -> None:
+    """What a step consists of: switches, locks, springs, masses (garre2014, 4.5, equation 2).
+
+    Tires are measured in real time, the constants fitted on every other number of masses and tried on the
+    rest. Where the equation does not hold, that and why is told, and no constant is given. T_switch and T_ipc
+    are taken from runs of this machine in the store, or measured first. What is finished is not measured
+    again: after Ctrl-C or a crash, type the same once more.
+    """
+    from tautochrone.tire.model_question import model_grid, needed_mechanisms
+
+    given = typed.options
+    policies, chosen = policies_of(given), grids.parse_nodes(given.text("nodes"))
+    common = common_of(given, given.text("step"), given.text("duration"))
+    team = team_of(typed.beside, given.given("cpus"))
+    grid = model_grid(chosen, given.given("threads"), team.usual, policies, replace(common, cpus=team.cpus))
+    document = plan_of(grid, typed)
+    _measure_mechanisms(needed_mechanisms(policies, common.solver, team.cpus), typed)
+    carry_grid(document, typed)
+
+
+_QUICK_MODEL: Options = {"nodes": "200..5900:7", "policy": "fifo", "repetitions": 2}
+
+model = command.verb_of(
+    options_of(
+        # As far as Figures 5 to 7 of the paper go.
+        nodes_option("100..5900/580", "40..5900:13", "40..5900:13", " Every other one is for testing."),
+        "fifo,other",
+        replace(SOLVER, choices=grids.LOCKING),
+        replace(TABLE["duration"], default="1s"),
+        command.quick(_QUICK_MODEL, "It takes about a minute."),
+        repeated=3,
+    ),
+    command.OF_GRID,
+    _model,
+    _QUICK_MODEL,
+)
+
+
+def _measure_mechanisms(needed: Sequence[NeededMechanism], typed: command.Typed) -> None:
+    """Measure those that the store does not have, and tell which can't be measured."""
+    from tautochrone.command.batch import run_batch
+    from tautochrone.machine.facts import gather
+    from tautochrone.run.facts import Facts
+    from tautochrone.tire.model_question import mechanism_cell, stored_mechanism
+
+    beside, memory_lock = typed.beside, not typed.options.is_set("no-memory-lock")
+    load = beside.chosen_load()
+    place = open_store(typed.store, mend=not typed.dry_run)
+    with beside.target() as target:
+        deployment = beside.chosen_deployment(target)
+        facts = gather(target.files())
+        around = RunConditions(
+            target=target.name,
+            load=load.name,
+            deployment=HeldDeployment(deployment.name) if deployment is not None else None,
+        )
+        known = Facts.from_table(facts)
+        missing = [
+            one for one in needed if typed.again or stored_mechanism(place, one, known, around) is None
+        ]
+        words = ("tauto", *sys.argv[1:])
+        cells = [
+            replace(mechanism_cell(one, load, words, memory_lock=memory_lock), deployment=deployment)
+            for one in missing
+        ]
+        if typed.dry_run:
+            for cell in cells:
+                took_s = max(1, round(cell.expected_s or 0))
+                typer.echo(f"{cell.title}: measured first, about {took_s} s.", err=True)
+            return
+        if not cells:
+            return
+        batch = run_batch(cells, place, target, facts)
+    for lacking in batch.lacking:
+        typer.echo(f"{lacking.cell.title}: {lacking.what} {lacking.error.advice}".rstrip(), err=True)
+    if batch.not_put_back is not None:
+        raise batch.not_put_back
+    if batch.stopped:
+        raise typer.Exit(INTERRUPTED)

@@ -12,13 +12,12 @@ from tautochrone.answer.charts.signs import LaneSign, Sign
 from tautochrone.answer.charts.theme import INK
 from tautochrone.base.words import sentence
 from tautochrone.judge.middleware_setting import setting_of
-from tautochrone.middleware import charts, footprint_answer, lanes
+from tautochrone.middleware import charts, footprint, lanes
 from tautochrone.middleware.charts import CallPoint, RatePoint, Reference
-from tautochrone.middleware.footprint_judge import FootprintRun, footprint_of
+from tautochrone.middleware.footprint import FootprintRun, footprint_of
 from tautochrone.middleware.lanes import Lane, rate
 from tautochrone.middleware.latency_judge import clients_of
-from tautochrone.middleware.throughput_judge import ThroughputRow, throughput_of
-from tautochrone.middleware.throughput_tables import answered, drained
+from tautochrone.middleware.throughput_judge import ThroughputRow, answered, drained, throughput_of
 from tautochrone.papers.document import DrawnSeries, list_of
 from tautochrone.papers.figures.looks import FigureTask
 from tautochrone.papers.measured import label_of
@@ -143,7 +142,7 @@ def _number(one: Summary, statistic: str) -> float:
 def draw_footprint(task: FigureTask) -> list[blocks.Figure]:
     """Draw sizes, as far as the build noted them, then what the servers had of memory."""
     lanes: list[Lane[FootprintRun]] = [one.lane(footprint_of) for one in measured(task)]
-    found = footprint_answer.figures(lanes, task.prefix)
+    found = footprint.figures(lanes, task.prefix)
     notes = dict.fromkeys(
         f"No library of {lane.name} is drawn. {sentence(why)}"
         for lane in lanes

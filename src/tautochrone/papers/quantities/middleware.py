@@ -12,7 +12,7 @@ from tautochrone.answer.phrasing.mechanisms import why_not_shown
 from tautochrone.base.words import sentence
 from tautochrone.judge.inversion import judge_run
 from tautochrone.judge.switching import Switching, Synchronized, judge_switching
-from tautochrone.middleware.footprint_judge import STATIC, footprint_of, served
+from tautochrone.middleware.footprint import STATIC, footprint_of, served
 from tautochrone.middleware.latency_judge import clients_of, slope_of
 from tautochrone.middleware.throughput_judge import ThroughputRow, ThroughputRun, throughput_of
 from tautochrone.papers.document import Query
