@@ -13,6 +13,7 @@ from tautochrone.answer.charts.scales import Scale, beside, by_run, seconds, tim
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import PAPER_TONE, heat_tone, ink_upon, series_tone
 from tautochrone.answer.typeset import duration, number
+from tautochrone.base.units import format_percent
 from tautochrone.lab_diff.calls import Call, shares
 from tautochrone.lab_diff.differences import MISSING, Loop
 from tautochrone.lab_diff.question import SIDES
@@ -162,7 +163,7 @@ def _calls(nested: Sequence[Call], release_ns: int, latency_ns: int) -> Chart:
 
 def _key_of_calls() -> tuple[Sign, ...]:
     """Return what the shades of calls mean."""
-    edges = [f"{share:.0%}".replace("%", " %") for share in _SHADES]
+    edges = [format_percent(share) for share in _SHADES]
     words = [f"below {edges[0]}", *(f"from {edge}" for edge in edges)]
     return tuple(Sign(text, path="M5 1h12v10H5z", tone=heat_tone(at)) for at, text in enumerate(words))
 

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 
-from tautochrone.base.errors import DamagedError, StoreError, UsageError
+from tautochrone.base.errors import DamagedError, StoreError, TautoError, UsageError
 from tautochrone.base.words import plural
-from tautochrone.experiments import EXPERIMENTS, Given, Value
+from tautochrone.experiments import EXPERIMENTS, Value
 from tautochrone.machine.tree import Tree
 from tautochrone.measure.campaign.campaign import FINISHED, same_system
 from tautochrone.measure.cell import Cell
@@ -40,8 +40,9 @@ LATEST = f"{PREFIX}latest"
 _MEMORY_SHARE = 0.75  # of what is free; the rest stays for everybody else
 _USUAL_BUDGET_NS, _LONGEST_BUDGET_NS = 2_000_000_000, 4_000_000_000_000
 _BUDGET_PERIODS = 4
+_SLOW_NS = 1_000_000_000
+"""A period in which the smallest tire has room on any machine."""
 _AROUND_S = 1.0  # of each run: loads, the memory of a large tire, sealing
-_OF_THE_PROBE = ("--pace", "--overload")  # advice for who runs one tire; a search has no such options
 _WORDS = {"speed": "speed", "bracket": "a first trial", "narrow": "a trial", "decide": "the deciding trial"}
 
 
@@ -223,25 +224,24 @@ def _cell_of(
     )
 
 
-def _smallest(wish: Wish, threads: int) -> Given:
-    options = _options(wish.question, wish, threads, LimitTry(least_nodes(threads), 1, "bracket"))
-    return EXPERIMENTS[EXPERIMENT].prepare({**options, "overload": False}, Path()).options
-
-
 def see_permitted(wish: Wish, target: Target) -> None:
     """Find out what is refused whatever the number of masses, before anything is measured.
 
-    Raises:
-        UsageError: an option is wrong, or even the smallest tire takes longer than the period.
-        NotPermittedError: this user may not.
-        MeasuringError: the connection to the target was lost.
+    Where the smallest tire is refused, and would not be at a low rate, it is the rate that can't be held.
     """
+    slow = replace(wish.question, period_ns=_SLOW_NS)
     for threads in wish.threads:
-        error = refusal_of(target, EXPERIMENT, _smallest(wish, threads))
-        if isinstance(error, UsageError) and any(word in error.advice for word in _OF_THE_PROBE):
+        if (error := _refusal(wish, wish.question, target, threads)) is None:
+            continue
+        if isinstance(error, UsageError) and _refusal(wish, slow, target, threads) is None:
             raise UsageError(str(error), "No tire can hold this rate here: take a lower --rate.") from error
-        if error is not None:
-            raise error
+        raise error
+
+
+def _refusal(wish: Wish, question: LimitQuestion, target: Target, threads: int) -> TautoError | None:
+    smallest = LimitTry(least_nodes(threads), 1, "bracket")
+    options = {**_options(question, wish, threads, smallest), "overload": False}
+    return refusal_of(target, EXPERIMENT, EXPERIMENTS[EXPERIMENT].prepare(options, Path()).options)
 
 
 def make_search(
