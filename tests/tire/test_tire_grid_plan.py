@@ -18,6 +18,7 @@ from tautochrone.measure.document.stored import from_stored, to_stored
 from tautochrone.run.facts import CpuFacts, Facts
 from tautochrone.tire.grid_question import (
     Common,
+    Varied,
     document_of,
     fast_grid,
     map_grid,
@@ -30,6 +31,7 @@ XEON = Facts(cpu=CpuFacts(siblings=("0,6", "1,7", "2,8", "3,9", "4,10", "5,11"))
 """The machine of garre2014: six cores with two threads each."""
 
 COMMON = Common("semaphore", "10ms", "10s")
+SINGLE = Common("single", "10ms", "1s")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_the_pretest_has_many_threads_and_on_large_machines_more() -> None:
 def grid_document(
     nodes: str = "4,8,400", threads: str = "1,2,6", policies: tuple[str, ...] = ("fifo",)
 ) -> PlanDocument:
-    grid = fast_grid(parse_nodes(nodes), threads, (1, 2), policies, COMMON)
+    grid = fast_grid(Varied(parse_nodes(nodes), threads, (1, 2), policies), COMMON)
     return document_of(grid, {}, seed=3)
 
 
@@ -130,7 +132,10 @@ def test_a_grid_without_any_cell_is_refused() -> None:
         (lambda: Common("semaphor", "10ms", "1s"), "semaphor"),
         (lambda: Common("halo", "10", "1s"), "not a period"),
         (lambda: Common("halo", "10ms", "0s"), "nothing would be computed"),
-        (lambda: fast_grid((400,), "1,2", (1,), ("fifo",), Common("single", "10ms", "1s")), "one thread"),
+        (
+            lambda: fast_grid(Varied((400,), "1,2", (1,), ("fifo",)), SINGLE),
+            "one thread",
+        ),
     ],
 )
 def test_what_can_not_be_computed_is_refused(made: Callable[[], object], message: str) -> None:
@@ -139,8 +144,8 @@ def test_what_can_not_be_computed_is_refused(made: Callable[[], object], message
 
 
 def test_the_usual_threads_stand_among_others_as_auto() -> None:
-    assert fast_grid((400,), "auto,3", (1, 2, 4), ("fifo",), COMMON).threads == (1, 2, 3, 4)
-    assert fast_grid((400,), None, (1, 2, 4), ("fifo",), Common("single", "10ms", "1s")).threads == (1,)
+    assert fast_grid(Varied((400,), "auto,3", (1, 2, 4), ("fifo",)), COMMON).threads == (1, 2, 3, 4)
+    assert fast_grid(Varied((400,), None, (1, 2, 4), ("fifo",)), SINGLE).threads == (1,)
 
 
 def test_a_grid_that_a_run_kept_is_the_same_plan() -> None:
@@ -156,7 +161,7 @@ def points_of(document: PlanDocument) -> dict[tuple[int, int], PlanPoint]:
 
 
 def hard(nodes: str = "1000..8000/1000", threads: str = "1,2") -> PlanDocument:
-    grid = map_grid(parse_nodes(nodes), threads, (1, 2), ("fifo",), COMMON, soft=False)
+    grid = map_grid(Varied(parse_nodes(nodes), threads, (1, 2), ("fifo",)), COMMON, soft=False)
     return document_of(grid, {}, seed=3)
 
 

@@ -21,7 +21,7 @@ from tautochrone.measure.document.document import PlanDocument
 from tautochrone.run.store import Store
 from tautochrone.tire import grid_charts
 from tautochrone.tire.grid_charts import class_of
-from tautochrone.tire.grid_question import Common, document_of, fast_grid, map_grid
+from tautochrone.tire.grid_question import Common, Varied, document_of, fast_grid, map_grid
 from tautochrone.tire.grid_results import FastCell, FastTrial, MapCell, MapTrial, boundaries, ratios
 
 MS = 1_000_000
@@ -85,7 +85,7 @@ def test_policies_are_compared_where_both_were_measured() -> None:
 
 
 def map_document(*, soft: bool, repetitions: int = 1) -> PlanDocument:
-    grid = map_grid(NODES, "1,2", (1, 2), ("fifo",), Common("semaphore", "10ms", "1s"), soft=soft)
+    grid = map_grid(Varied(NODES, "1,2", (1, 2), ("fifo",)), Common("semaphore", "10ms", "1s"), soft=soft)
     return document_of(grid, {}, repetitions, seed=5)
 
 
@@ -119,7 +119,7 @@ def around(agenda: Agenda, slot: Any) -> dict[str, Any]:
 
 
 def measure_fast(store: Store, repetitions: int = 1) -> None:
-    grid = fast_grid(NODES, "1,2", (1, 2), ("fifo", "other"), Common("semaphore", "10ms", "1s"))
+    grid = fast_grid(Varied(NODES, "1,2", (1, 2), ("fifo", "other")), Common("semaphore", "10ms", "1s"))
     agenda = make_agenda(document_of(grid, {}, repetitions, seed=5), store)
     for slot in agenda.slots:
         options = agenda.points[slot.key].options

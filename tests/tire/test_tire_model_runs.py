@@ -18,7 +18,7 @@ from tautochrone.run.facts import Facts
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.tire import model_answer as tire_model
-from tautochrone.tire.grid_question import Common
+from tautochrone.tire.grid_question import Common, Varied
 from tautochrone.tire.grid_results import TireResults
 from tautochrone.tire.model_judge import gather_model
 from tautochrone.tire.model_measured import ipc_latency, point_of, points_of, switch_latency
@@ -251,8 +251,8 @@ def test_the_latest_run_stands_or_the_one_nearest_to_the_tires(store: Store) -> 
 
 def test_only_solvers_with_a_lock_for_each_mass_have_such_a_model() -> None:
     with pytest.raises(UsageError, match="halo has no lock"):
-        model_grid((400,), None, (1, 2), ("fifo",), Common("halo", "10ms", "1s"))
-    grid = model_grid((400, 800), None, (1, 2), ("fifo",), Common("semaphore", "10ms", "1s"))
+        model_grid(Varied((400,), None, (1, 2), ("fifo",)), Common("halo", "10ms", "1s"))
+    grid = model_grid(Varied((400, 800), None, (1, 2), ("fifo",)), Common("semaphore", "10ms", "1s"))
     assert (grid.kind, grid.cells) == (MODEL, 4)
     assert grid.fixed["overrun"] == "skip"
 

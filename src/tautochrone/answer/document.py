@@ -119,6 +119,11 @@ def micros(ns: float | None, missing: str = UNKNOWN) -> TypedCell:
     return TypedCell(ns, "ns", missing if ns is None else format_us(ns))
 
 
+def formatted(value: float | None, form: str, unit: Unit = "number") -> TypedCell:
+    """Return a number in a format of its own, such as ``.2f``."""
+    return TypedCell(value, unit, "" if value is None else format(value, form))
+
+
 @dataclass(frozen=True)
 class TableColumn:
     """The head of a column; ``spare``: a narrow terminal leaves the column out."""

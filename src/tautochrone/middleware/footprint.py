@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import series_tone
-from tautochrone.answer.document import TypedCell, TypedTable, columns, count, words
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, formatted, words
 from tautochrone.base.words import plural
 from tautochrone.judge.middleware_setting import CallSetting, setting_of
 from tautochrone.middleware import charts
@@ -205,10 +205,10 @@ def sentences(lanes: Sequence[FootprintLane]) -> list[str]:
     for what, sizes in (("Static library", libraries), ("Running server, resident", resident)):
         found = {name: size for name, size in sizes.items() if size is not None}
         if len(found) > 1:
-            least, most = min(found, key=lambda name: found[name]), max(found, key=lambda name: found[name])
+            least, most = (end(found, key=lambda name: found[name]) for end in (min, max))
+            low, high = (_kib(found[name]).shown for name in (least, most))
             said.append(
-                f"{what}: {least} has the smallest with {_in_kib(found[least])} KiB, {most} the largest with "
-                f"{_in_kib(found[most])} KiB."
+                f"{what}: {least} has the smallest with {low} KiB, {most} the largest with {high} KiB."
             )
     return said
 
@@ -398,8 +398,4 @@ def _known(parts: Sequence[int | None]) -> tuple[int, ...]:
 
 
 def _kib(size: float | None) -> TypedCell:
-    return TypedCell(size, "number", "" if size is None else _in_kib(size))
-
-
-def _in_kib(size: float) -> str:
-    return f"{size / _KIB:,.1f}"
+    return formatted(None if size is None else size / _KIB, ",.1f")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from statistics import median
 
 from tautochrone.answer.blocks import Figure, Panel, PanelPlace
-from tautochrone.answer.document import TypedCell, TypedTable, columns, count, words
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, formatted, words
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
@@ -185,10 +185,10 @@ def _threads(results: TireResults) -> TypedTable:
                 (
                     words(field.with_threads(threads)),
                     *([words(results.thread_names.get(threads, ""))] if named else []),
-                    _UNKNOWN if times is None else TypedCell(times, "number", f"{times:.2f}"),
+                    formatted(times, ".2f"),
                     _speed(first.simulated_ns / elapsed_ns),
                     _speed(nodes * first.steps / elapsed_ns * 1e3),
-                    words("") if ratio is None else TypedCell(ratio.middle, "number", f"{ratio.middle:.3g}"),
+                    words("") if ratio is None else formatted(ratio.middle, ".3g"),
                 )
             )
     heads = columns(

@@ -18,7 +18,7 @@ MASSES_MOST = 1 << 28
 _MOST_NAMED = 3
 
 
-def parse_nodes(text: str, option: str = "--nodes") -> tuple[int, ...]:
+def parse_nodes(text: str) -> tuple[int, ...]:
     """Return numbers of masses, ascending, each once.
 
     Raises:
@@ -26,26 +26,26 @@ def parse_nodes(text: str, option: str = "--nodes") -> tuple[int, ...]:
     """
     found: list[int] = []
     named: list[int] = []
-    for part in parts(text, option):
-        found += values(part, MASSES_UNIT, option, "400,800, 100..5900/580 or 1000..128000:15")
+    for part in parts(text, "--nodes"):
+        found += values(part, MASSES_UNIT, "--nodes", "400,800, 100..5900/580 or 1000..128000:15")
         match = range_of(part)
         if match and match[3] == "/" and int(match[4]) % MASSES_UNIT:
             raise UsageError(
-                f"{option} {part}: steps of {match[4]} give masses that are no multiples of {MASSES_UNIT}",
+                f"--nodes {part}: steps of {match[4]} give masses that are no multiples of {MASSES_UNIT}",
                 f"Take steps of {' or '.join(_around(int(match[4])))}.",
             )
         named += [int(match[1]), *([int(match[2])] if match[3] == ":" else [])] if match else [int(part)]
-    _see_multiples(named, option)
+    _see_multiples(named)
     if max(found) > MASSES_MOST:
-        raise UsageError(f"{option} {max(found)}: too many masses", f"Take at most {MASSES_MOST:,}.")
-    return ascending(found, option)
+        raise UsageError(f"--nodes {max(found)}: too many masses", f"Take at most {MASSES_MOST:,}.")
+    return ascending(found, "--nodes")
 
 
-def parse_threads(text: str, option: str = "--threads") -> tuple[int, ...]:
+def parse_threads(text: str) -> tuple[int, ...]:
     """Return numbers of threads, ascending, each once."""
-    found = parse_counts(text, option, "1,2,4 or 1..12")
+    found = parse_counts(text, "--threads", "1,2,4 or 1..12")
     if 0 in found:
-        raise UsageError(f"{option} {text}: 0 threads compute nothing", "Give 1 or more.")
+        raise UsageError(f"--threads {text}: 0 threads compute nothing", "Give 1 or more.")
     return found
 
 
@@ -54,17 +54,15 @@ def teams_of(threads: Sequence[int]) -> str:
     return plural(threads[0], "thread") if len(threads) == 1 else f"{listed(list(map(str, threads)))} threads"
 
 
-def _see_multiples(named: Sequence[int], option: str) -> None:
+def _see_multiples(named: Sequence[int]) -> None:
     wrong = [value for value in named if value % MASSES_UNIT or value < MASSES_UNIT]
     if not wrong:
         return
     if min(wrong) < MASSES_UNIT:
-        raise UsageError(
-            f"{option} {min(wrong)}: a tire has at least {MASSES_UNIT} masses", "Take 4 or more."
-        )
+        raise UsageError(f"--nodes {min(wrong)}: a tire has at least {MASSES_UNIT} masses", "Take 4 or more.")
     some, more = wrong[:_MOST_NAMED], len(wrong) - _MOST_NAMED
     raise UsageError(
-        f"{option}: {', '.join(map(str, some))}{f' and {more} more' if more > 0 else ''} "
+        f"--nodes: {', '.join(map(str, some))}{f' and {more} more' if more > 0 else ''} "
         f"{'is no multiple' if len(wrong) == 1 else 'are no multiples'} of {MASSES_UNIT}",
         f"Nearest: {'; '.join(' or '.join(_around(value)) for value in some)}.",
     )
@@ -206,38 +204,33 @@ def document_of(
     return replace(document, repetitions=repetitions, seed=seed)
 
 
-def fast_grid(
-    nodes: tuple[int, ...],
-    threads: str | None,
-    team: Sequence[int],
-    policies: tuple[str, ...],
-    common: Common,
-) -> TireGrid:
-    """Return the grid of tires as fast as possible: garre2014, 4.3.
+@dataclass(frozen=True)
+class Varied:
+    """What a grid varies, as a person gave it.
 
-    Args:
-        threads: as a person gave them, or None.
-        team: the usual numbers of threads.
+    Attributes:
+        threads: numbers of them; None: the usual ones, which are those of the team.
     """
+
+    nodes: tuple[int, ...]
+    threads: str | None
+    team: Sequence[int]
+    policies: tuple[str, ...]
+
+
+def fast_grid(varied: Varied, common: Common) -> TireGrid:
+    """Return the grid of tires as fast as possible: garre2014, 4.3."""
     return TireGrid(
         FAST,
         f"Tire as fast as possible, {common.duration} simulated, {common.solver}",
-        nodes,
-        _threads_for(common.solver, threads, team),
-        policies,
+        varied.nodes,
+        _threads_for(common.solver, varied),
+        varied.policies,
         {"pace": "real-fast", **common.options},
     )
 
 
-def map_grid(
-    nodes: tuple[int, ...],
-    threads: str | None,
-    team: Sequence[int],
-    policies: tuple[str, ...],
-    common: Common,
-    *,
-    soft: bool,
-) -> TireGrid:
+def map_grid(varied: Varied, common: Common, *, soft: bool) -> TireGrid:
     """Return the grid of tires at a rate, deadlines counted: garre2014, 4.4.
 
     A cell that can't keep its rate at all is measured like the others (``overload``): it tells by how much.
@@ -249,20 +242,20 @@ def map_grid(
     return TireGrid(
         MAP,
         f"Tire at {rate}, {'soft' if soft else 'hard'} real time, {common.duration}, {common.solver}",
-        nodes,
-        _threads_for(common.solver, threads, team),
-        policies,
+        varied.nodes,
+        _threads_for(common.solver, varied),
+        varied.policies,
         {"pace": "real-time", "overrun": "skip" if soft else "stop", "overload": True, **common.options},
     )
 
 
-def _threads_for(solver: str, text: str | None, team: Sequence[int]) -> tuple[int, ...]:
+def _threads_for(solver: str, varied: Varied) -> tuple[int, ...]:
     if solver != ONE_THREAD:
-        return chosen_threads(text, team)
-    found = chosen_threads(text, (1,))
+        return chosen_threads(varied.threads, varied.team)
+    found = chosen_threads(varied.threads, (1,))
     if found != (1,):
         raise UsageError(
-            f"--threads {text}: solver {ONE_THREAD} has one thread",
+            f"--threads {varied.threads}: solver {ONE_THREAD} has one thread",
             "Leave --threads out, or take another solver.",
         )
     return found

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
 from tautochrone.answer.blocks import Figure, Panel, PanelPlace
-from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, formatted, micros, words
 from tautochrone.base.words import plural, sentence
 from tautochrone.statistics.regression import Estimate
 from tautochrone.tire import model_words
@@ -66,16 +66,13 @@ def _verdict(study: ModelStudy, team: str, fit: ModelFit) -> tuple[TypedCell, ..
         words(f"{study.policy}, {team}"),
         words(_range(fit.nodes)),
         words("holds" if fit.holds else "refused"),
-        _share(fit.held_out),
-        _share(worst.error if worst is not None else None, "+.0%"),
+        formatted(fit.held_out, ".1%", "share"),
+        formatted(worst.error if worst is not None else None, "+.0%", "share"),
         count(worst.nodes if worst is not None else None),
-        *map(_p, (structure.runs_p, structure.trend_p) if structure is not None else (None, None)),
-        _p(lack.p if lack is not None else None),
+        formatted(structure.runs_p if structure is not None else None, ".1g"),
+        formatted(structure.trend_p if structure is not None else None, ".1g"),
+        formatted(lack.p if lack is not None else None, ".1g"),
     )
-
-
-def _p(p: float | None) -> TypedCell:
-    return TypedCell(p, "number", "" if p is None else f"{p:.1g}")
 
 
 def _constants(model: ModelResults) -> TypedTable:
@@ -132,7 +129,7 @@ def _switches(study: ModelStudy) -> tuple[TypedCell, ...]:
     if not known or len(known) < len(counts):
         return _constant(name, _UNKNOWN, _UNKNOWN, "this system does not count them")
     span = f"counted per step and thread, {min(known):.2g} to {max(known):.2g}"
-    return _constant(name, _counted(sum(known) / len(known)), _UNKNOWN, span)
+    return _constant(name, formatted(sum(known) / len(known), ".2g"), _UNKNOWN, span)
 
 
 def _locks(study: ModelStudy, attempt: Attempt) -> Iterator[tuple[TypedCell, ...]]:
@@ -142,11 +139,7 @@ def _locks(study: ModelStudy, attempt: Attempt) -> Iterator[tuple[TypedCell, ...
     if fitted is not None:
         yield _constant(f"N_ipc fitted, {study.policy}{of}", *_valued(fitted), "N_ipc T_ipc / T_ipc")
     origin = "voluntary switches at locks, per access"
-    yield _constant(f"N_ipc counted, {study.policy}{of}", _counted(attempt.counted), _UNKNOWN, origin)
-
-
-def _counted(share: float | None) -> TypedCell:
-    return TypedCell(share, "number", "" if share is None else f"{share:.2g}")
+    yield _constant(f"N_ipc counted, {study.policy}{of}", formatted(attempt.counted, ".2g"), _UNKNOWN, origin)
 
 
 def _variants(model: ModelResults) -> Iterator[TypedTable]:
@@ -154,11 +147,15 @@ def _variants(model: ModelResults) -> Iterator[TypedTable]:
     for study in model.studies:
         for attempt in study.attempts:
             name = words(f"{study.policy}, {plural(attempt.threads, 'thread')}")
-            lines.append((name, words("as printed"), _share(attempt.whole.held_out), words("")))
+            lines.append(
+                (name, words("as printed"), formatted(attempt.whole.held_out, ".1%", "share"), words(""))
+            )
             line = attempt.line.variant if attempt.line is not None else None
             for variant in filter(None, (attempt.split, line)):
                 said = ", ".join(f"{of} {_with_interval(one)}" for of, one in variant.constants.items())
-                lines.append((name, words(variant.formula), _share(variant.held_out), words(said)))
+                lines.append(
+                    (name, words(variant.formula), formatted(variant.held_out, ".1%", "share"), words(said))
+                )
     if lines:
         yield TypedTable(
             "Beside it: what else would explain the step, over all masses",
@@ -192,24 +189,20 @@ def _points(study: ModelStudy, attempt: Attempt, notes: list[str]) -> TypedTable
 def _point(row: model_words.ModelRow, *, shares: bool) -> tuple[TypedCell, ...]:
     terms = row.predicted
     parts = (terms.switching_ns, terms.locks_ns, terms.springs_ns, terms.masses_ns)
-    of = [part / terms.step_ns for part in parts] if shares else [None] * len(parts)
+    of = [part / terms.step_ns * 100 for part in parts] if shares else [None] * len(parts)
     return (
         count(row.nodes),
         words(_ROLES[row.role]),
         micros(row.measured_ns),
         micros(terms.step_ns),
-        _share(row.error, "+.1%"),
-        *(_UNKNOWN if one is None else TypedCell(one, "share", f"{one * 100:.1f}") for one in of),
+        formatted(row.error, "+.1%", "share"),
+        *(formatted(one, ".1f") for one in of),
         micros(row.meeting_ns),
     )
 
 
 def _range(nodes: Sequence[int]) -> str:
     return f"{nodes[0]:,}" if len(nodes) == 1 else f"{nodes[0]:,} to {nodes[-1]:,}"
-
-
-def _share(share: float | None, form: str = ".1%") -> TypedCell:
-    return TypedCell(share, "share", "" if share is None else format(share, form))
 
 
 def _valued(one: Estimate, digits: int = 3) -> tuple[TypedCell, TypedCell]:

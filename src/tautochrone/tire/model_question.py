@@ -20,7 +20,7 @@ from tautochrone.run.facts import Facts
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import SEALED
 from tautochrone.run.store import Store
-from tautochrone.tire.grid_question import LOCKING, Common, TireGrid, chosen_threads
+from tautochrone.tire.grid_question import LOCKING, Common, TireGrid, Varied, chosen_threads
 
 MODEL = "tire-model"
 """What such a grid is about, beside those of ``grid``."""
@@ -56,19 +56,8 @@ class NeededMechanism:
         )
 
 
-def model_grid(
-    nodes: tuple[int, ...],
-    threads: str | None,
-    team: Sequence[int],
-    policies: tuple[str, ...],
-    common: Common,
-) -> TireGrid:
-    """Return the tires: each step at its release, and to the end whatever is missed.
-
-    Args:
-        threads: as a person gave them, or None.
-        team: the usual numbers of threads.
-    """
+def model_grid(varied: Varied, common: Common) -> TireGrid:
+    """Return the tires: each step at its release, and to the end whatever is missed."""
     if common.solver not in LOCKING:
         raise UsageError(
             f"--solver {common.solver} has no lock for each mass, which the model is about",
@@ -78,9 +67,9 @@ def model_grid(
     return TireGrid(
         MODEL,
         f"Model of the tire's step at {rate}, {common.duration}, {common.solver}",
-        nodes,
-        chosen_threads(threads, team),
-        policies,
+        varied.nodes,
+        chosen_threads(varied.threads, varied.team),
+        varied.policies,
         {"pace": "real-time", "overrun": "skip", "overload": True, **common.options},
     )
 

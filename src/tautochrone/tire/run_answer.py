@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, time, words
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, formatted, micros, time, words
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.judge import tire_run
@@ -221,10 +221,10 @@ def _share_row(one: ThreadAccount) -> tuple[TypedCell, ...]:
     parts = (shares.computing, shares.exchanging, shares.waiting, shares.dispatch, shares.idle)
     return (
         words(one.name),
-        *(TypedCell(part, "share", f"{part:.2%}") for part in parts),
+        *(formatted(part, ".2%", "share") for part in parts),
         _millions(one.nodes_per_s),
-        _per_step(one.voluntary),
-        _per_step(one.involuntary),
+        formatted(one.voluntary, ".3f"),
+        formatted(one.involuntary, ".3f"),
     )
 
 
@@ -246,7 +246,7 @@ def _fast_row(run: StoredRun, label: str) -> tuple[TypedCell, ...]:
     seen, what = tire_run.real_fast(run), tire_run.configuration(run)
     return (
         words(label or _THIS),
-        _seconds(seen.simulated_ns, 3),
+        _seconds(seen.simulated_ns, ",.3f"),
         _seconds(seen.elapsed_ns),
         TypedCell(None if seen.speed is None else float(f"{seen.speed:.4g}"), "number"),
         count(seen.steps),
@@ -273,7 +273,7 @@ def _fast_threads(run: StoredRun, label: str) -> TypedTable:
                 count(told.nodes),
                 _seconds(had_ns),
                 _seconds(None if had_ns is None else max(0, seen.elapsed_ns - had_ns)),
-                *map(_per_step, switches),
+                *(formatted(one, ".3f") for one in switches),
             )
         )
     heads = columns("", "masses", "CPU time (s)", "off CPU (s)", "waits per step", "preemptions per step")
@@ -292,14 +292,13 @@ def _models(runs: Sequence[StoredRun], labels: Sequence[str]) -> TypedTable:
 
 def _model_row(run: StoredRun, label: str) -> tuple[TypedCell, ...]:
     what, tire = tire_run.configuration(run), tire_run.model(run)
-    megabytes = None if tire.state_bytes is None else tire.state_bytes / 1e6
     return (
         words(label or _THIS),
         count(tire.nodes),
         count(tire.springs),
         time(what.step_ns),
         TypedCell(tire.stiffness_per_mass, "number"),
-        TypedCell(megabytes, "number", "" if megabytes is None else f"{megabytes:,.3f}"),
+        formatted(None if tire.state_bytes is None else tire.state_bytes / 1e6, ",.3f"),
         words(what.solver),
         words(what.vector or "-"),
         micros(tire.rehearsed_ns),
@@ -318,16 +317,12 @@ def _quantile(summary: Summary, q: float, *, less_than_ns: int | None = None) ->
     return micros(value if value is None or less_than_ns is None else less_than_ns - value, "too few")
 
 
-def _seconds(ns: int | None, digits: int = 6) -> TypedCell:
-    return TypedCell(ns, "ns", "" if ns is None else f"{ns / 1e9:,.{digits}f}")
+def _seconds(ns: int | None, form: str = ",.6f") -> TypedCell:
+    return formatted(None if ns is None else ns / 1e9, form)
 
 
 def _millions(per_s: float | None) -> TypedCell:
-    return TypedCell(per_s, "number", "" if per_s is None else f"{per_s / 1e6:,.2f}")
-
-
-def _per_step(switches: float | None) -> TypedCell:
-    return TypedCell(switches, "number", "" if switches is None else f"{switches:.3f}")
+    return formatted(None if per_s is None else per_s / 1e6, ",.2f")
 
 
 def _positions(run: StoredRun) -> TypedCell:

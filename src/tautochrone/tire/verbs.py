@@ -13,13 +13,13 @@ from tautochrone.command import verbs as command
 from tautochrone.command.beside import chosen_cpus, usable_cpus
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import open_store
-from tautochrone.experiments import EXPERIMENTS, Given, Option
+from tautochrone.experiments import EXPERIMENTS, Option
 from tautochrone.measure.grid import chosen_of
 from tautochrone.run.conditions import HeldDeployment, RunConditions
 from tautochrone.tire import grid_question as grids
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tautochrone.base.options import Options
     from tautochrone.command.beside import Beside
@@ -50,16 +50,6 @@ def nodes_option(steps: str, points: str, usual: str, more: str = "") -> Option:
     """
     forms = f"400,800 or {steps} (in steps) or {points} (as many, each as many times the one before)."
     return command.several(TABLE["nodes"], f"Such as {forms}{more}", usual)
-
-
-def common_of(given: Given, step: str, duration: str) -> grids.Common:
-    """Return what all cells of a grid have in common."""
-    return grids.Common(given.text("solver"), step, duration, memory_lock=not given.is_set("no-memory-lock"))
-
-
-def policies_of(given: Given) -> tuple[str, ...]:
-    """Return the scheduling policies that are measured."""
-    return chosen_of(given.text("policy"), TABLE["policy"].choices, "--policy")
 
 
 @dataclass(frozen=True)
@@ -94,6 +84,27 @@ def team_of(beside: Beside, cpus: str | None = None) -> Team:
     return Team(listed, tuple(one.count for one in thread_counts(usable.facts, named)))
 
 
+def _asked(
+    typed: command.Typed,
+    nodes: str,
+    step: str,
+    duration: str,
+    usual: Callable[[Sequence[int]], Sequence[int]] = tuple,
+) -> tuple[grids.Varied, grids.Common]:
+    """Return what a grid varies, and what all of its cells have in common.
+
+    Args:
+        usual: the usual numbers of threads of a team's.
+    """
+    given = typed.options
+    policies = chosen_of(given.text("policy"), TABLE["policy"].choices, "--policy")
+    chosen, memory_lock = grids.parse_nodes(nodes), not given.is_set("no-memory-lock")
+    common = grids.Common(given.text("solver"), step, duration, memory_lock=memory_lock)
+    team = team_of(typed.beside, given.given("cpus"))
+    varied = grids.Varied(chosen, given.given("threads"), usual(team.usual), policies)
+    return varied, replace(common, cpus=team.cpus)
+
+
 def measure_grid(grid: TireGrid, typed: command.Typed) -> None:
     """Measure what is left of a grid, and report on all of it."""
     carry_grid(plan_of(grid, typed), typed)
@@ -115,13 +126,8 @@ def _fast(typed: command.Typed) -> None:
     type the same once more.
     """
     given = typed.options
-    policies, chosen = policies_of(given), grids.parse_nodes(given.text("nodes"))
-    common = common_of(given, given.text("step"), given.text("duration"))
-    team = team_of(typed.beside, given.given("cpus"))
-    grid = grids.fast_grid(
-        chosen, given.given("threads"), team.usual, policies, replace(common, cpus=team.cpus)
-    )
-    measure_grid(grid, typed)
+    asked = _asked(typed, given.text("nodes"), given.text("step"), given.text("duration"))
+    measure_grid(grids.fast_grid(*asked), typed)
 
 
 def _misses(typed: command.Typed) -> None:
@@ -133,19 +139,14 @@ def _misses(typed: command.Typed) -> None:
     given = typed.options
     pretest, soon = given.is_set("pretest"), given.is_set(command.QUICK)
     usual = grids.PRETEST if pretest else grids.usual_map(given.text("solver"))
-    policies = policies_of(given)
-    chosen = grids.parse_nodes(given.given("nodes") or (usual.quick_nodes if soon else usual.nodes))
-    common = common_of(
-        given,
+    asked = _asked(
+        typed,
+        given.given("nodes") or (usual.quick_nodes if soon else usual.nodes),
         given.given("step") or usual.step,
         given.given("duration") or (usual.quick_duration if soon else usual.duration),
+        grids.pretest_threads if pretest else tuple,
     )
-    team = team_of(typed.beside, given.given("cpus"))
-    usual_threads = grids.pretest_threads(team.usual) if pretest else team.usual
-    common = replace(common, cpus=team.cpus)
-    soft = given.is_set("soft")
-    grid = grids.map_grid(chosen, given.given("threads"), usual_threads, policies, common, soft=soft)
-    measure_grid(grid, typed)
+    measure_grid(grids.map_grid(*asked, soft=given.is_set("soft")), typed)
 
 
 def options_of(nodes: Option, policy: str, *own: Option, repeated: int = 1) -> tuple[Option, ...]:
@@ -210,12 +211,9 @@ def _model(typed: command.Typed) -> None:
     from tautochrone.tire.model_question import model_grid, needed_mechanisms
 
     given = typed.options
-    policies, chosen = policies_of(given), grids.parse_nodes(given.text("nodes"))
-    common = common_of(given, given.text("step"), given.text("duration"))
-    team = team_of(typed.beside, given.given("cpus"))
-    grid = model_grid(chosen, given.given("threads"), team.usual, policies, replace(common, cpus=team.cpus))
-    document = plan_of(grid, typed)
-    _measure_mechanisms(needed_mechanisms(policies, common.solver, team.cpus), typed)
+    varied, common = _asked(typed, given.text("nodes"), given.text("step"), given.text("duration"))
+    document = plan_of(model_grid(varied, common), typed)
+    _measure_mechanisms(needed_mechanisms(varied.policies, common.solver, common.cpus), typed)
     carry_grid(document, typed)
 
 

@@ -172,18 +172,18 @@ def _show(kernels: dict[str, Kernel | None]) -> None:
 
 
 def _row(kernel: Kernel) -> tuple[TypedCell, ...]:
-    from tautochrone.answer.document import TypedCell, words
+    from tautochrone.answer.document import TypedCell, formatted, words
     from tautochrone.measure.lab.preemption import preemption_of
     from tautochrone.target.virtual.kernels import size_of, tracers_of
 
-    tracers, size = tracers_of(kernel), size_of(kernel)
+    tracers = tracers_of(kernel)
     return (
         words(kernel.name),
         words(kernel.release),
         words(kernel.package.partition("_")[2] if kernel.package else "your own"),
         TypedCell(_preemption_words(preemption_of(kernel))),
         TypedCell(None if tracers is None else ", ".join(tracers) or "none"),
-        TypedCell(size, "number", f"{size / 1e6:.0f}"),
+        formatted(size_of(kernel) / 1e6, ".0f"),
         words(kernel.sha256[:_SHOWN_DIGITS]),
     )
 
