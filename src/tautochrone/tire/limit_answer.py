@@ -126,8 +126,6 @@ def _lacking(results: LimitResults) -> Iterator[doc.Block]:
 
 
 def _trials(results: LimitResults) -> Iterator[doc.Block]:
-    from tautochrone.tire.limit_answer import figures
-
     yield from map(doc.Drawing, all_made("The trials", lambda: figures(results, "trials")))
     yield from (trials(limit) for limit in results.limits if limit.trials)
 
