@@ -61,10 +61,6 @@ _TICK_COLUMNS = 10
 def sketch(timeline: Timeline, width: int) -> Table | None:
     """Draw one line per task; a character's height is the share of its time in which the task executes.
 
-    Args:
-        timeline: what to show, all of it.
-        width: of the terminal, in characters.
-
     Returns:
         None if that is too narrow.
     """
@@ -167,7 +163,6 @@ def show(
 
     Args:
         console: where to; in a pipe lines are not broken, and no schedule is drawn.
-        analysis: the answer.
         timeline: the schedule, as far as it was followed.
         drawn: the part of it that is drawn, where there is room.
         notes: sentences above the answer.

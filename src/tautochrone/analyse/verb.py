@@ -195,9 +195,7 @@ def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None
                 "cpu": one.cpu,
                 "schedulable": one.schedulable,
                 "utilisation": one.utilisation,
-                "bounds": [
-                    asdict(bound) | {"why_not": page.WHY_NOT[bound.why_not]} for bound in one.bounds
-                ],
+                "bounds": [asdict(bound) | {"why_not": page.WHY_NOT[bound.why_not]} for bound in one.bounds],
                 "demand": None if one.demand is None else asdict(one.demand),
                 "tasks": [
                     asdict(answer.response.task)

@@ -231,9 +231,6 @@ def name_of(
 
     The function in which most of the wait passed by itself, where calls were timed; otherwise, or where the
     stacks look deeper into it, the innermost one inside which all of the wait passed.
-
-    Args:
-        functions: those whose calls were timed.
     """
     looked = without_entry(stacks.chain) if stacks is not None else ()
     first = timed.shares[0] if timed is not None and timed.shares else None

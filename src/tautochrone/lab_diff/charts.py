@@ -58,7 +58,6 @@ def _two_loops(loops: Sequence[tuple[str, Loop]], first: int | None) -> Chart:
     """Draw the latencies of loops over seconds since release 0.
 
     Args:
-        loops: each with its name.
         first: the first release that differs; None: none does.
     """
     rows = [row for name, loop in loops for row in _stretches_of(name, loop)]
@@ -132,13 +131,7 @@ _SHADES = (0.02, 0.1, 0.3, 0.6)
 
 
 def _calls(nested: Sequence[Call], release_ns: int, latency_ns: int) -> Chart:
-    """Draw timed calls over the wait of one release, a bar for each.
-
-    Args:
-        nested: the calls that fall into the wait, at least one.
-        release_ns: when the wait began, on the clock of the calls.
-        latency_ns: how long it took.
-    """
+    """Draw timed calls over the wait of one release, a bar for each."""
     shades = {one.function: bisect_right(_SHADES, one.self_ns / latency_ns) for one in shares(nested)}
     # The longest is drawn however short it is, or there would be nothing.
     least = min(_LEAST_SHARE, max(one.total_ns for one in nested) / latency_ns) * latency_ns

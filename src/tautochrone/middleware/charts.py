@@ -92,10 +92,8 @@ def calls_over_clients(
     """Draw what calls take over the number of clients beside them, a line for each lane.
 
     Args:
-        found: what is drawn.
         within: values in ns that the scale holds, those of all panels of the figure.
         clients: all numbers of clients of the figure, ascending.
-        title: of the axis of time.
         references: times in ns to compare with.
     """
     last = max(1, clients[-1])
@@ -181,7 +179,6 @@ def rates_by_type(
     Args:
         dots: not empty; types and lanes in the order in which they shall stand.
         within: the scale, as `span_of_rates` has it.
-        title: of the axis.
         references: lines across all rows.
     """
     names, held = (list(dict.fromkeys(getattr(dot, key) for dot in dots)) for key in ("name", "lane"))
@@ -213,10 +210,8 @@ def rates_by_length(
     """Draw operations per second over the length of sequences of one element type, a line for each lane.
 
     Args:
-        dots: what is drawn.
         within: the scale, as `span_of_rates` has it.
         lengths: all of the figure, in elements.
-        title: of the axis of operations.
     """
     axis = logarithmic(
         min(lengths) / 1.3,
@@ -280,7 +275,6 @@ def memory(bars: Sequence[MemoryBar], names: Sequence[str], tones: Sequence[Tone
     Args:
         bars: from top to bottom.
         names: of the parts, from left to right; ``tones``: their colours.
-        title: of the axis.
     """
     rows = [row for bar in bars for row in _sections(bar, names, tones)]
     sums = [

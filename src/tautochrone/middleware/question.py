@@ -29,11 +29,7 @@ _LONGEST, _MOST_LENGTHS = 4_194_304, 24
 def document_of(
     experiment: str, options: Mapping[str, Sequence[Value]], axes: Mapping[str, str | None]
 ) -> PlanDocument:
-    """Return the plan that measures the grid in randomised blocks.
-
-    Args:
-        axes: systems, deployments and loads, one of each; None: the usual one.
-    """
+    """Return the plan that measures the grid in randomised blocks."""
     return grid_document(experiment, _TITLES[experiment], experiment, options, axes)
 
 
@@ -138,7 +134,6 @@ def places_of(text: str | None, cpus: Sequence[int], because: str) -> tuple[tupl
 
     Args:
         text: a list with commas; None: on one CPU and on two.
-        cpus: to be measured on.
         because: where these come from, for messages.
     """
     if text is None:
@@ -155,11 +150,7 @@ def places_of(text: str | None, cpus: Sequence[int], because: str) -> tuple[tupl
 
 
 def see_pinned(places: Sequence[str], cpus: Sequence[int]) -> None:
-    """Refuse CPUs that nobody is pinned to, and more than there are ends.
-
-    Args:
-        cpus: that a person named.
-    """
+    """Refuse CPUs that nobody is pinned to, and more than there are ends."""
     if len(cpus) > 2:
         raise UsageError(
             f"--cpus {','.join(map(str, cpus))}: client and server take one each",

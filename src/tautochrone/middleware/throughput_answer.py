@@ -262,9 +262,6 @@ def order_of(times_ns: Mapping[str, Sequence[float]]) -> TransportOrder | None:
     """Order candidates by the mean times of their runs; None where there are not two.
 
     All pairs are tested as two small samples of runs (`of_runs`), adjusted together (Holm).
-
-    Args:
-        times_ns: of each candidate the time of one call in each of its runs.
     """
     held = {name: own for name, own in times_ns.items() if own}
     if len(held) < 2:

@@ -311,12 +311,7 @@ def extent_of(cells: Sequence[FastCell]) -> FastExtent | None:
 
 
 def computing_time(cells: Sequence[FastCell], extent: FastExtent) -> Chart:
-    """Draw medians of the repetitions over masses, a line for each number of threads, and what they span.
-
-    Args:
-        cells: of one panel.
-        extent: of all panels.
-    """
+    """Draw medians of the repetitions over masses, a line for each number of threads, and what they span."""
     rows = [_fast(cell) for cell in cells if cell.trials]
     x = _masses_of_extent(extent)
     y = scales.linear(0, extent.most_s * _FAST_ROOM, "computing time in s", grid=True, tickCount=5)
@@ -334,13 +329,7 @@ def computing_time(cells: Sequence[FastCell], extent: FastExtent) -> Chart:
 
 
 def policy_ratio(held: Sequence[Ratio], extent: FastExtent, title: str) -> Chart:
-    """Draw how many times as long a simulation takes under one policy as under another.
-
-    Args:
-        held: one entry for each number of threads.
-        extent: of all panels.
-        title: of the axis.
-    """
+    """Draw how many times as long a simulation takes under one policy as under another."""
     values = [value for one in held for value in one.by_nodes.values()]
     low, high = min(1.0, *values), max(1.0, *values)
     room = (high - low or 0.1) * 0.08

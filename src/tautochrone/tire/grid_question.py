@@ -172,9 +172,6 @@ def document_of(
 ) -> PlanDocument:
     """Return the plan that measures the grid in randomised blocks.
 
-    Args:
-        axes: systems, deployments and loads, one of each; None: the usual one.
-
     Raises:
         UsageError: no cell is left, since there are more threads than masses everywhere.
     """

@@ -269,12 +269,7 @@ _CAPTION = (
 
 
 def figures(results: LimitResults, prefix: str) -> list[Figure]:
-    """Return a panel for each number of threads, or nothing where no trial recorded a step.
-
-    Args:
-        results: of the search.
-        prefix: the ids of the panels begin with it.
-    """
+    """Return a panel for each number of threads, or nothing where no trial recorded a step."""
     panels = {
         limit.threads: trials
         for limit in results.limits

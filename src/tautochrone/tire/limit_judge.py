@@ -196,11 +196,7 @@ def is_crowded(
 def limiter(
     trial: LimitTrial, question: LimitQuestion, speed: Speed | None, trials: Sequence[LimitTrial]
 ) -> Limiter | None:
-    """Return what made a trial's late step late; None: no late step was recorded.
-
-    Args:
-        trials: all that are known of this number of threads.
-    """
+    """Return what made a trial's late step late; None: no late step was recorded."""
     late = trial.late_step
     if late is None:
         return None
@@ -369,11 +365,7 @@ def trial_of(run: StoredRun) -> LimitTrial:
 
 
 def late_step(threads: Sequence[ThreadSteps], start_ns: int) -> LateStep | None:
-    """Return the first late step of a run; None: no thread recorded one.
-
-    Args:
-        start_ns: the first release that counts.
-    """
+    """Return the first late step of a run; None: no thread recorded one."""
     late = [int(one.scheduled_ns[one.room_ns <= 0][0]) for one in threads if (one.room_ns <= 0).any()]
     if not late:
         return None

@@ -127,11 +127,7 @@ def _missed(limit: Limit, missed: LimitTrial) -> str:
 
 
 def late_words(late: LateStep, asked: int) -> str:
-    """Return a late step: when, T_i and T_s, beside those of a typical one.
-
-    Args:
-        asked: the steps of its trial.
-    """
+    """Return a late step: when, T_i and T_s, beside those of a typical one."""
     words = (
         f"step {late.number:,} of {asked:,} began {format_duration(late.parts.dispatch_ns)} after its "
         f"release (T_i) and took {format_duration(late.parts.step_ns)} (T_s)"

@@ -122,12 +122,7 @@ class LimitFindings:
 
 
 def begin(wish: Wish, facts: Facts, tree: Tree) -> LimitSearch:
-    """Return a new search.
-
-    Args:
-        facts: about the machine.
-        tree: its files.
-    """
+    """Return a new search."""
     return LimitSearch(
         id=f"{PREFIX}{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(2)}",
         key=wish.key,

@@ -57,7 +57,6 @@ def model_times(rows: Sequence[ModelRow], *, within: Sequence[ModelRow], threads
     """Draw measured points over masses, and what the equation has for them as a line.
 
     Args:
-        rows: of one number of threads.
         within: of all panels of the figure, which share their scales.
         threads: all numbers of threads, so that each keeps its colour.
     """
@@ -70,7 +69,6 @@ def model_times_together(rows: Sequence[ModelRow], *, threads: Sequence[int]) ->
     """Draw all numbers of threads in one panel: marks are measured, lines are what the equation has for them.
 
     Args:
-        rows: of one policy.
         threads: all numbers of threads, so that each keeps its colour.
     """
     teams = [str(one) for one in threads]
@@ -104,7 +102,6 @@ def model_errors(rows: Sequence[ModelRow], *, threads: Sequence[int], tolerance:
     """Draw by how much of the prediction each step was longer, all numbers of threads in one panel.
 
     Args:
-        rows: of one policy.
         threads: all numbers of threads, so that each keeps its colour.
         tolerance: between it, to both sides, no point is refused.
     """

@@ -267,7 +267,6 @@ def fit(points: Sequence[ModelPoint], switch: MechanismLatency) -> ModelFit:
 
     Args:
         points: of one policy; with several numbers of threads they get one T_spring and one T_mass.
-        switch: T_switch under this policy.
     """
     threads = tuple(sorted({one.threads for one in points}))
     nodes = tuple(sorted({one.nodes for one in points}))

@@ -108,11 +108,7 @@ def split(points: Sequence[ModelPoint], fit: ModelFit, ipc: MechanismLatency) ->
 
 
 def line(points: Sequence[ModelPoint], fit: ModelFit) -> StepLine | None:
-    """Return a line through T_s less what switches took; None with too few points for it.
-
-    Args:
-        points: those of ``fit``, which is of one number of threads.
-    """
+    """Return a line through T_s less what switches took; None with too few points for it."""
     fitted = fitting_nodes(fit.nodes)
     basis = [one for one in fit.predictions if one.point.nodes in fitted]
     columns = np.array([[one.point.masses, 1.0] for one in basis])
@@ -188,7 +184,6 @@ def studies(
 
     Args:
         mechanisms: runs on the same machine that T_switch and T_ipc come from.
-        solver: of all points.
     """
     found = []
     for policy in dict.fromkeys(one.policy for one in points):

@@ -104,12 +104,7 @@ def _late(team: TeamSteps) -> int:
 
 
 def _course(team: TeamSteps, start_ns: int, *, rank: int) -> Chart:
-    """Return how long the longest step of each stretch of time took, against its deadline.
-
-    Args:
-        start_ns: of the run.
-        rank: place of the run among those of the page: it decides the colour.
-    """
+    """Return how long the longest step of each stretch of time took, against its deadline."""
     since_ns, response_ns, period_ns = team.scheduled_ns - start_ns, team.response_ns, team.period_ns
     longest, dispatches = _longest(since_ns, response_ns), _longest(since_ns, team.dispatch_ns)
     lowest = max(1, min(row["high"] for row in [*longest, *dispatches]))

@@ -348,8 +348,6 @@ def demonstrate(page_at: Address, receives_at: Address, *, from_start: bool) -> 
     """Receive and serve, for as long as the block lasts.
 
     Args:
-        page_at: of the page.
-        receives_at: where datagrams arrive.
         from_start: no probe sends before the block begins: what is missing at the beginning was lost.
     """
     with contextlib.ExitStack() as stack:
