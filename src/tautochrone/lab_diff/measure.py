@@ -113,7 +113,6 @@ class Looked(SealedCell):
     """What came of a traced run; the run itself is not kept.
 
     Attributes:
-        functions: whose calls were timed.
         lost: events for which the kernel had no room: the earliest ones.
     """
 

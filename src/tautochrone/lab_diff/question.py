@@ -23,7 +23,6 @@ class DiffQuestion:
     Attributes:
         threshold_ns: what counts as a difference; None: as the clocks of the two allow.
         traced: whether the kernels trace themselves afterwards.
-        command: as it was typed.
     """
 
     a: LabAddress

@@ -85,8 +85,6 @@ class DiffResults:
     """Two machines, measured and compared.
 
     Attributes:
-        runs: of A and of B.
-        compared: of each loop.
         stacks: by side, A or B, what the stacks tell of every release.
         timed: the slower one's worst release with timed calls.
         functions: whose calls were timed.

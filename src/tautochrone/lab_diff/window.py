@@ -29,7 +29,6 @@ class WindowEvent:
         instant_ns: on CLOCK_MONOTONIC, to the microsecond: the kernel prints no more.
         task, pid: what the CPU was doing.
         preemption_depth: how often preemption was switched off, the event's own included; None: not told.
-        name: such as ``sched_switch``.
         words: what else it says, as the kernel prints it.
         stack: the functions that led to it, innermost first.
     """
@@ -126,7 +125,6 @@ class ReleaseWindow:
     """One release of one loop, from when it was due to its thread's first time stamp.
 
     Attributes:
-        number: of the release.
         waking: the timer's handler makes the thread ready; None: not in the trace.
         switch: the CPU goes to the thread; None: not in the trace.
         held: how many locks or sections that forbid preemption the interrupted code was in; None: not told.

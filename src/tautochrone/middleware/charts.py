@@ -36,7 +36,6 @@ class CallPoint:
 
     Attributes:
         value_ns: mean of its runs, in ns.
-        each_ns: of each run, in ns.
     """
 
     lane: str
@@ -54,7 +53,6 @@ class RatePoint:
         name: the type; ``length``: of a sequence.
         value: operations per second that got through; ``low``, ``high``: its interval, None: there is none.
         sent: of one-way calls how many the client got rid of per second; None of others.
-        words: the value for people.
     """
 
     lane: str

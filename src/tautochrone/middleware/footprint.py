@@ -69,8 +69,6 @@ class Resident(Struct, frozen=True):
     """Memory of the running server, in bytes; None: the system can't tell.
 
     Attributes:
-        moment: one of `MOMENTS`.
-        servants: how many it had.
         private: of its resident memory what no other process shares.
         proportional: each shared page divided by how many processes share it.
     """

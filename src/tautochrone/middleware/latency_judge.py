@@ -40,7 +40,6 @@ class Slope:
             from the line, and so holds what varies from run to run and what is no straight line.
         at_first, at_last: the mean of the points at the least and at the largest place.
         first, last: these places.
-        points: how many there are.
     """
 
     value: float
@@ -123,7 +122,6 @@ class Clients:
 
     Attributes:
         name: "C0", or of several "C1 to C50".
-        count: how many.
         period_ns: between two calls; None: not known, or not the same for all.
         measured: by measure; one that has no samples is left out.
         released, missed, dropped: None: not known.
@@ -148,7 +146,6 @@ class LatencyRun:
     """One run: the most urgent client, and the lower ones together.
 
     Attributes:
-        clients: how many lower ones there are.
         low: None where there is none.
         each: every client by itself, round trips alone, in the order of the priorities.
         overrun: what a client does that is late.

@@ -32,7 +32,6 @@ class MiddlewareResults:
     """A grid, measured in whole or in part.
 
     Attributes:
-        kind: which of the experiments.
         lanes: of what is measured, each with its runs, reduced.
         warnings: threads that served otherwise than was asked for, as sentences.
     """

@@ -236,7 +236,6 @@ class TransportOrder:
     """Candidates by the time of one call, least first.
 
     Attributes:
-        names: in their order.
         times_ns: of each, mean over its runs.
         ranking: which can't be told apart; None: somebody has fewer than `FEWEST_RUNS` runs, so that
             nothing is known of how much runs differ.

@@ -50,9 +50,7 @@ class ThroughputRow:
 
     Attributes:
         length: elements of a sequence; 0 of the other types.
-        bytes: of the argument.
         summary: of the calls; None: it has none, as after a stop before its turn.
-        calls: that were recorded.
         elapsed_ns: from before the first call until after the last one; None: not known.
         rate: calls in that time.
         confirmed: how many of these the server had at the end; None of a two-way row, or not known.

@@ -48,7 +48,6 @@ class _Look:
     Attributes:
         words: what the thread does.
         height: share of the full height, which tells kinds apart where colour can't.
-        opacity: of the filling.
         framed: whether it has an outline in its colour.
     """
 

@@ -63,9 +63,7 @@ class StepWindow:
     Attributes:
         step: which one it is about, counted from the start, from 0.
         at_s: its release, in seconds since the start.
-        response_ns: of that step.
         begin_ns: where the window begins, in ns since that release.
-        end_ns: where it ends.
         blocks: those that touch it, cut to it, none of them empty.
     """
 

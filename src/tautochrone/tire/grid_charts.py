@@ -48,10 +48,7 @@ class PublishedRing:
     """Somebody else's number, drawn onto the map.
 
     Attributes:
-        nodes: how many masses.
-        threads: in which row.
         path: outline of what is drawn there, as a key has it.
-        words: what it is.
     """
 
     nodes: float
@@ -285,9 +282,7 @@ class FastExtent:
     """What the panels of a figure share, so that they compare.
 
     Attributes:
-        nodes: all numbers of masses, ascending.
         threads: all of them, fewest first: the place decides the colour, the dash and the shape.
-        most_s: the longest time in seconds.
         simulated_s: what was simulated in every cell, in seconds.
     """
 

@@ -55,8 +55,6 @@ class MapTrial:
 
     Attributes:
         due: steps whose deadline came; of a trial that was to end at its first miss, until there.
-        missed: of these.
-        stopped: it ended at its first miss.
         too_slow: even the fastest step took longer than the period, of the rehearsal, which waits for no
             release, and of the run: this rate can't be kept here at all.
         worst_ns: the longest time from a release to the end of its step; None: there was none.
@@ -121,7 +119,6 @@ class Boundary:
             between the two.
         reliable: the largest tire without a miss below the first one that had some.
         share: of the tire `reliable`: at most so many of its steps miss their deadline, at 95 % confidence.
-        measured: how many sizes were.
     """
 
     threads: int

@@ -42,13 +42,7 @@ FEWEST_TYPICAL = 10
 
 @dataclass(frozen=True)
 class Speed:
-    """How fast steps are computed where nothing waits for a release.
-
-    Attributes:
-        nodes: masses of the tire.
-        step_ns: the mean time of a step.
-        bytes_per_node: of memory.
-    """
+    """How fast steps are computed where nothing waits for a release."""
 
     nodes: int
     step_ns: float
@@ -102,8 +96,6 @@ class LateStep:
 
     Attributes:
         number: among the releases, from 1.
-        thread: the name of that thread.
-        parts: of this step.
         typical: the medians of this thread's parts; None: there were too few steps.
     """
 
@@ -118,7 +110,6 @@ class Limiter:
     """What made a step late.
 
     Attributes:
-        part: which part of it.
         rare: typical steps leave a good part of the period, so this one was an exception; None: there were
             too few steps to tell.
     """
@@ -134,8 +125,6 @@ class LimitTrial:
     Attributes:
         number: among those of its number of threads, from 1.
         asked: steps that it was to have.
-        steps: that were released.
-        missed: deadlines.
         allowed: so many missed deadlines are none.
         typical_ns: the median response; None: there were too few steps.
         worst_ns: the largest response; None without steps.
@@ -318,7 +307,6 @@ class RunOfSearch(Struct, frozen=True):
     """What a run says of the search that it belongs to.
 
     Attributes:
-        id, key, title: of the search.
         of: the numbers of threads that it is about.
         number: of the run among those with so many threads, from 1.
     """

@@ -28,7 +28,6 @@ class LimitQuestion:
         steps: of a trial of full length, which decides.
         misses: so many missed deadlines of a trial of full length are allowed.
         resolution: the search ends when the largest that met and the smallest that missed are so close.
-        confidence: of what is claimed.
         memory_bytes: room for the state of all masses; None: not known.
     """
 
@@ -47,7 +46,6 @@ class Wish:
     Attributes:
         threads: the numbers of them, each searched for by itself.
         options: of the experiment, in all runs: cpus, priority, no-memory-lock.
-        system: the target's name.
     """
 
     question: LimitQuestion

@@ -216,12 +216,7 @@ def _rounded(value: int) -> int:
 
 @dataclass(frozen=True)
 class LimitResults:
-    """A search and its answers.
-
-    Attributes:
-        limits: one for each number of threads.
-        runs: that are whole, as they were made.
-    """
+    """A search and its answers."""
 
     search: LimitSearch
     limits: tuple[Limit, ...]

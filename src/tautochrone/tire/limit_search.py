@@ -51,7 +51,6 @@ class LimitSearch:
     """One search, with its runs in the store.
 
     Attributes:
-        threads: the numbers of them, in their order.
         entries: oldest first, also those that were cut off.
     """
 

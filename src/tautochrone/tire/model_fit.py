@@ -49,7 +49,6 @@ class Structure:
         lack: whether repetitions are nearer to each other than to other points; None without repetitions.
         threads_p: how often chance alone sets the numbers of threads so far apart; None with one of them.
         between: by how much the medians of their errors differ at most.
-        worst: the largest of all deviations.
     """
 
     runs_p: float
@@ -188,8 +187,6 @@ class Constants:
     """What was fitted.
 
     Attributes:
-        spring: T_spring in ns.
-        mass: T_mass in ns.
         access: N_ipc T_ipc in ns, by the number of threads: only the product can be fitted.
     """
 

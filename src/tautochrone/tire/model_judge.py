@@ -138,11 +138,8 @@ class Attempt:
     """One number of threads.
 
     Attributes:
-        points: all of them.
-        whole: over all masses.
         within: over the largest range, from some number of masses on, in which it holds; ``whole`` itself
             where that does; None: there is none.
-        ipc: T_ipc between these threads.
         counted: N_ipc as the share of accesses at which a thread slept; None where that can't be told.
         split, line: beside the equation, over all masses.
     """

@@ -184,9 +184,7 @@ class MechanismLatency:
         name: "T_switch" or "T_ipc".
         typical: median in ns; of several runs, the median of theirs, from the lowest to the highest end of
             their intervals. None if it was not measured.
-        worst_ns: the largest sample.
         row: of the experiment, with the CPUs.
-        runs: their ids.
         policy: under which it was measured.
         note: why it is None, or what is not as asked for.
     """

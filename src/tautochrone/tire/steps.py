@@ -81,14 +81,11 @@ class ThreadSteps(Timed):
     """All steps of one thread.
 
     Attributes:
-        source: its number in the run.
         cpu: where it ran; None: on any.
         nodes: masses that it computed; None if that was not told.
         replays: releases that come while a step is late are served one after the other, none is passed over.
         read_ns: it has read its masses and those they are joined to.
         forces_ns: it has computed the forces of its springs.
-        integrated_ns: it has new positions and velocities.
-        written_ns: it has written them.
     """
 
     source: int
@@ -249,7 +246,6 @@ class ThreadAccount:
 
     Attributes:
         nodes: masses that it computed; None if that was not told.
-        steps: that were recorded.
         worst: None where a full buffer lost it.
         nodes_per_s: masses per second while it computed; None where that took no time, or is not known.
         voluntary: switches per step in which it gave its CPU away; None if that is not known.

@@ -55,7 +55,6 @@ class MatrixRow:
         machine: as it was asked for.
         preemption: what its kernel said it obtained; None: it did not tell, or nothing is measured.
         virtual: what the machine consisted of, as its runs keep it; empty: nothing is measured.
-        cells: one for each load.
     """
 
     machine: Machine
@@ -76,7 +75,6 @@ class MatrixResults:
 
     Attributes:
         options: of the experiment, as a person gave them.
-        loads: of the columns.
     """
 
     options: Options

@@ -23,12 +23,10 @@ class State:
     Attributes:
         sequence: of the datagram: 0, 1, 2, …
         nodes: masses of the tire; every `stride`-th of them is in `xy_m`.
-        solver: its name.
         run: the same in all datagrams of a run, another one in the next.
         step: steps after which the positions were so.
         steps: steps that are done; more than `step` where none left time to copy positions.
         released: steps that were due so far, without the warm-up.
-        missed: deadlines so far.
         scheduled_ns: the release of the step before.
         step_ns: longest T_s since the datagram before.
         dispatch_ns: longest T_i since then.
