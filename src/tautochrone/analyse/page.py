@@ -367,7 +367,6 @@ def _closing(analysis: Analysis, timeline: Timeline) -> Iterator[str]:
 
 
 def _first_miss(timeline: Timeline, *, offsets: bool) -> Iterator[str]:
-    """Say where the schedule itself, without jitter and blocking, shows the first miss."""
     how = "With these offsets" if offsets else "Released together"
     missed = timeline.missed()
     if missed:

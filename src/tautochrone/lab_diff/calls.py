@@ -245,5 +245,4 @@ def name_of(
 
 
 def _joined(looked: tuple[str, ...], chain: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the chain of timed calls, with those before it that only the stacks saw."""
     return (*looked[: looked.index(chain[0])], *chain) if chain[0] in looked else chain

@@ -155,7 +155,6 @@ def _calls(nested: Sequence[Call], release_ns: int, latency_ns: int) -> Chart:
 
 
 def _key_of_calls() -> tuple[Sign, ...]:
-    """Return what the shades of calls mean."""
     edges = [format_percent(share) for share in _SHADES]
     words = [f"below {edges[0]}", *(f"from {edge}" for edge in edges)]
     return tuple(Sign(text, path="M5 1h12v10H5z", tone=heat_tone(at)) for at, text in enumerate(words))

@@ -72,7 +72,6 @@ cat per_cpu/cpu*/stats trace
 
 
 def _run(target: Target, script: str) -> str:
-    """Return what a shell in the guest prints."""
     program = target.start(["guard", "--", "/bin/sh", "-c", script], ANYWHERE)
     try:
         said = b"".join(iter(program.read, b""))

@@ -264,11 +264,9 @@ def _below(stack: Sequence[str]) -> tuple[str, ...]:
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
-    """Return what both begin with."""
     pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
     return tuple(name for name, _ in pairs)
 
 
 def _without(kind: re.Pattern[str], frames: Sequence[str]) -> tuple[str, ...]:
-    """Return the stack without the first functions that are of this kind."""
     return tuple(dropwhile(lambda frame: _is(kind, frame), frames))

@@ -134,7 +134,6 @@ def _call(one: CallPoint) -> Row:
 
 
 def _lane_lines(rows: Sequence[Row], marks: Mapping[str, LaneSign], x: Channel, y: Channel) -> list[Layer]:
-    """Return a line for each lane, in its colour and with its dash."""
     return [
         Rows([row for row in rows if row["lane"] == lane], x=x, y=y).line(
             strokeWidth=1.6, color=mark.tone, strokeDash=mark.dash

@@ -271,7 +271,6 @@ def _calls(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> Iterator[
 def _two_way(
     lane: throughput.ThroughputLane, kind: throughput.Kind, name: str = ""
 ) -> Iterator[rows.SummaryLine]:
-    """Draw the calls of a type in the first run of a lane that has it."""
     for row in throughput.of_lane(lane, TWO_WAY, kind)[:1]:
         if row.summary is not None:
             yield rows.SummaryLine(name or row.name, row.summary, rank=lane.mark.of)

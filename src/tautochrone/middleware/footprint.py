@@ -353,7 +353,6 @@ def _read(one: Resident) -> tuple[TypedCell, ...]:
 
 
 def _growth(lanes: Sequence[FootprintLane]) -> Iterator[TypedTable]:
-    """Make the table of private memory from moment to moment, and of what a servant more takes."""
     rows = []
     for lane in lanes:
         memory = [one for run in lane.runs for one in run.memory]
@@ -390,7 +389,6 @@ def _static(lane: FootprintLane) -> Binary | None:
 
 
 def _known(parts: Sequence[int | None]) -> tuple[int, ...]:
-    """Return all of them; none where one is not known."""
     held = tuple(part for part in parts if part is not None)
     return held if len(held) == len(parts) else ()
 

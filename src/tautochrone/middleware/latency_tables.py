@@ -134,7 +134,6 @@ def _columns(
     cell: Callable[[latency.LatencyPlace], TypedCell],
     notes: Sequence[str],
 ) -> Iterator[TypedTable]:
-    """Yield one number of each place, where there is one."""
     there = [[place for place in latency.places_of(lane) if place.all(of)] for lane in lanes]
     clients = sorted({place.clients for places in there for place in places})
     rows = []
@@ -173,7 +172,6 @@ def _calls_and_misses(lanes: Sequence[latency.LatencyLane], of: latency.Role) ->
 
 
 def _middle(found: Sequence[Summary]) -> tuple[TypedCell, TypedCell]:
-    """Return average and jitter, means over runs."""
     if not found:
         return micros(None), micros(None)
     average_ns, *_ = mean_and_interval([one.mean for one in found])

@@ -109,7 +109,6 @@ def _cell(rows: Sequence[judge.ThroughputRow], direction: str) -> TypedCell:
 
 
 def _sequences(lanes: Sequence[judge.ThroughputLane]) -> Iterator[TypedTable]:
-    """Make the tables of bytes per second by length."""
     lengths = sorted({length for _, length in judge.kinds_of(lanes) if length})
     if not lengths:
         return
@@ -345,7 +344,6 @@ def _losses(lanes: Sequence[judge.ThroughputLane]) -> Iterator[str]:
 
 
 def _times(lane: judge.ThroughputLane, direction: str, kind: judge.Kind) -> list[float]:
-    """Return the times of one operation in each run, in ns."""
     rates = [row.drained for row in judge.of_lane(lane, direction, kind)]
     return [1e9 / one.value for one in rates if one is not None]
 

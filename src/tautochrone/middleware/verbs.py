@@ -118,7 +118,6 @@ footprint = verb_of(OPTIONS[FOOTPRINT], OF_GRID, _footprint)
 
 
 def _measure(experiment: str, typed: Typed) -> None:
-    """Measure what is left of the grid, and report on all of it."""
     options = question.options_of(
         experiment, typed.options
     )  # a slip of the pen is told before a machine is asked

@@ -193,7 +193,6 @@ def _jobs_due(task: Task, within_ns: int) -> int:
 
 
 def _due_before(tasks: Sequence[Task], stretch_ns: int) -> int | None:
-    """Return the last instant before this one at which a job is due."""
     last = [
         task.deadline_ns - task.jitter_ns + (_jobs_due(task, stretch_ns - 1) - 1) * task.period_ns
         for task in tasks

@@ -171,7 +171,6 @@ def _window(frame: _Frame, threads: Sequence[ThreadSteps], start_ns: int, last_n
 
 
 def _blocks(thread: ThreadSteps, place: int, frame: _Frame, start_ns: int) -> Iterator[ThreadActivity]:
-    """Say what a thread did in the window."""
     instants = (thread.ready_ns, *(getattr(thread, name) for name in COLUMNS[1:]))
     edges = np.stack([*instants, thread.finished_ns + thread.blue_ns], axis=1)
     numbers = ((thread.scheduled_ns - start_ns) // thread.period_ns).tolist()

@@ -223,7 +223,6 @@ def _said(cell: MapCell) -> str:
 
 
 def _misses(cells: Sequence[MapCell], x: Channel, y: Channel) -> Layer:
-    """The number of misses on each tile."""
     rows = [
         {
             "low": cell.nodes,
@@ -400,7 +399,6 @@ def _by_threads(extent: FastExtent) -> Channel:
 
 
 def _by_masses(rows: Sequence[Row], extent: FastExtent, x: Channel, y: Channel, *more: Told) -> list[Layer]:
-    """Return a line with points for each number of threads."""
     names = [str(one) for one in extent.threads]
     base = Rows(rows, x=x, y=y, color=_by_threads(extent))
     size = _POINT if len(extent.nodes) <= _MOST_POINTS else _MANY_POINTS

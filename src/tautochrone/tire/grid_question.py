@@ -69,7 +69,6 @@ def _see_multiples(named: Sequence[int]) -> None:
 
 
 def _around(value: int) -> list[str]:
-    """Return the multiples next to a number that is none."""
     below = value // MASSES_UNIT * MASSES_UNIT
     return [str(one) for one in (below, below + MASSES_UNIT) if one >= MASSES_UNIT]
 

@@ -165,7 +165,6 @@ def _answer(limit: Limit) -> tuple[doc.TypedCell, ...]:
 
 
 def _bound(limit: Limit) -> float | None:
-    """Return how many of the steps are late at most."""
     trial = limit.largest
     return None if trial is None else miss_bound(trial.missed, trial.steps, limit.question.confidence)
 
@@ -304,7 +303,6 @@ def figures(results: LimitResults, prefix: str) -> list[Figure]:
 
 
 def _chart(trials: Sequence[LimitTrial], period_ns: int, x: Scale, y: Scale) -> Chart:
-    """Return all trials with one number of threads, from the typical step to the worst, and the period."""
     layers = [
         *_period(period_ns, y, at=_emptiest(trials, x)),
         *(
@@ -334,7 +332,6 @@ def _node_ticks(low: float, high: float) -> list[int]:
 
 
 def _marks(trials: Sequence[LimitTrial], x: Scale, y: Scale) -> list[Layer]:
-    """Return those of trials that all met, or all missed."""
     if not trials:
         return []
     met = trials[0].met

@@ -204,7 +204,7 @@ class LimitCourse:
         return LimitTry(self.masses.middle(met, too_many), self.question.steps, "decide")
 
     def _step_down(self) -> LimitTry | End:
-        """Return every trial of full length has missed so far."""
+        """Return what comes next where every trial of full length has missed so far."""
         lowest, count, least = self._decided[-1].nodes, len(self._decided), self.masses.least
         if lowest <= least or count >= DECIDED_MOST:
             return "not held"

@@ -82,7 +82,6 @@ def _limit(typed: Typed) -> None:
 
 
 def _only(given: Given, name: str) -> str:
-    """Return the one value of an option."""
     names = chosen_of(given.text(name), given.table[name].choices, f"--{name}")
     if len(names) > 1:
         raise UsageError(f"--{name}: a search is about one", "Make one search for each.")

@@ -164,7 +164,6 @@ def chance(structure: Structure) -> str:
 
 
 def _of_threads(points: Sequence[ModelPoint], errors: Floats, count: int) -> tuple[Floats, Floats]:
-    """Return masses and errors with so many threads, by masses."""
     own = sorted(
         (one.nodes, one.repetition, error)
         for one, error in zip(points, errors.tolist(), strict=True)

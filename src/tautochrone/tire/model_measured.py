@@ -225,7 +225,6 @@ def ipc_latency(runs: Sequence[StoredRun], policy: str, solver: str, *, across: 
 def _rows(
     runs: Sequence[StoredRun], origins: Sequence[_Origin], policy: str, *, across: bool
 ) -> Iterator[tuple[StoredRun, SourceRow]]:
-    """Yield those that were measured under this policy."""
     for run in runs:
         if run.manifest.header.parameters.get("policy") != policy:
             continue

@@ -61,7 +61,6 @@ _TOGETHER = "All threads together: a step begins with the first one that runs."
 
 
 def _about_worst(seen: Account, label: str) -> str:
-    """Return what made the worst step long."""
     took = format_duration(seen.worst.dispatch_ns + seen.worst.step_ns)
     where = f"{label}: the" if label else "The"
     sentence = f"{where} longest step, released {seen.worst_at_s:,.3f} s after the start, took {took}"
@@ -74,7 +73,6 @@ def _about_worst(seen: Account, label: str) -> str:
 
 
 def _about_positions(runs: Sequence[StoredRun]) -> Iterator[str]:
-    """Say whether runs of the same tire came to the same positions."""
     found: dict[tuple[int, int, int | None, int], list[int]] = {}
     for run in runs:
         result, what = tire_run.result_event(run), tire_run.configuration(run)
@@ -129,7 +127,6 @@ class TirePresentation:
 def _by_pace(
     runs: Sequence[StoredRun], labels: Sequence[str]
 ) -> tuple[list[tuple[StoredRun, str]], list[tuple[StoredRun, str]]]:
-    """Return the real-fast ones, and those at a rate."""
     every = list(zip(runs, labels, strict=True))
     fast = [one for one in every if tire_run.configuration(one[0]).pace == tire_run.REAL_FAST]
     return fast, [one for one in every if one not in fast]
@@ -306,7 +303,6 @@ def _model_row(run: StoredRun, label: str) -> tuple[TypedCell, ...]:
 
 
 def _four(summary: Summary) -> tuple[TypedCell, ...]:
-    """Return mean, median, 99 % and worst."""
     middle = (_quantile(summary, q) for q in (0.5, 0.99))
     return (micros(summary.mean), *middle, micros(summary.maximum))
 

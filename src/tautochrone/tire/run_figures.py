@@ -99,7 +99,6 @@ def over_time(runs: Labelled, prefix: str) -> Iterator[Figure]:
 
 
 def _late(team: TeamSteps) -> int:
-    """Return how many steps were done at the next release or after it."""
     return int(np.count_nonzero(team.response_ns >= team.period_ns))
 
 
