@@ -6,10 +6,12 @@ A search has no state but its runs, as a campaign: what was tried stands with th
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
+
+from msgspec import to_builtins
 
 from tautochrone.base.errors import DamagedError, StoreError, TautoError, UsageError
 from tautochrone.base.words import plural
@@ -192,7 +194,17 @@ def _cell_of(
     search: LimitSearch, wish: Wish, own: LimitFindings, wanted: LimitTry, command: tuple[str, ...] = ()
 ) -> Cell:
     """Return the cell of a run, without its deployment, which is applied around the whole search."""
-    number = len(own.runs) + 1
+    told = judge.RunOfSearch(
+        search.id,
+        search.key,
+        search.title,
+        of=search.threads,
+        threads=own.threads,
+        number=len(own.runs) + 1,
+        purpose=wanted.purpose,
+        steps=wanted.steps,
+        question=search.question,
+    )
     prepared = EXPERIMENTS[EXPERIMENT].prepare(_options(search.question, wish, own.threads, wanted), Path())
     return Cell(
         experiment=EXPERIMENT,
@@ -201,20 +213,7 @@ def _cell_of(
         load=wish.load,
         expected_s=prepared.expected_s,
         command=command,
-        conditions={
-            **prepared.conditions,
-            judge.CONDITION: {
-                "id": search.id,
-                "key": search.key,
-                "title": search.title,
-                "of": list(search.threads),
-                "threads": own.threads,
-                "number": number,
-                "purpose": wanted.purpose,
-                "steps": wanted.steps,
-                "question": asdict(search.question),
-            },
-        },
+        conditions={**prepared.conditions, judge.CONDITION: to_builtins(told)},
     )
 
 
