@@ -84,7 +84,7 @@ int client_refuse_thread(const struct client *client, enum os_status status)
     const enum os_policy policy = (enum os_policy)ends->policy;
     if (status == OS_NOT_PERMITTED) {
         const struct os_thread_attributes wanted = ends_client_attributes(ends, client->number);
-        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user. %s %s",
+        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user.\n%s %s",
                       os_policy_name(policy), os_priority_to_native(policy, wanted.below_highest),
                       os_advice_for_policy(), advice_for_ordinary_policy);
     }
@@ -111,7 +111,7 @@ int client_close_recorder(struct recorder *recorder, int code)
     }
     const char *const failure = atomic_load(&recorder->failure);
     if (failure != NULL) {
-        code = refuse(EXIT_FAILED, "%s. What was measured before is kept.", failure);
+        code = refuse(EXIT_FAILED, "%s.\nWhat was measured before is kept.", failure);
     }
     const int closed = recorder_close(recorder);
     return code != EXIT_MEASURED ? code : closed;

@@ -28,7 +28,7 @@ static bool choose_cpus(struct ends_options *options, int *code)
     const bool given = options->cpus_text != NULL;
     if (options->place == ENDS_FREE) {
         if (given) {
-            *code = refuse(EXIT_USAGE, "--cpus contradicts --place free, where nobody is pinned. Leave one out.");
+            *code = refuse(EXIT_USAGE, "--cpus contradicts --place free, where nobody is pinned.\nLeave one out.");
         }
         return !given;
     }
@@ -44,7 +44,7 @@ static bool choose_cpus(struct ends_options *options, int *code)
     }
     /* A server elsewhere has CPUs of its own. */
     if (options->place == ENDS_DIFFERENT && list.count < 2 && options->server == NULL) {
-        *code = refuse(EXIT_USAGE, "--place different needs two CPUs, and there is one. %s",
+        *code = refuse(EXIT_USAGE, "--place different needs two CPUs, and there is one.\n%s",
                        given ? "Name two: --cpus 0,1." : "Use --place same.");
         return false;
     }

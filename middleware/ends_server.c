@@ -89,7 +89,8 @@ static int meet_server(struct server_seen *server, const char *address)
 {
     const enum os_status status = control_connect(&server->control, address, ANSWER_PATIENCE_S * ns_per_s);
     return status == OS_OK ? EXIT_MEASURED
-                           : refuse(EXIT_FAILED, "no server at %s: %s. Does it run there, and does a firewall lie between?",
+                           : refuse(EXIT_FAILED, "--server %s: no server answers there: %s.\n"
+                                                 "Does it run there, and does a firewall lie between?",
                                     address, os_status_text(status));
 }
 
@@ -170,16 +171,18 @@ static int check_greeting(char *line)
 {
     const bool known = strcmp(control_word(&line), "tautochrone-middleware") == 0 && strcmp(control_word(&line), "1") == 0;
     if (!known) {
-        return refuse(EXIT_USAGE, "what listens there is no server of this program. Start `tauto-probe middleware-serve`.");
+        return refuse(EXIT_USAGE, "what listens there is no server of this program.\n"
+                                  "Start `tauto-probe middleware-serve`.");
     }
     const char *const version = control_word(&line);
     if (strcmp(version, TAUTO_VERSION) != 0) {
-        return refuse(EXIT_USAGE, "the server has version %s, this program %s. Use the same on both machines.", version,
+        return refuse(EXIT_USAGE, "the server has version %s, this program %s.\n"
+                                  "Use the same on both machines.", version,
                       TAUTO_VERSION);
     }
     const char *const transport = control_word(&line);
     if (strcmp(transport, the_transport.name) != 0) {
-        return refuse(EXIT_USAGE, "the server serves %s, not %s. Start it with --transport %s.", transport,
+        return refuse(EXIT_USAGE, "the server serves %s, not %s.\nStart it with --transport %s.", transport,
                       the_transport.name, the_transport.name);
     }
     return EXIT_MEASURED;
@@ -220,8 +223,8 @@ static int hear_greeting(struct server_seen *server, uint32_t servants)
         }
     }
     return heard >= servants ? EXIT_MEASURED
-                             : refuse(EXIT_USAGE, "the server has %" PRIu32 " servants, and %" PRIu32 " are needed. Start "
-                                                  "it with --servants %" PRIu32 ".",
+                             : refuse(EXIT_USAGE, "the server has %" PRIu32 " servants, and %" PRIu32 " are needed.\n"
+                                                  "Start it with --servants %" PRIu32 ".",
                                       heard, servants, servants);
 }
 

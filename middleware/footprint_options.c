@@ -23,7 +23,7 @@ static bool choose_memory(struct footprint_options *options, bool locked)
 {
     bool *const pageable = &options->ends.conditions.recording.no_memory_lock;
     if (locked && *pageable) {
-        refuse(EXIT_USAGE, "--memory-lock contradicts --no-memory-lock, which is usual here. Leave one out.");
+        refuse(EXIT_USAGE, "--memory-lock contradicts --no-memory-lock, which is usual here.\nLeave one out.");
         return false;
     }
     *pageable = !locked;

@@ -75,7 +75,7 @@ static bool check_levels(const struct latency_options *options)
     const int32_t levels = os_priority_levels(policy);
     if (levels != 0 && options->clients >= levels) {
         refuse(EXIT_USAGE,
-               "--clients %" PRId64 ": C0 and so many below it need %" PRId64 " priorities, and policy %s has %d here. "
+               "--clients %" PRId64 ": C0 and so many below it need %" PRId64 " priorities, and policy %s has %d here.\n"
                "At most %d low ones, or --policy other, which has none.",
                options->clients, options->clients + 1, os_policy_name(policy), (int)levels, (int)levels - 1);
         return false;

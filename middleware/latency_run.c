@@ -270,7 +270,7 @@ static int measure(struct latency *latency)
     const struct conditions *const conditions = &options->ends.conditions;
     if (options->one_way && !latency->server->has_our_clock) {
         return refuse(EXIT_USAGE, "--one-way takes the servants' time stamps, and they read another clock: the server runs "
-                                  "on another machine, in another time namespace, or can't tell. Leave it out.");
+                                  "on another machine, in another time namespace, or can't tell.\nLeave it out.");
     }
     const int64_t ring_rows = recording_ring_rows(&conditions->recording, latency_rows(options));
     if (ring_rows < 0) {

@@ -66,7 +66,7 @@ static int run_named(int argc, char **argv)
             return commands[i].run(argc - 2, argv + 2);
         }
     }
-    return refuse(EXIT_USAGE, "%s: no such command. 'tauto-middleware-%s --help' lists them.", argv[1],
+    return refuse(EXIT_USAGE, "%s: no such command.\n'tauto-middleware-%s --help' lists them.", argv[1],
                   the_transport.name);
 }
 

@@ -295,7 +295,7 @@ static int refuse_service(const struct server *server, enum os_status status)
 {
     const struct server_options *const options = &server->options;
     if (status == OS_NOT_PERMITTED) {
-        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user. %s %s",
+        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user.\n%s %s",
                       os_policy_name((enum os_policy)options->policy), options->priority, os_advice_for_policy(),
                       advice_for_ordinary_policy);
     }
@@ -327,8 +327,8 @@ static int serve(struct server *server)
         control_end(&server->control);
     }
     if (os_stop_requested() == OS_STOP_WATCHDOG) {
-        code = refuse(EXIT_FAILED, "the watchdog ended the service: a thread ran past --budget without once sleeping. Did "
-                                   "more come than it can handle?");
+        code = refuse(EXIT_FAILED, "the watchdog ended the service: a thread ran past --budget without once sleeping.\n"
+                                   "Did more come than it can handle?");
     }
     the_transport.end_service();
     return code;

@@ -105,7 +105,8 @@ static bool choose_rows(struct throughput_options *options)
         return false;
     }
     if (options->row_count == 0) {
-        refuse(EXIT_USAGE, "--lengths %s: nothing is left to measure. %s carries at most %" PRIu64 " bytes at a time. Give "
+        refuse(EXIT_USAGE, "--lengths %s: nothing is left to measure.\n"
+                           "%s carries at most %" PRIu64 " bytes at a time. Give "
                            "shorter ones, or take another transport.",
                options->lengths_text, the_transport.title, the_transport.most_bytes);
     }

@@ -100,7 +100,7 @@ static int run_named(int argc, char **argv)
             return run(&commands[i], argc - 2, argv + 2);
         }
     }
-    return refuse(EXIT_USAGE, "%s: no such command. 'tauto-probe --help' lists them.", argv[1]);
+    return refuse(EXIT_USAGE, "%s: no such command.\n'tauto-probe --help' lists them.", argv[1]);
 }
 
 int main(int argc, char **argv)

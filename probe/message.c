@@ -4,27 +4,42 @@
 #include "os/os.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 enum { LONGEST_MESSAGE = 2048, LONGEST_CODE = 64 };
 
 static enum os_status printed = OS_OK; /* the last reason why something did not go out */
 
-static enum os_status say(struct os_output output, const char *before, const char *format, va_list arguments,
-                          const char *after)
+static enum os_status write_between(struct os_output output, const char *before, const char *body, const char *after)
 {
-    char body[LONGEST_MESSAGE];
-    char whole[LONGEST_MESSAGE + 64];
-    format_arguments(body, sizeof body, format, arguments);
+    char whole[LONGEST_MESSAGE + LONGEST_CODE];
     const size_t length = format_text(whole, sizeof whole, "%s%s%s", before, body, after);
     return os_output_write(output, whole, length < sizeof whole ? length : sizeof whole - 1);
 }
 
+static enum os_status say(struct os_output output, const char *before, const char *format, va_list arguments,
+                          const char *after)
+{
+    char body[LONGEST_MESSAGE];
+    format_arguments(body, sizeof body, format, arguments);
+    return write_between(output, before, body, after);
+}
+
 int refuse(enum exit_code code, const char *format, ...)
 {
+    char text[LONGEST_MESSAGE];
     va_list arguments;
     va_start(arguments, format);
-    (void)say(os_output_error(), "tauto-probe: ", format, arguments, "\n");
+    format_arguments(text, sizeof text, format, arguments);
     va_end(arguments);
+    char *const advice = strchr(text, '\n');
+    if (advice != NULL) {
+        *advice = '\0';
+    }
+    (void)write_between(os_output_error(), "tauto-probe: ", text, "\n");
+    if (advice != NULL) {
+        (void)write_between(os_output_error(), "tauto-probe: advice: ", advice + 1, "\n");
+    }
     return (int)code;
 }
 

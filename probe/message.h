@@ -6,7 +6,13 @@
 
 enum exit_code { EXIT_MEASURED = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOT_PERMITTED = 3 };
 
-/* "tauto-probe: " and the text on standard error. Returns `code`, so that a refusal is one statement. */
+/* A refusal on standard error: what is wrong, and behind a line break in `format` what to do about it.
+ *
+ *     tauto-probe: --cpus 9: this CPU is offline; online: 0-1.
+ *     tauto-probe: advice: Choose from those.
+ *
+ * What is wrong with an option begins with the option. Programs read both: docs/stream.md. Returns `code`, so that a
+ * refusal is one statement. */
 __attribute__((format(printf, 2, 3))) int refuse(enum exit_code code, const char *format, ...);
 __attribute__((format(printf, 1, 2))) void warn(const char *format, ...);
 

@@ -45,7 +45,7 @@ static void join_choices(const struct option *option, char *text, size_t bytes)
 
 static bool refuse_quantity(const struct option *option, const char *text, const char *what, const char *advice)
 {
-    refuse(EXIT_USAGE, "--%s %s: not a %s. Write %s.", option->name, text, what, advice);
+    refuse(EXIT_USAGE, "--%s %s: not a %s.\nWrite %s.", option->name, text, what, advice);
     return false;
 }
 
@@ -113,11 +113,11 @@ bool options_read(struct option *options, size_t count, int argc, char **argv, b
         }
         struct option *const option = strncmp(argv[i], "--", 2) == 0 ? find(options, count, argv[i]) : NULL;
         if (option == NULL) {
-            refuse(EXIT_USAGE, "%s: no such option. --help lists them.", argv[i]);
+            refuse(EXIT_USAGE, "%s: no such option.\n--help lists them.", argv[i]);
             return false;
         }
         if (option->given) {
-            refuse(EXIT_USAGE, "--%s stands there twice. Give it once.", option->name);
+            refuse(EXIT_USAGE, "--%s stands there twice.\nGive it once.", option->name);
             return false;
         }
         option->given = true;
@@ -212,13 +212,13 @@ static int cpu_list_add(struct cpu_list *list, int64_t cpu)
     if (cpu >= os_cpu_limit() || !os_cpu_is_online((int32_t)cpu)) {
         char online[256];
         os_cpus_online_text(online, sizeof online);
-        return refuse(EXIT_USAGE, "CPU %lld is offline; online: %s. Choose with --cpus from those.", (long long)cpu,
+        return refuse(EXIT_USAGE, "CPU %lld is offline; online: %s.\nChoose with --cpus from those.", (long long)cpu,
                       online[0] != '\0' ? online : "not known");
     }
     if (!os_cpu_is_allowed((int32_t)cpu)) {
         return refuse(EXIT_NOT_PERMITTED,
-                      "CPU %lld is outside the set that this process may use (cpuset or container). Widen that set, or "
-                      "choose with --cpus from what it allows.",
+                      "CPU %lld is outside the set that this process may use (cpuset or container).\n"
+                      "Widen that set, or choose with --cpus from what it allows.",
                       (long long)cpu);
     }
     for (uint32_t i = 0; i < list->count; i++) {
@@ -273,7 +273,7 @@ int cpu_list_read(struct cpu_list *list, const char *text)
         int64_t cpu = 0;
         int64_t last = 0;
         if (!read_range(&at, &cpu, &last) || (*at != ',' && *at != '\0')) {
-            return refuse(EXIT_USAGE, "--cpus %s: not a list of CPUs. Write 0,2-3, or all, or any.", text);
+            return refuse(EXIT_USAGE, "--cpus %s: not a list of CPUs.\nWrite 0,2-3, or all, or any.", text);
         }
         for (; cpu <= last; cpu++) {
             const int code = cpu_list_add(list, cpu);

@@ -45,7 +45,8 @@ static bool choose_clocks(const char *wanted, size_t *chosen, uint32_t *count)
             }
         }
         if (!found) {
-            refuse(EXIT_USAGE, "--clocks %s: no such clock here. 'tauto-probe clock' measures them all and names them.",
+            refuse(EXIT_USAGE, "--clocks %s: no such clock here.\n"
+                               "'tauto-probe clock' measures them all and names them.",
                    wanted);
             return false;
         }

@@ -57,7 +57,8 @@ int conditions_prepare(struct conditions *conditions)
         status = os_wake_latency_limit((int32_t)conditions->wake_latency_limit_us);
         if (status != OS_OK) {
             return refuse(status == OS_NOT_PERMITTED ? EXIT_NOT_PERMITTED : EXIT_FAILED,
-                          "--wake-latency-us can't be held: %s. It needs write access to /dev/cpu_dma_latency. Leave it "
+                          "--wake-latency-us can't be held: %s.\n"
+                          "It needs write access to /dev/cpu_dma_latency. Leave it "
                           "out to measure the machine as it is.",
                           os_status_text(status));
         }

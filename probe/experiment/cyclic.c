@@ -179,21 +179,23 @@ static int refuse_thread(const struct cyclic_options *options, enum os_status st
         if (options->policy == OS_POLICY_DEADLINE) {
             return refuse(EXIT_NOT_PERMITTED,
                           "policy deadline is not permitted: either to this user, or because the process is kept to some "
-                          "of the CPUs (taskset); a deadline thread must be free to run on all of its cpuset. %s",
+                          "of the CPUs (taskset); a deadline thread must be free to run on all of its cpuset.\n%s",
                           os_advice_for_policy());
         }
-        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user. %s %s",
+        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user.\n%s %s",
                       policy, options->priority, os_advice_for_policy(), advice_for_ordinary_policy);
     case OS_INVALID:
         if (options->policy == OS_POLICY_DEADLINE) {
-            return refuse(EXIT_USAGE, "the system does not take policy deadline with this period and runtime. Linux wants "
+            return refuse(EXIT_USAGE, "the system does not take policy deadline with this period and runtime.\n"
+                                      "Linux wants "
                                       "a runtime of 1024 ns or more and a period between sched_deadline_period_min_us "
                                       "(100 us as it comes) and sched_deadline_period_max_us.");
         }
-        return refuse(EXIT_USAGE, "the system does not take policy %s with priority %" PRId64 " on these CPUs. Choose others.",
+        return refuse(EXIT_USAGE, "the system does not take policy %s with priority %" PRId64 " on these CPUs.\n"
+                                                                                              "Choose others.",
                       policy, options->priority);
     case OS_BUSY:
-        return refuse(EXIT_FAILED, "there is not enough time left for this deadline thread: others have been promised it. "
+        return refuse(EXIT_FAILED, "there is not enough time left for this deadline thread: others have been promised it.\n"
                                    "Lengthen the period, or shorten --runtime.");
     case OS_TIMED_OUT:
         return refuse(EXIT_FAILED, "a measuring thread did not come to run: its CPU is kept busy by threads of higher "

@@ -21,18 +21,18 @@ static bool choose_length(struct cyclic_options *options, int64_t duration_ns, i
     }
     if (options->period_ns < OS_SHORTEST_PERIOD_NS && options->wait == WAIT_SLEEP && !options->overload) {
         refuse(EXIT_USAGE, "--period must be 10us or more: to sleep and wake takes nearly as long, so the thread would hold "
-                           "its CPU. --wait spin goes lower; --overload measures it all the same.");
+                           "its CPU.\n--wait spin goes lower; --overload measures it all the same.");
         return false;
     }
     if (count_given && duration_given) {
-        refuse(EXIT_USAGE, "--count and --duration contradict each other. Give one of them.");
+        refuse(EXIT_USAGE, "--count and --duration contradict each other.\nGive one of them.");
         return false;
     }
     if (!count_given) {
         options->count = duration_ns / options->period_ns;
     }
     if (options->count == 0) {
-        refuse(EXIT_USAGE, "nothing to measure: %s. Lengthen --duration or raise --count.",
+        refuse(EXIT_USAGE, "nothing to measure: %s.\nLengthen --duration or raise --count.",
                count_given ? "--count is 0" : "the duration is shorter than one period");
         return false;
     }
@@ -42,7 +42,8 @@ static bool choose_length(struct cyclic_options *options, int64_t duration_ns, i
     }
     const int64_t most = INT64_MAX / 4 / options->period_ns;
     if (options->count > most || options->warmup > most || options->stagger_ns > INT64_MAX / 4 / CPU_LIST_LIMIT) {
-        refuse(EXIT_USAGE, "the run would end after the clock does. Shorten --count, --duration, --warmup or --stagger.");
+        refuse(EXIT_USAGE, "the run would end after the clock does.\n"
+                           "Shorten --count, --duration, --warmup or --stagger.");
         return false;
     }
     return true;
@@ -57,12 +58,12 @@ static bool check_deadline_policy(struct cyclic_options *options, bool cpus_give
         return !runtime_given;
     }
     if (cpus_given && strcmp(options->cpus_text, "any") != 0) {
-        refuse(EXIT_USAGE, "--policy deadline contradicts --cpus: a deadline thread may run on every CPU of its set. "
+        refuse(EXIT_USAGE, "--policy deadline contradicts --cpus: a deadline thread may run on every CPU of its set.\n"
                            "Use --cpus any, inside a cpuset of its own to keep it on one CPU.");
         return false;
     }
     if (options->wait == WAIT_SPIN) {
-        refuse(EXIT_USAGE, "--policy deadline contradicts --wait spin: its budget ends every spin. Use one of them.");
+        refuse(EXIT_USAGE, "--policy deadline contradicts --wait spin: its budget ends every spin.\nUse one of them.");
         return false;
     }
     options->cpus_text = "any";
@@ -116,7 +117,7 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
     }
     if (options->overrun == OVERRUN_REPLAY && options->wait == WAIT_SPIN) {
         refuse(EXIT_USAGE, "--overrun replay contradicts --wait spin: the rests that a spinning thread must take would "
-                           "be replayed as lateness. Use skip or stop.");
+                           "be replayed as lateness.\nUse skip or stop.");
         return false;
     }
     if (!conditions_check(&options->conditions)) {
@@ -133,7 +134,7 @@ int cyclic_options_check_clock(const struct cyclic_options *options, const struc
     if (options->period_ns < finest_ns || options->period_ns < clock->cost_ns) {
         return refuse(EXIT_USAGE,
                       "--period %lld ns is below what the clock resolves here: it reports %lld ns, steps by %lld ns and "
-                      "takes %lld ns to read. Lengthen the period.",
+                      "takes %lld ns to read.\nLengthen the period.",
                       (long long)options->period_ns, (long long)clock->reported_resolution_ns,
                       (long long)clock->step_ns, (long long)clock->cost_ns);
     }

@@ -45,7 +45,7 @@ static enum os_status try_it(struct os_timer_trace *trace, const struct stage_op
 static int refuse_trace(enum os_availability availability, const char *why)
 {
     return refuse(availability == OS_DENIED ? EXIT_NOT_PERMITTED : EXIT_FAILED,
-                  "when the timer's handler begins can't be seen here: %s. --without-handler measures the preemption "
+                  "when the timer's handler begins can't be seen here: %s.\n--without-handler measures the preemption "
                   "latency alone.",
                   why);
 }

@@ -264,7 +264,7 @@ static bool check_lengths(struct inversion_options *options, bool patience_given
         return false;
     }
     if (options->stage.conditions.budget_ns <= options->patience_ns) {
-        refuse(EXIT_USAGE, "--budget must be longer than --patience: whoever spins does not sleep. Lengthen it.");
+        refuse(EXIT_USAGE, "--budget must be longer than --patience: whoever spins does not sleep.\nLengthen it.");
         return false;
     }
     return true;

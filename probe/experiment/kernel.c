@@ -125,7 +125,7 @@ static int run(struct kernel_rows *rows)
     recorder_run(recorder);
     const int failure = atomic_load(&rows->failure);
     if (failure != OS_OK) {
-        code = refuse(EXIT_FAILED, "the kernel half failed: %s. What was measured before is kept.",
+        code = refuse(EXIT_FAILED, "the kernel half failed: %s.\nWhat was measured before is kept.",
                       os_status_text((enum os_status)failure));
     }
     const int closed = recorder_close(recorder);

@@ -61,7 +61,7 @@ static bool check_use(const struct kernel_options *options, const struct option 
                 {"soft", KERNEL_INTERRUPT}};
     for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++) {
         if ((int)uses[i].measure != options->measure && options_given(table, count, uses[i].name)) {
-            refuse(EXIT_USAGE, "--%s belongs to --measure %s. Leave it out.", uses[i].name,
+            refuse(EXIT_USAGE, "--%s belongs to --measure %s.\nLeave it out.", uses[i].name,
                    kernel_measures[uses[i].measure]);
             return false;
         }

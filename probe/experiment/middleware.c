@@ -58,15 +58,15 @@ static int refuse_transport(const char *name, enum os_status status)
             return refuse(EXIT_FAILED, "--transport %s: it can't be started: %s.", name, os_status_text(status));
         }
         if (transports[i].packages == NULL) {
-            return refuse(EXIT_USAGE, "--transport %s: it is not there, since tauto-middleware-%s was not built. Run `make setup` in "
-                                      "the source folder.",
+            return refuse(EXIT_USAGE, "--transport %s: it is not there, since tauto-middleware-%s was not built.\n"
+                                      "Run `make setup` in the source folder.",
                           name, name);
         }
-        return refuse(EXIT_USAGE, "--transport %s: it is not there, since its library was not when this was built. On Debian, install %s, "
-                                  "then run `make setup` in the source folder.",
+        return refuse(EXIT_USAGE, "--transport %s: it is not there, since its library was not when this was built.\n"
+                                  "On Debian, install %s, then run `make setup` in the source folder.",
                       name, transports[i].packages);
     }
-    return refuse(EXIT_USAGE, "--transport %s: it is not known. There are %s.", name, names());
+    return refuse(EXIT_USAGE, "--transport %s: it is not known.\nThere are %s.", name, names());
 }
 
 /* A line for each: "tcp yes", "omniorb yes 4.2.5" as the program says it, or "omniorb no" and the packages to install. */
@@ -133,7 +133,8 @@ static int become(const char *command, int argc, char **argv)
     const char *transport = take_transport(&argc, argv);
     if (transport == NULL) {
         if (!has_word(argc, argv, "--help")) {
-            return refuse(EXIT_USAGE, "name a transport: --transport tcp. There are %s; --transports lists which of them are "
+            return refuse(EXIT_USAGE, "name a transport: --transport tcp.\n"
+                                      "There are %s; --transports lists which of them are "
                                       "built here.",
                           names());
         }

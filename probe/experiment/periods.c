@@ -25,7 +25,7 @@ bool periods_read(struct periods *periods, int64_t shortest_ns, const char *shor
         }
         for (uint32_t i = 0; i < periods->count; i++) {
             if (periods->ns[i] == *period_ns) {
-                refuse(EXIT_USAGE, "--periods %s: one of them is named twice. For more samples raise --count.",
+                refuse(EXIT_USAGE, "--periods %s: one of them is named twice.\nFor more samples raise --count.",
                        periods->text);
                 return false;
             }

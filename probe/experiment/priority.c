@@ -7,12 +7,12 @@ enum { USUAL_BELOW_HIGHEST = 9 };
 static bool choose_none(enum os_policy policy, bool given, int32_t levels)
 {
     if (levels > 1) {
-        refuse(EXIT_USAGE, "--policy %s has no priorities, and this experiment needs %d of them. Use fifo or rr.",
+        refuse(EXIT_USAGE, "--policy %s has no priorities, and this experiment needs %d of them.\nUse fifo or rr.",
                os_policy_name(policy), levels);
         return false;
     }
     if (given) {
-        refuse(EXIT_USAGE, "--priority contradicts --policy %s, which has no priorities. Leave one out.",
+        refuse(EXIT_USAGE, "--priority contradicts --policy %s, which has no priorities.\nLeave one out.",
                os_policy_name(policy));
         return false;
     }
@@ -27,7 +27,7 @@ bool priority_choose(enum os_policy policy, bool given, int32_t levels, int64_t 
         return choose_none(policy, given, levels);
     }
     if (levels > available) {
-        refuse(EXIT_USAGE, "--policy %s has %d priorities, and this needs %d of them. Take fewer, or --policy other.",
+        refuse(EXIT_USAGE, "--policy %s has %d priorities, and this needs %d of them.\nTake fewer, or --policy other.",
                os_policy_name(policy), available, levels);
         return false;
     }

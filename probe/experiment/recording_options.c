@@ -25,12 +25,12 @@ int recording_lock_memory(const struct recording_options *options, bool asks_for
             : "";
     const int64_t limit = os_memory_lock_limit_bytes();
     if (limit == INT64_MAX) {
-        return refuse(EXIT_NOT_PERMITTED, "memory can't be locked: %s. %s%s", os_status_text(status),
+        return refuse(EXIT_NOT_PERMITTED, "memory can't be locked: %s.\n%s%s", os_status_text(status),
                       os_advice_for_memory_lock(), next);
     }
     return refuse(EXIT_NOT_PERMITTED,
                   "memory can't be locked: the limit RLIMIT_MEMLOCK (ulimit -l) is %" PRId64 " KiB, and the probe needs "
-                  "more. %s%s",
+                  "more.\n%s%s",
                   limit / 1024, os_advice_for_memory_lock(), next);
 }
 
@@ -39,7 +39,7 @@ int64_t recording_ring_rows(const struct recording_options *options, int64_t row
     const int64_t wanted = options->ring_rows;
     if (options->drain == DRAIN_AT_END) {
         if (wanted != 0 && wanted < rows) {
-            refuse(EXIT_USAGE, "--drain at-end keeps all %lld rows in memory, --ring allows %lld. Leave --ring out.",
+            refuse(EXIT_USAGE, "--drain at-end keeps all %lld rows in memory, --ring allows %lld.\nLeave --ring out.",
                    (long long)rows, (long long)wanted);
             return -1;
         }

@@ -88,14 +88,14 @@ static bool check_bytes(const struct response_options *options, bool given)
         if (status == OS_OK) {
             os_channel_destroy(channel);
         } else if (options->bytes > (int64_t)most || status == OS_INVALID) {
-            refuse(EXIT_USAGE, "--bytes %" PRId64 ": %s takes at most %lld here (%s). %s Or send less, or leave %s out "
-                               "of --mechanisms.",
+            refuse(EXIT_USAGE, "--bytes %" PRId64 ": %s takes at most %lld here (%s).\n"
+                               "%s Or send less, or leave %s out of --mechanisms.",
                    options->bytes, os_channel_name(kind), (long long)most, why, how_to_raise, os_channel_name(kind));
             return false;
         }
     }
     if (given && !carried) {
-        refuse(EXIT_USAGE, "--bytes: none of --mechanisms %s carries data, they only wake. Leave it out.",
+        refuse(EXIT_USAGE, "--bytes: none of --mechanisms %s carries data, they only wake.\nLeave it out.",
                options->mechanisms_text);
         return false;
     }
@@ -128,7 +128,7 @@ static bool check_waiter(struct response_options *options, bool given)
     const int32_t levels = os_priority_levels(policy);
     if (levels == 0) {
         if (given && options->waiter != WAITER_SAME) {
-            refuse(EXIT_USAGE, "--waiter %s contradicts --policy %s, which has no priorities. Leave one out.",
+            refuse(EXIT_USAGE, "--waiter %s contradicts --policy %s, which has no priorities.\nLeave one out.",
                    waiters[options->waiter], os_policy_name(policy));
             return false;
         }

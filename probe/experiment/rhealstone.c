@@ -165,8 +165,8 @@ static int add_row(struct bench *bench, const struct component *component, bool 
         free_row(row);
         if (component->message) {
             return refuse(status == OS_NOT_PERMITTED ? EXIT_NOT_PERMITTED : EXIT_USAGE,
-                          "--message-bytes %lld: a queue of %d such messages can't be had: %s. Give fewer bytes, or see "
-                          "mq_overview(7) for its limits.",
+                          "--message-bytes %lld: a queue of %d such messages can't be had: %s.\n"
+                          "Give fewer bytes, or see mq_overview(7) for its limits.",
                           (long long)bench->options.message_bytes, MESSAGES_QUEUED, os_status_text(status));
         }
         return refuse(EXIT_FAILED, "%s: its locks can't be made here: %s.", component->name, os_status_text(status));

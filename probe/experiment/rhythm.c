@@ -23,11 +23,11 @@ bool rhythm_choose_period(struct rhythm *rhythm, const struct option *table, siz
 {
     if (!options_given(table, options, "period")) {
         if (rhythm->rate_hz < 1) {
-            return refuse_usage("--rate takes 1 Hz and more. For less, give --period.");
+            return refuse_usage("--rate takes 1 Hz and more.\nFor less, give --period.");
         }
         rhythm->period_ns = (ns_per_s + rhythm->rate_hz / 2) / rhythm->rate_hz;
     } else if (options_given(table, options, "rate")) {
-        return refuse_usage("--rate and --period contradict each other. Give one of them.");
+        return refuse_usage("--rate and --period contradict each other.\nGive one of them.");
     }
     if (rhythm->period_ns < shortest_ns || rhythm->period_ns > longest_ns) {
         refuse(EXIT_USAGE, "the period must lie between %s.", range);
@@ -41,10 +41,10 @@ bool rhythm_choose_count(const struct rhythm *rhythm, int64_t *count, const stru
     if (!options_given(table, options, "count")) {
         *count = rhythm->duration_ns / rhythm->period_ns;
     } else if (options_given(table, options, "duration")) {
-        return refuse_usage("--count and --duration contradict each other. Give one of them.");
+        return refuse_usage("--count and --duration contradict each other.\nGive one of them.");
     }
     if (*count < 1) {
-        return refuse_usage("nothing to measure: the duration is shorter than one period. Lengthen --duration.");
+        return refuse_usage("nothing to measure: the duration is shorter than one period.\nLengthen --duration.");
     }
     return true;
 }

@@ -104,12 +104,12 @@ static int refuse_actor(const struct stages *set, const struct actor *actor, enu
     const enum os_policy policy = (enum os_policy)options->policy;
     switch (status) {
     case OS_NOT_PERMITTED:
-        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user. %s %s",
+        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user.\n%s %s",
                       os_policy_name(policy),
                       os_priority_to_native(policy, options->below_highest + actor->below), os_advice_for_policy(),
                       has_one_priority(set) ? advice_for_ordinary_policy : "");
     case OS_INVALID:
-        return refuse(EXIT_USAGE, "the system does not take policy %s on CPU %" PRId32 ". Choose others.",
+        return refuse(EXIT_USAGE, "the system does not take policy %s on CPU %" PRId32 ".\nChoose others.",
                       os_policy_name(policy), actor->cpu);
     case OS_TIMED_OUT:
         return refuse(EXIT_FAILED, "a measuring thread did not come to run within %d s: CPU %" PRId32 " is kept busy by "
@@ -241,7 +241,7 @@ static int tell_failures(const struct stages *set)
     for (uint32_t i = 0; i < set->count; i++) {
         const int failure = atomic_load(&set->stages[i].failure);
         if (failure != OS_OK) {
-            return refuse(EXIT_FAILED, "%s: a call between its threads failed: %s. What was measured before is kept.",
+            return refuse(EXIT_FAILED, "%s: a call between its threads failed: %s.\nWhat was measured before is kept.",
                           set->stages[i].name, os_status_text((enum os_status)failure));
         }
     }

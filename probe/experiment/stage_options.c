@@ -40,7 +40,7 @@ static bool choose_cpus(struct stage_options *options, bool one_only, int *code)
     options->near_cpu = list.cpus[0];
     options->far_cpu = list.count > 1 ? list.cpus[1] : OS_CPU_ANY;
     if (options->place == PLACE_DIFFERENT && options->far_cpu == OS_CPU_ANY) {
-        *code = refuse(EXIT_USAGE, "--place different needs two CPUs, and there is one. %s",
+        *code = refuse(EXIT_USAGE, "--place different needs two CPUs, and there is one.\n%s",
                        given ? "Name two: --cpus 0,1." : "Use --place same.");
         return false;
     }

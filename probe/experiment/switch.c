@@ -151,8 +151,8 @@ static int measure(struct bench *bench)
 {
     const enum os_status status = add_rows(bench);
     if (status != OS_OK) {
-        return refuse(EXIT_FAILED, "the mutexes and semaphores of this experiment can't be made: %s. --mutex none asks "
-                                   "for no priority inheritance.",
+        return refuse(EXIT_FAILED, "the mutexes and semaphores of this experiment can't be made: %s.\n"
+                                   "--mutex none asks for no priority inheritance.",
                       os_status_text(status));
     }
     return stages_measure(&bench->set);

@@ -128,28 +128,28 @@ static int refuse_task(const struct taskset_options *options, const struct task 
         if (deadline) {
             return refuse(EXIT_NOT_PERMITTED,
                           "policy deadline is not permitted: either to this user, or because the process is kept to "
-                          "some of the CPUs (taskset); a deadline thread must be free to run on all of its cpuset. %s",
+                          "some of the CPUs (taskset); a deadline thread must be free to run on all of its cpuset.\n%s",
                           os_advice_for_policy());
         }
         return refuse(EXIT_NOT_PERMITTED,
-                      "policy %s with priority %" PRId64 " (task '%s') is not permitted to this user. %s %s",
+                      "policy %s with priority %" PRId64 " (task '%s') is not permitted to this user.\n%s %s",
                       policy, task->priority, task->name, os_advice_for_policy(), advice_for_ordinary_policy);
     case OS_INVALID:
         if (deadline) {
             return refuse(EXIT_USAGE,
-                          "task '%s': the system does not take its period, deadline and runtime. Linux wants a "
+                          "task '%s': the system does not take its period, deadline and runtime.\nLinux wants a "
                           "runtime of 1024 ns or more and a period between sched_deadline_period_min_us (100 us as it "
                           "comes) and sched_deadline_period_max_us.",
                           task->name);
         }
         return refuse(EXIT_USAGE,
-                      "task '%s': the system does not take policy %s with its priority on its CPU. Choose others.",
+                      "task '%s': the system does not take policy %s with its priority on its CPU.\nChoose others.",
                       task->name, policy);
     case OS_BUSY:
         return refuse(EXIT_FAILED,
                       "task '%s': the system does not admit it: with the tasks before it, budgets would take more "
                       "than deadline threads are granted (as Linux comes, 95 %% of the CPUs, with what others have "
-                      "been promised). Lengthen periods, or shorten execution times or --runtime-margin.",
+                      "been promised).\nLengthen periods, or shorten execution times or --runtime-margin.",
                       task->name);
     case OS_TIMED_OUT:
         return refuse(EXIT_FAILED, "task '%s' did not come to run: its CPU is kept busy by threads of higher priority.",

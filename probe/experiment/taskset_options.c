@@ -55,14 +55,14 @@ static int check_overload(const struct taskset_options *options, const char *whe
     int64_t period_ns = 0;
     if (!options->overload) {
         return refuse(EXIT_USAGE,
-                      "--tasks: the tasks on %s need %s%d %% of it: some will always be late. Lengthen periods or "
+                      "--tasks: the tasks on %s need %s%d %% of it: some will always be late.\nLengthen periods or "
                       "shorten execution times, or measure it anyway with --overload.",
                       where, is_told ? "" : "more than ", (int)((is_told ? used : MOST_TOLD) * PERCENT + 0.5));
     }
     if (is_real_time(options) && (os_realtime_share(&runtime_ns, &period_ns) != OS_OK || runtime_ns < 0)) {
         return refuse(EXIT_USAGE,
                       "--overload: the tasks on %s would leave no time to anything else, and this system has no limit "
-                      "on real-time threads (sched_rt_runtime_us). Set one, or take less than 100 %%.",
+                      "on real-time threads (sched_rt_runtime_us).\nSet one, or take less than 100 %%.",
                       where);
     }
     return EXIT_MEASURED;
@@ -123,12 +123,12 @@ static int choose_runtime(struct task *task, const struct taskset_options *optio
             return EXIT_MEASURED;
         }
         return refuse(EXIT_USAGE,
-                      "--tasks: task '%s' has a runtime, which is the budget of policy deadline. Leave it out, or give "
-                      "--policy deadline.",
+                      "--tasks: task '%s' has a runtime, which is the budget of policy deadline.\n"
+                      "Leave it out, or give --policy deadline.",
                       task->name);
     }
     if (task->deadline_ns > task->period_ns) {
-        return refuse(EXIT_USAGE, "--tasks: task '%s': policy deadline takes no deadline past the period. Shorten it.",
+        return refuse(EXIT_USAGE, "--tasks: task '%s': policy deadline takes no deadline past the period.\nShorten it.",
                       task->name);
     }
     if (task->runtime_ns == 0) {
@@ -140,7 +140,7 @@ static int choose_runtime(struct task *task, const struct taskset_options *optio
     }
     if (task->runtime_ns < task->execution_ns || task->runtime_ns > task->deadline_ns) {
         return refuse(EXIT_USAGE,
-                      "--tasks: task '%s': its budget must lie between its execution time and its deadline. Change "
+                      "--tasks: task '%s': its budget must lie between its execution time and its deadline.\nChange "
                       "RUNTIME or --runtime-margin.",
                       task->name);
     }
@@ -151,7 +151,7 @@ static int choose_releases(struct task *task, struct taskset_options *options)
 {
     if (task->offset_ns >= options->duration_ns) {
         return refuse(EXIT_USAGE,
-                      "--tasks: task '%s': its first release comes after --duration. Lengthen that, or shorten the "
+                      "--tasks: task '%s': its first release comes after --duration.\nLengthen that, or shorten the "
                       "offset.",
                       task->name);
     }
@@ -161,7 +161,7 @@ static int choose_releases(struct task *task, struct taskset_options *options)
     if (task->execution_ns >= options->conditions.budget_ns) {
         return refuse(EXIT_USAGE,
                       "--tasks: task '%s': its execution time is longer than --budget, so that the watchdog would end "
-                      "the run. Raise --budget above it.",
+                      "the run.\nRaise --budget above it.",
                       task->name);
     }
     return choose_runtime(task, options);
@@ -170,7 +170,7 @@ static int choose_releases(struct task *task, struct taskset_options *options)
 static int check_set(struct taskset_options *options, bool margin_given)
 {
     if (options->tasks_text == NULL) {
-        return refuse(EXIT_USAGE, "--tasks is missing. 'tauto-probe taskset --help' shows how tasks are written.");
+        return refuse(EXIT_USAGE, "--tasks is missing.\n'tauto-probe taskset --help' shows how tasks are written.");
     }
     if (margin_given && options->policy != OS_POLICY_DEADLINE) {
         return refuse(EXIT_USAGE, "--runtime-margin belongs to --policy deadline only.");

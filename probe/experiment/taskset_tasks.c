@@ -25,7 +25,7 @@ static bool split(struct fields *fields, const char **at, uint32_t number)
     for (;;) {
         const size_t length = strcspn(*at, ":,");
         if (fields->count == FIELDS_LIMIT) {
-            refuse(EXIT_USAGE, "--tasks: task %u has too many fields. Write %s.", number, form);
+            refuse(EXIT_USAGE, "--tasks: task %u has too many fields.\nWrite %s.", number, form);
             return false;
         }
         if (length >= FIELD_BYTES) {
@@ -43,7 +43,7 @@ static bool split(struct fields *fields, const char **at, uint32_t number)
         (*at)++;
     }
     if (fields->count < FIELDS_NEEDED || fields->text[NAME][0] == '\0') {
-        refuse(EXIT_USAGE, "--tasks: task %u %s. Write %s.", number,
+        refuse(EXIT_USAGE, "--tasks: task %u %s.\nWrite %s.", number,
                fields->count < FIELDS_NEEDED ? "lacks fields" : "has no name", form);
         return false;
     }
@@ -59,12 +59,12 @@ static bool read_time(const struct fields *fields, int field, const char *word, 
     const char *const text = fields->text[field];
     if (!(field == PERIOD ? period_read : duration_read)(text, strlen(text), time_ns)) {
         refuse(EXIT_USAGE,
-               "--tasks: task '%s': %s '%s' is not a duration. Write a number with its unit: 250us, 1ms, 10s.",
+               "--tasks: task '%s': %s '%s' is not a duration.\nWrite a number with its unit: 250us, 1ms, 10s.",
                fields->text[NAME], word, text);
         return false;
     }
     if (*time_ns < least_ns) {
-        refuse(EXIT_USAGE, "--tasks: task '%s': its %s is 0. Give it a length.", fields->text[NAME], word);
+        refuse(EXIT_USAGE, "--tasks: task '%s': its %s is 0.\nGive it a length.", fields->text[NAME], word);
         return false;
     }
     return true;
@@ -85,7 +85,7 @@ static bool read_priority(struct task *task, const char *text, enum os_policy po
     const int32_t levels = os_priority_levels(policy);
     if (levels == 0) {
         if (strcmp(text, "-") != 0) {
-            refuse(EXIT_USAGE, "--tasks: task '%s': priority '%s', but policy %s has no priorities. Write - for it.",
+            refuse(EXIT_USAGE, "--tasks: task '%s': priority '%s', but policy %s has no priorities.\nWrite - for it.",
                    task->name, text, os_policy_name(policy));
             return false;
         }
@@ -109,19 +109,19 @@ static int read_cpu(struct task *task, const char *text, enum os_policy policy)
     }
     if (policy == OS_POLICY_DEADLINE) {
         return refuse(EXIT_USAGE,
-                      "--tasks: task '%s': cpu '%s', but a deadline thread may run on every CPU of its set. Write "
+                      "--tasks: task '%s': cpu '%s', but a deadline thread may run on every CPU of its set.\nWrite "
                       "any, inside a cpuset of its own to keep it on one CPU.",
                       task->name, text);
     }
     int64_t cpu = 0;
     if (!read_number(text, &cpu) || cpu >= os_cpu_limit() || !os_cpu_is_online((int32_t)cpu)) {
         return refuse(EXIT_USAGE,
-                      "--tasks: task '%s': cpu '%s' is not a CPU that is on line here. Write its number, or any.",
+                      "--tasks: task '%s': cpu '%s' is not a CPU that is on line here.\nWrite its number, or any.",
                       task->name, text);
     }
     if (!os_cpu_is_allowed((int32_t)cpu)) {
         return refuse(EXIT_NOT_PERMITTED, "--tasks: task '%s': CPU %lld is outside the set that this process may use "
-                                          "(cpuset or container). Widen that set, or choose from what it allows.",
+                                          "(cpuset or container).\nWiden that set, or choose from what it allows.",
                       task->name, (long long)cpu);
     }
     task->cpu = (int32_t)cpu;
@@ -144,7 +144,7 @@ static bool read_times(struct task *task, const struct fields *fields)
     }
     if (task->execution_ns > task->deadline_ns) {
         refuse(EXIT_USAGE,
-               "--tasks: task '%s': its execution time is longer than its deadline. No schedule can serve it: shorten "
+               "--tasks: task '%s': its execution time is longer than its deadline.\nNo schedule can serve it: shorten "
                "the one or lengthen the other.",
                task->name);
         return false;
@@ -168,7 +168,7 @@ int tasks_read(struct task *tasks, uint32_t *count, const char *text, enum os_po
     *count = 0;
     for (const char *at = text;; at++) {
         if (*count == TASKS_LIMIT) {
-            return refuse(EXIT_USAGE, "--tasks: at most %d tasks are taken. Measure some of them.", TASKS_LIMIT);
+            return refuse(EXIT_USAGE, "--tasks: at most %d tasks are taken.\nMeasure some of them.", TASKS_LIMIT);
         }
         struct fields fields;
         if (!split(&fields, &at, *count + 1)) {
@@ -176,7 +176,7 @@ int tasks_read(struct task *tasks, uint32_t *count, const char *text, enum os_po
         }
         for (uint32_t i = 0; i < *count; i++) {
             if (strcmp(tasks[i].name, fields.text[NAME]) == 0) {
-                return refuse(EXIT_USAGE, "--tasks: two tasks have the name '%s'. Give each a name of its own.",
+                return refuse(EXIT_USAGE, "--tasks: two tasks have the name '%s'.\nGive each a name of its own.",
                               tasks[i].name);
             }
         }

@@ -105,7 +105,7 @@ static int wait_for_signs(struct session *session)
             }
             if (session->rows[i].thread == 0 && os_now_ns() > end_ns) {
                 return refuse(EXIT_FAILED, "the kernel's timerlat thread on %s did not come to run within %" PRId64
-                                           " s. Do threads of higher priority keep that CPU busy?",
+                                           " s.\nDo threads of higher priority keep that CPU busy?",
                               session->recorder->sources[i].name, patience_ns / ns_per_s);
             }
             os_sleep_until(os_now_ns() + session->options->rhythm.period_ns / 4);
@@ -206,7 +206,8 @@ static int open_trace(struct session *session)
         return EXIT_MEASURED;
     }
     return refuse(answer.availability == OS_DENIED ? EXIT_NOT_PERMITTED : EXIT_FAILED,
-                  "the kernel's timerlat can't be used here: %s. 'interrupt' measures the same two latencies of a thread "
+                  "the kernel's timerlat can't be used here: %s.\n"
+                  "'interrupt' measures the same two latencies of a thread "
                   "of its own.",
                   answer.why);
 }

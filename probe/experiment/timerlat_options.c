@@ -11,7 +11,7 @@ static const int64_t most_samples = 1000000000;
 static bool check(const struct timerlat_options *options)
 {
     if (options->rhythm.period_ns % NS_PER_US != 0) {
-        refuse(EXIT_USAGE, "the kernel's timerlat has periods of whole microseconds. Choose another period, or rate.");
+        refuse(EXIT_USAGE, "the kernel's timerlat has periods of whole microseconds.\nChoose another period, or rate.");
         return false;
     }
     if (options->count > most_samples || options->warmup > most_samples) {

@@ -105,15 +105,15 @@ static int write_header(struct experiment *experiment)
 static int refuse_nodes(int64_t nodes, enum os_status status)
 {
     if (status == OS_UNSUPPORTED) {
-        return refuse(EXIT_USAGE, "this system does not have the locks of this solver. Take another one.");
+        return refuse(EXIT_USAGE, "this system does not have the locks of this solver.\nTake another one.");
     }
     if (os_memory_is_locked()) {
         return refuse(EXIT_NOT_PERMITTED,
-                      "no memory for %" PRId64 " masses: %s. All of it has to be locked, and the limit on locked "
+                      "no memory for %" PRId64 " masses: %s.\nAll of it has to be locked, and the limit on locked "
                       "memory may be lower. %s Or take fewer masses.",
                       nodes, os_status_text(status), os_advice_for_memory_lock());
     }
-    return refuse(EXIT_USAGE, "no memory for %" PRId64 " masses: %s. Take fewer masses.", nodes,
+    return refuse(EXIT_USAGE, "no memory for %" PRId64 " masses: %s.\nTake fewer masses.", nodes,
                   os_status_text(status));
 }
 

@@ -51,12 +51,12 @@ static bool check_threads(const struct tire_options *options)
         return false;
     }
     if (threads > options->parameters.nodes) {
-        refuse(EXIT_USAGE, "--threads %lld: more threads than the %lld masses. Take fewer threads, or raise --nodes.",
+        refuse(EXIT_USAGE, "--threads %lld: more threads than the %lld masses.\nTake fewer threads, or raise --nodes.",
                threads, (long long)options->parameters.nodes);
         return false;
     }
     if (options->solver == TIRE_SINGLE && threads > 1) {
-        refuse(EXIT_USAGE, "--solver single has one thread, --threads says %lld. Leave that out, or take another "
+        refuse(EXIT_USAGE, "--solver single has one thread, --threads says %lld.\nLeave that out, or take another "
                            "solver.",
                threads);
         return false;
@@ -76,7 +76,7 @@ static bool check_model(struct tire_options *options, bool stiffness_given)
     if (stiffness_given && (options->stiffness < 1 || (double)options->stiffness >= limit)) {
         refuse(EXIT_USAGE,
                "--stiffness %lld: with a step of %lld.%03lld us the simulation is stable above 0 and below %lld (stiffness of "
-               "a ring spring per mass, in 1/s^2). Take one between, or shorten --step.",
+               "a ring spring per mass, in 1/s^2).\nTake one between, or shorten --step.",
                (long long)options->stiffness, step_ns / 1000, step_ns % 1000, (long long)limit);
         return false;
     }
@@ -92,7 +92,7 @@ static bool check_model(struct tire_options *options, bool stiffness_given)
 static bool choose_length(struct tire_options *options, int64_t duration_ns, bool count_given, bool duration_given)
 {
     if (count_given && duration_given) {
-        refuse(EXIT_USAGE, "--count and --duration contradict each other. Give one of them.");
+        refuse(EXIT_USAGE, "--count and --duration contradict each other.\nGive one of them.");
         return false;
     }
     const int64_t step_ns = options->parameters.step_ns;
@@ -100,13 +100,13 @@ static bool choose_length(struct tire_options *options, int64_t duration_ns, boo
         options->count = duration_ns / step_ns;
     }
     if (options->count == 0) {
-        refuse(EXIT_USAGE, "nothing to compute: %s. Lengthen --duration or raise --count.",
+        refuse(EXIT_USAGE, "nothing to compute: %s.\nLengthen --duration or raise --count.",
                count_given ? "--count is 0" : "the duration is shorter than one step");
         return false;
     }
     const int64_t most = INT64_MAX / 4 / step_ns;
     if (options->count > most || options->warmup > most) {
-        refuse(EXIT_USAGE, "the run would end after the clock does. Shorten --count, --duration or --warmup.");
+        refuse(EXIT_USAGE, "the run would end after the clock does.\nShorten --count, --duration or --warmup.");
         return false;
     }
     return true;
@@ -121,19 +121,19 @@ static bool check_pace(struct tire_options *options, const struct option *table,
             return true;
         }
         refuse(EXIT_USAGE, "--step must be 10us or more in real time: to sleep and wake takes nearly as long, so the threads "
-                           "would hold their CPUs. --overload measures it all the same.");
+                           "would hold their CPUs.\n--overload measures it all the same.");
         return false;
     }
     for (size_t i = 0; i < sizeof at_a_rate / sizeof at_a_rate[0]; i++) {
         if (options_given(table, count, at_a_rate[i])) {
-            refuse(EXIT_USAGE, "--%s belongs to --pace real-time: real-fast knows no releases. Leave it out.",
+            refuse(EXIT_USAGE, "--%s belongs to --pace real-time: real-fast knows no releases.\nLeave it out.",
                    at_a_rate[i]);
             return false;
         }
     }
     if (options->conditions.recording.record == RECORD_HISTOGRAM) {
         refuse(EXIT_USAGE, "--record histogram contradicts --pace real-fast: the result is the sum of all rows, and "
-                           "bins don't keep it. Use --record raw.");
+                           "bins don't keep it.\nUse --record raw.");
         return false;
     }
     options->warmup = 0;
@@ -171,21 +171,21 @@ static bool choose_spin(struct tire_options *options, bool given)
         return true;
     }
     if (options->spin_ns > options->conditions.budget_ns / 2) {
-        refuse(EXIT_USAGE, "--spin must not be longer than half of --budget. Shorten it.");
+        refuse(EXIT_USAGE, "--spin must not be longer than half of --budget.\nShorten it.");
         return false;
     }
     const bool real_time = tire_is_real_time_policy(options);
     if (options->spin_ns > 0 && options->threads > 1 && !pinned && real_time) {
         refuse(EXIT_USAGE,
                "--spin contradicts --policy %s with --cpus any: two threads may come to one CPU, and the one that "
-               "spins keeps it from the one it waits for. Leave --spin out, or name CPUs.",
+               "spins keeps it from the one it waits for.\nLeave --spin out, or name CPUs.",
                policies[options->policy]);
         return false;
     }
     if (options->spin_ns > 0 && options->threads > cpus && real_time) {
         refuse(EXIT_USAGE,
                "--spin contradicts --policy %s with %lld threads on %lld CPU%s: a thread that spins keeps its CPU from "
-               "the one it waits for. Leave --spin out, or take fewer threads.",
+               "the one it waits for.\nLeave --spin out, or take fewer threads.",
                policies[options->policy], (long long)options->threads, (long long)cpus, cpus == 1 ? "" : "s");
         return false;
     }
@@ -267,7 +267,7 @@ int tire_options_check_clock(const struct tire_options *options, const struct cl
     if (options->pace == TIRE_REAL_TIME && (period_ns < finest_ns || period_ns < clock->cost_ns)) {
         return refuse(EXIT_USAGE,
                       "--step %lld ns is below what the clock resolves here: it reports %lld ns, steps by %lld ns and "
-                      "takes %lld ns to read. Lengthen the step, or take --pace real-fast.",
+                      "takes %lld ns to read.\nLengthen the step, or take --pace real-fast.",
                       (long long)period_ns, (long long)clock->reported_resolution_ns, (long long)clock->step_ns,
                       (long long)clock->cost_ns);
     }

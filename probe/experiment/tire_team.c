@@ -110,11 +110,11 @@ static int refuse_thread(const struct tire_options *options, uint32_t number, en
     const char *const policy = os_policy_name((enum os_policy)options->policy);
     switch (status) {
     case OS_NOT_PERMITTED:
-        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user. %s %s",
+        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user.\n%s %s",
                       policy, options->priority, os_advice_for_policy(), advice_for_ordinary_policy);
     case OS_INVALID:
         return refuse(EXIT_USAGE,
-                      "the system does not take policy %s with priority %" PRId64 " on these CPUs. Choose others.",
+                      "the system does not take policy %s with priority %" PRId64 " on these CPUs.\nChoose others.",
                       policy, options->priority);
     case OS_TIMED_OUT:
         return refuse(EXIT_FAILED,
@@ -205,7 +205,7 @@ static int refuse_rate(const struct tire_team *team)
     const int64_t period_ns = team->options->parameters.step_ns;
     return refuse(EXIT_USAGE,
                   "a step of %" PRId64 " masses takes at least %" PRId64 ".%03" PRId64 " us here with %s and %" PRId64
-                  " thread%s; the period is %" PRId64 ".%03" PRId64 " us. Take fewer masses, more threads or a longer "
+                  " thread%s; the period is %" PRId64 ".%03" PRId64 " us.\nTake fewer masses, more threads or a longer "
                   "--step; --overload measures it all the same.",
                   team->options->parameters.nodes, step_ns / NS_PER_US, step_ns % NS_PER_US,
                   tire_solver_names[team->options->solver], team->options->threads,

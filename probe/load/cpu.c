@@ -51,7 +51,7 @@ static int prepare(struct load_run *run)
             length += format_text(names + length, sizeof names - length, ", %s", at->name);
         }
     }
-    return refuse(EXIT_USAGE, "--method %s: no such method. There are %s.", settings->wanted, names);
+    return refuse(EXIT_USAGE, "--method %s: no such method.\nThere are %s.", settings->wanted, names);
 }
 
 /* How many rounds the thread did until the end of the slice. */

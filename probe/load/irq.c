@@ -163,7 +163,8 @@ static int find_way_to_send(struct settings *settings)
         os_interrupter_destroy(interrupter);
     }
     return status == OS_OK ? EXIT_MEASURED
-                           : refuse(EXIT_FAILED, "this system lets nobody interrupt other CPUs: %s. Take --kind timer.",
+                           : refuse(EXIT_FAILED, "this system lets nobody interrupt other CPUs: %s.\n"
+                                                 "Take --kind timer.",
                                     os_status_text(status));
 }
 
@@ -174,10 +175,10 @@ static int prepare(struct load_run *run)
         return refuse(EXIT_USAGE, "--rate must lie between 1 and %d per second.", MOST_HZ);
     }
     if (run->cpus.cpus[0] == OS_CPU_ANY) {
-        return refuse(EXIT_USAGE, "--cpus any: interrupts of this load come to CPUs that are named. Name them.");
+        return refuse(EXIT_USAGE, "--cpus any: interrupts of this load come to CPUs that are named.\nName them.");
     }
     if (settings->kind != KIND_TIMER && run->cpus.count < 2) {
-        return refuse(EXIT_USAGE, "--kind %s: a CPU is interrupted by another one, so --cpus must name two at least. "
+        return refuse(EXIT_USAGE, "--kind %s: a CPU is interrupted by another one, so --cpus must name two at least.\n"
                                   "Or take --kind timer.",
                       kind_words[settings->kind]);
     }

@@ -46,7 +46,7 @@ static int check_common(struct load_run *run)
                       os_policy_name(run->policy));
     }
     if (run->cpus.cpus[0] == OS_CPU_ANY) {
-        return refuse(EXIT_USAGE, "--cpus any: real-time threads of a load are pinned. Name their CPUs.");
+        return refuse(EXIT_USAGE, "--cpus any: real-time threads of a load are pinned.\nName their CPUs.");
     }
     return EXIT_MEASURED;
 }
@@ -108,7 +108,8 @@ static bool read_options(struct load_run *run, int argc, char **argv, int *code)
     }
     run->policy = policies[policy];
     if (run->policy == OS_POLICY_OTHER && options_given(table, count, "priority")) {
-        *code = refuse(EXIT_USAGE, "--priority is for the policies fifo and rr. To give way to other threads: --nice 19.");
+        *code = refuse(EXIT_USAGE, "--priority is for the policies fifo and rr.\n"
+                                   "To give way to other threads: --nice 19.");
         return false;
     }
     *code = cpu_list_read(&run->cpus, cpus_text);
@@ -144,7 +145,7 @@ int load_main(int argc, char **argv)
         .priority = usual_priority(),
     };
     if (run.load == NULL) {
-        return refuse(EXIT_USAGE, "%s: no such load. 'tauto-probe load --help' lists them.", argv[0]);
+        return refuse(EXIT_USAGE, "%s: no such load.\n'tauto-probe load --help' lists them.", argv[0]);
     }
     run.settings = calloc(1, run.load->settings_bytes > 0 ? run.load->settings_bytes : 1);
     if (run.settings == NULL) {

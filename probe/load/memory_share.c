@@ -28,7 +28,8 @@ static int read_bytes(struct memory_share *share, int64_t available_bytes)
         return EXIT_MEASURED;
     }
     if (!share_read(share->asked, length, &part)) {
-        return refuse(EXIT_USAGE, "--bytes %s: not a size. Write 64MiB, 1.5GB, or a share of the available memory: 70%%.",
+        return refuse(EXIT_USAGE, "--bytes %s: not a size.\n"
+                                  "Write 64MiB, 1.5GB, or a share of the available memory: 70%%.",
                       share->asked);
     }
     if (part < SHARE_WHOLE / 100 || part > SHARE_WHOLE / 100 * MOST_PERCENT) {
@@ -36,7 +37,7 @@ static int read_bytes(struct memory_share *share, int64_t available_bytes)
                       MOST_PERCENT);
     }
     if (available_bytes == INT64_MAX) {
-        return refuse(EXIT_FAILED, "--bytes %s: this system does not tell how much memory it has left. Give a size.",
+        return refuse(EXIT_FAILED, "--bytes %s: this system does not tell how much memory it has left.\nGive a size.",
                       share->asked);
     }
     share->bytes = (int64_t)((double)available_bytes * ((double)part / (double)SHARE_WHOLE));
@@ -57,7 +58,7 @@ int memory_share_read(struct memory_share *share, uint32_t parts, int64_t part_b
     }
     if (share->bytes > percent_of(available_bytes, MOST_PERCENT) || (uint64_t)share->bytes > SIZE_MAX / 2) {
         return refuse(EXIT_FAILED, "--bytes: %" PRId64 " MiB are more than %d %% of the %" PRId64 " MiB that are available "
-                                   "now; the rest is for everything else. Take less, or a share such as 70%%.",
+                                   "now; the rest is for everything else.\nTake less, or a share such as 70%%.",
                       share->bytes / MIB, MOST_PERCENT, available_bytes / MIB);
     }
     share->bytes -= share->bytes % least_bytes;

@@ -72,15 +72,15 @@ static int check(struct network *settings)
     }
     settings->period_ns = settings->bytes * 8 * ns_per_s / settings->rate;
     if (settings->period_ns > longest_period_ns) {
-        return refuse(EXIT_USAGE, "--rate %" PRId64 ": an answer would take more than an hour. Take a higher rate or "
+        return refuse(EXIT_USAGE, "--rate %" PRId64 ": an answer would take more than an hour.\nTake a higher rate or "
                                   "fewer --bytes.",
                       settings->rate);
     }
     settings->interval_ns = settings->period_ns / settings->clients;
     if (settings->interval_ns < shortest_interval_ns) {
         return refuse(EXIT_USAGE, "%" PRId64 " clients with answers of %" PRId64 " bytes at %" PRId64 " bits per "
-                                  "second are more than a million requests per second. Take more --bytes, or less of the "
-                                  "others.",
+                                  "second are more than a million requests per second.\n"
+                                  "Take more --bytes, or less of the others.",
                       settings->clients, settings->bytes, settings->rate);
     }
     return EXIT_MEASURED;

@@ -37,7 +37,7 @@ static int check(struct peer *peer)
         peer->host = os_network_loopback();
     }
     if (!os_network_is_address(peer->host)) {
-        return refuse(EXIT_USAGE, "--host %s: not an IP address. Write one in numbers, as 10.0.0.2 or ::1; names are "
+        return refuse(EXIT_USAGE, "--host %s: not an IP address.\nWrite one in numbers, as 10.0.0.2 or ::1; names are "
                                   "not looked up.",
                       peer->host);
     }
@@ -65,8 +65,8 @@ static int connect_all(const struct peer *peer, uint32_t connections, struct os_
         const enum os_status status =
             os_network_connect(&at_client[i], peer->host, (uint16_t)peer->port, connect_patience_ns);
         if (status != OS_OK) {
-            return refuse(EXIT_FAILED, "no connection to the load's server at %s, port %" PRId64 ": %s. Is it running? "
-                                       "'--role server' starts one.",
+            return refuse(EXIT_FAILED, "no connection to the load's server at %s, port %" PRId64 ": %s.\n"
+                                       "Is it running? '--role server' starts one.",
                           peer->host, peer->port, os_status_text(status));
         }
     }
@@ -114,7 +114,7 @@ static int check_room(const struct peer *peer, uint32_t connections)
         return EXIT_MEASURED;
     }
     return refuse(EXIT_NOT_PERMITTED, "%" PRIu32 " connections need more open files than the %" PRIu64 " that this "
-                                      "process may have. Raise the limit (ulimit -n, LimitNOFILE), or take fewer.",
+                                      "process may have.\nRaise the limit (ulimit -n, LimitNOFILE), or take fewer.",
                   connections, most);
 }
 

@@ -52,7 +52,7 @@ static int check(const struct settings *settings)
     const int64_t available_bytes = os_memory_available_bytes();
     if (needed_bytes > available_bytes / 100 * MOST_PERCENT) {
         return refuse(EXIT_FAILED, "these pipes and threads may take %" PRId64 " MiB, of %" PRId64 " MiB that are available "
-                                   "now. Take less --groups, or less --members.",
+                                   "now.\nTake less --groups, or less --members.",
                       needed_bytes / MIB, available_bytes / MIB);
     }
     return EXIT_MEASURED;
@@ -81,7 +81,8 @@ static int prepare(struct load_run *run)
         const enum os_status status = os_fifo_create(&settings->pipes[i]);
         if (status != OS_OK) {
             free_pipes(settings);
-            return refuse(EXIT_FAILED, "only %" PRId64 " of %" PRId64 " pipes can be had here: %s. Take less --groups.", i,
+            return refuse(EXIT_FAILED, "only %" PRId64 " of %" PRId64 " pipes can be had here: %s.\n"
+                                                                      "Take less --groups.", i,
                           pipes_of(settings), os_status_text(status));
         }
     }

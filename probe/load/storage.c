@@ -60,7 +60,7 @@ static int check_folder(const struct settings *settings)
     struct os_storage *tried = NULL;
     enum os_status status = os_storage_facts(settings->folder, &facts);
     if (status == OS_OK && facts.is_read_only) {
-        return refuse(EXIT_FAILED, "--path %s: this file system is mounted read-only. Choose another folder.",
+        return refuse(EXIT_FAILED, "--path %s: this file system is mounted read-only.\nChoose another folder.",
                       settings->folder);
     }
     if (status == OS_OK) {
@@ -69,12 +69,12 @@ static int check_folder(const struct settings *settings)
     }
     if (status != OS_OK) {
         return refuse(status == OS_NOT_PERMITTED ? EXIT_NOT_PERMITTED : EXIT_FAILED,
-                      "--path %s: no file can be made there: %s. Choose another folder.", settings->folder,
+                      "--path %s: no file can be made there: %s.\nChoose another folder.", settings->folder,
                       os_status_text(status));
     }
     if (settings->bytes > facts.free_bytes / 100 * (100 - FREE_FOR_OTHERS_PERCENT)) {
         return refuse(EXIT_FAILED, "--path %s: %" PRId64 " MiB are free there, and --bytes asks for %" PRId64
-                                   " MiB; some must stay free for others. Take less, or another folder.",
+                                   " MiB; some must stay free for others.\nTake less, or another folder.",
                       settings->folder, facts.free_bytes / MIB, settings->bytes / MIB);
     }
     return EXIT_MEASURED;

@@ -101,7 +101,7 @@ static int prepare(struct load_run *run)
     const int64_t percent = (tasks * settings->work_ns * 100 + settings->period_ns - 1) / settings->period_ns;
     if (percent > MOST_SHARE_PERCENT) {
         return refuse(EXIT_USAGE, "%" PRId64 " tasks on a CPU would take %" PRId64 " %% of it, and at most %d %% leave "
-                                  "time for everything else. Take fewer --tasks, less --work or a longer --period.",
+                                  "time for everything else.\nTake fewer --tasks, less --work or a longer --period.",
                       tasks, percent, MOST_SHARE_PERCENT);
     }
     run->threads = (uint32_t)settings->tasks;

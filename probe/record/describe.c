@@ -136,12 +136,12 @@ static int refuse_output(const char *path, enum os_status status)
 {
     switch (status) {
     case OS_EXISTS:
-        return refuse(EXIT_USAGE, "%s exists already and holds data. Give --out a new name.", path);
+        return refuse(EXIT_USAGE, "--out %s: it exists already and holds data.\nGive --out a new name.", path);
     case OS_NOT_PERMITTED:
-        return refuse(EXIT_NOT_PERMITTED, "%s can't be written: not permitted. Give --out a place you may write to.",
+        return refuse(EXIT_NOT_PERMITTED, "--out %s: it can't be written: not permitted.\nGive --out a place you may write to.",
                       path);
     default:
-        return refuse(EXIT_USAGE, "%s can't be opened for writing: %s.", path, os_status_text(status));
+        return refuse(EXIT_USAGE, "--out %s: it can't be opened for writing: %s.", path, os_status_text(status));
     }
 }
 

@@ -25,11 +25,11 @@ static int refuse_memory(const struct recorder_options *options, uint32_t source
     const char *const why = os_status_text(status);
     if (os_memory_is_locked()) {
         return refuse(EXIT_NOT_PERMITTED,
-                      "no memory for %" PRIu64 " rows for each of %u sources: %s. All of it has to be locked, and the "
+                      "no memory for %" PRIu64 " rows for each of %u sources: %s.\nAll of it has to be locked, and the "
                       "limit on locked memory may be lower. %s Or give --ring fewer rows.",
                       options->ring_rows, source_count, why, os_advice_for_memory_lock());
     }
-    return refuse(EXIT_USAGE, "no memory for %" PRIu64 " rows for each of %u sources: %s. Give --ring fewer rows.",
+    return refuse(EXIT_USAGE, "no memory for %" PRIu64 " rows for each of %u sources: %s.\nGive --ring fewer rows.",
                   options->ring_rows, source_count, why);
 }
 
@@ -52,7 +52,7 @@ static int check_memory(const struct recorder_options *options, const struct sch
     }
     return refuse(EXIT_USAGE,
                   "no memory for %" PRIu64 " rows for each of %u sources: they take %" PRIu64 " MB, rounded up to powers of "
-                  "two, %" PRIu64 " MB are left. Give --ring fewer rows.",
+                  "two, %" PRIu64 " MB are left.\nGive --ring fewer rows.",
                   options->ring_rows, source_count, all / BYTES_PER_MB + 1, available / BYTES_PER_MB);
 }
 
@@ -63,7 +63,8 @@ int recorder_open(struct recorder *recorder, const struct recorder_options *opti
     recorder->options = *options;
     recorder->schema = schema;
     if (options->record == RECORD_HISTOGRAM && schema->measure_count > 1) {
-        return refuse(EXIT_USAGE, "--record histogram keeps one measure, and this experiment has %u. Use --record raw.",
+        return refuse(EXIT_USAGE, "--record histogram keeps one measure, and this experiment has %u.\n"
+                                  "Use --record raw.",
                       schema->measure_count);
     }
     const int code = check_memory(options, schema, source_count);
@@ -227,7 +228,7 @@ static int exit_code_of_run(void)
 {
     if (os_stop_requested() == OS_STOP_WATCHDOG) {
         return refuse(EXIT_FAILED, "the watchdog ended the run: a measuring thread ran past --budget without once "
-                                   "sleeping. What was measured before is kept. Lengthen the period, or the budget.");
+                                   "sleeping.\nWhat was measured before is kept. Lengthen the period, or the budget.");
     }
     return EXIT_MEASURED;
 }
@@ -246,7 +247,7 @@ int recorder_close(struct recorder *recorder)
         write_footer(recorder);
         if (!stream_close(&recorder->stream)) {
             code = refuse(EXIT_FAILED,
-                          "%s could not be written to its end (is the disk full, did the reader go away?). What was "
+                          "%s could not be written to its end (is the disk full, did the reader go away?).\nWhat was "
                           "written before is whole.",
                           recorder->options.out);
         }

@@ -25,7 +25,7 @@ from tautochrone.measure.execute import NothingMeasuredError, StoppedAfterRunErr
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
-from tautochrone.target.program import ProbeEnd, RunningProbe
+from tautochrone.target.program import Message, ProbeEnd, RunningProbe
 from tautochrone.target.target import ANYWHERE, Placement
 
 LEFT = ("/proc/sys/kernel/numa_balancing: input/output error",)
@@ -60,7 +60,7 @@ class Failing:
         self._probe.end()
         if self._lost:
             raise MeasuringError("the connection was lost")
-        return ProbeEnd(1, ("it broke",))
+        return ProbeEnd(1, (Message("it broke"),))
 
 
 class FailingMachine(FakeMachine):

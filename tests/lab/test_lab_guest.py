@@ -10,6 +10,7 @@ import pytest
 
 from guest_stand_in import StandInMachine
 from tautochrone.base.errors import MeasuringError
+from tautochrone.target.program import Message
 from tautochrone.target.virtual import guest as guest_module
 from tautochrone.target.virtual.gate import TimeGate
 from tautochrone.target.virtual.guest import Guest, GuestProgram, ask
@@ -39,7 +40,7 @@ def test_a_program_says_what_it_says_and_how_it_ended(guest: Guest) -> None:
     assert program.wait(1) == 0
     complaining = start(guest, "complain", "tauto-probe:", "warning:", "no")
     assert complaining.wait(1) == 0
-    assert complaining.messages() == ("warning: no",)
+    assert complaining.messages() == (Message("no", warning=""),)
     placed = GuestProgram(guest, ["environment"], {"TAUTO_THREADS_JOIN": "/sys/x"})
     assert placed.read() == b"TAUTO_THREADS_JOIN=/sys/x"
 
@@ -57,7 +58,7 @@ def test_one_that_can_t_be_started_says_why(guest: Guest) -> None:
     program = start(guest, "nothing")
     assert program.read() == b""
     assert program.wait(1) == 127
-    assert program.messages() == ("nothing can't be started: No such file or directory",)
+    assert program.messages() == (Message("nothing can't be started: No such file or directory"),)
 
 
 def test_time_runs_only_while_somebody_waits_and_patience_is_the_guests(guest: Guest) -> None:

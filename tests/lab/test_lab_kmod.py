@@ -55,7 +55,7 @@ def say(target: VirtualTarget, script: str) -> str:
     """What a shell in the guest says to a script."""
     program = GuestProgram(target.guest(), ["/bin/sh", "-c", script], {})
     program.close_input()
-    return b"".join(iter(program.read, b"")).decode() + "".join(program.messages())
+    return b"".join(iter(program.read, b"")).decode() + "".join(map(str, program.messages()))
 
 
 @pytest.fixture(scope="module")

@@ -132,6 +132,6 @@ def test_what_timerlat_changes_is_put_back_also_after_a_kill() -> None:
         "killed 137", *set_so, "tauto:timerlat_period_us=1234:stop_tracing_us=77",
         "again 0", *as_before, "",
     ]  # fmt: skip
-    told = " ".join(shell.messages())
+    told = " ".join(map(str, shell.messages()))
     assert "another program measures with the kernel's timerlat" in told
     assert "1 killed run had left are put back" in told

@@ -8,6 +8,7 @@ from tautochrone.run.conditions import LoadReport
 from tautochrone.run.facts import Facts
 from tautochrone.run.manifest import PROBE_DROPPED
 from tautochrone.run.records import Footer, Header
+from tautochrone.target.program import messages_of
 
 
 def header(
@@ -85,12 +86,14 @@ def test_a_stream_without_a_footer_is_no_crash() -> None:
 
 
 def test_the_probes_own_warnings_are_kept() -> None:
-    (warning,) = cautions_of_probe(["warning: the moon is full", "some other line"])
+    (warning,) = cautions_of_probe(messages_of(["tauto-probe: warning: the moon is full", "a line"]))
     assert (warning.code, warning.text) == ("probe", "the moon is full")
 
 
 def test_a_warning_that_the_probe_gives_a_code_keeps_it() -> None:
-    (warning,) = cautions_of_probe(["warning [dropped]: samples dropped because of the moon: 3."])
+    (warning,) = cautions_of_probe(
+        messages_of(["warning [dropped]: samples dropped because of the moon: 3."])
+    )
     assert (warning.code, warning.text) == (PROBE_DROPPED, "samples dropped because of the moon: 3.")
 
 
@@ -145,7 +148,7 @@ def test_interrupts_that_were_left_out() -> None:
 
 
 def test_tasks_that_hardly_ran() -> None:
-    tasks = {"load": "tasks", "keeps_cpus_busy": False, "threads": 10, "asked": "tasks --period 1ms"}
+    tasks = {"load": "tasks", "keeps_cpus_busy": False, "threads": 10, "options": {"period": "1ms"}}
     assert codes_of_load(**tasks, operations=9_500) == []
     assert codes_of_load(**tasks, operations=900) == [DID_NOT_LOAD]
 

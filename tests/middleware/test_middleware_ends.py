@@ -155,7 +155,7 @@ def test_there_must_be_a_server_where_it_is_said_to_be() -> None:
         port = taken.getsockname()[1]
     ended = latency("tcp", "--server", f"{HOST}:{port}")
     assert ended.returncode == 1
-    assert f"no server at {HOST}:{port}" in ended.stderr.decode()
+    assert f"--server {HOST}:{port}: no server answers there" in ended.stderr.decode()
     for wrong in ("localhost:4711", HOST, f"{HOST}:0", f"{HOST}:x"):
         refused = latency("tcp", "--server", wrong)
         assert refused.returncode == 2

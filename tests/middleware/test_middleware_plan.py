@@ -15,7 +15,7 @@ from tautochrone.measure.document.document import PlanDocument, parse
 from tautochrone.measure.document.expand import PlanPoint, expand
 from tautochrone.measure.document.require import requirements
 from tautochrone.measure.document.stored import from_stored, to_stored
-from tautochrone.measure.loads.spec import option, parse_load
+from tautochrone.measure.loads.spec import parse_load
 from tautochrone.measure.placing import measured_cpus, measured_on, placed_loads
 from tautochrone.middleware.question import (
     Transport,
@@ -26,7 +26,7 @@ from tautochrone.middleware.question import (
     transports_of,
 )
 from tautochrone.target.local import LocalTarget
-from tautochrone.target.program import ProbeAnswer
+from tautochrone.target.program import Message, ProbeAnswer
 
 ENDS = {
     "transport": ("tcp", "omniorb"),
@@ -160,7 +160,7 @@ def test_a_transport_that_is_not_to_be_had_is_refused_with_what_to_install(
 
 def test_where_no_transport_is_to_be_had_that_is_told() -> None:
     with pytest.raises(UsageError, match="has no middleware: no such command"):
-        transports_of(Asked(ProbeAnswer(2, "", ("no such command.",))))
+        transports_of(Asked(ProbeAnswer(2, "", (Message("no such command."),))))
     with pytest.raises(UsageError, match="no transport is to be had: tcp: it was not built") as refused:
         chosen_transports(None, [Transport("tcp", is_there=False)])
     assert "make setup" in refused.value.advice
@@ -280,9 +280,9 @@ def latency_plan(lines: str) -> tuple[PlanDocument, tuple[PlanPoint, ...]]:
     return document, expand(document)
 
 
-NOT_BUILT = ProbeAnswer(2, "", ("--transport omniorb: it is not there. Install it.",))
-WRONG = ProbeAnswer(2, "", ("--overrun sometimes: write replay, skip or stop.",))
-WOULD_MEASURE = ProbeAnswer(2, "", ("can't open /dev/null/no-output.",))
+NOT_BUILT = ProbeAnswer(2, "", (Message("--transport omniorb: it is not there.", "Install it."),))
+WRONG = ProbeAnswer(2, "", (Message("--overrun sometimes: write replay, skip or stop."),))
+WOULD_MEASURE = ProbeAnswer(2, "", (Message("--out /dev/null/no-output: it can't be opened."),))
 
 
 def test_what_is_not_built_there_is_no_mistake_of_a_plan() -> None:
@@ -337,7 +337,7 @@ def test_tasks_beside_are_less_urgent_than_every_client(words: tuple[str, ...], 
     load: Load = parse_load(["tasks"])
     cell = worded("middleware-latency", ("--transport", "tcp", *words), "", load=load)
     (part,) = placed_loads(cell, (0,), None)
-    assert option(part, "priority") == str(priority)
+    assert part.option("priority") == str(priority)
 
 
 def test_no_priority_is_left_below_too_many_clients() -> None:

@@ -161,8 +161,7 @@ def test_a_cell_without_a_server_elsewhere_is_left_alone() -> None:
         assert words(server.options) == LATENCY[1:]
         assert server.condition is None
         assert server.end() is None
-    nobody = MeasuringError("the probe failed: no server at 10.1.0.5:4711")
-    assert server.explained(nobody) is nobody
+    assert server.unreached(MeasuringError("no server answers there", about="server")) is None
 
 
 def test_a_server_that_failed_is_told_once_and_its_machine_is_opened_anew() -> None:
@@ -190,11 +189,11 @@ def test_a_server_that_failed_is_told_once_and_its_machine_is_opened_anew() -> N
 def test_a_client_that_did_not_get_there_is_told_what_may_stand_between() -> None:
     board = Elsewhere(BOARD, "10.1.0.5")
     with serving(LATENCY[0], OPTIONS, {"server_on": BOARD}, board) as server:
-        told = server.explained(MeasuringError("the probe failed: no server at 10.1.0.5:4711: timed out"))
-        other = MeasuringError("the probe failed: no memory")
-        assert server.explained(other) is other
-    assert f"the server on {BOARD} at 10.1.0.5:4711" in str(told)
-    assert "firewall" in told.advice
+        told = server.unreached(MeasuringError("no server answers there", about="server"))
+        assert server.unreached(MeasuringError("no memory")) is None
+    assert told is not None
+    assert f"the server on {BOARD} at 10.1.0.5:4711" in told[0]
+    assert "firewall" in told[1]
 
 
 def manifest(folder: Path, **conditions: Any) -> Manifest:

@@ -78,9 +78,9 @@ def test_the_quick_suite_is_planned_for_less_than_its_limit_and_the_whole_is_lon
 
 
 def test_a_load_runs_beside_every_experiment() -> None:
-    from tautochrone.measure.loads.spec import built_in_load
+    from tautochrone.measure.loads.spec import parse_load
 
-    load = built_in_load()
+    load = parse_load(["cpu+memory"])
 
     assert all(cell.load == load and load.name in cell.title for cell in suite(True, load))
 

@@ -14,7 +14,17 @@ import numpy as np
 import pytest
 
 from loads import cpu_time_s
-from real import PATIENCE_S, a_cpu, measuring, policy_options, probe, sealed, skip_or_fail, wait_until
+from real import (
+    PATIENCE_S,
+    a_cpu,
+    is_one_refusal,
+    measuring,
+    policy_options,
+    probe,
+    sealed,
+    skip_or_fail,
+    wait_until,
+)
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_period_ns
 from tautochrone.run.folder import StoredRun
@@ -267,7 +277,7 @@ def test_a_refusal_is_one_line_that_says_what_to_do(name: str) -> None:
     assert ended.returncode == code
     assert words in ended.stderr
     assert ended.stderr.startswith("tauto-probe: ")
-    assert len([line for line in ended.stderr.splitlines() if "warning: " not in line]) == 1
+    assert is_one_refusal(ended.stderr)
     assert ended.stdout == ""
 
 

@@ -12,7 +12,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, skip_or_fail, stopped_half_way, tauto
+from real import (
+    PATIENCE_S,
+    a_cpu,
+    is_one_refusal,
+    policy_options,
+    probe,
+    sealed,
+    skip_or_fail,
+    stopped_half_way,
+    tauto,
+)
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments.inversion import InversionPresentation
 from tautochrone.judge.inversion import RepetitionInstants, judge_run, repetitions
@@ -345,5 +355,5 @@ def test_a_refusal_is_one_line_that_says_what_to_do(name: str) -> None:
     ended = probe("inversion", *arguments)
     assert ended.returncode == 2
     assert words in ended.stderr
-    assert ended.stderr.count("\n") == 1
+    assert is_one_refusal(ended.stderr)
     assert ended.stdout == ""

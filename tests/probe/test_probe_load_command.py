@@ -6,7 +6,7 @@ import time
 import pytest
 
 from loads import assert_gone, cpu_time_s, running, threads_of, to_its_end, tree
-from real import two_cpus, wait_until
+from real import is_one_refusal, two_cpus, wait_until
 
 
 def test_command_may_use_all_the_cpus_that_it_was_given_and_its_descendants_count() -> None:
@@ -43,7 +43,7 @@ def test_command_that_fails_ends_the_load_with_its_words(script: str, words: tup
     load = to_its_end("command", "--", "sh", "-c", script)
     assert load.returncode == 1
     assert load.stdout == ""
-    assert load.stderr.count("\n") == 1
+    assert is_one_refusal(load.stderr)
     for word in words:
         assert word in load.stderr
 

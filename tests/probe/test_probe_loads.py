@@ -20,7 +20,7 @@ from loads import (
     to_its_end,
     tree,
 )
-from real import PATIENCE_S, a_cpu, mount_small_disk, needs_priorities, probe, wait_until
+from real import PATIENCE_S, a_cpu, is_one_refusal, mount_small_disk, needs_priorities, probe, wait_until
 from tautochrone.target.local import find_probe
 
 MIB = 1024 * 1024
@@ -343,7 +343,7 @@ def test_a_mistake_is_told_once_with_what_to_do(arguments: tuple[str, ...]) -> N
     assert ended.returncode == 2
     if arguments:
         assert ended.stdout == ""
-        assert ended.stderr.count("\n") == 1
+        assert is_one_refusal(ended.stderr)
 
 
 def test_the_list_of_loads_and_their_help() -> None:

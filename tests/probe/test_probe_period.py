@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, stopped_half_way, tauto
+from real import PATIENCE_S, a_cpu, is_one_refusal, policy_options, probe, sealed, stopped_half_way, tauto
 from tautochrone.answer.experiments.period import PeriodPresentation
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import periodicity
@@ -85,7 +85,7 @@ def test_bad_input_is_refused_in_one_line(arguments: list[str], says: str) -> No
     ended = probe("period", "--no-memory-lock", *arguments)
     assert ended.returncode == 2
     assert says in ended.stderr
-    assert len(ended.stderr.splitlines()) == 1
+    assert is_one_refusal(ended.stderr)
 
 
 def test_a_period_that_leaves_no_time_to_others_is_warned_of() -> None:

@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from real import PATIENCE_S, a_cpu, only_run, policy_options, probe, sealed, skip_or_fail, tauto
+from real import (
+    PATIENCE_S,
+    a_cpu,
+    is_one_refusal,
+    only_run,
+    policy_options,
+    probe,
+    sealed,
+    skip_or_fail,
+    tauto,
+)
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments import presentation_of
 from tautochrone.experiments.taskset_run import CONDITION, expected_of, is_pinned, measured_jobs, outcomes_of
@@ -334,7 +344,7 @@ def test_a_refusal_is_one_line_that_says_what_to_do(name: str) -> None:
     ended = probe("taskset", "--policy", "other", "--no-memory-lock", *arguments)
     assert ended.returncode == 2
     assert words in ended.stderr
-    assert ended.stderr.count("\n") == 1
+    assert is_one_refusal(ended.stderr)
     assert ended.stdout == ""
 
 

@@ -107,7 +107,7 @@ def cyclictest(on: str, load: str, count: int) -> dict[int, int]:
     machine = virtual_machine(address, kernel, build_image(kernel, extra=program))
     with closing(VirtualTarget(address, machine)) as target:
         target.renew()
-        loads = [target.start_load([*part, "--duration", "60s"]) for part in parse_load([load]).parts]
+        loads = [target.start_load(part.having("duration", "60s").words) for part in parse_load([load]).parts]
         words = ["-q", "-m", "-t1", "-a0", "-p", str(PRIORITY), "-i", str(PERIOD_US), "-l", str(count)]
         running = GuestProgram(target.guest(), ["/usr/bin/cyclictest", *words, "-h", "100000"], {})
         said = b"".join(iter(running.read, b"")).decode()

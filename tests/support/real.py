@@ -20,6 +20,7 @@ from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import Header
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe
+from tautochrone.target.program import messages_of
 
 TAUTO = [sys.executable, "-c", "from tautochrone.cli.app import main; main()"]
 PATIENCE_S = 180.0
@@ -52,6 +53,11 @@ def probe(*arguments: str) -> subprocess.CompletedProcess[str]:
         check=False,
         stdin=subprocess.DEVNULL,
     )
+
+
+def is_one_refusal(said: str) -> bool:
+    """Whether the probe refused once, with advice or without; it may have warned before."""
+    return len([one for one in messages_of(said.splitlines()) if one.warning is None]) == 1
 
 
 def policy_options() -> list[str]:

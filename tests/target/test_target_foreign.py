@@ -11,7 +11,7 @@ import pytest
 from cells import worded
 from real import PATIENCE_S, a_cpu, policy_options, skip_or_fail
 from tautochrone.machine.settings import MakeFolder, Write
-from tautochrone.measure.cell import Load
+from tautochrone.measure.cell import Load, LoadPart
 from tautochrone.measure.execute import run_cell
 from tautochrone.run.store import Store
 from tautochrone.target.local import LocalTarget
@@ -52,7 +52,7 @@ def target(request: pytest.FixtureRequest, probes: None, tmp_path: Path) -> Iter
 def test_a_foreign_probe_measures_beside_a_load_and_its_books_balance(
     target: LocalTarget, tmp_path: Path
 ) -> None:
-    load = Load("cpu", (("cpu", "--cpus", a_cpu(), "--duration", "30s"),))
+    load = Load("cpu", (LoadPart("cpu", (("cpus", a_cpu()), ("duration", "30s"))),))
     arguments = ("--cpus", a_cpu(), "--count", "50", "--period", "5ms", *policy_options())
     run = run_cell(worded("cyclic", arguments, "a test", load=load), Store(tmp_path / "store"), target, {})
     for book in run.manifest.books:

@@ -54,7 +54,7 @@ def test_a_short_command_is_answered_with_what_it_said() -> None:
     answer = LocalTarget().ask(["services"])
     assert answer.exit_code == 0
     assert answer.text == probe("services").stdout
-    assert LocalTarget().ask(["load", "gravity"]).messages[0].startswith("gravity: no such load")
+    assert LocalTarget().ask(["load", "gravity"]).messages[0].text.startswith("gravity: no such load")
 
 
 def test_a_short_command_that_takes_long_is_ended() -> None:
@@ -130,7 +130,10 @@ def test_loads_are_refused_in_the_probes_words(tmp_path: Path, placed: int) -> N
 def test_a_load_that_is_not_permitted_is_told_so(tmp_path: Path) -> None:
     """A stand-in for a probe, which refuses as the real one does to a user without rights."""
     stand_in = tmp_path / "probe"
-    stand_in.write_text("#!/bin/sh\necho 'tauto-probe: policy fifo is denied. Ask for it.' >&2\nexit 3\n")
+    stand_in.write_text(
+        "#!/bin/sh\necho 'tauto-probe: policy fifo is denied.' >&2\n"
+        "echo 'tauto-probe: advice: Ask for it.' >&2\nexit 3\n"
+    )
     stand_in.chmod(0o755)
     with pytest.raises(NotPermittedError, match="policy fifo is denied") as refusal:
         LocalTarget(stand_in).start_load(["tasks"])

@@ -19,7 +19,7 @@ from real import PATIENCE_S, a_cpu, only_run, policy_options, start_tauto, tauto
 from ssh_servers import Kind, SshServer, free_port, make_key, ssh_server
 from tautochrone.base.errors import MeasuringError, NotPermittedError, UnreachableError, UsageError
 from tautochrone.machine.settings import SettingError, Write
-from tautochrone.measure.cell import Load
+from tautochrone.measure.cell import Load, LoadPart
 from tautochrone.measure.execute import run_cell
 from tautochrone.run.files import RAW_STREAM
 from tautochrone.run.store import Store
@@ -71,7 +71,9 @@ def short_cyclic(count: int = 200) -> tuple[str, ...]:
 
 @pytest.mark.slow
 def test_a_cyclic_measured_over_it_is_like_one_measured_here(target: Target, tmp_path: Path) -> None:
-    cell = worded("cyclic", short_cyclic(), "a test", load=Load("cpu", (("cpu", "--cpus", a_cpu()),)))
+    cell = worded(
+        "cyclic", short_cyclic(), "a test", load=Load("cpu", (LoadPart("cpu", (("cpus", a_cpu()),)),))
+    )
     far = run_cell(cell, Store(tmp_path / "far"), target, {})
     near = run_cell(cell, Store(tmp_path / "near"), LocalTarget(), {})
     assert far.manifest.conditions.stored["target"] == target.name

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -366,17 +367,21 @@ static bool quote(char *quoted, size_t bytes, const char *word)
     return used < bytes && used + format_text(quoted + used, bytes - used, "'") < bytes;
 }
 
-/* Both rights, whichever was refused first: most experiments need both, and setcap(8) takes away what it does not name. */
+/* Both rights, whichever was refused first: most experiments need both, and setcap(8) takes away what it does not name.
+ * Whoever copied this program for a while says in the environment what to do where its file can't be given rights. */
 static const char *write_advice(char *text, size_t bytes, const char *last)
 {
     char path[1024];
-    char program[1100];
-    const bool known = own_file(path, sizeof path) && quote(program, sizeof program, path);
+    char program[1100] = "";
+    const char *const instead = getenv("TAUTO_INSTEAD_OF_SETCAP");
+    if (instead == NULL && !(own_file(path, sizeof path) && quote(program, sizeof program, path))) {
+        format_text(program, sizeof program, "tauto-probe");
+    }
     format_text(text, bytes,
-                "Grant it with one of: sudo setcap cap_sys_nice,cap_ipc_lock+ep %s; the lines \"@realtime - rtprio 99\" "
+                "Grant it with one of: %s%s; the lines \"@realtime - rtprio 99\" "
                 "and \"@realtime - memlock unlimited\" in /etc/security/limits.d/realtime.conf for a group you are in, "
                 "then log in again; or run as root. %s",
-                known ? program : "tauto-probe", last);
+                instead != NULL ? instead : "sudo setcap cap_sys_nice,cap_ipc_lock+ep ", instead != NULL ? "" : program, last);
     return text;
 }
 

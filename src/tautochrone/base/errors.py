@@ -7,13 +7,15 @@ class TautoError(Exception):
     Args:
         message: what is wrong, and where.
         advice: what to do about it, one sentence; empty if there is nothing to do.
+        about: the option that is wrong, without its dashes; empty: it is no option, or nobody knows which.
     """
 
     exit_code = 1
 
-    def __init__(self, message: str, advice: str = "") -> None:
+    def __init__(self, message: str, advice: str = "", *, about: str = "") -> None:
         super().__init__(message)
         self.advice = advice
+        self.about = about
 
 
 class MeasuringError(TautoError):

@@ -224,11 +224,6 @@ class Experiment:
 _OPTION = re.compile(r"--([a-z][a-z-]*)")
 
 
-def options_named_in(message: str) -> list[str]:
-    """Return the options that a message names, without their dashes."""
-    return _OPTION.findall(message)
-
-
 def without_dashes(message: str, only: Container[str] | None = None) -> str:
     """A message about options as it is for a plan, where they have no dashes.
 

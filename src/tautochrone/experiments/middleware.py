@@ -238,7 +238,6 @@ def see_server(where: str, cpus: object = None) -> None:
     try:
         read_address(where)
     except UsageError as error:
-        own = f"--{SERVER_ON}"
-        raise UsageError(str(error).replace("--on", own), error.advice.replace("--on", own)) from error
+        raise UsageError(f"--{SERVER_ON} {error}", error.advice, about=SERVER_ON) from error
     if cpus is not None and not parse_cpu_list(str(cpus)):
         raise UsageError(f"--{SERVER_CPUS} {shown(cpus)} is not a list of CPUs", "Write it as 0 or 0-1.")

@@ -40,7 +40,6 @@ MEASURES = tuple(
 )
 """Of all experiments; a test sees that the probe has no other."""
 
-_OPENING = "requirement"
 _FORMS = (
     "Write 'latency p99.999 < 500us', 'latency max < 100us', 'latency mean < 20us', 'latency above 100us < 1 "
     "in 1e6', 'misses < 1 per hour' or 'misses = 0'; 'at 99%' may follow."
@@ -102,22 +101,20 @@ def parse(text: str, confidence: float = CONFIDENCE) -> Requirement:
     try:
         return _parse(text, confidence)
     except UsageError as error:
-        if str(error).startswith(_OPENING):
-            raise
-        raise _wrong(text, str(error), error.advice) from error
+        raise UsageError(f"requirement '{text}': {error}", error.advice) from error
 
 
 def _parse(text: str, confidence: float) -> Requirement:
     line = _LINE.fullmatch(" ".join(text.split()))
     if line is None or not line["subject"]:
         upward = line is None and ">" in text
-        raise _wrong(text, "it is not met by being late" if upward else "it has no comparison", _FORMS)
+        raise UsageError("it is not met by being late" if upward else "it has no comparison", _FORMS)
     limit, sure = line["limit"], confidence
     if at := _AT.fullmatch(limit):
         limit, sure = at["limit"], parse_confidence(at["confidence"])
     subject = _SUBJECT.fullmatch(line["subject"])
     if subject is None:
-        raise _wrong(text, f"'{line['subject']}' is not a measure and what of it", _FORMS)
+        raise UsageError(f"'{line['subject']}' is not a measure and what of it", _FORMS)
     found = _of_subject(text, subject, line["operator"], limit, sure)
     return replace(found, source=(subject["source"] or "").strip("'\""))
 
@@ -128,14 +125,14 @@ def _of_subject(text: str, subject: re.Match[str], operator: str, limit: str, su
     if subject["measure"].lower() in (MISSES, "miss"):
         return _misses(text, subject, limit, sure, strict=strict, never=never)
     if never:
-        raise _wrong(text, "only misses can be required to be '= 0'", _FORMS)
-    measure = _measure(text, subject["measure"])
+        raise UsageError("only misses can be required to be '= 0'", _FORMS)
+    measure = _measure(subject["measure"])
     if subject["word"]:
         beyond = parse_duration_ns(subject["beyond"])
         often = parse_frequency(limit)
         return Requirement(text, "above", measure, strict, sure, limit_ns=beyond, frequency=often)
     if not subject["what"]:
-        raise _wrong(text, f"it does not say what of {subject['measure']}: p99.9, max, mean", _FORMS)
+        raise UsageError(f"it does not say what of {subject['measure']}: p99.9, max, mean", _FORMS)
     return _of_value(text, measure, subject["what"].lower(), limit, sure, strict=strict)
 
 
@@ -143,14 +140,14 @@ def _misses(
     text: str, subject: re.Match[str], limit: str, sure: float, *, strict: bool, never: bool
 ) -> Requirement:
     if subject["what"]:
-        raise _wrong(text, f"'{subject['what']}' says nothing of misses", _FORMS)
+        raise UsageError(f"'{subject['what']}' says nothing of misses", _FORMS)
     beyond = parse_duration_ns(subject["beyond"]) if subject["beyond"] else None
     often = parse_frequency(limit)
     if never and often.count:
-        raise _wrong(text, f"misses = {limit} would be no less than that either", "Write misses <= …")
+        raise UsageError(f"misses = {limit} would be no less than that either", "Write misses <= …")
     if not often.count:
         if strict and not never:
-            raise _wrong(text, "nothing is fewer than no miss", "Write misses = 0.")
+            raise UsageError("nothing is fewer than no miss", "Write misses = 0.")
         strict = False
     return Requirement(text, "misses", "", strict, sure, limit_ns=beyond, frequency=often)
 
@@ -164,7 +161,7 @@ def _of_value(text: str, measure: str, what: str, limit: str, sure: float, *, st
     return Requirement(text, "quantile", measure, strict, sure, q=parse_quantile(what), limit_ns=limit_ns)
 
 
-def _measure(text: str, name: str) -> str:
+def _measure(name: str) -> str:
     wanted = name.lower().replace("-", "_")
     full = wanted if wanted.endswith("_ns") else f"{wanted}_ns"
     if full in MEASURES:
@@ -172,10 +169,4 @@ def _measure(text: str, name: str) -> str:
     known = [one.removesuffix("_ns") for one in MEASURES]
     near = get_close_matches(full.removesuffix("_ns"), known, 1)
     hint = f"Did you mean {near[0]}? " if near else ""
-    raise _wrong(
-        text, f"no experiment measures '{name}'", f"{hint}There are: {', '.join(known)}; and misses."
-    )
-
-
-def _wrong(text: str, why: str, advice: str) -> UsageError:
-    return UsageError(f"{_OPENING} '{text}': {why}", advice)
+    raise UsageError(f"no experiment measures '{name}'", f"{hint}There are: {', '.join(known)}; and misses.")

@@ -77,7 +77,7 @@ def _run(target: Target, script: str) -> str:
         said = b"".join(iter(program.read, b""))
         code = program.wait(1.0)
         if code != 0:
-            words = "; ".join(program.messages()[-2:]) or f"its shell ended with {code}"
+            words = "; ".join(map(str, program.messages()[-2:])) or f"its shell ended with {code}"
             raise MeasuringError(f"the kernel of {target.name} does not trace itself: {words}")
         return said.decode(errors="replace")
     finally:

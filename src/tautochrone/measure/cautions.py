@@ -11,7 +11,7 @@ from tautochrone.run.facts import Facts
 from tautochrone.run.manifest import PROBE
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.records import Footer, Header, Process, Thread
-from tautochrone.target.program import warning_of
+from tautochrone.target.program import Message
 
 _THROTTLE_MARGIN = 0.9
 _RULER_CHANGE = 2.0
@@ -27,11 +27,12 @@ def cautions_of_facts(facts: Facts) -> list[RunWarning]:
     return [RunWarning("not-obtained", words, "The numbers hold for what was obtained.")] if words else []
 
 
-def cautions_of_probe(messages: Iterable[str]) -> list[RunWarning]:
-    """The probe's own warnings, as warnings of the run."""
+def cautions_of_probe(messages: Iterable[Message]) -> list[RunWarning]:
+    """Return the probe's own warnings as warnings of the run."""
     return [
-        RunWarning(f"{PROBE}-{code}" if code else PROBE, text)
-        for code, text in filter(None, map(warning_of, messages))
+        RunWarning(f"{PROBE}-{one.warning}" if one.warning else PROBE, one.text)
+        for one in messages
+        if one.warning is not None
     ]
 
 

@@ -1,11 +1,47 @@
 """A cell: one experiment with its parameters, on one system, under one deployment and one load."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tautochrone.experiments.option import Given
 from tautochrone.machine.deployment import Deployment
 from tautochrone.run.manifest import Warning as RunWarning
+
+
+@dataclass(frozen=True)
+class LoadPart:
+    """One program of a background load.
+
+    Attributes:
+        kind: what the probe calls it: "cpu", or "command" for a program that is not the probe's.
+        options: those of the probe, by name, in the order in which it gets them.
+        command: the words of a program that is not the probe's; empty for the loads of the probe.
+    """
+
+    kind: str
+    options: tuple[tuple[str, str], ...] = ()
+    command: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What people call it: its kind, or the program that it runs."""
+        return self.command[0] if self.command else self.kind
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The arguments of `tauto-probe load`."""
+        options = (word for name, value in self.options for word in (f"--{name}", value))
+        return (self.kind, *options, *(("--", *self.command) if self.command else ()))
+
+    def option(self, name: str) -> str | None:
+        """Return the value of an option; None: it is not given."""
+        return dict(self.options).get(name)
+
+    def having(self, name: str, value: str | None) -> "LoadPart":
+        """Return the part with this option; as it is if the option is given already, or `value` is None."""
+        if value is None or self.option(name) is not None:
+            return self
+        return replace(self, options=((name, value), *self.options))
 
 
 @dataclass(frozen=True)
@@ -14,11 +50,11 @@ class Load:
 
     Attributes:
         name: as people write it, such as "cpu+memory".
-        parts: the arguments of `tauto-probe load` for each program that it consists of.
+        parts: the programs that it consists of.
     """
 
     name: str
-    parts: tuple[tuple[str, ...], ...] = ()
+    parts: tuple[LoadPart, ...] = ()
 
 
 IDLE = Load("idle")

@@ -49,8 +49,6 @@ SERVER_FAILED = "server-failed"
 INTERRUPTED = "interrupted"
 """How a run ended that somebody stopped."""
 
-_PROBE_FAILED = "the probe failed: "
-
 
 @dataclass(frozen=True)
 class CellProgress:
@@ -74,8 +72,25 @@ class CellProgress:
 Watch = Callable[[CellProgress], None]
 
 
+class ProbeFailedError(MeasuringError):
+    """The probe failed.
+
+    Attributes:
+        why: what it said last.
+    """
+
+    def __init__(self, why: str, advice: str = "", *, about: str = "") -> None:
+        """Say what the probe said last."""
+        super().__init__(f"the probe failed: {why}", advice, about=about)
+        self.why = why
+
+
 class NothingMeasuredError(MeasuringError):
     """The probe ended before it began to measure: what was asked for is not to be had here."""
+
+
+class ProbeDidNotMeasureError(ProbeFailedError, NothingMeasuredError):
+    """The probe failed before it began to measure."""
 
 
 class StoppedAfterRunError(KeyboardInterrupt):
@@ -94,9 +109,9 @@ def is_refusal(error: TautoError) -> bool:
 
 
 def what_stood_in_the_way(error: TautoError) -> str:
-    """As a sentence, without what to do about it."""
-    text = str(error).removeprefix(_PROBE_FAILED).rstrip(".")
-    return f"{upper_first(text)}."
+    """Return it as a sentence, without what to do about it."""
+    why = error.why if isinstance(error, ProbeFailedError) else str(error)
+    return f"{upper_first(why.rstrip('.'))}."
 
 
 @dataclass
@@ -290,8 +305,9 @@ def _nothing(measured: _Measured) -> TautoError | None:
         return refusal(measured.end.exit_code, measured.end.messages, "the probe refused")
     if measured.server_failure is not None:
         return NothingMeasuredError(measured.server_failure)
-    nothing = NothingMeasuredError(f"{_PROBE_FAILED}{_last_words(measured.end)}")
-    return nothing if measured.server is None else measured.server.explained(nothing)
+    nothing = ProbeDidNotMeasureError(_last_words(measured.end), about=_about(measured.end))
+    unreached = measured.server.unreached(nothing) if measured.server is not None else None
+    return nothing if unreached is None else NothingMeasuredError(*unreached)
 
 
 def _seal(writer: RunWriter, measured: _Measured, ended_hint: str | None) -> StoredRun:
@@ -335,12 +351,18 @@ def _what_went_wrong(measured: _Measured, run: StoredRun, *, killed: bool) -> Me
     if measured.end.exit_code != 0 and not killed and measured.server_failure is not None:
         return MeasuringError(measured.server_failure, kept)
     if measured.end.exit_code != 0 and not killed:
-        return MeasuringError(f"{_PROBE_FAILED}{_last_words(measured.end)}", kept)
+        return ProbeFailedError(_last_words(measured.end), kept)
     return None
 
 
 def _last_words(end: ProbeEnd) -> str:
-    return end.messages[-1] if end.messages else f"it ended with exit code {end.exit_code} and said nothing"
+    return (
+        str(end.messages[-1]) if end.messages else f"it ended with exit code {end.exit_code} and said nothing"
+    )
+
+
+def _about(end: ProbeEnd) -> str:
+    return end.messages[-1].about if end.messages else ""
 
 
 def _record(

@@ -6,7 +6,8 @@ from secrets import token_hex
 from tautochrone.experiments import EXPERIMENTS, Options
 from tautochrone.machine.deployment import Deployment
 from tautochrone.measure.cell import IDLE, Cell, Load
-from tautochrone.measure.loads.spec import built_in_load
+from tautochrone.measure.loads.kinds import BUILT_IN_PAIR
+from tautochrone.measure.loads.spec import parse_load
 from tautochrone.run.store import ANSWER
 
 _SEMAPHORE: Options = {
@@ -39,7 +40,7 @@ def first_answer(
     """
     slow_ms = max(500, round(seconds * 1000 * 2 / 5))
     fast_ms = max(250, round(seconds * 1000 / 5))
-    loaded = built_in_load() if load is None else load
+    loaded = parse_load([BUILT_IN_PAIR]) if load is None else load
     answer = token_hex(4)
     pageable: Options = {} if memory_lock else {"no-memory-lock": True}
 

@@ -13,10 +13,9 @@ from tautochrone.experiments.taskset_run import placed_on
 from tautochrone.experiments.tire_threads import counted
 from tautochrone.experiments.usual import FIRST, PRIORITY, WHICH_CPUS
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
-from tautochrone.measure.cell import Cell
+from tautochrone.measure.cell import Cell, LoadPart
 from tautochrone.measure.conditions import Conditions
 from tautochrone.measure.loads.kinds import TASKS
-from tautochrone.measure.loads.spec import option, with_option
 from tautochrone.run.facts import Facts
 
 TASKS_PER_CPU = 10  # of koh2013
@@ -118,8 +117,8 @@ def measured_cpus(cell: Cell, allowed: str | None) -> tuple[int, ...]:
     return chosen[: of_place or runs_on.usual]
 
 
-def placed_loads(cell: Cell, measured: tuple[int, ...], load_cpus: str | None) -> tuple[tuple[str, ...], ...]:
-    """The arguments of each part of a cell's load, complete.
+def placed_loads(cell: Cell, measured: tuple[int, ...], load_cpus: str | None) -> tuple[LoadPart, ...]:
+    """Return the parts of a cell's load with all options that they need.
 
     Args:
         measured: the CPUs of the measuring threads.
@@ -135,9 +134,9 @@ def placed_loads(cell: Cell, measured: tuple[int, ...], load_cpus: str | None) -
         )
     until = f"{round(_lasts_longest_s(cell.expected_s))}s"
     found = []
-    for part in cell.load.parts:
-        words = _tasks_below(part, cell, measured) if part[0] == TASKS else part
-        found.append(with_option(with_option(words, "cpus", load_cpus), "duration", until))
+    for given in cell.load.parts:
+        part = _tasks_below(given, cell, measured) if given.kind == TASKS else given
+        found.append(part.having("cpus", load_cpus).having("duration", until))
     return tuple(found)
 
 
@@ -146,15 +145,15 @@ def _lasts_longest_s(expected_s: float | None) -> float:
     return _UNKNOWN_S if expected_s is None else min(_LONGEST_S, 2 * expected_s + _SPARE_S)
 
 
-def _tasks_below(words: tuple[str, ...], cell: Cell, measured: tuple[int, ...]) -> tuple[str, ...]:
-    """Koh and Choi (2013), section 4.2: ten on each measured CPU, less urgent than what is measured."""
-    words = with_option(words, "cpus", format_cpu_list(measured) or None)
-    cpus = option(words, "cpus")
+def _tasks_below(part: LoadPart, cell: Cell, measured: tuple[int, ...]) -> LoadPart:
+    """Koh and Choi (2013), section 4.2, have ten on each measured CPU, less urgent than what is measured."""
+    part = part.having("cpus", format_cpu_list(measured) or None)
+    cpus = part.option("cpus")
     named = _list(cpus) if cpus not in (None, "all") else measured
-    words = with_option(words, "tasks", str(TASKS_PER_CPU * max(1, len(named))))
-    if option(words, "policy") == "other":
-        return words
-    return with_option(words, "priority", str(_priority_below(cell)))
+    part = part.having("tasks", str(TASKS_PER_CPU * max(1, len(named))))
+    if part.option("policy") == "other":
+        return part
+    return part.having("priority", str(_priority_below(cell)))
 
 
 def _priority_below(cell: Cell) -> int:

@@ -17,7 +17,7 @@ from tautochrone.target.middleware_server import serving
 from tautochrone.target.program import refusal
 from tautochrone.target.target import Target
 
-NO_OUTPUT = "/dev/null/no-output"
+_OUTPUT, NO_OUTPUT = "out", "/dev/null/no-output"
 
 
 def refusal_of(
@@ -46,10 +46,10 @@ def refusal_of(
             return error
         try:
             provide_program(target, experiment, server.options)
-            answer = target.ask([experiment, *words(server.options), "--out", NO_OUTPUT])
+            answer = target.ask([experiment, *words(server.options), f"--{_OUTPUT}", NO_OUTPUT])
         except (UsageError, NotPermittedError) as error:  # what the probe needs is not to be had there
             return error
     if answer.exit_code not in (UsageError.exit_code, NotPermittedError.exit_code):
         return None
     refused = refusal(answer.exit_code, answer.messages, "the probe refused")
-    return None if NO_OUTPUT in str(refused) else refused
+    return None if refused.about == _OUTPUT else refused

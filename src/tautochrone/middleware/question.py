@@ -207,7 +207,7 @@ def transports_of(target: Target) -> tuple[Transport, ...]:
         if words[1:2] in ([_YES], [_NO])
     )
     if not found:
-        said = f": {answer.messages[-1].rstrip('.')}" if answer.messages else ""
+        said = f": {str(answer.messages[-1]).rstrip('.')}" if answer.messages else ""
         raise UsageError(f"the probe of {target.name} has no middleware{said}", "Run `make setup`.")
     return found
 

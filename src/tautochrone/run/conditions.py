@@ -88,6 +88,7 @@ class LoadReport(Stored, frozen=True, kw_only=True):
     load: str = ""
     name: str | None = None
     asked: str | None = None
+    options: dict[str, str] = field(default_factory=dict)
     cpus: str | None = None
     operations: Count | None = None
     unit: str | None = None

@@ -216,8 +216,8 @@ def _choice(word: str, names: Iterable[str], form: Callable[[str], str]) -> str:
 
 
 _FORMS = (
-    "Write --on local, --on ssh:[user@]host[:port] (an IPv6 address goes into brackets: "
-    "ssh:root@[fe80::1]:22), or --on lab:KERNEL for a virtual machine, as in lab:debian-rt."
+    "Write local, ssh:[user@]host[:port] (an IPv6 address goes into brackets: ssh:root@[fe80::1]:22), or "
+    "lab:KERNEL for a virtual machine, as in lab:debian-rt."
 )
 _SSH = re.compile(
     r"(?:(?P<user>[^@\s]+)@)?"
@@ -256,11 +256,11 @@ def read_address(where: str) -> SshAddress | LabAddress | None:
     if kind != "ssh" or not colon:
         kernel = where.partition(",")[0].replace("-", ":", 1)
         meant = f"Did you mean lab:{where}? " if kernel in known_kernels() else ""
-        raise UsageError(f"--on {where}: no such kind of machine", meant + _FORMS)
+        raise UsageError(f"{where}: no such kind of machine", meant + _FORMS)
     found = _SSH.fullmatch(rest)
     if found is None:
-        raise UsageError(f"--on {where}: not an address", _FORMS)
+        raise UsageError(f"{where}: not an address of a machine", _FORMS)
     port = int(found["port"]) if found["port"] else None
     if port is not None and not 0 < port <= _HIGHEST_PORT:
-        raise UsageError(f"--on {where}: a port is a number from 1 to {_HIGHEST_PORT}", _FORMS)
+        raise UsageError(f"{where}: a port is a number from 1 to {_HIGHEST_PORT}", _FORMS)
     return SshAddress(found["bracketed"] or found["host"], found["user"], port)

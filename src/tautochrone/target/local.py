@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.machine.tree import Files, LocalFiles
-from tautochrone.target.program import Program, RunningService, message_of
+from tautochrone.target.program import Message, Program, RunningService, messages_of
 from tautochrone.target.target import ANYWHERE, Placement, Target
 
 _READ_BYTES = 1 << 20
@@ -84,7 +84,7 @@ class LocalProgram:
             process_group=0,
             env=os.environ | (environment or {}),
         )
-        self._messages: list[str] = []
+        self._said: list[str] = []
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -98,9 +98,9 @@ class LocalProgram:
         rest = b""
         while data := self._process.stderr.read(_READ_BYTES):
             *whole, rest = (rest + data).split(b"\n")
-            self._messages += [message_of(line.decode(errors="replace")) for line in whole]
+            self._said += [line.decode(errors="replace") for line in whole]
         if rest:
-            self._messages.append(message_of(rest.decode(errors="replace")))
+            self._said.append(rest.decode(errors="replace"))
 
     def read(self) -> bytes:
         """The next bytes; see `Program`.
@@ -141,8 +141,8 @@ class LocalProgram:
         self._listener.join(_PATIENCE_S)
         return code
 
-    def messages(self) -> tuple[str, ...]:
-        return tuple(self._messages)
+    def messages(self) -> tuple[Message, ...]:
+        return messages_of(self._said)
 
     def release(self) -> None:
         """End it and close its pipes."""

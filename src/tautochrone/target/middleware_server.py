@@ -23,6 +23,7 @@ from tautochrone.target.target import Target
 
 
 _LOOPBACK = "127.0.0.1"
+_OPTION_OF_ADDRESS = "server-address"
 _ADVICE = "Name the address of the server's machine as the client reaches it: --server-address ADDRESS."
 
 
@@ -72,6 +73,7 @@ def numeric(text: str) -> str:
         raise UsageError(
             f"--server-address {text}: this address alone does not tell where the server is",
             "Give one that holds on every interface of the client's machine, such as 10.0.0.2 or fd00::2.",
+            about=_OPTION_OF_ADDRESS,
         )
     return str(address)
 
@@ -81,7 +83,9 @@ def _looked_up(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise UsageError(
-            f"--server-address {host}: no machine of this name is known here", "Write a number: 10.0.0.2."
+            f"--server-address {host}: no machine of this name is known here",
+            "Write a number: 10.0.0.2.",
+            about=_OPTION_OF_ADDRESS,
         ) from error
     return ipaddress.ip_address(str(found[0][4][0]).partition("%")[0])
 
@@ -95,6 +99,7 @@ OF_CELL = (SERVER_ON, ADDRESS, CPUS)
 """Conditions of a cell: the target of its server, and what a person said of it."""
 
 _SERVE = "middleware-serve"
+_ADDRESS_FOR_CLIENT = "server"
 _SERVICE_TIME = "service-time"
 _SAME_FOR_BOTH = ("transport", "policy", "priority")
 _OF_THE_SERVER = (_SERVICE_TIME,)
@@ -141,11 +146,11 @@ class Server:
         self._forget()  # as in `_start`
         return f"the server on {self.where} failed: {why.rstrip('.')}"
 
-    def explained(self, error: TautoError) -> TautoError:
-        """Why there is no run, where it is that the client did not get to this server."""
-        if not self.address or self.address not in str(error):
-            return error
-        return type(error)(
+    def unreached(self, error: TautoError) -> tuple[str, str] | None:
+        """Return what is wrong and what to do, if `error` is that the client did not reach this server."""
+        if not self.address or error.about != _ADDRESS_FOR_CLIENT:
+            return None
+        return (
             f"the client did not get to the server on {self.where} at {self.address}, where it does listen",
             "Does a firewall stand between them? Or name the address at which the client reaches the server: "
             "--server-address ADDRESS.",
@@ -214,7 +219,7 @@ def _start(
             forget()  # if it was the connection, the next cell needs another one
         kinds = (UsageError, NotPermittedError, MeasuringError)
         kind = next((kind for kind in kinds if isinstance(error, kind)), MeasuringError)
-        raise kind(f"the server on {where}: {error}", error.advice) from error
+        raise kind(f"the server on {where}: {error}", error.advice, about=error.about) from error
     place = service.said.removeprefix("control ").strip()
     kept: dict[str, object] = {
         "target": where,
@@ -223,7 +228,9 @@ def _start(
         **({"facts": facts.to_table()} if target is not client else {}),
     }
     of_client = {name: value for name, value in options.items() if name not in _OF_THE_SERVER}
-    return Server({**of_client, "server": place}, kept, where, place, _service=service, _forget=forget)
+    return Server(
+        {**of_client, _ADDRESS_FOR_CLIENT: place}, kept, where, place, _service=service, _forget=forget
+    )
 
 
 def _see_has_network(target: Target) -> None:

@@ -3,14 +3,59 @@
 import json
 import re
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
 
-_PROBES_NAME = "tauto-probe: "
-_WARNING = re.compile(r"warning(?: \[(?P<code>[a-z-]+)\])?: (?P<text>.*)", re.DOTALL)
+_PROBES_NAME, _ADVICE = "tauto-probe: ", "tauto-probe: advice: "
+_WARNING = re.compile(r"warning(?: \[(?P<code>[a-z-]+)\])?: (?P<text>.*)")
+_OPTION = re.compile(r"--([a-z][a-z-]*)")
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a program said on standard error; docs/stream.md has the form that the probe gives to it.
+
+    Attributes:
+        text: the line without the probe's name.
+        advice: what to do about it; empty if the probe does not say.
+        warning: the code of a warning, empty for most; None: it is no warning.
+    """
+
+    text: str
+    advice: str = ""
+    warning: str | None = None
+
+    def __str__(self) -> str:
+        """Return the whole message in one line."""
+        return " ".join(filter(None, (self.text, self.advice)))
+
+    @property
+    def about(self) -> str:
+        """The option that the message is about, without dashes; empty: it is about none."""
+        found = _OPTION.match(self.text)
+        return found[1] if found else ""
+
+
+def messages_of(lines: Iterable[str]) -> tuple[Message, ...]:
+    """Read the lines of standard error; advice belongs to the message before it."""
+    found: list[Message] = []
+    for line in lines:
+        text = line.rstrip()
+        if found and text.startswith(_ADVICE):
+            found[-1] = replace(found[-1], advice=text.removeprefix(_ADVICE))
+            continue
+        text = text.removeprefix(_PROBES_NAME)
+        warning = _WARNING.fullmatch(text)
+        found.append(Message(warning["text"], warning=warning["code"] or "") if warning else Message(text))
+    return tuple(found)
+
+
+def said_in(messages: Iterable[Message], otherwise: str) -> str:
+    """Return all messages as one text, or `otherwise` where there are none."""
+    return " ".join(map(str, messages)) or otherwise
 
 
 @dataclass(frozen=True)
@@ -19,11 +64,11 @@ class ProbeEnd:
 
     Attributes:
         exit_code: 0 measured, 1 failed while measuring, 2 usage, 3 not permitted; negative: a signal.
-        messages: what it said on standard error, a line each, without its name.
+        messages: what it said on standard error.
     """
 
     exit_code: int
-    messages: tuple[str, ...]
+    messages: tuple[Message, ...]
 
 
 @dataclass(frozen=True)
@@ -32,7 +77,7 @@ class ProbeAnswer:
 
     exit_code: int
     text: str
-    messages: tuple[str, ...]
+    messages: tuple[Message, ...]
 
 
 class Program(Protocol):
@@ -73,8 +118,8 @@ class Program(Protocol):
         """
         ...
 
-    def messages(self) -> tuple[str, ...]:
-        """What it said on standard error so far (all of it, once it has ended), a line each."""
+    def messages(self) -> tuple[Message, ...]:
+        """Return what it said on standard error so far: all of it, once it has ended."""
         ...
 
     def release(self) -> None:
@@ -108,7 +153,7 @@ class Guarded:
         code = self._guard.wait(patience_s)
         return code if code is None or code <= 128 else 128 - code
 
-    def messages(self) -> tuple[str, ...]:
+    def messages(self) -> tuple[Message, ...]:
         return self._guard.messages()
 
     def release(self) -> None:
@@ -124,17 +169,6 @@ def lines_of(program: Program) -> Iterator[str]:
         yield from (line.decode(errors="replace") for line in whole)
     if rest:
         yield rest.decode(errors="replace")
-
-
-def message_of(line: str) -> str:
-    """A line of standard error without the probe's name."""
-    return line.rstrip().removeprefix(_PROBES_NAME)
-
-
-def warning_of(message: str) -> tuple[str, str] | None:
-    """The code, empty for most, and the text of what the probe warns of; None: the message is no warning."""
-    found = _WARNING.fullmatch(message)
-    return (found["code"] or "", found["text"]) if found else None
 
 
 def ask(program: Program, what: str, patience_s: float) -> ProbeAnswer:
@@ -163,17 +197,16 @@ def ask(program: Program, what: str, patience_s: float) -> ProbeAnswer:
     return ProbeAnswer(code, text.decode(errors="replace"), program.messages())
 
 
-def refusal(exit_code: int, messages: tuple[str, ...], otherwise: str) -> TautoError:
-    """The probe's own words (a statement, then what to do) as the error that its exit code means."""
+def refusal(exit_code: int, messages: Iterable[Message], otherwise: str) -> TautoError:
+    """Return what the probe refused as the error that its exit code means."""
     kind = {UsageError.exit_code: UsageError, NotPermittedError.exit_code: NotPermittedError}.get(
         exit_code, MeasuringError
     )
-    said = next((line for line in messages if warning_of(line) is None), None)
+    said = next((one for one in messages if one.warning is None), None)
     if said is None:
         return kind(f"{otherwise}: it ended with exit code {exit_code} and said nothing")
-    statement, stop, advice = said.partition(". ")
-    statement = statement.removesuffix(".")
-    return kind(f"{otherwise}: {statement}" if kind is MeasuringError else statement, advice if stop else "")
+    text = said.text.removesuffix(".")
+    return kind(f"{otherwise}: {text}" if kind is MeasuringError else text, said.advice, about=said.about)
 
 
 # Probes and loads as programs, wherever they run.
@@ -192,7 +225,7 @@ def _ended(program: Program) -> int:
 
 
 def _last_words(program: Program, otherwise: str) -> str:
-    said = [line for line in program.messages() if warning_of(line) is None]
+    said = [str(one) for one in program.messages() if one.warning is None]
     return said[-1] if said else otherwise
 
 

@@ -76,7 +76,7 @@ class Wish:
             _MEANING,
             [question.period_ns, question.steps, question.misses, question.resolution],
             [self.solver, self.policy, self.threads, sorted(self.options.items())],
-            self.load.parts,
+            [part.words for part in self.load.parts],
             under and [under.name, sorted(under.settings.items()), under.measure, under.load],
             self.system,
         ]

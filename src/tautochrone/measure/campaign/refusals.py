@@ -4,13 +4,11 @@ from collections.abc import Container, Mapping, Sequence
 
 from tautochrone.base.errors import NotPermittedError, TautoError, UsageError
 from tautochrone.experiments import EXPERIMENTS, Given
-from tautochrone.experiments.experiment import options_named_in, without_dashes
+from tautochrone.experiments.experiment import without_dashes
 from tautochrone.experiments.tasks import TASKS
 from tautochrone.measure.cell import Load
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import PlanPoint, place_of
-from tautochrone.measure.loads.kinds import TAKES_THE_REST
-from tautochrone.measure.loads.spec import with_option
 from tautochrone.measure.trial import refusal_of
 from tautochrone.target.middleware_server import OF_CELL
 from tautochrone.target.target import Target
@@ -96,7 +94,7 @@ def see_meant(
             missing[known] = TASKS not in point.options and isinstance(refused_bare, UsageError)
         if not missing[known]:
             said = str(error) if document.grid else f"{point.experiment}: {without_dashes(str(error))}"
-            raise document.mistake(_place(document, point, str(error)), said, error.advice)
+            raise document.mistake(_place(document, point, error.about), said, error.advice)
 
 
 def _bare(point: PlanPoint) -> Given:
@@ -128,7 +126,7 @@ def see_loads_meant(
     """
     for point in points:
         error = refused.get(point.key)
-        if isinstance(error, UsageError) and str(error).startswith("--"):
+        if isinstance(error, UsageError) and error.about:
             raise document.mistake(
                 place_of(document, "loads", point.load_spec, point.entry),
                 f"load '{point.load.name}': {without_dashes(str(error))}",
@@ -137,22 +135,19 @@ def see_loads_meant(
 
 
 def _try_load(target: Target, load: Load) -> TautoError | None:
-    for words in load.parts:
-        if words[0] in TAKES_THE_REST:
+    for part in load.parts:
+        if part.command:
             continue
         try:
-            target.start_load(with_option(words, "duration", _TRIAL)).end()
+            target.start_load(part.having("duration", _TRIAL).words).end()
         except (UsageError, NotPermittedError) as error:
             return error
     return None
 
 
-def _place(document: PlanDocument, point: PlanPoint, message: str) -> tuple[str | int, ...]:
-    """Where the first option that the message names is written."""
+def _place(document: PlanDocument, point: PlanPoint, option: str) -> tuple[str | int, ...]:
+    """Return where the option is written; the experiment, if it is not or there is none."""
     own: tuple[str | int, ...] = ("experiment", point.entry)
-    for name in options_named_in(message):
-        for key in (name, name.replace("-", "_")):
-            for place in ((*own, key), ("defaults", key)):
-                if document.has(place):
-                    return place
-    return own
+    keys = (option, option.replace("-", "_"))
+    places = [place for key in keys for place in ((*own, key), ("defaults", key))]
+    return next((place for place in places if option and document.has(place)), own)

@@ -122,8 +122,7 @@ class PlanDocument:
         if self.grid:
             return UsageError(message, advice)
         if place and place[0] in self.overridden:
-            option = _OPTIONS[str(place[0])]
-            return UsageError(message if message.startswith(option) else f"{option}: {message}", advice)
+            return UsageError(f"{_OPTIONS[str(place[0])]}: {message}", advice)
         return toml.mistake(self.path, self.text, place, message, advice)
 
 

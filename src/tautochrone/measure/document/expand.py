@@ -189,7 +189,7 @@ def _placed(document: PlanDocument, place: Place) -> Iterator[None]:
     except UsageError as error:
         words = [str(error), error.advice]
         if not document.grid and (not place or place[0] not in document.overridden):
-            words = [without_dashes(text.replace("--on ", "")) for text in words]
+            words = [without_dashes(text) for text in words]
         raise document.mistake(place, *words) from error
 
 

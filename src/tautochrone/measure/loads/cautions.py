@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from tautochrone.base.units import parse_period_ns
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.loads.kinds import TASKS, THP
-from tautochrone.measure.loads.spec import option
 from tautochrone.run.conditions import LoadReport
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.records import Footer, Header
@@ -92,8 +91,7 @@ def _share_of_rate(report: LoadReport) -> tuple[float | None, float]:
     if report.left_out:
         return operations / (operations + report.left_out), _LEAST_RATE
     if report.load == TASKS and report.elapsed_ns:
-        words = (report.asked or TASKS).split()
-        period_ns = parse_period_ns(option(words, "period") or _TASK_PERIOD)
+        period_ns = parse_period_ns(report.options.get("period", _TASK_PERIOD))
         return operations * period_ns / ((report.threads or 1) * report.elapsed_ns), _LEAST_PERIODS
     return None, 0.0
 

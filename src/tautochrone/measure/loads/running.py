@@ -6,8 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from tautochrone.base.errors import DamagedError, MeasuringError, TautoError
-from tautochrone.measure.loads.kinds import COMMAND
-from tautochrone.measure.loads.spec import option
+from tautochrone.measure.cell import LoadPart
 from tautochrone.run.conditions import LoadReport
 from tautochrone.target.program import RunningLoad
 from tautochrone.target.target import Placement, Target
@@ -30,10 +29,9 @@ class LoadFailure:
 
 
 @dataclass(frozen=True)
-class _Part:
-    name: str
-    words: tuple[str, ...]
-    running: RunningLoad
+class _Running:
+    part: LoadPart
+    program: RunningLoad
 
 
 class Loads:
@@ -51,12 +49,12 @@ class Loads:
         """
         self.failure: LoadFailure | None = None
         self._allowed = allowed
-        self._parts: list[_Part] = []
+        self._running: list[_Running] = []
 
     def start(
         self,
         target: Target,
-        parts: Sequence[tuple[str, ...]],
+        parts: Sequence[LoadPart],
         placement: Placement,
         announce: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -70,32 +68,31 @@ class Loads:
             UsageError, NotPermittedError: one was refused.
             MeasuringError: one did not start, or has ended again already.
         """
-        for words in parts:
-            name = name_of(words)
-            waits = threading.Timer(_LONG_S, announce, (f"waiting until the load '{name}' runs",))
+        for part in parts:
+            waits = threading.Timer(_LONG_S, announce, (f"waiting until the load '{part.name}' runs",))
             waits.daemon = True
             waits.start()
             try:
-                running = target.start_load(words, placement)
+                program = target.start_load(part.words, placement)
             except TautoError as error:
-                raise type(error)(f"load '{name}': {error}", error.advice) from error
+                raise type(error)(f"load '{part.name}': {error}", error.advice, about=error.about) from error
             finally:
                 waits.cancel()
-            self._parts.append(_Part(name, words, running))
+            self._running.append(_Running(part, program))
         if failure := self.look():
             raise MeasuringError(failure.sentence)
 
     def look(self) -> LoadFailure | None:
         """The first load that ended by itself, if one has. Never blocks."""
-        for part in self._parts:
-            if self.failure is None and (why := part.running.failure()) is not None:
-                self.failure = LoadFailure(part.name, why)
+        for one in self._running:
+            if self.failure is None and (why := one.program.failure()) is not None:
+                self.failure = LoadFailure(one.part.name, why)
         return self.failure
 
     @contextmanager
     def watched(self, on_failure: Callable[[], None]) -> Iterator[None]:
         """While inside, the first failure of a load calls `on_failure`, from another thread."""
-        if not self._parts:
+        if not self._running:
             yield
             return
         over = threading.Event()
@@ -120,28 +117,26 @@ class Loads:
         """
         self.look()
         reports = []
-        for part in self._parts:
-            asked = " ".join(part.words)
-            own = {"name": part.name, "asked": asked, "cpus": self._cpus(part.words)}
+        for one in self._running:
+            part = one.part
+            own = {
+                "name": part.name,
+                "asked": " ".join(part.words),
+                "options": dict(part.options),
+                "cpus": self._cpus(part),
+            }
             try:
-                reports.append(LoadReport.of({**own, **part.running.end()}))
+                reports.append(LoadReport.of({**own, **one.program.end()}))
             except (MeasuringError, DamagedError) as error:
                 self.failure = self.failure or LoadFailure(part.name, str(error))
         return reports
 
     def abandon(self) -> None:
         """End what still runs; nobody asks what it did. May be called after `end`."""
-        for part in self._parts:
+        for one in self._running:
             with suppress(TautoError):
-                part.running.end()
+                one.program.end()
 
-    def _cpus(self, words: tuple[str, ...]) -> str | None:
-        cpus = option(words, "cpus")
+    def _cpus(self, part: LoadPart) -> str | None:
+        cpus = part.option("cpus")
         return self._allowed if cpus in (None, "all") else cpus
-
-
-def name_of(words: Sequence[str]) -> str:
-    """A part of a load as people know it: its name, or the program that it runs."""
-    if words[0] == COMMAND and "--" in words:
-        return words[words.index("--") + 1]
-    return words[0]

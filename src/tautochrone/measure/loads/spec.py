@@ -12,7 +12,7 @@ from tautochrone.base.units import (
     parse_share,
     parse_size_bytes,
 )
-from tautochrone.measure.cell import IDLE, Load
+from tautochrone.measure.cell import IDLE, Load, LoadPart
 from tautochrone.measure.loads.kinds import (
     BUILT_IN_PAIR,
     COMMAND,
@@ -20,7 +20,6 @@ from tautochrone.measure.loads.kinds import (
     PRESETS,
     STRESS_NG,
     TAKES_THE_REST,
-    TASKS,
 )
 
 _QUANTITIES: Mapping[str, Callable[[str], int]] = {
@@ -35,25 +34,13 @@ _QUANTITIES: Mapping[str, Callable[[str], int]] = {
 _PAIR_BYTES = 256 * 1024 * 1024
 
 
-def built_in_load(cpus: str | None = None) -> Load:
-    """Arithmetic on every chosen CPU, and memory that is allocated, touched, copied and freed beside it.
-
-    Args:
-        cpus: a CPU list; None: where the loads of the run go.
-    """
-    return parse_load([BUILT_IN_PAIR], cpus)
-
-
-def parse_load(specs: Sequence[str], cpus: str | None = None) -> Load:
+def parse_load(specs: Sequence[str]) -> Load:
     """Read what a person wants to run beside a measurement.
 
     Each spec is one or more parts joined by ``+``; several specs are joined likewise. A part is a name, or
     ``name:key=value,…``; a value may hold commas, as in ``cpus=0,1``. ``stress-ng:ARGUMENTS`` and
     ``command:PROGRAM ARGUMENTS`` take the rest of their spec, split into words as a shell does. ``idle`` is
     nothing, and stands alone. None of them, or an empty list, is ``idle`` too.
-
-    Args:
-        cpus: for the parts that name no CPUs, other than `tasks`; None: decided when the cell is run.
 
     Raises:
         UsageError: which part can't be read, and what is known.
@@ -67,10 +54,10 @@ def parse_load(specs: Sequence[str], cpus: str | None = None) -> Load:
             "Leave it out, or measure twice: once idle, once under the load.",
         )
     name = "+".join(sorted(parts, key=_takes_the_rest))  # stable; so the name can be read again
-    words = [one for part in parts for one in _resolved(part)]
+    programs = [one for part in parts for one in _resolved(part)]
     if parts == BUILT_IN_PAIR.split("+"):
-        words[1] = (*words[1], "--bytes", str(_PAIR_BYTES))
-    return Load(name, tuple(_on(one, cpus) for one in words))
+        programs[1] = programs[1].having("bytes", str(_PAIR_BYTES))
+    return Load(name, tuple(programs))
 
 
 def _parts(spec: str) -> Iterator[str]:
@@ -94,8 +81,8 @@ def _takes_the_rest(part: str) -> bool:
     return bool(colon) and head.strip() in TAKES_THE_REST
 
 
-def _resolved(part: str) -> list[tuple[str, ...]]:
-    """The arguments of `tauto-probe load` for one part; several for a paper's load."""
+def _resolved(part: str) -> list[LoadPart]:
+    """Return the program that a part names; several for a paper's load."""
     name, colon, rest = (one.strip() for one in part.partition(":"))
     if name in TAKES_THE_REST:
         return [_command(name, rest)]
@@ -107,10 +94,10 @@ def _resolved(part: str) -> list[tuple[str, ...]]:
         )
     if name not in KINDS:
         raise UsageError(f"there is no load '{name}'", _advice(name, _names()))
-    return [(name, *_options(part, name, rest))]
+    return [LoadPart(name, tuple(_options(part, name, rest)))]
 
 
-def _command(name: str, rest: str) -> tuple[str, ...]:
+def _command(name: str, rest: str) -> LoadPart:
     try:
         words = shlex.split(rest)
     except ValueError as error:
@@ -120,11 +107,11 @@ def _command(name: str, rest: str) -> tuple[str, ...]:
     if not words:
         example = "--vm 2 --vm-bytes 64M" if name == STRESS_NG else "hackbench -l 1000"
         raise UsageError(f"load '{name}' does not say what to run", f"Write it like {name}:{example}.")
-    return (COMMAND, "--", *([STRESS_NG] if name == STRESS_NG else []), *words)
+    return LoadPart(COMMAND, command=(*([STRESS_NG] if name == STRESS_NG else []), *words))
 
 
-def _options(part: str, name: str, rest: str) -> Iterator[str]:
-    """``key=value,key=value`` as options; what has no ``=`` belongs to the value before it."""
+def _options(part: str, name: str, rest: str) -> Iterator[tuple[str, str]]:
+    """Read ``key=value,key=value``; what has no ``=`` belongs to the value before it."""
     pairs: list[list[str]] = []
     for piece in rest.split(",") if rest else ():
         key, equals, value = (one.strip() for one in piece.partition("="))
@@ -143,7 +130,7 @@ def _options(part: str, name: str, rest: str) -> Iterator[str]:
             _see_quantity(name, key, value)
         except UsageError as error:
             raise UsageError(f"load '{part}': {key}: {error}", error.advice) from error
-        yield from (f"--{key}", value)
+        yield key, value
     keys = [key for key, _ in pairs]
     if twice := [key for at, key in enumerate(keys) if key in keys[:at]]:
         raise UsageError(f"load '{part}': {twice[0]} is given twice", "Leave one of them out.")
@@ -171,21 +158,3 @@ def _names() -> list[str]:
 
 def _known() -> str:
     return ", ".join(_names())
-
-
-def _on(words: tuple[str, ...], cpus: str | None) -> tuple[str, ...]:
-    return words if words[0] == TASKS else with_option(words, "cpus", cpus)
-
-
-def option(words: Sequence[str], name: str) -> str | None:
-    """The value of this option of a load's arguments; None if it is not given."""
-    given = words[: words.index("--")] if "--" in words else words
-    at = f"--{name}"
-    return given[given.index(at) + 1] if at in given else None
-
-
-def with_option(words: tuple[str, ...], name: str, value: str | None) -> tuple[str, ...]:
-    """A load's arguments with this option; as they are if it is given already, or `value` is None."""
-    if value is None or option(words, name) is not None:
-        return words
-    return (words[0], f"--{name}", value, *words[1:])

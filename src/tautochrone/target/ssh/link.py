@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import asyncssh
 
 from tautochrone.base.errors import MeasuringError
-from tautochrone.target.program import message_of
+from tautochrone.target.program import Message, messages_of
 
 # The thread in which asyncssh works, so that the lab can stay synchronous.
 
@@ -73,7 +73,6 @@ def _note(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
 
 _MOST_WAITING_BYTES = 8 << 20
 _PATIENCE_S = 3.0
-Translate = Callable[[str], str]
 
 
 class RemoteProgram(asyncssh.SSHClientSession[bytes]):
@@ -81,15 +80,11 @@ class RemoteProgram(asyncssh.SSHClientSession[bytes]):
 
     Args:
         lost: makes the error that says that the connection is gone.
-        translate: what it says on standard error into what makes sense for a program that was pushed.
     """
 
-    def __init__(
-        self, background: Background, lost: Callable[[], MeasuringError], translate: Translate
-    ) -> None:
+    def __init__(self, background: Background, lost: Callable[[], MeasuringError]) -> None:
         self._background = background
         self._lost = lost
-        self._translate = translate
         self._changed = threading.Condition()
         self._output = bytearray()
         self._errors = bytearray()
@@ -197,10 +192,10 @@ class RemoteProgram(asyncssh.SSHClientSession[bytes]):
             is_told = self._closed or time.monotonic() - self._ended_at_s > _PATIENCE_S
             return self._code if is_told else None
 
-    def messages(self) -> tuple[str, ...]:
+    def messages(self) -> tuple[Message, ...]:
         with self._changed:
             said = self._errors.decode(errors="replace")
-        return tuple(self._translate(message_of(line)) for line in said.splitlines())
+        return messages_of(said.splitlines())
 
     def release(self) -> None:
         """Close its channel."""
@@ -238,13 +233,13 @@ class Link:
         self._lost: MeasuringError | None = None
         background.run(self._begin())
 
-    def start(self, command: str, translate: Translate, *, beats: bool) -> RemoteProgram:
+    def start(self, command: str, *, beats: bool) -> RemoteProgram:
         """Start a command. If it `beats`, it wants heartbeats, or takes the connection for dead.
 
         Raises:
             MeasuringError: the connection was lost, or the machine starts no more programs.
         """
-        program = self._background.run(self._start(command, translate))
+        program = self._background.run(self._start(command))
         if beats:
             self.beat(program)
         return program
@@ -282,8 +277,8 @@ class Link:
         await self._connection.wait_closed()
         self._connection.abort()  # one that was given up has its socket still
 
-    async def _start(self, command: str, translate: Translate) -> RemoteProgram:
-        program = RemoteProgram(self._background, self.lost, translate)
+    async def _start(self, command: str) -> RemoteProgram:
+        program = RemoteProgram(self._background, self.lost)
         try:
             await self._connection.create_session(lambda: program, command, encoding=None)
         except asyncssh.ChannelOpenError as error:

@@ -13,7 +13,7 @@ from tautochrone.target.address import SshAddress
 from tautochrone.target.keeper import FarFiles, Keeper
 from tautochrone.target.middleware import find_program_for, program_name
 from tautochrone.target.probes import find_probe_for, how_to_build
-from tautochrone.target.program import ProbeAnswer, Program, ask
+from tautochrone.target.program import ProbeAnswer, Program, ask, said_in
 from tautochrone.target.ssh.connect import log_in
 from tautochrone.target.ssh.link import Background, Link, RemoteProgram
 from tautochrone.target.target import Target
@@ -60,7 +60,7 @@ class Landing:
         """
         folder_name = f"tautochrone-{secrets.token_hex(8)}"
         script = _HOLD.format(name=folder_name, keep=" ".join(shlex.quote(word) for word in keep))
-        self.keeper = link.start(f"exec sh -c {shlex.quote(script)}", _as_it_is, beats=False)
+        self.keeper = link.start(f"exec sh -c {shlex.quote(script)}", beats=False)
         try:
             self.machine, folder = _first_words(self.keeper, name)
             self.probe = f"{folder}/tauto-probe"
@@ -80,7 +80,7 @@ def _first_words(holder: RemoteProgram, name: str) -> tuple[str, str]:
         if not data:
             raise MeasuringError(
                 f"{name} has no POSIX shell that can be used: "
-                f"{' '.join(holder.messages()) or 'it said nothing'}",
+                f"{said_in(holder.messages(), 'it said nothing')}",
                 "`ssh HOST uname -m` must print a word, and nothing else.",
             )
         said += data
@@ -97,7 +97,7 @@ def _push(link: Link, probe: Path, place: str, name: str) -> None:
     answer = push(link, probe, place, name)
     if answer.exit_code != 0:
         raise MeasuringError(
-            f"{probe.name} does not run on {name}: {' '.join(answer.messages) or 'it said nothing'}"
+            f"{probe.name} does not run on {name}: {said_in(answer.messages, 'it said nothing')}"
         )
     ours, theirs = own_version(), answer.text.strip().removeprefix("tauto-probe ")
     if ours is not None and theirs != ours:
@@ -113,22 +113,17 @@ def push(link: Link, file: Path, place: str, name: str) -> ProbeAnswer:
     content = file.read_bytes()
     quoted = shlex.quote(place)
     script = f"cat >{quoted} && chmod 700 {quoted} && wc -c <{quoted} && {quoted} --version"
-    program = link.start(f"exec sh -c {shlex.quote(script)}", _as_it_is, beats=False)
+    program = link.start(f"exec sh -c {shlex.quote(script)}", beats=False)
     program.write(content)
     program.close_input()
     answer = ask(program, f"--version on {name}", _PATIENCE_S)
     size, _, version = answer.text.strip().partition("\n")
     if size.strip() != str(len(content)):
         raise MeasuringError(
-            f"{file.name} could not be written to {place} on {name}: "
-            f"{' '.join(answer.messages) or 'no words'}",
+            f"{file.name} could not be written to {place} on {name}: {said_in(answer.messages, 'no words')}",
             "Is there room for it?",
         )
     return ProbeAnswer(answer.exit_code, version, answer.messages)
-
-
-def _as_it_is(line: str) -> str:
-    return line
 
 
 # The programs of the middleware beside a pushed probe: pushed when one is first needed.
@@ -190,13 +185,13 @@ class PushedMiddleware:
         return self._run(["sh", "-c", script]).exit_code == 0
 
     def _run(self, command: Sequence[str]) -> ProbeAnswer:
-        program = self._link.start(f"exec {shlex.join(command)}", lambda line: line, beats=False)
+        program = self._link.start(f"exec {shlex.join(command)}", beats=False)
         program.close_input()
         return ask(program, f"{command[0]} on {self._name}", _PATIENCE_S)
 
     def _why_not(self, file: Path, transport: str, answer: ProbeAnswer) -> UsageError:
         """What the loader of programs said there, in words."""
-        said = " ".join(answer.messages) or answer.text.strip() or "it said nothing"
+        said = said_in(answer.messages, answer.text.strip() or "it said nothing")
         here = f"transport {transport} can't be had on {self._name}"
         if missing := _MISSING_LIBRARY.search(said):
             library = missing["library"]
@@ -229,7 +224,8 @@ def _is_ours(said: str, name: str) -> bool:
     return words[:1] == [name] and (version is None or words[1:2] == [version])
 
 
-_FILE_CAPABILITIES = re.compile(r"sudo setcap .*?(?=; the lines )", re.DOTALL)
+_OF_A_COPY = {"TAUTO_INSTEAD_OF_SETCAP": "log in there as root (--on ssh:root@HOST)"}
+"""The environment of the pushed probe: its file can't be given rights, as it is new each time."""
 
 
 def connect(address: SshAddress, root: str | None = None) -> "SshTarget":
@@ -291,9 +287,8 @@ class SshTarget(Target):
         self._files.forget()
 
     def run(self, command: Sequence[str], environment: Mapping[str, str]) -> Program:
-        words = [f"{name}={value}" for name, value in environment.items()]
-        whole = shlex.join(["env", *words, *command] if words else command)
-        return self._link.start(f"exec {whole}", _for_a_pushed_probe, beats=True)
+        words = [f"{name}={value}" for name, value in {**_OF_A_COPY, **environment}.items()]
+        return self._link.start(f"exec {shlex.join(['env', *words, *command])}", beats=True)
 
     def close(self) -> None:
         """End the keeper, which removes the probe, then the connection."""
@@ -304,8 +299,3 @@ class SshTarget(Target):
         finally:
             self._link.close()
             self._background.close()
-
-
-def _for_a_pushed_probe(message: str) -> str:
-    """A probe that was pushed can't be given capabilities of its own: its file is new each time."""
-    return _FILE_CAPABILITIES.sub("log in there as root (--on ssh:root@HOST)", message)

@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from tautochrone.base.errors import MeasuringError, TautoError
-from tautochrone.target.program import ProbeAnswer, message_of
+from tautochrone.target.program import Message, ProbeAnswer, messages_of
 from tautochrone.target.virtual.gate import MOST_REQUEST, GateClosedError, TimeGate
 
 START, WRITE, CLOSE, SIGNAL, RUN = 1, 2, 3, 4, 5
@@ -325,10 +325,10 @@ class GuestProgram:
             self._guest.pass_time(lambda: self._code is not None, patience_s)
         return self._code
 
-    def messages(self) -> tuple[str, ...]:
+    def messages(self) -> tuple[Message, ...]:
         with self._lock:
             said = self._errors.decode(errors="replace")
-        return tuple(message_of(line) for line in said.splitlines())
+        return messages_of(said.splitlines())
 
     def release(self) -> None:
         if self._code is not None:

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from tautochrone.base.errors import MeasuringError, UsageError
+from tautochrone.target.program import said_in
 from tautochrone.target.virtual.cache import (
     Tell,
     cache_folder,
@@ -133,7 +134,7 @@ def load_kernel_half(guest: Guest, kernel: Kernel) -> None:
     program.close_input()
     answer = ask(program, "load the kernel half", _LOAD_PATIENCE_S)
     if answer.exit_code != 0:
-        said = " ".join(answer.messages) or "nothing"
+        said = said_in(answer.messages, "nothing")
         raise MeasuringError(f"the guest does not take the kernel half of the probe: {said}")
 
 
