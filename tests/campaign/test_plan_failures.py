@@ -14,6 +14,7 @@ from fake_machine import FACTS, QUIET, FakeMachine, cell
 from real import PATIENCE_S, a_cpu, policy_options, start_tauto, tauto, wait_until
 from tautochrone.base.errors import DamagedError, MeasuringError, StoreError, TautoError, UsageError
 from tautochrone.command.batch import run_batch
+from tautochrone.experiments.conditions import CellConditions
 from tautochrone.machine.settings import NotPutBackError, SettingError
 from tautochrone.measure.campaign import carry_out as carrying_out
 from tautochrone.measure.campaign.carry_out import CampaignOutcome, CampaignSite, carry_out
@@ -23,6 +24,7 @@ from tautochrone.measure.document.document import parse
 from tautochrone.measure.document.expand import expand
 from tautochrone.measure.execute import NothingMeasuredError, StoppedAfterRunError, run_cell
 from tautochrone.run.catalogue import catalogue
+from tautochrone.run.conditions import PlanCell
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
 from tautochrone.target.program import Message, ProbeEnd, RunningProbe
@@ -296,7 +298,7 @@ def carried_out(
     monkeypatch.setattr(carrying_out, "run_cell", run)
 
     def of_slot(slot: Slot) -> tuple[Any, Cell]:
-        return points[slot.key], replace(cell(None), conditions={"plan": {"cell": slot.key}})
+        return points[slot.key], replace(cell(None), conditions=CellConditions(plan=PlanCell(cell=slot.key)))
 
     sites = {"local": CampaignSite(machine, FACTS)}
     return carry_out(slots, of_slot, sites, store, lambda *_: lambda _: None, {}), tried
@@ -325,8 +327,8 @@ def test_what_is_refused_is_not_tried_again_and_is_told_by_the_runs_after_it(
     assert (len(tried), len(outcome.runs)) == (3, 2)
     (lacking,) = outcome.unmeasured
     assert not lacking.failed
-    assert "refused" not in tried[0].conditions["plan"]
-    assert [one.conditions["plan"]["refused"] for one in tried[1:]] == [{lacking.point.key: lacking.why}] * 2
+    assert "refused" not in tried[0].conditions.stored["plan"]
+    assert [one.conditions.plan.refused for one in tried[1:]] == [{lacking.point.key: lacking.why}] * 2
 
 
 @pytest.mark.parametrize(

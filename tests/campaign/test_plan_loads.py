@@ -10,7 +10,8 @@ from cells import worded
 from real import PATIENCE_S
 from tautochrone.base.errors import UsageError
 from tautochrone.experiments import EXPERIMENTS
-from tautochrone.experiments.taskset_run import CONDITION, as_condition
+from tautochrone.experiments.conditions import CellConditions
+from tautochrone.experiments.taskset_run import as_condition
 from tautochrone.measure.cell import IDLE, Cell, Load, LoadPart
 from tautochrone.measure.loads.kinds import KINDS, PRESETS, TAKES_THE_REST
 from tautochrone.measure.loads.spec import parse_load
@@ -171,14 +172,15 @@ def test_a_task_set_goes_to_the_cpu_that_the_deployment_measures_on() -> None:
     tasks = tuple(
         Task(name, MS, MS, MS // 1_000, priority, cpu=0) for name, priority in (("a", 50), ("b", 40))
     )
-    kept = {CONDITION: as_condition(analyse(TaskSet(tasks, "fixed", title="two")))}
+    kept = CellConditions(task_set=as_condition(analyse(TaskSet(tasks, "fixed", title="two"))))
     one = replace(cell("taskset", "--tasks", TWO_TASKS, "--duration", "1s"), conditions=kept)
 
     moved = measured_on(one, "2-3", "0-3")
 
     assert moved.options.words[1] == TWO_TASKS.replace(":0:0ns", ":2:0ns")
     assert moved.options.words[2:] == ("--duration", "1s")
-    assert [task["cpu"] for task in moved.conditions[CONDITION]["tasks"]] == [2, 2]
+    assert moved.conditions.task_set is not None
+    assert [task.cpu for task in moved.conditions.task_set.tasks] == [2, 2]
     assert measured_cpus(moved, "0-3") == (2,)
     assert measured_on(one, "0-3", "0-3") == one  # its CPU is one of them
     assert measured_on(one, None, "0-3") == one

@@ -102,10 +102,10 @@ def test_a_requirement_is_no_part_of_what_is_measured() -> None:
 
 def test_runs_keep_what_was_required_of_every_cell() -> None:
     made = agenda('require = "latency max < 1ms"\n' + CYCLIC + SWITCH)
-    told = made.cell(made.slots[0]).conditions["plan"]
+    told = made.cell(made.slots[0]).conditions.stored["plan"]
     (key,) = (key for key, point in made.points.items() if point.experiment == "cyclic")
     assert told[REQUIRE] == {key: ["latency max < 1ms"]}
-    assert REQUIRE not in agenda(CYCLIC).cell(agenda(CYCLIC).slots[0]).conditions["plan"]
+    assert REQUIRE not in agenda(CYCLIC).cell(agenda(CYCLIC).slots[0]).conditions.stored["plan"]
 
 
 def test_what_is_measured_depends_on_the_options() -> None:

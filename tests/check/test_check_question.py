@@ -101,7 +101,7 @@ def test_without_work_the_start_is_measured_and_with_work_a_task_for_each_cpu() 
     assert work.experiment == "taskset"
     tasks = work.options.words[work.options.words.index("--tasks") + 1]
     assert tasks == "cpu1:1000000ns:800000ns:300000ns:90:1:0ns,cpu3:1000000ns:800000ns:300000ns:90:3:0ns"
-    assert work.conditions["check"]["requirement"] == "misses beyond 800us = 0"
+    assert work.conditions.stored["check"]["requirement"] == "misses beyond 800us = 0"
 
 
 def test_a_deadline_past_the_period_lets_late_releases_be_served() -> None:

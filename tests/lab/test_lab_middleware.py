@@ -11,12 +11,14 @@ from cells import given, worded
 from lab import come_out_alike, guest_kernel, what_repeats
 from real import skip_or_fail
 from tautochrone.base.errors import UsageError
+from tautochrone.experiments.conditions import CellConditions
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.trial import refusal_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.address import read_lab_address
 from tautochrone.target.middleware import program_name
+from tautochrone.target.middleware_server import ServerPlace
 from tautochrone.target.probes import find_static
 from tautochrone.target.virtual.image import build_image
 from tautochrone.target.virtual.target import VirtualTarget, virtual_machine
@@ -79,7 +81,10 @@ def test_what_a_guest_can_t_have_is_refused_with_the_reason() -> None:
         assert "a guest of the virtual lab has none of its libraries" in str(omniorb)
         assert "tcp, udp, unix" in omniorb.advice
         apart = refusal_of(
-            target, THROUGHPUT, given(THROUGHPUT, ("--transport", "tcp")), {"server_on": "local"}
+            target,
+            THROUGHPUT,
+            given(THROUGHPUT, ("--transport", "tcp")),
+            CellConditions(ServerPlace("local")),
         )
         assert isinstance(apart, UsageError)
         assert "without a network" in str(apart)

@@ -15,6 +15,7 @@ from middleware_hosts import (
     THROUGHPUT,
     Hosts,
     a_cell,
+    apart,
     in_the_first,
     options,
     see_measured,
@@ -139,7 +140,7 @@ def latency(*more: str) -> tuple[str, ...]:
 
 
 def test_one_way_times_are_measured_where_both_have_one_clock(lab: Hosts, tmp_path: Path) -> None:
-    conditions = {"server_on": lab.second.where}
+    conditions = apart(lab.second.where)
     with open_target("local") as target:
         cell = worded(LATENCY, latency("--one-way"), "a test", conditions=conditions)
         run = run_cell(cell, Store(tmp_path), target, {})
@@ -153,7 +154,7 @@ def test_one_way_times_are_measured_where_both_have_one_clock(lab: Hosts, tmp_pa
 
 
 def test_one_way_times_are_refused_where_the_clocks_are_two(lab: Hosts, tmp_path: Path) -> None:
-    conditions = {"server_on": lab.aside.where}
+    conditions = apart(lab.aside.where)
     with open_target("local") as target:
         refused = refusal_of(target, LATENCY, given(LATENCY, latency("--one-way")), conditions)
         assert isinstance(refused, UsageError)
@@ -171,23 +172,24 @@ def test_one_way_times_are_refused_where_the_clocks_are_two(lab: Hosts, tmp_path
 def test_what_the_server_refuses_is_told_as_the_servers_before_anything_is_measured(lab: Hosts) -> None:
     with open_target("local") as target:
         for conditions, words in (
-            ({"server_cpus": "4000"}, f"the server on {lab.second.where}: "),
-            ({"server_address": "10.119.7.7"}, f"the server on {lab.second.where}: "),
-            ({"server_address": "0.0.0.0"}, "does not tell where the server is"),
-            ({"server_address": "no.such.machine.invalid"}, "no machine of this name"),
+            ({"cpus": "4000"}, f"the server on {lab.second.where}: "),
+            ({"address": "10.119.7.7"}, f"the server on {lab.second.where}: "),
+            ({"address": "0.0.0.0"}, "does not tell where the server is"),
+            ({"address": "no.such.machine.invalid"}, "no machine of this name"),
         ):
-            with_server = {"server_on": lab.second.where, **conditions}
+            with_server = apart(lab.second.where, **conditions)
             refused = refusal_of(target, THROUGHPUT, given(THROUGHPUT, options()), with_server)
             assert refused is not None
             assert words in str(refused)
         unix = refusal_of(
-            target, THROUGHPUT, given(THROUGHPUT, options(CALLS, "unix")), {"server_on": lab.second.where}
+            target,
+            THROUGHPUT,
+            given(THROUGHPUT, options(CALLS, "unix")),
+            apart(lab.second.where),
         )
         assert isinstance(unix, UsageError)
         assert "reaches no other machine" in str(unix)
-        silent = refusal_of(
-            target, THROUGHPUT, given(THROUGHPUT, options()), {"server_on": "ssh:127.0.0.1:1"}
-        )
+        silent = refusal_of(target, THROUGHPUT, given(THROUGHPUT, options()), apart("ssh:127.0.0.1:1"))
         assert isinstance(silent, MeasuringError)
         assert "the server on ssh:127.0.0.1:1" in str(silent)
 
@@ -196,14 +198,14 @@ def test_the_server_has_as_many_servants_as_its_client_asks_for(lab: Hosts) -> N
     free = ("--transport", "tcp", "--place", "free", *policy_options())
     with open_target("local") as target:
         for experiment in (THROUGHPUT, LATENCY, "middleware-footprint"):
-            assert refusal_of(target, experiment, given(experiment, free), {"server_on": "local"}) is None
+            assert refusal_of(target, experiment, given(experiment, free), apart("local")) is None
 
 
 def test_what_is_wrong_with_a_server_keeps_its_kind(lab: Hosts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/nonexistent")
     with open_target("local") as target:
         refused: TautoError | None = refusal_of(
-            target, THROUGHPUT, given(THROUGHPUT, options()), {"server_on": lab.second.where}
+            target, THROUGHPUT, given(THROUGHPUT, options()), apart(lab.second.where)
         )
     assert isinstance(refused, NotPermittedError)
     assert "is not known here" in str(refused)

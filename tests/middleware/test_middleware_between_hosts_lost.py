@@ -175,9 +175,12 @@ def test_a_lab_that_is_killed_leaves_no_server(lab: Hosts, tmp_path: Path) -> No
         "from tautochrone.experiments import EXPERIMENTS\n"
         "from tautochrone.measure.execute import run_cell; from tautochrone.run.store import Store\n"
         "from tautochrone.target.open import open_target\n"
+        "from tautochrone.experiments.conditions import CellConditions\n"
+        "from tautochrone.target.middleware_server import ServerPlace\n"
         "with open_target('local') as target:\n"
         f"    options = EXPERIMENTS[{THROUGHPUT!r}].given({dict(given(THROUGHPUT, options(LONG)))!r})\n"
-        f"    cell = Cell({THROUGHPUT!r}, options, 't', conditions={{'server_on': sys.argv[1]}})\n"
+        "    server = CellConditions(ServerPlace(sys.argv[1]))\n"
+        f"    cell = Cell({THROUGHPUT!r}, options, 't', conditions=server)\n"
         "    run_cell(cell, Store(Path(sys.argv[2])), target, {})\n"
     )
     for where in (lab.second.where, "local"):

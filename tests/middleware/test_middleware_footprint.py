@@ -15,6 +15,7 @@ from tautochrone.base.stream import EVENT, FrameReader, json_payload
 from tautochrone.experiments.middleware_beside import footprint_condition
 from tautochrone.middleware.footprint import footprint_of
 from tautochrone.target.local import find_probe
+from tautochrone.target.middleware_server import ServerPlace
 
 KIB = 1024
 CALLS = 3
@@ -145,26 +146,26 @@ def test_a_run_of_the_lab_has_the_sizes_of_library_and_server(transport: str, tm
 
 def test_sizes_of_what_runs_elsewhere_are_not_made_up() -> None:
     tcp = {"transport": "tcp"}
-    for conditions, target in (({}, "ssh:board"), ({"server_on": "ssh:board"}, "local")):
-        told = footprint_condition("middleware-footprint", tcp, conditions, target)
+    for place, target in ((None, "ssh:board"), (ServerPlace("ssh:board"), "local")):
+        told = footprint_condition("middleware-footprint", tcp, place, target)
         assert told is not None
         assert told["libraries"] == told["programs"] == []
         assert "another machine" in told["absent"]["program"]
-    assert footprint_condition("middleware-latency", tcp, {}, "local") is None
+    assert footprint_condition("middleware-latency", tcp, None, "local") is None
 
 
 def test_without_the_note_of_the_build_the_reason_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TAUTO_MIDDLEWARE", str(tmp_path))
-    told = footprint_condition("middleware-footprint", {"transport": "tcp"}, {}, "local")
+    told = footprint_condition("middleware-footprint", {"transport": "tcp"}, None, "local")
     assert told is not None
     assert "readelf" in told["absent"]["libraries"]
     (tmp_path / "sizes").mkdir()
     note = {"built": {"compiler": "gcc 12"}, "transports": {"tcp": {"libraries": [], "programs": []}}}
     (tmp_path / "sizes" / "middleware.json").write_text(json.dumps(note))
-    told = footprint_condition("middleware-footprint", {"transport": "tcp"}, {}, "local")
+    told = footprint_condition("middleware-footprint", {"transport": "tcp"}, None, "local")
     assert told == {"libraries": [], "programs": [], "built": {"compiler": "gcc 12"}}
-    other = footprint_condition("middleware-footprint", {"transport": "omniorb"}, {}, "local")
+    other = footprint_condition("middleware-footprint", {"transport": "omniorb"}, None, "local")
     assert other is not None
     assert "not built" in other["absent"]["program"]

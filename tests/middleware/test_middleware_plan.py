@@ -169,7 +169,7 @@ def test_where_no_transport_is_to_be_had_that_is_told() -> None:
 def prepared(name: str, **options: object) -> tuple[tuple[str, ...], dict[str, object]]:
     given: Options = {key.replace("_", "-"): value for key, value in options.items()}  # type: ignore[misc]
     found = EXPERIMENTS[name].prepare(given, Path())
-    return found.options.words, dict(found.conditions)
+    return found.options.words, found.conditions.stored
 
 
 def test_a_server_elsewhere_is_kept_with_the_run_and_is_no_argument_of_the_probe() -> None:
@@ -214,7 +214,7 @@ def test_a_phase_is_an_option_like_others_and_the_usual_one_is_not_named() -> No
     [
         ({}, "no transport", 'transport = "tcp"'),
         ({"transport": "tpc"}, "'tpc' is not known", "unix"),
-        ({"transport": "tcp", "server_on": "board"}, "--server-on board", "--server-on ssh:"),
+        ({"transport": "tcp", "server_on": "board"}, "--server-on board", "ssh:[user@]"),
         ({"transport": "tcp", "server_on": "local", "server": "::1:99"}, "one that runs", "Leave one"),
         ({"transport": "tcp", "server_address": "10.0.0.2"}, "--server-address", "Add --server-on"),
         ({"transport": "tcp", "server_on": "local", "server_cpus": "x"}, "--server-cpus 'x'", "0-1"),

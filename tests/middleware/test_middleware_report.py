@@ -41,7 +41,7 @@ def measure(store: Store, verb: str, share: float = 1.0, repetitions: int = 1, *
         point = agenda.points[slot.key]
         options = point.options
         transport, place = str(options["transport"]), str(options["place"])
-        told = {"plan": condition(agenda.campaign, agenda.document, points, point, slot)}
+        told = {"plan": condition(agenda.campaign, agenda.document, points, point, slot).as_stored}
         call_ns = CALL_NS[transport] * (3 if place == "different" else 1)
         if verb == "throughput":
             made.throughput(store, transport=transport, place=place, call_ns=call_ns, seed=at, **told)

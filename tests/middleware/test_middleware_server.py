@@ -18,7 +18,7 @@ from tautochrone.judge.comparison.conditions import aspect_of
 from tautochrone.judge.comparison.facts import facts_of, varies_by_itself
 from tautochrone.run.manifest import Manifest
 from tautochrone.target.local import LocalTarget
-from tautochrone.target.middleware_server import address_between, numeric, serving
+from tautochrone.target.middleware_server import ServerPlace, address_between, numeric, serving
 from tautochrone.target.program import RunningService
 from tautochrone.target.target import ANYWHERE, Placement, Target
 
@@ -112,7 +112,7 @@ def started(
         assert where == BOARD
         yield board
 
-    told, target = {"server_on": BOARD, **conditions}, client if on_board else board
+    told, target = ServerPlace(BOARD, **conditions), client if on_board else board
     with serving(arguments[0], given(arguments[0], arguments[1:]), told, target, opened) as one:
         return board.started, list(words(one.options))
 
@@ -149,7 +149,7 @@ def test_the_cpus_of_one_machine_say_nothing_about_another() -> None:
     assert first is not None
     assert option(started((*LATENCY, "--cpus", "17,18", "--place", "different"))[0], "--cpus") == first
     assert option(started((*LATENCY, "--place", "free"))[0], "--cpus") is None
-    assert option(started(LATENCY, server_cpus="2-3")[0], "--cpus") == "2-3"
+    assert option(started(LATENCY, cpus="2-3")[0], "--cpus") == "2-3"
     beside = started((*LATENCY, "--cpus", "17,18", "--place", "different"), on_board=False)[0]
     assert option(beside, "--cpus") == "18"
     assert option(started((*LATENCY, "--cpus", "17,18"), on_board=False)[0], "--cpus") == "17"
@@ -157,7 +157,7 @@ def test_the_cpus_of_one_machine_say_nothing_about_another() -> None:
 
 
 def test_a_cell_without_a_server_elsewhere_is_left_alone() -> None:
-    with serving(LATENCY[0], OPTIONS, {}, LocalTarget()) as server:
+    with serving(LATENCY[0], OPTIONS, None, LocalTarget()) as server:
         assert words(server.options) == LATENCY[1:]
         assert server.condition is None
         assert server.end() is None
@@ -178,7 +178,7 @@ def test_a_server_that_failed_is_told_once_and_its_machine_is_opened_anew() -> N
         board.close()
 
     for board in boards:
-        with serving(LATENCY[0], OPTIONS, {"server_on": BOARD}, client, opened) as server:
+        with serving(LATENCY[0], OPTIONS, ServerPlace(BOARD), client, opened) as server:
             assert server.end() == f"the server on {BOARD} failed: it is on fire"
             assert server.condition is not None
             assert server.condition["facts"]["kernel"]["release"]
@@ -188,7 +188,7 @@ def test_a_server_that_failed_is_told_once_and_its_machine_is_opened_anew() -> N
 
 def test_a_client_that_did_not_get_there_is_told_what_may_stand_between() -> None:
     board = Elsewhere(BOARD, "10.1.0.5")
-    with serving(LATENCY[0], OPTIONS, {"server_on": BOARD}, board) as server:
+    with serving(LATENCY[0], OPTIONS, ServerPlace(BOARD), board) as server:
         told = server.unreached(MeasuringError("no server answers there", about="server"))
         assert server.unreached(MeasuringError("no memory")) is None
     assert told is not None

@@ -10,7 +10,8 @@ import pytest
 
 import tire_runs
 from tautochrone.base.errors import UsageError
-from tautochrone.experiments.tire_threads import SameTeamError, condition, counted
+from tautochrone.experiments.conditions import WordedTeam
+from tautochrone.experiments.tire_threads import SameTeamError, counted, team_in_words
 from tautochrone.judge.rhealstone import PUBLISHED
 from tautochrone.measure.document.document import parse
 from tautochrone.measure.document.document import read as read_plan
@@ -161,7 +162,7 @@ def plan_of(nodes: list[int], pace: str = "real-time", threads: list[object] | N
 
 
 def in_numbers(point: PlanPoint, facts: Facts, measure: str | None = None) -> tuple[str, str | None]:
-    given = counted(point.prepared.options, point.prepared.conditions, lambda: facts, measure)
+    given = counted(point.prepared.options, point.prepared.conditions.team, lambda: facts, measure)
     return given.text("threads"), given.given("cpus")
 
 
@@ -197,8 +198,8 @@ def test_a_word_that_comes_to_what_stands_before_it_is_refused_with_the_reason()
 def test_a_word_that_stands_alone_is_never_the_same_as_another() -> None:
     (only,) = points_of(plan_of([400], threads=["per cpu"]))
     assert in_numbers(only, PLAIN)[0] == "2"
-    assert condition("per cpu", ["2 per cpu", "per cpu"])["team"]["before"] == ["2 per cpu"]
-    assert condition(4, [1, 4]) == {}
+    assert team_in_words("per cpu", ["2 per cpu", "per cpu"]) == WordedTeam("per cpu", ("2 per cpu",))
+    assert team_in_words(4, [1, 4]) is None
 
 
 def test_a_word_that_is_none_is_a_mistake_of_the_plan() -> None:

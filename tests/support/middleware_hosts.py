@@ -14,8 +14,10 @@ from cells import worded
 from networks import Networks, two_networks
 from real import a_cpu, policy_options, wait_until
 from ssh_servers import SshServer, ssh_server
+from tautochrone.experiments.conditions import CellConditions
 from tautochrone.measure.cell import Cell
 from tautochrone.run.folder import StoredRun
+from tautochrone.target.middleware_server import ServerPlace
 
 THROUGHPUT = "middleware-throughput"
 CALLS = 300
@@ -96,8 +98,13 @@ def options(count: int = CALLS, transport: str = "tcp", *more: str) -> tuple[str
     return (*own, "--cpus", a_cpu(), *policy_options(), *more)
 
 
-def a_cell(where: str, arguments: tuple[str, ...] | None = None, **conditions: Any) -> Cell:
-    return worded(THROUGHPUT, arguments or options(), "a test", conditions={"server_on": where, **conditions})
+def apart(where: str, **place: Any) -> CellConditions:
+    """The conditions of a cell whose server runs there."""
+    return CellConditions(ServerPlace(where, **place))
+
+
+def a_cell(where: str, arguments: tuple[str, ...] | None = None) -> Cell:
+    return worded(THROUGHPUT, arguments or options(), "a test", conditions=apart(where))
 
 
 def see_measured(run: StoredRun) -> None:

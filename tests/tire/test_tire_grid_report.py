@@ -115,7 +115,7 @@ def measure_map(store: Store, document: PlanDocument, share: float = 1.0) -> Age
 def around(agenda: Agenda, slot: Any) -> dict[str, Any]:
     points = tuple(agenda.points.values())
     point = agenda.points[slot.key]
-    return {"plan": condition(agenda.campaign, agenda.document, points, point, slot)}
+    return {"plan": condition(agenda.campaign, agenda.document, points, point, slot).as_stored}
 
 
 def measure_fast(store: Store, repetitions: int = 1) -> None:

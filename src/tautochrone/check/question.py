@@ -297,7 +297,7 @@ def cell_of(
         load=load,
         expected_s=prepared.expected_s,
         command=command,
-        conditions={**prepared.conditions, CONDITION: {**question.as_condition, **told}},
+        conditions=replace(prepared.conditions, own={CONDITION: {**question.as_condition, **told}}),
         deployment=deployment,
     )
 

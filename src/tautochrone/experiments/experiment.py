@@ -9,12 +9,13 @@ from pathlib import Path
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options
 from tautochrone.base.toml import shown
+from tautochrone.experiments.conditions import NOTHING_KNOWN, CellConditions
 from tautochrone.experiments.option import Given, Option
 
 MISSES = "misses"
 """What a requirement says of releases that are missed; among the measures of what has releases."""
 
-Own = tuple[Options, Mapping[str, object], str]
+Own = tuple[Options, CellConditions, str]
 """What an experiment makes of all options: the probe's, what else to keep with the run, and its title; empty:
 the usual one."""
 
@@ -33,7 +34,7 @@ class Prepared:
     options: Given
     title: str
     expected_s: float
-    conditions: Mapping[str, object] = field(default_factory=dict)
+    conditions: CellConditions = NOTHING_KNOWN
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class InSuite:
 
 def _as_given(options: Given, _folder: Path) -> Own:
     """Most experiments: all options are the probe's."""
-    return options, {}, ""
+    return options, NOTHING_KNOWN, ""
 
 
 def _unknown(_options: Given, _source: str) -> Pace | None:
@@ -208,9 +209,7 @@ class Experiment:
                 )
         return self.ready(*self.prepare_own(self.given(options), folder))
 
-    def ready(
-        self, given: Options, conditions: Mapping[str, object] | None = None, title: str = ""
-    ) -> Prepared:
+    def ready(self, given: Options, conditions: CellConditions = NOTHING_KNOWN, title: str = "") -> Prepared:
         """Return what `prepare` returns, of options that are all the probe's own.
 
         Args:
@@ -218,7 +217,7 @@ class Experiment:
             title: what it is; empty: by its options.
         """
         own = self.given(given)
-        return Prepared(own, title or self.title(own), self.expected_s(own), conditions or {})
+        return Prepared(own, title or self.title(own), self.expected_s(own), conditions)
 
 
 _OPTION = re.compile(r"--([a-z][a-z-]*)")

@@ -4,14 +4,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.options import Options, Value, number
+from tautochrone.base.options import Options, Value, number, text
 from tautochrone.base.toml import shown
 from tautochrone.base.units import parse_rate_hz
+from tautochrone.experiments.conditions import NOTHING_KNOWN, CellConditions
 from tautochrone.experiments.experiment import Own, RunsOn
 from tautochrone.experiments.option import Given, Option, but
 from tautochrone.experiments.usual import CONDITIONS, CPUS, POLICY, PRIORITY
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.target.middleware import DIRECTIONS, SCALARS, SEQUENCES, TRANSPORT, TRANSPORTS, TYPES
+from tautochrone.target.middleware_server import ServerPlace
 
 BOTH = "both"
 
@@ -168,7 +170,7 @@ def prepare_middleware(given: Given, _folder: Path, *, title: Callable[[Given], 
                     f"--{name} is about a server that --{SERVER_ON} starts",
                     f"Add --{SERVER_ON}, or leave it out.",
                 )
-        return options, {}, ""
+        return options, NOTHING_KNOWN, ""
     if SERVER in options:
         raise UsageError(
             f"--{SERVER_ON} {where} starts a server, and --{SERVER} {options[SERVER]} names one that runs",
@@ -176,8 +178,8 @@ def prepare_middleware(given: Given, _folder: Path, *, title: Callable[[Given], 
         )
     see_server(str(where), options.get(SERVER_CPUS))
     rest = {name: value for name, value in options.items() if name not in OF_SERVER}
-    kept = {name.replace("-", "_"): str(options[name]) for name in OF_SERVER if name in options}
-    return rest, kept, title(given.having(options))
+    place = ServerPlace(str(where), text(options, SERVER_ADDRESS), text(options, SERVER_CPUS))
+    return rest, CellConditions(place), title(given.having(options))
 
 
 def see_transport(name: object) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from tautochrone.base.options import Options, text
-from tautochrone.target.middleware import FOOTPRINT, SERVER_ON, TRANSPORT
-from tautochrone.target.middleware_server import Server, serving
+from tautochrone.target.middleware import FOOTPRINT, TRANSPORT
+from tautochrone.target.middleware_server import Server, ServerPlace, serving
 from tautochrone.target.target import Target
 
 _LOCAL = "local"
@@ -21,18 +21,18 @@ _NOT_BUILT = "this transport was not built when the sizes were noted"
 
 
 def footprint_condition(
-    experiment: str, options: Options, conditions: Mapping[str, object], target: str
+    experiment: str, options: Options, place: ServerPlace | None, target: str
 ) -> dict[str, object] | None:
     """What is known of sizes before a cell is measured; None: it is not about memory.
 
     Args:
         options: of the experiment.
-        conditions: of the cell.
+        place: of the server; None: it runs beside its client.
         target: its name.
     """
     if experiment != FOOTPRINT:
         return None
-    if (conditions.get(SERVER_ON) or target) != _LOCAL:
+    if (place.target if place is not None else target) != _LOCAL:
         return _unknown(_ELSEWHERE)
     noted = _read()
     if noted is None:
@@ -66,10 +66,10 @@ def _read() -> _Noted | None:
 
 @contextmanager
 def serving_with_sizes(
-    experiment: str, options: Options, conditions: Mapping[str, object], client: Target
+    experiment: str, options: Options, place: ServerPlace | None, client: Target
 ) -> Iterator[Server]:
     """While inside, the server runs, as `serving` says."""
-    sizes = footprint_condition(experiment, options, conditions, client.name)
-    with serving(experiment, options, conditions, client) as server:
+    sizes = footprint_condition(experiment, options, place, client.name)
+    with serving(experiment, options, place, client) as server:
         server.sizes = sizes
         yield server

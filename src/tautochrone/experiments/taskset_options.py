@@ -2,9 +2,10 @@
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options, Value
+from tautochrone.experiments.conditions import CellConditions
 from tautochrone.experiments.experiment import Own
 from tautochrone.experiments.tasks import TASKS, tasks_option
-from tautochrone.experiments.taskset_run import CONDITION, as_condition
+from tautochrone.experiments.taskset_run import as_condition
 from tautochrone.schedulability.analysis import analyse
 from tautochrone.schedulability.taskset import TaskSet
 
@@ -23,7 +24,7 @@ def of_task_set(task_set: TaskSet, options: Options) -> Own:
     overrun = _overrun_of(task_set)
     if overrun is not None:
         given.setdefault("overrun", overrun)
-    return given, {CONDITION: as_condition(analyse(task_set))}, task_set.title
+    return given, CellConditions(task_set=as_condition(analyse(task_set))), task_set.title
 
 
 def _policy_of(task_set: TaskSet, given: str | None) -> str:

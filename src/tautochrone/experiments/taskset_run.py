@@ -42,7 +42,7 @@ class Expected:
     why_not: str = ""
 
 
-class _Kept(Struct, frozen=True):
+class KeptTaskSet(Struct, frozen=True):
     """A task set and its analysis as a run keeps them."""
 
     title: str
@@ -54,10 +54,10 @@ class _Kept(Struct, frozen=True):
     responses_ns: dict[str, int | None]
 
 
-def as_condition(analysis: Analysis) -> dict[str, object]:
-    """What to keep with a run, as JSON has it."""
+def as_condition(analysis: Analysis) -> KeptTaskSet:
+    """Return what a run keeps of its task set."""
     task_set = analysis.task_set
-    kept = _Kept(
+    return KeptTaskSet(
         task_set.title,
         task_set.policy,
         task_set.protocol,
@@ -66,17 +66,14 @@ def as_condition(analysis: Analysis) -> dict[str, object]:
         analysis.schedulable,
         {one.task.name: one.response_ns for one in analysis.responses},
     )
-    table: dict[str, object] = msgspec.to_builtins(kept)
-    return table
 
 
-def placed_on(conditions: Mapping[str, object], place: Mapping[int, int]) -> Mapping[str, object]:
-    """The conditions of a cell with the tasks of its task set, if it has one, on other CPUs."""
-    if CONDITION not in conditions:
-        return conditions
-    kept = converted(conditions[CONDITION], _Kept, "the task set")
+def placed_on(kept: KeptTaskSet | None, place: Mapping[int, int]) -> KeptTaskSet | None:
+    """Return a cell's task set, if it has one, with its tasks on other CPUs."""
+    if kept is None:
+        return None
     tasks = tuple(replace(task, cpu=place.get(task.cpu, task.cpu)) for task in kept.tasks)
-    return {**conditions, CONDITION: msgspec.to_builtins(msgspec.structs.replace(kept, tasks=tasks))}
+    return msgspec.structs.replace(kept, tasks=tasks)
 
 
 def expected_of(run: StoredRun) -> Expected:
@@ -141,7 +138,7 @@ def _ran_as(task_set: TaskSet, name: str, source: Source) -> Task:
 def _from_condition(stored: object) -> Expected | None:
     """None if it is not what this version keeps."""
     try:
-        kept = converted(stored, _Kept, "the task set")
+        kept = converted(stored, KeptTaskSet, "the task set")
         task_set = TaskSet(kept.tasks, kept.policy, kept.sections, kept.protocol, kept.title)
     except (DamagedError, ValueError):
         return None

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import TautoError
+from tautochrone.experiments.conditions import WordedTeam
 from tautochrone.machine.cpulist import parse_cpu_list
 
 if TYPE_CHECKING:
     from tautochrone.experiments.option import Given
     from tautochrone.run.facts import Facts
-
-TEAM = "team"
-"""Condition of a run whose number of threads a plan gave in a word: the word, and what stood before it."""
 
 PER_CORE, PER_CPU, TWO_PER_CPU = WORDS = ("per core", "per cpu", "2 per cpu")
 """What a plan may have in place of a number; what it comes to is known where it is measured."""
@@ -75,16 +73,16 @@ def said(value: object) -> str:
     return _SAID.get(str(value), f"{value} threads")
 
 
-def condition(word: object, values: Sequence[object]) -> dict[str, object]:
-    """What is kept with a point whose number of threads is a word; nothing for any other.
+def team_in_words(word: object, values: Sequence[object]) -> WordedTeam | None:
+    """Return what is kept with a point whose number of threads is a word; None: it is no word.
 
     Args:
         values: all that the plan lists there.
     """
     if word not in WORDS:
-        return {}
+        return None
     before = values[: values.index(word)] if word in values else ()
-    return {TEAM: {_OPTION: word, "before": [str(one) for one in before]}}
+    return WordedTeam(str(word), tuple(map(str, before)))
 
 
 def count_of(value: object, facts: Facts, cpus: Sequence[int]) -> int | None:
@@ -104,7 +102,7 @@ def count_of(value: object, facts: Facts, cpus: Sequence[int]) -> int | None:
 
 def counted(
     options: Given,
-    conditions: Mapping[str, object],
+    team: WordedTeam | None,
     facts: Callable[[], Facts],
     measure: str | None = None,
 ) -> Given:
@@ -113,7 +111,7 @@ def counted(
     The threads get their CPUs, too: one of each core first, unless the plan says which.
 
     Args:
-        conditions: of the cell: `TEAM` tells what else the plan measures.
+        team: of the cell: it tells what else the plan measures.
         facts: about the machine; asked for only where there is a word.
         measure: CPUs of the measuring threads, as a CPU list; None: all that may be used.
 
@@ -128,8 +126,7 @@ def counted(
     cpus = [cpu for part in (named or "").split(",") for cpu in parse_cpu_list(part) or ()]
     cpus = cpus or list(parse_cpu_list(measure) or parse_cpu_list(here.cpu.allowed) or (0,))
     count = count_of(word, here, cpus)
-    team = conditions.get(TEAM)
-    for other in team["before"] if isinstance(team, dict) else ():
+    for other in team.before if team is not None else ():
         if count_of(other, here, cpus) == count:
             raise SameTeamError(_same(word, other, count))
     placed = {} if named is not None else {_CPUS: ",".join(map(str, cpu_order(here, cpus)))}

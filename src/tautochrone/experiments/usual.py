@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
+from tautochrone.experiments.conditions import CellConditions
 from tautochrone.experiments.experiment import MISSES, Pace
 from tautochrone.experiments.option import Given, Option
 
@@ -36,7 +37,7 @@ WARMUP = Option("warmup", "count", "Samples of each row before those, not record
 DURATION = Option("duration", "time", "Length of the recorded part.", "10s")
 OVERRUN = Option("overrun", "choice", "What becomes of missed releases.", "skip", ("skip", "replay", "stop"))
 
-FIRST, WHICH_CPUS = "first", "which_cpus"
+FIRST = "first"
 """The word for a CPU that is chosen when it is known under which deployment a cell is measured, and the
 condition of such a cell."""
 
@@ -84,7 +85,7 @@ def timer_pace(options: Given, _source: str) -> Pace | None:
     return paced(options, each_release_s(options))
 
 
-def prepare_timer(options: Given, _folder: Path) -> tuple[Given, dict[str, object], str]:
+def prepare_timer(options: Given, _folder: Path) -> tuple[Given, CellConditions, str]:
     """Keep the requirement with the run; the rest is the probe's.
 
     Raises:
@@ -99,7 +100,7 @@ def prepare_timer(options: Given, _folder: Path) -> tuple[Given, dict[str, objec
         raise UsageError(
             "--record histogram keeps one measure, and there are three", "Use raw, or --without-handler."
         )
-    return options.without(LIMIT.name), {"limit_ns": limit_ns}, ""
+    return options.without(LIMIT.name), CellConditions(limit_ns=limit_ns), ""
 
 
 def rows_s(options: Given, each_s: float) -> float:

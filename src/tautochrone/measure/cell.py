@@ -1,8 +1,8 @@
 """A cell: one experiment with its parameters, on one system, under one deployment and one load."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from tautochrone.experiments.conditions import NOTHING_KNOWN, CellConditions
 from tautochrone.experiments.option import Given
 from tautochrone.machine.deployment import Deployment
 from tautochrone.run.manifest import Warning as RunWarning
@@ -72,7 +72,7 @@ class Cell:
         deployment: how the machine's CPUs are used meanwhile; None: as they are.
         expected_s: how long the measuring takes, to show progress; None if that can't be told.
         command: what a person typed to get it; kept with the run.
-        conditions: what else is known about it before it runs; kept with the run, so as JSON has it.
+        conditions: what else is known about it before it runs; kept with the run.
         cautions: warnings about it that are known before it runs; kept with the run.
         instead: what can be measured where this can't, in a list of cells.
     """
@@ -83,7 +83,7 @@ class Cell:
     load: Load = IDLE
     expected_s: float | None = None
     command: tuple[str, ...] = field(default=())
-    conditions: Mapping[str, object] = field(default_factory=dict)
+    conditions: CellConditions = NOTHING_KNOWN
     cautions: tuple[RunWarning, ...] = ()
     instead: "Cell | None" = None
     deployment: Deployment | None = None

@@ -230,7 +230,7 @@ def _begin(cell: Cell, store: Store, target: Target, conditions: Conditions) -> 
             **({"deployment": conditions.deployment} if conditions.deployment else {}),
             **({"command": list(cell.command)} if cell.command else {}),
             **as_condition(target.virtual()),
-            **cell.conditions,
+            **cell.conditions.stored,
         },
         facts=dict(conditions.facts),
     )
@@ -270,7 +270,8 @@ def _measure(
         )
         smis = SmiCounter(target.files(), conditions.known)
         busy = BusyCpus(target.files(), target.virtual())
-        with serving_with_sizes(placed.experiment, placed.options, placed.conditions, target) as server:
+        apart = placed.conditions.server
+        with serving_with_sizes(placed.experiment, placed.options, apart, target) as server:
             for name, known in server.conditions.items():
                 writer.add_condition(name, known)
             interrupts.hold()

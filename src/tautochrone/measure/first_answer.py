@@ -1,5 +1,6 @@
 """What `tauto` alone measures: the ruler, a control loop at two rates, idle and beside a load, mechanisms."""
 
+from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
 
@@ -53,7 +54,7 @@ def first_answer(
             beside,
             prepared.expected_s,
             command,
-            {**prepared.conditions, ANSWER: {"id": answer, "verdict": experiment == "cyclic"}},
+            replace(prepared.conditions, own={ANSWER: {"id": answer, "verdict": experiment == "cyclic"}}),
             deployment=deployment,
         )
 

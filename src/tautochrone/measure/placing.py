@@ -11,7 +11,7 @@ from tautochrone.experiments.tasks import TASKS as TASK_SET
 from tautochrone.experiments.tasks import ProbeTask, tasks_of, with_cpus
 from tautochrone.experiments.taskset_run import placed_on
 from tautochrone.experiments.tire_threads import counted
-from tautochrone.experiments.usual import FIRST, PRIORITY, WHICH_CPUS
+from tautochrone.experiments.usual import FIRST, PRIORITY
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
 from tautochrone.measure.cell import Cell, LoadPart
 from tautochrone.measure.conditions import Conditions
@@ -42,7 +42,7 @@ def placed_in(cell: Cell, conditions: Conditions) -> Cell:
     def facts() -> Facts:
         return conditions.known
 
-    options = counted(cell.options, cell.conditions, facts, conditions.measure)
+    options = counted(cell.options, cell.conditions.team, facts, conditions.measure)
     return measured_on(replace(cell, options=options), conditions.measure, allowed_in(conditions))
 
 
@@ -69,7 +69,7 @@ def measured_on(cell: Cell, cpus: str | None, allowed: str | None = None) -> Cel
     runs_on = EXPERIMENTS[cell.experiment].runs_on
     if tasks := _tasks(cell):
         return _on_these(cell, tasks, chosen)
-    if cell.conditions.get(WHICH_CPUS) == FIRST and runs_on is not None:
+    if cell.conditions.which_cpus == FIRST and runs_on is not None:
         chosen = (chosen or _list(allowed))[:1]
     if not chosen or runs_on is None or _given_cpus(cell) is not None or _is_free(cell):
         return cell
@@ -91,7 +91,8 @@ def _on_these(cell: Cell, tasks: Sequence[ProbeTask], cpus: tuple[int, ...]) -> 
         )
     place = dict(zip(named, cpus, strict=False))
     options = cell.options.having({TASK_SET: with_cpus(cell.options.given(TASK_SET) or "", place)})
-    return replace(cell, options=options, conditions=placed_on(cell.conditions, place))
+    conditions = replace(cell.conditions, task_set=placed_on(cell.conditions.task_set, place))
+    return replace(cell, options=options, conditions=conditions)
 
 
 def measured_cpus(cell: Cell, allowed: str | None) -> tuple[int, ...]:
@@ -105,7 +106,7 @@ def measured_cpus(cell: Cell, allowed: str | None) -> tuple[int, ...]:
         return tuple(sorted(named)) or _list(allowed)
     given = _given_cpus(cell)
     chosen = _list(allowed) if given in (None, "all", "any") else _list(given)
-    if given is None and cell.conditions.get(WHICH_CPUS) == FIRST:
+    if given is None and cell.conditions.which_cpus == FIRST:
         return chosen[:1]
     runs_on = EXPERIMENTS[cell.experiment].runs_on
     if runs_on is None or _is_free(cell):

@@ -4,11 +4,11 @@ The probe opens its output last, after all that can be refused, so with an outpu
 what it refuses, starts its threads, measures nothing and leaves nothing.
 """
 
-from collections.abc import Mapping
 from contextlib import ExitStack
 
 from tautochrone.base.errors import NotPermittedError, TautoError, UsageError
 from tautochrone.base.options import words
+from tautochrone.experiments.conditions import NOTHING_KNOWN, CellConditions
 from tautochrone.experiments.option import Given
 from tautochrone.experiments.tire_threads import SameTeamError, counted
 from tautochrone.machine.facts import observe
@@ -21,7 +21,7 @@ _OUTPUT, NO_OUTPUT = "out", "/dev/null/no-output"
 
 
 def refusal_of(
-    target: Target, experiment: str, options: Given, conditions: Mapping[str, object] | None = None
+    target: Target, experiment: str, options: Given, conditions: CellConditions = NOTHING_KNOWN
 ) -> TautoError | None:
     """What the probe refuses of these options there, in its own words; None: it would measure.
 
@@ -36,12 +36,12 @@ def refusal_of(
         MeasuringError: the connection to the target was lost, or the probe did not end.
     """
     try:
-        options = counted(options, conditions or {}, lambda: observe(target.files()))
+        options = counted(options, conditions.team, lambda: observe(target.files()))
     except SameTeamError as error:
         return error
     with ExitStack() as stack:
         try:
-            server = stack.enter_context(serving(experiment, options, conditions or {}, target))
+            server = stack.enter_context(serving(experiment, options, conditions.server, target))
         except TautoError as error:
             return error
         try:

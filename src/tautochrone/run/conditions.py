@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import msgspec
 from msgspec import Struct, field
 
 from tautochrone.base.options import Value
@@ -15,6 +16,7 @@ from tautochrone.run.records import Count, Stored, converted
 
 LOCAL = "local"
 _IN_PART = " in part"
+_SELDOM = ("grid", "paper", "refused", "require")  # in the record of a plan
 
 _Kind = TypeVar("_Kind")
 
@@ -144,6 +146,12 @@ class PlanCell(Struct, frozen=True):
     grid: dict[str, object] | None = None
     require: dict[str, list[str]] = field(default_factory=dict)
     paper: str = ""
+
+    @property
+    def as_stored(self) -> dict[str, object]:
+        """The same as JSON has it, without what most plans have nothing of."""
+        told: dict[str, object] = msgspec.to_builtins(self)
+        return {name: value for name, value in told.items() if value or name not in _SELDOM}
 
 
 class FirstAnswer(Struct, frozen=True):

@@ -94,9 +94,26 @@ def _is_only_here(address: str) -> bool:
     return ipaddress.ip_address(address).is_loopback
 
 
-ADDRESS, CPUS = "server_address", "server_cpus"
-OF_CELL = (SERVER_ON, ADDRESS, CPUS)
-"""Conditions of a cell: the target of its server, and what a person said of it."""
+@dataclass(frozen=True)
+class ServerPlace:
+    """Where a server runs that has a target of its own, as a person typed it.
+
+    Attributes:
+        target: as it stands after --server-on.
+        address: at which its client reaches that target; None: it is found out.
+        cpus: the server's CPU there; None: as its client's options have it.
+    """
+
+    target: str
+    address: str | None = None
+    cpus: str | None = None
+
+    @property
+    def stored(self) -> dict[str, object]:
+        """The conditions of a run that tell it."""
+        told = {SERVER_ON: self.target, "server_address": self.address, "server_cpus": self.cpus}
+        return {name: value for name, value in told.items() if value is not None}
+
 
 _SERVE = "middleware-serve"
 _ADDRESS_FOR_CLIENT = "server"
@@ -161,21 +178,20 @@ class Server:
 def serving(
     experiment: str,
     options: Options,
-    conditions: Mapping[str, object],
+    place: ServerPlace | None,
     client: Target,
     opened: Open = open_target,
 ) -> Iterator[Server]:
-    """While inside, the server of an experiment runs, where its conditions ask for one on a target.
+    """While inside, the server of an experiment runs at this place; None: the client starts its own.
 
     Raises:
         UsageError, NotPermittedError: the server was refused, or nobody knows how the client would reach it.
         MeasuringError: it did not start, or its target can't be reached.
     """
-    where = conditions.get(SERVER_ON)
-    if not isinstance(where, str):
+    if place is None:
         yield Server(options)
         return
-    server = _start(experiment, options, conditions, client, where, opened)
+    server = _start(experiment, options, place, client, opened)
     try:
         yield server
     finally:
@@ -185,11 +201,12 @@ def serving(
 def _start(
     experiment: str,
     options: Options,
-    conditions: Mapping[str, object],
+    asked: ServerPlace,
     client: Target,
-    where: str,
     opened: Open,
 ) -> Server:
+    where = asked.target
+
     def forget() -> None:
         client.companions.forget(where)
 
@@ -205,8 +222,8 @@ def _start(
         if target is not client:
             _see_has_network(target)
         facts = observe(target.files())
-        address = address_between(client, target, _text(conditions, ADDRESS))
-        cpus = _text(conditions, CPUS) or _cpus(options, facts.cpu.allowed, apart=target is not client)
+        address = address_between(client, target, asked.address)
+        cpus = asked.cpus or _cpus(options, facts.cpu.allowed, apart=target is not client)
         of_server = {
             **_of_server_too(experiment, options),
             "address": address,
@@ -274,8 +291,3 @@ def _cpus(options: Options, allowed: str | None, *, apart: bool) -> str | None:
     if not there:
         return None
     return there[1 if place == "different" and not apart and len(there) > 1 else 0]
-
-
-def _text(conditions: Mapping[str, object], name: str) -> str | None:
-    value = conditions.get(name)
-    return str(value) if value is not None else None

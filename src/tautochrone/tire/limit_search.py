@@ -213,7 +213,7 @@ def _cell_of(
         load=wish.load,
         expected_s=prepared.expected_s,
         command=command,
-        conditions={**prepared.conditions, judge.CONDITION: to_builtins(told)},
+        conditions=replace(prepared.conditions, own={judge.CONDITION: to_builtins(told)}),
     )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+from tautochrone.experiments.conditions import NOTHING_KNOWN, CellConditions
 from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, Own, RunsOn
 from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.usual import (
@@ -13,7 +14,6 @@ from tautochrone.experiments.usual import (
     PERIOD,
     POLICY,
     RECORD,
-    WHICH_CPUS,
     paced,
 )
 
@@ -29,8 +29,8 @@ def _length_s(options: Given) -> float:
 def _prepare(options: Given, _folder: Path) -> Own:
     """`cpus = "first"` is the first CPU that the deployment measures on; which one is known only then."""
     if options.given("cpus") != FIRST:
-        return options, {}, ""
-    return options.without("cpus"), {WHICH_CPUS: FIRST}, ""
+        return options, NOTHING_KNOWN, ""
+    return options.without("cpus"), CellConditions(which_cpus=FIRST), ""
 
 
 EXPERIMENT = Experiment(

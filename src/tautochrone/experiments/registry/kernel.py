@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import number
+from tautochrone.experiments.conditions import NOTHING_KNOWN
 from tautochrone.experiments.experiment import Experiment, Own, RunsOn
 from tautochrone.experiments.option import Given, Option, but, parts_s
 from tautochrone.experiments.usual import (
@@ -64,7 +65,7 @@ def _prepare(options: Given, folder: Path) -> Own:
         return _on_one_cpu(rest), conditions, title
     if LIMIT.name in options:
         raise UsageError(f"--{LIMIT.name} belongs to --measure interrupt", "Leave it out.")
-    return (options if measure == "response" else _on_one_cpu(options)), {}, ""
+    return (options if measure == "response" else _on_one_cpu(options)), NOTHING_KNOWN, ""
 
 
 def _on_one_cpu(options: Given) -> Given:

@@ -78,7 +78,7 @@ class Agenda:
             load=point.load,
             expected_s=point.prepared.expected_s,
             command=command,
-            conditions={**point.prepared.conditions, "plan": told},
+            conditions=replace(point.prepared.conditions, plan=told),
         )
 
     def anew(self) -> "Agenda":

@@ -17,7 +17,7 @@ from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.document.deployed import meaning_of
 from tautochrone.measure.document.document import Order, PlanDocument
 from tautochrone.measure.document.expand import MEANING, NamedDeployment, PlanPoint, expand
-from tautochrone.measure.document.require import REQUIRE, Required, stored
+from tautochrone.measure.document.require import Required, stored
 from tautochrone.measure.document.stored import from_stored, to_stored
 from tautochrone.run.catalogue import CatalogueEntry, catalogue
 from tautochrone.run.conditions import PlanCell
@@ -152,35 +152,34 @@ def condition(
     point: PlanPoint,
     slot: Slot,
     required: Required | None = None,
-) -> dict[str, object]:
-    """What a run says about its plan, as JSON has it.
+) -> PlanCell:
+    """Return what a run says about its plan.
 
     It names all cells, so that a report can be made from the store alone, also of an unfinished plan. A grid
     has too many for that: it is kept as it was made, and the cells are told from it.
     """
-    of_grid = {GRID: to_stored(document)} if document.grid else {}
     named = (point,) if document.grid else points
-    return {
-        "title": campaign.title,
-        "campaign": campaign.id,
-        "key": campaign.key,
-        "cell": point.key,
-        "repetition": slot.block,
-        "block": slot.block,
-        "position": slot.position,
-        "repetitions": document.repetitions,
-        "seed": campaign.seed,
-        "order": document.order,
-        "heading": point.heading,
-        "varied": list(point.varying),
-        "system": point.system,
-        "deployment": point.deployment.name,
-        "options": dict(point.options),
-        "cells": {one.key: one.name for one in named},
-        **({REQUIRE: stored(required)} if required else {}),
-        **({PAPER: document.paper} if document.paper else {}),
-        **of_grid,
-    }
+    return PlanCell(
+        title=campaign.title,
+        campaign=campaign.id,
+        key=campaign.key,
+        cell=point.key,
+        repetition=slot.block,
+        block=slot.block,
+        position=slot.position,
+        repetitions=document.repetitions,
+        seed=campaign.seed,
+        order=document.order,
+        heading=point.heading,
+        varied=point.varying,
+        system=point.system,
+        deployment=point.deployment.name,
+        options=dict(point.options),
+        cells={one.key: one.name for one in named},
+        require=stored(required) if required else {},
+        paper=document.paper,
+        grid=to_stored(document) if document.grid else None,
+    )
 
 
 def points_of(plan: PlanCell) -> tuple[PlanPoint, ...]:

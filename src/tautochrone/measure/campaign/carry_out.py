@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import msgspec
+
 from tautochrone.base.errors import MeasuringError, StoreError, TautoError
 from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.settings import NotPutBackError
-from tautochrone.measure.campaign.campaign import CONDITION, FINISHED, REFUSED
+from tautochrone.measure.campaign.campaign import FINISHED
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.document.expand import PlanPoint
@@ -182,11 +184,12 @@ class Ledger:
 
     def with_refusals(self, cell: Cell) -> Cell:
         """With what was refused before it, so that a report from the store alone can tell it."""
-        told = cell.conditions.get(CONDITION)
-        if not isinstance(told, dict) or not self._refused:
+        plan = cell.conditions.plan
+        if plan is None or not self._refused:
             return cell
         refused = {key: _why(error) for key, error in self._refused.items()}
-        return replace(cell, conditions={**cell.conditions, CONDITION: {**told, REFUSED: refused}})
+        told = msgspec.structs.replace(plan, refused=refused)
+        return replace(cell, conditions=replace(cell.conditions, plan=told))
 
 
 def finished_how(run: StoredRun) -> str | None:

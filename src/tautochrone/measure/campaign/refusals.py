@@ -10,8 +10,11 @@ from tautochrone.measure.cell import Load
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import PlanPoint, place_of
 from tautochrone.measure.trial import refusal_of
-from tautochrone.target.middleware_server import OF_CELL
+from tautochrone.target.middleware_server import ServerPlace
 from tautochrone.target.target import Target
+
+_Alike = tuple[str, tuple[str, ...], ServerPlace | None]
+"""What points are told apart by where a refusal is the same: experiment, options, place of the server."""
 
 _TRIAL = "10min"  # it is ended once it runs, and to fill most of a large memory takes a while
 
@@ -26,7 +29,7 @@ def refusals(points: Sequence[PlanPoint], target: Target) -> dict[str, TautoErro
     Raises:
         MeasuringError: the connection to the target was lost.
     """
-    said: dict[tuple[str, ...], TautoError | None] = {}
+    said: dict[_Alike, TautoError | None] = {}
     for point in points:
         alike = _but_its_size(point)
         if alike not in said:
@@ -58,17 +61,12 @@ def _as_keys(error: TautoError, options: Container[str]) -> TautoError:
     )
 
 
-def _but_its_size(point: PlanPoint) -> tuple[str, ...]:
+def _but_its_size(point: PlanPoint) -> _Alike:
     size = EXPERIMENTS[point.experiment].size
     options = point.prepared.options
     if size in point.varying:
         options = options.without(size)
-    return (point.experiment, *options.words, *_where_its_server_is(point))
-
-
-def _where_its_server_is(point: PlanPoint) -> tuple[str, ...]:
-    held = point.prepared.conditions
-    return tuple(f"{name} {held[name]}" for name in OF_CELL if name in held)
+    return (point.experiment, options.words, point.prepared.conditions.server)
 
 
 def see_meant(
@@ -82,13 +80,13 @@ def see_meant(
     Raises:
         UsageError: with the file and the line of the option that is refused.
     """
-    missing: dict[tuple[str, ...], bool] = {}
+    missing: dict[_Alike, bool] = {}
     for point in points:
         error = refused.get(point.key)
         if not isinstance(error, UsageError):
             continue
         bare = _bare(point)
-        known = (point.experiment, *bare.words, *_where_its_server_is(point))
+        known = (point.experiment, bare.words, point.prepared.conditions.server)
         if known not in missing:
             refused_bare = refusal_of(target, point.experiment, bare, point.prepared.conditions)
             missing[known] = TASKS not in point.options and isinstance(refused_bare, UsageError)

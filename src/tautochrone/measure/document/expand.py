@@ -16,7 +16,7 @@ from tautochrone.base.units import parse_period_ns
 from tautochrone.base.words import suggestion
 from tautochrone.experiments import EXPERIMENTS, Value
 from tautochrone.experiments.experiment import Experiment, Prepared, without_dashes
-from tautochrone.experiments.tire_threads import condition as team_condition
+from tautochrone.experiments.tire_threads import team_in_words
 from tautochrone.measure.cell import Load
 from tautochrone.measure.document.document import AXES, Exclusion, ExperimentEntry, PlanDocument
 from tautochrone.measure.loads.spec import parse_load
@@ -237,8 +237,8 @@ def _with_team(
     name = experiment.runs_on.threads if experiment.runs_on is not None else ""
     if not name or name not in options:
         return prepared
-    told = team_condition(options[name], entry.options[name])
-    return replace(prepared, conditions={**prepared.conditions, **told}) if told else prepared
+    team = team_in_words(options[name], entry.options[name])
+    return replace(prepared, conditions=replace(prepared.conditions, team=team))
 
 
 def _heading(entry: ExperimentEntry, options: Options, varying: Sequence[str]) -> str:
@@ -260,7 +260,7 @@ def _key(
     """Short, and the same wherever the same is meant: 1ms is 1000us."""
     meant = [
         MEANING, system, deployed.name, deployed.meaning, load.name, entry.name, entry.title,
-        [_canonical(word) for word in prepared.options.words], prepared.conditions,
+        [_canonical(word) for word in prepared.options.words], prepared.conditions.stored,
     ]  # fmt: skip
     text = json.dumps(meant, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:_KEY_LETTERS]
