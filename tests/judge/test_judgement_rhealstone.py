@@ -7,8 +7,9 @@ import pytest
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.rhealstone import COMPONENTS, PUBLISHED, rate, read_weights
 from tautochrone.run.conditions import RunConditions
-from tautochrone.run.manifest import MEASURING, SCHEMA, Manifest
+from tautochrone.run.manifest import MEASURING, Manifest
 from tautochrone.run.records import Header
+from tautochrone.run.upgrade import SCHEMA, upgraded
 
 MICROSECONDS = dict(zip(COMPONENTS, (2e3, 3e3, 1e3, 4e3, 8e3, 6e3), strict=True))
 
@@ -83,12 +84,15 @@ WEIGHTED = ["tauto", "probe", "rhealstone", "--weights", "1, 1, 1, 1, 1, 2", "--
 
 def test_an_option_is_found_in_the_command_that_measured() -> None:
     def made(command: str | list[str]) -> Manifest:
+        told = upgraded(
+            {"schema": 1 if isinstance(command, str) else SCHEMA, "conditions": {"command": command}}
+        )
         return Manifest(
             SCHEMA, "an-id", MEASURING, "2026-01-01T00:00:00+00:00", "a run", "rhealstone",
-            conditions=RunConditions(command=command), parameters={}, facts={}, header=Header(),
+            conditions=RunConditions.of(told["conditions"]), parameters={}, facts={}, header=Header(),
         )  # fmt: skip
 
-    # Runs of older versions have one string, without the quotes that were typed.
+    # Runs of schema 1 have one string, without the quotes that were typed.
     for command in (WEIGHTED, " ".join(WEIGHTED)):
         assert made(command).asked("--weights") == "1, 1, 1, 1, 1, 2"
         assert made(command).asked("--title") == "a b"
@@ -99,8 +103,8 @@ def test_an_option_is_found_in_the_command_that_measured() -> None:
     for command in (equals, equals.split()):
         assert made(command).asked("--weights") == "2,1,1,1,1,1"
         assert made(command).asked("--count") == "5"
-    for command in ("tauto --weights", ["tauto", "--weights"], {"no": "command"}):
-        assert made(command).asked("--weights") is None  # type: ignore[arg-type]
+    for command in ("tauto --weights", ["tauto", "--weights"]):
+        assert made(command).asked("--weights") is None
 
 
 def test_table_1_of_garre2014_is_as_printed() -> None:

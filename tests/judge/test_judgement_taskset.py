@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tautochrone.experiments.conditions import CellConditions
 from tautochrone.experiments.taskset_outcome import (
     Jobs,
     TaskOutcome,
@@ -27,8 +28,9 @@ from tautochrone.experiments.taskset_run import (
 )
 from tautochrone.run.conditions import RunConditions
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.manifest import SCHEMA, Books, Manifest
+from tautochrone.run.manifest import Books, Manifest
 from tautochrone.run.records import Header
+from tautochrone.run.upgrade import SCHEMA
 from tautochrone.schedulability.analysis import analyse
 from tautochrone.schedulability.read import parse
 from tautochrone.schedulability.taskset import Task
@@ -210,7 +212,7 @@ def source(
 
 def test_a_task_set_comes_back_from_a_run_as_it_was() -> None:
     analysis = analyse(parse(SECTION))
-    kept = json.loads(json.dumps(as_condition(analysis)))
+    kept = json.loads(json.dumps(CellConditions(task_set=as_condition(analysis)).stored[CONDITION]))
     expected = expected_of(run_with({CONDITION: kept}, []))
     assert expected.task_set == analysis.task_set
     assert expected.responses_ns == {"high": 5 * MS, "low": 16 * MS}  # 3 + 2 of blocking; 10 + 3 + 3

@@ -249,7 +249,7 @@ def test_a_header_that_is_not_understood_is_refused_and_kept(tmp_path: Path, ext
 def test_run_json_is_for_people_and_survives_newer_versions(tmp_path: Path) -> None:
     run = sealed(tmp_path, streams.make_stream([[1]]))
     text = (run.path / "run.json").read_text()
-    assert text.startswith('{\n  "schema": 1,\n  "id": "')
+    assert text.startswith('{\n  "schema": 2,\n  "id": "')
     newer = json.loads(text)
     newer["added_later"] = 1
     newer["books"][0]["added_later"] = 2
@@ -258,7 +258,7 @@ def test_run_json_is_for_people_and_survives_newer_versions(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "{}", '{"schema": 2}', '{"schema": 1, "state": "sealed"}', '{"schema": 1, "state": "?"}'],
+    ["", "[]", "{}", '{"schema": 3}', '{"schema": 2, "state": "sealed"}', '{"schema": 1, "state": "?"}'],
 )
 def test_a_manifest_that_is_none_is_damage(text: str) -> None:
     with pytest.raises(DamagedError):

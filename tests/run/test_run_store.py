@@ -168,10 +168,10 @@ def test_a_damaged_manifest_does_not_spoil_the_list(store: Store, text: str) -> 
 
 def test_a_manifest_of_another_schema_is_listed_as_what_it_is(store: Store) -> None:
     run = add(store, streams.make_stream([[1]]))
-    (run.path / "run.json").write_text('{"schema": 2, "state": "sealed"}')
+    (run.path / "run.json").write_text('{"schema": 3, "state": "sealed"}')
     (entry,) = catalogue(store)
     assert entry.state in ("newer", "damaged")
-    with pytest.raises(DamagedError, match="has schema 2") as refused:
+    with pytest.raises(DamagedError, match="has schema 3") as refused:
         store.open(run.id)
     assert "version of tauto" in refused.value.advice
 

@@ -12,8 +12,9 @@ from tautochrone.base.errors import DamagedError
 from tautochrone.base.reading import is_file, json_of
 from tautochrone.run import files
 from tautochrone.run.conditions import RunConditions
-from tautochrone.run.manifest import MEASURING, MOST_BYTES, SCHEMA, STATES
+from tautochrone.run.manifest import MEASURING, MOST_BYTES, STATES
 from tautochrone.run.store import Store
+from tautochrone.run.upgrade import SCHEMA, is_readable, upgraded
 
 CUT_OFF, REFUSED, DAMAGED, NEWER = "cut off", "refused", "damaged", "newer"
 
@@ -125,14 +126,14 @@ def _describe(manifests: list[str]) -> dict[str, tuple[Any, ...]]:
 
 def _entry(folder: Path, described: tuple[Any, ...] | None) -> CatalogueEntry:
     raw = folder / files.RAW_STREAM
-    if described is None or described[0] != SCHEMA or described[1] not in STATES:
+    if described is None or not is_readable(described[0]) or described[1] not in STATES:
         if is_file(raw):
             return CatalogueEntry(folder.name, folder, _unsealed_state(raw, None))
         if described is not None and (described[0] or 0) > SCHEMA:
             return CatalogueEntry(folder.name, folder, NEWER, damage="written by a newer tauto")
         return CatalogueEntry(folder.name, folder, DAMAGED, damage="run.json can't be read")
     (
-        _,
+        schema,
         state,
         created,
         experiment,
@@ -155,7 +156,7 @@ def _entry(folder: Path, described: tuple[Any, ...] | None) -> CatalogueEntry:
         created=created or "",
         experiment=experiment or "",
         title=title or "",
-        conditions=_conditions(conditions),
+        conditions=_conditions(schema, conditions),
         sources=sources or 0,
         samples=None if samples is None else int(samples),
         missed=None if missed is None else int(missed),
@@ -172,9 +173,11 @@ def _unsealed_state(raw: Path, damage: str | None) -> str:
     return REFUSED if damage else CUT_OFF
 
 
-def _conditions(text: str | None) -> RunConditions:
-    """The conditions as plans read them again; none where they are not what they must be."""
+def _conditions(schema: int, text: str | None) -> RunConditions:
+    """Return the conditions as plans read them again; none where they are not what they must be."""
     try:
-        return RunConditions.of(json_of(text or "{}"))
+        return RunConditions.of(
+            upgraded({"schema": schema, "conditions": json_of(text or "{}")})["conditions"]
+        )
     except (ValueError, DamagedError):
         return RunConditions()

@@ -168,14 +168,14 @@ class RunConditions(Stored, frozen=True, kw_only=True):
         load: its name.
         target: the machine under test as it was reached.
         server_on: the target of middleware's server, where it has one of its own.
-        command: the words of the command that measured it; of older versions one text.
+        command: the words of the command that measured it.
         limit_ns: the latency that was required.
     """
 
     load: str | None = None
     target: str | None = None
     server_on: str | None = None
-    command: list[str] | str | None = None
+    command: list[str] | None = None
     limit_ns: Count | None = None
     plan: PlanCell = PlanCell()
     deployment: HeldDeployment | None = None

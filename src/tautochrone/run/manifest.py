@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,7 @@ from tautochrone.run.conditions import RunConditions
 from tautochrone.run.facts import Facts, FactTable, KernelFacts
 from tautochrone.run.layout import table_layouts
 from tautochrone.run.records import Count, Event, Footer, Header, Stored, converted
-
-SCHEMA = 1
-"""Version of ``run.json``. A new key does not change it; a new meaning of an old key does."""
+from tautochrone.run.upgrade import upgraded
 
 MEASURING, SEALED, RECOVERED = "measuring", "sealed", "recovered"
 STATES = (MEASURING, SEALED, RECOVERED)
@@ -188,33 +185,22 @@ class Manifest:
 
     @property
     def command(self) -> tuple[str, ...]:
-        """The words of the command that measured the run; empty if that is not known.
-
-        Runs of older versions have one string, in which a word with a space can't be told from two words.
-        """
-        stored = self.conditions.command or ()
-        return tuple(stored.split() if isinstance(stored, str) else stored)
+        """The words of the command that measured the run; empty if that is not known."""
+        return tuple(self.conditions.command or ())
 
     @property
     def typed(self) -> str:
         """The command that measured the run, as a shell takes it; empty if it is not known."""
-        stored = self.conditions.command
-        return stored if isinstance(stored, str) else shlex.join(self.command)
+        return shlex.join(self.command)
 
     def asked(self, option: str) -> str | None:
-        """The value of an option on the command line that measured the run; None if it was not there.
-
-        In the one string of an older run a value goes on until the next option.
-        """
+        """Return the value of an option of the command that measured the run; None: it was not given."""
         words = self.command
         for at, word in enumerate(words):
-            if word != option and not word.startswith(f"{option}="):
-                continue
-            value = [word.partition("=")[2]] if "=" in word else [*words[at + 1 : at + 2]]
-            if not isinstance(self.conditions.command, list):
-                rest = words[at + 1 + ("=" not in word) :]
-                value += takewhile(lambda one: not one.startswith("--"), rest)
-            return " ".join(value) if value else None
+            if word == option:
+                return words[at + 1] if at + 1 < len(words) else None
+            if word.startswith(f"{option}="):
+                return word.partition("=")[2]
         return None
 
     def to_json(self) -> str:
@@ -252,11 +238,7 @@ class Manifest:
             raise DamagedError(f"run.json can't be read: {error}") from error
         if not isinstance(content, dict) or "schema" not in content:
             raise DamagedError("run.json does not describe a run")
-        if content["schema"] != SCHEMA or isinstance(content["schema"], bool):
-            raise DamagedError(
-                f"run.json has schema {content['schema']}; this version reads {SCHEMA}",
-                "Read it with the version of tauto that wrote it.",
-            )
+        content = upgraded(content)
         if not isinstance(content.get("state"), str) or content["state"] not in STATES:
             raise DamagedError(f"run.json has an unknown state: {content.get('state')!r}")
         manifest = converted(content, cls, "run.json")
@@ -264,7 +246,8 @@ class Manifest:
         manifest.conditions.keep(content["conditions"])
         if manifest.footer is not None:
             manifest.footer.keep(content["footer"])
-        for event, told in zip(manifest.events, content.get("events") or (), strict=True):
+        events: Any = content.get("events") or ()
+        for event, told in zip(manifest.events, events, strict=True):
             event.keep(told)
         try:
             manifest._check()

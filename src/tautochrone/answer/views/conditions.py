@@ -15,8 +15,8 @@ from tautochrone.run.manifest import Manifest
 _NA = "N/A"
 _AS_IT_IS = "as it is"
 _KNOWN = {
-    "load", "event", "name", "asked", "cpus", "operations", "unit", "bytes", "elapsed_ns", "cpu_time_ns",
-    "threads", "keeps_cpus_busy", "least_operations",
+    "load", "event", "name", "asked", "options", "cpus", "operations", "unit", "bytes", "elapsed_ns",
+    "cpu_time_ns", "threads", "keeps_cpus_busy", "least_operations",
 }  # fmt: skip
 _RATE = "_bits_per_s"
 _SCALES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
