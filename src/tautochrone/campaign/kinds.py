@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tautochrone.measure.lab.matrix import MATRIX
+from tautochrone.experiments import EXPERIMENTS
 from tautochrone.run.conditions import PlanCell
-from tautochrone.target.middleware import FOOTPRINT, LATENCY, THROUGHPUT
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
@@ -77,15 +76,7 @@ class GridKind:
     order: str = ""
 
 
-KINDS = {
-    "tire-fast": "tautochrone.tire.fast_answer:KIND",
-    "tire-map": "tautochrone.tire.map_answer:KIND",
-    "tire-model": "tautochrone.tire.model_answer:KIND",
-    MATRIX: "tautochrone.virtual_lab.matrix_view:KIND",
-    THROUGHPUT: "tautochrone.middleware.offered:THROUGHPUT_KIND",
-    LATENCY: "tautochrone.middleware.offered:LATENCY_KIND",
-    FOOTPRINT: "tautochrone.middleware.offered:FOOTPRINT_KIND",
-}
+KINDS = {name: where for one in EXPERIMENTS.values() for name, where in one.grids.items()}
 """Where each kind is offered: a module, and the name in it."""
 
 

@@ -143,12 +143,13 @@ def _is_urgent(options: Options) -> bool:
 
 def _trial(policy: str, *, memory_lock: bool) -> tuple[Cell, ...]:
     """What both the first answer and all experiments begin with."""
+    from tautochrone.experiments import EXPERIMENTS
     from tautochrone.measure.first_answer import first_answer
 
     return tuple(
         cell
         for cell in first_answer(2, policy, memory_lock=memory_lock)
-        if cell.experiment in ("clock", "cyclic")
+        if EXPERIMENTS[cell.experiment].can_be_ordinary
     )
 
 

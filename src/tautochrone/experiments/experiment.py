@@ -83,6 +83,8 @@ class InSuite:
         quick: the options of `--quick`.
         instead: options that are added where it can't be measured otherwise; empty: there are none.
         ordinary: whether it can be measured with ordinary priority, too, where no other is permitted.
+        takes: options that name a run of the suite, each with the measure that this run must have.
+        prepare: makes the probe's options of those of the suite, on this CPU; None: they are prepared as any.
     """
 
     turn: int
@@ -91,11 +93,18 @@ class InSuite:
     quick: Options = field(default_factory=dict)
     instead: Options = field(default_factory=dict)
     ordinary: bool = False
+    takes: Mapping[str, str] = field(default_factory=dict)
+    prepare: Callable[[Options, int], Own] | None = None
 
 
 def _as_given(options: Given, _folder: Path) -> Own:
     """Most experiments: all options are the probe's."""
     return options, NOTHING_KNOWN, ""
+
+
+def _nothing(_options: Given) -> tuple[str, ...]:
+    """Most experiments: the title is all."""
+    return ()
 
 
 def _unknown(_options: Given, _source: str) -> Pace | None:
@@ -114,11 +123,12 @@ class Experiment:
         options: in the order of help, and of the words that the probe gets.
         measures: what it can measure, as the stream names it, the main measure first; and `MISSES`, where
             there are releases to be missed. Requirements are of these.
-        title: what these options measure, for people.
+        title: what these options measure, for people, in a word or two.
         length_s: how long measuring with these options takes.
         measured: which of the measures these options measure; None: all of them, always.
         pace: at which pace a source samples; None: its sources differ in that, or nobody knows. The source is
             the one that it is asked of; empty: all, and then the slowest decides.
+        particulars: what else its options say of it, for people, in parts.
         heading: what it is called above what presents it; empty: its name.
         presentation: what it shows beyond the general summary, as ``module:Class``; empty: nothing.
         prepare_own: makes the probe's options and conditions of all options; the folder is that of relative
@@ -130,6 +140,9 @@ class Experiment:
         needs: options without which there is nothing to measure.
         unused: options that the probe reads for every experiment, and that mean nothing to this one.
         has_verb: whether it is measured by ``tauto probe NAME``.
+        verb: what that does beside measuring, as ``module:function``; empty: nothing.
+        grids: grids over its options, each by its kind: where it is offered, as ``module:name``.
+        place: where it stands among those that people are told of.
         suite: its part in ``tauto probe all``; None: it has none.
     """
 
@@ -142,6 +155,7 @@ class Experiment:
     length_s: Callable[[Given], float]
     measured: Callable[[Given], tuple[str, ...]] | None = None
     pace: Callable[[Given, str], Pace | None] = _unknown
+    particulars: Callable[[Given], tuple[str, ...]] = _nothing
     heading: str = ""
     presentation: str = ""
     prepare_own: Callable[[Given, Path], Own] = _as_given
@@ -151,12 +165,20 @@ class Experiment:
     needs: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     has_verb: bool = True
+    verb: str = ""
+    grids: Mapping[str, str] = field(default_factory=dict)
+    place: int = 100
     suite: InSuite | None = None
 
     @cached_property
     def table(self) -> Mapping[str, Option]:
         """All its options by name."""
         return {one.name: one for one in self.options}
+
+    @property
+    def can_be_ordinary(self) -> bool:
+        """Whether it can be measured without real-time priority, as far as anybody says so."""
+        return "policy" not in self.table or (self.suite is not None and self.suite.ordinary)
 
     @cached_property
     def known(self) -> tuple[str, ...]:
@@ -169,7 +191,8 @@ class Experiment:
 
     def title_of(self, options: Options) -> str:
         """Return what these options measure, for people."""
-        return self.title(self.given(options))
+        given = self.given(options)
+        return ", ".join(filter(None, (self.title(given), *self.particulars(given))))
 
     def expected_s(self, options: Options) -> float:
         """Return how long measuring with these options takes.
@@ -217,7 +240,7 @@ class Experiment:
             title: what it is; empty: by its options.
         """
         own = self.given(given)
-        return Prepared(own, title or self.title(own), self.expected_s(own), conditions)
+        return Prepared(own, title or self.title_of(own), self.expected_s(own), conditions)
 
 
 _OPTION = re.compile(r"--([a-z][a-z-]*)")

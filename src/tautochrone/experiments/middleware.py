@@ -1,6 +1,6 @@
 """The experiments about middleware: what they are called, how long they take, where their server runs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
@@ -87,9 +87,9 @@ def ends_run_on(levels_below: int = 0, levels: str = "") -> RunsOn:
     return RunsOn(CPUS.name, usual=1, most=2, levels_below=levels_below, levels=levels)
 
 
-def middleware_title(what: str, options: Given, more: Sequence[str] = ()) -> str:
-    """Return what is measured, and behind the first comma of which transport and where."""
-    return ", ".join(filter(None, (what, options.text(TRANSPORT), *_where(options), *more)))
+def middleware_particulars(options: Given) -> tuple[str, ...]:
+    """Return of which transport it is measured, and where."""
+    return options.text(TRANSPORT), *_where(options)
 
 
 def _where(options: Options) -> tuple[str, ...]:
@@ -149,11 +149,13 @@ def _lengths(options: Options) -> list[int]:
     return found or [4**power for power in range(_LENGTHS)]
 
 
-def prepare_middleware(given: Given, _folder: Path, *, title: Callable[[Given], str]) -> Own:
+def prepare_middleware(
+    given: Given, _folder: Path, *, title: str, particulars: Callable[[Given], tuple[str, ...]]
+) -> Own:
     """Where the server runs is kept with the run, for whoever starts it; the rest is the probe's.
 
     Args:
-        title: what is measured, of all options.
+        title, particulars: of the experiment.
 
     Raises:
         UsageError: there is no transport, or none of this name; the server's machine can't be, or there are
@@ -179,7 +181,8 @@ def prepare_middleware(given: Given, _folder: Path, *, title: Callable[[Given], 
     see_server(str(where), options.get(SERVER_CPUS))
     rest = {name: value for name, value in options.items() if name not in OF_SERVER}
     place = ServerPlace(str(where), text(options, SERVER_ADDRESS), text(options, SERVER_CPUS))
-    return rest, CellConditions(place), title(given.having(options))
+    whole = ", ".join(filter(None, (title, *particulars(given.having(options)))))
+    return rest, CellConditions(place), whole
 
 
 def see_transport(name: object) -> None:

@@ -7,7 +7,7 @@ from tautochrone.experiments.experiment import Own
 from tautochrone.experiments.tasks import TASKS, tasks_option
 from tautochrone.experiments.taskset_run import as_condition
 from tautochrone.schedulability.analysis import analyse
-from tautochrone.schedulability.taskset import TaskSet
+from tautochrone.schedulability.taskset import Task, TaskSet
 
 
 def of_task_set(task_set: TaskSet, options: Options) -> Own:
@@ -49,3 +49,19 @@ def _overrun_of(task_set: TaskSet) -> str | None:
     """A deadline past the period allows the next release to come while a job is busy: it has to wait then."""
     later = any(task.deadline_ns > task.period_ns for task in task_set.tasks)
     return "replay" if later and task_set.policy == "fixed" else None
+
+
+_MS = 1_000_000
+
+
+def delgado_set(cpu: int) -> TaskSet:
+    """The task set of Delgado and Choi (2020), table 6, on this CPU."""
+    tasks = tuple(
+        Task(name, period_ms * _MS, period_ms * _MS, execution_ms * _MS, priority, cpu)
+        for name, period_ms, execution_ms, priority in (
+            ("tau1", 10, 3, 99),
+            ("tau2", 20, 5, 80),
+            ("tau3", 40, 10, 50),
+        )
+    )
+    return TaskSet(tasks, "fixed", title="Delgado and Choi (2020), table 6")

@@ -16,13 +16,10 @@ from tautochrone.answer.warnings import endings
 from tautochrone.base.words import plural
 from tautochrone.experiments import EXPERIMENTS, Experiment, Options, Prepared
 from tautochrone.experiments.experiment import InSuite
-from tautochrone.experiments.taskset_options import of_task_set
-from tautochrone.judge.rhealstone import INTERRUPT_MEASURE
 from tautochrone.judge.verdict import Verdict
 from tautochrone.machine.deployment import Deployment
 from tautochrone.measure.cell import IDLE, Cell, Load
 from tautochrone.run.folder import StoredRun
-from tautochrone.schedulability.taskset import Task, TaskSet
 
 # Runs of several experiments as a document: what presents each, then what was not measured.
 
@@ -64,22 +61,6 @@ def _blocks(run: StoredRun) -> Iterator[Block]:
         yield source_table(measured.series, run.manifest.books, absent, short=True)
 
 
-_MS = 1_000_000
-
-
-def delgado_set(cpu: int) -> TaskSet:
-    """The task set of Delgado and Choi (2020), table 6, on this CPU."""
-    tasks = tuple(
-        Task(name, period_ms * _MS, period_ms * _MS, execution_ms * _MS, priority, cpu)
-        for name, period_ms, execution_ms, priority in (
-            ("tau1", 10, 3, 99),
-            ("tau2", 20, 5, 80),
-            ("tau3", 40, 10, 50),
-        )
-    )
-    return TaskSet(tasks, "fixed", title="Delgado and Choi (2020), table 6")
-
-
 def suite(
     quick: bool,
     load: Load = IDLE,
@@ -108,10 +89,8 @@ def suite(
         options = {**(part.quick if quick else part.whole), **more, **pageable}
         if part.ordinary and policy != "fifo":
             options["policy"] = policy
-        if one.name == "taskset":
-            found = one.ready(*of_task_set(delgado_set(min(cpus)), options))
-        else:
-            found = one.prepare(options, Path())
+        own = part.prepare
+        found = one.ready(*own(options, min(cpus))) if own else one.prepare(options, Path())
         return Cell(
             experiment=one.name,
             options=found.options,
@@ -137,11 +116,14 @@ def _expected_s(found: Prepared, cpus: int) -> float:
     return found.expected_s / 2 if halved else found.expected_s
 
 
-def with_interrupts(cell: Cell, runs: Sequence[StoredRun]) -> Cell:
-    """Rhealstone with the interrupt latency that was measured before, if it was, as `--interrupt` has it."""
-    known = [run for run in runs if INTERRUPT_MEASURE in run.measures and run.count(INTERRUPT_MEASURE)]
-    if cell.experiment != "rhealstone" or not known:
+def with_earlier_runs(cell: Cell, runs: Sequence[StoredRun]) -> Cell:
+    """Return the cell with the runs that were measured before it, where its experiment takes such runs."""
+    part = EXPERIMENTS[cell.experiment].suite
+    wanted = part.takes if part is not None else {}
+    found: list[str] = []
+    for option, measure in wanted.items():
+        known = [run.id for run in runs if measure in run.measures and run.count(measure)]
+        found += [f"--{option}", known[-1]] if known else []
+    if not found:
         return cell
-    return replace(
-        cell, command=("tauto", "probe", "rhealstone", "--interrupt", known[-1].id, *cell.options.words)
-    )
+    return replace(cell, command=("tauto", "probe", cell.experiment, *found, *cell.options.words))

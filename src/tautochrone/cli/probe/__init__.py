@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tautochrone.cli.group import group
@@ -28,13 +29,13 @@ def _verb(experiment: Experiment) -> Callable[..., None]:
     from tautochrone.command.verbs import OF_PROBE, verb_of
 
     def do(typed: Typed) -> None:
-        from tautochrone.cli.probe.particular import PARTICULAR
         from tautochrone.command.probe import AskedExperiment, measure
 
         asked = AskedExperiment(
             experiment, typed.options, typed.title, typed.beside, typed.store, typed.as_json
         )
-        PARTICULAR.get(experiment.name, measure)(asked)
+        module, _, own = experiment.verb.partition(":")
+        (getattr(import_module(module), own) if module else measure)(asked)
 
     do.__doc__ = experiment.help
     return verb_of([one for one in experiment.options if one.in_verb], OF_PROBE, do)

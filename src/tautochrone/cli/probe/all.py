@@ -38,7 +38,7 @@ def verb(
     from tautochrone.answer.console import make_console
     from tautochrone.answer.render.terminal import show
     from tautochrone.command.batch import introduce, run_batch
-    from tautochrone.first.suite import document, with_interrupts
+    from tautochrone.first.suite import document, with_earlier_runs
     from tautochrone.machine.audit import audit_facts
     from tautochrone.machine.facts import gather
     from tautochrone.run.facts import Facts
@@ -56,7 +56,7 @@ def verb(
             place,
             target,
             facts,
-            adapt=with_interrupts,
+            adapt=with_earlier_runs,
         )
     if batch.runs:
         from tautochrone.judge.loops import judge_runs

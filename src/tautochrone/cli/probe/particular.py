@@ -15,14 +15,12 @@ from tautochrone.command.probe import AskedExperiment, measure
 from tautochrone.command.told import see_that_it_can_be_written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from tautochrone.run.folder import StoredRun
 
 _BOTH = "both"
 
 
-def _interrupt(asked: AskedExperiment) -> None:
+def interrupt(asked: AskedExperiment) -> None:
     """With `--load both` two runs, shown side by side; with `--bins` their counts as CSV."""
     loads = _several_loads(asked.beside.load)
     bins = Path(str(asked.options["bins"])) if "bins" in asked.options else None
@@ -102,7 +100,7 @@ def _write_bins(runs: list[StoredRun], out: Path) -> None:
     print(f"Counts in the paper's bins: {out}", file=sys.stderr)
 
 
-def _rhealstone(asked: AskedExperiment) -> None:
+def rhealstone(asked: AskedExperiment) -> None:
     """Weights and interrupt latency are read again from the stored command, whenever the run is shown.
 
     Raises:
@@ -134,7 +132,7 @@ def _see_run(interrupt: str, store: Path | None) -> None:
         )
 
 
-def _taskset(asked: AskedExperiment) -> None:
+def taskset(asked: AskedExperiment) -> None:
     """Say before measuring what the analysis says, where that is not the best."""
     from tautochrone.analyse.page import headline
     from tautochrone.schedulability.analysis import analyse
@@ -144,11 +142,3 @@ def _taskset(asked: AskedExperiment) -> None:
     if not analysis.schedulable:
         typer.echo(f"By analysis: {headline(analysis)}", err=True)
     measure(asked)
-
-
-PARTICULAR: Mapping[str, Callable[[AskedExperiment], None]] = {
-    "interrupt": _interrupt,
-    "rhealstone": _rhealstone,
-    "taskset": _taskset,
-}
-"""By experiment; all others are measured, and that is all."""

@@ -9,33 +9,13 @@ from pkgutil import iter_modules
 
 from tautochrone.experiments.experiment import Experiment
 
-_FIRST = (
-    "cyclic",
-    "clock",
-    "switch",
-    "rhealstone",
-    "inversion",
-    "period",
-    "response",
-    "interrupt",
-    "timerlat",
-    "kernel",
-    "taskset",
-    "tire",
-    "middleware-throughput",
-    "middleware-latency",
-    "middleware-footprint",
-)
-"""In the order in which people are told of them; others follow."""
-
 
 def found() -> dict[str, Experiment]:
     """Return the entries of all files that lie here, by name, in their order."""
     entries: list[Experiment] = [
         import_module(f"{__name__}.{module.name}").EXPERIMENT for module in iter_modules(__path__)
     ]
-    place = {name: at for at, name in enumerate(_FIRST)}
-    entries.sort(key=lambda one: (place.get(one.name, len(_FIRST)), one.name))
+    entries.sort(key=lambda one: (one.place, one.name))
     return {one.name: one for one in entries}
 
 

@@ -59,7 +59,7 @@ EXPERIMENT = Experiment(
         *CONDITIONS[1:],
     ),
     ("latency_ns", MISSES),
-    lambda options: f"scheduling latency, period {options.text('period')}",
+    lambda _: "scheduling latency",
     _length_s,
     pace=lambda options, _: paced(options, options.period_s("period")),
     prepare_own=_prepare,
@@ -69,4 +69,7 @@ EXPERIMENT = Experiment(
         2, "scheduling latency, 1 kHz", {"period": "1ms", "duration": "60s"},
         {"period": "1ms", "duration": "8s"}, ordinary=True,
     ),
+    grids={"lab-matrix": "tautochrone.virtual_lab.matrix_view:KIND"},
+    particulars=lambda options: (f"period {options.text('period')}",),
+    place=1,
 )  # fmt: skip

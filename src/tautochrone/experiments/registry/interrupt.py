@@ -57,4 +57,6 @@ EXPERIMENT = Experiment(
         4, "interrupt latency", {"rate": _SUITE_RATE_HZ, "duration": "60s"},
         {"rate": _SUITE_RATE_HZ, "duration": "8s"}, instead={"without-handler": True}, ordinary=True,
     ),
+    verb="tautochrone.cli.probe.particular:interrupt",
+    place=8,
 )  # fmt: skip

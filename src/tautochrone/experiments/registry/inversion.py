@@ -46,4 +46,5 @@ EXPERIMENT = Experiment(
     runs_on=RunsOn("cpus", usual=1, most=2, levels_below=2),
     unused=("record",),
     suite=InSuite(6, "priority inversion", {"count": 10}, {"count": 3}),
+    place=5,
 )

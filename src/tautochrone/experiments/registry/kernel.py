@@ -131,4 +131,5 @@ EXPERIMENT = Experiment(
     prepare_own=_prepare,
     runs_on=RunsOn("cpus", usual=2, most=2, levels_below=1),
     unused=("record",),
+    place=10,
 )

@@ -12,17 +12,14 @@ from tautochrone.experiments.middleware import (
     TRANSPORT_OPTION,
     ends_run_on,
     footprint_s,
-    middleware_title,
+    middleware_particulars,
     prepare_middleware,
 )
-from tautochrone.experiments.option import Given, Option
+from tautochrone.experiments.option import Option
 from tautochrone.experiments.usual import RECORD
 from tautochrone.target.middleware import FOOTPRINT, TRANSPORT
 
-
-def _title(options: Given) -> str:
-    return middleware_title("middleware footprint", options)
-
+_TITLE = "middleware footprint"
 
 EXPERIMENT = Experiment(
     FOOTPRINT,
@@ -38,14 +35,17 @@ EXPERIMENT = Experiment(
         *END_OPTIONS,
     ),
     ("call_ns",),
-    _title,
+    lambda _: _TITLE,
     footprint_s,
     heading="Middleware: memory",
     presentation="tautochrone.middleware.offered:MiddlewareFootprintPresentation",
-    prepare_own=partial(prepare_middleware, title=_title),
+    prepare_own=partial(prepare_middleware, title=_TITLE, particulars=middleware_particulars),
     contradicting=CONTRADICTING,
     runs_on=ends_run_on(levels_below=-1, levels="servants"),
     size="servants",
     needs=(TRANSPORT,),
     has_verb=False,
+    grids={FOOTPRINT: "tautochrone.middleware.offered:FOOTPRINT_KIND"},
+    particulars=middleware_particulars,
+    place=15,
 )

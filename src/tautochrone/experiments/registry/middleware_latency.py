@@ -16,22 +16,21 @@ from tautochrone.experiments.middleware import (
     TRANSPORT_OPTION,
     ends_run_on,
     latency_s,
-    middleware_title,
+    middleware_particulars,
     prepare_middleware,
 )
 from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.usual import OVERRUN, WARMUP
 from tautochrone.target.middleware import LATENCY, PHASES, TOGETHER, TRANSPORT
 
+_TITLE = "middleware latency"
 _PARTS = ("request_ns", "reply_ns")
 
 
-def _title(options: Given) -> str:
+def _particulars(options: Given) -> tuple[str, ...]:
     low = f"{options.count('clients')} lower clients" if "clients" in options else ""
     phase = options.text(PHASE)
-    return middleware_title(
-        "middleware latency", options, (low, f"phase {phase}" if phase != TOGETHER else "")
-    )
+    return *middleware_particulars(options), low, f"phase {phase}" if phase != TOGETHER else ""
 
 
 def _measured(options: Given) -> tuple[str, ...]:
@@ -75,17 +74,20 @@ EXPERIMENT = Experiment(
         *END_OPTIONS,
     ),
     ("round_trip_ns", "response_ns", "latency_ns", *_PARTS, MISSES),
-    _title,
+    lambda _: _TITLE,
     latency_s,
     measured=_measured,
     pace=_pace,
     heading="Middleware: latency and jitter",
     presentation="tautochrone.middleware.offered:MiddlewareLatencyPresentation",
-    prepare_own=partial(prepare_middleware, title=_title),
+    prepare_own=partial(prepare_middleware, title=_TITLE, particulars=_particulars),
     contradicting=CONTRADICTING,
     runs_on=ends_run_on(levels="clients"),
     size="clients",
     needs=(TRANSPORT,),
     unused=("record",),
     has_verb=False,
+    grids={LATENCY: "tautochrone.middleware.offered:LATENCY_KIND"},
+    particulars=_particulars,
+    place=14,
 )

@@ -11,19 +11,16 @@ from tautochrone.experiments.middleware import (
     SERVER_OPTIONS,
     TRANSPORT_OPTION,
     ends_run_on,
-    middleware_title,
+    middleware_particulars,
     prepare_middleware,
     throughput_s,
 )
-from tautochrone.experiments.option import Given, Option
+from tautochrone.experiments.option import Option
 from tautochrone.experiments.usual import COUNT as SAMPLES
 from tautochrone.experiments.usual import RECORD, WARMUP
 from tautochrone.target.middleware import THROUGHPUT, TRANSPORT
 
-
-def _title(options: Given) -> str:
-    return middleware_title("middleware throughput", options)
-
+_TITLE = "middleware throughput"
 
 EXPERIMENT = Experiment(
     THROUGHPUT,
@@ -48,13 +45,16 @@ EXPERIMENT = Experiment(
         *END_OPTIONS,
     ),
     ("call_ns",),
-    _title,
+    lambda _: _TITLE,
     throughput_s,
     heading="Middleware: operations per second",
     presentation="tautochrone.middleware.offered:MiddlewareThroughputPresentation",
-    prepare_own=partial(prepare_middleware, title=_title),
+    prepare_own=partial(prepare_middleware, title=_TITLE, particulars=middleware_particulars),
     contradicting=CONTRADICTING,
     runs_on=ends_run_on(),
     needs=(TRANSPORT,),
     has_verb=False,
+    grids={THROUGHPUT: "tautochrone.middleware.offered:THROUGHPUT_KIND"},
+    particulars=middleware_particulars,
+    place=13,
 )

@@ -31,4 +31,5 @@ EXPERIMENT = Experiment(
     runs_on=RunsOn("cpu", usual=1, most=1),
     unused=("record",),
     suite=InSuite(7, "error of the period", ordinary=True),
+    place=6,
 )

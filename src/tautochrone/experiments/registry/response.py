@@ -20,9 +20,9 @@ def _length_s(options: Given) -> float:
     return rows * places * exchanges * max(options.period_s("period"), _BACK_TO_BACK_S)
 
 
-def _title(options: Given) -> str:
+def _particulars(options: Given) -> tuple[str, ...]:
     back_to_back = options.period_s("period") == 0
-    return f"response time, {'back to back' if back_to_back else 'period ' + options.text('period')}"
+    return ("back to back" if back_to_back else f"period {options.text('period')}",)
 
 
 def _measured(options: Given) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ EXPERIMENT = Experiment(
         *CONDITIONS,
     ),
     RESPONSE,
-    _title,
+    lambda _: "response time",
     _length_s,
     measured=_measured,
     heading="Response time",
@@ -63,4 +63,6 @@ EXPERIMENT = Experiment(
     runs_on=RunsOn("cpus", usual=2, most=2, levels_below=1),
     unused=("record",),
     suite=InSuite(8, "response time", {"repetitions": 50, "warmup": 10}, {"repetitions": 5, "warmup": 2}),
+    particulars=_particulars,
+    place=7,
 )

@@ -44,5 +44,9 @@ EXPERIMENT = Experiment(
     heading="Rhealstone",
     presentation="tautochrone.answer.experiments.rhealstone:RhealstonePresentation",
     runs_on=RunsOn("cpus", usual=2, most=2, levels_below=2),
-    suite=InSuite(5, "Rhealstone", {"count": 10_000}, {"count": 2_000}),
+    suite=InSuite(
+        5, "Rhealstone", {"count": 10_000}, {"count": 2_000}, takes={"interrupt": "interrupt_latency_ns"},
+    ),
+    verb="tautochrone.cli.probe.particular:rhealstone",
+    place=4,
 )  # fmt: skip

@@ -30,4 +30,5 @@ EXPERIMENT = Experiment(
     presentation="tautochrone.answer.experiments.switch:SwitchPresentation",
     runs_on=RunsOn("cpus", usual=2, most=2, levels_below=1),
     suite=InSuite(3, "context switch", {"count": 10_000}, {"count": 2_000}),
+    place=3,
 )  # fmt: skip

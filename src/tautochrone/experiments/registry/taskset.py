@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.options import Options
 from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, Own
 from tautochrone.experiments.option import Given, Option, but
 from tautochrone.experiments.tasks import TASKS
@@ -26,6 +27,12 @@ def _prepare(options: Given, folder: Path) -> Own:
     path = folder / str(options[TASKS])
     given, conditions, title = of_task_set(read(path), options)
     return given, conditions, title or path.stem
+
+
+def _of_delgado(options: Options, cpu: int) -> Own:
+    from tautochrone.experiments.taskset_options import delgado_set, of_task_set
+
+    return of_task_set(delgado_set(cpu), options)
 
 
 EXPERIMENT = Experiment(
@@ -77,5 +84,14 @@ EXPERIMENT = Experiment(
     presentation="tautochrone.answer.experiments.taskset:TasksetPresentation",
     prepare_own=_prepare,
     unused=("record",),
-    suite=InSuite(9, "task set of delgado2020", {"duration": "30s"}, {"duration": "5s"}, ordinary=True),
+    suite=InSuite(
+        9,
+        "task set of delgado2020",
+        {"duration": "30s"},
+        {"duration": "5s"},
+        ordinary=True,
+        prepare=_of_delgado,
+    ),
+    verb="tautochrone.cli.probe.particular:taskset",
+    place=11,
 )

@@ -44,7 +44,7 @@ EXPERIMENT = Experiment(
         NO_MEMORY_LOCK,
     ),
     INTERRUPT,
-    lambda _: "interrupt and preemption latency, the kernel's timerlat",
+    lambda _: "interrupt and preemption latency",
     timer_s,
     pace=timer_pace,
     heading="Interrupt and preemption latency of a kernel thread",
@@ -53,4 +53,6 @@ EXPERIMENT = Experiment(
     contradicting=TIMER_CONTRADICTING,
     runs_on=RunsOn("cpus", usual=1),
     unused=("record",),
+    particulars=lambda _: ("the kernel's timerlat",),
+    place=9,
 )

@@ -16,13 +16,12 @@ def _is_real_fast(options: Given) -> bool:
     return options.text("pace") == _REAL_FAST
 
 
-def _title(options: Given) -> str:
-    """At which pace, and behind the first comma what is computed."""
+def _particulars(options: Given) -> tuple[str, ...]:
+    """Return what is computed."""
     threads = options.text("threads")
     team = "1 thread" if threads == "1" else said(threads)
-    rhythm = "" if _is_real_fast(options) else f", each {options.text('step')}"
-    masses = f"{options.count('nodes'):,} masses"
-    return f"{options.text('pace')} tire, {masses}, {options.text('solver')}, {team}{rhythm}"
+    rhythm = "" if _is_real_fast(options) else f"each {options.text('step')}"
+    return f"{options.count('nodes'):,} masses", options.text("solver"), team, rhythm
 
 
 def _length_s(options: Given) -> float:
@@ -92,7 +91,7 @@ EXPERIMENT = Experiment(
         *CONDITIONS,
     ),
     ("response_ns", "dispatch_ns", "step_ns", "elapsed_ns", MISSES),
-    _title,
+    lambda options: f"{options.text('pace')} tire",
     _length_s,
     measured=_measured,
     pace=_pace,
@@ -102,4 +101,11 @@ EXPERIMENT = Experiment(
     runs_on=RunsOn("cpus", usual=1, threads="threads"),
     size="nodes",
     unused=("record",),
+    grids={
+        "tire-fast": "tautochrone.tire.fast_answer:KIND",
+        "tire-map": "tautochrone.tire.map_answer:KIND",
+        "tire-model": "tautochrone.tire.model_answer:KIND",
+    },
+    particulars=_particulars,
+    place=12,
 )

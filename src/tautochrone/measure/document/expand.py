@@ -244,8 +244,8 @@ def _with_team(
 def _heading(entry: ExperimentEntry, options: Options, varying: Sequence[str]) -> str:
     """Its usual title, without what is expanded, which is said behind it."""
     fixed = {name: value for name, value in options.items() if name not in varying}
-    title = EXPERIMENTS[entry.name].title_of(fixed)
-    return title.partition(",")[0] if varying else title
+    experiment = EXPERIMENTS[entry.name]
+    return experiment.title(experiment.given(fixed)) if varying else experiment.title_of(fixed)
 
 
 def _said(name: str, value: Value) -> str:
