@@ -1,6 +1,8 @@
 """An experiment is one file in the registry: its verb, keys in plans and requirements follow from it."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +11,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from real import a_cpu, policy_options
+from real import PATIENCE_S, a_cpu, policy_options, skip_or_fail
 from tautochrone.answer.experiments import presentation_of, title_of
 from tautochrone.cli.app import app
 from tautochrone.experiments import EXPERIMENTS, registry
@@ -17,7 +19,6 @@ from tautochrone.measure.document.document import parse
 from tautochrone.measure.document.expand import expand
 from tautochrone.measure.document.require import requirements
 from tautochrone.run.store import Store
-from tautochrone.target.local import find_probe
 from where import ROOT
 
 ENTRY = """
@@ -28,7 +29,7 @@ from tautochrone.experiments.usual import CONDITIONS, paced
 EXPERIMENT = Experiment(
     "hum",
     "How even a hum is.",
-    "A hum: the thread of `cyclic` under another name.",
+    "A hum: a thread that wakes in time.",
     (
         Option("period", "period", "Time between two hums.", "2ms"),
         Option("count", "count", "Hums of the run.", "100"),
@@ -37,9 +38,10 @@ EXPERIMENT = Experiment(
         *CONDITIONS,
     ),
     ("latency_ns", MISSES),
-    lambda options: f"hum, {options.text('period')}",
+    lambda _: "hum",
     lambda options: options.count("count") * options.period_s("period"),
     pace=lambda options, _: paced(options, options.period_s("period")),
+    particulars=lambda options: (options.text("period"),),
     heading="The hum",
     runs_on=RunsOn("cpus"),
 )
@@ -59,19 +61,53 @@ period = ["1ms", "2ms"]
 WORDS = ("--count", "50", "--period", "1ms")
 
 
+@pytest.fixture(scope="module")
+def probe_that_hums(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A probe with one more experiment: its file, its line in the table and its line in the build."""
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    if not all(shutil.which(tool, path=path) for tool in ("meson", "ninja", "cc")):
+        skip_or_fail("there is no meson, no ninja or no C compiler")
+    tree = tmp_path_factory.mktemp("hum") / "tree"
+    tree.mkdir()
+    for name in ("kmod", "probe"):
+        shutil.copytree(ROOT / name, tree / name)
+    for name in ("LICENSE", "meson.build", "meson.options"):
+        shutil.copy(ROOT / name, tree)
+    probe = tree / "probe"
+    cyclic = (probe / "experiment" / "cyclic.c").read_text()
+    (probe / "experiment" / "hum.c").write_text(
+        cyclic.replace("experiment_cyclic", "experiment_hum").replace('"cyclic"', '"hum"')
+    )
+    for name, line, more in (
+        ("main.c", '    {"cyclic", ', '    {"hum", "how even a hum is", experiment_hum},\n'),
+        ("experiment/experiment.h", "int experiment_cyclic(", "int experiment_hum(int argc, char **argv);\n"),
+        ("meson.build", "  'experiment/cyclic.c',", "  'experiment/hum.c',\n"),
+    ):
+        text = (probe / name).read_text()
+        assert line in text
+        (probe / name).write_text(text.replace(line, more + line, 1))
+    options = ("-Dlab=false", "-Dmiddleware=none", "-Dprobe_tests=disabled", "--buildtype=plain")
+    for command in (("meson", "setup", "built", *options), ("meson", "compile", "-C", "built")):
+        subprocess.run(
+            command,
+            cwd=tree,
+            env=os.environ | {"PATH": path},
+            stdout=subprocess.DEVNULL,
+            timeout=PATIENCE_S,
+            check=True,
+        )
+    return tree / "built" / "probe" / "tauto-probe"
+
+
 @pytest.fixture
-def hum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def hum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, probe_that_hums: Path) -> None:
     """The entry's file in the registry, and a probe that has the experiment."""
     folder = tmp_path / "registry"
     folder.mkdir()
     (folder / "hum.py").write_text(ENTRY)
     monkeypatch.setattr(registry, "__path__", [*registry.__path__, str(folder)])
     monkeypatch.setitem(EXPERIMENTS, "hum", registry.found()["hum"])
-    program = tmp_path / "tauto-probe"
-    real = find_probe().resolve()
-    program.write_text(f'#!/bin/sh\n[ "$1" != hum ] || {{ shift; set -- cyclic "$@"; }}\nexec {real} "$@"\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("TAUTO_PROBE", str(program))
+    monkeypatch.setenv("TAUTO_PROBE", str(probe_that_hums))
 
 
 def tauto(*arguments: str, codes: tuple[int, ...] = (0,)) -> str:
@@ -85,7 +121,7 @@ def tauto(*arguments: str, codes: tuple[int, ...] = (0,)) -> str:
 def test_a_made_up_experiment_has_a_verb_with_help_and_completion() -> None:
     assert "How even a hum is." in tauto("probe", "--help")
     said = " ".join(tauto("probe", "hum", "--help").split())
-    assert "the thread of `cyclic` under another name" in said
+    assert "a thread that wakes in time" in said
     assert "--period TIME Time between two hums. [2ms]" in said
     assert "--overrun skip|replay What becomes of missed hums. [skip]" in said
     assert "--deployment NAME|FILE" in said
@@ -104,6 +140,7 @@ def test_a_made_up_experiment_is_measured_by_its_verb(tmp_path: Path) -> None:
     told = json.loads(tauto("probe", "hum", *WORDS, *place))
     (run,) = Store(store).runs()
     assert told["title"] == run.manifest.title == "hum, 1ms, idle"
+    assert run.manifest.experiment == run.manifest.header.experiment == "hum"
     assert [book.released for book in run.manifest.books] == [50]
 
 
