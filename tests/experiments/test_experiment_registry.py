@@ -11,7 +11,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from real import PATIENCE_S, a_cpu, policy_options, skip_or_fail
+from real import a_cpu, policy_options, skip_or_fail
 from tautochrone.answer.experiments import presentation_of, title_of
 from tautochrone.cli.app import app
 from tautochrone.experiments import EXPERIMENTS, registry
@@ -87,15 +87,10 @@ def probe_that_hums(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert line in text
         (probe / name).write_text(text.replace(line, more + line, 1))
     options = ("-Dlab=false", "-Dmiddleware=none", "-Dprobe_tests=disabled", "--buildtype=plain")
+    within = os.environ | {"PATH": path}
     for command in (("meson", "setup", "built", *options), ("meson", "compile", "-C", "built")):
-        subprocess.run(
-            command,
-            cwd=tree,
-            env=os.environ | {"PATH": path},
-            stdout=subprocess.DEVNULL,
-            timeout=PATIENCE_S,
-            check=True,
-        )
+        done = subprocess.run(command, cwd=tree, env=within, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
     return tree / "built" / "probe" / "tauto-probe"
 
 

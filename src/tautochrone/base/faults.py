@@ -34,13 +34,13 @@ class Fault:
 
     @property
     def notice(self) -> str:
-        """What stands in the place of the part."""
+        """Return what stands in the place of the part."""
         where = f"is kept in {self.file}" if self.file else f"could not be saved: {self.why_not}"
         return f"This part could not be made: {self.part} ({self.error}). The fault is tauto's; it {where}."
 
     @property
     def request(self) -> str:
-        """What a person is asked to do about it."""
+        """Return what a person is asked to do about it."""
         what = f", so this part was not made: {self.part}" if self.part else ""
         where = (
             f"with the file {self.file}"
@@ -67,7 +67,7 @@ class Later(Generic[_Made_co]):
         self._error: Exception | None = None
 
     def get(self) -> _Made_co:
-        """The part."""
+        """Return the part."""
         if self._make is not None:
             make, self._make = self._make, None
             try:
@@ -80,7 +80,7 @@ class Later(Generic[_Made_co]):
 
 
 def now(part: _Part | Later[_Part]) -> _Part:
-    """The part itself, made if it was not yet."""
+    """Return the part itself, made if it was not yet."""
     return part.get() if isinstance(part, Later) else part
 
 
@@ -125,7 +125,7 @@ def keep(error: Exception, part: str = "") -> Fault:
 
 
 def kept() -> tuple[Fault, ...]:
-    """The faults of this command so far."""
+    """Return the faults of this command so far."""
     return tuple(_kept)
 
 

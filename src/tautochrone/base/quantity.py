@@ -173,5 +173,5 @@ def plain(number: Fraction | int) -> str:
 
 
 def told(text: str) -> str:
-    """The text in quotes; of a very long one its beginning."""
+    """Return the text in quotes; of a very long one its beginning."""
     return f"'{text}'" if len(text) <= 80 else f"'{text[:60]}…'"

@@ -30,7 +30,7 @@ _OPEN_ALREADY = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
 def is_file(path: Path, most: int | None = None) -> bool:
-    """Whether there is a file that can be seen from here, of at most so many bytes."""
+    """Return whether there is a file that can be seen from here, of at most so many bytes."""
     try:
         found = path.stat()
     except (OSError, ValueError):

@@ -88,7 +88,7 @@ class FrameReader:
 
     @property
     def pending_bytes(self) -> int:
-        """How many bytes of a frame that is not whole yet are held."""
+        """Return how many bytes of a frame that is not whole yet are held."""
         return len(self._pending)
 
     def feed(self, data: bytes | memoryview) -> list[Frame]:
@@ -136,13 +136,13 @@ class FrameReader:
         return data
 
     def _pending_frame_bytes(self) -> int:
-        """How long the pending frame is, as far as its first bytes tell."""
+        """Return how long the pending frame is, as far as its first bytes tell."""
         if len(self._pending) < FRAME_HEAD_BYTES:
             return FRAME_HEAD_BYTES
         return FRAME_HEAD_BYTES + self._checked_head(bytes(self._pending[:FRAME_HEAD_BYTES])).length
 
     def _whole_frame(self, data: memoryview) -> Frame | None:
-        """The frame at the beginning of ``data``, checked; None if it is not whole yet."""
+        """Return the frame at the beginning of ``data``, checked; None if it is not whole yet."""
         if self.ended and data:
             raise _BadFrameError("bytes follow the footer")
         if len(data) < FRAME_HEAD_BYTES:
@@ -193,7 +193,7 @@ def read_file(path: Path, reader: FrameReader) -> Iterator[Frame]:
 
 
 def json_payload(frame: Frame) -> dict[str, object]:
-    """The JSON object in a header, event or footer frame.
+    """Return the JSON object in a header, event or footer frame.
 
     Raises:
         DamagedError: the payload is not one JSON object.
@@ -211,7 +211,7 @@ def json_payload(frame: Frame) -> dict[str, object]:
 
 
 def rows(frame: Frame, dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
-    """The rows of a frame, shape (n,), without copying.
+    """Return the rows of a frame, shape (n,), without copying.
 
     Raises:
         DamagedError: the payload is not a whole number of rows.

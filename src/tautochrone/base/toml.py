@@ -41,7 +41,7 @@ class _Token:
 
 
 def line_of(text: str, path: Path) -> int | None:
-    """The line, from 1, on which the thing at this path begins.
+    """Return the line, from 1, on which the thing at this path begins.
 
     Of a thing written in several parts, such as a table, it is the first part.
 
@@ -56,7 +56,7 @@ def line_of(text: str, path: Path) -> int | None:
 
 
 def lines_of(text: str) -> dict[Path, int]:
-    """The lines, from 1, of everything in the text; empty if it is no valid TOML."""
+    """Return the lines, from 1, of everything in the text; empty if it is no valid TOML."""
     try:
         toml_of(text)
         return _Scanner(text).scan()
@@ -65,7 +65,7 @@ def lines_of(text: str) -> dict[Path, int]:
 
 
 def toml_of(text: str) -> Table:
-    """The tables of a TOML text.
+    """Return the tables of a TOML text.
 
     Raises:
         ValueError: it is not TOML, nests too deeply, or has a number of thousands of digits; it says which.
@@ -231,7 +231,7 @@ class _Scanner:
         self._value(path)
 
     def _enter(self, path: Path, names: list[str], line: int) -> Path:
-        """The path of what these names lead to; in an array of tables, its last one is meant."""
+        """Return the path of what these names lead to; in an array of tables, its last one is meant."""
         for name in names:
             path = (*path, name)
             self._note(path, line)

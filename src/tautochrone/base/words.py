@@ -30,16 +30,16 @@ def lower_first(text: str) -> str:
 
 
 def sentence(words: str) -> str:
-    """The words as a sentence: a capital first letter, and one full stop."""
+    """Return the words as a sentence: a capital first letter, and one full stop."""
     return f"{words[:1].upper()}{words[1:].rstrip('.')}."
 
 
 def near(word: str, known: Collection[str]) -> str:
-    """The name that may have been meant; empty: none is like it."""
+    """Return the name that may have been meant; empty: none is like it."""
     return next(iter(get_close_matches(word, list(known), n=1)), "")
 
 
 def suggestion(word: str, known: Collection[str]) -> str:
-    """The name that was meant, or all there are."""
+    """Return the name that was meant, or all there are."""
     meant = near(word, known)
     return f"Did you mean '{meant}'?" if meant else f"There are: {', '.join(known)}."

@@ -47,7 +47,7 @@ class Planned:
 
     @property
     def can_show(self) -> bool | None:
-        """Whether what is planned can show that it holds; None: that is not known."""
+        """Return whether what is planned can show that it holds; None: that is not known."""
         if self.planned_s is None or self.counted_s is None:
             return None
         return _enough(self.planned_s, self.counted_s) or self._by_tail
@@ -78,7 +78,7 @@ class Planned:
 
 
 def planned(required: Required, points: Mapping[str, PlanPoint], repetitions: int) -> list[Planned]:
-    """What is required, in the order of the plan; cells of one pace and length are taken together."""
+    """Return what is required, in the order of the plan; cells of one pace and length are taken together."""
     found: dict[tuple[str, float | None, float | None], list[Requirement]] = {}
     for key, point in points.items():
         for one in required.get(key, ()):
@@ -92,7 +92,7 @@ def planned(required: Required, points: Mapping[str, PlanPoint], repetitions: in
 def sentences(
     required: Required, points: Mapping[str, PlanPoint], repetitions: int
 ) -> Iterator[tuple[str, bool | None]]:
-    """Each requirement in a sentence, and whether what is planned can show that it holds."""
+    """Yield each requirement in a sentence, and whether what is planned can show that it holds."""
     for one in planned(required, points, repetitions):
         yield one.sentence, one.can_show
 
@@ -100,7 +100,7 @@ def sentences(
 def planned_as_table(
     required: Required, points: Mapping[str, PlanPoint], repetitions: int
 ) -> list[dict[str, object]]:
-    """The same as JSON has it; times in seconds."""
+    """Return the same as JSON has it; times in seconds."""
     return [
         {
             "requirement": one.requirement.text,
@@ -199,7 +199,7 @@ def introduce_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None
 
 
 def as_table(agenda: Agenda, at_once: int = 1) -> dict[str, object]:
-    """The same as JSON has it; times in seconds."""
+    """Return the same as JSON has it; times in seconds."""
     rest = _rest(agenda, at_once)
     finished, refused = agenda.finished, agenda.campaign.refused
     return {
@@ -273,7 +273,7 @@ def _cells(agenda: Agenda) -> Table:
 
 
 def _size(agenda: Agenda) -> str:
-    """The option of a grid's experiment that says how much is measured; empty: it has none."""
+    """Return the option of a grid's experiment that says how much is measured; empty: it has none."""
     return EXPERIMENTS[next(iter(agenda.points.values())).experiment].size
 
 
@@ -338,12 +338,12 @@ def _rest(agenda: Agenda, at_once: int = 1) -> TimeEstimate:
 
 
 def _forecast(agenda: Agenda) -> Forecast | None:
-    """What is known from the cells that are finished; None: none is."""
+    """Return what is known from the cells that are finished; None: none is."""
     return forecast_of(agenda) if agenda.finished else None
 
 
 def _refused(agenda: Agenda) -> str:
-    """The cells that were refused the last time, and take no time if they are again."""
+    """Return the cells that were refused the last time, and take no time if they are again."""
     count = len(agenda.left) - len(agenda.ahead)
     return f"{count:,} refused before {'is' if count == 1 else 'are'} tried again"
 
@@ -353,6 +353,6 @@ def _takes(rest: TimeEstimate) -> str:
 
 
 def _clock(rest: TimeEstimate) -> str:
-    """The hour, with the day where it is another one."""
+    """Return the hour, with the day where it is another one."""
     same_day = rest.ends.date() == datetime.now().astimezone().date()
     return f"{rest.ends:%H:%M}" if same_day else f"{rest.ends:%A %d %B, %H:%M}"

@@ -58,7 +58,7 @@ def figures(results: CampaignResults, prefix: str) -> list[Figure]:
 
 
 def figure(table: CampaignTable, prefix: str) -> Figure | None:
-    """The figure; None where the table has too many kinds of rows to draw.
+    """Return the figure; None where the table has too many kinds of rows to draw.
 
     Args:
         prefix: what the panels' ids begin with.
@@ -156,7 +156,7 @@ def render(results: CampaignResults, *, out: Path) -> Path:
 
 
 def grid_parts(results: GridResults) -> Iterator[DocumentPart]:
-    """What was found in the grid."""
+    """Yield what was found in the grid."""
     kind = kind_of(results)
 
     def sentences() -> Iterator[Block]:
@@ -177,7 +177,7 @@ def grid_parts(results: GridResults) -> Iterator[DocumentPart]:
 
 
 def _how(results: CampaignResults) -> Iterator[str]:
-    """What was measured, in which order, and how much of it is there."""
+    """Yield what was measured, in which order, and how much of it is there."""
     cells, repetitions = len(results.cells), results.wanted
     finished = len(results.manifests)
     whole = f"{plural(cells, 'cell')}" + (f", {repetitions} repetitions of each" if repetitions > 1 else "")
@@ -206,7 +206,7 @@ def _order(results: CampaignResults) -> str:
 
 
 def _required(results: CampaignResults) -> Iterator[Block]:
-    """What the plan requires, the worst first."""
+    """Yield what the plan requires, the worst first."""
     if not results.judged:
         return
     yield Subheading(requirements.TITLE)
@@ -241,7 +241,7 @@ def _lacking(results: CampaignResults) -> Iterator[Block]:
 
 
 def _measure(table: CampaignTable, results: CampaignResults, at: int) -> Iterator[DocumentPart]:
-    """One measure: on a page a column for each thing in which its cells differ, and its figure."""
+    """Yield one measure: on a page a column for each thing in which its cells differ, and its figure."""
     title = tables.heading(table)
 
     def numbers(*, apart: bool) -> Iterator[Block]:
@@ -282,7 +282,7 @@ def _commands(results: CampaignResults) -> tuple[str, ...]:
 
 
 def as_table(results: CampaignResults) -> dict[str, object]:
-    """The same as JSON has it; times in nanoseconds."""
+    """Return the same as JSON has it; times in nanoseconds."""
     return {
         "campaign": results.campaign.id,
         "title": results.campaign.title,

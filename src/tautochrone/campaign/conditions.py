@@ -43,7 +43,7 @@ def _about(own: Sequence[Manifest], results: CampaignResults) -> str:
 
 
 def deployments(results: CampaignResults) -> Grid | None:
-    """Each setting of each deployment: what it was, was asked for, and became; None without any."""
+    """Return each setting of each deployment: what it was, was asked for, and became; None without any."""
     rows: dict[tuple[str, ...], None] = {}
     for manifest in results.manifests:
         if (deployed := manifest.conditions.deployment) is not None:
@@ -68,7 +68,7 @@ def _setting(one: Obtained) -> tuple[str, ...]:
 
 
 def loads(results: CampaignResults) -> Grid | None:
-    """What each load really did, by the run in which it did least; None without any."""
+    """Return what each load really did, by the run in which it did least; None without any."""
     found: dict[tuple[str, str], list[LoadReport]] = {}
     for manifest in results.manifests:
         for report in manifest.conditions.load_reports:
@@ -106,5 +106,5 @@ def _did(reports: Sequence[LoadReport]) -> tuple[str, str, str]:
 
 
 def _cpus(report: LoadReport) -> int:
-    """How many CPUs a load had; where it does not say, one for each thread."""
+    """Return how many CPUs a load had; where it does not say, one for each thread."""
     return len(parse_cpu_list(report.cpus) or ()) or max(1, report.threads or 1)

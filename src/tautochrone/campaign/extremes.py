@@ -46,12 +46,12 @@ class _Ranked:
 
 
 def extremes(results: CampaignResults) -> tuple[BestAndWorst, ...]:
-    """One of each table that has several cells to compare."""
+    """Return one of each table that has several cells to compare."""
     return tuple(one for table in results.tables for one in _of_table(table, _other_order(results)))
 
 
 def _other_order(results: CampaignResults) -> str:
-    """What may order the cells otherwise, where there is a choice to make; empty: there is none."""
+    """Return what may order the cells otherwise, where there is a choice to make; empty: there is none."""
     plans = [one.conditions.plan for one in results.manifests]
     if results.grid is not None or all(len({getattr(one, axis) for one in plans}) < 2 for axis in _CHOICES):
         return ""
@@ -62,7 +62,7 @@ def _other_order(results: CampaignResults) -> str:
 
 
 def how_sure(results: CampaignResults) -> str:
-    """What ``apart`` is worth with as many repetitions; empty where nothing was compared."""
+    """Return what ``apart`` is worth with as many repetitions; empty where nothing was compared."""
     if not extremes(results):
         return ""
     if results.wanted < 2:
@@ -118,7 +118,7 @@ def _by_source(compared: dict[str, list[CampaignRow]]) -> Iterator[str]:
 
 
 def _quantile(rows: Sequence[CampaignRow]) -> Iterator[str]:
-    """The rarest quantile that every repetition has enough samples for."""
+    """Yield the rarest quantile that every repetition has enough samples for."""
     q = next((q for q in reversed(SHOWN) if _has_all(rows, q)), None)
     if q is None:
         yield "Too few samples to compare any quantile."
@@ -139,7 +139,7 @@ def _quantile(rows: Sequence[CampaignRow]) -> Iterator[str]:
 
 
 def _beside(ranked: Sequence[_Ranked], end: _Ranked, word: str) -> Iterator[str]:
-    """Which others might as well be this end."""
+    """Yield which others might as well be this end."""
     others = [one.name for one in ranked if one is not end and not _are_apart(*_ends([one, end]))]
     if others:
         more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
@@ -174,7 +174,7 @@ def _has_all(rows: Sequence[CampaignRow], q: float) -> bool:
 
 
 def _ranked(rows: Sequence[CampaignRow], q: float) -> list[_Ranked]:
-    """The cells with their repetitions' quantiles; those that have not enough samples are left out."""
+    """Return the cells with their repetitions' quantiles; those that have not enough samples are left out."""
     return [
         _Ranked(name, tuple(float(value_of(one, q).value or 0) for one in row.repetitions))
         for name, row in zip(_names(rows), rows, strict=True)
@@ -193,7 +193,7 @@ def _ends(ranked: Sequence[_Ranked]) -> tuple[_Ranked, _Ranked]:
 
 
 def _are_apart(low: _Ranked, high: _Ranked) -> bool:
-    """Whether all repetitions of one lie below all of the other; of single ones that says nothing."""
+    """Return whether all repetitions of one lie below all of the other; of single ones that says nothing."""
     return min(len(low.values), len(high.values)) > 1 and max(low.values) < min(high.values)
 
 

@@ -25,7 +25,7 @@ class GridResults(Protocol):
 
     @property
     def kind(self) -> str:
-        """One of `KINDS`."""
+        """Return one of `KINDS`."""
         ...
 
 
@@ -81,7 +81,7 @@ KINDS = {name: where for one in EXPERIMENTS.values() for name, where in one.grid
 
 
 def kind_named(name: str) -> GridKind | None:
-    """The kind; None: this version knows no such grid."""
+    """Return the kind; None: this version knows no such grid."""
     if name not in KINDS:
         return None
     module, _, offered = KINDS[name].partition(":")
@@ -91,7 +91,7 @@ def kind_named(name: str) -> GridKind | None:
 
 
 def kind_of(results: GridResults) -> GridKind:
-    """The kind that these results are of."""
+    """Return the kind that these results are of."""
     found = kind_named(results.kind)
     assert found is not None
     return found

@@ -56,13 +56,13 @@ class JudgedCell:
 
     @property
     def reason(self) -> str:
-        """Why it stands so, and what is lacking."""
+        """Return why it stands so, and what is lacking."""
         said = words.why(self.judgement) if self.judgement is not None else ""
         return " ".join(filter(None, (said, self.why)))
 
     @property
     def to_settle(self) -> str:
-        """How long a run would settle it; empty where it is settled or nobody can tell."""
+        """Return how long a run would settle it; empty where it is settled or nobody can tell."""
         return words.to_settle(self.judgement) if self.judgement is not None else ""
 
 
@@ -83,9 +83,6 @@ def judge_cells(
         wanted: repetitions of each cell.
         why: of cells without all of them, the reason.
         wrong: cells whose measuring went wrong.
-
-    Raises:
-        StoreError, DamagedError: a run can't be read.
     """
     found = []
     for key, name in cells.items():
@@ -104,7 +101,7 @@ def judge_cells(
 
 
 def _judge(texts: Sequence[str], runs: Sequence[StoredRun]) -> list[tuple[Judgement | None, str]]:
-    """What is said about each text, and why nothing is: it was kept by another version of tauto."""
+    """Return what is said about each text, and why nothing is: it was kept by another version of tauto."""
     read: list[Requirement | str] = []
     for text in texts:
         try:
@@ -117,7 +114,7 @@ def _judge(texts: Sequence[str], runs: Sequence[StoredRun]) -> list[tuple[Judgem
 
 
 def _seconds(runs: Sequence[StoredRun]) -> float | None:
-    """How long the releases of the busiest source took, in all runs."""
+    """Return how long the releases of the busiest source took, in all runs."""
     total = 0.0
     for run in runs:
         periods = run.manifest.header.periods_ns
@@ -141,7 +138,7 @@ def outcome(
     why: Mapping[str, str],
     wrong: Collection[str] = (),
 ) -> Outcome:
-    """What programs that run tests are told: a case for each requirement and cell.
+    """Return what programs that run tests are told: a case for each requirement and cell.
 
     A cell of which nothing is required is a case by itself, whether it was measured: if it was not, or if the
     plan requires nothing at all.
@@ -174,7 +171,7 @@ def unmeasured(
     why: Mapping[str, str],
     wrong: Collection[str],
 ) -> Outcome:
-    """The outcome of a plan of which nothing was measured."""
+    """Return the outcome of a plan of which nothing was measured."""
     judged = judge_cells(required, cells, {}, wanted, why, wrong)
     return outcome(title, judged, cells, {}, wanted, why, wrong)
 
@@ -222,13 +219,13 @@ def counted(judged: Sequence[JudgedCell]) -> str:
 
 
 def notes(judged: Sequence[JudgedCell]) -> list[str]:
-    """What must be said with them, each once."""
+    """Return what must be said with them, each once."""
     said = [note for one in judged if one.judgement is not None for note in words.notes(one.judgement)]
     return list(dict.fromkeys(said))
 
 
 def as_table(judged: Sequence[JudgedCell]) -> list[dict[str, object]]:
-    """The same as JSON has it."""
+    """Return the same as JSON has it."""
     return [
         {
             "cell": one.cell,

@@ -131,9 +131,6 @@ def gather_results(
         wrong: keys of cells that went wrong while measuring, from who has just tried.
         reasons: why a cell was not measured, by its key, from who has just tried. Where it says nothing,
             what the latest run says of the cells that were refused before it, or how their own runs ended.
-
-    Raises:
-        StoreError, DamagedError: a run can't be read.
     """
     plans = [entry.conditions.plan for entry in campaign.entries]
     last = plans[-1] if plans else PlanCell()
@@ -222,7 +219,7 @@ def _lacking_of_grid(
 
 
 def _in_common(own: Sequence[PlanPoint], points: Sequence[PlanPoint]) -> Iterator[str]:
-    """What these have in common and not all points have: ``policy fifo``, ``lab:debian-rt``."""
+    """Yield what these have in common and not all points have: ``policy fifo``, ``lab:debian-rt``."""
     for axis in ("system", "load"):
         there = {point.value(axis) for point in own}
         if len(there) == 1 and any(point.value(axis) not in there for point in points):
@@ -285,7 +282,7 @@ def _text(value: object) -> str:
 
 
 def _repetitions(run: StoredRun, measure: str) -> Iterator[tuple[str, Repetition]]:
-    """One of all sources where these are the threads of one loop; otherwise one of each."""
+    """Yield one of all sources where these are the threads of one loop; otherwise one of each."""
     manifest = run.manifest
     number = run.manifest.conditions.plan.repetition or 1
     if manifest.header.is_about_a_loop:

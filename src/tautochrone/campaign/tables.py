@@ -26,7 +26,7 @@ _AFTER: dict[str, Callable[[CampaignRow], str]] = {
 
 
 def grid(table: CampaignTable, results: CampaignResults, *, apart: bool) -> Grid:
-    """The table of one measure; times in us.
+    """Return the table of one measure; times in us.
 
     Args:
         apart: a column for each thing in which cells differ; otherwise one for all of them, for narrow
@@ -53,7 +53,7 @@ def grid(table: CampaignTable, results: CampaignResults, *, apart: bool) -> Grid
 
 
 def heading(table: CampaignTable) -> str:
-    """What stands above the table."""
+    """Return what stands above the table."""
     return f"{table.title} in us"
 
 
@@ -65,13 +65,13 @@ def differing(rows: Sequence[CampaignRow]) -> list[str]:
 
 
 def trait(row: CampaignRow, name: str) -> str:
-    """One of the things in which rows may differ; empty if it has none of that name."""
+    """Return one of the things in which rows may differ; empty if it has none of that name."""
     of = _BEFORE.get(name) or _AFTER.get(name)
     return of(row) if of is not None else row.varied.get(name, "")
 
 
 def name_of(row: CampaignRow, axes: Sequence[str]) -> str:
-    """What tells a row from the others: ``period 1ms, idle``."""
+    """Return what tells a row from the others: ``period 1ms, idle``."""
     words = []
     for axis in axes:
         own = trait(row, axis)
@@ -81,7 +81,7 @@ def name_of(row: CampaignRow, axes: Sequence[str]) -> str:
 
 
 def value_of(one: Repetition, q: float) -> Quantile:
-    """One quantile of one repetition."""
+    """Return one quantile of one repetition."""
     return next(quantile for quantile in one.summary.quantiles if quantile.q == q)
 
 
@@ -94,7 +94,7 @@ def missed(row: CampaignRow) -> tuple[int, int] | None:
 
 
 def _had(rows: Sequence[CampaignRow]) -> tuple[float, ...]:
-    """The quantiles that at least one row has; the median in any case."""
+    """Return the quantiles that at least one row has; the median in any case."""
     return tuple(q for q in SHOWN if q == SHOWN[0] or any(_middle(row, q) != _TOO_FEW for row in rows))
 
 
@@ -112,7 +112,7 @@ def _numbers(row: CampaignRow, quantiles: Sequence[float], *, several: bool) -> 
 
 
 def _ends(values: Sequence[int | None]) -> tuple[str, str]:
-    """The least and the largest of several; of one there is no spread."""
+    """Return the least and the largest of several; of one there is no spread."""
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return _TOO_FEW, _TOO_FEW
@@ -132,7 +132,7 @@ def _count(row: CampaignRow) -> str:
 
 
 def _middle(row: CampaignRow, q: float) -> str:
-    """The median of the repetitions' quantiles; none of one that has too few samples for it."""
+    """Return the median of the repetitions' quantiles; none of one that has too few samples for it."""
     values = [value_of(one, q).value for one in row.repetitions]
     known = [value for value in values if value is not None]
     return _TOO_FEW if len(known) < len(values) else format_us(spread(known).middle)

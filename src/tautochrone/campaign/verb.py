@@ -110,7 +110,7 @@ def carry_grid(document: PlanDocument, typed: Typed) -> None:
 
 
 def hands(jobs: int | None) -> int | None:
-    """How many cells are measured at once.
+    """Return how many cells are measured at once.
 
     Raises:
         UsageError: none would be.
@@ -130,7 +130,7 @@ def _show_agenda(console: Console, agenda: Agenda, as_json: bool, at_once: int) 
 
 
 def _open(agenda: Agenda, store: Store, stack: ExitStack) -> tuple[Agenda, Sites]:
-    """The systems that the slots that are left need; a campaign of another kernel is not continued."""
+    """Return the systems that the slots that are left need; a campaign of another kernel is not continued."""
     from tautochrone.measure.campaign.agenda import other_system
     from tautochrone.measure.campaign.sites import Sites, open_sites
 

@@ -27,7 +27,7 @@ _STYLES = {
 
 
 def run_list(console: Console, entries: Sequence[CatalogueEntry]) -> Iterator[RenderableType]:
-    """Every column in a pipe or on a wide terminal; on a narrow one the shortest ids and words.
+    """Yield every column in a pipe or on a wide terminal; on a narrow one the shortest ids and words.
 
     Where the runs are of several machines, a column says which.
     """

@@ -90,7 +90,7 @@ def _of_campaign(
 
 
 def _typed(results: CampaignResults) -> str:
-    """What was typed when it was measured, which writes the other report anew."""
+    """Return what was typed when it was measured, which writes the other report anew."""
     typed = results.manifests[-1].typed if results.manifests else ""
     return typed or f"tauto reproduce {results.paper}"
 

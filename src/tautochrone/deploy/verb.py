@@ -186,7 +186,7 @@ def _refuse_second(target: Target) -> None:
 
 
 def _in_force(target: Target) -> tuple[InForce | None, str]:
-    """What is in force; or, where that can't be seen, why."""
+    """Return what is in force; or, where that can't be seen, why."""
     from tautochrone.machine.settings import SettingError
 
     try:

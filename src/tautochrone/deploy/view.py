@@ -23,7 +23,7 @@ _WHOLE = ("setting", "name", "here", "how")  # columns of short words, which are
 
 
 def deployment_list(prospects: Iterable[Prospect]) -> Sequence[RenderableType]:
-    """Which deployments a machine can have."""
+    """Return which deployments a machine can have."""
     table = _table("name", "here", "what", "remark")
     origins: dict[str, list[str]] = {}
     for one in prospects:
@@ -37,7 +37,7 @@ def deployment_list(prospects: Iterable[Prospect]) -> Sequence[RenderableType]:
 def settings_table(
     deployment: Deployment | None, rows: Sequence[KnobSetting], on: str | None = None
 ) -> Sequence[RenderableType]:
-    """All settings; with a deployment, what it asks for, what stays, and what does the same by hand.
+    """Return all settings; with a deployment, what it asks for, what stays, and what does the same by hand.
 
     What is typed by hand stands below the table, on lines of its own, so that it can be copied.
 
@@ -91,7 +91,7 @@ def _by_hand(rows: Sequence[KnobSetting]) -> Iterator[Text]:
 def outcome_table(
     deployment: Deployment, obtained: Iterable[Obtained], on: str | None = None
 ) -> Sequence[RenderableType]:
-    """What came of applying one."""
+    """Return what came of applying one."""
     obtained = tuple(obtained)
     why = any(one.reason for one in obtained)
     table = _table("setting", "before", "asked for", "obtained", *(["why not"] if why else []))

@@ -36,7 +36,7 @@ Worths = Mapping[str, str]
 def findings_view(
     findings: Sequence[Finding], worths: Worths | None = None, *, explain: bool = False
 ) -> Iterable[RenderableType]:
-    """What a terminal shows of findings: a heading and a table per level, most urgent first.
+    """Yield what a terminal shows of findings: a heading and a table per level, most urgent first.
 
     There are no frames, so that commands can be copied. Unless all of every finding is to be explained, what
     is good is named in one paragraph.
@@ -60,7 +60,7 @@ def findings_view(
 def plain_lines(
     findings: Sequence[Finding], worths: Worths | None = None, *, explain: bool = False
 ) -> Iterable[str]:
-    """The same for pipes and logs: no colour, no frames, nothing cut, one statement in each line."""
+    """Yield the same for pipes and logs: no colour, no frames, nothing cut, one statement in each line."""
     for level, group in _by_level(findings):
         for finding in group:
             worth = (worths or {}).get(finding.code, "")
@@ -71,7 +71,7 @@ def plain_lines(
 
 
 def counted(findings: Sequence[Finding]) -> str:
-    """How many there are of each level, in words."""
+    """Return how many there are of each level, in words."""
     counts = Counter(finding.level for finding in findings)
     warnings = plural(counts["warning"], "warning")
     notes = plural(counts["note"], "note")
@@ -79,7 +79,7 @@ def counted(findings: Sequence[Finding]) -> str:
 
 
 def has_knobs(findings: Sequence[Finding]) -> bool:
-    """Whether a knob is named, so that `KNOBS_EXPLAINED` has a meaning."""
+    """Return whether a knob is named, so that `KNOBS_EXPLAINED` has a meaning."""
     return any(_knob(finding) for finding in findings)
 
 
@@ -97,7 +97,7 @@ def _text(finding: Finding, worth: str, *, explain: bool) -> Text:
 
 
 def _all_good(findings: Sequence[Finding], worths: Worths) -> Text:
-    """What there is nothing to do about, in one paragraph; what it was worth, below it."""
+    """Return what there is nothing to do about, in one paragraph; what it was worth, below it."""
     text = Text(". ".join(finding.title for finding in findings) + ".")
     for finding in findings:
         if worth := worths.get(finding.code):
@@ -126,5 +126,5 @@ def _details(finding: Finding, worth: str, names: Sequence[str]) -> list[tuple[s
 
 
 def _knob(finding: Finding) -> str:
-    """How a deployment changes it; nothing where all is well."""
+    """Return how a deployment changes it; nothing where all is well."""
     return " or ".join(finding.knobs) if finding.level != "good" else ""

@@ -51,7 +51,7 @@ class CellConditions:
 
     @property
     def stored(self) -> dict[str, object]:
-        """The same as a run keeps it."""
+        """Return the same as a run keeps it."""
         server = self.server.stored if self.server is not None else {}
         plan = {"plan": self.plan.as_stored} if self.plan is not None else {}
         names = [one.name for one in fields(self) if one.name not in ("server", "plan", "own")]

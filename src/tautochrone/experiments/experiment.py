@@ -172,17 +172,17 @@ class Experiment:
 
     @cached_property
     def table(self) -> Mapping[str, Option]:
-        """All its options by name."""
+        """Return all its options by name."""
         return {one.name: one for one in self.options}
 
     @property
     def can_be_ordinary(self) -> bool:
-        """Whether it can be measured without real-time priority, as far as anybody says so."""
+        """Return whether it can be measured without real-time priority, as far as anybody says so."""
         return "policy" not in self.table or (self.suite is not None and self.suite.ordinary)
 
     @cached_property
     def known(self) -> tuple[str, ...]:
-        """The names of the options that a plan can have."""
+        """Return the names of the options that a plan can have."""
         return tuple(one.name for one in self.options if one.taker != "verb")
 
     def given(self, options: Options) -> Given:
@@ -195,11 +195,7 @@ class Experiment:
         return ", ".join(filter(None, (self.title(given), *self.particulars(given))))
 
     def expected_s(self, options: Options) -> float:
-        """Return how long measuring with these options takes.
-
-        Raises:
-            UsageError: a length that it depends on can't be read.
-        """
+        """Return how long measuring with these options takes."""
         return max(0.0, self.length_s(self.given(options)))
 
     def measures_of(self, options: Options) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ _NOT_BUILT = "this transport was not built when the sizes were noted"
 def footprint_condition(
     experiment: str, options: Options, place: ServerPlace | None, target: str
 ) -> dict[str, object] | None:
-    """What is known of sizes before a cell is measured; None: it is not about memory.
+    """Return what is known of sizes before a cell is measured; None: it is not about memory.
 
     Args:
         options: of the experiment.

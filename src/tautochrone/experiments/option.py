@@ -46,12 +46,12 @@ class Option:
 
     @property
     def told(self) -> str:
-        """What help says of it: what it does, and its default in brackets."""
+        """Return what help says of it: what it does, and its default in brackets."""
         return " ".join(filter(None, (self.help, f"[{self.default}]" if self.default else "")))
 
     @property
     def stands_for(self) -> str:
-        """What stands for its value in help; empty: what its type says."""
+        """Return what stands for its value in help; empty: what its type says."""
         of_kind = {"time": "TIME", "period": "TIME", "rate": "RATE", "file": "FILE"}
         return self.metavar or "|".join(self.choices) or of_kind.get(self.kind, "")
 
@@ -89,7 +89,7 @@ class Given(Mapping[str, Value]):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The options as the probe takes them."""
+        """Return the options as the probe takes them."""
         return words(self.own)
 
     def having(self, options: Options) -> "Given":
@@ -118,27 +118,15 @@ class Given(Mapping[str, Value]):
         return found if found is not None else int(self.table[name].default or 0)
 
     def seconds(self, name: str) -> float:
-        """Return the length of time.
-
-        Raises:
-            UsageError: it is none.
-        """
+        """Return the length of time."""
         return _read(parse_duration_ns, name, self.text(name)) / 1e9
 
     def period_s(self, name: str) -> float:
-        """Return the period, which may be given as a rate.
-
-        Raises:
-            UsageError: it is neither.
-        """
+        """Return the period, which may be given as a rate."""
         return _read(parse_period_ns, name, self.text(name)) / 1e9
 
     def rate_hz(self, name: str) -> float:
-        """Return the rate; a number alone is of Hz.
-
-        Raises:
-            UsageError: it is none.
-        """
+        """Return the rate; a number alone is of Hz."""
         value = self.text(name)
         return float(value) if value.isascii() and value.isdecimal() else _read(parse_rate_hz, name, value)
 
@@ -151,9 +139,5 @@ def _read(parse: Callable[[str], Number], name: str, value: str) -> Number:
 
 
 def parts_s(name: str, values: str) -> list[float]:
-    """Return the periods of an option that takes several, joined by commas.
-
-    Raises:
-        UsageError: one of them is no period.
-    """
+    """Return the periods of an option that takes several, joined by commas."""
     return [_read(parse_period_ns, name, one) / 1e9 for one in values.split(",")]

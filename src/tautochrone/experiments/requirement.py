@@ -83,7 +83,7 @@ class Requirement:
     source: str = ""
 
     def is_about(self, source: str) -> bool:
-        """Whether it is required of the source of this name."""
+        """Return whether it is required of the source of this name."""
         pattern = ".*".join(map(re.escape, self.source.split("*")))
         return not self.source or re.fullmatch(pattern, source, re.IGNORECASE) is not None
 

@@ -30,13 +30,13 @@ class ProbeTask:
 
 
 def tasks_of(option: str) -> list[ProbeTask]:
-    """The tasks in what `tasks_option` wrote; what is no task is left out."""
+    """Return the tasks in what `tasks_option` wrote; what is no task is left out."""
     fields = [one.split(":") for one in option.split(",")]
     return [ProbeTask(_number(one[_CPU]), _number(one[_PRIORITY])) for one in fields if len(one) > _CPU]
 
 
 def with_cpus(option: str, place: Mapping[int, int]) -> str:
-    """What `tasks_option` wrote, with tasks moved from one CPU to another; free ones stay free."""
+    """Return what `tasks_option` wrote, with tasks moved from one CPU to another; free ones stay free."""
     tasks = []
     for one in option.split(","):
         fields = one.split(":")
@@ -52,7 +52,7 @@ def _number(text: str) -> int | None:
 
 
 def tasks_option(task_set: TaskSet, policy: str) -> str:
-    """The tasks as `tauto-probe taskset --tasks` reads them, for this policy of its threads.
+    """Return the tasks as `tauto-probe taskset --tasks` reads them, for this policy of its threads.
 
     Raises:
         UsageError: there are too many of them, or a name does not fit.

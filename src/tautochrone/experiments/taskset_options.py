@@ -15,9 +15,6 @@ def of_task_set(task_set: TaskSet, options: Options) -> Own:
 
     Args:
         options: the others, as a person gave them.
-
-    Raises:
-        UsageError: its policy contradicts the threads', or it does not fit the probe.
     """
     policy = _policy_of(task_set, str(options["policy"]) if "policy" in options else None)
     given: dict[str, Value] = {**options, TASKS: tasks_option(task_set, policy), "policy": policy}
@@ -55,7 +52,7 @@ _MS = 1_000_000
 
 
 def delgado_set(cpu: int) -> TaskSet:
-    """The task set of Delgado and Choi (2020), table 6, on this CPU."""
+    """Return the task set of Delgado and Choi (2020), table 6, on this CPU."""
     tasks = tuple(
         Task(name, period_ms * _MS, period_ms * _MS, execution_ms * _MS, priority, cpu)
         for name, period_ms, execution_ms, priority in (

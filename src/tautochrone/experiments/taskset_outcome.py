@@ -110,7 +110,7 @@ class TaskOutcome:
 
     @property
     def standing(self) -> Standing:
-        """What this task's jobs show."""
+        """Return what this task's jobs show."""
         if self.late or self.missed:
             return "missed"
         return "not shown" if self.missed is None or self.dropped or not self.jobs else "met"
@@ -163,13 +163,13 @@ def periods_ns(jobs: Jobs, period_ns: int) -> tuple[Integers, int]:
 
 
 def standing_of(outcomes: Sequence[TaskOutcome]) -> Standing:
-    """What the whole run shows."""
+    """Return what the whole run shows."""
     standings = {one.standing for one in outcomes}
     return "missed" if "missed" in standings else "not shown" if "not shown" in standings else "met"
 
 
 def verdict(outcomes: Sequence[TaskOutcome]) -> str:
-    """What the run says about the deadlines, in a few sentences."""
+    """Return what the run says about the deadlines, in a few sentences."""
     match standing_of(outcomes):
         case "missed":
             return _missed_words([one for one in outcomes if one.standing == "missed"])
@@ -180,14 +180,14 @@ def verdict(outcomes: Sequence[TaskOutcome]) -> str:
 
 
 def _gaps(task: Task, jobs: Jobs) -> Integers:
-    """How many releases are missing before each job, shape (n,)."""
+    """Return how many releases are missing before each job, shape (n,)."""
     if not len(jobs.scheduled_ns):
         return np.zeros(0, np.int64)
     return np.diff(jobs.scheduled_ns, prepend=jobs.first_ns - task.period_ns) // task.period_ns - 1
 
 
 def _missed(task: Task, jobs: Jobs, absent: int) -> tuple[int | None, int]:
-    """How many releases were passed over, and how many the early end cut off.
+    """Return how many releases were passed over, and how many the early end cut off.
 
     Only what follows the last job can have been cut off, and of that only releases whose deadline still lay
     ahead: at no instant are these more than the deadline holds periods. All before them were missed.

@@ -77,14 +77,14 @@ def placed_on(kept: KeptTaskSet | None, place: Mapping[int, int]) -> KeptTaskSet
 
 
 def expected_of(run: StoredRun) -> Expected:
-    """The task set of a run and what its analysis said."""
+    """Return the task set of a run and what its analysis said."""
     kept = run.manifest.conditions.stored.get(CONDITION)
     found = _from_condition(kept) if kept is not None else None
     return found if found is not None else _from_header(run.manifest.header)
 
 
 def outcomes_of(run: StoredRun) -> list[TaskOutcome]:
-    """Every task of a run, in the order of its sources. A histogram has none."""
+    """Return every task of a run, in the order of its sources. A histogram has none."""
     if run.is_histogram:
         return []
     expected = expected_of(run)
@@ -108,7 +108,7 @@ def outcomes_of(run: StoredRun) -> list[TaskOutcome]:
 
 
 def start_ns(run: StoredRun) -> int:
-    """The common start: offsets and releases count from it."""
+    """Return the common start: offsets and releases count from it."""
     sources = run.manifest.header.sources
     return min(((one.start_ns or 0) - (one.offset_ns or 0) for one in sources), default=0)
 
@@ -128,7 +128,7 @@ def measured_jobs(run: StoredRun, from_ns: int, until_ns: int) -> list[MeasuredJ
 
 
 def _ran_as(task_set: TaskSet, name: str, source: Source) -> Task:
-    """The task with the budget that it really had."""
+    """Return the task with the budget that it really had."""
     task = next((one for one in task_set.tasks if one.name == name), None)
     if task is None:
         task = _task(source)
@@ -178,7 +178,7 @@ def _task(source: Source) -> Task:
 
 
 def is_pinned(run: StoredRun) -> bool:
-    """Whether each task was kept to one CPU; on a machine of one CPU all are."""
+    """Return whether each task was kept to one CPU; on a machine of one CPU all are."""
     return all(source.obtained.cpu is not None for source in run.manifest.header.sources)
 
 

@@ -86,7 +86,7 @@ def team_in_words(word: object, values: Sequence[object]) -> WordedTeam | None:
 
 
 def count_of(value: object, facts: Facts, cpus: Sequence[int]) -> int | None:
-    """How many threads a number or a word means on these CPUs; None: it is neither.
+    """Return how many threads a number or a word means on these CPUs; None: it is neither.
 
     Raises:
         ValueError: no CPU is given for a word.
@@ -134,7 +134,7 @@ def counted(
 
 
 def _same(word: str, other: str, count: int | None) -> str:
-    """Why it is not measured again."""
+    """Return why it is not measured again."""
     if (word, other) == (PER_CPU, PER_CORE):
         return f"no SMT here: {_SAID[word]} is {_SAID[other]}, {count}"
     return f"{_SAID[word]} is {said(other)} here"
@@ -148,7 +148,7 @@ def cpu_order(facts: Facts, cpus: Sequence[int]) -> tuple[int, ...]:
 
 
 def cores(facts: Facts, cpus: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """The CPUs of each core, of those given, in ascending order.
+    """Return the CPUs of each core, of those given, in ascending order.
 
     Where the machine does not tell which CPUs share a core, each is taken to be one.
     """

@@ -27,7 +27,7 @@ from tautochrone.run.folder import StoredRun
 def document(
     runs: Sequence[StoredRun], verdict: Verdict | None, lacking: Sequence[tuple[str, str]]
 ) -> Document:
-    """One run after the other below the verdict on control loops, and what is lacking."""
+    """Return one run after the other below the verdict on control loops, and what is lacking."""
     manifests = tuple(run.manifest for run in runs)
 
     def not_measured() -> Iterator[Block]:
@@ -71,7 +71,7 @@ def suite(
     memory_lock: bool = True,
     deployment: Deployment | None = None,
 ) -> tuple[Cell, ...]:
-    """The cells, one per experiment.
+    """Return the cells, one per experiment.
 
     Args:
         quick: short lengths, for about a minute in all; otherwise about seven minutes.

@@ -68,12 +68,12 @@ def format_cpu_mask(cpus: Iterable[int]) -> str:
 
 
 def present_cpus(tree: Tree) -> tuple[int, ...]:
-    """The CPUs that are there, on line or not."""
+    """Return the CPUs that are there, on line or not."""
     return parse_cpu_list(tree.first_text(f"{CPUS}/present", f"{CPUS}/online")) or ()
 
 
 def online_cpus(tree: Tree) -> tuple[int, ...]:
-    """The CPUs that are on line."""
+    """Return the CPUs that are on line."""
     return parse_cpu_list(tree.text(f"{CPUS}/online")) or ()
 
 
@@ -83,7 +83,7 @@ def written(cpus: tuple[int, ...]) -> str:
 
 
 def cpus_of(text: str) -> tuple[int, ...]:
-    """What `written` wrote."""
+    """Return what `written` wrote."""
     return () if text == NONE else parse_cpu_list(text) or ()
 
 
@@ -101,7 +101,7 @@ def check_cpus(text: str, *, or_none: bool = False) -> None:
 
 
 def named_cpus(text: str, tree: Tree, *, or_none: bool = False) -> tuple[int, ...]:
-    """The CPUs that a person named.
+    """Return the CPUs that a person named.
 
     Raises:
         UsageError: it is no list of CPUs, or this machine has not all of them.

@@ -17,11 +17,11 @@ class Files(Protocol):
 
     @property
     def are_of_this_machine(self) -> bool:
-        """Whether the running system itself may be asked beside them."""
+        """Return whether the running system itself may be asked beside them."""
         ...
 
     def read(self, path: str) -> bytes:
-        """All of a file.
+        """Return all of a file.
 
         Raises:
             OSError: as open(2) and read(2) have it; PermissionError where it is there and refused.
@@ -29,7 +29,7 @@ class Files(Protocol):
         ...
 
     def names(self, path: str) -> tuple[str, ...]:
-        """The names in a folder, in no order; those of folders end with ``/``.
+        """Return the names in a folder, in no order; those of folders end with ``/``.
 
         Raises:
             OSError: as opendir(3) has it.
@@ -37,7 +37,7 @@ class Files(Protocol):
         ...
 
     def kind(self, path: str) -> Kind | None:
-        """What is there, links followed; None: nothing, or nothing that may be seen."""
+        """Return what is there, links followed; None: nothing, or nothing that may be seen."""
         ...
 
     def prefetch(self, paths: tuple[str, ...]) -> None:
@@ -53,7 +53,7 @@ class LocalFiles:
 
     @property
     def are_of_this_machine(self) -> bool:
-        """Whether these are the running system's own."""
+        """Return whether these are the running system's own."""
         return self._root == Path("/")
 
     def read(self, path: str) -> bytes:
@@ -145,11 +145,11 @@ class Tree:
 
     @property
     def is_live(self) -> bool:
-        """Whether this is the running system, so that the system may be asked directly too."""
+        """Return whether this is the running system, so that the system may be asked directly too."""
         return self.files.are_of_this_machine
 
     def data(self, path: str) -> bytes | None:
-        """The bytes of a file."""
+        """Return the bytes of a file."""
         try:
             return self.files.read(path)
         except PermissionError:
@@ -159,7 +159,7 @@ class Tree:
         return None
 
     def text(self, path: str) -> str | None:
-        """The text of a file without surrounding white space; ``.gz`` files are unpacked."""
+        """Return the text of a file without surrounding white space; ``.gz`` files are unpacked."""
         data = self.data(path)
         if data is None:
             return None
@@ -171,14 +171,14 @@ class Tree:
         return data.decode(errors="replace").strip().strip("\0")
 
     def first_text(self, *paths: str) -> str | None:
-        """The first of these files that can be read and is not empty."""
+        """Return the first of these files that can be read and is not empty."""
         for path in paths:
             if text := self.text(path):
                 return text
         return None
 
     def integer(self, path: str) -> int | None:
-        """The file's only number, decimal."""
+        """Return the file's only number, decimal."""
         text = self.text(path)
         try:
             return None if text is None else int(text)
@@ -186,22 +186,22 @@ class Tree:
             return None
 
     def flag(self, path: str) -> bool | None:
-        """Whether the file's number is other than 0."""
+        """Return whether the file's number is other than 0."""
         number = self.integer(path)
         return None if number is None else number != 0
 
     def chosen(self, path: str) -> str | None:
-        """The word in square brackets, as in ``always [madvise] never``."""
+        """Return the word in square brackets, as in ``always [madvise] never``."""
         text = self.text(path) or ""
         _, bracket, rest = text.partition("[")
         return rest.partition("]")[0] if bracket else None
 
     def exists(self, path: str) -> bool:
-        """Whether there is such a file or folder."""
+        """Return whether there is such a file or folder."""
         return self.files.kind(path) is not None
 
     def folders(self, path: str) -> tuple[str, ...]:
-        """The names of the folders in a folder, sorted as by `names`."""
+        """Return the names of the folders in a folder, sorted as by `names`."""
         return tuple(name.removesuffix("/") for name in self._sorted(path) if name.endswith("/"))
 
     def names(self, path: str) -> tuple[str, ...]:
@@ -219,7 +219,7 @@ class Tree:
         return sorted(names, key=lambda name: (name.rstrip("0123456789/"), len(name.rstrip("/")), name))
 
     def clock_resolution_ns(self) -> int | None:
-        """What clock_getres(2) says of CLOCK_MONOTONIC; None for a copied tree."""
+        """Return what clock_getres(2) says of CLOCK_MONOTONIC; None for a copied tree."""
         return round(time.clock_getres(time.CLOCK_MONOTONIC) * 1e9) if self.is_live else None
 
     def _refuse(self, path: str) -> None:

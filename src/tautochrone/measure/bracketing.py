@@ -17,17 +17,17 @@ class Ladder(Protocol):
 
     @property
     def least(self) -> int:
-        """The lowest one."""
+        """Return the lowest one."""
         ...
 
     @property
     def most(self) -> int:
-        """The highest one."""
+        """Return the highest one."""
         ...
 
     @property
     def start(self) -> int:
-        """The one to begin with."""
+        """Return the one to begin with."""
         ...
 
     def up(self, met: int, tried: int) -> int:
@@ -35,15 +35,15 @@ class Ladder(Protocol):
         ...
 
     def down(self, too_much: int, tried: int) -> int:
-        """The same where nothing was met."""
+        """Return the same where nothing was met."""
         ...
 
     def middle(self, met: int, too_much: int) -> int:
-        """One between the two, which are not close."""
+        """Return one between the two, which are not close."""
         ...
 
     def is_close(self, met: int, too_much: int) -> bool:
-        """Whether nothing is tried between the two."""
+        """Return whether nothing is tried between the two."""
         ...
 
 
@@ -76,16 +76,16 @@ class Bracketing:
 
     @property
     def places(self) -> int:
-        """How many different ones were tried."""
+        """Return how many different ones were tried."""
         return len({one.at for one in self._tried})
 
     @property
     def met(self) -> int | None:
-        """The most that was met, below what is too much; None: nothing was."""
+        """Return the most that was met, below what is too much; None: nothing was."""
         return self.met_below(self.too_much)
 
     def met_below(self, too_much: int | None) -> int | None:
-        """The most that was met, below what is known to be too much."""
+        """Return the most that was met, below what is known to be too much."""
         return max(
             (one.at for one in self._tried if one.met and (too_much is None or one.at < too_much)),
             default=None,
@@ -93,20 +93,20 @@ class Bracketing:
 
     @property
     def too_much(self) -> int | None:
-        """The least that is too much; None: nothing is."""
+        """Return the least that is too much; None: nothing is."""
         met = {one.at for one in self._tried if one.met}
         missed = [one.at for one in self._tried if one.at not in met]
         return min((at for at in missed if missed.count(at) >= self._misses), default=None)
 
     @property
     def missed_once(self) -> bool:
-        """Whether the latest was not met, and was the first of its kind."""
+        """Return whether the latest was not met, and was the first of its kind."""
         if not self._tried or self._tried[-1].met:
             return False
         return sum(one.at == self._tried[-1].at for one in self._tried) == 1
 
     def next(self) -> TrialStep | None:
-        """What to try next, once nothing is to be repeated; None: even the least is too much."""
+        """Return what to try next, once nothing is to be repeated; None: even the least is too much."""
         ladder, met, too_much = self._ladder, self.met, self.too_much
         if met is None:
             if too_much is None:

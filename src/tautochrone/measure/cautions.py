@@ -22,7 +22,7 @@ CUT_SHORT = "cut-short"
 
 
 def cautions_of_facts(facts: Facts) -> list[RunWarning]:
-    """What is known before the start: a kernel that does not preempt as it was booted to."""
+    """Return what is known before the start: a kernel that does not preempt as it was booted to."""
     words = other_than_asked(facts)
     return [RunWarning("not-obtained", words, "The numbers hold for what was obtained.")] if words else []
 
@@ -70,7 +70,7 @@ def _not_obtained(header: Header) -> list[RunWarning]:
 
 
 def _names(who: Sequence[str]) -> str:
-    """All of a few, the first of many."""
+    """Return all of a few, the first of many."""
     if len(who) <= _MOST_NAMES:
         return "; ".join(who)
     return f"{who[0]} and {len(who) - 1} more"

@@ -24,12 +24,12 @@ class LoadPart:
 
     @property
     def name(self) -> str:
-        """What people call it: its kind, or the program that it runs."""
+        """Return what people call it: its kind, or the program that it runs."""
         return self.command[0] if self.command else self.kind
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The arguments of `tauto-probe load`."""
+        """Return the arguments of `tauto-probe load`."""
         options = (word for name, value in self.options for word in (f"--{name}", value))
         return (self.kind, *options, *(("--", *self.command) if self.command else ()))
 

@@ -53,7 +53,7 @@ class Conditions:
 
     @cached_property
     def known(self) -> Facts:
-        """The facts, typed."""
+        """Return the facts, typed."""
         return Facts.from_table(self.facts)
 
 

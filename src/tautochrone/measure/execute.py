@@ -103,7 +103,7 @@ class StoppedAfterRunError(KeyboardInterrupt):
 
 
 def is_refusal(error: TautoError) -> bool:
-    """Whether what was asked for is not to be had here; otherwise it went wrong while measuring."""
+    """Return whether what was asked for is not to be had here; otherwise it went wrong while measuring."""
     refusals = (UsageError, NotPermittedError, SettingError, NothingMeasuredError, SameTeamError)
     return isinstance(error, refusals)
 
@@ -295,7 +295,7 @@ def _measure(
 
 
 def _nothing(measured: _Measured) -> TautoError | None:
-    """Why there is nothing to keep; None: there is something."""
+    """Return why there is nothing to keep; None: there is something."""
     if measured.header:
         return None
     if measured.lost is not None:
@@ -402,7 +402,7 @@ def _record(
 
 
 def _read(probe: RunningProbe, measured: _Measured) -> bytes:
-    """The next bytes; none at the end, nor when the connection is lost."""
+    """Return the next bytes; none at the end, nor when the connection is lost."""
     try:
         return probe.read()
     except MeasuringError as error:

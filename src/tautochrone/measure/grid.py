@@ -19,7 +19,7 @@ def grid_document(
     name: str = "",
     exclusions: Sequence[Mapping[str, tuple[str, ...]]] = (),
 ) -> PlanDocument:
-    """The plan that measures the grid once, in randomised order.
+    """Return the plan that measures the grid once, in randomised order.
 
     Args:
         kind: its report is made by that.

@@ -24,7 +24,7 @@ class Outlook(ABC):
 
     @property
     def share(self) -> float:
-        """How much of the time has passed, from 0 to 1; it never falls, whatever is learnt."""
+        """Return how much of the time has passed, from 0 to 1; it never falls, whatever is learnt."""
         spent_s = self.spent_s
         whole_s = spent_s + self.left_s
         self._share = max(self._share, spent_s / whole_s if whole_s else 1.0)
@@ -41,5 +41,5 @@ class Countdown(Outlook):
 
     @property
     def left_s(self) -> float:
-        """What is left of them."""
+        """Return what is left of them."""
         return max(0.0, self._seconds - self.spent_s)

@@ -33,11 +33,7 @@ _LONGEST_S = 7 * 86_400.0
 
 
 def placed_in(cell: Cell, conditions: Conditions) -> Cell:
-    """The cell as it is measured here: so many threads as a word for them means, on these CPUs.
-
-    Raises:
-        UsageError, SameTeamError: it can't be placed so.
-    """
+    """Return the cell as it is measured here: so many threads as a word for them means, on these CPUs."""
 
     def facts() -> Facts:
         return conditions.known
@@ -47,12 +43,12 @@ def placed_in(cell: Cell, conditions: Conditions) -> Cell:
 
 
 def allowed_in(conditions: Conditions) -> str | None:
-    """The CPUs that the probe may use, as a CPU list."""
+    """Return the CPUs that the probe may use, as a CPU list."""
     return conditions.known.cpu.allowed
 
 
 def measured_on(cell: Cell, cpus: str | None, allowed: str | None = None) -> Cell:
-    """The cell with its threads on these CPUs, unless its options say where they run.
+    """Return the cell with its threads on these CPUs, unless its options say where they run.
 
     A task set names CPUs to say which tasks share one. Where the threads are to run on certain CPUs and it
     names others, its first CPU is the first of them, its second the second: the same tasks share one, and its
@@ -61,9 +57,6 @@ def measured_on(cell: Cell, cpus: str | None, allowed: str | None = None) -> Cel
     Args:
         cpus: a CPU list; None: as the experiment chooses. Experiments of one or two CPUs take the first ones.
         allowed: the CPUs that the probe may use, as a CPU list.
-
-    Raises:
-        UsageError: the tasks need more CPUs than there are to measure on.
     """
     chosen = parse_cpu_list(cpus) or ()
     runs_on = EXPERIMENTS[cell.experiment].runs_on
@@ -96,7 +89,7 @@ def _on_these(cell: Cell, tasks: Sequence[ProbeTask], cpus: tuple[int, ...]) -> 
 
 
 def measured_cpus(cell: Cell, allowed: str | None) -> tuple[int, ...]:
-    """The CPUs of a cell's measuring threads.
+    """Return the CPUs of a cell's measuring threads.
 
     Args:
         allowed: the CPUs that the probe may use, as a CPU list.
@@ -183,7 +176,7 @@ def _priority_below(cell: Cell) -> int:
 
 
 def _partners(cell: Cell) -> int:
-    """How many levels below the most urgent thread an experiment's own threads reach."""
+    """Return how many levels below the most urgent thread an experiment's own threads reach."""
     runs_on = EXPERIMENTS[cell.experiment].runs_on
     if runs_on is None:
         return 0
@@ -195,7 +188,7 @@ def _tasks(cell: Cell) -> list[ProbeTask]:
 
 
 def _is_free(cell: Cell) -> bool:
-    """Whether its threads are pinned nowhere, because that was asked for."""
+    """Return whether its threads are pinned nowhere, because that was asked for."""
     return cell.options.given("place") == _FREE
 
 

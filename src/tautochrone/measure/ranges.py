@@ -19,18 +19,14 @@ _RANGE = re.compile(r"([0-9]+)\s*\.\.\s*([0-9]+)(?:\s*([/:])\s*([0-9]+))?")
 
 
 def parse_counts(text: str, option: str, examples: str) -> tuple[int, ...]:
-    """Numbers, ascending, each once.
-
-    Raises:
-        UsageError: a part can't be read, or a range is empty.
-    """
+    """Numbers, ascending, each once."""
     return ascending(
         [value for part in parts(text, option) for value in values(part, 1, option, examples)], option
     )
 
 
 def parts(text: str, option: str) -> list[str]:
-    """What stands between commas.
+    """Return what stands between commas.
 
     Raises:
         UsageError: nothing does somewhere.
@@ -47,7 +43,7 @@ def range_of(part: str) -> re.Match[str] | None:
 
 
 def values(part: str, unit: int, option: str, examples: str) -> list[int]:
-    """The numbers of one part.
+    """Return the numbers of one part.
 
     Args:
         unit: numbers of a geometric range are rounded to its multiples; the step where none is given.
@@ -75,11 +71,7 @@ def values(part: str, unit: int, option: str, examples: str) -> list[int]:
 
 
 def ascending(found: Sequence[int], option: str) -> tuple[int, ...]:
-    """The numbers in order, each once.
-
-    Raises:
-        UsageError: there are too many.
-    """
+    """Return the numbers in order, each once."""
     ordered = tuple(sorted(set(found)))
     _see_few(len(ordered), option)
     return ordered

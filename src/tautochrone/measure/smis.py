@@ -29,7 +29,7 @@ class SmiCounter:
         self._first = self._count()
 
     def since(self) -> int | None:
-        """How many there were since the beginning; None: not known."""
+        """Return how many there were since the beginning; None: not known."""
         last = self._count()
         return None if last is None or self._first is None else (last - self._first) % _COUNTER_VALUES
 

@@ -23,7 +23,7 @@ _OUTPUT, NO_OUTPUT = "out", "/dev/null/no-output"
 def refusal_of(
     target: Target, experiment: str, options: Given, conditions: CellConditions = NOTHING_KNOWN
 ) -> TautoError | None:
-    """What the probe refuses of these options there, in its own words; None: it would measure.
+    """Return what the probe refuses of these options there, in its own words; None: it would measure.
 
     What else may go wrong is not told here, but when it is measured.
 
@@ -31,9 +31,6 @@ def refusal_of(
         options: of the experiment.
         conditions: of the cell. If its server runs on another machine, that is started for the trial; why it
             can't be is told, too.
-
-    Raises:
-        MeasuringError: the connection to the target was lost, or the probe did not end.
     """
     try:
         options = counted(options, conditions.team, lambda: observe(target.files()))

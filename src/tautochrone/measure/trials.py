@@ -68,9 +68,6 @@ def make_trials(
 
     Returns:
         False: it was stopped; the runs that are whole are kept.
-
-    Raises:
-        TautoError: a run was refused or failed, or the store can't be written.
     """
     try:
         for cell, take in wanted:

@@ -57,12 +57,12 @@ class BusyCpus:
 
 
 def as_condition(virtual: Virtual | None) -> dict[str, object]:
-    """What is stored with a run."""
+    """Return what is stored with a run."""
     return {} if virtual is None else {VIRTUAL: asdict(virtual)}
 
 
 def cautions_of_virtual(virtual: Virtual | None) -> Iterator[RunWarning]:
-    """What the numbers of a virtual machine are, and what they are not."""
+    """Yield what the numbers of a virtual machine are, and what they are not."""
     if virtual is None:
         return
     if virtual.shift is None:

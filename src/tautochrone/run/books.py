@@ -27,7 +27,7 @@ def source_names(header: Header) -> dict[int, str]:
 
 
 def books_of(footer: Footer, names: Mapping[int, str]) -> tuple[Books, ...]:
-    """The books as a footer states them.
+    """Return the books as a footer states them.
 
     Raises:
         DamagedError: the footer has no books, or one of them lacks what each must have.
@@ -75,7 +75,7 @@ def rebuilt(
     *,
     overruns_seen: bool = True,
 ) -> tuple[Books, ...]:
-    """The books as far as a stream without a footer tells. What it does not tell stays None.
+    """Return the books as far as a stream without a footer tells. What it does not tell stays None.
 
     Misses and overruns are those that are known of: there may have been more.
 

@@ -88,11 +88,7 @@ FROM run
 
 
 def catalogue(store: Store) -> list[CatalogueEntry]:
-    """All runs of a store, oldest first, whatever state they are in.
-
-    Raises:
-        StoreError: the store can't be read.
-    """
+    """All runs of a store, oldest first, whatever state they are in."""
     folders = [folder for folder in store.folders() if _is_run(folder)]
     manifests = [folder / files.MANIFEST for folder in folders]
     described = _describe([str(path) for path in manifests if _is_readable(path)])
@@ -109,7 +105,7 @@ def _is_readable(manifest: Path) -> bool:
 
 
 def _describe(manifests: list[str]) -> dict[str, tuple[Any, ...]]:
-    """What the manifests say, by file; a file that has gone meanwhile is left out."""
+    """Return what the manifests say, by file; a file that has gone meanwhile is left out."""
     if not manifests:
         return {}
     with duckdb.connect() as connection:

@@ -20,12 +20,7 @@ _ROWS_AT_ONCE = 1 << 20
 
 
 def schema(path: Path) -> pa.Schema:
-    """The columns of a file.
-
-    Raises:
-        StoreError: the file can't be opened.
-        DamagedError: it is missing or damaged.
-    """
+    """Return the columns of a file."""
     with _opened(path) as file:
         return file.schema_arrow
 
@@ -106,12 +101,7 @@ def gather(
 def stretches(
     path: Path, instant: str, value: str
 ) -> Iterator[tuple[int, npt.NDArray[Any], npt.NDArray[Any]]]:
-    """Yield (source, instants, values) of each stretch of rows from the same source, in the file's order.
-
-    Raises:
-        StoreError: the file can't be opened.
-        DamagedError: it is damaged, or lacks a column.
-    """
+    """Yield (source, instants, values) of each stretch of rows from the same source, in the file's order."""
     for batch in batches(path, [SOURCE, instant, value]):
         sources, instants, values = (batch.column(name).to_numpy() for name in (SOURCE, instant, value))
         for source, start, stop in _stretches(sources):
@@ -119,12 +109,7 @@ def stretches(
 
 
 def small_table(path: Path, columns: Sequence[str], source: int | None) -> tuple[npt.NDArray[Any], ...]:
-    """Read some columns of a file that is small by nature, of one source or of all.
-
-    Raises:
-        StoreError: the file can't be opened.
-        DamagedError: it is damaged.
-    """
+    """Read some columns of a file that is small by nature, of one source or of all."""
     read: list[list[npt.NDArray[Any]]] = [[] for _ in columns]
     for batch in batches(path, [SOURCE, *columns]):
         own = slice(None) if source is None else batch.column(SOURCE).to_numpy() == source
@@ -150,7 +135,7 @@ def _opened(path: Path) -> Iterator[pq.ParquetFile]:
 
 
 def _next(remaining: Iterator[pa.RecordBatch], path: Path) -> pa.RecordBatch | None:
-    """The next batch, or None. Only here can the file fail: what the consumer raises is not ours."""
+    """Return the next batch, or None. Only here can the file fail: what the consumer raises is not ours."""
     try:
         return next(remaining, None)
     except (pa.ArrowException, OSError) as error:

@@ -41,7 +41,7 @@ class Obtained:
 
     @property
     def was_not_obtained(self) -> bool:
-        """Whether it was asked for and is not so, or not known to be so."""
+        """Return whether it was asked for and is not so, or not known to be so."""
         return self.requested is not None and bool(self.reason)
 
 
@@ -107,7 +107,7 @@ class LoadReport(Stored, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """Its name, or else that of its kind."""
+        """Return its name, or else that of its kind."""
         return self.name or self.load
 
 
@@ -149,7 +149,7 @@ class PlanCell(Struct, frozen=True):
 
     @property
     def as_stored(self) -> dict[str, object]:
-        """The same as JSON has it, without what most plans have nothing of."""
+        """Return the same as JSON has it, without what most plans have nothing of."""
         told: dict[str, object] = msgspec.to_builtins(self)
         return {name: value for name, value in told.items() if value or name not in _SELDOM}
 
@@ -191,35 +191,27 @@ class RunConditions(Stored, frozen=True, kw_only=True):
             report.keep(own)
 
     def told(self, name: str, kind: type[_Kind]) -> _Kind | None:
-        """What a feature kept with its run under this name; None: nothing.
-
-        Raises:
-            DamagedError: it is not what that feature keeps.
-        """
+        """Return what a feature kept with its run under this name; None: nothing."""
         kept = self.stored.get(name)
         return None if kept is None else converted(kept, kind, f"the condition '{name}'")
 
     def having(self, more: Mapping[str, object]) -> "RunConditions":
-        """These conditions and more.
-
-        Raises:
-            DamagedError: one is not what it must be.
-        """
+        """These conditions and more."""
         return RunConditions.of({**self.stored, **more})
 
     @property
     def place(self) -> str:
-        """The machine under test as it was reached; empty for the machine that the lab ran on."""
+        """Return the machine under test as it was reached; empty for the machine that the lab ran on."""
         return "" if self.target in (None, "", LOCAL) else str(self.target)
 
     @property
     def server_place(self) -> str:
-        """The machine of the server, where it was another than that of its client; empty otherwise."""
+        """Return the machine of the server, where it was another than that of its client; empty otherwise."""
         return self.server_on if self.server_on and self.server_on != (self.target or LOCAL) else ""
 
     @property
     def remote(self) -> str:
-        """The machine under test as it was reached, and that of its server, if that was another one.
+        """Return the machine under test as it was reached, and that of its server, if that was another one.
 
         Empty for the machine that the lab ran on.
         """
@@ -229,12 +221,12 @@ class RunConditions(Stored, frozen=True, kw_only=True):
 
     @property
     def server_facts(self) -> FactTable:
-        """The facts about the server's machine, group by group; empty where there is no other one."""
+        """Return the facts about the server's machine, group by group; empty where there is no other one."""
         return self.server.facts if self.server is not None else {}
 
     @property
     def deployment_name(self) -> str:
-        """The deployment's name, and whether only a part of it was obtained; empty without one."""
+        """Return the deployment's name, and whether only a part of it was obtained; empty without one."""
         if self.deployment is None:
             return ""
         lacking = any(one.was_not_obtained for one in self.deployment.settings)

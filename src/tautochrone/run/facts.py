@@ -79,7 +79,7 @@ class KernelFacts(Struct, frozen=True):
         return kernel_number(self.release)
 
     def option(self, name: str) -> str | None:
-        """The value of a build option: ``y``, ``m``, a number; ``n`` if not set; None if unknown."""
+        """Return the value of a build option: ``y``, ``m``, a number; ``n`` if not set; None if unknown."""
         if self.options is None:
             return None
         return next((text.partition("=")[2] for text in self.options if text.startswith(f"{name}=")), "n")

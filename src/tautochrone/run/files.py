@@ -112,7 +112,7 @@ def locked(path: Path) -> Iterator[bool]:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether somebody is writing this file now."""
+    """Return whether somebody is writing this file now."""
     with locked(path) as free:
         return not free and is_file(path)
 

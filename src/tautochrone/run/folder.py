@@ -60,12 +60,12 @@ class StoredRun:
 
     @property
     def id(self) -> str:
-        """The run's name."""
+        """Return the run's name."""
         return self.manifest.id
 
     @property
     def is_histogram(self) -> bool:
-        """Whether it kept a histogram and running maxima instead of samples."""
+        """Return whether it kept a histogram and running maxima instead of samples."""
         return self.manifest.header.is_histogram
 
     @property
@@ -79,7 +79,7 @@ class StoredRun:
         return {book.source: book.name for book in self.manifest.books}
 
     def count(self, measure: str | None = None, source: int | None = None) -> int:
-        """How many samples of a measure there are, of one source or of all.
+        """Return how many samples of a measure there are, of one source or of all.
 
         Of a histogram that was cut off before its first part was written, the running maxima are known, and
         no sample can be counted.
@@ -101,10 +101,6 @@ class StoredRun:
             measure: which measure; None for the first.
             source: of which source; None for all, one after the other.
             narrow: give uint32 where every value fits, for half the memory.
-
-        Raises:
-            UsageError: there is no such measure or source, or the run kept a histogram.
-            DamagedError: the samples can't be read.
         """
         whole, parts = self.values_by_source(measure, narrow=narrow, only=source)
         return whole if source is None else parts[source]
@@ -112,15 +108,11 @@ class StoredRun:
     def values_by_source(
         self, measure: str | None = None, *, narrow: bool = False, only: int | None = None
     ) -> tuple[Integers, dict[int, Integers]]:
-        """The samples of a measure in ns, read in one pass for all sources, or for ``only`` one.
+        """Return the samples of a measure in ns, read in one pass for all sources, or for ``only`` one.
 
         Returns:
             All samples, source after source, shape (n,); and each source's part of them. The parts are
             views: to sort one leaves the whole complete.
-
-        Raises:
-            UsageError: there is no such measure or source, or the run kept a histogram.
-            DamagedError: the samples can't be read.
         """
         layout, known = self._measure(measure)
         extremes = [one for one in self.manifest.extremes if one.measure == known.name]
@@ -130,15 +122,11 @@ class StoredRun:
         )
 
     def stretches(self, measure: str | None = None) -> Iterator[tuple[int, Integers, Integers]]:
-        """All samples of a measure in one pass, never more than a million rows at a time.
+        """Return all samples of a measure in one pass, never more than a million rows at a time.
 
         Yields:
             A source, and of some of its rows, in the order in which it took them, the instants (the measure's
             ``from`` in ns on the stream's clock) and the values in ns; both int64 of shape (k,).
-
-        Raises:
-            UsageError: there is no such measure, or the run kept a histogram.
-            DamagedError: the samples can't be read.
         """
         layout, known = self._measure(measure)
         self._sizes(known, None)
@@ -148,10 +136,6 @@ class StoredRun:
         """When each sample of one source began: the measure's ``from`` in ns on the stream's clock, (n,).
 
         In the order of ``values(measure, source)``.
-
-        Raises:
-            UsageError: there is no such measure or source, or the run kept a histogram.
-            DamagedError: the samples can't be read.
         """
         layout, known = self._measure(measure)
         return gather(self.path / layout.file, known.start, self._sizes(known, source), np.int64)[0]
@@ -208,7 +192,7 @@ class StoredRun:
         return low, high[at], totals
 
     def running_maxima(self, source: int) -> tuple[Integers, Integers]:
-        """Each new maximum of a histogram run as it occurred: instants and values in ns, each (n,).
+        """Return each new maximum of a histogram run as it occurred: instants and values in ns, each (n,).
 
         Raises:
             UsageError: the run has samples and no histogram, or there is no such source.
@@ -222,19 +206,11 @@ class StoredRun:
         return instants, values
 
     def schema(self) -> pa.Schema:
-        """The columns of the samples, or of the histogram, with unit and meaning.
-
-        Raises:
-            DamagedError: they can't be read.
-        """
+        """Return the columns of the samples, or of the histogram, with unit and meaning."""
         return schema(self.path / f"{SAMPLES}.parquet")
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """The samples as they lie in the file, about a million rows at a time.
-
-        Raises:
-            DamagedError: they can't be read.
-        """
+        """Return the samples as they lie in the file, about a million rows at a time."""
         return batches(self.path / f"{SAMPLES}.parquet", columns)
 
     def _layouts(self) -> tuple[TableLayout, ...]:
@@ -249,7 +225,7 @@ class StoredRun:
         raise UsageError(f"Run {self.id} has no measure '{name}'", f"It has: {known}.")
 
     def _sizes(self, measure: Measure, only: int | None) -> dict[int, int]:
-        """How many samples of a measure each source has, or ``only`` one."""
+        """Return how many samples of a measure each source has, or ``only`` one."""
         if self.is_histogram:
             raise UsageError(
                 f"Run {self.id} kept a histogram, not single samples", "Record raw to have them."
@@ -279,11 +255,7 @@ def _not_sealed(path: Path, manifest: Manifest) -> StoreError:
 
 
 def read_runs(folders: Iterable[Path]) -> list[StoredRun]:
-    """The runs in these folders, in this order. What all of them know of the machine is in memory once.
-
-    Raises:
-        StoreError, DamagedError: a run can't be read.
-    """
+    """The runs in these folders, in this order. What all of them know of the machine is in memory once."""
     runs: list[StoredRun] = []
     facts: list[FactTable] = []
     for folder in folders:

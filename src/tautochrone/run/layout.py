@@ -65,7 +65,7 @@ class TableLayout:
 
 
 def table_layouts(header: Header) -> tuple[TableLayout, ...]:
-    """The layout of every table that a stream's header describes, in the header's order.
+    """Return the layout of every table that a stream's header describes, in the header's order.
 
     Raises:
         DamagedError: the header does not describe its tables and measures in a way that can be stored.
@@ -118,5 +118,5 @@ def _lateness(table: str, header: Header) -> str | None:
 
 
 def _belongs(measure: Measure, table: str) -> bool:
-    """Whether a measure is taken from this table; running maxima have the columns of the samples."""
+    """Return whether a measure is taken from this table; running maxima have the columns of the samples."""
     return measure.table == table or (table == EXTREMES and measure.table in (SAMPLES, HISTOGRAM))

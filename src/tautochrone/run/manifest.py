@@ -62,7 +62,7 @@ class Books:
     cpu_time_ns: Count | None = None
 
     def problems(self) -> list[str]:
-        """What does not add up, in words; empty when the books balance."""
+        """Return what does not add up, in words; empty when the books balance."""
         found = []
         released, missed = self.released, self.missed
         if released is not None and missed is not None and released != self.completed + missed:
@@ -168,7 +168,7 @@ class Manifest:
 
     @cached_property
     def known(self) -> Facts:
-        """What is known about the machine."""
+        """Return what is known about the machine."""
         return Facts.from_table(self.facts)
 
     @property
@@ -180,17 +180,17 @@ class Manifest:
         return KernelFacts(name=system.name, release=system.release, version=system.version)
 
     def event(self, name: str) -> Event | None:
-        """The first event of this name; None if there is none."""
+        """Return the first event of this name; None if there is none."""
         return next((one for one in self.events if one.event == name), None)
 
     @property
     def command(self) -> tuple[str, ...]:
-        """The words of the command that measured the run; empty if that is not known."""
+        """Return the words of the command that measured the run; empty if that is not known."""
         return tuple(self.conditions.command or ())
 
     @property
     def typed(self) -> str:
-        """The command that measured the run, as a shell takes it; empty if it is not known."""
+        """Return the command that measured the run, as a shell takes it; empty if it is not known."""
         return shlex.join(self.command)
 
     def asked(self, option: str) -> str | None:

@@ -10,7 +10,7 @@ _T = TypeVar("_T")
 
 
 def one_named(there: Mapping[str, _T], name: str, kind: str) -> _T | None:
-    """The one with this id, or the only one whose id begins with it; None if there is none.
+    """Return the one with this id, or the only one whose id begins with it; None if there is none.
 
     Args:
         there: by id.
@@ -30,7 +30,7 @@ def one_named(there: Mapping[str, _T], name: str, kind: str) -> _T | None:
 
 
 def some_of(ids: Sequence[str]) -> str:
-    """The last few, and how many there are more."""
+    """Return the last few, and how many there are more."""
     more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
     return ", ".join(ids[-_SHOWN:]) + more
 

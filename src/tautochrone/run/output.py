@@ -113,7 +113,7 @@ def _replaced(path: Path) -> Iterator[io.BufferedWriter]:
 
 
 def _found(path: Path) -> os.stat_result | None:
-    """What is there, at the end of all links; None: nothing."""
+    """Return what is there, at the end of all links; None: nothing."""
     try:
         return path.stat()
     except FileNotFoundError:

@@ -43,7 +43,7 @@ def run_folders(store: Path) -> list[Path]:
 
 
 def is_text(name: str) -> bool:
-    """Whether a name is UTF-8, as those of all runs are; DuckDB reads no other."""
+    """Return whether a name is UTF-8, as those of all runs are; DuckDB reads no other."""
     return all(not "\ud800" <= letter <= "\udfff" for letter in name)
 
 

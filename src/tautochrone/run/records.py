@@ -49,22 +49,22 @@ class Settings(dict[str, object]):
 
     @property
     def policy(self) -> str | None:
-        """The scheduling policy."""
+        """Return the scheduling policy."""
         return self._known("policy", str)
 
     @property
     def priority(self) -> int | None:
-        """The priority; None for a policy without one."""
+        """Return the priority; None for a policy without one."""
         return self._known("priority", int)
 
     @property
     def cpu(self) -> int | None:
-        """The only CPU that it may run on; None: it is free to run on several."""
+        """Return the only CPU that it may run on; None: it is free to run on several."""
         return self._known("cpu", int)
 
     @property
     def runtime_ns(self) -> int | None:
-        """The budget of SCHED_DEADLINE."""
+        """Return the budget of SCHED_DEADLINE."""
         return self._known("runtime_ns", int)
 
     @property
@@ -114,11 +114,7 @@ class Stored(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls: type[_Stored], told: object) -> _Stored:
-        """Make the record of JSON.
-
-        Raises:
-            DamagedError: it is not what it must be.
-        """
+        """Make the record of JSON."""
         record = converted(told, cls, f"the {_WORDS.sub(' ', cls.__name__).lower()}")
         record.keep(told)
         return record
@@ -190,7 +186,7 @@ class TableDescription(Struct, frozen=True):
 
     @property
     def dtype(self) -> np.dtype[np.void]:
-        """The numpy type of one row, little-endian and without gaps.
+        """Return the numpy type of one row, little-endian and without gaps.
 
         Raises:
             DamagedError: a column is described in a way this reader does not know.
@@ -215,7 +211,7 @@ class Measure(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """What it means; its name, where nothing says so."""
+        """Return what it means; its name, where nothing says so."""
         return self.meaning or self.name
 
 
@@ -229,7 +225,7 @@ class Thread(Struct, frozen=True, kw_only=True):
 
     @property
     def held_to(self) -> int | None:
-        """The CPU that it was held to, as far as is known; None: it was free to run on any."""
+        """Return the CPU that it was held to, as far as is known; None: it was free to run on any."""
         return self.obtained.cpu if "cpu" in self.obtained else self.requested.cpu
 
 
@@ -256,7 +252,7 @@ class Source(Thread, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """Its name, or else its number."""
+        """Return its name, or else its number."""
         return str(self.source) if self.name is None else self.name
 
 
@@ -324,25 +320,21 @@ class Header(Stored, frozen=True, kw_only=True):
     work_costs: tuple[WorkCost, ...] = ()
 
     def number(self, parameter: str) -> int | None:
-        """The whole number that a parameter is; None: it is none, or not told."""
+        """Return the whole number that a parameter is; None: it is none, or not told."""
         return number(self.parameters, parameter)
 
     def told(self, kind: type[_Kind]) -> _Kind:
-        """The parameters of an experiment as its own record.
-
-        Raises:
-            DamagedError: they are not what such an experiment tells.
-        """
+        """Return the parameters of an experiment as its own record."""
         return converted(self.parameters, kind, "the parameters")
 
     @property
     def is_histogram(self) -> bool:
-        """Whether the run kept a histogram instead of samples."""
+        """Return whether the run kept a histogram instead of samples."""
         return any(table.name == HISTOGRAM for table in self.tables)
 
     @property
     def periods_ns(self) -> dict[int, int]:
-        """The period of each source's releases: its own, or else that of the schedule.
+        """Return the period of each source's releases: its own, or else that of the schedule.
 
         A source without one is left out; an experiment without a schedule has none at all.
         """
@@ -352,16 +344,16 @@ class Header(Stored, frozen=True, kw_only=True):
 
     @property
     def by_number(self) -> dict[int, Source]:
-        """The sources by their numbers."""
+        """Return the sources by their numbers."""
         return {one.source: one for one in self.sources}
 
     def meaning_of(self, measure: str) -> str:
-        """What a measure means; its name, where nothing says so."""
+        """Return what a measure means; its name, where nothing says so."""
         return next((one.words for one in self.measures if one.name == measure), measure)
 
     @property
     def is_about_a_loop(self) -> bool:
-        """Whether the run tells how late the cycles of a loop begin: periodic, and about that first.
+        """Return whether the run tells how late the cycles of a loop begin: periodic, and about that first.
 
         An error of the period, a response time or an interrupt latency says nothing of that kind by itself.
         """
@@ -428,9 +420,5 @@ class Event(Stored, frozen=True, kw_only=True):
     time_ns: Count | None = None
 
     def told(self, kind: type[_Kind]) -> _Kind:
-        """What the event tells, as a record of its kind.
-
-        Raises:
-            DamagedError: it is not what such an event tells.
-        """
+        """Return what the event tells, as a record of its kind."""
         return converted(self.stored, kind, f"the event '{self.event}'")

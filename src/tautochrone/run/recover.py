@@ -38,9 +38,6 @@ def recover(store: Store, *, again: bool = True) -> list[RecoveryOutcome]:
 
     Args:
         again: also try those that were refused before; they are read in full each time.
-
-    Raises:
-        StoreError: the store can't be read.
     """
     outcomes = []
     for folder in store.folders():

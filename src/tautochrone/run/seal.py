@@ -103,7 +103,7 @@ class Intake:
 
     @property
     def overruns_seen(self) -> bool:
-        """Whether the tallies can tell which samples began a period late or later."""
+        """Return whether the tallies can tell which samples began a period late or later."""
         return all(writer.layout.lateness is not None for writer in self.writers)
 
     def extremes(self) -> tuple[Extremes, ...]:
@@ -207,10 +207,6 @@ def seal(folder: Path, ended_hint: str | None = None) -> Manifest:
 
     Returns:
         The manifest as written: "sealed", or "recovered" if the stream is not complete.
-
-    Raises:
-        DamagedError: the books do not balance, or nothing is whole; the raw stream is kept.
-        StoreError: the disk refuses; the raw stream is kept.
     """
     draft = _draft(folder)
     with files.store_errors("sealing the run", folder):
@@ -239,7 +235,7 @@ def _remove_raw(folder: Path) -> None:
 
 
 def _draft(folder: Path) -> Manifest | None:
-    """The manifest that was written when the run began; None if it is not there or can't be read."""
+    """Return the manifest that was written when the run began; None if it is not there or can't be read."""
     try:
         return Manifest.read(folder / files.MANIFEST)
     except (OSError, DamagedError):

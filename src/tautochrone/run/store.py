@@ -108,23 +108,15 @@ class Store:
         return newest if newest[:_ID_TIME_LETTERS] > (now + _AHEAD).strftime(_ID_TIME) else None
 
     def folders(self) -> list[Path]:
-        """The folders of all runs, oldest first, whatever state they are in.
-
-        Raises:
-            StoreError: the store can't be read.
-        """
+        """The folders of all runs, oldest first, whatever state they are in."""
         return run_folders(self.path)
 
     def has_raw_streams(self) -> bool:
-        """Whether a run is being measured, or was cut off: a quick look, without reading anything."""
+        """Return whether a run is being measured, or was cut off: a quick look, without reading anything."""
         return any(os.path.lexists(folder / files.RAW_STREAM) for folder in self.folders())
 
     def runs(self) -> list[StoredRun]:
-        """All runs that can be read, oldest first; runs not sealed yet and damaged ones are left out.
-
-        Raises:
-            StoreError: the store can't be read.
-        """
+        """All runs that can be read, oldest first; runs not sealed yet and damaged ones are left out."""
         found = []
         for folder in self.folders():
             try:

@@ -114,7 +114,7 @@ class TableWriter:
 
 
 def schema_of(layout: TableLayout) -> pa.Schema:
-    """The file's columns: source, the kept columns, the measures; each with its unit and meaning."""
+    """Return the file's columns: source, the kept columns, the measures; each with its unit and meaning."""
     meaning = {"meaning": "which source took the row"}
     fields: list[pa.Field[pa.DataType]] = [pa.field(SOURCE, pa.int32(), nullable=False, metadata=meaning)]
     for name in (*layout.kept, *(measure.name for measure in layout.measures)):

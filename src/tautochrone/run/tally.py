@@ -106,7 +106,7 @@ def count(tallies: dict[int, Tally], layout: TableLayout, block: RowBlock) -> No
 
 
 def merge_extremes(earlier: Extremes, later: Extremes) -> Extremes:
-    """The extremes of two parts of one source's samples; of equal maxima the earlier one counts."""
+    """Return the extremes of two parts of one source's samples; of equal maxima the earlier one counts."""
     top = later if later.maximum_ns > earlier.maximum_ns else earlier
     return Extremes(
         source=earlier.source,

@@ -12,7 +12,7 @@ Content = dict[str, object]
 
 
 def is_readable(schema: object) -> TypeGuard[int]:
-    """Whether this version reads a ``run.json`` of that version."""
+    """Return whether this version reads a ``run.json`` of that version."""
     return isinstance(schema, int) and not isinstance(schema, bool) and schema in (*_STEPS, SCHEMA)
 
 

@@ -52,11 +52,7 @@ class RunWriter:
         self.close()
 
     def append(self, data: bytes | memoryview) -> None:
-        """Add the next bytes of the stream; they survive a kill of this process at once.
-
-        Raises:
-            StoreError: the disk is full or refuses. What was whole before is kept.
-        """
+        """Add the next bytes of the stream; they survive a kill of this process at once."""
         descriptor = self._held()
         rest = memoryview(data)
         with files.store_errors("writing the stream", self.path):
@@ -64,20 +60,12 @@ class RunWriter:
                 rest = rest[os.write(descriptor, rest) :]
 
     def add_warning(self, code: str, text: str, advice: str = "") -> None:
-        """Add to what limits the meaning of this run, at once and for good.
-
-        Raises:
-            StoreError: the disk refuses.
-        """
+        """Add to what limits the meaning of this run, at once and for good."""
         warnings = dict.fromkeys((*self.manifest.warnings, RunWarning(code, text, advice)))
         self._rewrite("adding a warning", replace(self.manifest, warnings=tuple(warnings)))
 
     def add_condition(self, name: str, value: object) -> None:
-        """Add to what is known of the conditions, at once and for good; `value` as JSON has it.
-
-        Raises:
-            StoreError: the disk refuses.
-        """
+        """Add to what is known of the conditions, at once and for good; `value` as JSON has it."""
         conditions = self.manifest.conditions.having({name: value})
         self._rewrite("adding a condition", replace(self.manifest, conditions=conditions))
 
@@ -92,10 +80,6 @@ class RunWriter:
 
         Args:
             ended_hint: how the measuring ended, for a stream without a footer that says so.
-
-        Raises:
-            DamagedError: the books do not balance, or nothing is whole; the raw stream is kept.
-            StoreError: the disk refuses; the raw stream is kept.
         """
         self._held()
         try:
@@ -105,11 +89,7 @@ class RunWriter:
         return StoredRun(self.path, self.manifest)
 
     def discard(self) -> None:
-        """Remove the run, because nothing was measured.
-
-        Raises:
-            StoreError: the disk refuses.
-        """
+        """Remove the run, because nothing was measured."""
         self._held()
         with files.store_errors("removing a run", self.path):
             shutil.rmtree(self.path)

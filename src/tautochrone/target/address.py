@@ -61,7 +61,7 @@ class LabAddress:
     append: str = ""
 
     def __str__(self) -> str:
-        """The kernel's name and what is not usual, as `tauto lab diff` takes and shows it."""
+        """Return the kernel's name and what is not usual, as `tauto lab diff` takes and shows it."""
         usual = {field.name: field.default for field in fields(self)}
         words = [self.kernel]
         for option, (name, _, _) in _NUMBERS.items():
@@ -78,7 +78,7 @@ class LabAddress:
         return f"lab:{str(self).replace(':', '-', 1) if is_debian(self.kernel) else self}"
 
     def _preemption_first(self) -> tuple[str, str]:
-        """The preemption model that `preempt=` can say, or nothing; the other parameters."""
+        """Return the preemption model that `preempt=` can say, or nothing; the other parameters."""
         first, _, others = self.append.partition(" ")
         option, _, model = first.partition("=")
         if option != "preempt" or model not in PREEMPTION_MODELS or "preempt=" in others:
@@ -87,7 +87,7 @@ class LabAddress:
 
 
 def canonical_kernel(text: str) -> str:
-    """The name of a kernel in the one form in which it is stored and shown.
+    """Return the name of a kernel in the one form in which it is stored and shown.
 
     Raises:
         UsageError: nothing can have this name.
@@ -117,12 +117,12 @@ def canonical_kernel(text: str) -> str:
 
 
 def is_debian(kernel: str) -> bool:
-    """Whether a canonical name is one of those that can be fetched from Debian's packages."""
+    """Return whether a canonical name is one of those that can be fetched from Debian's packages."""
     return kernel.startswith("debian:")
 
 
 def known_kernels() -> list[str]:
-    """The canonical names that can be fetched, in the order in which one lists them."""
+    """Return the canonical names that can be fetched, in the order in which one lists them."""
     return [f"debian:{flavour}{suffix}" for suffix in ("", "/arm64") for flavour in FLAVOURS]
 
 
@@ -176,7 +176,7 @@ def suggestion(word: str, names: Iterable[str]) -> str:
 
 
 def _split(text: str) -> tuple[list[str], str]:
-    """The words between commas, and what stands after `append=`, commas and all."""
+    """Return the words between commas, and what stands after `append=`, commas and all."""
     before, append, appended = text.partition(",append=")
     if append and not appended.strip():
         raise UsageError(f"lab:{text}: 'append' lacks its value", "Write append=PARAMETERS, last of all.")
@@ -243,7 +243,7 @@ class SshAddress:
 
 
 def read_address(where: str) -> SshAddress | LabAddress | None:
-    """The machine that is meant; None: this one.
+    """Return the machine that is meant; None: this one.
 
     Raises:
         UsageError: no such kind, or not of its form.

@@ -29,7 +29,7 @@ class Keeper:
         self._next = 0
 
     def ask(self, *words: str | bytes) -> bytes:
-        """The answer to one request.
+        """Return the answer to one request.
 
         Raises:
             OSError: refused, with the keeper's words.
@@ -41,11 +41,7 @@ class Keeper:
         return answer
 
     def ask_all(self, requests: Sequence[Request]) -> list[bytes | OSError]:
-        """The answers to many requests, for little more than the time of one.
-
-        Raises:
-            MeasuringError: the keeper has ended, or the connection to it was lost.
-        """
+        """Return the answers to many requests, for little more than the time of one."""
         with self._lock:
             return [
                 answer
@@ -67,7 +63,7 @@ class Keeper:
             yield self._answer(number)
 
     def _answer(self, number: int) -> bytes | OSError:
-        """The answer to this request; answers that a Ctrl-C left unread are older, and dropped."""
+        """Return the answer to this request; answers that a Ctrl-C left unread are older, and dropped."""
         while True:
             said, word, rest, content = self._next_answer()
             if said == number and rest:

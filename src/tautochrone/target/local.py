@@ -21,7 +21,7 @@ _SIGNAL_WAITS_AT_MOST_MS = 500
 
 
 def find_probe() -> Path:
-    """The probe that belongs to this lab: TAUTO_PROBE, else beside this Python, else on the PATH.
+    """Return the probe that belongs to this lab: TAUTO_PROBE, else beside this Python, else on the PATH.
 
     Raises:
         UsageError: there is none.
@@ -90,7 +90,7 @@ class LocalProgram:
 
     @property
     def pid(self) -> int:
-        """The process."""
+        """Return the process."""
         return self._process.pid
 
     def _listen(self) -> None:
@@ -103,7 +103,7 @@ class LocalProgram:
             self._said.append(rest.decode(errors="replace"))
 
     def read(self) -> bytes:
-        """The next bytes; see `Program`.
+        """Return the next bytes; see `Program`.
 
         Ctrl-C may come just before the system call, which it then does not interrupt: its handler would run
         when the program says something, and a program that waits says nothing. So the wait has an end.

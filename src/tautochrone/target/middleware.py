@@ -52,10 +52,6 @@ def provide_program(target: Target, experiment: str, options: Options) -> None:
     """See that what an experiment with middleware starts lies beside the target's probe.
 
     Nothing is needed for another experiment, and for a name that nobody knows: the probe refuses it.
-
-    Raises:
-        UsageError: it can't be had there.
-        MeasuringError: the connection was lost, or it can't be written there.
     """
     transport = text(options, TRANSPORT)
     if experiment in EXPERIMENTS and transport in TRANSPORTS:

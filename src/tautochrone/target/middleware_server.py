@@ -57,7 +57,7 @@ def _found(client: Target, server: Target) -> str | None:
 
 
 def numeric(text: str) -> str:
-    """An address as a number; names are looked up here.
+    """Return an address as a number; names are looked up here.
 
     Raises:
         UsageError: nobody has this name, or a number that only holds together with a network interface.
@@ -110,7 +110,7 @@ class ServerPlace:
 
     @property
     def stored(self) -> dict[str, object]:
-        """The conditions of a run that tell it."""
+        """Return the conditions of a run that tell it."""
         told = {SERVER_ON: self.target, "server_address": self.address, "server_cpus": self.cpus}
         return {name: value for name, value in told.items() if value is not None}
 
@@ -149,7 +149,7 @@ class Server:
 
     @property
     def conditions(self) -> dict[str, object]:
-        """What is known, by the names under which it is kept with the run."""
+        """Return what is known, by the names under which it is kept with the run."""
         known: dict[str, Mapping[str, object] | None] = {SERVER: self.condition, SIZES: self.sizes}
         return {name: value for name, value in known.items() if value is not None}
 
@@ -182,12 +182,7 @@ def serving(
     client: Target,
     opened: Open = open_target,
 ) -> Iterator[Server]:
-    """While inside, the server of an experiment runs at this place; None: the client starts its own.
-
-    Raises:
-        UsageError, NotPermittedError: the server was refused, or nobody knows how the client would reach it.
-        MeasuringError: it did not start, or its target can't be reached.
-    """
+    """While inside, the server of an experiment runs at this place; None: the client starts its own."""
     if place is None:
         yield Server(options)
         return
@@ -259,7 +254,7 @@ def _see_has_network(target: Target) -> None:
 
 
 def _of_server_too(experiment: str, options: Options) -> dict[str, Value]:
-    """The server's options that follow from the client's."""
+    """Return the server's options that follow from the client's."""
     found = {name: options[name] for name in (*_SAME_FOR_BOTH, *_OF_THE_SERVER) if name in options}
     found["servants"] = _servants(experiment, options)
     if options.get(_PAGEABLE) or (experiment == FOOTPRINT and not options.get(_LOCKED)):
@@ -268,7 +263,7 @@ def _of_server_too(experiment: str, options: Options) -> dict[str, Value]:
 
 
 def _servants(experiment: str, options: Options) -> int:
-    """How many the experiment calls: as many as it has clients that call at once, or as it is told."""
+    """Return how many the experiment calls: as many as it has clients that call at once, or as it is told."""
     named, clients = number(options, "servants"), number(options, "clients")
     if named is not None:
         return named

@@ -19,14 +19,7 @@ from tautochrone.target.target import Target
 
 @contextmanager
 def open_target(where: str | None) -> Iterator[Target]:
-    """Connect to a machine, for as long as the block lasts.
-
-    Raises:
-        UsageError: no such kind of machine, malformed text, or there is no probe or no kernel for it.
-        UnreachableError: it can't be reached.
-        MeasuringError: the connection was lost, or nothing can be started there.
-        NotPermittedError: it does not let this user in, or its host key is not known.
-    """
+    """Connect to a machine, for as long as the block lasts."""
     address = read_address(where) if where is not None else None
     target: Target
     if address is None:

@@ -20,20 +20,12 @@ _SHOWN = {"tauto-probe": "the probe", "tauto-guest": "the first program"}
 
 
 def find_probe_for(machine: str) -> Path:
-    """The probe for the machine that ``uname -m`` calls so.
-
-    Raises:
-        UsageError: there is none for it, or it was not built.
-    """
+    """Return the probe for the machine that ``uname -m`` calls so."""
     return _find("tauto-probe", machine)
 
 
 def find_guest_for(machine: str) -> Path:
-    """The first program of a virtual machine that ``uname -m`` calls so there.
-
-    Raises:
-        UsageError: there is none for it, or it was not built.
-    """
+    """Return the first program of a virtual machine that ``uname -m`` calls so there."""
     return _find("tauto-guest", machine)
 
 
@@ -45,7 +37,7 @@ def find_static(program: str, machine: str) -> Path | None:
 
 
 def architecture_of(machine: str) -> str | None:
-    """What our programs call the machine that ``uname -m`` calls so; None: there are none for it."""
+    """Return what our programs call the machine that ``uname -m`` calls so; None: there are none for it."""
     return _ARCHITECTURES.get(machine)
 
 
@@ -86,6 +78,6 @@ def _folders() -> list[Path]:
 
 
 def _checkouts() -> list[Path]:
-    """The source folders that this tauto belongs to; none where it was installed from a wheel."""
+    """Return the source folders that this tauto belongs to; none where it was installed from a wheel."""
     places = (Path(sys.prefix).parent, Path(__file__).parents[3])  # of .venv, of src/
     return [place for place in places if (place / "scripts" / "build-probes").is_file()]

@@ -34,7 +34,7 @@ class Message:
 
     @property
     def about(self) -> str:
-        """The option that the message is about, without dashes; empty: it is about none."""
+        """Return the option that the message is about, without dashes; empty: it is about none."""
         found = _OPTION.match(self.text)
         return found[1] if found else ""
 
@@ -84,7 +84,7 @@ class Program(Protocol):
     """One running program."""
 
     def read(self) -> bytes:
-        """The next bytes of its standard output, as soon as there are any; empty at the end.
+        """Return the next bytes of its standard output, as soon as there are any; empty at the end.
 
         Raises:
             MeasuringError: the connection to it was lost.
@@ -162,7 +162,7 @@ class Guarded:
 
 
 def lines_of(program: Program) -> Iterator[str]:
-    """Its output, a line each, as they come; the last one need not be whole."""
+    """Yield its output, a line each, as they come; the last one need not be whole."""
     rest = b""
     while data := program.read():
         *whole, rest = (rest + data).split(b"\n")
@@ -237,11 +237,7 @@ class RunningProbe:
         self._asked_to_end = False
 
     def read(self) -> bytes:
-        """The next bytes of its sample stream, as soon as there are any; empty at the end.
-
-        Raises:
-            MeasuringError: the connection to it was lost.
-        """
+        """Return the next bytes of its sample stream, as soon as there are any; empty at the end."""
         return self._program.read()
 
     def stop(self) -> None:
@@ -302,7 +298,7 @@ class RunningLoad(_Ready):
         self._report: dict[str, object] | None = None
 
     def failure(self) -> str | None:
-        """Why it has ended by itself, in words; None while it runs. Never blocks."""
+        """Return why it has ended by itself, in words; None while it runs. Never blocks."""
         if self._code is None:
             try:
                 self._code = self._program.wait(0)
@@ -346,7 +342,7 @@ class RunningService(_Ready):
         self._has_ended = False
 
     def failure(self) -> str | None:
-        """Why it has ended by itself, in words; None while it runs. Never blocks."""
+        """Return why it has ended by itself, in words; None while it runs. Never blocks."""
         if self._has_ended:
             return self._wrong
         try:
@@ -373,7 +369,7 @@ class RunningService(_Ready):
         return self._wrong
 
     def _how(self, code: int) -> str | None:
-        """What went wrong with one that ended so."""
+        """Return what went wrong with one that ended so."""
         if code == 0:
             return None
         how = f"signal {-code} ended it" if code < 0 else f"it ended with exit code {code}"

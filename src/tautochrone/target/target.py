@@ -49,11 +49,7 @@ class Companions:
         self._open: dict[str, tuple[Target, ExitStack]] = {}
 
     def get(self, where: str, open_target: Open) -> "Target":
-        """The machine of this name, opened if it is not.
-
-        Raises:
-            TautoError: it can't be opened.
-        """
+        """Return the machine of this name, opened if it is not."""
         if where not in self._open:
             with ExitStack() as opening:
                 target = opening.enter_context(open_target(where))
@@ -177,7 +173,7 @@ class KeptSettings:
 
 
 def _request(change: Change) -> tuple[tuple[str | bytes, ...], str]:
-    """The keeper's words for a change, and people's for its failure."""
+    """Return the keeper's words for a change, and people's for its failure."""
     match change:
         case Write(path, value, undo):
             words = ("write", path, value) if undo is None else ("write", path, value, undo)
@@ -243,7 +239,7 @@ class Target(ABC):
 
     @abstractmethod
     def files(self) -> Files:
-        """The machine's files."""
+        """Return the machine's files."""
 
     def address_here(self) -> str | None:
         """Return the address at which the machine under test reaches this one; None: it can't be told."""
@@ -266,7 +262,7 @@ class Target(ABC):
         return
 
     def now_s(self) -> float:
-        """The machine's time, in seconds since some instant."""
+        """Return the machine's time, in seconds since some instant."""
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
@@ -277,10 +273,6 @@ class Target(ABC):
         """See that the program of this transport of middleware lies beside the probe; here it always does.
 
         One that nobody built does not; the probe itself says what to do then.
-
-        Raises:
-            UsageError: it can't be had there.
-            MeasuringError: the connection was lost, or it can't be written there.
         """
         return
 
@@ -289,21 +281,13 @@ class Target(ABC):
         return
 
     def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> ProbeAnswer:
-        """Run a short command of the probe to its end, with nothing on its standard input.
-
-        Raises:
-            MeasuringError: it did not end in time (then it is ended), or the connection was lost.
-        """
+        """Run a short command of the probe to its end, with nothing on its standard input."""
         program = self.start(arguments, ANYWHERE)
         program.close_input()
         return ask(program, " ".join(arguments), patience_s)
 
     def start(self, arguments: Sequence[str], placement: Placement, *, guarded: bool = False) -> Program:
-        """Start the probe: by itself, or under a guard, which joins the groups first where it is placed.
-
-        Raises:
-            MeasuringError: the connection was lost.
-        """
+        """Start the probe: by itself, or under a guard, which joins the groups first where it is placed."""
         command = [self.probe, *arguments]
         environment: dict[str, str] = {}
         if placement == ANYWHERE and not guarded and not self.patience:
@@ -322,29 +306,15 @@ class Target(ABC):
         return RunningProbe(self.start([*arguments, "--out", "-"], placement))
 
     def start_load(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningLoad:
-        """Start `tauto-probe load` with these arguments and wait until it says that it runs.
-
-        Raises:
-            UsageError, NotPermittedError: refused, in the probe's words.
-            MeasuringError: it did not start.
-        """
+        """Start `tauto-probe load` with these arguments and wait until it says that it runs."""
         return RunningLoad(self.start(["load", *arguments], placement))
 
     def start_service(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningService:
-        """Start `tauto-probe` with these arguments and wait for its first line; it serves until it is ended.
-
-        Raises:
-            UsageError, NotPermittedError: refused, in the probe's words.
-            MeasuringError: it did not start.
-        """
+        """Start `tauto-probe` with these arguments and wait for its first line; it serves until it ends."""
         return RunningService(self.start(arguments, placement))
 
     def in_force(self) -> InForce | None:
-        """The deployment that somebody applied there and that was not put back yet.
-
-        Raises:
-            SettingError: the journal can't be read.
-        """
+        """Return the deployment that somebody applied there and that was not put back yet."""
         with _failing_as("the undo journal can't be read"):
             content = json.loads(self.keeper().ask("state"))
         if content is None:
@@ -352,19 +322,11 @@ class Target(ABC):
         return InForce(content["name"], content["since"], content["keeper"], bool(content["left"]))
 
     def change_settings(self, name: str) -> MachineSettings:
-        """Begin to apply the deployment of this name, with a keeper of its own.
-
-        Raises:
-            SettingError: another one is in force, or the journal can't be written.
-        """
+        """Begin to apply the deployment of this name, with a keeper of its own."""
         return KeptSettings(name, Keeper(self.start_keeper(self.keeper_words())), self.forget_files)
 
     def restore(self) -> tuple[str, ...]:
-        """Put back what `in_force` names; what could not be put back, in words.
-
-        Raises:
-            SettingError: its keeper is still at work, or the journal can't be read.
-        """
+        """Put back what `in_force` names; what could not be put back, in words."""
         try:
             return _put_back(self.keeper(), "restore")
         finally:
@@ -380,7 +342,7 @@ class Target(ABC):
                 standing.close()
 
     def keeper(self) -> Keeper:
-        """The keeper that reads, for as long as this target is open."""
+        """Return the keeper that reads, for as long as this target is open."""
         if self._standing is None:
             self._standing = Keeper(self.start_keeper(self.keeper_words()))
         return self._standing

@@ -97,7 +97,7 @@ def _cells(quick: bool, beside: Beside, target: Target, facts: Facts) -> tuple[C
 
 
 def _lacking(batch: Batch) -> list[tuple[str, str]]:
-    """What was not measured, and why; what to do about it once, where it is the same for several."""
+    """Return what was not measured, and why; what to do about it once, where it is the same for several."""
     told: list[tuple[str, str]] = []
     advised: set[str] = set()
     for one in batch.lacking:

@@ -101,12 +101,7 @@ def _write_bins(runs: list[StoredRun], out: Path) -> None:
 
 
 def rhealstone(asked: AskedExperiment) -> None:
-    """Weights and interrupt latency are read again from the stored command, whenever the run is shown.
-
-    Raises:
-        UsageError: the weights are none, or the run is not one of interrupts, or not named by its id.
-        StoreError: there is no such run.
-    """
+    """Weights and interrupt latency are read again from the stored command, whenever the run is shown."""
     from tautochrone.judge.rhealstone import read_weights
 
     if "weights" in asked.options:

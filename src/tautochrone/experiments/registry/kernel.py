@@ -39,7 +39,7 @@ def _title(options: Given) -> str:
 
 
 def _length_s(options: Given) -> float:
-    """All its rows, one after the other."""
+    """Return all its rows, one after the other."""
     measure = options.text("measure")
     count = number(options, "count")
     samples = (_COUNTS.get(measure, 0) if count is None else count) + options.count("warmup")

@@ -94,7 +94,7 @@ def audit_facts(facts: Facts) -> tuple[Finding, ...]:
 
 
 def _knobs(code: str, facts: Facts) -> tuple[str, ...]:
-    """The knobs that are about this finding and that this machine seems to have."""
+    """Return the knobs that are about this finding and that this machine seems to have."""
     power = facts.power
     has = {
         "c-states": bool(power.idle_states),
@@ -106,7 +106,7 @@ def _knobs(code: str, facts: Facts) -> tuple[str, ...]:
 
 
 def knobs_of(code: str) -> tuple[str, ...]:
-    """The knobs that are about what this finding says."""
+    """Return the knobs that are about what this finding says."""
     about = tuple(knob for knob, codes in EFFECTS.items() if codes[0] == code)
     return about or tuple(
         knob for knob, codes in EFFECTS.items() if code in codes and knob in ("interrupts", "workqueues")

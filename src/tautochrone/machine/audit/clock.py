@@ -60,7 +60,7 @@ def _stability(facts: Facts) -> AuditAnswer | None:
 
 
 def _is_trusted(facts: Facts) -> bool:
-    """Whether the kernel runs no watchdog over the counter."""
+    """Return whether the kernel runs no watchdog over the counter."""
     flags = facts.clock.tsc_flags or ()
     qualified = (
         (facts.kernel.number or (0, 0)) >= _TRUSTED_SINCE

@@ -102,7 +102,7 @@ def _governors(facts: Facts) -> dict[str, object]:
 
 
 def _is_on(facts: Facts) -> bool:
-    """Whether logical CPUs share cores."""
+    """Return whether logical CPUs share cores."""
     return bool(facts.cpu.smt_active) or (facts.cpu.threads_per_core or 0) > 1
 
 
@@ -118,7 +118,7 @@ def _cores(facts: Facts) -> dict[str, object]:
 
 
 def _shared_with_isolated(facts: Facts) -> tuple[str, ...]:
-    """The cores of which some CPUs are isolated and some are not, as CPU lists."""
+    """Return the cores of which some CPUs are isolated and some are not, as CPU lists."""
     isolated = set(parse_cpu_list(facts.cpu.isolated) or ())
     cores = {text: set(parse_cpu_list(text) or ()) for text in facts.cpu.siblings or ()}
     return tuple(text for text, cpus in cores.items() if cpus & isolated and not cpus <= isolated)

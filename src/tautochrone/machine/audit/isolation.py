@@ -40,7 +40,7 @@ def _isolation(facts: Facts) -> AuditAnswer | None:
 
 
 def _housekeeping(facts: Facts, isolated: tuple[int, ...]) -> tuple[int, ...]:
-    """The CPUs that are left for everything else."""
+    """Return the CPUs that are left for everything else."""
     online = parse_cpu_list(facts.cpu.online) or (0,)
     return tuple(cpu for cpu in online if cpu not in isolated) or online[:1]
 
@@ -93,7 +93,7 @@ def _rcu_callbacks(facts: Facts) -> AuditAnswer | None:
 
 
 def _offloaded(facts: Facts) -> tuple[int, ...]:
-    """The CPUs of ``rcu_nocbs=``; in its words ``all`` and ``N``, the last CPU, are allowed."""
+    """Return the CPUs of ``rcu_nocbs=``; in its words ``all`` and ``N``, the last CPU, are allowed."""
     online, text = parse_cpu_list(facts.cpu.online) or (), facts.isolation.rcu_offloaded or ""
     if facts.kernel.option("RCU_NOCB_CPU_DEFAULT_ALL") == "y" or text.lower() == "all":
         return online

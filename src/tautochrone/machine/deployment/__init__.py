@@ -49,11 +49,7 @@ def as_condition(deployment: Deployment, obtained: tuple[Obtained, ...]) -> dict
 
 
 def read_deployment(path: Path) -> Deployment:
-    """Read a deployment's file.
-
-    Raises:
-        UsageError: it can't be read, or something in it is wrong: the file, the line, the value and the fix.
-    """
+    """Read a deployment's file."""
     text, table = read_toml(path, "a deployment", "Texts stand in quotes; settings stand below [settings].")
     return deployment_of(table, text, str(path), name=path.name.removesuffix(".toml"))
 
@@ -141,7 +137,7 @@ class BuiltIn:
 
 
 def built_in(tree: Tree) -> tuple[BuiltIn, ...]:
-    """The six, in the paper's order."""
+    """Return the six, in the paper's order."""
     machine = _Topology(tree)
     return tuple(machine.built_in(name) for name in NAMES)
 
@@ -250,5 +246,5 @@ def own_folder() -> Path:
 
 
 def own_files() -> Iterator[Path]:
-    """The files in `own_folder`, sorted."""
+    """Yield the files in `own_folder`, sorted."""
     yield from sorted(own_folder().glob("*.toml"))

@@ -96,12 +96,7 @@ class Application:
     _refused: dict[str, int] = field(default_factory=dict, init=False)
 
     def apply(self) -> Deployed:
-        """Change what differs, knob by knob.
-
-        Raises:
-            UsageError: this machine can't have a value. Nothing was changed.
-            SettingError: the machine refused a change; the earlier ones stay until `undo`.
-        """
+        """Change what differs, knob by knob."""
         tree = Tree(self.files)
         wanted = canonical_settings(self.deployment, tree)
         for cpus in (self.deployment.measure, self.deployment.load):
@@ -134,11 +129,7 @@ class Application:
             )
 
     def leave(self) -> None:
-        """Leave it in force, until it is restored.
-
-        Raises:
-            SettingError: something in it ends with this program.
-        """
+        """Leave it in force, until it is restored."""
         if self._settings is not None:
             self._settings.leave()
             self._settings = None
@@ -155,7 +146,7 @@ class Application:
 
 
 def is_not_permitted(error: BaseException) -> bool:
-    """Whether a change was refused because this user may not make it."""
+    """Return whether a change was refused because this user may not make it."""
     put_back = not isinstance(error, NotPutBackError)
     return put_back and isinstance(error, SettingError) and isinstance(error.__cause__, PermissionError)
 
@@ -170,7 +161,7 @@ def not_permitted(deployment: Deployment, again: str = "") -> SettingError:
 
 
 def canonical_settings(deployment: Deployment, tree: Tree) -> dict[str, str]:
-    """Its settings in the form in which they are read back.
+    """Return its settings in the form in which they are read back.
 
     Raises:
         UsageError: this machine can't have one of them; with file and line where it is from a file.
@@ -186,7 +177,7 @@ def canonical_settings(deployment: Deployment, tree: Tree) -> dict[str, str]:
 
 
 def read_knobs(tree: Tree) -> dict[str, str | None]:
-    """What every knob is now."""
+    """Return what every knob is now."""
     return {knob.name: knob.read(tree) for knob in KNOBS}
 
 
@@ -208,7 +199,7 @@ def _obtained(
 
 
 def _reason(knob: Knob, wanted: str | None, obtained: str | None, tree: Tree) -> str:
-    """Why a setting is not as it was asked for, or may not stay so, in words."""
+    """Return why a setting is not as it was asked for, or may not stay so, in words."""
     if wanted is None:
         return ""
     if wanted == obtained:
@@ -220,7 +211,7 @@ def _reason(knob: Knob, wanted: str | None, obtained: str | None, tree: Tree) ->
 
 
 def _on_line(deployment: Deployment, role: str, tree: Tree) -> tuple[int, ...] | None:
-    """The CPUs for measuring or for loads, which must be on line by now."""
+    """Return the CPUs for measuring or for loads, which must be on line by now."""
     text = getattr(deployment, role)
     if text is None:
         return None
@@ -238,7 +229,7 @@ def _on_line(deployment: Deployment, role: str, tree: Tree) -> tuple[int, ...] |
 
 
 def _where(deployment: Deployment, knob: str, error: UsageError) -> UsageError:
-    """The error with the place where the value was written, if that is a file."""
+    """Return the error with the place where the value was written, if that is a file."""
     text = ""
     with suppress(OSError, UnicodeDecodeError):
         text = read_text(Path(deployment.origin)) if deployment.origin.endswith(".toml") else ""
@@ -299,7 +290,7 @@ class KnobSetting:
 
 
 def survey(tree: Tree) -> tuple[Prospect, ...]:
-    """The built-in deployments and the user's own."""
+    """Return the built-in deployments and the user's own."""
     now = read_knobs(tree)
     found = [_prospect(one, now, tree) for one in built_in(tree)]
     for path in own_files():
@@ -311,11 +302,7 @@ def survey(tree: Tree) -> tuple[Prospect, ...]:
 
 
 def settings_of(deployment: Deployment | None, tree: Tree) -> tuple[KnobSetting, ...]:
-    """All knobs, and how what a deployment asks for can be had.
-
-    Raises:
-        UsageError: the machine can't have one of its values.
-    """
+    """Return all knobs, and how what a deployment asks for can be had."""
     now = read_knobs(tree)
     wanted = {} if deployment is None else canonical_settings(deployment, tree)
     rows = []

@@ -85,14 +85,14 @@ def _first_flag(tree: Tree, *paths: str) -> bool | None:
 
 
 def _first_not(tree: Tree, *paths: str) -> bool | None:
-    """The first flag; those after the first path mean the contrary."""
+    """Return the first flag; those after the first path mean the contrary."""
     flag = tree.flag(paths[0])
     contrary = None if flag is not None else _first_flag(tree, *paths[1:])
     return flag if contrary is None else not contrary
 
 
 def _match(pattern: str, value: Callable[[str], Any]) -> Callable[[Tree, str], Any]:
-    """The value of what a pattern's group finds."""
+    """Return the value of what a pattern's group finds."""
 
     def find(tree: Tree, path: str) -> Any:
         found = re.search(pattern, tree.text(path) or "", re.MULTILINE)

@@ -106,7 +106,7 @@ def _cpu_group(groups: list[tuple[str, str]]) -> tuple[str | None, int | None, s
 
 
 def _quota(tree: Tree, folder: str, path: str | None, version: int | None) -> tuple[int | None, int | None]:
-    """The tightest quota of the group and those above it."""
+    """Return the tightest quota of the group and those above it."""
     if path is None:
         return None, None
     quotas: list[tuple[int, int]] = []

@@ -137,7 +137,7 @@ def _describing_cpus(tree: Tree) -> dict[int, int]:
 
 
 def _idle_folders(tree: Tree, cpu: int) -> list[str]:
-    """The folders of the idle states of a CPU, shallowest first."""
+    """Return the folders of the idle states of a CPU, shallowest first."""
     folder = f"{CPUS}/cpu{cpu}/cpuidle"
     return [f"{folder}/{name}" for name in tree.names(folder) if re.fullmatch(r"state\d+", name)]
 

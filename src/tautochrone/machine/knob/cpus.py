@@ -50,7 +50,7 @@ class Interrupt:
 
 
 def interrupts(tree: Tree) -> list[Interrupt]:
-    """All device interrupts whose CPUs can be read."""
+    """Return all device interrupts whose CPUs can be read."""
     numbers = [name for name in tree.names(_IRQS) if name.isdecimal()]
     paths = {number: f"{_IRQS}/{number}/smp_affinity_list" for number in numbers}
     tree.files.prefetch((*(f"{_IRQS}/{number}" for number in numbers), *paths.values()))
@@ -65,7 +65,7 @@ def interrupts(tree: Tree) -> list[Interrupt]:
 
 
 def balancer_process(tree: Tree) -> str | None:
-    """The process of irqbalance, which moves interrupts as it sees fit; None: not seen."""
+    """Return the process of irqbalance, which moves interrupts as it sees fit; None: not seen."""
     sockets = (name.removeprefix(_BALANCER).removesuffix(".sock") for name in tree.names(f"/run/{_BALANCER}"))
     told = (tree.text(f"/run/{_BALANCER}.pid"), tree.text(f"/sys/fs/cgroup{_BALANCER_GROUP}"), *sockets)
     pids = (pid for text in told if text for pid in text.split())
@@ -85,7 +85,7 @@ class InterruptCpus(NamesCpus):
         return None if tree.exists(_DEFAULT) else "this kernel can't move interrupts"
 
     def read(self, tree: Tree) -> str | None:
-        """The CPUs that any of them, or a new one, may take."""
+        """Return the CPUs that any of them, or a new one, may take."""
         default = parse_cpu_mask(tree.text(_DEFAULT))
         if default is None:
             return None
@@ -110,7 +110,7 @@ class InterruptCpus(NamesCpus):
         )
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
-        """How many could not be moved, and which."""
+        """Return how many could not be moved, and which."""
         every = interrupts(tree)
         stayed = [one for one in every if _elsewhere(one.cpus, cpus_of(wanted))]
         reasons = []
@@ -182,7 +182,7 @@ class Online(NamesCpus):
         return written(online_cpus(tree)) if online_cpus(tree) else None
 
     def canonical(self, wanted: str, tree: Tree) -> str:
-        """The list, with no CPU left out that can't leave."""
+        """Return the list, with no CPU left out that can't leave."""
         cpus = named_cpus(wanted, tree)
         fixed = [cpu for cpu in online_cpus(tree) if cpu not in cpus and not tree.exists(_switch(cpu))]
         if fixed:
@@ -271,12 +271,12 @@ class Smt(Knob):
 
 
 def _siblings(tree: Tree) -> set[int]:
-    """The CPUs on line that are not the first of their core."""
+    """Return the CPUs on line that are not the first of their core."""
     return {cpu for cores in cores_on_line(tree) for cpu in cores[1:]}
 
 
 def cores_on_line(tree: Tree) -> list[tuple[int, ...]]:
-    """The CPUs on line, by core. A CPU whose core is unknown is one by itself."""
+    """Return the CPUs on line, by core. A CPU whose core is unknown is one by itself."""
     cores: dict[int, tuple[int, ...]] = {}
     for cpu in online_cpus(tree):
         folder = f"{CPUS}/cpu{cpu}/topology"

@@ -33,7 +33,7 @@ the kernel's Documentation/core-api/real-time/kernel-configuration.rst (CONFIG_N
 
 
 def _partitions_root(tree: Tree) -> str | None:
-    """The folder of cgroup v2 where it has the controller of CPUs; None: it has it not."""
+    """Return the folder of cgroup v2 where it has the controller of CPUs; None: it has it not."""
     mounts = (place for place, kind, _ in _mounts(tree) if kind == "cgroup2")
     return next(
         (place for place in mounts if "cpuset" in (tree.text(f"{place}/cgroup.controllers") or "").split()),
@@ -42,14 +42,14 @@ def _partitions_root(tree: Tree) -> str | None:
 
 
 def cpusets_root(tree: Tree) -> str | None:
-    """The folder of the cpusets of cgroup v1; None: there are none."""
+    """Return the folder of the cpusets of cgroup v1; None: there are none."""
     return next(
         (place for place, kind, options in _mounts(tree) if kind == "cgroup" and "cpuset" in options), None
     )
 
 
 def cpusets_below(root: str, tree: Tree) -> Iterator[str]:
-    """All groups below this one, those inside others first."""
+    """Yield all groups below this one, those inside others first."""
     for name in tree.folders(root):
         yield from cpusets_below(f"{root}/{name}", tree)
         yield f"{root}/{name}"
@@ -223,7 +223,7 @@ class Isolated(Knob):
         return _means(tree).changes(format_cpu_list(missing))
 
     def advice(self, wanted: str, tree: Tree) -> BootAdvice:
-        """The boot parameters, less those that are there."""
+        """Return the boot parameters, less those that are there."""
         if wanted == "none":
             words = [name for name in _AT_BOOT if _parameter(name, tree)]
             return BootAdvice(at_boot=f"boot without {' '.join(words)}" if words else "")
@@ -263,7 +263,7 @@ def _parameter(name: str, tree: Tree) -> str:
 
 
 def _cpus_in(value: str) -> str:
-    """The CPUs of ``isolcpus=managed_irq,domain,1-3``."""
+    """Return the CPUs of ``isolcpus=managed_irq,domain,1-3``."""
     return ",".join(word for word in value.split(",") if word[:1].isdecimal())
 
 

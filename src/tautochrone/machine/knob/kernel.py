@@ -40,7 +40,7 @@ class FileKnob(Knob):
         return None if self._place(tree) else self.missing
 
     def read(self, tree: Tree) -> str | None:
-        """The word for what the file holds, or what it holds."""
+        """Return the word for what the file holds, or what it holds."""
         place = self._place(tree)
         held = tree.chosen(place.path) or tree.text(place.path) if place else None
         if place is None or held is None:
@@ -57,7 +57,7 @@ class FileKnob(Knob):
         return (Write(place.path, place.words[wanted], undo=tree.chosen(place.path)),)
 
     def advice(self, wanted: str, tree: Tree) -> BootAdvice:
-        """The same by hand, and at boot."""
+        """Return the same by hand, and at boot."""
         place = self._place(tree)
         now = f"echo {place.words[wanted]} | sudo tee {place.path}" if place else ""
         return BootAdvice(now=now, at_boot=self.at_boot.get(wanted, ""))
@@ -213,7 +213,7 @@ class RtThrottling(Knob):
 
 
 def _unseen_fair_server(tree: Tree) -> str:
-    """What may throttle beside what is read, in words; empty: nothing, or it is seen."""
+    """Return what may throttle beside what is read, in words; empty: nothing, or it is seen."""
     release = re.match(r"(\d+)\.(\d+)", tree.text("/proc/sys/kernel/osrelease") or "")
     if release is None or (int(release[1]), int(release[2])) < (6, 12) or _fair_servers(tree):
         return ""
@@ -230,7 +230,7 @@ def _fair_servers(tree: Tree) -> list[str]:
 
 
 def _fair_share(folder: str, tree: Tree) -> tuple[int, int] | None:
-    """What is left to real-time threads of the server's period."""
+    """Return what is left to real-time threads of the server's period."""
     runtime_ns, period_ns = tree.integer(f"{folder}/runtime"), tree.integer(f"{folder}/period")
     return None if runtime_ns is None or not period_ns else (period_ns - runtime_ns, period_ns)
 

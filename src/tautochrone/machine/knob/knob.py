@@ -36,12 +36,12 @@ class Knob(ABC):
     summary: str
 
     def available(self, tree: Tree) -> str | None:
-        """Why this machine does not have it at run time, in words; None: it has it."""
+        """Return why this machine does not have it at run time, in words; None: it has it."""
         return None
 
     @abstractmethod
     def read(self, tree: Tree) -> str | None:
-        """Its value now, in the form of `canonical`; None: it can't be told."""
+        """Return its value now, in the form of `canonical`; None: it can't be told."""
 
     @abstractmethod
     def check(self, wanted: str) -> None:
@@ -52,11 +52,7 @@ class Knob(ABC):
         """
 
     def canonical(self, wanted: str, tree: Tree) -> str:
-        """A value as a person wrote it, in the one form in which `read` says it.
-
-        Raises:
-            UsageError: it is no value of this knob, or this machine can't have it.
-        """
+        """A value as a person wrote it, in the one form in which `read` says it."""
         self.check(wanted)
         return wanted
 
@@ -65,7 +61,7 @@ class Knob(ABC):
         """What to change, in order, for a canonical value; empty: it is so already."""
 
     def advice(self, wanted: str, tree: Tree) -> BootAdvice:
-        """How to get this value by other means."""
+        """Return how to get this value by other means."""
         return BootAdvice()
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
@@ -73,7 +69,7 @@ class Knob(ABC):
         return ""
 
     def outlook(self, wanted: str, tree: Tree) -> str:
-        """Why this canonical value, which was obtained, may not stay; empty: nothing is known."""
+        """Return why this canonical value, which was obtained, may not stay; empty: nothing is known."""
         return ""
 
 

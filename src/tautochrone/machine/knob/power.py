@@ -66,7 +66,7 @@ class CStates(Knob):
             parse_duration_ns(wanted)
 
     def canonical(self, wanted: str, tree: Tree) -> str:
-        """The time of the deepest state within the limit; `any` where all are."""
+        """Return the time of the deepest state within the limit; `any` where all are."""
         self.check(wanted)
         if wanted == _ANY:
             return _ANY
@@ -113,7 +113,7 @@ class CStates(Knob):
 
 
 def _states(tree: Tree) -> list[list[_State]]:
-    """The idle states of each CPU on line that has any, the shallowest first."""
+    """Return the idle states of each CPU on line that has any, the shallowest first."""
     folders = {cpu: f"{CPUS}/cpu{cpu}/cpuidle" for cpu in online_cpus(tree)}
     tree.files.prefetch(tuple(folders.values()))
     states = {
@@ -154,7 +154,7 @@ class LatencyLimit(Knob):
         return None if _states(tree) else "this kernel offers no idle states, so a limit has no effect"
 
     def read(self, tree: Tree) -> str | None:
-        """The strictest limit that anybody holds."""
+        """Return the strictest limit that anybody holds."""
         limit_us = latency_limit_us(tree, _DEVICE)
         return None if limit_us is None else _NO_LIMIT if limit_us == -1 else f"{limit_us}us"
 
@@ -191,7 +191,7 @@ class Governor(Knob):
         return None if _folders(tree) else "the clock rate of this machine is not steered by Linux"
 
     def read(self, tree: Tree) -> str | None:
-        """The governor; several are told with commas between."""
+        """Return the governor; several are told with commas between."""
         held = {tree.text(f"{folder}/scaling_governor") for folder in _folders(tree)}
         return ",".join(sorted(one for one in held if one)) or None
 

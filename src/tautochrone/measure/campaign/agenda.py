@@ -45,13 +45,13 @@ class Agenda:
 
     @property
     def finished(self) -> dict[tuple[str, int], CatalogueEntry]:
-        """The finished run of each slot that has one, by the key of the point and the repetition."""
+        """Return the finished run of each slot that has one, by the key of the point and the repetition."""
         wanted = {(slot.key, slot.block) for slot in self.slots}
         return {key: run for key, run in self.campaign.finished().items() if key in wanted}
 
     @property
     def left(self) -> tuple[Slot, ...]:
-        """The slots that are not finished."""
+        """Return the slots that are not finished."""
         finished = self.finished
         return tuple(slot for slot in self.slots if (slot.key, slot.block) not in finished)
 
@@ -63,11 +63,11 @@ class Agenda:
 
     @property
     def continues(self) -> bool:
-        """Whether it was begun before."""
+        """Return whether it was begun before."""
         return bool(self.campaign.entries)
 
     def cell(self, slot: Slot, command: tuple[str, ...] = ()) -> Cell:
-        """The cell of a slot, without its deployment, which depends on the machine."""
+        """Return the cell of a slot, without its deployment, which depends on the machine."""
         point = self.points[slot.key]
         points = tuple(self.points.values())
         told = condition(self.campaign, self.document, points, point, slot, self.required)
@@ -82,7 +82,7 @@ class Agenda:
         )
 
     def anew(self) -> "Agenda":
-        """The same plan, with nothing finished."""
+        """Return the same plan, with nothing finished."""
         return _agenda(self.document, tuple(self.points.values()), None)
 
 
@@ -107,7 +107,7 @@ def make_agenda(document: PlanDocument, store: Store, *, again: bool = False) ->
 
 
 def plan_key(document: PlanDocument) -> str:
-    """What tells its campaigns from those of any other plan."""
+    """Return what tells its campaigns from those of any other plan."""
     points = expand(document, lambda name: meaning_of(name, document.path.parent))
     return key_of(points, document.order, document.seed)
 
@@ -129,7 +129,7 @@ def other_system(agenda: Agenda, store: Store, facts: Mapping[str, FactTable]) -
 
 
 def with_options(document: PlanDocument, repetitions: int | None, seed: int | None) -> PlanDocument:
-    """The plan with what was said on the command line.
+    """Return the plan with what was said on the command line.
 
     Raises:
         UsageError: a number can't be.

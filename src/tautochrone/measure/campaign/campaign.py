@@ -74,12 +74,12 @@ class Campaign:
 
     @property
     def refused(self) -> dict[str, str]:
-        """Why cells were refused before the latest run, by the key of the point."""
+        """Return why cells were refused before the latest run, by the key of the point."""
         return self.entries[-1].conditions.plan.refused if self.entries else {}
 
     @property
     def being_measured(self) -> bool:
-        """Whether a run of it is being measured at this moment."""
+        """Return whether a run of it is being measured at this moment."""
         return any(entry.state == MEASURING for entry in self.entries)
 
 
@@ -103,11 +103,7 @@ def begin(key: str, title: str, seed: int, prefix: str = PREFIX) -> Campaign:
 
 
 def campaigns(store: Store) -> list[Campaign]:
-    """All campaigns of a store, the one with the latest beginning last.
-
-    Raises:
-        StoreError: the store can't be read.
-    """
+    """Return all campaigns of a store, the one with the latest beginning last."""
     found: dict[str, list[CatalogueEntry]] = {}
     for entry in catalogue(store):
         if campaign := entry.conditions.plan.campaign:
@@ -116,16 +112,12 @@ def campaigns(store: Store) -> list[Campaign]:
 
 
 def latest(store: Store, key: str) -> Campaign | None:
-    """The latest campaign of a plan; None if there is none.
-
-    Raises:
-        StoreError: the store can't be read.
-    """
+    """Return the latest campaign of a plan; None if there is none."""
     return next((one for one in reversed(campaigns(store)) if one.key == key), None)
 
 
 def open_campaign(store: Store, name: str) -> Campaign:
-    """The campaign of this id, or of the beginning of one, or ``plan-latest``, ``matrix-latest``.
+    """Return the campaign of this id, or of the beginning of one, or ``plan-latest``, ``matrix-latest``.
 
     Raises:
         StoreError: there is none, or several.
@@ -183,12 +175,7 @@ def condition(
 
 
 def points_of(plan: PlanCell) -> tuple[PlanPoint, ...]:
-    """All points of the grid that a run tells of; empty: its plan is none.
-
-    Raises:
-        DamagedError: what it tells is malformed.
-        UsageError: another version made it, whose words mean something else now.
-    """
+    """Return all points of the grid that a run tells of; empty: its plan is none."""
     return expand(from_stored(plan.grid), _deployed) if plan.grid is not None else ()
 
 
@@ -201,7 +188,7 @@ def _deployed(name: str) -> NamedDeployment:
 
 
 def same_system(stored: Facts, now: Facts) -> bool:
-    """Whether facts stored with a run are of the machine and the kernel that there are now."""
+    """Return whether facts stored with a run are of the machine and the kernel that there are now."""
     return _identity(stored) == _identity(now)
 
 

@@ -61,7 +61,7 @@ class Unmeasured:
 
     @property
     def why(self) -> str:
-        """What stood in the way, and what to do about it."""
+        """Return what stood in the way, and what to do about it."""
         return _why(self.error)
 
 
@@ -156,7 +156,7 @@ class Ledger:
         self._told: set[str] = set()
 
     def given_up(self, point: PlanPoint) -> bool:
-        """Whether it is refused; that is told once."""
+        """Return whether it is refused; that is told once."""
         if point.key in self._refused and point.key not in self._told:
             self._told.add(point.key)
             self.outcome.unmeasured.append(Unmeasured(point, None, self._refused[point.key], failed=False))
@@ -193,7 +193,7 @@ class Ledger:
 
 
 def finished_how(run: StoredRun) -> str | None:
-    """How it ended, if it measured what it was to."""
+    """Return how it ended, if it measured what it was to."""
     ended = run.manifest.ended or ""
     return ended if ended in FINISHED else None
 

@@ -48,7 +48,7 @@ def _around_s(point: PlanPoint) -> float:
 
 
 def may_end_early(point: PlanPoint) -> bool:
-    """Whether it ends at its first miss, if it has one."""
+    """Return whether it ends at its first miss, if it has one."""
     return point.options.get("overrun") == "stop"
 
 
@@ -77,7 +77,7 @@ class _Family:
         self.ended.setdefault(size, []).append(early)
 
     def ends_early(self, size: float) -> float | None:
-        """How likely that is, between the nearest size below and above; None where they don't tell.
+        """Return how likely that is, between the nearest size below and above; None where they don't tell.
 
         What is too much for one size is too much for larger ones; what one size can do, smaller ones can.
         """
@@ -161,7 +161,7 @@ class Forecast:
 
 
 def _middle(weighted: Iterable[tuple[float, float]]) -> float:
-    """The median of values with weights."""
+    """Return the median of values with weights."""
     ordered = sorted(weighted)
     half = sum(weight for _, weight in ordered) / 2
     below = 0.0

@@ -36,7 +36,7 @@ def draw_seed() -> int:
 
 
 def arrange(keys: Sequence[str], repetitions: int, seed: int, order: Order = "random") -> tuple[Slot, ...]:
-    """All slots, block after block.
+    """Return all slots, block after block.
 
     Within a block the points stand by the SHA-256 of "seed:block:key", in ASCII. So the order is the same
     with every version of Python, and that of a block does not depend on how many blocks follow.

@@ -74,11 +74,11 @@ class CampaignOutlook(Outlook):
 
     @property
     def finished(self) -> int:
-        """How many of the slots are behind."""
+        """Return how many of the slots are behind."""
         return self._whole - len(self._ahead) - len(self._under_way)
 
     def seconds(self, slots: Sequence[Slot]) -> float:
-        """How long these take, by what is known now, shared out."""
+        """Return how long these take, by what is known now, shared out."""
         return self._needed_s(slots) / self._hands
 
     def _needed_s(self, slots: Sequence[Slot]) -> float:
@@ -86,7 +86,7 @@ class CampaignOutlook(Outlook):
 
 
 def forecast_of(agenda: Agenda) -> Forecast:
-    """What the finished runs of a campaign teach about the rest of it."""
+    """Return what the finished runs of a campaign teach about the rest of it."""
     forecast = Forecast(agenda.points.values())
     for (key, _), entry in agenda.finished.items():
         point = agenda.points[key]
@@ -106,6 +106,6 @@ def _took_s(entry: CatalogueEntry, point: PlanPoint) -> float | None:
 
 
 def longest_first(agenda: Agenda, slots: Sequence[Slot]) -> list[Slot]:
-    """The slots in the order in which they end soonest where several are carried out at once."""
+    """Return the slots in the order in which they end soonest where several are carried out at once."""
     forecast = forecast_of(agenda)
     return sorted(slots, key=lambda slot: -forecast.seconds(agenda.points[slot.key]))

@@ -27,18 +27,18 @@ class EarlyEnds:
 
     @property
     def failed(self) -> set[str]:
-        """The cells that went wrong."""
+        """Return the cells that went wrong."""
         return set(self.reasons) - self.stopped
 
 
 def just_tried(outcome: CampaignOutcome) -> list[Reason]:
-    """What has just stood in the way, or that a person stopped it before its turn, or within it."""
+    """Return what has just stood in the way, or that a person stopped it before its turn, or within it."""
     lacking = [(one.point.key, one.why) for one in outcome.unmeasured]
     return lacking + [(slot.key, "Not measured yet: it was stopped before.") for slot in outcome.left]
 
 
 def went_wrong(outcome: CampaignOutcome) -> list[Unmeasured]:
-    """What was tried and failed; the rest of what is lacking is not permitted, or not to be had."""
+    """Return what was tried and failed; the rest of what is lacking is not permitted, or not to be had."""
     return [one for one in outcome.unmeasured if one.failed]
 
 
@@ -60,7 +60,7 @@ def all_reasons(
 
 
 def joined(reasons: Iterable[Reason]) -> dict[str, str]:
-    """All that is said of a cell, each once, by its key."""
+    """Return all that is said of a cell, each once, by its key."""
     said: dict[str, dict[str, None]] = {}
     for key, words in reasons:
         said.setdefault(key, {})[words] = None

@@ -20,14 +20,11 @@ _TRIAL = "10min"  # it is ended once it runs, and to fill most of a large memory
 
 
 def refusals(points: Sequence[PlanPoint], target: Target) -> dict[str, TautoError]:
-    """What the probe refuses there, by the key of the point.
+    """Return what the probe refuses there, by the key of the point.
 
     Of points that differ in their size alone, such as in how many masses, the first one is tried: what is
     not permitted to one is not to the others, and there may be thousands. A size that is too large is refused
     when its turn comes.
-
-    Raises:
-        MeasuringError: the connection to the target was lost.
     """
     said: dict[_Alike, TautoError | None] = {}
     for point in points:
@@ -96,18 +93,15 @@ def see_meant(
 
 
 def _bare(point: PlanPoint) -> Given:
-    """What the experiment can't be without, and all the rest as usual."""
+    """Return what the experiment can't be without, and all the rest as usual."""
     experiment = EXPERIMENTS[point.experiment]
     return experiment.given({one: point.options[one] for one in experiment.needs if one in point.options})
 
 
 def load_refusals(points: Sequence[PlanPoint], target: Target) -> dict[str, TautoError]:
-    """What is refused of the loads, by the key of the point: each is started once, and ended.
+    """Return what is refused of the loads, by the key of the point: each is started once, and ended.
 
     Programs of others (`stress-ng:`, `command:`) are not started for a trial: nobody knows what they do.
-
-    Raises:
-        MeasuringError: a load did not start, or the connection to the target was lost.
     """
     said = {load: _try_load(target, load) for load in dict.fromkeys(point.load for point in points)}
     found = {point.key: said[point.load] for point in points}

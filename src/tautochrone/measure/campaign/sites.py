@@ -80,13 +80,10 @@ def _able(points: Sequence[PlanPoint], refused: Mapping[str, TautoError]) -> lis
 def site_of(
     target: Target, document: PlanDocument, points: Sequence[PlanPoint], refused: dict[str, TautoError]
 ) -> CampaignSite:
-    """What is known of one system before anything is measured on it.
+    """Return what is known of one system before anything is measured on it.
 
     Args:
         refused: gets the points whose deployment it can't have.
-
-    Raises:
-        TautoError: it does not answer.
     """
     facts = gather(target.files())
     deployments: dict[str, Deployment | None] = {}
@@ -139,5 +136,5 @@ def _see_meant(document: PlanDocument, points: Sequence[PlanPoint], sites: Sites
 
 
 def _but_its_transport(point: PlanPoint) -> tuple[object, ...]:
-    """What is asked of it: one transport may carry a length that another does not."""
+    """Return what is asked of it: one transport may carry a length that another does not."""
     return (point.entry, *((name, value) for name, value in point.options.items() if name != TRANSPORT))

@@ -11,7 +11,7 @@ from tautochrone.measure.document.expand import AS_IS, NamedDeployment
 
 
 def meaning_of(name: str, folder: Path) -> NamedDeployment:
-    """What is meant by a name, or by a file, whose path begins at the folder.
+    """Return what is meant by a name, or by a file, whose path begins at the folder.
 
     Raises:
         UsageError: no deployment has this name, or its file is wrong.
@@ -29,11 +29,7 @@ def meaning_of(name: str, folder: Path) -> NamedDeployment:
 
 
 def deployment_of(name: str, folder: Path, files: Files) -> Deployment | None:
-    """The deployment for the machine that has these files; None: as it is.
-
-    Raises:
-        TautoError: the machine can't have it, or its file is wrong.
-    """
+    """Return the deployment for the machine that has these files; None: as it is."""
     if name == AS_IS:
         return None
     path = _path(name, folder)
@@ -41,7 +37,7 @@ def deployment_of(name: str, folder: Path, files: Files) -> Deployment | None:
 
 
 def same_here(files: Files) -> dict[str, tuple[str, str]]:
-    """The built-in deployments that are the same as another one on the machine that has these files.
+    """Return the built-in deployments that are the same as another one on the machine that has these files.
 
     Returns:
         by name the other's, and why they are the same.

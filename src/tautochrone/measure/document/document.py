@@ -111,7 +111,7 @@ class PlanDocument:
     paper: str = ""
 
     def has(self, place: toml.Path) -> bool:
-        """Whether something stands at this place of the file."""
+        """Return whether something stands at this place of the file."""
         return toml.line_of(self.text, place) is not None
 
     def mistake(self, place: toml.Path, message: str, advice: str = "") -> UsageError:
@@ -127,21 +127,13 @@ class PlanDocument:
 
 
 def read(path: Path) -> PlanDocument:
-    """Read a plan.
-
-    Raises:
-        UsageError: it can't be read, is not TOML, or says something that can't be.
-    """
+    """Read a plan."""
     text, table = toml.read_toml(path, "a plan", _ADVICE)
     return _document(text, table, path)
 
 
 def parse(text: str, path: Path) -> PlanDocument:
-    """Read the text of a plan; the path is for messages, and for what lies beside it.
-
-    Raises:
-        UsageError: it is not TOML, or says something that can't be.
-    """
+    """Read the text of a plan; the path is for messages, and for what lies beside it."""
     return _document(text, toml.parse_toml(text, str(path), _ADVICE), path)
 
 

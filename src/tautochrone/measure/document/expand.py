@@ -79,14 +79,14 @@ class PlanPoint:
 
     @property
     def name(self) -> str:
-        """Its words, the usual ones left out."""
+        """Return its words, the usual ones left out."""
         where = [self.deployment.short, self.system]
         usual = [AS_IS, "local"]
         said = [one for one, word in zip(where, usual, strict=True) if one != word]
         return ", ".join(filter(None, [self.heading, self.varied, self.load.name, *said]))
 
     def value(self, name: str) -> str:
-        """What it has under a name of an [[exclude]]; empty if it has none."""
+        """Return what it has under a name of an [[exclude]]; empty if it has none."""
         of_axes = {
             "system": self.system,
             "deployment": self.deployment.name,
@@ -102,7 +102,7 @@ def override(
     deployments: Sequence[str] = (),
     loads: Sequence[str] = (),
 ) -> PlanDocument:
-    """The plan on other systems, under other deployments or loads, for all of its experiments.
+    """Return the plan on other systems, under other deployments or loads, for all of its experiments.
 
     What it leaves out that is then not there any more is no mistake.
     """
@@ -123,7 +123,7 @@ def override(
 def expand(
     document: PlanDocument, deployed: Callable[[str], NamedDeployment] = NamedDeployment
 ) -> tuple[PlanPoint, ...]:
-    """The points, in the order in which the plan lists them.
+    """Return the points, in the order in which the plan lists them.
 
     Args:
         deployed: finds a deployment by its name.
@@ -146,7 +146,7 @@ def expand(
 
 
 def is_planned(document: PlanDocument, point: PlanPoint, deployment: str) -> bool:
-    """Whether the plan measures the same as at this point under a built-in deployment, too."""
+    """Return whether the plan measures the same as at this point under a built-in deployment, too."""
     named = {**document.axes, **document.entries[point.entry].axes}["deployments"]
     twin = replace(point, deployment=NamedDeployment(deployment))
     return deployment.lower() in (one.lower() for one in named) and not any(
@@ -242,7 +242,7 @@ def _with_team(
 
 
 def _heading(entry: ExperimentEntry, options: Options, varying: Sequence[str]) -> str:
-    """Its usual title, without what is expanded, which is said behind it."""
+    """Return its usual title, without what is expanded, which is said behind it."""
     fixed = {name: value for name, value in options.items() if name not in varying}
     experiment = EXPERIMENTS[entry.name]
     return experiment.title(experiment.given(fixed)) if varying else experiment.title_of(fixed)
@@ -310,7 +310,7 @@ def _matches(exclusion: Exclusion, point: PlanPoint) -> bool:
 
 
 def _is(name: str, value: str, point: PlanPoint) -> bool:
-    """Whether a point has this value; a load also by its bare name."""
+    """Return whether a point has this value; a load also by its bare name."""
     own = point.value(name)
     if name == "load":
         return value in (own, own.partition(":")[0])

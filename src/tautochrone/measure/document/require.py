@@ -27,13 +27,10 @@ Required = Mapping[str, tuple[Requirement, ...]]
 
 
 def requirements(document: PlanDocument, points: Sequence[PlanPoint]) -> dict[str, tuple[Requirement, ...]]:
-    """What is required of each point.
+    """Return what is required of each point.
 
     A requirement at the top is one of every experiment that measures such a thing and has no requirements
     of its own; one of an experiment's own must be measured there.
-
-    Raises:
-        UsageError: it can't be read; or it would never be judged, since nothing measures it.
     """
     given: dict[int | None, list[Requirement]] = {
         None: [_read(document, (REQUIRE, at), text) for at, text in enumerate(document.require)]
@@ -68,7 +65,7 @@ def stored(required: Required) -> dict[str, list[str]]:
 
 
 def measure_of(requirement: Requirement) -> str:
-    """What must be measured for it to be judged: a measure, or `MISSES`."""
+    """Return what must be measured for it to be judged: a measure, or `MISSES`."""
     return MISSES if requirement.kind == "misses" else requirement.measure
 
 

@@ -44,11 +44,7 @@ def to_stored(document: PlanDocument) -> dict[str, object]:
 
 
 def from_stored(stored: dict[str, object] | None) -> PlanDocument:
-    """The grid that a run kept.
-
-    Raises:
-        DamagedError: it is not one.
-    """
+    """Return the grid that a run kept."""
     grid = converted(stored, _Grid, "the grid of a run's plan")
     return PlanDocument(
         path=Path(),

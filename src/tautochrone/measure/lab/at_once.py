@@ -41,9 +41,6 @@ def carry_out_at_once(
     Args:
         slots: in the order in which they begin.
         systems: by name.
-
-    Raises:
-        StoreError: the store can't be written.
     """
     ledger = Ledger(refused)
     left = {slot.position: slot for slot in slots}
@@ -82,7 +79,7 @@ def _take_in(
     answer: Answer,
     end: Callable[[Slot, str | None], None],
 ) -> bool:
-    """Whether the slot is done; otherwise it was stopped."""
+    """Return whether the slot is done; otherwise it was stopped."""
     if isinstance(answer, RefusedJob):
         if isinstance(answer.error, StoreError):
             raise answer.error
@@ -161,12 +158,9 @@ def see_independent(agenda: Agenda) -> None:
 
 
 def changed_since(agenda: Agenda) -> str | None:
-    """The system that is another virtual machine now than the one that was measured; None: none is.
+    """Return the system that is another virtual machine now than the one that was measured; None: none is.
 
     Nothing is booted for that: what a machine consists of tells which it is.
-
-    Raises:
-        TautoError: one of them is not to be had any more.
     """
     now: dict[str, str] = {}
     for (key, _), entry in agenda.finished.items():

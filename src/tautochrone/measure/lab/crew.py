@@ -42,7 +42,7 @@ class Worker:
 
     @property
     def lives(self) -> bool:
-        """Whether it can be given something to do."""
+        """Return whether it can be given something to do."""
         return self._process.poll() is None
 
     def tell(self, what: LabJob | str | None) -> None:
@@ -51,7 +51,7 @@ class Worker:
             self.connection.send(what)
 
     def read(self) -> JobProgress | Answer | None:
-        """What it says next; None: it has ended."""
+        """Return what it says next; None: it has ended."""
         try:
             said: JobProgress | Answer = self.connection.recv()
         except (EOFError, OSError):
@@ -122,9 +122,6 @@ class Crew:
         Args:
             jobs: each with what it is known by.
             watch: called with the progress of one.
-
-        Raises:
-            RuntimeError: a fault in tauto, wherever it happened.
         """
         self._begin(jobs)
         while self._busy:
@@ -142,7 +139,7 @@ class Crew:
             self._begin(jobs)
 
     def _heard(self, worker: Worker, said: Answer | None) -> Answer:
-        """Its answer; whoever gave one is free again."""
+        """Return its answer; whoever gave one is free again."""
         if isinstance(said, JobFault):
             worker.end(0.0)
             raise RuntimeError(f"in a process that measured:\n{said.text}")  # noqa: TRY004 - a fault, whatever

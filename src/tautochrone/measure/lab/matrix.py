@@ -40,18 +40,14 @@ class Machine:
 
 
 def machine_of(system: str) -> Machine:
-    """The row of a system.
-
-    Raises:
-        UsageError: it is no virtual machine of the lab.
-    """
+    """Return the row of a system."""
     address = read_lab_address(system.removeprefix("lab:"))
     asked = [word.partition("=")[2] for word in address.append.split() if word.startswith("preempt=")]
     return Machine(address.kernel, asked[-1] if asked else None, address.shift)
 
 
 def kernels_of(text: str | None) -> tuple[Kernel, ...]:
-    """The kernels that are meant, each once; None: all that were fetched.
+    """Return the kernels that are meant, each once; None: all that were fetched.
 
     Raises:
         UsageError: one was not fetched, or none was.
@@ -66,7 +62,7 @@ def kernels_of(text: str | None) -> tuple[Kernel, ...]:
 
 
 def machines_of(kernels: Sequence[Kernel], preempt: str, shift: int | None) -> tuple[Machine, ...]:
-    """The rows: each kernel with each model that it can be booted with.
+    """Return the rows: each kernel with each model that it can be booted with.
 
     Raises:
         UsageError: there is no such model.
@@ -83,11 +79,7 @@ def machines_of(kernels: Sequence[Kernel], preempt: str, shift: int | None) -> t
 
 
 def loads_of(text: str) -> tuple[str, ...]:
-    """Names of loads in a list with commas; what can only belong to the load before it does.
-
-    Raises:
-        UsageError: one can't be read.
-    """
+    """Names of loads in a list with commas; what can only belong to the load before it does."""
     specs: list[str] = []
     for part in _parts(text, "--loads", once=False):
         head, equals, _ = part.partition("=")
@@ -100,7 +92,7 @@ def loads_of(text: str) -> tuple[str, ...]:
 
 
 def document_of(machines: Sequence[Machine], loads: Sequence[str], options: dict[str, Value]) -> PlanDocument:
-    """The plan that measures each machine under each load, once: a machine that repeats needs no more.
+    """Return the plan that measures each machine under each load, once: a machine that repeats needs no more.
 
     Args:
         options: of the experiment.

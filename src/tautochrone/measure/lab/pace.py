@@ -22,7 +22,7 @@ def boot_s(point: PlanPoint) -> float:
 
 
 def measuring_s(point: PlanPoint) -> float:
-    """How long its measuring takes."""
+    """Return how long its measuring takes."""
     address = _address(point.system)
     guest_s = point.prepared.expected_s
     if address is None:

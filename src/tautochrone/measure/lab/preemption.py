@@ -38,12 +38,12 @@ def preemption_of(kernel: Kernel) -> KernelPreemption:
 
 
 def chosen_for(kernel: Kernel, asked: Sequence[str]) -> tuple[str | None, ...]:
-    """Which of the models that are asked for it is booted with; None, alone: the one that it has."""
+    """Return which of the models that are asked for it is booted with; None, alone: the one that it has."""
     return tuple(asked) if preemption_of(kernel).choosable else (None,)
 
 
 def why_one_row(kernel: Kernel) -> str:
-    """Why nothing is chosen for it; empty: it is."""
+    """Return why nothing is chosen for it; empty: it is."""
     found = preemption_of(kernel)
     if found.choosable:
         return ""
@@ -55,7 +55,7 @@ def why_one_row(kernel: Kernel) -> str:
 
 
 def obtained(facts: Facts) -> str | None:
-    """What the guest's kernel says, by its facts; None: it does not tell."""
+    """Return what the guest's kernel says, by its facts; None: it does not tell."""
     kernel = facts.kernel
     if kernel.realtime:
         return REAL_TIME
@@ -77,7 +77,7 @@ def other_than_asked(facts: Facts) -> str | None:
 
 
 def not_obtained(facts: Facts) -> UsageError | None:
-    """Why this guest can't be a row of its own; None: it is what was asked for, as far as it tells."""
+    """Return why this guest can't be a row of its own; None: it is what was asked for, as far as it tells."""
     words = other_than_asked(facts)
     if words is None or obtained(facts) == REAL_TIME:
         return None

@@ -23,7 +23,7 @@ def cautions_of_loads(
     header: Header | None = None,
     footer: Footer | None = None,
 ) -> list[RunWarning]:
-    """What is wrong with each load of a run; nothing where it loaded.
+    """Return what is wrong with each load of a run; nothing where it loaded.
 
     Args:
         reports: what the loads did, each with the CPUs that it was given.
@@ -83,7 +83,7 @@ def _no_huge_page(name: str, report: LoadReport) -> RunWarning | None:
 
 
 def _share_of_rate(report: LoadReport) -> tuple[float | None, float]:
-    """What was reached of what was asked for, and the least that will do; None: there is no rate."""
+    """Return what was reached of what was asked for, and the least that will do; None: there is no rate."""
     asked, reached = report.requested_bits_per_s, report.reached_bits_per_s
     if asked and reached is not None:
         return reached / asked, _LEAST_RATE

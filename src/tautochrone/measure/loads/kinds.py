@@ -37,7 +37,7 @@ class LoadKind:
 
     @property
     def keys(self) -> dict[str, str]:
-        """What may stand behind its name, and what it means."""
+        """Return what may stand behind its name, and what it means."""
         return {**self.options, **COMMON_KEYS, **(REAL_TIME_KEYS if self.any_policy else {})}
 
 

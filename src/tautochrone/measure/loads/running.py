@@ -83,7 +83,7 @@ class Loads:
             raise MeasuringError(failure.sentence)
 
     def look(self) -> LoadFailure | None:
-        """The first load that ended by itself, if one has. Never blocks."""
+        """Return the first load that ended by itself, if one has. Never blocks."""
         for one in self._running:
             if self.failure is None and (why := one.program.failure()) is not None:
                 self.failure = LoadFailure(one.part.name, why)

@@ -61,7 +61,7 @@ def parse_load(specs: Sequence[str]) -> Load:
 
 
 def _parts(spec: str) -> Iterator[str]:
-    """The parts of one spec, without surrounding white space."""
+    """Yield the parts of one spec, without surrounding white space."""
     rest = spec.strip()
     if not rest:
         raise UsageError("an empty load", f"Choose from {_known()}.")

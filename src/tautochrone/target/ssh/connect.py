@@ -89,7 +89,7 @@ def host_key_refusal(
 
 
 def is_known(host: str, port: int, files: list[str]) -> bool:
-    """Whether some key is known for this machine."""
+    """Return whether some key is known for this machine."""
     if not files:
         return False
     keys, authorities, *_ = asyncssh.match_known_hosts(
@@ -102,7 +102,7 @@ def is_known(host: str, port: int, files: list[str]) -> bool:
 
 
 def may_ask() -> bool:
-    """Whether there is somebody to ask."""
+    """Return whether there is somebody to ask."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -111,9 +111,6 @@ def ask(address: SshAddress, witness: HostKeyWitness, secrets: dict[str, object]
 
     Returns:
         False: there is nothing to ask for, or no answer came.
-
-    Raises:
-        NotPermittedError: a key can't be unlocked.
     """
     if "client_keys" not in secrets and (keys := _unlocked_keys(witness.identity_files)):
         secrets["client_keys"] = keys
@@ -228,7 +225,7 @@ async def _connect(
 
 
 def _in_words(error: Exception, address: SshAddress, port: int) -> TautoError:
-    """Why there is no connection."""
+    """Return why there is no connection."""
     host = address.host
     match error:
         case socket.gaierror():

@@ -141,7 +141,7 @@ class RemoteProgram(asyncssh.SSHClientSession[bytes]):
 
     @property
     def has_ended(self) -> bool:
-        """Whether there is nobody to speak to any more."""
+        """Return whether there is nobody to speak to any more."""
         return self._closed
 
     def say(self, data: bytes = b"") -> None:
@@ -234,11 +234,7 @@ class Link:
         background.run(self._begin())
 
     def start(self, command: str, *, beats: bool) -> RemoteProgram:
-        """Start a command. If it `beats`, it wants heartbeats, or takes the connection for dead.
-
-        Raises:
-            MeasuringError: the connection was lost, or the machine starts no more programs.
-        """
+        """Start a command. If it `beats`, it wants heartbeats, or takes the connection for dead."""
         program = self._background.run(self._start(command))
         if beats:
             self.beat(program)
@@ -249,7 +245,7 @@ class Link:
         self._background.soon(lambda: self._programs.add(program))
 
     def lost(self) -> MeasuringError:
-        """The error that says so."""
+        """Return the error that says so."""
         return self._lost or MeasuringError(
             f"the connection to {self._name} was lost",
             "What was started there ends by itself, and what was changed there is put back by itself.",

@@ -73,7 +73,7 @@ class Landing:
 
 
 def _first_words(holder: RemoteProgram, name: str) -> tuple[str, str]:
-    """What kind of machine it is, and the folder that was made."""
+    """Return what kind of machine it is, and the folder that was made."""
     said = b""
     while b"\n" not in said:
         data = holder.read()
@@ -174,7 +174,7 @@ class PushedMiddleware:
         self._there.add(transport)
 
     def _has_own(self, name: str, place: str) -> bool:
-        """Whether it is installed there, in this version; then it is linked to."""
+        """Return whether it is installed there, in this version; then it is linked to."""
         version = own_version()
         if version is None:
             return False
@@ -190,7 +190,7 @@ class PushedMiddleware:
         return ask(program, f"{command[0]} on {self._name}", _PATIENCE_S)
 
     def _why_not(self, file: Path, transport: str, answer: ProbeAnswer) -> UsageError:
-        """What the loader of programs said there, in words."""
+        """Return what the loader of programs said there, in words."""
         said = said_in(answer.messages, answer.text.strip() or "it said nothing")
         here = f"transport {transport} can't be had on {self._name}"
         if missing := _MISSING_LIBRARY.search(said):
@@ -218,7 +218,7 @@ class PushedMiddleware:
 
 
 def _is_ours(said: str, name: str) -> bool:
-    """Whether it says that it is of this version, as far as this version is known."""
+    """Return whether it says that it is of this version, as far as this version is known."""
     version = own_version()
     words = said.split()
     return words[:1] == [name] and (version is None or words[1:2] == [version])

@@ -34,18 +34,14 @@ def tell_nobody(what: str, done: int, of: int) -> None:
 
 
 def cache_folder() -> Path:
-    """The folder; it need not be there yet."""
+    """Return the folder; it need not be there yet."""
     named = os.environ.get("TAUTO_KERNELS")
     return Path(named).absolute() if named else platformdirs.user_cache_path("tautochrone") / "kernels"
 
 
 @contextmanager
 def sole_writer(tell: Tell) -> Iterator[Path]:
-    """The folder, in which nobody else changes anything meanwhile; what a kill left behind is gone.
-
-    Raises:
-        StoreError: it can't be written.
-    """
+    """The folder, in which nobody else changes anything meanwhile; what a kill left behind is gone."""
     folder = cache_folder()
     with _told_as_store_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -91,7 +87,7 @@ def write_whole(place: Path, content: bytes) -> None:
 
 
 def folder_of(path: Path) -> Path:
-    """The folder of the cache that came as a whole and has this file in it."""
+    """Return the folder of the cache that came as a whole and has this file in it."""
     cache = cache_folder()
     return cache / Path(*path.relative_to(cache).parts[:2])
 
@@ -142,7 +138,7 @@ def _write_sums(folder: Path) -> None:
 
 
 def _sum_of(path: Path) -> str | None:
-    """The hash that a file had when it was fetched; None: it is not of the cache."""
+    """Return the hash that a file had when it was fetched; None: it is not of the cache."""
     cache = cache_folder()
     if not path.is_relative_to(cache):
         return None

@@ -48,7 +48,7 @@ class Emulator(Protocol):
         ...
 
     def last_words(self) -> str:
-        """What it and its guest said last: the end of a sentence."""
+        """Return what it and its guest said last: the end of a sentence."""
         ...
 
     def close(self) -> None:
@@ -87,22 +87,18 @@ class Guest:
 
     @property
     def clock_ns(self) -> int:
-        """Its monotonic clock, which stands still while nobody waits."""
+        """Return its monotonic clock, which stands still while nobody waits."""
         return self._gate.clock_ns if self._gate is not None else 0
 
     def boot_words(self) -> dict[str, str]:
-        """What it said of itself when it had booted (`uname`, `cpus`, …); waits for that.
-
-        Raises:
-            MeasuringError: it did not boot.
-        """
+        """Return what it said of itself when it had booted (`uname`, `cpus`, …); waits for that."""
         self._booted.wait()
         self._see_that_it_lives()
         pairs = (line.partition("=") for line in self._boot_words.splitlines())
         return {name: value for name, _, value in pairs}
 
     def problems(self) -> tuple[str, ...]:
-        """What did not go well while it booted, in its words; empty, too, before it has."""
+        """Return what did not go well while it booted, in its words; empty, too, before it has."""
         lines = self._boot_words.splitlines()
         return tuple(line.removeprefix(_PROBLEM) for line in lines if line.startswith(_PROBLEM))
 
@@ -134,11 +130,7 @@ class Guest:
             self._kill_by_s = time.monotonic() + _KILL_PATIENCE_S
 
     def pass_time(self, until: Callable[[], bool], patience_s: float | None = None) -> bool:
-        """Let the guest's time run until this holds, or for so much of its time; whether it holds.
-
-        Raises:
-            MeasuringError: it has died.
-        """
+        """Let the guest's time run until this holds, or for so much of its time; whether it holds."""
         if until():
             return True
         self._booted.wait()
@@ -320,7 +312,7 @@ class GuestProgram:
         self._guest.signal(self._number, signal.SIGKILL, at_once=True)
 
     def wait(self, patience_s: float) -> int | None:
-        """Its exit code; see `Program`. Without patience no time passes."""
+        """Return its exit code; see `Program`. Without patience no time passes."""
         if patience_s > 0:
             self._guest.pass_time(lambda: self._code is not None, patience_s)
         return self._code

@@ -62,7 +62,7 @@ def character_device(major: int, minor: int) -> ImageEntry:
 
 
 def archive(entries: Mapping[str, ImageEntry]) -> bytes:
-    """The archive: these entries by path, relative to the root, and the folders that they lie in."""
+    """Return the archive: these entries by path, relative to the root, and the folders that they lie in."""
     complete = dict(entries)
     for path in entries:
         for parent in PurePosixPath(path).parents:
@@ -199,16 +199,11 @@ class Image:
 def build_image(
     kernel: Kernel, modules: Sequence[str | Path] = (), extra: Mapping[str, Path] | None = None
 ) -> Image:
-    """The image for a kernel, made if there is none like it.
+    """Return the image for a kernel, made if there is none like it.
 
     Args:
         modules: to be loaded, by name, with what they need before them; or files of modules.
         extra: further files, by path in the guest.
-
-    Raises:
-        UsageError: a part of it is not there.
-        DamagedError: a part of it is not as it was fetched.
-        StoreError: the cache can't be written.
     """
     content = archive(_entries(kernel, modules, extra or {}))
     sha256 = hashlib.sha256(content).hexdigest()
@@ -254,7 +249,7 @@ def _copied(path: Path) -> ImageEntry:
 
 
 def _applets(busybox: bytes) -> list[str]:
-    """The commands that are in it: their names follow each other in its data, sorted."""
+    """Return the commands that are in it: their names follow each other in its data, sorted."""
     found = _APPLETS.search(busybox)
     return [name.decode() for name in found[1].split(b"\0") if name] if found else ["sh"]
 

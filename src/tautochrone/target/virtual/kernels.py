@@ -21,17 +21,17 @@ _PVH_ENTRY = 18  # XEN_ELFNOTE_PHYS32_ENTRY
 
 
 def is_elf(content: bytes) -> bool:
-    """Whether this is such a file."""
+    """Return whether this is such a file."""
     return content[:6] == b"\x7fELF\x02\x01"
 
 
 def machine_of(content: bytes) -> str | None:
-    """What ``uname -m`` says on the machine that it is for; None: another one."""
+    """Return what ``uname -m`` says on the machine that it is for; None: another one."""
     return _MACHINES.get(struct.unpack_from("<H", content, 18)[0])
 
 
 def section(content: bytes, name: str) -> bytes:
-    """What is in a section; nothing if there is none."""
+    """Return what is in a section; nothing if there is none."""
     offset, size, count, names = (
         *struct.unpack_from("<Q", content, 40),
         *struct.unpack_from("<HHH", content, 58),
@@ -46,7 +46,7 @@ def section(content: bytes, name: str) -> bytes:
 
 
 def has_pvh_entry(content: bytes) -> bool:
-    """Whether QEMU can start this x86-64 kernel uncompressed."""
+    """Return whether QEMU can start this x86-64 kernel uncompressed."""
     return any(kind == _PVH_ENTRY and owner == b"Xen" for owner, kind in _notes(content))
 
 
@@ -90,7 +90,7 @@ _PATHS = ("image", "modules", "system_map", "config")
 
 
 def find_kernel(name: str) -> Kernel:
-    """The kernel of that name, which is in the cache and as it was fetched.
+    """Return the kernel of that name, which is in the cache and as it was fetched.
 
     Raises:
         UsageError: it was not fetched, or nothing has this name.
@@ -105,7 +105,7 @@ def find_kernel(name: str) -> Kernel:
 
 
 def known_kernel(canonical: str) -> Kernel | None:
-    """What the cache has under that name; whether it is as it was fetched is not checked."""
+    """Return what the cache has under that name; whether it is as it was fetched is not checked."""
     try:
         record = json.loads(_record(canonical).read_text())
         record.pop("image_seen", None)
@@ -118,7 +118,7 @@ def known_kernel(canonical: str) -> Kernel | None:
 
 
 def own_kernels() -> list[str]:
-    """The names that people gave, in order."""
+    """Return the names that people gave, in order."""
     names = sorted(path.stem for path in (cache_folder() / "names").glob("*.json"))
     return [name for name in names if not name.startswith("debian-") and known_kernel(name) is not None]
 
@@ -134,7 +134,7 @@ def remember_kernel(kernel: Kernel) -> None:
 
 
 def fetch_command(canonical: str) -> str:
-    """What to type to have this kernel, anew if it is here."""
+    """Return what to type to have this kernel, anew if it is here."""
     if is_debian(canonical):
         return f"tauto lab fetch {canonical}"
     return f"tauto lab fetch --kernel PATH --modules DIR --name {canonical}"

@@ -80,7 +80,7 @@ _LOAD_PATIENCE_S = 30.0
 
 
 def module_for(kernel: Kernel) -> Path:
-    """The module for a kernel, which was built from the sources as they are now.
+    """Return the module for a kernel, which was built from the sources as they are now.
 
     Raises:
         UsageError: it was not built.
@@ -95,18 +95,12 @@ def module_for(kernel: Kernel) -> Path:
 
 
 def build_command(kernel: Kernel) -> str:
-    """What to type to have the module."""
+    """Return what to type to have the module."""
     return f"{fetch_command(kernel.name)} --kernel-half"
 
 
 def build_module(kernel: Kernel, tell: Tell = tell_nobody, *, again: bool = False) -> Path:
-    """Build the module for a kernel, with its headers, if it is not here.
-
-    Raises:
-        UsageError: a compiler or `make` is missing, or the kernel has no headers that can be fetched.
-        MeasuringError: the headers can't be brought, or it does not build.
-        StoreError: the cache can't be written.
-    """
+    """Build the module for a kernel, with its headers, if it is not here."""
     place = _place(kernel)
     if place.is_file() and not again:
         return place

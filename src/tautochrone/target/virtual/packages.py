@@ -60,7 +60,7 @@ class Package:
 
     @property
     def file(self) -> str:
-        """Its name as a file or a folder."""
+        """Return its name as a file or a folder."""
         return f"{self.name}_{self.version.replace(':', '%3a')}_{self.architecture}"
 
 
@@ -73,11 +73,11 @@ class Lists:
 
     @property
     def are_there(self) -> bool:
-        """Whether they can be asked."""
+        """Return whether they can be asked."""
         return self._folder is None or any(self._folder.glob("lists/*_Packages*"))
 
     def find(self, name: str, version: str | None = None) -> Package | None:
-        """The package, the newest of it if no version is given; None: the lists don't have it."""
+        """Return the package, the newest of it if no version is given; None: the lists don't have it."""
         wanted = name if version is None else f"{name}={version}"
         command = ["apt-cache", "show", "--no-all-versions", wanted]
         told = subprocess.run(command, env=self._environment(), capture_output=True, text=True, check=False)
@@ -207,7 +207,7 @@ def _system() -> str:
 
 
 def _complaint(text: str) -> str:
-    """What apt says that went wrong: errors first, warnings where there are none."""
+    """Return what apt says that went wrong: errors first, warnings where there are none."""
     said = [found for kind in "EW" for found in re.findall(rf"^{kind}: (.*?)\s*$", text, re.MULTILINE)]
     return said[0] if said else "apt says nothing about it"
 
@@ -218,12 +218,12 @@ Finish = Callable[[Path], None]
 
 
 def by_name(name: str, version: str | None = None) -> Find:
-    """The package of that name."""
+    """Return the package of that name."""
     return lambda lists: lists.find(name, version)
 
 
 def by_meta_package(meta: str) -> Find:
-    """The package that a meta package stands for: the newest of its kind."""
+    """Return the package that a meta package stands for: the newest of its kind."""
 
     def find(lists: Lists) -> Package | None:
         standing = lists.find(meta)
@@ -316,7 +316,7 @@ def bring_busybox(architecture: str, tell: Tell, *, newest: bool = False) -> Non
 
 
 def find_busybox(architecture: str) -> Path:
-    """The busybox for guests of an architecture.
+    """Return the busybox for guests of an architecture.
 
     Raises:
         UsageError: it was not fetched.

@@ -73,7 +73,7 @@ class BootableMachine:
 
 
 def virtual_machine(address: LabAddress, kernel: Kernel, image: Image) -> BootableMachine:
-    """What has to be started for this address.
+    """Return what has to be started for this address.
 
     Raises:
         UsageError: QEMU is not there, or can't do it.
@@ -141,7 +141,7 @@ def _version(program: str) -> str:
 
 @cache
 def _firmware(program: str) -> str:
-    """The hashes of what QEMU runs before the kernel; it comes in packages of its own."""
+    """Return the hashes of what QEMU runs before the kernel; it comes in packages of its own."""
     said = subprocess.run([program, "-L", "help"], capture_output=True, text=True, check=False).stdout
     found = []
     for name in _FIRMWARE if program.endswith("x86_64") else ():
@@ -226,7 +226,7 @@ class RunningMachine:
         self._process.send_signal(signal.SIGSTOP if is_resting else signal.SIGCONT)
 
     def last_words(self) -> str:
-        """What is at the end of its console: the end of a sentence."""
+        """Return what is at the end of its console: the end of a sentence."""
         size = os.fstat(self._console).st_size
         said = os.pread(self._console, _MOST_CONSOLE_BYTES, max(0, size - _MOST_CONSOLE_BYTES))
         shown = (
@@ -258,11 +258,7 @@ _WANTS_KERNEL_HALF = "kernel"
 def boot(
     address: LabAddress, modules: Sequence[str | Path] = (), extra: Mapping[str, Path] | None = None
 ) -> "VirtualTarget":
-    """Prepare a virtual machine; it boots when something is first asked of it. See `build_image`.
-
-    Raises:
-        UsageError: the kernel is not there, or QEMU, or what goes into the guest.
-    """
+    """Prepare a virtual machine; it boots when something is first asked of it. See `build_image`."""
     kernel = find_kernel(address.kernel)
     config = {f"/boot/config-{kernel.release}": kernel.config} if kernel.config is not None else {}
     image = build_image(kernel, modules, {**config, **(extra or {})})
@@ -313,7 +309,7 @@ class VirtualTarget(Target):
         self.guest().pass_time(lambda: False, seconds)
 
     def files(self) -> Files:
-        """The guest's files; those of the next guest, once there is one."""
+        """Return the guest's files; those of the next guest, once there is one."""
         return self._files
 
     def provide(self, transport: str) -> None:
@@ -323,7 +319,7 @@ class VirtualTarget(Target):
         self._files.forget()
 
     def guest(self) -> Guest:
-        """The booted guest. The first one is for questions: the one to measure on boots beside it."""
+        """Return the booted guest. The first one is for questions: the one to measure on boots beside it."""
         if self._guest is None:
             self._guest, self._next = self._next or self._boot(), None
             if not self._was_asked:
