@@ -8,9 +8,9 @@ from cells import worded
 from real import a_cpu, policy_options
 from tautochrone.machine.facts import cpus
 from tautochrone.machine.tree import LocalFiles
+from tautochrone.measure.cautions import SMIS, SmiCounter, caution_of_smis
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.execute import run_cell
-from tautochrone.measure.smis import SMIS, SmiCounter, caution_of_smis
 from tautochrone.run.facts import Facts
 from tautochrone.run.store import Store
 from tautochrone.target.local import LocalTarget

@@ -9,17 +9,23 @@ from tautochrone.base.errors import MeasuringError, NotPermittedError, StoreErro
 from tautochrone.base.options import words
 from tautochrone.base.stream import EVENT, FOOTER, HEADER, FrameReader, json_payload
 from tautochrone.base.words import upper_first
-from tautochrone.experiments.middleware_beside import serving_with_sizes
 from tautochrone.experiments.tire_threads import SameTeamError
 from tautochrone.machine.settings import NotPutBackError, SettingError
-from tautochrone.measure.cautions import CUT_SHORT, cautions_of_facts, cautions_of_probe, cautions_of_stream
+from tautochrone.measure.cautions import (
+    CUT_SHORT,
+    SMIS,
+    SmiCounter,
+    caution_of_smis,
+    cautions_of_facts,
+    cautions_of_probe,
+    cautions_of_stream,
+)
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.conditions import Conditions, conditions_of
 from tautochrone.measure.interrupts import HeldInterrupts
 from tautochrone.measure.loads.cautions import cautions_of_loads
 from tautochrone.measure.loads.running import LoadFailure, Loads
 from tautochrone.measure.placing import allowed_in, measured_cpus, placed_in, placed_loads
-from tautochrone.measure.smis import SMIS, SmiCounter, caution_of_smis
 from tautochrone.measure.virtual import (
     BUSY,
     BusyCpus,
@@ -36,7 +42,7 @@ from tautochrone.run.records import Progress as SourcesProgress
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
 from tautochrone.target.middleware import provide_program
-from tautochrone.target.middleware_server import Server
+from tautochrone.target.middleware_server import Server, serving_with_sizes
 from tautochrone.target.program import ProbeEnd, RunningProbe, refusal
 from tautochrone.target.target import Target
 
