@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from tautochrone.base.errors import DamagedError, TautoError
 from tautochrone.experiments.taskset_outcome import Jobs, TaskOutcome, assess
+from tautochrone.run.conditions import RunConditions
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.records import Header, Source, converted
+from tautochrone.run.records import Header, Source
 from tautochrone.schedulability.analysis import Analysis
 from tautochrone.schedulability.response_time import response_times
 from tautochrone.schedulability.taskset import CriticalSection, Policy, Protocol, Task, TaskSet
@@ -78,8 +79,7 @@ def placed_on(kept: KeptTaskSet | None, place: Mapping[int, int]) -> KeptTaskSet
 
 def expected_of(run: StoredRun) -> Expected:
     """Return the task set of a run and what its analysis said."""
-    kept = run.manifest.conditions.stored.get(CONDITION)
-    found = _from_condition(kept) if kept is not None else None
+    found = _from_condition(run.manifest.conditions)
     return found if found is not None else _from_header(run.manifest.header)
 
 
@@ -135,10 +135,12 @@ def _ran_as(task_set: TaskSet, name: str, source: Source) -> Task:
     return replace(task, runtime_ns=source.requested.runtime_ns)
 
 
-def _from_condition(stored: object) -> Expected | None:
-    """None if it is not what this version keeps."""
+def _from_condition(conditions: RunConditions) -> Expected | None:
+    """Return what the run kept; None: nothing, or not what this version keeps."""
     try:
-        kept = converted(stored, KeptTaskSet, "the task set")
+        kept = conditions.told(CONDITION, KeptTaskSet)
+        if kept is None:
+            return None
         task_set = TaskSet(kept.tasks, kept.policy, kept.sections, kept.protocol, kept.title)
     except (DamagedError, ValueError):
         return None
