@@ -141,7 +141,7 @@ def test_list_of_no_runs_says_why_and_what_to_do(tmp_path: Path, folder: str, wo
 def test_list_shows_a_run_of_a_newer_version_as_such(tmp_path: Path) -> None:
     folder = tmp_path / "20261121T030405Z-cyclic-3f9a"
     folder.mkdir()
-    (folder / "run.json").write_text('{"schema": 2, "state": "sealed"}')
+    (folder / "run.json").write_text('{"schema": 3, "state": "sealed"}')
 
     shown = tauto(tmp_path, "list").stdout
 

@@ -62,7 +62,9 @@ def test_a_label_is_never_long(tmp_path: Path) -> None:
 
 def test_a_typed_title_wins(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    typed = store_run(store, [FEW], title="isolated", command="tauto probe cyclic --title isolated")
+    typed = store_run(
+        store, [FEW], title="isolated", command=["tauto", "probe", "cyclic", "--title", "isolated"]
+    )
     other = store_run(store, [FEW], parameters={"priority": 20})
 
     assert label_runs([typed.manifest]) == ["isolated"]
