@@ -11,11 +11,10 @@ import pytest
 from middleware_real import TRANSPORTS
 from middleware_servers import needs, unmet_server
 from real import PATIENCE_S, needs_priorities, only_run, policy_options, sealed, tauto
-from tautochrone.target.middleware_server import ServerPlace, footprint_condition
 from tautochrone.base.stream import EVENT, FrameReader, json_payload
 from tautochrone.middleware.footprint import footprint_of
-from tautochrone.middleware.footprint_judge import footprint_of
 from tautochrone.target.local import find_probe
+from tautochrone.target.middleware_server import ServerPlace, footprint_condition
 
 KIB = 1024
 CALLS = 3
