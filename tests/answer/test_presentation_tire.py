@@ -30,7 +30,7 @@ def troubled(store: Store) -> StoredRun:
 
 def shown(*runs: StoredRun) -> dict[str, TypedTable]:
     labels = [str(at) for at in range(len(runs))] if len(runs) > 1 else [""]
-    return {table.title: table for table in TirePresentation().grids(runs, labels)}
+    return {grid.title: grid for grid in TirePresentation().tables(runs, labels)}
 
 
 def row(table: TypedTable, name: str) -> dict[str, str]:

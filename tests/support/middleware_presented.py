@@ -17,7 +17,7 @@ from tautochrone.target.local import find_probe
 def shown(*runs: StoredRun) -> list[TypedTable]:
     presentation = presentation_of(runs[0].manifest.experiment)
     assert presentation is not None
-    return list(map(view, presentation.grids(runs, [str(at) for at in range(len(runs))])))
+    return presentation.tables(runs, [str(at) for at in range(len(runs))])
 
 
 def cell(table: TypedTable, row: str, column: str) -> str:

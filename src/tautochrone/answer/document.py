@@ -114,14 +114,31 @@ def time(ns: float | None) -> TypedCell:
     return TypedCell(ns, "ns")
 
 
+def number(value: float | None, text: str) -> TypedCell:
+    """Return a cell of a number that is written in a way of its own, or N/A."""
+    return TypedCell(value, "number", UNKNOWN if value is None else text)
+
+
 def micros(ns: float | None, missing: str = UNKNOWN) -> TypedCell:
-    """A time in microseconds, for columns that are compared down the page."""
+    """Return a time in microseconds, for columns that are compared down the page."""
     return TypedCell(ns, "ns", missing if ns is None else format_us(ns))
 
 
 def formatted(value: float | None, form: str, unit: Unit = "number") -> TypedCell:
     """Return a number in a format of its own, such as ``.2f``."""
     return TypedCell(value, unit, "" if value is None else format(value, form))
+
+
+def millis(ns: float | None, sign: str = "") -> TypedCell:
+    """Return a time in milliseconds, for such columns; ``sign``: "+" shows it always."""
+    return TypedCell(ns, "ns", UNKNOWN if ns is None else f"{ns / 1e6:{sign},.3f}")
+
+
+def micros_between(low_ns: float | None, high_ns: float | None, missing: str = UNKNOWN) -> TypedCell:
+    """Return an interval in microseconds; without both of its ends there is none."""
+    if low_ns is None or high_ns is None:
+        return TypedCell(None, "ns", missing)
+    return TypedCell(None, "ns", f"{format_us(low_ns)} to {format_us(high_ns)}", low_ns, high_ns)
 
 
 @dataclass(frozen=True)
@@ -133,7 +150,7 @@ class TableColumn:
 
 
 def columns(*heads: str) -> tuple[TableColumn, ...]:
-    """Columns with these heads."""
+    """Return columns with these heads."""
     return tuple(map(TableColumn, heads))
 
 
@@ -158,6 +175,13 @@ class TypedTable:
     def _is_right(self, cells: Sequence[TypedCell]) -> bool:
         telling = [cell for cell in cells if cell.known and cell.shown] or cells
         return bool(telling) and all(cell.right for cell in telling)
+
+
+def table_of_words(
+    title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], notes: tuple[str, ...] = ()
+) -> TypedTable:
+    """Return a table without a number in it."""
+    return TypedTable(title, columns(*heads), tuple(tuple(map(words, row)) for row in rows), notes)
 
 
 def flattened(sheet: Sheet) -> TypedTable:

@@ -12,11 +12,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from tautochrone.answer.blocks import Figure, Grid
+from tautochrone.answer.blocks import Figure
 from tautochrone.answer.document import TypedTable
 from tautochrone.answer.experiments import Presentation, beginning_of, presentation_of
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.series import Bins, CumulativeCurve, Envelope, Marks, MaximaCurve, Series
+from tautochrone.answer.views.grids import view
 from tautochrone.base.faults import attempt
 from tautochrone.base.words import upper_first
 from tautochrone.judge.course import Courses, course_of, start_of
@@ -66,12 +67,12 @@ class Presented:
     runs: tuple[StoredRun, ...]
     labels: tuple[str, ...]
 
-    def grids(self) -> Sequence[Grid | TypedTable]:
-        """Its tables."""
-        return self.presentation.grids(self.runs, self.labels)
+    def tables(self) -> list[TypedTable]:
+        """Return its tables."""
+        return [*map(view, self.presentation.tables(self.runs, self.labels))]
 
     def figures(self, prefix: str) -> list[Figure]:
-        """Its figures; their panels' ids begin with ``prefix``."""
+        """Draw its figures; their panels' ids begin with ``prefix``."""
         return self.presentation.figures(self.runs, self.labels, prefix)
 
 

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tautochrone.answer import html, warnings
-from tautochrone.answer.blocks import Grid
 from tautochrone.answer.document import (
     Block,
     Commands,
@@ -24,7 +23,7 @@ from tautochrone.answer.document import (
     time,
     words,
 )
-from tautochrone.answer.views import conditions, environment, grids
+from tautochrone.answer.views import conditions, environment
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.machine.audit import audit_facts
@@ -193,12 +192,12 @@ def _facts(machines: Sequence[Manifest], *, several: bool) -> Iterator[Block]:
 
 
 def _first(
-    grids_of: Callable[[Sequence[Manifest], Sequence[str]], Sequence[Grid]],
+    tables_of: Callable[[Sequence[Manifest], Sequence[str]], Sequence[TypedTable]],
     manifests: Sequence[Manifest],
     labels: Sequence[str],
 ) -> Later[TypedTable | None]:
-    """The first of these grids, laid out; None: there is none."""
-    return Later(lambda: next(map(grids.view, grids_of(manifests, labels)), None))
+    """Return the first of these tables; None: there is none."""
+    return Later(lambda: next(iter(tables_of(manifests, labels)), None))
 
 
 def _some(table: Later[TypedTable | None]) -> list[Block]:

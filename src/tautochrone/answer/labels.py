@@ -51,6 +51,11 @@ def label_runs(manifests: Sequence[Manifest]) -> list[str]:
     ]
 
 
+def titled(title: str, label: str) -> str:
+    """Return a title with the label of the run that it is about, if it has one."""
+    return f"{title}, {label}" if label else title
+
+
 def typed_title(manifest: Manifest) -> str:
     """The title if a person chose it on the command line, otherwise nothing."""
     chosen = manifest.asked("--title") is not None

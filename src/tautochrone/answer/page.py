@@ -41,7 +41,7 @@ from tautochrone.answer.render import page as renderer
 from tautochrone.answer.series import runs_of
 from tautochrone.answer.tail.document import Section
 from tautochrone.answer.typeset import duration
-from tautochrone.answer.views import conditions, environment, grids
+from tautochrone.answer.views import conditions, environment
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later, attempt, now
 from tautochrone.judge.mechanisms import Mechanism
@@ -242,7 +242,7 @@ def _measure(seen: Evidence, measured: MeasuredEvidence, index: int) -> list[Blo
 
 def _presented(seen: Evidence, experiment: str, presented: Presented, index: int) -> list[Block]:
     """What presents the experiment first; the summaries are folded away."""
-    own = [*map(grids.view, presented.grids())]
+    own = presented.tables()
     figures = all_made("Its figures", lambda: presented.figures(f"m{index}"))
     numbers = [
         block for one in seen.of(experiment) for block in (Subheading(one.title), *_summary(seen, one))
@@ -311,8 +311,8 @@ def _book(book: Books) -> Iterator[TypedCell]:
 
 
 def _beside(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[Block]:
-    found = [*conditions.deployments(manifests, labels), *conditions.loads(manifests, labels)]
-    yield from map(grids.view, found)
+    yield from conditions.deployments(manifests, labels)
+    yield from conditions.loads(manifests, labels)
 
 
 def _again(manifests: Sequence[Manifest]) -> Iterator[Block]:

@@ -28,12 +28,12 @@ from tautochrone.answer.document import (
     part,
     words,
 )
-from tautochrone.answer.evidence import Evidence, MeasuredEvidence, Presented
+from tautochrone.answer.evidence import Evidence, MeasuredEvidence
 from tautochrone.answer.experiments import title_of
 from tautochrone.answer.numbers import MissingRow, interval, quantile_name
 from tautochrone.answer.phrasing import course
 from tautochrone.answer.series import Bins, Floats, Series, usual_size_ns
-from tautochrone.answer.views import conditions, environment, grids
+from tautochrone.answer.views import conditions, environment
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import upper_first
 from tautochrone.judge.middleware_setting import as_obtained
@@ -97,7 +97,7 @@ def _numbers(seen: Evidence, *, intervals: bool, whole: bool) -> Iterator[Docume
     (manifest,) = seen.manifests
     yield part("What was lost", lambda: map(Lost, seen.lost))
     for name, presented in seen.presented.items():
-        yield part(title_of(name), partial(_tables, presented))
+        yield part(title_of(name), presented.tables)
     folded = bool(seen.presented) and not whole and not intervals
     left_out = 0
     for one in seen.measured:
@@ -112,10 +112,6 @@ def _numbers(seen: Evidence, *, intervals: bool, whole: bool) -> Iterator[Docume
         yield part("The rest", lambda: [Sentence(said, "note")])
     if not seen.measured and not seen.lost:
         yield part("Samples", lambda: [Sentence("No sample was recorded.")])
-
-
-def _tables(presented: Presented) -> Iterator[Block]:
-    yield from map(grids.view, presented.grids())
 
 
 def _measure(
@@ -220,8 +216,8 @@ def _absent(seen: Evidence) -> Iterator[Block]:
 
 
 def _beside(manifest: Manifest) -> Iterator[Block]:
-    found = [*conditions.deployments([manifest], [""]), *conditions.loads([manifest], [""])]
-    yield from map(grids.view, found)
+    yield from conditions.deployments([manifest], [""])
+    yield from conditions.loads([manifest], [""])
 
 
 def _settings(manifest: Manifest) -> Iterator[Block]:

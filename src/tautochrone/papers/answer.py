@@ -8,7 +8,7 @@ from typing import Literal
 
 from tautochrone.answer import document as doc
 from tautochrone.answer import html
-from tautochrone.answer.blocks import Grid, Sheet, SheetBand, SheetCell
+from tautochrone.answer.blocks import Sheet, SheetBand, SheetCell
 from tautochrone.answer.render import markdown, page
 from tautochrone.answer.views import grids
 from tautochrone.base.faults import Later
@@ -239,9 +239,6 @@ def _grounds(made: Made) -> doc.Grounds:
         (),
         tuple(manifests),
     )
-
-    def first(of: Callable[[CampaignResults], Grid | None]) -> Later[doc.TypedTable | None]:
-        return Later(lambda: None if (grid := of(results)) is None else grids.view(grid))
 
     return doc.Grounds(
         manifests=tuple(manifests),

@@ -117,13 +117,12 @@ def _beside(selection: Selection) -> Iterator[Block]:
 
 def _deployments(placed: Sequence[tuple[str, StoredRun]]) -> TypedTable | None:
     """Every setting of every deployment, each once; None without any."""
-    rows: dict[tuple[str, ...], None] = {}
+    rows: dict[tuple[TypedCell, ...], None] = {}
     for name, run in placed:
-        for grid in conditions.deployments([run.manifest], [""]):
-            rows |= dict.fromkeys((name, *row) for row in grid.rows)
+        for table in conditions.deployments([run.manifest], [""]):
+            rows |= dict.fromkeys((in_words(name), *row) for row in table.rows)
     heads = columns("", "setting", "before", "asked for", "obtained", "as asked")
-    found = tuple(tuple(map(TypedCell, row)) for row in rows)
-    return TypedTable("Deployments", heads, found) if found else None
+    return TypedTable("Deployments", heads, tuple(rows)) if rows else None
 
 
 def _placed(selected: Selected) -> list[tuple[str, StoredRun]]:

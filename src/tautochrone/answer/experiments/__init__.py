@@ -15,20 +15,20 @@ from tautochrone.experiments import EXPERIMENTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tautochrone.answer.blocks import Figure, Grid
+    from tautochrone.answer.blocks import Figure
     from tautochrone.answer.document import TypedTable
     from tautochrone.run.folder import StoredRun
 
 
 class Presentation(Protocol):
-    """Of one experiment. Runs that were cut off, that have empty sources or are histograms come here too."""
+    """What one experiment shows, also of runs that were cut off, have empty sources or are histograms."""
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> Sequence[Grid | TypedTable]:
-        """The tables of all runs of this experiment; each run has its label, "" if it is the only one."""
+    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
+        """Return the tables of all runs of this experiment; the label of the only one is ""."""
         ...
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
-        """The figures; the ids of their panels are unique and begin with ``prefix`` and a hyphen.
+        """Draw the figures; the ids of their panels are unique and begin with ``prefix`` and a hyphen.
 
         What follows is what `tauto figure --kind` calls it.
         """

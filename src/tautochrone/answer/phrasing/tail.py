@@ -6,7 +6,7 @@ from tautochrone.answer.phrasing import tail_checks
 from tautochrone.base.units import format_duration, format_percent, format_rate, format_span
 from tautochrone.base.words import plural
 from tautochrone.judge.tail.source import ActivationShare, AtRate, Reach, SourceTail
-from tautochrone.statistics.tails.parts import Peaks, TailCheck
+from tautochrone.statistics.tails.parts import Peaks
 
 SAYS: dict[Reach, str] = {
     "measured": "measured",
@@ -158,12 +158,6 @@ def dependence(one: SourceTail) -> str:
     return (
         f"Late ones come together: up to {largest:.3g} samples count as one, and the bounds reckon with that."
     )
-
-
-def check_line(one: TailCheck) -> tuple[str, str, str, str]:
-    """Name, what came of it, p, and what was found."""
-    p = "" if one.p is None else p_value(one.p)
-    return one.name, "yes" if one.passed else "no", p, tail_checks.found(one)
 
 
 def once_in(probability_of: float, rate_hz: float | None) -> str:

@@ -33,7 +33,6 @@ from tautochrone.answer.document import (
     flattened,
 )
 from tautochrone.answer.typeset import plain
-from tautochrone.answer.views import grids
 from tautochrone.answer.warnings import band_of
 from tautochrone.base.faults import now
 from tautochrone.run.manifest import Manifest
@@ -105,6 +104,8 @@ def show_table(console: Console, table: TypedTable, indent: int = 0) -> Iterator
 
 def show_grid(console: Console, grid: Grid | TypedTable) -> Iterator[RenderableType]:
     """The same of a table of finished texts."""
+    from tautochrone.answer.views import grids
+
     return show_table(console, grids.view(grid))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from tautochrone.answer.blocks import Grid, all_made
+from tautochrone.answer.blocks import all_made
 from tautochrone.answer.document import (
     Block,
     Disclosure,
@@ -16,14 +16,20 @@ from tautochrone.answer.document import (
     Medium,
     Sentence,
     Subheading,
+    TypedCell,
+    TypedTable,
+    columns,
+    count,
+    number,
     part,
+    time,
 )
+from tautochrone.answer.document import words as in_words
 from tautochrone.answer.phrasing import tail as words
 from tautochrone.answer.phrasing import tail_checks
 from tautochrone.answer.tail.figures import is_fitted, of_source
-from tautochrone.answer.views.grids import view
 from tautochrone.base.faults import Fault
-from tautochrone.base.units import format_duration, format_percent
+from tautochrone.base.units import format_percent
 from tautochrone.base.words import upper_first
 from tautochrone.judge.tail.source import FAR, LASTING, TOO_FAR, AtLimit, AtRate, SourceTail
 from tautochrone.judge.tail.tails import RunTails
@@ -40,26 +46,26 @@ NOTES = (
 )
 """What all of these tables rest on; the second only where something is fitted."""
 
-_NONE = "N/A"
 _RATES = ("without", "once per hour", "interval", "later than the period")
 
 
-def checks(one: SourceTail) -> Grid:
-    """What was looked at before fitting and after it."""
-    rows = [words.check_line(check) for check in one.tail.checks]
-    return Grid(
-        "What was looked at",
-        ("check", "passed", "p", "what was found"),
-        tuple(rows),
-        words=("what was found",),
-    )
+def checks(one: SourceTail) -> TypedTable:
+    """Return what was looked at before fitting and after it."""
+    heads = columns("check", "passed", "p", "what was found")
+    return TypedTable("What was looked at", heads, tuple(map(_check_row, one.tail.checks)))
 
 
-def limits(one: SourceTail) -> Grid:
-    """How rare values above each limit are: counted, by the fit, and by counting alone."""
+def _check_row(check: TailCheck) -> tuple[TypedCell, ...]:
+    passed = in_words("yes" if check.passed else "no")
+    p = number(check.p, words.p_value(check.p)) if check.p is not None else in_words("")
+    return (in_words(check.name), passed, p, in_words(tail_checks.found(check)))
+
+
+def limits(one: SourceTail) -> TypedTable:
+    """Return how rare values above each limit are: counted, by the fit, and by counting alone."""
     name, confidence = words.noun(one), format_percent(one.confidence)
     fitted = one.refusal is None
-    head = (
+    heads = columns(
         "later than",
         f"of {one.due:,}",
         *((f"chance per {name}", f"{confidence} interval", "so once in", "between") if fitted else ()),
@@ -68,15 +74,15 @@ def limits(one: SourceTail) -> Grid:
     )
     rows = tuple(_limit_row(one, at, fitted=fitted) for at in one.limits)
     title = f"How likely a {name} above a limit is ({confidence} confidence)"
-    return Grid(title, head, rows, tuple(_limit_notes(one)), head[-1:])
+    return TypedTable(title, heads, rows, tuple(_limit_notes(one)))
 
 
-def levels(one: SourceTail) -> Grid | None:
-    """What is exceeded once in so long; None where nothing is said."""
+def levels(one: SourceTail) -> TypedTable | None:
+    """Return what is exceeded once in so long; None where nothing is said."""
     if not one.levels:
         return None
     maxima = {at.samples: at for at in one.levels_by_maxima}
-    head = (
+    heads = columns(
         "once per" if one.period_ns is not None else "once in",
         "later than",
         f"{format_percent(one.confidence)} interval",
@@ -86,16 +92,16 @@ def levels(one: SourceTail) -> Grid | None:
     )
     rows = tuple(
         (
-            at.name or f"{at.samples:,.0f} samples",
+            in_words(at.name or f"{at.samples:,.0f} samples"),
             _level(at),
             _interval(at),
             *((_level(maxima[at.samples]),) if maxima else ()),
-            words.distance(at.samples, one.due),
-            words.why_none(at) or words.SAYS[at.reach],
+            in_words(words.distance(at.samples, one.due)),
+            in_words(words.why_none(at) or words.SAYS[at.reach]),
         )
         for at in one.levels
     )
-    return Grid("What is exceeded how often", head, rows, (), ("times measured",))
+    return TypedTable("What is exceeded how often", heads, rows)
 
 
 def notes(*, fitted: bool) -> tuple[str, ...]:
@@ -109,8 +115,8 @@ class OverviewRow:
 
     worst_ns: int
     run: str
-    cells: tuple[str, ...]
-    rates: tuple[str, ...]
+    cells: tuple[TypedCell, ...]
+    rates: tuple[TypedCell, ...]
 
 
 def row(one: SourceTail, run: str = "") -> OverviewRow:
@@ -119,19 +125,19 @@ def row(one: SourceTail, run: str = "") -> OverviewRow:
     return OverviewRow(one.worst_ns, run, _overview_row(one), rates)
 
 
-def overview(rows: Sequence[OverviewRow], confidence: float) -> Grid:
-    """A row for each of many sources, the worst first."""
+def overview(rows: Sequence[OverviewRow], confidence: float) -> TypedTable:
+    """Return a row for each of many sources, the worst first."""
     several, periodic = len({one.run for one in rows}) > 1, any(one.rates for one in rows)
-    head = (
+    heads = columns(
         *(("run",) if several else ()),
         *("source", "samples", "largest", "tail"),
         *(_RATES if periodic else ()),
     )
     lines = tuple(
         (
-            *((one.run,) if several else ()),
+            *((in_words(one.run),) if several else ()),
             *one.cells,
-            *((one.rates or (_NONE,) * len(_RATES)) if periodic else ()),
+            *((one.rates or (TypedCell(None),) * len(_RATES)) if periodic else ()),
         )
         for one in sorted(rows, key=lambda one: -one.worst_ns)
     )
@@ -141,47 +147,58 @@ def overview(rows: Sequence[OverviewRow], confidence: float) -> Grid:
             " Without: releases that have no sample. Later than the period: by counting alone, "
             f"{format_percent(confidence)} sure, at most."
         )
-    return Grid("Every source, the worst first", head, lines, (note,))
+    return TypedTable("Every source, the worst first", heads, lines, (note,))
 
 
-def _overview_row(one: SourceTail) -> tuple[str, ...]:
+def _overview_row(one: SourceTail) -> tuple[TypedCell, ...]:
     peaks = one.tail.peaks
-    tail = _NONE if peaks is None else words.kind(peaks)
+    tail = None if peaks is None else words.kind(peaks)
     if one.refusal is not None:
         tail = f"refused: {one.refusal.refuses}"
-    return one.name, f"{one.samples:,}", format_duration(one.worst_ns), tail
+    return in_words(one.name), count(one.samples), time(one.worst_ns), TypedCell(tail)
 
 
-def _overview_rates(one: SourceTail) -> tuple[str, ...]:
+def _overview_rates(one: SourceTail) -> tuple[TypedCell, ...]:
     hour = one.at_time("hour", LASTING["hour"])
     bound = None if one.period_ns is None else one.at_limit(one.period_ns).bound
     return (
-        _NONE if one.lost is None else f"{one.lost:,}",
-        _NONE if hour is None else _level(hour),
-        _NONE if hour is None or hour.level is None else _interval(hour),
-        _NONE if bound is None else words.one_in(bound),
+        count(one.lost),
+        TypedCell(None, "ns") if hour is None else _level(hour),
+        TypedCell(None, "ns") if hour is None or hour.level is None else _interval(hour),
+        _bound(bound),
     )
 
 
-def _limit_row(one: SourceTail, at: AtLimit, *, fitted: bool) -> tuple[str, ...]:
-    cells = [format_duration(at.limit_ns), f"{at.later:,}"]
+def _limit_row(one: SourceTail, at: AtLimit, *, fitted: bool) -> tuple[TypedCell, ...]:
+    cells = [time(at.limit_ns), count(at.later)]
     if fitted and at.share is None:
-        cells += [_NONE] * 4
+        cells += [TypedCell(None, "share")] * 4
     elif fitted and at.share is not None:
-        said = words.probability(at.share.value)
-        once = words.once_in(at.share.value, one.rate_hz)
-        between, times = words.chance_between(at.share), words.once_between(at.share, one.rate_hz)
-        far = at.reach == "too far"
+        share, rate_hz = at.share, one.rate_hz
         cells += [
-            f"({said})" if far else said,
-            f"({between})" if far else between,
-            f"({once})" if far else once,
-            f"({times})" if far else times,
+            TypedCell(share.value, "share", _reaching(words.probability(share.value), at)),
+            TypedCell(None, "share", _reaching(words.chance_between(share), at), share.low, share.high),
+            _once(share.value, _reaching(words.once_in(share.value, rate_hz), at)),
+            _once(share.high, _reaching(words.once_between(share, rate_hz), at)),
         ]
-    cells.append(_NONE if at.bound is None else words.one_in(at.bound))
+    cells.append(_bound(at.bound))
     if _has_bound_in_time(one):
-        cells.append(_NONE if at.bound is None else words.once_in(at.bound, one.rate_hz))
-    return tuple(cells)
+        cells.append(TypedCell(None if at.bound is None else words.once_in(at.bound, one.rate_hz)))
+    return (*cells[:-1], replace(cells[-1], left=True))
+
+
+def _once(share: float, said: str) -> TypedCell:
+    """Say in how many samples this share is one; none where the share is 0."""
+    return number(1 / share, said) if share > 0 else in_words(said)
+
+
+def _bound(share: float | None) -> TypedCell:
+    return TypedCell(share, "share", "" if share is None else words.one_in(share))
+
+
+def _reaching(said: str, at: AtLimit | AtRate) -> str:
+    """Put in brackets what lies too far beyond the measuring."""
+    return f"({said})" if at.reach == "too far" else said
 
 
 def _has_bound_in_time(one: SourceTail) -> bool:
@@ -195,18 +212,17 @@ def _limit_notes(one: SourceTail) -> list[str]:
     return [sentence for sentence in (words.dependence(one), words.losses(one)) if sentence]
 
 
-def _level(at: AtRate) -> str:
+def _level(at: AtRate) -> TypedCell:
     if at.level is None:
-        return _NONE
-    said = words.time(at.level.value_ns)
-    return f"({said})" if at.reach == "too far" else said
+        return TypedCell(None, "ns")
+    return TypedCell(at.level.value_ns, "ns", _reaching(words.time(at.level.value_ns), at))
 
 
-def _interval(at: AtRate) -> str:
+def _interval(at: AtRate) -> TypedCell:
     if at.level is None:
-        return ""
-    said = words.interval(at.level.low_ns, at.level.high_ns)
-    return f"({said})" if at.reach == "too far" else said
+        return in_words("")
+    low_ns, high_ns = at.level.low_ns, at.level.high_ns
+    return TypedCell(None, "ns", _reaching(words.interval(low_ns, high_ns), at), low_ns, high_ns)
 
 
 SCHEMA = 1
@@ -271,7 +287,7 @@ class Section:
     def _overview(self) -> Iterator[Block]:
         yield from map(Lost, self._lost)
         if self.is_in_short:
-            yield view(overview(self._rows, self._kept[0][2].confidence))
+            yield overview(self._rows, self._kept[0][2].confidence)
 
     def _notes(self) -> Sequence[str]:
         return notes(fitted=self._fitted) if self._kept else ()
@@ -298,8 +314,8 @@ def _part(title: str, one: SourceTail, prefix: str, meaning: str, *, only: Mediu
         yield Sentence(" ".join([f"{upper_first(words.measured(one))}.", *words.fit(one)]), "note")
         figures = all_made("What is exceeded how often", lambda: of_source(one, prefix, meaning))
         yield from map(Drawing, figures[:1])
-        yield from (view(grid) for grid in (limits(one), levels(one)) if grid is not None)
-        if (looked_at := replace(view(checks(one)), title="")).rows:
+        yield from filter(None, (limits(one), levels(one)))
+        if (looked_at := replace(checks(one), title="")).rows:
             refused = ", until it was refused" if one.refusal is not None else ""
             yield Disclosure(f"What was looked at{refused}", (looked_at,))
         yield from map(Drawing, figures[1:])
