@@ -125,7 +125,7 @@ def test_what_is_measured_in_kernel_space_is_shown_as_what_it_mirrors_and_names_
     assert presentation is not None
     (table,) = presentation.tables([run], [""])
     assert table.title == "In kernel space: error of the period"
-    assert [row[0] for row in table.rows] == ["10 ms, cpu0", "30 ms, cpu0"]
+    assert [row[0].shown for row in table.rows] == ["10 ms, cpu0", "30 ms, cpu0"]
     assert "tauto probe period --periods 10ms,30ms --on lab:debian:rt" in table.notes[-1]
 
 

@@ -1,15 +1,27 @@
 """The numbers of a measure: quantiles with their intervals, how sure they are, what is lacking in them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tautochrone.answer.document import Block, Sentence, TypedCell, TypedTable, columns, count, micros, words
+from tautochrone.answer.document import (
+    UNKNOWN,
+    Block,
+    Sentence,
+    TableColumn,
+    TypedCell,
+    TypedTable,
+    count,
+    micros,
+    micros_between,
+    words,
+)
 from tautochrone.answer.series import Series, merge, runs_of
-from tautochrone.answer.typeset import duration, number, percent
-from tautochrone.base.units import format_us
+from tautochrone.answer.typeset import duration, number
+from tautochrone.base.units import format_percent, format_us
 from tautochrone.base.words import plural, upper_first
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.quantiles import CONFIDENCE, Quantile, exceedance_bound
+from tautochrone.statistics.summary import Summary
 
 # Rows that a system can't give: N/A wherever a run's sources are tabled, with the reason.
 
@@ -109,7 +121,7 @@ def how_sure(series: Sequence[Series]) -> list[str]:
         claim = f"How rare a later one is can't be said, because {why}."
     else:
         claim = (
-            f"It is the worst of {plural(worst.count, 'cycle')} there. With {percent(CONFIDENCE)} "
+            f"It is the worst of {plural(worst.count, 'cycle')} there. With {format_percent(CONFIDENCE)} "
             "confidence, for this CPU and this run by itself, at most 1 cycle in "
             f"{number(rarity)} starts later. {ASSUMES}"
         )
@@ -120,7 +132,7 @@ def how_sure(series: Sequence[Series]) -> list[str]:
 # The numbers: count, extremes, mean and quantiles with their confidence intervals.
 
 
-_EN_DASH = "\u2013"
+TOO_FEW = "too few"
 
 
 def blocks(
@@ -134,7 +146,7 @@ def blocks(
     own = [one for one in series if one.summary is not None]
     summaries = [one.summary for one in own if one.summary is not None]
     quantiles = summaries[0].quantiles if summaries else ()
-    sure = percent(quantiles[0].confidence) if quantiles else ""
+    sure = format_percent(quantiles[0].confidence) if quantiles else ""
     resolutions = dict.fromkeys(one.resolution for one in summaries)
     said = [
         f"Times in us. Below each quantile stands its {sure} confidence interval, free of any assumed "
@@ -150,44 +162,51 @@ def blocks(
     if lacking := loss_caption(own):
         yield Sentence(" ".join(lacking), "strong")
     several = len(runs_of(series)) > 1
-    heads = (
-        *(("Run",) if several else ()),
-        *("Source", "Samples", "Min", "Mean", "Std. dev."),
-        *(upper_first(quantile_name(one.q)) for one in quantiles),
-        "Max",
-        *(("Later than max",) if loop else ()),
-    )
-    rows = tuple(_row(one, several=several, loop=loop) for one in own)
+    rows = [list(_told(one, several=several, loop=loop)) for one in own]
+    heads = tuple(TableColumn(upper_first(column.head)) for column, _ in rows[0]) if rows else ()
     notes = tuple(f"{absent_sentence(one)}." for one in absent)
-    yield TypedTable("", columns(*heads), rows, notes, "dense")
+    yield TypedTable("", heads, tuple(tuple(cell for _, cell in row) for row in rows), notes, "dense")
 
 
-def _row(one: Series, *, several: bool, loop: bool) -> tuple[TypedCell, ...]:
-    summary = one.summary
-    assert summary is not None
-    return (
-        *((TypedCell(one.run, rank=one.rank),) if several else ()),
-        TypedCell(one.source, beneath=(Sentence(one.what),) if one.what else ()),
-        count(summary.count),
-        micros(summary.minimum),
-        micros(summary.mean),
-        micros(summary.standard_deviation),
-        *map(_quantile, summary.quantiles),
-        TypedCell(summary.maximum, "ns", format_us(summary.maximum), strong=True),
-        *((_later(one),) if loop else ()),
-    )
+Told = tuple[TableColumn, TypedCell]
+"""A column, and what stands there of one source."""
+
+
+def _told(one: Series, *, several: bool, loop: bool) -> Iterator[Told]:
+    assert one.summary is not None
+    if several:
+        yield TableColumn("run"), TypedCell(one.run, rank=one.rank)
+    yield TableColumn("source"), TypedCell(one.source, beneath=(Sentence(one.what),) if one.what else ())
+    yield TableColumn("samples"), count(one.summary.count)
+    yield from columns_of(one.summary)
+    if loop:
+        yield TableColumn("later than max"), _later(one)
+
+
+def columns_of(summary: Summary, *, intervals: bool = False) -> Iterator[Told]:
+    """Tell a summary column by column.
+
+    The interval of a quantile stands beneath it on a page; with ``intervals`` it has a column.
+    """
+    yield TableColumn("min"), micros(summary.minimum)
+    yield TableColumn("mean"), micros(summary.mean)
+    yield TableColumn("std dev", spare=True), micros(summary.standard_deviation)
+    for held in summary.quantiles:
+        name = quantile_name(held.q)
+        yield TableColumn(name, spare=held.q != 0.5), _quantile(held)
+        if intervals:
+            yield TableColumn(f"{name} interval", spare=True), interval(held)
+    yield TableColumn("max"), replace(micros(summary.maximum), strong=True)
 
 
 def quantile_name(q: float) -> str:
-    """``median`` or ``99.9 %``."""
-    return "median" if q == 0.5 else percent(q)
+    """Return ``median`` or ``99.9 %``."""
+    return "median" if q == 0.5 else format_percent(q)
 
 
-def interval(quantile: Quantile, between: str = " to ") -> str:
-    """``3.560 to 3.705``, or nothing where there is no interval."""
-    if quantile.low is None or quantile.high is None:
-        return ""
-    return f"{format_us(quantile.low)}{between}{format_us(quantile.high)}"
+def interval(quantile: Quantile, missing: str = UNKNOWN) -> TypedCell:
+    """Return the interval of a quantile, in microseconds."""
+    return micros_between(quantile.low, quantile.high, missing)
 
 
 def _later(one: Series) -> TypedCell:
@@ -198,14 +217,9 @@ def _later(one: Series) -> TypedCell:
 
 
 def _quantile(one: Quantile) -> TypedCell:
+    cell = replace(micros(one.value, TOO_FEW), low=one.low, high=one.high)
     if one.value is None:
-        return TypedCell(None, "ns", "too few", beneath=(Sentence(f"needs {number(one.samples_needed)}"),))
-    within = interval(one, _EN_DASH)
-    return TypedCell(
-        one.value,
-        "ns",
-        format_us(one.value),
-        one.low,
-        one.high,
-        beneath=(Sentence(within),) if within else (),
-    )
+        return replace(cell, beneath=(Sentence(f"needs {number(one.samples_needed)}"),))
+    if one.low is None or one.high is None:
+        return cell
+    return replace(cell, beneath=(Sentence(f"{format_us(one.low)}\u2013{format_us(one.high)}"),))

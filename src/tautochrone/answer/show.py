@@ -21,7 +21,6 @@ from tautochrone.answer.document import (
     Statements,
     Subheading,
     TableColumn,
-    TypedCell,
     TypedTable,
     count,
     micros,
@@ -29,16 +28,15 @@ from tautochrone.answer.document import (
     words,
 )
 from tautochrone.answer.evidence import Evidence, MeasuredEvidence
-from tautochrone.answer.experiments import title_of
-from tautochrone.answer.numbers import MissingRow, interval, quantile_name
+from tautochrone.answer.experiments import presents_sources, title_of
+from tautochrone.answer.numbers import MissingRow, quantile_name
 from tautochrone.answer.phrasing import course
 from tautochrone.answer.series import Bins, Floats, Series, usual_size_ns
 from tautochrone.answer.views import conditions, environment
-from tautochrone.base.units import format_duration, format_us
+from tautochrone.base.units import format_duration
 from tautochrone.base.words import upper_first
 from tautochrone.judge.middleware_setting import as_obtained
 from tautochrone.run.manifest import Books, Manifest
-from tautochrone.target.middleware import EXPERIMENTS as MIDDLEWARE
 
 _MOST_SKETCHED, _MOST_DATED = 12, 8
 _MOST_LINES = 24  # of sources of which a presentation has spoken already
@@ -53,7 +51,6 @@ _USUAL = {  # what goes without saying
     "memory_lock": True,
     "clocks": "all",
 }
-_TOO_FEW = "too few"
 
 
 def document(seen: Evidence, *, intervals: bool = False, whole: bool = True) -> Document:
@@ -101,7 +98,7 @@ def _numbers(seen: Evidence, *, intervals: bool, whole: bool) -> Iterator[Docume
     folded = bool(seen.presented) and not whole and not intervals
     left_out = 0
     for one in seen.measured:
-        if folded and (len(one.series) > _MOST_LINES or one.experiment in MIDDLEWARE):
+        if folded and (len(one.series) > _MOST_LINES or presents_sources(one.experiment)):
             left_out = max(left_out, len(one.series))
         else:
             yield part(one.heading, _measure(seen, one, intervals=intervals, short=folded))
@@ -164,26 +161,14 @@ def source_table(
 _NOTHING = micros(None)
 
 
-def _entries(one: Series, book: Books | None, *, intervals: bool) -> Iterator[tuple[TableColumn, TypedCell]]:
+def _entries(one: Series, book: Books | None, *, intervals: bool) -> Iterator[numbers.Told]:
     """The numbers of one source, in the order in which they are shown."""
     yield TableColumn("released", spare=True), count(book.released if book else None)
     yield TableColumn("completed"), count(book.completed if book else None)
     yield TableColumn("missed"), count(book.missed if book else None)
     if one.summary is None:
         return
-    yield TableColumn("min"), micros(one.summary.minimum)
-    yield TableColumn("mean"), micros(one.summary.mean)
-    yield TableColumn("std dev", spare=True), micros(one.summary.standard_deviation)
-    for held in one.summary.quantiles:
-        name = quantile_name(held.q)
-        yield TableColumn(name, spare=held.q != 0.5), micros(held.value, _TOO_FEW)
-        if intervals:
-            within = TypedCell(None, "ns", interval(held) or UNKNOWN, held.low, held.high)
-            yield TableColumn(f"{name} interval", spare=True), within
-    yield (
-        TableColumn("max"),
-        TypedCell(one.summary.maximum, "ns", format_us(one.summary.maximum), strong=True),
-    )
+    yield from numbers.columns_of(one.summary, intervals=intervals)
     if one.what:
         yield TableColumn("what", spare=True), words(one.what)
 
@@ -198,7 +183,7 @@ def _too_few(series: Sequence[Series]) -> Iterator[str]:
     }
     if needed:
         said = ", ".join(f"{name} needs {count:,}" for name, count in needed.items())
-        yield f"{_TOO_FEW}: {said} samples"
+        yield f"{numbers.TOO_FEW}: {said} samples"
 
 
 def _course(measured: MeasuredEvidence) -> Iterator[Block]:

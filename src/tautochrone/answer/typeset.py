@@ -6,6 +6,7 @@ from tautochrone.base.units import format_duration
 
 _PLAIN_MICRO = re.compile(r"(?<=\d)[ \u00a0]us\b")
 _NO_BREAK = "\u00a0"
+_PERCENT = re.compile(r"(?<=\d) %")
 _HEAD_MICRO = re.compile(r"(?<=\()us(?=\))|(?<=\bin )us\b")
 POWER = re.compile(r"10\^([0-9]+)")
 """A power of ten as a paper's file has it; its group is the exponent."""
@@ -24,6 +25,11 @@ def head_micro(text: str) -> str:
 def typeset(text: str) -> str:
     """Set the units of a text, wherever it stands, and what became of what."""
     return head_micro(micro(text)).replace(" -> ", " \u2192 ")
+
+
+def unbroken_percent(text: str) -> str:
+    """Keep ``95 %`` in one line."""
+    return _PERCENT.sub(f"{_NO_BREAK}%", text)
 
 
 def duration(ns: float | None) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.numbers import quantile_name
-from tautochrone.answer.typeset import number, plain
+from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_us
 from tautochrone.base.words import plural
 from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable, Repetition
@@ -46,7 +46,7 @@ def grid(table: CampaignTable, results: CampaignResults, *, apart: bool) -> Grid
     )
     return Grid(
         "",
-        (*heads, "n", *(plain(quantile_name(q)) for q in quantiles), "max", "missed", *spreads),
+        (*heads, "n", *(quantile_name(q) for q in quantiles), "max", "missed", *spreads),
         rows,
         tuple(_notes(table, results)),
     )
@@ -147,7 +147,7 @@ def _notes(table: CampaignTable, results: CampaignResults) -> list[str]:
             "the largest of all; missed is the sum."
         )
     scarce = [
-        f"{plain(quantile_name(q))} needs {samples_needed(q):,}"
+        f"{quantile_name(q)} needs {samples_needed(q):,}"
         for q in SHOWN
         if any(value_of(one, q).value is None for row in table.rows for one in row.repetitions)
     ]

@@ -14,7 +14,7 @@ from tautochrone.comparison import phrasing as words
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, SidePair
 from tautochrone.judge.comparison.conditions import ChangedFact, Changes
 from tautochrone.judge.comparison.gate import MISSES
-from tautochrone.judge.comparison.metric import ComparedMetric, SourcePart
+from tautochrone.judge.comparison.metric import ComparedMetric, SourcePart, Verdict
 from tautochrone.judge.comparison.side import ComparedSide
 from tautochrone.statistics.difference.two_sample import TwoSample
 
@@ -36,6 +36,7 @@ def labels(sides: Sequence[ComparedSide]) -> list[str]:
 
 _LOST = "lost"
 _LEAST_P = 0.001
+_PERCENT = " %"
 _ALPHA = 0.05
 _MOST_IN_FULL = 16  # sources of all measures
 _SHOWN = ("better", "worse", "higher", "lower")
@@ -170,15 +171,21 @@ def _in_short(one: ComparedMetric | None) -> TypedCell:
     if one is None or one.ratio is None or one.name == MISSES:
         return _short(one)
     said = f"{(one.ratio - 1) * 100:+.3g} %"
-    return TypedCell(one.ratio - 1, "share", _with_verdict(said, one), left=True)
+    return TypedCell(one.ratio - 1, "share", _BESIDE_VERDICT[one.verdict].format(said), left=True)
 
 
-def _with_verdict(said: str, one: ComparedMetric) -> str:
-    if one.verdict in ("no difference shown", ""):
-        return f"({said})"
-    if one.verdict in ("too few samples", "too few runs"):
-        return f"({said}) too few"
-    return f"{said} {one.verdict}"
+_BESIDE_VERDICT: dict[Verdict, str] = {
+    "better": "{} better",
+    "worse": "{} worse",
+    "higher": "{} higher",
+    "lower": "{} lower",
+    "no difference shown": "({})",
+    "too few samples": "({}) too few",
+    "too few runs": "({}) too few",
+    "not comparable": "{} not comparable",
+    "": "({})",
+}
+"""How a change is written with its verdict, where there is room for a word."""
 
 
 def why_not(comparison: Comparison) -> list[str]:
@@ -269,25 +276,29 @@ def _unit(one: ComparedMetric) -> Unit:
 def _changed(one: ComparedMetric, by: float | None) -> TypedCell:
     if by is None:
         return TypedCell(None, _unit(one))
-    return TypedCell(by, _unit(one), _difference(one, by), brief=_difference(one, by, brief=True))
+    brief = f"{_in_brief(one, by)}{_PERCENT if one.name == MISSES else ''}"
+    return TypedCell(by, _unit(one), _difference(one, by), brief=brief)
 
 
-def _difference(one: ComparedMetric, difference: float, *, brief: bool = False) -> str:
+def _difference(one: ComparedMetric, difference: float) -> str:
     if one.name == MISSES:
-        return f"{difference * 100:+.3g} %"
-    if brief:
-        size = abs(difference) / 1e3
-        return f"{difference / 1e3:+,.{sum(size < limit for limit in (10, 100, 1000))}f}"
+        return f"{_in_brief(one, difference)}{_PERCENT}"
     return f"{difference / 1e3:+,.3f}"
+
+
+def _in_brief(one: ComparedMetric, difference: float) -> str:
+    """With fewer digits, and without a unit."""
+    if one.name == MISSES:
+        return f"{difference * 100:+.3g}"
+    size = abs(difference) / 1e3
+    return f"{difference / 1e3:+,.{sum(size < limit for limit in (10, 100, 1000))}f}"
 
 
 def _interval(one: ComparedMetric) -> TypedCell:
     if one.low is None and one.high is None:
         return TypedCell(None, _unit(one), "none", left=True)
-    ends, brief = (
-        ["beyond all" if end is None else _difference(one, end, brief=short) for end in (one.low, one.high)]
-        for short in (False, True)
-    )
+    ends = ["beyond all" if end is None else _difference(one, end) for end in (one.low, one.high)]
+    brief = ["beyond all" if end is None else _in_brief(one, end) for end in (one.low, one.high)]
     return TypedCell(
         None,
         _unit(one),
@@ -295,7 +306,7 @@ def _interval(one: ComparedMetric) -> TypedCell:
         one.low,
         one.high,
         left=True,
-        brief=f"{brief[0]}..{brief[1]}".replace(" %..", ".."),
+        brief=f"{brief[0]}..{brief[1]}{_PERCENT if one.name == MISSES and one.high is not None else ''}",
     )
 
 
@@ -382,7 +393,8 @@ def _short(one: ComparedMetric | None) -> TypedCell:
     if one.difference is None and one.verdict in ("too few samples", "too few runs"):
         return cell("too few")
     said = words.bare_change(one)
-    return TypedCell(one.difference, _unit(one), _with_verdict(said, one), one.low, one.high, left=True)
+    with_verdict = _BESIDE_VERDICT[one.verdict].format(said)
+    return TypedCell(one.difference, _unit(one), with_verdict, one.low, one.high, left=True)
 
 
 def legend(side: ComparedSide) -> str:

@@ -9,27 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tautochrone.answer import evidence, figure
-from tautochrone.answer.document import (
-    Block,
-    Document,
-    Sentence,
-    TypedTable,
-    columns,
-    count,
-    part,
-    table_of_words,
-)
+from tautochrone.answer.document import TypedTable, columns, count, table_of_words
 from tautochrone.answer.document import words as in_words
 from tautochrone.answer.numbers import TOO_FEW, columns_of, interval, quantile_name
-from tautochrone.answer.phrasing import tail as tail_words
+from tautochrone.answer.phrasing import tail as words
 from tautochrone.answer.phrasing.course import sentences
 from tautochrone.answer.render import notebook
 from tautochrone.answer.render.terminal import as_text
 from tautochrone.answer.tail import document as tail_tables
 from tautochrone.answer.tail import figures as tails
 from tautochrone.answer.tail import sample_plan
-from tautochrone.answer.typeset import plain
-from tautochrone.base import units
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import upper_first
 from tautochrone.comparison import phrasing, tables
@@ -184,9 +173,6 @@ def planned(
     return Shown(found, title, (), (sample_plan.table(found),))
 
 
-_TOO_FEW = "too few"
-
-
 @dataclass(frozen=True)
 class Checked:
     """What runs say about a requirement.
@@ -209,18 +195,11 @@ class Checked:
 def summary(run: StoredRun, parts: Sequence[Reduced], measure: str) -> Shown[dict[str, Summary]]:
     """Summarise each source."""
     found = {one.name: _summary_of(run, one) for one in parts}
-    names = [plain(quantile_name(one.q)) for one in next(iter(found.values())).quantiles]
-    heads = columns("source", "samples", "without", "min", "mean", "std dev", *names, "max")
+    told = [list(columns_of(own)) for own in found.values()]
+    heads = (*columns("source", "samples", "without"), *(column for column, _ in told[0]))
     rows = tuple(
-        (
-            in_words(one.name),
-            count(own.count),
-            count(one.lost),
-            *map(micros, (own.minimum, own.mean, own.standard_deviation)),
-            *(micros(held.value, _TOO_FEW) for held in own.quantiles),
-            micros(own.maximum),
-        )
-        for one, own in zip(parts, found.values(), strict=True)
+        (in_words(one.name), count(own.count), count(one.lost), *(cell for _, cell in cells))
+        for one, own, cells in zip(parts, found.values(), told, strict=True)
     )
     notes = [
         "Without: releases that have no sample, since they were missed or their sample was dropped; "
@@ -230,9 +209,9 @@ def summary(run: StoredRun, parts: Sequence[Reduced], measure: str) -> Shown[dic
         notes.append(f"From {BINNED}; each quantile stands at the upper edge of its bin.")
     between = TypedTable(
         "Intervals of the quantiles, at 95 % confidence, for independent samples",
-        columns("source", *names),
+        columns("source", *(quantile_name(one.q) for one in next(iter(found.values())).quantiles)),
         tuple(
-            (in_words(name), *(micros_between(held.low, held.high, _TOO_FEW) for held in own.quantiles))
+            (in_words(name), *(interval(held, TOO_FEW) for held in own.quantiles))
             for name, own in found.items()
         ),
     )

@@ -21,6 +21,7 @@ from tautochrone.answer.document import (
     columns,
     part,
 )
+from tautochrone.answer.document import words as in_words
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.answer.views import conditions
 from tautochrone.base.faults import Later

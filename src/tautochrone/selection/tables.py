@@ -3,7 +3,6 @@
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros
 from tautochrone.answer.document import words as cell
 from tautochrone.answer.numbers import quantile_name
-from tautochrone.answer.typeset import plain
 from tautochrone.base.units import format_percent
 from tautochrone.selection import words
 from tautochrone.selection.candidates import Candidate
@@ -108,7 +107,7 @@ def beside(selection: Selection) -> TypedTable:
 def differences(selection: Selection) -> TypedTable:
     """Each quantile less that of the reference, with its interval."""
     others = [one for one in selection.against if one.name != selection.reference]
-    names = [plain(quantile_name(one.q)) for one in others[0].differences]
+    names = [quantile_name(one.q) for one in others[0].differences]
     rows = tuple((cell(one.name), *map(difference, one.differences)) for one in others)
     held = next((one for against in others for one in against.differences), None)
     sure = format_percent(held.confidence if held else 0.95)

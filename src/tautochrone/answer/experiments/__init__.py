@@ -46,6 +46,11 @@ def beginning_of(experiment: str) -> str:
     return (experiment.replace("-", " ", 1) if experiment in EXPERIMENTS else experiment).capitalize()
 
 
+def presents_sources(experiment: str) -> bool:
+    """Return whether its presentation tells of every source, so that the general summary can be left out."""
+    return experiment in EXPERIMENTS and EXPERIMENTS[experiment].presents_sources
+
+
 def presentation_of(experiment: str) -> Presentation | None:
     """Return the presentation of an experiment; None where the general summary says all."""
     named = EXPERIMENTS[experiment].presentation if experiment in EXPERIMENTS else ""

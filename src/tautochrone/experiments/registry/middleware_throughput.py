@@ -52,6 +52,7 @@ EXPERIMENT = Experiment(
     throughput_s,
     heading="Middleware: operations per second",
     presentation="tautochrone.middleware.offered:MiddlewareThroughputPresentation",
+    presents_sources=True,
     prepare_own=partial(prepare_middleware, title=_title),
     contradicting=CONTRADICTING,
     runs_on=ends_run_on(),
