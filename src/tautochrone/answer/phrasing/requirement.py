@@ -168,7 +168,7 @@ def _reason(numbers: "_Numbers", one: Reason) -> str:
         case "few for a tail":
             return f"A tail of {one.samples:,} samples does not decide; it takes {one.needed or 0:,}."
         case "tail refused":
-            refusal = "" if one.refusal is None else _small(tail_checks.found(one.refusal))
+            refusal = "" if one.refusal is None else lower_first(tail_checks.found(one.refusal))
             return f"Its tail says no more: {refusal}" if refusal else ""
         case "mean":
             return _mean(numbers.requirement, line)
@@ -264,8 +264,7 @@ class _Numbers:
             )
         low = share_words(self.line.low, at_most=False)
         high = share_words(self.line.high, at_most=True)
-        rate = self._per_time(self.line.high)
-        alike = f"{self._alike()}{rate.replace(', ', ', up to ', 1)}"
+        alike = f"{self._alike()}{self._per_time(self.line.high, 'up to ')}"
         return f"{self._opening()}; at {self.sure} from {low} to {high} are{alike}{self.allowed(allowed)}."
 
     def _opening(self) -> str:
@@ -300,14 +299,14 @@ class _Numbers:
         independent = self.line.passed.independent
         return f" (neighbours are alike: they count as {independent:,.0f})"
 
-    def _per_time(self, share: float | None) -> str:
+    def _per_time(self, share: float | None, before: str = "") -> str:
         often = self.requirement.frequency
         if often is None or often.per_ns is None or self.period_ns is None or share is None:
             return ""
         unit = _OF_HOUR.get(often.per_ns)
         many = share * often.per_ns / self.period_ns
         shown = f"{many:,.0f}" if many >= _WHOLE else f"{many:.3g}"
-        return f", {shown} per {unit or format_span(often.per_ns / 1e9)}"
+        return f", {before}{shown} per {unit or format_span(often.per_ns / 1e9)}"
 
     def _passed(self, many: int) -> str:
         was = "was" if many == 1 else "were"
@@ -330,9 +329,9 @@ def _of_all(requirement: Requirement, lines: Sequence[JudgedLine]) -> str:
     if not others:
         return why_of(requirement, worst)
     if worst.standing == "holds":
-        return f"The least sure of {len(lines)} is {worst.place}: {_small(why_of(requirement, worst))}"
+        return f"The least sure of {len(lines)} is {worst.place}: {lower_first(why_of(requirement, worst))}"
     alike = sum(line.standing == worst.standing for line in others)
-    return f"{worst.place}: {_small(why_of(requirement, worst))}{_alike(alike, len(others), worst.standing)}"
+    return f"{worst.place}: {lower_first(why_of(requirement, worst))}{_alike(alike, len(others), worst.standing)}"
 
 
 def _alike(alike: int, others: int, standing: str) -> str:
@@ -377,9 +376,3 @@ def _mean(requirement: Requirement, line: JudgedLine) -> str:
     )
     sure = f"{requirement.confidence * 100:.7g} % confidence"
     return f"The mean is {value}, from {low} to {high} at {sure}, of {line.samples - line.lost:,} samples."
-
-
-def _small(words: str) -> str:
-    """A sentence behind a colon; what begins with a name or a number stays as it is."""
-    first, _, rest = words.partition(" ")
-    return f"{first.lower()} {rest}" if first in ("None", "The", "A", "So", "Nothing") else words
