@@ -3,18 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tautochrone.answer.document import (
-    UNKNOWN,
-    Block,
-    Sentence,
-    TableColumn,
-    TypedCell,
-    TypedTable,
-    count,
-    micros,
-    micros_between,
-    words,
-)
+from tautochrone.answer import document as doc
 from tautochrone.answer.series import Series, merge, runs_of
 from tautochrone.answer.typeset import duration, number
 from tautochrone.base.units import format_percent, format_us
@@ -137,7 +126,7 @@ TOO_FEW = "too few"
 
 def blocks(
     series: Sequence[Series], *, loop: bool = True, absent: Sequence[MissingRow] = ()
-) -> Iterator[Block]:
+) -> Iterator[doc.Block]:
     """The summaries of all series that have one, and what they rest on.
 
     How rare a value above the maximum is, is said of the cycles of loops only. ``absent`` are the rows that
@@ -158,29 +147,32 @@ def blocks(
             f"Later than max: at most so many cycles are, at {sure} confidence, for each CPU and run by "
             f"itself. {ASSUMES}"
         )
-    yield Sentence(" ".join(said), "note")
+    yield doc.Sentence(" ".join(said), "note")
     if lacking := loss_caption(own):
-        yield Sentence(" ".join(lacking), "strong")
+        yield doc.Sentence(" ".join(lacking), "strong")
     several = len(runs_of(series)) > 1
     rows = [list(_told(one, several=several, loop=loop)) for one in own]
-    heads = tuple(TableColumn(upper_first(column.head)) for column, _ in rows[0]) if rows else ()
+    heads = tuple(doc.TableColumn(upper_first(column.head)) for column, _ in rows[0]) if rows else ()
     notes = tuple(f"{absent_sentence(one)}." for one in absent)
-    yield TypedTable("", heads, tuple(tuple(cell for _, cell in row) for row in rows), notes, "dense")
+    yield doc.TypedTable("", heads, tuple(tuple(cell for _, cell in row) for row in rows), notes, "dense")
 
 
-Told = tuple[TableColumn, TypedCell]
+Told = tuple[doc.TableColumn, doc.TypedCell]
 """A column, and what stands there of one source."""
 
 
 def _told(one: Series, *, several: bool, loop: bool) -> Iterator[Told]:
     assert one.summary is not None
     if several:
-        yield TableColumn("run"), TypedCell(one.run, rank=one.rank)
-    yield TableColumn("source"), TypedCell(one.source, beneath=(Sentence(one.what),) if one.what else ())
-    yield TableColumn("samples"), count(one.summary.count)
+        yield doc.TableColumn("run"), doc.TypedCell(one.run, rank=one.rank)
+    yield (
+        doc.TableColumn("source"),
+        doc.TypedCell(one.source, beneath=(doc.Sentence(one.what),) if one.what else ()),
+    )
+    yield doc.TableColumn("samples"), doc.count(one.summary.count)
     yield from columns_of(one.summary)
     if loop:
-        yield TableColumn("later than max"), _later(one)
+        yield doc.TableColumn("later than max"), _later(one)
 
 
 def columns_of(summary: Summary, *, intervals: bool = False) -> Iterator[Told]:
@@ -188,15 +180,15 @@ def columns_of(summary: Summary, *, intervals: bool = False) -> Iterator[Told]:
 
     The interval of a quantile stands beneath it on a page; with ``intervals`` it has a column.
     """
-    yield TableColumn("min"), micros(summary.minimum)
-    yield TableColumn("mean"), micros(summary.mean)
-    yield TableColumn("std dev", spare=True), micros(summary.standard_deviation)
+    yield doc.TableColumn("min"), doc.micros(summary.minimum)
+    yield doc.TableColumn("mean"), doc.micros(summary.mean)
+    yield doc.TableColumn("std dev", spare=True), doc.micros(summary.standard_deviation)
     for held in summary.quantiles:
         name = quantile_name(held.q)
-        yield TableColumn(name, spare=held.q != 0.5), _quantile(held)
+        yield doc.TableColumn(name, spare=held.q != 0.5), _quantile(held)
         if intervals:
-            yield TableColumn(f"{name} interval", spare=True), interval(held)
-    yield TableColumn("max"), replace(micros(summary.maximum), strong=True)
+            yield doc.TableColumn(f"{name} interval", spare=True), interval(held)
+    yield doc.TableColumn("max"), replace(doc.micros(summary.maximum), strong=True)
 
 
 def quantile_name(q: float) -> str:
@@ -204,22 +196,24 @@ def quantile_name(q: float) -> str:
     return "median" if q == 0.5 else format_percent(q)
 
 
-def interval(quantile: Quantile, missing: str = UNKNOWN) -> TypedCell:
+def interval(quantile: Quantile, missing: str = doc.UNKNOWN) -> doc.TypedCell:
     """Return the interval of a quantile, in microseconds."""
-    return micros_between(quantile.low, quantile.high, missing)
+    return doc.micros_between(quantile.low, quantile.high, missing)
 
 
-def _later(one: Series) -> TypedCell:
+def _later(one: Series) -> doc.TypedCell:
     rarity = one_in(one)
     return (
-        words("can't be said") if rarity is None else TypedCell(1 / rarity, "share", f"1 in {number(rarity)}")
+        doc.words("can't be said")
+        if rarity is None
+        else doc.TypedCell(1 / rarity, "share", f"1 in {number(rarity)}")
     )
 
 
-def _quantile(one: Quantile) -> TypedCell:
-    cell = replace(micros(one.value, TOO_FEW), low=one.low, high=one.high)
+def _quantile(one: Quantile) -> doc.TypedCell:
+    cell = replace(doc.micros(one.value, TOO_FEW), low=one.low, high=one.high)
     if one.value is None:
-        return replace(cell, beneath=(Sentence(f"needs {number(one.samples_needed)}"),))
+        return replace(cell, beneath=(doc.Sentence(f"needs {number(one.samples_needed)}"),))
     if one.low is None or one.high is None:
         return cell
-    return replace(cell, beneath=(Sentence(f"{format_us(one.low)}\u2013{format_us(one.high)}"),))
+    return replace(cell, beneath=(doc.Sentence(f"{format_us(one.low)}\u2013{format_us(one.high)}"),))

@@ -5,20 +5,10 @@ from dataclasses import dataclass, replace
 
 from msgspec import Struct
 
+from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts import rows
 from tautochrone.answer.charts.rows import MechanismLane
-from tautochrone.answer.document import (
-    UNKNOWN,
-    TypedCell,
-    TypedTable,
-    columns,
-    count,
-    micros,
-    micros_between,
-    time,
-    words,
-)
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.judge.rows import absent_rows, rows_of
 from tautochrone.run.folder import StoredRun
@@ -77,7 +67,7 @@ class ResponsePresentation:
 
     mechanisms: str = _IN_USER_SPACE
 
-    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
+    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[doc.TypedTable]:
         """Return the spread of each run; where there are several, mechanism by run; the paper's tables."""
         told = [(run, label) for run, label in zip(runs, labels, strict=True) if not run.is_histogram]
         found = [_spread(run, label) for run, label in told]
@@ -139,43 +129,46 @@ def _repeated(run: StoredRun, cell: _Cell, measure: str) -> Repetitions | None:
     return repetitions(run.values(measure, cell.source), run.column(_REPETITION, cell.source))
 
 
-def _spread(run: StoredRun, label: str) -> TypedTable:
+def _spread(run: StoredRun, label: str) -> doc.TypedTable:
     books = {book.source: book for book in run.manifest.books}
-    rows: list[tuple[TypedCell, ...]] = []
+    rows: list[tuple[doc.TypedCell, ...]] = []
     for cell in _cells(run):
         one_way, there_and_back = (_repeated(run, cell, measure) for measure in _WORDS)
         missed = books[cell.source].missed if cell.source in books else None
         rows.append(
             (
-                words(cell.name),
-                words(_PLACES[cell.across]),
+                doc.words(cell.name),
+                doc.words(_PLACES[cell.across]),
                 *_spread_of(one_way),
-                micros(None if there_and_back is None else there_and_back.mean),
-                micros(None if there_and_back is None else there_and_back.worst),
-                count(missed),
+                doc.micros(None if there_and_back is None else there_and_back.mean),
+                doc.micros(None if there_and_back is None else there_and_back.worst),
+                doc.count(missed),
             )
         )
     rows += [
-        (words(name), words(UNKNOWN), *map(micros, [None] * 7), count(None)) for name in absent_rows(run)
+        (doc.words(name), doc.words(doc.UNKNOWN), *map(doc.micros, [None] * 7), doc.count(None))
+        for name in absent_rows(run)
     ]
     title = f"Response time in us: {label}" if label else "Response time in us"
-    return TypedTable(title, columns(*_SPREAD_COLUMNS), tuple(rows), (_SPREAD, *_absences([run])))
+    return doc.TypedTable(title, doc.columns(*_SPREAD_COLUMNS), tuple(rows), (_SPREAD, *_absences([run])))
 
 
-def _spread_of(seen: Repetitions | None) -> tuple[TypedCell, ...]:
+def _spread_of(seen: Repetitions | None) -> tuple[doc.TypedCell, ...]:
     if seen is None:
-        return (micros(None),) * 5
+        return (doc.micros(None),) * 5
     within = seen.variance_within
     return (
-        micros(seen.mean),
-        micros_between(seen.low, seen.high),
-        micros(seen.deviation),
-        micros(None if within is None else within**0.5),
-        micros(seen.worst),
+        doc.micros(seen.mean),
+        doc.micros_between(seen.low, seen.high),
+        doc.micros(seen.deviation),
+        doc.micros(None if within is None else within**0.5),
+        doc.micros(seen.worst),
     )
 
 
-def _side_by_side(told: Sequence[tuple[StoredRun, str]], measure: str, *, across: bool) -> TypedTable | None:
+def _side_by_side(
+    told: Sequence[tuple[StoredRun, str]], measure: str, *, across: bool
+) -> doc.TypedTable | None:
     """A line for each mechanism, a column for each run."""
     cells = [{one.name: one for one in _cells(run) if one.across is across} for run, _ in told]
     mechanisms = list(dict.fromkeys(name for held in cells for name in held))
@@ -183,7 +176,7 @@ def _side_by_side(told: Sequence[tuple[StoredRun, str]], measure: str, *, across
         return None
     rows = tuple(
         (
-            words(name),
+            doc.words(name),
             *(
                 _mean_and_spread(_repeated(run, held[name], measure) if name in held else None)
                 for (run, _), held in zip(told, cells, strict=True)
@@ -193,29 +186,29 @@ def _side_by_side(told: Sequence[tuple[StoredRun, str]], measure: str, *, across
     )
     title = f"{_WORDS[measure]}, {_PLACES[across]}"
     notes = (_CELLS, *_absences([run for run, _ in told]))
-    return TypedTable(title, columns("", *(label for _, label in told)), rows, notes)
+    return doc.TypedTable(title, doc.columns("", *(label for _, label in told)), rows, notes)
 
 
-def _mean_and_spread(seen: Repetitions | None) -> TypedCell:
+def _mean_and_spread(seen: Repetitions | None) -> doc.TypedCell:
     if seen is None:
-        return micros(None)
+        return doc.micros(None)
     spread = "" if seen.deviation is None else f" ± {format_us(seen.deviation)}"
-    return TypedCell(seen.mean, "ns", f"{format_us(seen.mean)}{spread} ({format_us(seen.worst)})")
+    return doc.TypedCell(seen.mean, "ns", f"{format_us(seen.mean)}{spread} ({format_us(seen.worst)})")
 
 
-def _as_koh(told: Sequence[tuple[StoredRun, str]], mechanisms: str) -> list[TypedTable]:
+def _as_koh(told: Sequence[tuple[StoredRun, str]], mechanisms: str) -> list[doc.TypedTable]:
     """Lay out tables 1 and 2: a line for each run, with its period and load."""
-    heads = columns("", "period", "load", "semaphore", "FIFO", "message queue or mailbox")
+    heads = doc.columns("", "period", "load", "semaphore", "FIFO", "message queue or mailbox")
     lines = {across: tuple(_koh_lines(told, across=across)) for across in _PLACES}
     found = [
-        TypedTable(f"As in tables 1 and 2 of koh2013, {_PLACES[across]}", heads, rows)
+        doc.TypedTable(f"As in tables 1 and 2 of koh2013, {_PLACES[across]}", heads, rows)
         for across, rows in lines.items()
         if rows
     ]
     return [*found[:-1], replace(found[-1], notes=(_KOH_NOTE, mechanisms))] if found else []
 
 
-def _koh_lines(told: Sequence[tuple[StoredRun, str]], *, across: bool) -> Iterator[tuple[TypedCell, ...]]:
+def _koh_lines(told: Sequence[tuple[StoredRun, str]], *, across: bool) -> Iterator[tuple[doc.TypedCell, ...]]:
     for run, label in told:
         own = [one for one in _cells(run) if one.across is across]
         for period_ns in dict.fromkeys(one.period_ns for one in own):
@@ -228,19 +221,21 @@ def _koh_lines(told: Sequence[tuple[StoredRun, str]], *, across: bool) -> Iterat
                 for cell, (_, measure) in zip(cells, _KOH, strict=True)
             ]
             yield (
-                words(label or "this run"),
+                doc.words(label or "this run"),
                 _period(run, period_ns),
-                words(run.manifest.conditions.load or UNKNOWN),
+                doc.words(run.manifest.conditions.load or doc.UNKNOWN),
                 *(
-                    TypedCell(None, "ns") if seen is None else TypedCell(seen.mean, "ns", f"{seen.mean:,.0f}")
+                    doc.TypedCell(None, "ns")
+                    if seen is None
+                    else doc.TypedCell(seen.mean, "ns", f"{seen.mean:,.0f}")
                     for seen in means
                 ),
             )
 
 
-def _period(run: StoredRun, own_ns: int | None) -> TypedCell:
+def _period(run: StoredRun, own_ns: int | None) -> doc.TypedCell:
     period_ns = own_ns or run.manifest.header.number("period_ns")
-    return words("none") if period_ns == 0 else time(period_ns)
+    return doc.words("none") if period_ns == 0 else doc.time(period_ns)
 
 
 def _absences(runs: Sequence[StoredRun]) -> Iterator[str]:

@@ -331,7 +331,8 @@ def _of_all(requirement: Requirement, lines: Sequence[JudgedLine]) -> str:
     if worst.standing == "holds":
         return f"The least sure of {len(lines)} is {worst.place}: {lower_first(why_of(requirement, worst))}"
     alike = sum(line.standing == worst.standing for line in others)
-    return f"{worst.place}: {lower_first(why_of(requirement, worst))}{_alike(alike, len(others), worst.standing)}"
+    others_too = _alike(alike, len(others), worst.standing)
+    return f"{worst.place}: {lower_first(why_of(requirement, worst))}{others_too}"
 
 
 def _alike(alike: int, others: int, standing: str) -> str:

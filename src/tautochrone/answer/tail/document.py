@@ -5,26 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import all_made
-from tautochrone.answer.document import (
-    Block,
-    Disclosure,
-    Document,
-    DocumentPart,
-    Drawing,
-    Lost,
-    Medium,
-    Sentence,
-    Subheading,
-    TypedCell,
-    TypedTable,
-    columns,
-    count,
-    number,
-    part,
-    time,
-)
-from tautochrone.answer.document import words as in_words
 from tautochrone.answer.phrasing import tail as words
 from tautochrone.answer.phrasing import tail_checks
 from tautochrone.answer.tail.figures import is_fitted, of_source
@@ -49,23 +31,23 @@ NOTES = (
 _RATES = ("without", "once per hour", "interval", "later than the period")
 
 
-def checks(one: SourceTail) -> TypedTable:
+def checks(one: SourceTail) -> doc.TypedTable:
     """Return what was looked at before fitting and after it."""
-    heads = columns("check", "passed", "p", "what was found")
-    return TypedTable("What was looked at", heads, tuple(map(_check_row, one.tail.checks)))
+    heads = doc.columns("check", "passed", "p", "what was found")
+    return doc.TypedTable("What was looked at", heads, tuple(map(_check_row, one.tail.checks)))
 
 
-def _check_row(check: TailCheck) -> tuple[TypedCell, ...]:
-    passed = in_words("yes" if check.passed else "no")
-    p = number(check.p, words.p_value(check.p)) if check.p is not None else in_words("")
-    return (in_words(check.name), passed, p, in_words(tail_checks.found(check)))
+def _check_row(check: TailCheck) -> tuple[doc.TypedCell, ...]:
+    passed = doc.words("yes" if check.passed else "no")
+    p = doc.number(check.p, words.p_value(check.p)) if check.p is not None else doc.words("")
+    return (doc.words(check.name), passed, p, doc.words(tail_checks.found(check)))
 
 
-def limits(one: SourceTail) -> TypedTable:
+def limits(one: SourceTail) -> doc.TypedTable:
     """Return how rare values above each limit are: counted, by the fit, and by counting alone."""
     name, confidence = words.noun(one), format_percent(one.confidence)
     fitted = one.refusal is None
-    heads = columns(
+    heads = doc.columns(
         "later than",
         f"of {one.due:,}",
         *((f"chance per {name}", f"{confidence} interval", "so once in", "between") if fitted else ()),
@@ -74,15 +56,15 @@ def limits(one: SourceTail) -> TypedTable:
     )
     rows = tuple(_limit_row(one, at, fitted=fitted) for at in one.limits)
     title = f"How likely a {name} above a limit is ({confidence} confidence)"
-    return TypedTable(title, heads, rows, tuple(_limit_notes(one)))
+    return doc.TypedTable(title, heads, rows, tuple(_limit_notes(one)))
 
 
-def levels(one: SourceTail) -> TypedTable | None:
+def levels(one: SourceTail) -> doc.TypedTable | None:
     """Return what is exceeded once in so long; None where nothing is said."""
     if not one.levels:
         return None
     maxima = {at.samples: at for at in one.levels_by_maxima}
-    heads = columns(
+    heads = doc.columns(
         "once per" if one.period_ns is not None else "once in",
         "later than",
         f"{format_percent(one.confidence)} interval",
@@ -92,16 +74,16 @@ def levels(one: SourceTail) -> TypedTable | None:
     )
     rows = tuple(
         (
-            in_words(at.name or f"{at.samples:,.0f} samples"),
+            doc.words(at.name or f"{at.samples:,.0f} samples"),
             _level(at),
             _interval(at),
             *((_level(maxima[at.samples]),) if maxima else ()),
-            in_words(words.distance(at.samples, one.due)),
-            in_words(words.why_none(at) or words.SAYS[at.reach]),
+            doc.words(words.distance(at.samples, one.due)),
+            doc.words(words.why_none(at) or words.SAYS[at.reach]),
         )
         for at in one.levels
     )
-    return TypedTable("What is exceeded how often", heads, rows)
+    return doc.TypedTable("What is exceeded how often", heads, rows)
 
 
 def notes(*, fitted: bool) -> tuple[str, ...]:
@@ -115,8 +97,8 @@ class OverviewRow:
 
     worst_ns: int
     run: str
-    cells: tuple[TypedCell, ...]
-    rates: tuple[TypedCell, ...]
+    cells: tuple[doc.TypedCell, ...]
+    rates: tuple[doc.TypedCell, ...]
 
 
 def row(one: SourceTail, run: str = "") -> OverviewRow:
@@ -125,19 +107,19 @@ def row(one: SourceTail, run: str = "") -> OverviewRow:
     return OverviewRow(one.worst_ns, run, _overview_row(one), rates)
 
 
-def overview(rows: Sequence[OverviewRow], confidence: float) -> TypedTable:
+def overview(rows: Sequence[OverviewRow], confidence: float) -> doc.TypedTable:
     """Return a row for each of many sources, the worst first."""
     several, periodic = len({one.run for one in rows}) > 1, any(one.rates for one in rows)
-    heads = columns(
+    heads = doc.columns(
         *(("run",) if several else ()),
         *("source", "samples", "largest", "tail"),
         *(_RATES if periodic else ()),
     )
     lines = tuple(
         (
-            *((in_words(one.run),) if several else ()),
+            *((doc.words(one.run),) if several else ()),
             *one.cells,
-            *((one.rates or (TypedCell(None),) * len(_RATES)) if periodic else ()),
+            *((one.rates or (doc.TypedCell(None),) * len(_RATES)) if periodic else ()),
         )
         for one in sorted(rows, key=lambda one: -one.worst_ns)
     )
@@ -147,53 +129,53 @@ def overview(rows: Sequence[OverviewRow], confidence: float) -> TypedTable:
             " Without: releases that have no sample. Later than the period: by counting alone, "
             f"{format_percent(confidence)} sure, at most."
         )
-    return TypedTable("Every source, the worst first", heads, lines, (note,))
+    return doc.TypedTable("Every source, the worst first", heads, lines, (note,))
 
 
-def _overview_row(one: SourceTail) -> tuple[TypedCell, ...]:
+def _overview_row(one: SourceTail) -> tuple[doc.TypedCell, ...]:
     peaks = one.tail.peaks
     tail = None if peaks is None else words.kind(peaks)
     if one.refusal is not None:
         tail = f"refused: {one.refusal.refuses}"
-    return in_words(one.name), count(one.samples), time(one.worst_ns), TypedCell(tail)
+    return doc.words(one.name), doc.count(one.samples), doc.time(one.worst_ns), doc.TypedCell(tail)
 
 
-def _overview_rates(one: SourceTail) -> tuple[TypedCell, ...]:
+def _overview_rates(one: SourceTail) -> tuple[doc.TypedCell, ...]:
     hour = one.at_time("hour", LASTING["hour"])
     bound = None if one.period_ns is None else one.at_limit(one.period_ns).bound
     return (
-        count(one.lost),
-        TypedCell(None, "ns") if hour is None else _level(hour),
-        TypedCell(None, "ns") if hour is None or hour.level is None else _interval(hour),
+        doc.count(one.lost),
+        doc.TypedCell(None, "ns") if hour is None else _level(hour),
+        doc.TypedCell(None, "ns") if hour is None or hour.level is None else _interval(hour),
         _bound(bound),
     )
 
 
-def _limit_row(one: SourceTail, at: AtLimit, *, fitted: bool) -> tuple[TypedCell, ...]:
-    cells = [time(at.limit_ns), count(at.later)]
+def _limit_row(one: SourceTail, at: AtLimit, *, fitted: bool) -> tuple[doc.TypedCell, ...]:
+    cells = [doc.time(at.limit_ns), doc.count(at.later)]
     if fitted and at.share is None:
-        cells += [TypedCell(None, "share")] * 4
+        cells += [doc.TypedCell(None, "share")] * 4
     elif fitted and at.share is not None:
         share, rate_hz = at.share, one.rate_hz
         cells += [
-            TypedCell(share.value, "share", _reaching(words.probability(share.value), at)),
-            TypedCell(None, "share", _reaching(words.chance_between(share), at), share.low, share.high),
+            doc.TypedCell(share.value, "share", _reaching(words.probability(share.value), at)),
+            doc.TypedCell(None, "share", _reaching(words.chance_between(share), at), share.low, share.high),
             _once(share.value, _reaching(words.once_in(share.value, rate_hz), at)),
             _once(share.high, _reaching(words.once_between(share, rate_hz), at)),
         ]
     cells.append(_bound(at.bound))
     if _has_bound_in_time(one):
-        cells.append(TypedCell(None if at.bound is None else words.once_in(at.bound, one.rate_hz)))
+        cells.append(doc.TypedCell(None if at.bound is None else words.once_in(at.bound, one.rate_hz)))
     return (*cells[:-1], replace(cells[-1], left=True))
 
 
-def _once(share: float, said: str) -> TypedCell:
+def _once(share: float, said: str) -> doc.TypedCell:
     """Say in how many samples this share is one; none where the share is 0."""
-    return number(1 / share, said) if share > 0 else in_words(said)
+    return doc.number(1 / share, said) if share > 0 else doc.words(said)
 
 
-def _bound(share: float | None) -> TypedCell:
-    return TypedCell(share, "share", "" if share is None else words.one_in(share))
+def _bound(share: float | None) -> doc.TypedCell:
+    return doc.TypedCell(share, "share", "" if share is None else words.one_in(share))
 
 
 def _reaching(said: str, at: AtLimit | AtRate) -> str:
@@ -212,17 +194,17 @@ def _limit_notes(one: SourceTail) -> list[str]:
     return [sentence for sentence in (words.dependence(one), words.losses(one)) if sentence]
 
 
-def _level(at: AtRate) -> TypedCell:
+def _level(at: AtRate) -> doc.TypedCell:
     if at.level is None:
-        return TypedCell(None, "ns")
-    return TypedCell(at.level.value_ns, "ns", _reaching(words.time(at.level.value_ns), at))
+        return doc.TypedCell(None, "ns")
+    return doc.TypedCell(at.level.value_ns, "ns", _reaching(words.time(at.level.value_ns), at))
 
 
-def _interval(at: AtRate) -> TypedCell:
+def _interval(at: AtRate) -> doc.TypedCell:
     if at.level is None:
-        return in_words("")
+        return doc.words("")
     low_ns, high_ns = at.level.low_ns, at.level.high_ns
-    return TypedCell(None, "ns", _reaching(words.interval(low_ns, high_ns), at), low_ns, high_ns)
+    return doc.TypedCell(None, "ns", _reaching(words.interval(low_ns, high_ns), at), low_ns, high_ns)
 
 
 SCHEMA = 1
@@ -233,18 +215,18 @@ _Told = tuple[str, str, "SourceTail"]
 """The label of a run, what it measured, and a source."""
 
 
-def document(tails: RunTails) -> Document:
+def document(tails: RunTails) -> doc.Document:
     """What is said about each source, or, of many, a table of all and the worst one whole."""
     told = Section()
     told.take("", tails)
     noun, sure = words.noun(tails.sources[0]), format_percent(tails.sources[0].confidence)
     others = "The others, each by itself: --source NAME."
-    return Document(
+    return doc.Document(
         f"How rare a late {noun} is: {tails.meaning}",
         (
-            part("The run", lambda: [Sentence(f"{tails.run}, {sure} confidence", "note")]),
+            doc.part("The run", lambda: [doc.Sentence(f"{tails.run}, {sure} confidence", "note")]),
             *told.parts(),
-            part("The others", lambda: [Sentence(others, "note")] if told.is_in_short else []),
+            doc.part("The others", lambda: [doc.Sentence(others, "note")] if told.is_in_short else []),
         ),
     )
 
@@ -275,17 +257,17 @@ class Section:
         """One run more, whose tails could not be found."""
         self._lost.append(fault.notice)
 
-    def parts(self, prefix: str = "tail") -> Iterator[DocumentPart]:
+    def parts(self, prefix: str = "tail") -> Iterator[doc.DocumentPart]:
         """Lay them out; none without a source. The ids of the charts begin with ``prefix``."""
-        yield part("How rare a late cycle is", self._overview, id="tail")
+        yield doc.part("How rare a late cycle is", self._overview, id="tail")
         several = len({row.run for row in self._rows}) > 1
         for at, (label, meaning, one) in enumerate(self._kept):
             title = f"{label}, {one.name}" if several else one.name
             yield _part(title, one, f"{prefix}-{at}", meaning, only="page" if at and self.is_in_short else "")
-        yield part("Notes", lambda: [Sentence(one, "note") for one in self._notes()])
+        yield doc.part("Notes", lambda: [doc.Sentence(one, "note") for one in self._notes()])
 
-    def _overview(self) -> Iterator[Block]:
-        yield from map(Lost, self._lost)
+    def _overview(self) -> Iterator[doc.Block]:
+        yield from map(doc.Lost, self._lost)
         if self.is_in_short:
             yield overview(self._rows, self._kept[0][2].confidence)
 
@@ -302,25 +284,25 @@ def _worth_telling(every: list[_Told], count: int) -> list[_Told]:
     return [order[0], *drawn[: MOST_DRAWN - 1]]
 
 
-def _part(title: str, one: SourceTail, prefix: str, meaning: str, *, only: Medium) -> DocumentPart:
+def _part(title: str, one: SourceTail, prefix: str, meaning: str, *, only: doc.Medium) -> doc.DocumentPart:
     """One source, told whole."""
 
-    def blocks() -> Iterator[Block]:
-        yield Subheading(title)
+    def blocks() -> Iterator[doc.Block]:
+        yield doc.Subheading(title)
         answer, why = words.answer(one)
-        yield Sentence(answer, "lead" if one.refusal is None else "strong")
+        yield doc.Sentence(answer, "lead" if one.refusal is None else "strong")
         if why:
-            yield Sentence(why)
-        yield Sentence(" ".join([f"{upper_first(words.measured(one))}.", *words.fit(one)]), "note")
+            yield doc.Sentence(why)
+        yield doc.Sentence(" ".join([f"{upper_first(words.measured(one))}.", *words.fit(one)]), "note")
         figures = all_made("What is exceeded how often", lambda: of_source(one, prefix, meaning))
-        yield from map(Drawing, figures[:1])
+        yield from map(doc.Drawing, figures[:1])
         yield from filter(None, (limits(one), levels(one)))
         if (looked_at := replace(checks(one), title="")).rows:
             refused = ", until it was refused" if one.refusal is not None else ""
-            yield Disclosure(f"What was looked at{refused}", (looked_at,))
-        yield from map(Drawing, figures[1:])
+            yield doc.Disclosure(f"What was looked at{refused}", (looked_at,))
+        yield from map(doc.Drawing, figures[1:])
 
-    return part(title, blocks, only=only)
+    return doc.part(title, blocks, only=only)
 
 
 def as_table(tails: RunTails) -> dict[str, object]:

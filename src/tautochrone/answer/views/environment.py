@@ -3,18 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tautochrone.answer.document import (
-    Block,
-    Disclosure,
-    Properties,
-    Sentence,
-    Subheading,
-    TypedCell,
-    TypedTable,
-    columns,
-    time,
-)
-from tautochrone.answer.document import words as cell
+from tautochrone.answer import document as doc
 from tautochrone.answer.typeset import duration, number
 from tautochrone.base.words import plural, upper_first
 from tautochrone.run.facts import FactTable
@@ -62,7 +51,7 @@ class SettingTable:
     settings: tuple[SettingRow, ...]
 
 
-def facts(manifests: Sequence[Manifest]) -> list[Properties]:
+def facts(manifests: Sequence[Manifest]) -> list[doc.Properties]:
     """The facts of all runs, group by group; those of servers' machines follow. One value where all agree."""
     return [
         *_groups([manifest.facts for manifest in manifests]),
@@ -70,10 +59,12 @@ def facts(manifests: Sequence[Manifest]) -> list[Properties]:
     ]
 
 
-def parameters(manifests: Sequence[Manifest]) -> TypedTable:
+def parameters(manifests: Sequence[Manifest]) -> doc.TypedTable:
     """The experiment's parameters as the probe wrote them down."""
     found = _rows([manifest.header.parameters for manifest in manifests])
-    return TypedTable("", columns("", ""), tuple((cell(name), cell(value)) for name, value, _ in found))
+    return doc.TypedTable(
+        "", doc.columns("", ""), tuple((doc.words(name), doc.words(value)) for name, value, _ in found)
+    )
 
 
 def settings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[SettingTable]:
@@ -91,27 +82,29 @@ def settings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Setti
     return found
 
 
-def settings_blocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[Block]:
+def settings_blocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc.Block]:
     """The same as a page has it: how many differ, and a row for each; many are folded away."""
-    yield Subheading("Settings: what was asked for and what was obtained")
+    yield doc.Subheading("Settings: what was asked for and what was obtained")
     found = settings(manifests, labels)
     if not found:
-        yield Sentence("This run stored no settings.")
+        yield doc.Sentence("This run stored no settings.")
         return
-    yield Sentence(_as_asked([one for own in found for one in own.settings]))
+    yield doc.Sentence(_as_asked([one for own in found for one in own.settings]))
     several = len(manifests) > 1
-    heads = columns(*(("Run",) if several else ()), "Of", "Obtained (and asked for, where it differs)")
+    heads = doc.columns(*(("Run",) if several else ()), "Of", "Obtained (and asked for, where it differs)")
     rows = tuple(
         (
-            *((cell(one.run),) if several else ()),
-            cell(one.who),
-            TypedCell(", ".join(map(_said, one.settings)), strong=any(each.differs for each in one.settings)),
+            *((doc.words(one.run),) if several else ()),
+            doc.words(one.who),
+            doc.TypedCell(
+                ", ".join(map(_said, one.settings)), strong=any(each.differs for each in one.settings)
+            ),
         )
         for one in found
     )
-    table = TypedTable("", heads, rows)
+    table = doc.TypedTable("", heads, rows)
     folded = len(found) > _MOST_SETTINGS
-    yield Disclosure(f"All {len(found)} of them", (table,)) if folded else table
+    yield doc.Disclosure(f"All {len(found)} of them", (table,)) if folded else table
 
 
 def _as_asked(found: Sequence[SettingRow]) -> str:
@@ -130,35 +123,35 @@ def _said(one: SettingRow) -> str:
     return f"{one.name} {one.obtained}{f' ({one.requested} asked for)' if one.unknown else ''}"
 
 
-def clocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[Block]:
+def clocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc.Block]:
     """The clock's calibration, before and after each run."""
-    yield Subheading("The clock")
+    yield doc.Subheading("The clock")
     found = [
         (label, manifest.header.clock, manifest.footer.clock if manifest.footer else Clock())
         for manifest, label in zip(manifests, labels, strict=True)
         if manifest.header.clock.name is not None
     ]
     if not found:
-        yield Sentence("The stream says nothing about its clock.")
+        yield doc.Sentence("The stream says nothing about its clock.")
         return
-    yield Sentence("Every latency contains the cost of one reading of the clock.")
+    yield doc.Sentence("Every latency contains the cost of one reading of the clock.")
     several = len(manifests) > 1
     steps = ("Smallest step before", "after", "Cost of a reading before", "after")
     rows = tuple(
         (
-            *((cell(label),) if several else ()),
+            *((doc.words(label),) if several else ()),
             _name_and_resolution(before)[0],
             _name_and_resolution(before)[1],
-            *map(time, (before.step_ns, after.step_ns, before.cost_ns, after.cost_ns)),
+            *map(doc.time, (before.step_ns, after.step_ns, before.cost_ns, after.cost_ns)),
         )
         for label, before, after in found
     )
-    yield TypedTable(
-        "", columns(*(("Run",) if several else ()), "Clock", "Reported resolution", *steps), rows
+    yield doc.TypedTable(
+        "", doc.columns(*(("Run",) if several else ()), "Clock", "Reported resolution", *steps), rows
     )
 
 
-def calibrations(manifests: Sequence[Manifest]) -> Iterator[Block]:
+def calibrations(manifests: Sequence[Manifest]) -> Iterator[doc.Block]:
     """The calibration of each source that is itself a clock; nothing where there is none."""
     found = [
         source.calibration
@@ -167,14 +160,16 @@ def calibrations(manifests: Sequence[Manifest]) -> Iterator[Block]:
         if source.calibration.name is not None
     ]
     if found:
-        yield Subheading("Cost and resolution of each clock")
-        heads = columns("Clock", "Reported resolution", "Smallest step seen", "Cost of a reading")
-        rows = tuple((*_name_and_resolution(one), time(one.step_ns), time(one.cost_ns)) for one in found)
-        yield TypedTable("", heads, rows)
+        yield doc.Subheading("Cost and resolution of each clock")
+        heads = doc.columns("Clock", "Reported resolution", "Smallest step seen", "Cost of a reading")
+        rows = tuple(
+            (*_name_and_resolution(one), doc.time(one.step_ns), doc.time(one.cost_ns)) for one in found
+        )
+        yield doc.TypedTable("", heads, rows)
 
 
-def _name_and_resolution(clock: Clock) -> tuple[TypedCell, TypedCell]:
-    return cell(clock.name or _UNKNOWN), time(clock.reported_resolution_ns)
+def _name_and_resolution(clock: Clock) -> tuple[doc.TypedCell, doc.TypedCell]:
+    return doc.words(clock.name or _UNKNOWN), doc.time(clock.reported_resolution_ns)
 
 
 def words(name: str) -> str:
@@ -206,16 +201,16 @@ def show(name: str, value: object) -> str:
     return str(value) or "none"
 
 
-def _groups(tables: Sequence[FactTable], whose: str = "") -> list[Properties]:
+def _groups(tables: Sequence[FactTable], whose: str = "") -> list[doc.Properties]:
     titles = dict.fromkeys(title for table in tables for title in table)
     return [
         _group(f"{words(title)}{whose}", _rows([table.get(title) for table in tables])) for title in titles
     ]
 
 
-def _group(title: str, rows: Sequence[tuple[str, str, str]]) -> Properties:
+def _group(title: str, rows: Sequence[tuple[str, str, str]]) -> doc.Properties:
     known = tuple(row for row in rows if row[1] != _UNKNOWN)
-    return Properties(upper_first(title), known, tuple(row[0] for row in rows if row not in known))
+    return doc.Properties(upper_first(title), known, tuple(row[0] for row in rows if row not in known))
 
 
 def _rows(per_run: Sequence[dict[str, object] | None]) -> list[tuple[str, str, str]]:
