@@ -43,7 +43,7 @@ def conclusion(
     mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
     steps: Sequence[NextStep] | Later[Sequence[NextStep]] = (),
 ) -> doc.Document:
-    """What a terminal shows of the first answer, before any sample is looked at for the page."""
+    """Return what a terminal shows of the first answer, before any sample is looked at for the page."""
     manifests = tuple(run.manifest for run in runs)
     return doc.Document(
         Later(lambda: _concluded(manifests, now(verdict))),
@@ -61,7 +61,7 @@ def conclusion(
 
 
 def headline(manifests: Sequence[Manifest], verdict: Verdict | None) -> str:
-    """The verdict in a sentence, or else what the runs are, behind what nobody must overlook."""
+    """Return the verdict in a sentence, or else what the runs are, behind what nobody must overlook."""
     if verdict is not None:
         said = verdicts.headline(verdict)
     else:
@@ -77,13 +77,13 @@ def _concluded(manifests: Sequence[Manifest], verdict: Verdict | None) -> str:
 
 
 def ended(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc.Block]:
-    """Above the verdict, or that would look like an all-clear."""
+    """Yield what stands above the verdict, or that would look like an all-clear."""
     for sentence in warnings.endings(manifests, labels):
         yield doc.Sentence(sentence, "alarm")
 
 
 def of_verdict(verdict: Judged, sure: Later[list[str]] | None = None) -> Iterator[doc.DocumentPart]:
-    """The loops in numbers and in words; ``sure``: how sure that is, for a page."""
+    """Yield the loops in numbers and in words; ``sure``: how sure that is, for a page."""
 
     def of(*shown: Callable[[Verdict], doc.Block]) -> Callable[[], list[doc.Block]]:
         return lambda: [] if (found := now(verdict)) is None else [show(found) for show in shown]
@@ -106,7 +106,7 @@ def _notes(verdict: Verdict) -> doc.Statements:
 
 
 def of_mechanisms(mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]]) -> doc.DocumentPart:
-    """What mechanisms cost, one line each."""
+    """Return what mechanisms cost, one line each."""
 
     def blocks() -> Iterator[doc.Block]:
         if found := now(mechanisms):
@@ -133,7 +133,7 @@ def _clock(manifests: Sequence[Manifest]) -> Iterator[doc.Block]:
 
 
 def _warnings(manifests: Sequence[Manifest]) -> Iterator[doc.Block]:
-    """Those about a mechanism stand with its run: the verdict does not rest on it."""
+    """Yield the warnings of runs but those of mechanisms, on which the verdict does not rest."""
     own = [one for one in manifests if one.experiment not in EXPERIMENTS]
     if notices := warnings.warnings(own, label_runs(own)):
         yield doc.Notices(tuple(notices))
@@ -154,7 +154,7 @@ def _serious(findings: Sequence[Finding]) -> Iterator[doc.Block]:
 
 
 def what_next(steps: Sequence[NextStep] | Later[Sequence[NextStep]]) -> doc.DocumentPart:
-    """What to ask next, each with its command."""
+    """Return what to ask next, each with its command."""
 
     def blocks() -> Iterator[doc.Block]:
         if found := now(steps):
@@ -178,7 +178,7 @@ _MARKS: dict[Standing, Mark] = {
 
 
 def matrix(verdict: Verdict) -> doc.TypedTable:
-    """A line for each CPU and way in which its loops ran, a column for each rate."""
+    """Return a line for each CPU and way in which its loops ran, a column for each rate."""
     rates = sorted({loop.rate_hz for loop in verdict.loops})
     lines: dict[tuple[str, str], list[LoopVerdict]] = {}
     for loop in verdict.loops:
@@ -215,7 +215,7 @@ def _cell(loop: LoopVerdict) -> doc.TypedCell:
 
 
 def lines(verdict: Verdict) -> doc.TypedTable:
-    """A line for each loop."""
+    """Return a line for each loop."""
     several = len({verdicts.conditions(one) for one in verdict.loops}) > 1
     worst = "worst" if any(one.with_work for one in verdict.loops) else "worst start"
     heads = ("loop", "on", *(("how",) if several else ()), "verdict", worst, "left of each cycle", "cycles")
@@ -248,7 +248,7 @@ _OF_LAB = "lab:"
 def next_steps(
     verdict: Verdict | None, facts: Facts, target: str = LOCAL, loop: str | None = None
 ) -> list[NextStep]:
-    """The next questions, the nearest first; ``loop`` is the id of a run of a loop, if there is one."""
+    """Return the next questions, the nearest first; ``loop``: the id of a run of a loop, if there is one."""
     return list(_steps(verdict, facts, target, loop))
 
 

@@ -50,12 +50,12 @@ class MeasuredEvidence:
 
     @property
     def title(self) -> str:
-        """The meaning as a title: ``Scheduling latency``."""
+        """Return the meaning as a title: ``Scheduling latency``."""
         return upper_first(self.meaning)
 
     @property
     def heading(self) -> str:
-        """The title, with the experiment's name where the meaning alone does not tell it."""
+        """Return the title, with the experiment's name where the meaning alone does not tell it."""
         return self.title if self.loop else f"{beginning_of(self.experiment)}: {self.meaning}"
 
 
@@ -90,7 +90,7 @@ class Evidence:
     lost: tuple[str, ...] = ()
 
     def of(self, experiment: str) -> list[MeasuredEvidence]:
-        """The measures of one experiment, the one it is about first."""
+        """Return the measures of one experiment, the one it is about first."""
         return [one for one in self.measured if one.experiment == experiment]
 
 
@@ -160,7 +160,7 @@ def _presented(runs: Sequence[StoredRun], labels: Sequence[str]) -> dict[str, Pr
 
 
 def rank_runs(manifests: Sequence[Manifest]) -> list[int]:
-    """The place of each run among those of its experiment: it decides colour and shape."""
+    """Return the place of each run among those of its experiment: it decides colour and shape."""
     experiments = [manifest.experiment for manifest in manifests]
     return [experiments[:index].count(experiment) for index, experiment in enumerate(experiments)]
 
@@ -270,7 +270,7 @@ def _draw_histogram(run: StoredRun, source: int, extreme: Extremes | None, start
 
 
 def _wall_clock(epoch: Epoch | None, at_ns: int | None) -> str | None:
-    """An instant of the stream's clock as UTC, to the millisecond."""
+    """Return an instant of the stream's clock as UTC, to the millisecond."""
     if not epoch or at_ns is None:
         return None
     real_ns = epoch.realtime_ns + at_ns - epoch.monotonic_ns

@@ -17,7 +17,7 @@ from tautochrone.run.manifest import Manifest
 
 
 def audit_runs(manifests: Sequence[Manifest]) -> dict[str, tuple[Finding, ...]]:
-    """The findings of each machine and kernel, by a name that tells them apart; of servers' machines, too.
+    """Return the findings of each machine and kernel, also of servers, by a name that tells them apart.
 
     A machine whose findings changed between two runs is there twice, told apart by the time.
     """
@@ -38,12 +38,12 @@ def audit_runs(manifests: Sequence[Manifest]) -> dict[str, tuple[Finding, ...]]:
 
 
 def machine_name(manifest: Manifest) -> str:
-    """How it was reached if it was not this one, product or else CPU model, and kernel."""
+    """Return how it was reached if it was not this one, product or else CPU model, and kernel."""
     return _name(manifest.conditions.place, manifest.known) or "machine not known"
 
 
 def server_name(manifest: Manifest) -> str:
-    """The same of the server's machine; empty where there is no other one."""
+    """Return the same of the server's machine; empty where there is no other one."""
     where = manifest.conditions.server_place
     return _name(f"the server's machine {where}", _of_server(manifest) or Facts()) if where else ""
 
@@ -59,7 +59,7 @@ def _name(where: str, facts: Facts) -> str:
 
 
 def one_of_each(manifests: Sequence[Manifest]) -> list[Manifest]:
-    """One run of each machine and kernel, if there is one without a deployment: how it is by itself."""
+    """Return one run of each machine and kernel, without a deployment if there is such a run."""
     found: dict[tuple[str, str], Manifest] = {}
     for manifest in sorted(manifests, key=lambda one: one.conditions.deployment is not None):
         found.setdefault((machine_name(manifest), server_name(manifest)), manifest)
@@ -77,7 +77,7 @@ Audits = Mapping[str, Sequence[Finding]]
 
 
 def foot(grounds: doc.Grounds) -> tuple[doc.DocumentPart, ...]:
-    """The parts of a page about its runs; none where it does not say how to repeat it."""
+    """Return the parts of a page about its runs; none where it does not say how to repeat it."""
     if not grounds.commands:
         return ()
     manifests = grounds.manifests
@@ -102,20 +102,20 @@ def foot(grounds: doc.Grounds) -> tuple[doc.DocumentPart, ...]:
 
 
 def masthead(grounds: doc.Grounds) -> str | Later[str]:
-    """What stands at the top of the page."""
+    """Return what stands at the top of the page."""
     if grounds.masthead is not None:
         return grounds.masthead
     return Later(html.masthead, *grounds.manifests) if grounds.manifests else ""
 
 
 def lacking(found: Sequence[tuple[str, str]]) -> doc.TypedTable:
-    """What was to be measured and was not, and why."""
+    """Return what was to be measured and was not, and why."""
     rows = tuple((doc.words(what), doc.words("N/A"), doc.words(why)) for what, why in found)
     return doc.TypedTable("", doc.columns("What", "Result", "Why"), rows)
 
 
 def sections(parts: Sequence[doc.DocumentPart]) -> list[list[doc.DocumentPart]]:
-    """The parts of each section; those of the first one have no heading but the headline."""
+    """Return the parts of each section; those of the first one have no heading but the headline."""
     found: list[list[doc.DocumentPart]] = [[]]
     for one in parts:
         if one.id:
@@ -125,7 +125,7 @@ def sections(parts: Sequence[doc.DocumentPart]) -> list[list[doc.DocumentPart]]:
 
 
 def warned(notices: Later[Sequence[doc.Notice]]) -> doc.DocumentPart:
-    """What to know before trusting the numbers; many are folded away."""
+    """Return what to know before trusting the numbers; many are folded away."""
 
     def blocks() -> Iterator[doc.Block]:
         found = tuple(notices.get())
@@ -142,7 +142,7 @@ def warned(notices: Later[Sequence[doc.Notice]]) -> doc.DocumentPart:
 
 
 def audited(found: Later[Audits], levels: Sequence[tuple[str, tuple[str, ...]]]) -> doc.DocumentPart:
-    """The audit of the machines; of each of these levels its findings, folded away."""
+    """Return the audit of the machines; of each of these levels its findings, folded away."""
 
     def blocks() -> Iterator[doc.Block]:
         machines = found.get()
@@ -157,7 +157,7 @@ def audited(found: Later[Audits], levels: Sequence[tuple[str, tuple[str, ...]]])
 
 
 def facts(manifests: Sequence[Manifest], *, several: bool) -> Iterator[doc.Block]:
-    """All that is known about the machines; ``several``: whether values of several stand side by side."""
+    """Yield all that is known about the machines; of ``several``, values stand side by side."""
     groups = environment.facts(manifests)
     if not groups:
         yield doc.Sentence("This run stored no facts about its machine.")
@@ -188,7 +188,7 @@ def _some(table: Later[doc.TypedTable | None]) -> list[doc.Block]:
 
 
 def _balance(manifests: Sequence[Manifest]) -> str:
-    """Whether the books of all of them balance."""
+    """Return whether the books of all of them balance."""
     found = [book for manifest in manifests for book in manifest.books]
     wrong = sum(bool(book.problems()) for book in found)
     if wrong:
@@ -225,12 +225,12 @@ def _runs(
 
 
 def when(manifest: Manifest) -> str:
-    """The instant at which a run began."""
+    """Return the instant at which a run began."""
     return manifest.created[:19].replace("T", " ")
 
 
 def _worst(manifest: Manifest) -> int | None:
-    """The largest value of its first measure."""
+    """Return the largest value of its first measure."""
     first = manifest.extremes[0].measure if manifest.extremes else ""
     return max((one.maximum_ns for one in manifest.extremes if one.measure == first), default=None)
 

@@ -25,7 +25,7 @@ class MissingRow:
 
 
 def absent_rows(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[MissingRow]:
-    """The absent rows of runs of one experiment; what several runs lack for one reason is said once."""
+    """Return the absent rows of one experiment's runs; what several lack for one reason is said once."""
     where: dict[tuple[str, str], list[str]] = {}
     for manifest, label in zip(manifests, labels, strict=True):
         for one in manifest.header.absent:
@@ -37,7 +37,7 @@ def absent_rows(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Mi
 
 
 def absent_sentence(absent: MissingRow) -> str:
-    """``suspend-resume: N/A, POSIX has no such call``."""
+    """Return ``suspend-resume: N/A, POSIX has no such call``."""
     return f"{absent.name}{f' ({absent.runs})' if absent.runs else ''}: N/A, {absent.why}"
 
 
@@ -48,7 +48,7 @@ _MOST_SENTENCES = 2
 
 
 def loss_of(one: Series) -> str:
-    """``12 of 3,012 releases were missed and have no sample here``; nothing where none is lacking."""
+    """Return ``12 of 3,012 releases were missed and have no sample here``; nothing where none is lacking."""
     parts = []
     if one.missed:
         released = f" of {number(one.released)}" if one.released is not None else ""
@@ -62,7 +62,7 @@ def loss_of(one: Series) -> str:
 
 
 def loss_sentences(series: Sequence[Series]) -> list[str]:
-    """One sentence per run and source that lacks something; where they are many, one per run."""
+    """Return one sentence per run and source that lacks something; where they are many, one per run."""
     several = len(runs_of(series)) > 1
     lacking = [one for one in series if one.lost]
     if len(lacking) > _MOST_SENTENCES and several:
@@ -73,7 +73,7 @@ def loss_sentences(series: Sequence[Series]) -> list[str]:
 
 
 def loss_caption(series: Sequence[Series]) -> list[str]:
-    """For below a figure or a table: the same, and what it does to the numbers."""
+    """Return the same for below a figure or a table, with what it does to the numbers."""
     said = loss_sentences(series)
     return [*said, "Shares and quantiles are of the completed cycles only, so they flatter."] if said else []
 
@@ -88,7 +88,7 @@ ASSUMES = (
 
 
 def one_in(one: Series) -> int | None:
-    """At most 1 cycle in so many starts later than the worst one seen; None where releases are lacking, or
+    """Return in how many cycles at most one starts later than the worst; None where releases are lacking, or
     may be."""
     if one.lost or one.missed is None or not one.count:
         return None
@@ -97,7 +97,7 @@ def one_in(one: Series) -> int | None:
 
 
 def how_sure(series: Sequence[Series]) -> list[str]:
-    """Sentences about the worst of all series and what it rests on; empty without series."""
+    """Return sentences about the worst of all series and what it rests on; empty without series."""
     if not series:
         return []
     worst = max(series, key=lambda one: one.maximum_ns)
@@ -127,7 +127,7 @@ TOO_FEW = "too few"
 def blocks(
     series: Sequence[Series], *, loop: bool = True, absent: Sequence[MissingRow] = ()
 ) -> Iterator[doc.Block]:
-    """The summaries of all series that have one, and what they rest on.
+    """Yield the summaries of all series that have one, and what they rest on.
 
     How rare a value above the maximum is, is said of the cycles of loops only. ``absent`` are the rows that
     a system could not give.

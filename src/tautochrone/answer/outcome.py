@@ -59,12 +59,12 @@ class Outcome:
     cases: tuple[Case, ...]
 
     def count(self, standing: Standing) -> int:
-        """How many stand so."""
+        """Return how many stand so."""
         return sum(case.standing == standing for case in self.cases)
 
     @property
     def sentence(self) -> str:
-        """``1 does not hold, 2 not shown, 3 hold.``"""
+        """Return ``1 does not hold, 2 not shown, 3 hold.``"""
         failed, wrong, unknown, skipped, passed = (self.count(standing) for standing in STANDINGS)
         said = [
             f"{failed} {'does' if failed == 1 else 'do'} not hold" if failed else "",
@@ -77,18 +77,18 @@ class Outcome:
 
     @property
     def exit_code(self) -> int:
-        """0: all hold; 6: one does not; 7: none does not, and one is not shown or was not measured."""
+        """Return 0 if all hold, 6 if one does not, 7 if one is not shown or was not measured."""
         if self.count("failed"):
             return _DOES_NOT_HOLD
         return 0 if self.count("passed") == len(self.cases) else _NOT_SHOWN
 
     def worst_first(self) -> list[Case]:
-        """The cases, those that do not hold first."""
+        """Return the cases, those that do not hold first."""
         return sorted(self.cases, key=lambda case: STANDINGS.index(case.standing))
 
 
 def grouped(cases: Sequence[Case]) -> dict[str, list[Case]]:
-    """The cases of each group, in the order in which the groups come."""
+    """Return the cases of each group, in the order in which the groups come."""
     found: dict[str, list[Case]] = {}
     for case in cases:
         found.setdefault(case.group, []).append(case)
@@ -126,7 +126,7 @@ def write_junit(outcome: Outcome, path: Path) -> Path:
 
 
 def junit_text(outcome: Outcome) -> str:
-    """The file's text."""
+    """Return the file's text."""
     root = ElementTree.Element("testsuites", {"name": _legal(outcome.title), **_counts(outcome.cases)})
     for group, cases in grouped(outcome.cases).items():
         suite = ElementTree.SubElement(root, "testsuite", {"name": _legal(group), **_counts(cases)})
@@ -199,7 +199,7 @@ def write_markdown(outcome: Outcome, path: Path) -> Path:
 
 
 def markdown_text(outcome: Outcome) -> str:
-    """The file's text: how many stand how, then a table, what does not hold first."""
+    """Return the file's text: how many stand how, then a table, what does not hold first."""
     return markdown.text(Document(outcome.title, (part("What was judged", lambda: _blocks(outcome)),)))
 
 

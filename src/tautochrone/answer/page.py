@@ -98,7 +98,7 @@ def page(
     top: doc.Document | None = None,
     rare: Section | None = None,
 ) -> str:
-    """The HTML text of a report; ``rare``: the section on rare late cycles."""
+    """Return the HTML text of a report; ``rare``: the section on rare late cycles."""
     manifests, labels = seen.manifests, seen.labels
     audits = Later(_by_machine, findings)
     latencies = [one for group in seen.measured[:1] for one in group.series if group.loop]
@@ -157,7 +157,7 @@ def _measured(seen: Evidence, lacking: Sequence[tuple[str, str]]) -> Iterator[do
 
 
 def _runs(manifests: Sequence[Manifest], labels: Sequence[str]) -> doc.TypedTable:
-    """A line per run; with the sign of its series only where several runs share a chart."""
+    """Return a line per run; with the sign of its series only where several runs share a chart."""
     often = Counter(manifest.experiment for manifest in manifests)
     heads = doc.columns("Run", "Experiment", "Conditions", "When (UTC)", "Samples", "State", "Id")
     rows = tuple(
@@ -185,7 +185,7 @@ def _experiment(manifest: Manifest) -> str:
 
 
 def _conditions(manifest: Manifest) -> str:
-    """The conditions in words, without how it was typed, what came of the load, and that it ran here."""
+    """Return the conditions in words, without what was typed, what came of the load, and that it ran here."""
     shown = [
         f"{environment.words(name)} {environment.show(name, value)}"
         for name, value in manifest.conditions.stored.items()
@@ -197,7 +197,7 @@ def _conditions(manifest: Manifest) -> str:
 
 
 def _measures(seen: Evidence) -> Iterator[doc.DocumentPart]:
-    """A section for each measure, loops first; one for all measures of a presented experiment together."""
+    """Yield a section for each measure, loops first; a presented experiment has one for all its measures."""
     done: set[str] = set()
     for index, measured in enumerate(seen.measured):
         presented = seen.presented.get(measured.experiment)
@@ -222,7 +222,7 @@ def _measure(seen: Evidence, measured: MeasuredEvidence, index: int) -> list[doc
 
 
 def _presented(seen: Evidence, experiment: str, presented: Presented, index: int) -> list[doc.Block]:
-    """What presents the experiment first; the summaries are folded away."""
+    """Return what presents the experiment first; the summaries are folded away."""
     own = presented.tables()
     figures = all_made("Its figures", lambda: presented.figures(f"m{index}"))
     numbers = [
@@ -246,7 +246,7 @@ def _summary(seen: Evidence, measured: MeasuredEvidence) -> Iterator[doc.Block]:
 
 
 def _books(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc.Block]:
-    """What was released, completed, missed, recorded and dropped, and whether it adds up."""
+    """Yield what was released, completed, missed, recorded and dropped, and whether it adds up."""
     yield doc.Sentence(
         "Every release is accounted for: released = completed + missed, and completed = recorded + dropped."
     )

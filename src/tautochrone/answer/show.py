@@ -36,7 +36,7 @@ _USUAL = {  # what goes without saying
 
 
 def document(seen: Evidence, *, intervals: bool = False, whole: bool = True) -> doc.Document:
-    """One run: what presents its experiment first, then each measure.
+    """Return one run: what presents its experiment first, then each measure.
 
     ``whole`` tells each source of a presented experiment in numbers, too; ``intervals`` adds the
     confidence interval of each quantile.
@@ -96,7 +96,7 @@ def _numbers(seen: Evidence, *, intervals: bool, whole: bool) -> Iterator[doc.Do
 def _measure(
     seen: Evidence, measured: MeasuredEvidence, *, intervals: bool, short: bool
 ) -> Callable[[], list[doc.Block]]:
-    """One measure; ``short``: only what fits a narrow terminal."""
+    """Return one measure; ``short``: only what fits a narrow terminal."""
 
     def blocks() -> list[doc.Block]:
         (manifest,) = seen.manifests
@@ -122,7 +122,7 @@ def source_table(
     intervals: bool = False,
     short: bool = False,
 ) -> doc.TypedTable:
-    """A line for each source, without columns that say nothing of any; ``short``: for a narrow terminal."""
+    """Return a line for each source, without columns that say nothing; ``short``: for a narrow terminal."""
     own = {book.name: book for book in books}
     lines = [dict(_entries(one, own.get(one.source), intervals=intervals)) for one in series]
     heads = [
@@ -144,7 +144,7 @@ _NOTHING = doc.micros(None)
 
 
 def _entries(one: Series, book: Books | None, *, intervals: bool) -> Iterator[numbers.Told]:
-    """The numbers of one source, in the order in which they are shown."""
+    """Yield the numbers of one source, in the order in which they are shown."""
     yield doc.TableColumn("released", spare=True), doc.count(book.released if book else None)
     yield doc.TableColumn("completed"), doc.count(book.completed if book else None)
     yield doc.TableColumn("missed"), doc.count(book.missed if book else None)
@@ -169,7 +169,7 @@ def _too_few(series: Sequence[Series]) -> Iterator[str]:
 
 
 def _course(measured: MeasuredEvidence) -> Iterator[doc.Block]:
-    """What stands out over time."""
+    """Yield what stands out over time."""
     sentences = [sentence for _, found in measured.courses for sentence in course.sentences(found)]
     if sentences:
         yield doc.Subheading("Over time:")
@@ -216,7 +216,7 @@ def _books(seen: Evidence) -> Iterator[doc.Block]:
 
 
 def _worst(seen: Evidence) -> Iterator[str]:
-    """Of the first measure: the worst of each source, or, of many, of all of them."""
+    """Tell the first measure's worst sample of each source, or, of many, of all of them."""
     for measured in seen.measured[:1]:
         dated = [one for one in measured.series if one.worst_at_s is not None]
         if len(dated) > _MOST_DATED:
@@ -238,7 +238,7 @@ _BLOCKS = " ▁▂▃▄▅▆▇█"
 
 
 def _fitting_sketch(series: Sequence[Series], columns: int | None) -> list[str]:
-    """As wide as the terminal lets it be; none where it is too narrow, or no terminal."""
+    """Draw a sketch as wide as the terminal; none where that is too narrow, or is no terminal."""
     if columns is None:
         return []
     width = min(_WIDEST_SKETCH, columns - _SKETCH_SCALE - max(len(one.source) for one in series))
@@ -246,7 +246,7 @@ def _fitting_sketch(series: Sequence[Series], columns: int | None) -> list[str]:
 
 
 def sketch(series: Sequence[Series], width: int) -> list[str]:
-    """One line per series on a common logarithmic axis of ``width`` characters.
+    """Return one line per series on a common logarithmic axis of ``width`` characters.
 
     With values below 0 the axis is logarithmic to both sides of 0. The height of a character is the logarithm
     of its count; a single sample is already visible.

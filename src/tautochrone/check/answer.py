@@ -23,7 +23,7 @@ _SCHEMA = 1
 
 
 def document(results: CheckResults) -> doc.Document:
-    """The answer, why, what limits it, what would help, and how long would settle it."""
+    """Return the answer, why, what limits it, what would help, and how long would settle it."""
     manifests = tuple(run.manifest for run in results.runs)
     return doc.Document(
         headline=Later(lambda: results.headline),
@@ -57,7 +57,7 @@ def write_page(results: CheckResults, findings: Sequence[Finding], *, out: Path)
 
 
 def answers(results: CheckResults) -> doc.TypedTable:
-    """Each source beside each load, the worst first."""
+    """Return each source beside each load, the worst first."""
     question = results.question
     done = "done" if question.work_ns is not None else "begun"
     note = (
@@ -89,7 +89,7 @@ def _share(share: float | None, *, at_most: bool) -> doc.TypedCell:
 
 
 def trials(search: Search) -> doc.TypedTable:
-    """Every trial of a search, in its order."""
+    """Return every trial of a search, in its order."""
     name = "rate" if search.kind == "rate" else "work"
     heads = doc.columns("trial", name, "kind", "releases", "missed", "worst", "met", "run")
     rows = tuple(_trial(search, at, one) for at, one in enumerate(search.trials, start=1))
@@ -116,7 +116,7 @@ def _trial(search: Search, at: int, trial: Trial) -> tuple[doc.TypedCell, ...]:
 
 
 def _limits(results: CheckResults) -> Iterator[doc.Block]:
-    """What is said besides the answer."""
+    """Yield what is said besides the answer."""
     found, search = results.limiting, results.search
     if limits := limiting.sentences(found):
         at = f" at {search.shown(search.above.value)}" if search is not None and search.above else ""
@@ -146,7 +146,7 @@ def _advice(results: CheckResults) -> Iterator[doc.Block]:
 
 
 def _warnings(results: CheckResults) -> Iterator[doc.Block]:
-    """Of the runs, each once; those of searches are of trials that were to fail."""
+    """Yield the runs' warnings, each once, without those of a search, whose trials were to fail."""
     runs = results.runs if results.search is None else ()
     found = dict.fromkeys(
         doc.Notice("", warning.text, warning.advice, "")
@@ -159,7 +159,7 @@ def _warnings(results: CheckResults) -> Iterator[doc.Block]:
 
 
 def as_table(results: CheckResults) -> dict[str, object]:
-    """What programs read; times in nanoseconds unless the name says otherwise."""
+    """Return what programs read; times in nanoseconds unless the name says otherwise."""
     judgement, search = results.judgement, results.search
     return {
         "schema": _SCHEMA,

@@ -58,7 +58,7 @@ class Lacking:
 
     @property
     def what(self) -> str:
-        """What stood in the way, as a sentence, without what to do about it."""
+        """Return what stood in the way, as a sentence, without what to do about it."""
         from tautochrone.measure.execute import what_stood_in_the_way
 
         return what_stood_in_the_way(self.error)

@@ -48,7 +48,7 @@ class Beside:
     deployment: str | None = None
 
     def chosen_load(self) -> Load:
-        """The background load.
+        """Return the background load.
 
         Raises:
             UsageError: there is none of this name, or an option of it does not exist.
@@ -58,7 +58,7 @@ class Beside:
         return parse_load(self.load or [])
 
     def axes(self) -> dict[str, str | None]:
-        """What a plan of one verb is carried out on, under and beside; None: the usual one.
+        """Return what a plan of one verb is carried out on, under and beside; None: the usual one.
 
         Raises:
             UsageError: there is no such load.
@@ -66,13 +66,13 @@ class Beside:
         return {"systems": self.on, "deployments": self.deployment, "loads": self.chosen_load().name}
 
     def target(self) -> AbstractContextManager[Target]:
-        """The machine under test, for as long as the block lasts; see `open_target`."""
+        """Return the machine under test, for as long as the block lasts; see `open_target`."""
         from tautochrone.target.open import open_target
 
         return open_target(self.on)
 
     def chosen_deployment(self, target: Target) -> Deployment | None:
-        """The deployment, as it is on this machine.
+        """Return the deployment, as it is on this machine.
 
         Raises:
             UsageError: there is none of this name.
@@ -100,7 +100,7 @@ class Usable:
 
 
 def usable_cpus(beside: Beside) -> Usable:
-    """As `usable_on` has it, on a machine that is opened for that.
+    """Return what `usable_on` does, of a machine that is opened for that.
 
     Raises:
         UsageError: the deployment is not known.
@@ -111,7 +111,7 @@ def usable_cpus(beside: Beside) -> Usable:
 
 
 def usable_on(target: Target, beside: Beside) -> Usable:
-    """The CPUs that the deployment measures on, else those that the probe may use.
+    """Return the CPUs that the deployment measures on, else those that the probe may use.
 
     Raises:
         UsageError: the deployment is not known.
@@ -130,7 +130,7 @@ def usable_on(target: Target, beside: Beside) -> Usable:
 
 
 def chosen_cpus(text: str, or_else: str) -> tuple[int, ...]:
-    """What a person wrote after --cpus, in that order, each once.
+    """Return what a person wrote after --cpus, in that order, each once.
 
     Args:
         or_else: what may also stand there, for the advice.

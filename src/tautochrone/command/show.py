@@ -87,7 +87,7 @@ def _as_json(seen: Any) -> dict[str, object]:
 
 
 def _over_time(found: Any) -> dict[str, object]:
-    """What stands out in the course of a run; instants are nanoseconds since its start."""
+    """Return what stands out in the course of a run; instants are nanoseconds since its start."""
     from dataclasses import asdict
 
     from tautochrone.answer.phrasing.course import sentences

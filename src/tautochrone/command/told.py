@@ -27,7 +27,7 @@ MarkdownOption = Annotated[
 
 
 def see_told(junit: Path | None, markdown: Path | None) -> None:
-    """Before measuring for minutes: that both can be written.
+    """See before measuring for minutes that both can be written.
 
     Raises:
         StoreError: one can't.
@@ -37,7 +37,7 @@ def see_told(junit: Path | None, markdown: Path | None) -> None:
 
 
 def see_that_it_can_be_written(report: Path | None, what: str = "the report", option: str = "--out") -> None:
-    """Before measuring for minutes.
+    """See before measuring for minutes whether a file can be written.
 
     Args:
         report: where it is to go; None: where it is sure to be possible, or nowhere.

@@ -158,7 +158,7 @@ def verb_of(
 
 
 def _parameters(options: Sequence[Option]) -> Iterator[Parameter]:
-    """What a person is asked for first stands first."""
+    """Yield what a person is asked for first stands first."""
     for one in sorted(options, key=lambda option: not option.positional):
         read_as = _TYPES.get(one.kind, str | None)
         default: object = False if one.kind == "flag" else None
@@ -192,7 +192,7 @@ def _identifier(option: Option) -> str:
 
 
 def _completion(option: Option) -> Callable[[str], list[str]] | None:
-    """What completes a value that is one of several."""
+    """Return what completes a value that is one of several."""
     if not option.choices:
         return None
 

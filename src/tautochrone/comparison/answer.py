@@ -35,7 +35,7 @@ _STANDINGS: dict[Passing, Standing] = {
 def document(
     comparison: Comparison, lacking: Sequence[str] = (), command: Sequence[str] = ()
 ) -> doc.Document:
-    """What a comparison comes to: conditions first, then numbers, gates, and charts.
+    """Return what a comparison comes to: conditions first, then numbers, gates, and charts.
 
     ``lacking`` says, of campaigns, what is only on one side.
     """
@@ -99,7 +99,7 @@ def _figures(comparison: Comparison) -> Iterator[doc.Block]:
 
 
 def _placed(comparison: Comparison) -> list[tuple[Manifest, str, str]]:
-    """Every run once, with its side and its cell."""
+    """Return every run once, with its side and its cell."""
     found: dict[str, tuple[Manifest, str, str]] = {}
     for pair in comparison.pairs:
         for side in (pair.first, pair.second):
@@ -109,7 +109,7 @@ def _placed(comparison: Comparison) -> list[tuple[Manifest, str, str]]:
 
 
 def as_table(comparison: Comparison, lacking: Sequence[str] = ()) -> dict[str, object]:
-    """What programs read; times in nanoseconds, shares as fractions."""
+    """Return what programs read; times in nanoseconds, shares as fractions."""
     cells = bool(comparison.pairs[0].cell)
     return {
         "schema": _SCHEMA,
@@ -207,12 +207,12 @@ def _gate(one: Judged) -> dict[str, object]:
 
 
 def outcome(comparison: Comparison, *, strict: bool) -> Outcome:
-    """One case for each gate and source; without ``strict``, one not shown either way is skipped."""
+    """Return one case for each gate and source; without ``strict``, one not shown either way is skipped."""
     return Outcome(words.headline(comparison), tuple(_case(one, strict=strict) for one in comparison.gates))
 
 
 def exit_code(comparison: Comparison, *, strict: bool) -> int:
-    """6: a gate is broken; 7: none is, and one could not be judged, or (``strict``) not be shown; else 0."""
+    """Return 6 if a gate is broken, 7 if one could not be judged or (``strict``) be shown, else 0."""
     standings = {_standing(one, strict=strict) for one in comparison.gates}
     if "failed" in standings:
         return 6

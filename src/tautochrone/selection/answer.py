@@ -27,7 +27,7 @@ _OF_TEST = (
 
 
 def document(selected: Selected, command: Sequence[str] = ()) -> doc.Document:
-    """Each selection: the ranking, the tests, and what can mislead."""
+    """Return each selection: the ranking, the tests, and what can mislead."""
     placed = _placed(selected)
     many = len(selected.selections) > _MOST_IN_FULL
     sections = [
@@ -86,7 +86,7 @@ def _figures(selection: Selection, prefix: str) -> list[doc.Block]:
 
 
 def _printed(selection: Selection) -> Iterator[doc.Block]:
-    """The paper's test, and what its rule selects by it."""
+    """Yield the paper's test, and what its rule selects by it."""
     yield tables.as_printed(selection)
     yield doc.Sentence(words.as_printed(selection))
     if known := words.of_the_test(selection):
@@ -101,7 +101,7 @@ def _beside(selection: Selection) -> Iterator[doc.Block]:
 
 
 def _deployments(placed: Sequence[tuple[str, StoredRun]]) -> doc.TypedTable | None:
-    """Every setting of every deployment, each once; None without any."""
+    """Return every setting of every deployment, each once; None without any."""
     rows: dict[tuple[doc.TypedCell, ...], None] = {}
     for name, run in placed:
         for table in conditions.deployments([run.manifest], [""]):
@@ -111,7 +111,7 @@ def _deployments(placed: Sequence[tuple[str, StoredRun]]) -> doc.TypedTable | No
 
 
 def _placed(selected: Selected) -> list[tuple[str, StoredRun]]:
-    """Every run once, with the name of the candidate that it is of."""
+    """Return every run once, with the name of the candidate that it is of."""
     found: dict[str, tuple[str, StoredRun]] = {}
     for one in selected.selections:
         for name, runs in one.contest.members.items():
@@ -121,7 +121,7 @@ def _placed(selected: Selected) -> list[tuple[str, StoredRun]]:
 
 
 def as_table(selected: Selected) -> dict[str, object]:
-    """What programs read; times in nanoseconds."""
+    """Return what programs read; times in nanoseconds."""
     return {
         "schema": _SCHEMA,
         "selections": [_selection(one) for one in selected.selections],

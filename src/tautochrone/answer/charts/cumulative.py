@@ -187,7 +187,7 @@ def _lines(
     *,
     legend: bool,
 ) -> list[Layer]:
-    """One line per series, and where the frame wants it its largest value in the shape of its run."""
+    """Return one line per series, and where the frame wants it its largest value in the shape of its run."""
     runs, sources = frame.runs or runs_of(series), frame.sources or sources_of(series)
     color = scales.by_run(runs, with_legend=legend and len(runs) > 1)
     dash = scales.dashes("source", sources, with_legend=legend and len(sources) > 1)
@@ -199,7 +199,7 @@ def _lines(
 
 
 def _known(frame: ChartFrame, x: scales.Scale, y: scales.Scale, share: str, middle: float) -> list[Layer]:
-    """Marks from elsewhere, and limits, whose words stand at the middle of the axis."""
+    """Return marks from elsewhere, and limits, whose words stand at the middle of the axis."""
     limits = [
         {"at": one.at_ns, share: middle, "words": micro(one.words)}
         for one in frame.known
@@ -236,7 +236,7 @@ def is_apart(one: PublishedShare, shown: float) -> bool:
 
 
 def _beside_each_other(marks: Sequence[Row], share: str, x: scales.Scale) -> list[list[Row]]:
-    """Marks that would fall on one another, in rows of which each stands above the one before."""
+    """Return marks that would fall on one another, in rows of which each stands above the one before."""
 
     def close(one: Row, other: Row) -> bool:
         return one[share] == other[share] and abs(x.place(one["at"]) - x.place(other["at"])) < _CLOSE
@@ -252,7 +252,7 @@ def _beside_each_other(marks: Sequence[Row], share: str, x: scales.Scale) -> lis
 
 
 def _thin(curve: CumulativeCurve, lowest: float) -> list[tuple[int, float]]:
-    """Points of the curve from a share on, evenly over the shares, and the one before."""
+    """Return points of the curve from a share on, evenly over the shares, and the one before."""
     wanted = np.linspace(max(curve.share[0], lowest), 1, _POINTS)
     keep = np.unique(np.searchsorted(curve.share, wanted).clip(0, len(curve.share) - 1))
     first = int(curve.value_ns[max(0, keep[0] - 1) if lowest else 0])
@@ -261,7 +261,7 @@ def _thin(curve: CumulativeCurve, lowest: float) -> list[tuple[int, float]]:
 
 
 def _tail(one: Series, top_share: float) -> list[tuple[int, float, bool]]:
-    """Points: value, share of cycles later than it, whether it is the last, with the share of one."""
+    """Return points: value, share of later cycles, and whether it is the last, with the share of one."""
     later = 1 - one.curve.share
     keep = np.flatnonzero((later <= top_share) & (later > 0.5 / one.count))
     start = max(0, int(keep[0]) - 1) if len(keep) else len(later) - 1
@@ -289,7 +289,7 @@ def _span(series: Sequence[Series], lowest: float) -> list[float]:
 
 
 def _before(curve: CumulativeCurve, lowest: float) -> int:
-    """The last point below a share, or the first of all."""
+    """Return the last point below a share, or the first of all."""
     return max(0, int(np.searchsorted(curve.share, lowest)) - 1)
 
 
@@ -304,7 +304,7 @@ def _describe(kind: str, series: Sequence[Series], frame: ChartFrame, counted: s
 
 
 def _requirements(limits_ns: Sequence[int], x: scales.Scale, drawn: Sequence[Row]) -> list[Layer]:
-    """Upright lines, with their words at the bottom: rising curves leave room there, to the right mostly."""
+    """Draw upright lines with their words at the bottom, where rising curves leave room."""
     begin: dict[object, float] = {}
     for row in drawn:
         begin.setdefault(row["line"], row["at"])

@@ -94,7 +94,7 @@ def _describe_responses(
 
 
 def _steps(one: Responses, length: float) -> list[Row]:
-    """At each value the share of jobs that took at least as long; it falls after the value."""
+    """Return at each value the share of jobs that took at least as long; it falls after the value."""
     values, share = ecdf_of(counts_of(one.values_ns))
     at_least = np.concatenate([[1.0], 1 - share[:-1]])
     return [

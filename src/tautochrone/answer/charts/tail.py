@@ -111,7 +111,7 @@ def _describe_levels(curve: TailCurve) -> str:
 
 
 def _range(curve: TailCurve) -> tuple[float, float]:
-    """From before the fit, or the rarest thousandth, until behind both the fit and what was measured."""
+    """Return a range from before the fit, or the rarest thousandth, to behind it and what was measured."""
     fitted = curve.at.tolist()
     low = fitted[0] / 2 if fitted else max(1.0, curve.due / 1e3)
     return low, max(low, *fitted[-1:], curve.due * 2.0) * _ROOM
@@ -122,7 +122,7 @@ def _often(at: float, rate_hz: float | None) -> str:
 
 
 def _once_in(curve: TailCurve, low: float, high: float) -> scales.Scale:
-    """Time with the number of cycles below it, or, without a schedule, numbers of samples."""
+    """Return time with the number of cycles below it, or, without a schedule, numbers of samples."""
     rate = curve.rate_hz
     if rate is None:
         powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
@@ -161,7 +161,7 @@ def _count(count: float) -> str:
 
 
 def _measured_until(curve: TailCurve, x: Channel) -> list[Layer]:
-    """An upright line where the measuring ends: to the right of it everything is extrapolated."""
+    """Return an upright line where the measuring ends: to the right of it everything is extrapolated."""
     row = {"at": float(curve.due), "words": "measured until here"}
     low = {"y": fixed(_HEIGHT - 16), "baseline": "top", "color": MUTED, **scales.beside(False)}
     return scales.worded_lines([row], {"x": x}, low, color=MUTED, strokeDash=[4, 3])
@@ -285,7 +285,7 @@ def regression(plot: QuantilePlot) -> str:
 
 
 def _regression(plot: QuantilePlot, low: float, high: float) -> list[Row]:
-    """Points of the line within the panel; on logarithmic axes it is no straight one."""
+    """Return points of the line within the panel; on logarithmic axes it is no straight one."""
     if plot.slope is None or plot.intercept_ns is None:
         return []
     least, most = float(plot.reference_ns[0]), float(plot.reference_ns[-1])

@@ -100,7 +100,7 @@ def _any(judged: Sequence[InterruptRun], loaded: bool) -> bool:
 def _pairs(
     judged: Sequence[InterruptRun],
 ) -> list[tuple[str, tuple[InterruptRun | None, InterruptRun | None]]]:
-    """A line for each system and loop: an unloaded and a loaded run of it, as far as there are."""
+    """Return a line for each system and loop: an unloaded and a loaded run of it, as far as there are."""
     found = []
     for way in dict.fromkeys(one.way for one in judged):
         own = [one for one in judged if one.way == way]
@@ -177,7 +177,7 @@ def _requirement(judged: Sequence[InterruptRun], labels: Sequence[str]) -> Typed
 
 
 def sentence(held: StartRequirement) -> str:
-    """Whether every start came in time, and how sure that is."""
+    """Return whether every start came in time, and how sure that is."""
     limit = format_duration(held.limit_ns)
     if not held.samples or held.largest_ns is None:
         return f"Less than {limit}: not shown, there is no sample."
@@ -217,7 +217,7 @@ def _bound(held: StartRequirement) -> str:
 
 
 def _series(run: StoredRun, label: str, rank: int) -> Iterator[Series]:
-    """Both latencies of a run, each with its whole curve."""
+    """Yield both latencies of a run, each with its whole curve."""
     for measure, name in _CURVES:
         if measure not in run.measures or run.count(measure) == 0:
             continue

@@ -94,7 +94,7 @@ def _span(span: Span, until_ns: int, *, is_last: bool) -> Row:
 
 
 def _fitting(words: Sequence[str], share: float) -> str:
-    """The first of ``words`` that fit this share of the chart's width; "" if none does."""
+    """Return the first of ``words`` that fit this share of the chart's width; "" if none does."""
     return next((text for text in words if len(text) * _LETTER_PX <= share * _NARROWEST_PX), "")
 
 
@@ -225,7 +225,7 @@ def _absent(name: str) -> tuple[TypedCell, ...]:
 
 
 def _times(one: LockVerdict) -> TypedCell:
-    """In how many repetitions it was open, of those that show something."""
+    """Return in how many repetitions it was open, of those that show something."""
     return number(one.times_open if one.times_shown else None, f"{one.times_open:,} of {one.times_shown:,}")
 
 
@@ -245,7 +245,7 @@ def _how(run: StoredRun, places: set[str]) -> str:
 
 
 def _scenario(run: StoredRun, label: str, verdicts: Sequence[LockVerdict], prefix: str) -> Figure | None:
-    """One panel for each story that was told, by its first lock; the others are named in the caption."""
+    """Draw one panel for each story that was told, by its first lock; the caption names the others."""
     told: dict[tuple[str, str], list[tuple[int, LockVerdict]]] = {}
     for source, one in zip(run.sources, verdicts, strict=True):
         if len(one.blocking_ns) and (story := _usual_story(one)) in _TITLES:

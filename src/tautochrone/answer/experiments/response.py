@@ -107,7 +107,7 @@ class _Stated(Struct, frozen=True):
 
 
 def _cells(run: StoredRun) -> list[_Cell]:
-    """By the header; by the sources' names where a header does not say."""
+    """Return the cells by the header; by the sources' names where it does not say."""
     stated = run.manifest.header.told(_Stated).rows
     if len(stated) == len(run.sources):
         several = len({one.period_ns for one in stated}) > 1
@@ -169,7 +169,7 @@ def _spread_of(seen: Repetitions | None) -> tuple[doc.TypedCell, ...]:
 def _side_by_side(
     told: Sequence[tuple[StoredRun, str]], measure: str, *, across: bool
 ) -> doc.TypedTable | None:
-    """A line for each mechanism, a column for each run."""
+    """Return a line for each mechanism, a column for each run."""
     cells = [{one.name: one for one in _cells(run) if one.across is across} for run, _ in told]
     mechanisms = list(dict.fromkeys(name for held in cells for name in held))
     if not mechanisms:

@@ -145,7 +145,7 @@ def _per_second(value: float | None, unit: str) -> TypedCell:
 
 
 def _lines(run: StoredRun, label: str, rank: int) -> Iterator[tuple[str, SummaryLine]]:
-    """With the name of the row, to group by."""
+    """Yield each line with the name of its row, to group by."""
     component = next((one for one in judge_rhealstone(run).components if one.name == INTERRUPT), None)
     for row in rows_of(run):
         if row.summary is not None:

@@ -33,7 +33,7 @@ _SCHEDULE = "The schedule, expected and measured"
 
 
 def schedules(runs: Sequence[tuple[StoredRun, str]], prefix: str) -> Iterator[Figure]:
-    """One figure for each run and its label: from the start, and where the least room was."""
+    """Yield one figure for each run and its label: from the start, and where the least room was."""
     for index, (run, label) in enumerate(runs):
         panels, caption = _schedule(run, f"{prefix}-{index}")
         if panels:
@@ -41,7 +41,7 @@ def schedules(runs: Sequence[tuple[StoredRun, str]], prefix: str) -> Iterator[Fi
 
 
 def responses(runs: Sequence[tuple[StoredRun, str]], prefix: str) -> Iterator[Figure]:
-    """One panel for each task, with all runs that have it."""
+    """Yield one panel for each task, with all runs that have it."""
     panels = tuple(_response_panels(runs, prefix))
     if panels:
         yield Figure(
@@ -88,7 +88,7 @@ def _schedule(run: StoredRun, prefix: str) -> tuple[tuple[Panel, ...], tuple[str
 
 
 def _later_window_ns(run: StoredRun, expected: Expected, length_ns: int) -> int | None:
-    """Where the hyperperiod of the tightest job begins; None if that is the first, or is out of sight."""
+    """Return where the hyperperiod of the tightest job begins; None if it is the first, or out of sight."""
     tightest = tightest_release_ns(run)
     if tightest is None or any(task.offset_ns for task in expected.task_set.tasks):
         return None  # with offsets the expected schedule repeats itself only later on
@@ -98,7 +98,7 @@ def _later_window_ns(run: StoredRun, expected: Expected, length_ns: int) -> int 
 
 
 def _drawn_ns(timeline: Timeline, expected: Expected) -> int:
-    """One hyperperiod after the last first release, or as much of it as can be seen."""
+    """Return one hyperperiod after the last first release, or as much of it as can be seen."""
     last = max(task.offset_ns for task in expected.task_set.tasks)
     end = min(timeline.until_ns, last + expected.task_set.hyperperiod_ns)
     jobs = timeline.until(end).jobs
@@ -133,7 +133,7 @@ def _limits(expected: Expected, name: str) -> list[ResponseLimit]:
 
 
 def about_analysis(expected: Expected, outcomes: Sequence[TaskOutcome]) -> Iterator[str]:
-    """What stands between the analysis and what was measured."""
+    """Yield what stands between the analysis and what was measured."""
     if expected.why_not:
         yield f"Nothing is expected: {expected.why_not}. `tauto probe taskset` measures a set from a file."
         return
@@ -150,7 +150,7 @@ def about_analysis(expected: Expected, outcomes: Sequence[TaskOutcome]) -> Itera
 
 
 def about_run(run: StoredRun, expected: Expected, outcomes: Sequence[TaskOutcome]) -> Iterator[str]:
-    """What ran otherwise than the analysis supposes, and how exact the work was."""
+    """Yield what ran otherwise than the analysis supposes, and how exact the work was."""
     policy = run.manifest.header.parameters.get("policy")
     if policy == "other":
         yield "Measured with policy other: priorities were not in force, so the analysis does not apply."
@@ -201,7 +201,7 @@ def _free_to_run(run: StoredRun) -> str:
 
 
 def _calibration(run: StoredRun) -> Iterator[str]:
-    """How well the same work repeats, and how much the cost of a step changed over the run."""
+    """Yield how well the same work repeats, and how much the cost of a step changed over the run."""
     after = run.manifest.event("work-calibrated")
     costs = {one.cpu: one for one in after.told(WorkCalibrated).costs} if after is not None else {}
     for cost in run.manifest.header.work_costs:
@@ -302,7 +302,7 @@ class TasksetPresentation:
 
 
 def _statistics(spread: TaskSpread | None) -> tuple[TypedCell, ...]:
-    """In the order of the paper's tables."""
+    """Return the statistics in the order of the paper's tables."""
     if spread is None:
         return (millis(None),) * len(_STATISTICS)
     return tuple(map(millis, (spread.mean_ns, spread.maximum_ns, spread.minimum_ns, spread.deviation_ns)))

@@ -95,7 +95,7 @@ def line_as_table(requirement: Requirement, line: JudgedLine) -> dict[str, objec
 
 
 def in_short(judgement: Judgement, where: str | None = None) -> str:
-    """``does not hold: cpu1, 3 of 4,000 missed``: the standing, and the number of the worst source.
+    """Return ``does not hold: cpu1, 3 of 4,000 missed``: the standing, and the number of the worst source.
 
     ``where`` keeps to the conditions of this name.
     """
@@ -104,7 +104,7 @@ def in_short(judgement: Judgement, where: str | None = None) -> str:
 
 
 def number_in_short(judgement: Judgement, where: str | None = None) -> str:
-    """The same without the standing."""
+    """Return the same without the standing."""
     lines = [one for one in judgement.lines if where is None or one.where == where]
     if not lines:
         return "nothing could be judged"
@@ -208,16 +208,16 @@ class _Numbers:
 
     @property
     def period_ns(self) -> int | None:
-        """Between two releases; None without a schedule."""
+        """Return the time between two releases; None without a schedule."""
         return self.line.passed.period_ns
 
     @property
     def things(self) -> str:
-        """What was counted."""
+        """Return what was counted."""
         return "releases" if self.period_ns else "samples"
 
     def counted(self) -> str:
-        """How many passed the limit of how many, and how many were passed over."""
+        """Return how many passed the limit of how many, and how many were passed over."""
         of = f"{self.line.samples:,} {self.things}"
         over = self.line.passed.over
         late = self.line.later - over
@@ -230,7 +230,7 @@ class _Numbers:
         return f"{late:,} of {of} {self._passed(late)}, and {over:,} {was} passed over"
 
     def none_later(self) -> str:
-        """Nothing passed the limit."""
+        """Return nothing passed the limit."""
         bound = share_words(self.line.high, at_most=True)
         return (
             f"{capital(self.counted())}{self.worst()}. That is what was measured; of those to come, at "
@@ -238,11 +238,11 @@ class _Numbers:
         )
 
     def worst(self) -> str:
-        """The largest of all, where it is known."""
+        """Return the largest of all, where it is known."""
         return f"; the largest is {format_duration(self.line.worst_ns)}" if self.line.worst_ns else ""
 
     def not_known(self, *, known: bool) -> str:
-        """What passed the limit is not all known."""
+        """Return what passed the limit is not all known."""
         if not known:
             return f"{capital(self.counted())}, but the run was cut off, and what it missed is not known."
         many = self.line.passed.unknown
@@ -252,11 +252,11 @@ class _Numbers:
         return f"{capital(self.counted())}, but {many:,} {samples} {what}."
 
     def judged(self, bound: str, allowed: float) -> str:
-        """It holds or does not, by what was counted."""
+        """Say that it holds or does not, by what was counted."""
         return f"{self._opening()}; at {self.sure} {bound}{self.allowed(allowed)}."
 
     def open(self, allowed: float, needed: int | None) -> str:
-        """It is not shown, by what was counted."""
+        """Say that it is not shown, by what was counted."""
         if not self.line.later + self.line.passed.unknown and needed is not None:
             return (
                 f"{capital(self.counted())}, which is too few to count on: at {self.sure} at most "
@@ -281,12 +281,12 @@ class _Numbers:
         return f"p{100 * q:.7g} is {value}{between}: {self.counted()}"
 
     def bound(self, share: float | None, *, at_most: bool = True) -> str:
-        """A share, how alike neighbours are, and how often that is."""
+        """Return a share, how alike neighbours are, and how often that is."""
         verb = "are" if share is not None and share > _COMMON else "is"
         return f"{share_words(share, at_most=at_most)} {verb}{self._alike()}{self._per_time(share)}"
 
     def allowed(self, allowed: float) -> str:
-        """What the requirement allows."""
+        """Return what the requirement allows."""
         often = self.requirement.frequency
         if often is None or often.per_ns is None:
             up_to = "up to " if allowed > _COMMON else ""
@@ -320,7 +320,7 @@ class _Numbers:
 
     @property
     def sure(self) -> str:
-        """With which confidence."""
+        """Say with which confidence."""
         return f"{format_percent(self.requirement.confidence)} confidence"
 
 
@@ -347,7 +347,7 @@ def _alike(alike: int, others: int, standing: str) -> str:
 
 
 def share_words(share: float | None, *, at_most: bool) -> str:
-    """A share as "1 in 20,029", rounded to the safe side; in per cent where it is large."""
+    """Return a share as "1 in 20,029", rounded to the safe side; in per cent where it is large."""
     if share is None:
         return "an unknown share"
     if share <= 0:
@@ -369,7 +369,7 @@ def _settled(by: ToSettle) -> str:
 
 
 def _mean(requirement: Requirement, line: JudgedLine) -> str:
-    """The mean with its limits."""
+    """Return the mean with its limits."""
     assert line.observed is not None
     value, low, high = (
         format_duration(one) if one is not None else "N/A"

@@ -126,7 +126,7 @@ def advice(check: TailCheck) -> str:
 
 
 def _values(check: TailCheck) -> dict[str, object]:
-    """The numbers; times also as people write them, under their name without its unit."""
+    """Return the numbers; times also as people write them, under their name without its unit."""
     values: dict[str, object] = {}
     p = check.numbers.get("p", check.p)
     if p is not None:

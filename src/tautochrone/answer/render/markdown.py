@@ -14,7 +14,7 @@ _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\
 
 
 def text(document: doc.Document) -> str:
-    """The text: the headline as a heading, then each part."""
+    """Return the text: the headline as a heading, then each part."""
     found = [f"### {plain(document.heading()[1])}"]
     for one in document.shown_as("text"):
         found += doc.attempted(one, lambda blocks: [words for block in blocks for words in _block(block)])
@@ -22,7 +22,7 @@ def text(document: doc.Document) -> str:
 
 
 def plain(words: str) -> str:
-    """Words that mean nothing to Markdown: no markup, no address to go to, one line."""
+    """Return words that mean nothing to Markdown: no markup, no address to go to, one line."""
     line = " ".join(_UNSEEN.sub(" ", words).split())
     if len(line) > _LONGEST:
         line = f"{line[: _LONGEST - 1].rstrip()}\u2026"
@@ -31,7 +31,7 @@ def plain(words: str) -> str:
 
 
 def _block(block: doc.Block) -> Iterator[str]:
-    """Paragraphs, lists and tables; none has an empty line inside."""
+    """Yield paragraphs, lists and tables; none has an empty line inside."""
     match block:
         case doc.Sentence():
             yield _sentence(block)
@@ -87,7 +87,7 @@ def _table(table: doc.TypedTable) -> Iterator[str]:
 
 
 def sheet(block: Sheet) -> str:
-    """A sheet, without merged cells: its title, a line for each row, its footnotes."""
+    """Return a sheet, without merged cells: its title, a line for each row, its footnotes."""
     lines = [f"**{_set(block.name)}** {_set(block.title)}" if block.name else _set(block.title), ""]
     lines += [_row([_set(head) for head in block.flat_heads()])]
     numbers = 0 if block.telling else block.width - block.names
@@ -110,7 +110,7 @@ def _sheet_cell(cell: SheetCell) -> str:
 
 
 def _set(words: str) -> str:
-    """Words that mean nothing to Markdown, with powers of ten and µs set as people write them."""
+    """Return words that mean nothing to Markdown, with powers of ten and µs set as people write them."""
     return POWER.sub(r"10<sup>\1</sup>", plain(micro(head_micro(words))))
 
 

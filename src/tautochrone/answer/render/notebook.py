@@ -16,7 +16,7 @@ _TEXT = "margin:.3em 0;max-width:60em;"
 
 
 def html(document: doc.Document) -> str:
-    """The HTML of a document."""
+    """Return the HTML of a document."""
     _, headline = document.heading()
     parts = [
         doc.attempted(one, lambda found: "".join(map(_block, found))) for one in document.shown_as("text")
@@ -25,7 +25,7 @@ def html(document: doc.Document) -> str:
 
 
 def table(shown: doc.TypedTable) -> str:
-    """A table."""
+    """Return a table."""
     right = shown.right
     head = "".join(
         _cell("th", column.head, right=to, line="bottom", bold=True)
@@ -44,18 +44,18 @@ def table(shown: doc.TypedTable) -> str:
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> str:
-    """Names and values below each other."""
+    """Return names and values below each other."""
     lines = "".join(f"<tr>{_cell('th', name)}{_cell('td', value)}</tr>" for name, value in rows)
     return f'<table style="{_TABLE}"><tbody>{lines}</tbody></table>'
 
 
 def heading(text: str) -> str:
-    """The first line of a result."""
+    """Return the first line of a result."""
     return f'<p style="{_TEXT}"><b>{escape(typeset(text))}</b></p>'
 
 
 def paragraphs(sentences: Sequence[str]) -> str:
-    """Sentences below each other."""
+    """Return sentences below each other."""
     return "".join(f'<p style="{_TEXT}">{escape(typeset(one))}</p>' for one in sentences)
 
 

@@ -19,7 +19,7 @@ def write(document: Document, out: Path) -> Path:
 
 
 def text(document: Document) -> str:
-    """The HTML text."""
+    """Return the HTML text."""
     grounds = document.grounds
     more = () if grounds is None else foot(grounds)
     return html.render(

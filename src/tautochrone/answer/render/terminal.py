@@ -55,7 +55,7 @@ def _place(grounds: doc.Grounds) -> Iterator[RenderableType]:
 
 
 def band_lines(manifests: Sequence[Manifest]) -> Iterator[RenderableType]:
-    """What one has to know first of runs of the virtual lab; nothing where there are none."""
+    """Yield what one has to know first of runs of the virtual lab; nothing where there are none."""
     band = band_of(manifests)
     if band is not None:
         yield Text(f"{band.title}.", style="bold cyan")
@@ -64,7 +64,7 @@ def band_lines(manifests: Sequence[Manifest]) -> Iterator[RenderableType]:
 
 
 def show_table(console: Console, table: doc.TypedTable, indent: int = 0) -> Iterator[RenderableType]:
-    """A table; one part below the other where it is too wide for the terminal, which it leaves ``indent``."""
+    """Yield a table, in parts below each other where it is too wide for the terminal without ``indent``."""
     width = console.width - indent if console.is_terminal else None
     if width is not None and table.layout == "dense":
         table = _fitted(table, width)
@@ -82,14 +82,14 @@ def show_table(console: Console, table: doc.TypedTable, indent: int = 0) -> Iter
 
 
 def show_grid(console: Console, grid: Grid | doc.TypedTable) -> Iterator[RenderableType]:
-    """The same of a table of finished texts."""
+    """Yield the same of a table of finished texts."""
     from tautochrone.answer.views import grids
 
     return show_table(console, grids.view(grid))
 
 
 def in_brief(table: doc.TypedTable) -> doc.TypedTable:
-    """The table without the columns that can be spared, and with fewer letters in its cells."""
+    """Return the table without the columns that can be spared, and with fewer letters in its cells."""
     kept = [at for at, column in enumerate(table.columns) if not column.spare]
     rows = [[row[at] for at in kept] for row in table.rows]
     return replace(
@@ -100,7 +100,7 @@ def in_brief(table: doc.TypedTable) -> doc.TypedTable:
 
 
 def _fitted(table: doc.TypedTable, width: int) -> doc.TypedTable:
-    """A table of many narrow columns: as it is if there is room, else turned if short, else without some."""
+    """Return a table of many columns as it is if there is room, else turned if short, else in brief."""
     every = [_texts(table, at) for at in range(len(table.columns))]
     if sum(max(map(len, texts)) + _GAP for texts in every) - _GAP <= width:
         return table
@@ -108,13 +108,13 @@ def _fitted(table: doc.TypedTable, width: int) -> doc.TypedTable:
 
 
 def _room(table: doc.TypedTable, width: int) -> int:
-    """What the other columns leave for the last one, which is of words."""
+    """Return what the other columns leave for the last one, which is of words."""
     every = [_texts(table, at) for at in range(len(table.columns) - 1)]
     return width - sum(max(map(len, texts)) + _GAP for texts in every)
 
 
 def _listed(table: doc.TypedTable) -> Iterator[RenderableType]:
-    """Each row by itself, its last cell below it."""
+    """Yield each row by itself, its last cell below it."""
     for first, *others, last in table.rows:
         told = "; ".join(plain(cell.shown) for cell in others if cell.shown)
         yield Text.assemble(_cell(first), f": {told}" if told else "")
@@ -122,7 +122,7 @@ def _listed(table: doc.TypedTable) -> Iterator[RenderableType]:
 
 
 def turned(table: doc.TypedTable) -> doc.TypedTable:
-    """The table with a row for each of its columns but spare words, and a column for each of its rows."""
+    """Return the table with a row for each of its columns but spare words, and a column for each row."""
     return replace(
         table,
         columns=(doc.TableColumn(""), *(doc.TableColumn(row[0].shown) for row in table.rows)),
@@ -135,7 +135,7 @@ def turned(table: doc.TypedTable) -> doc.TypedTable:
 
 
 def widths(table: doc.TypedTable, width: int) -> list[int]:
-    """How wide each column is on a terminal of this width, so that none breaks a word of its own.
+    """Return how wide each column is on a terminal of this width, so that none breaks a word of its own.
 
     What is left is given to all columns alike that would need it to stand in one line.
     """
@@ -152,7 +152,7 @@ def widths(table: doc.TypedTable, width: int) -> list[int]:
 
 
 def split(table: doc.TypedTable, width: int) -> list[doc.TypedTable]:
-    """The table in as many parts, one below the other, as a terminal of this width needs.
+    """Return the table in as many parts, one below the other, as a terminal of this width needs.
 
     Each part has the first column. Heads and cells may be broken between words, but never within one.
     """
@@ -179,7 +179,7 @@ def split(table: doc.TypedTable, width: int) -> list[doc.TypedTable]:
 
 
 def as_text(table: doc.TypedTable) -> str:
-    """A table in letters alone, columns apart by two spaces."""
+    """Return a table in letters alone, columns apart by two spaces."""
     every = [_texts(table, at) for at in range(len(table.columns))]
     sizes = [max(map(len, texts)) for texts in every]
     lines = [
@@ -199,7 +199,7 @@ def _print(console: Console, lines: Iterator[RenderableType] | Sequence[Renderab
 
 
 def _spaced(console: Console, blocks: Sequence[doc.Block]) -> Iterator[RenderableType]:
-    """The blocks of a part after an empty line, sentences below each other and all else apart."""
+    """Yield the blocks of a part after an empty line, sentences below each other and all else apart."""
     before: doc.Block | None = None
     for block in blocks:
         lines = list(_lines(console, block))
@@ -290,7 +290,7 @@ def _cell(cell: doc.TypedCell) -> Text:
 
 
 def _texts(table: doc.TypedTable, at: int) -> list[str]:
-    """The head and the cells of a column."""
+    """Return the head and the cells of a column."""
     return [plain(one) for one in (table.columns[at].head, *(row[at].shown for row in table.rows))]
 
 

@@ -87,7 +87,7 @@ def levels(one: SourceTail) -> doc.TypedTable | None:
 
 
 def notes(*, fitted: bool) -> tuple[str, ...]:
-    """What the tables rest on, once for all of them; ``fitted``: whether anything was."""
+    """Return what the tables rest on, once for all of them; ``fitted``: whether anything was."""
     return NOTES if fitted else NOTES[:1]
 
 
@@ -102,7 +102,7 @@ class OverviewRow:
 
 
 def row(one: SourceTail, run: str = "") -> OverviewRow:
-    """The row of one source; ``run``: the label of the run that it is of."""
+    """Return the row of one source; ``run``: the label of the run that it is of."""
     rates = () if one.period_ns is None else _overview_rates(one)
     return OverviewRow(one.worst_ns, run, _overview_row(one), rates)
 
@@ -184,7 +184,7 @@ def _reaching(said: str, at: AtLimit | AtRate) -> str:
 
 
 def _has_bound_in_time(one: SourceTail) -> bool:
-    """Beside a fit there is no room for it, and its times would be taken for those of the fit."""
+    """Return whether there is room for it: beside a fit its times would be taken for those of the fit."""
     return one.refusal is not None and one.rate_hz is not None
 
 
@@ -216,7 +216,7 @@ _Told = tuple[str, str, "SourceTail"]
 
 
 def document(tails: RunTails) -> doc.Document:
-    """What is said about each source, or, of many, a table of all and the worst one whole."""
+    """Return what is said about each source, or, of many, a table of all and the worst one whole."""
     told = Section()
     told.take("", tails)
     noun, sure = words.noun(tails.sources[0]), format_percent(tails.sources[0].confidence)
@@ -235,7 +235,7 @@ class Section:
     """Takes runs one by one; of many sources it keeps only those that are told whole."""
 
     def __init__(self) -> None:
-        """With no run so far."""
+        """Begin with no run."""
         self._rows: list[OverviewRow] = []
         self._kept: list[_Told] = []
         self._fitted = False
@@ -243,18 +243,18 @@ class Section:
 
     @property
     def is_in_short(self) -> bool:
-        """Whether there are too many sources to tell each whole."""
+        """Return whether there are too many sources to tell each whole."""
         return len(self._rows) > MOST_WHOLE
 
     def take(self, label: str, found: RunTails) -> None:
-        """One run more, under its label."""
+        """Take one run more, under its label."""
         own = [(label, found.meaning, one) for one in found.sources]
         self._rows += [row(one, label) for one in found.sources]
         self._fitted = self._fitted or any(one.refusal is None for one in found.sources)
         self._kept = _worth_telling([*self._kept, *own], len(self._rows))
 
     def lose(self, fault: Fault) -> None:
-        """One run more, whose tails could not be found."""
+        """Tell that the tails of one run more could not be found."""
         self._lost.append(fault.notice)
 
     def parts(self, prefix: str = "tail") -> Iterator[doc.DocumentPart]:
@@ -276,7 +276,7 @@ class Section:
 
 
 def _worth_telling(every: list[_Told], count: int) -> list[_Told]:
-    """All of a few; of many the worst, and the worst of those that could be fitted, which have a chart."""
+    """Return all of a few; of many the worst, and the worst of those with a fit, which have a chart."""
     if count <= MOST_WHOLE:
         return every
     order = sorted(every, key=lambda part: -part[2].worst_ns)
@@ -285,7 +285,7 @@ def _worth_telling(every: list[_Told], count: int) -> list[_Told]:
 
 
 def _part(title: str, one: SourceTail, prefix: str, meaning: str, *, only: doc.Medium) -> doc.DocumentPart:
-    """One source, told whole."""
+    """Return one source, told whole."""
 
     def blocks() -> Iterator[doc.Block]:
         yield doc.Subheading(title)
@@ -306,7 +306,7 @@ def _part(title: str, one: SourceTail, prefix: str, meaning: str, *, only: doc.M
 
 
 def as_table(tails: RunTails) -> dict[str, object]:
-    """The same as JSON has it; times in nanoseconds, None for what is not known or has no end."""
+    """Return the same as JSON has it; times in nanoseconds, None for what is not known or has no end."""
     return {
         "schema": SCHEMA,
         "run": tails.run,

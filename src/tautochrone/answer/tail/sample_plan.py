@@ -8,19 +8,19 @@ SCHEMA = 1
 
 
 def question(q: float | None, misses: str | None) -> str:
-    """What is to be shown, in words, of a quantile or else of how often something may be late."""
+    """Return what is to be shown, in words, of a quantile or else of how often something may be late."""
     if q is not None:
         return f"{format_percent(q)} of all cycles are not later than a limit"
     return f"no more cycles are late than {(misses or '').strip()}"
 
 
 def headline(plan: SamplePlan, asked: str) -> str:
-    """Above the table."""
+    """Return what stands above the table."""
     return f"To show, at {format_percent(plan.confidence)} confidence, that {asked}"
 
 
 def document(plan: SamplePlan, asked: str) -> Document:
-    """The table; ``asked``: what is to be shown, in words."""
+    """Return the table; ``asked``: what is to be shown, in words."""
     return Document(headline(plan, asked), (part("How long", lambda: [table(plan)]),))
 
 
@@ -45,7 +45,7 @@ def table(plan: SamplePlan) -> TypedTable:
 
 
 def as_table(plan: SamplePlan, asked: str) -> dict[str, object]:
-    """The same as JSON has it."""
+    """Return the same as JSON has it."""
     return {
         "schema": SCHEMA,
         "asked": asked,

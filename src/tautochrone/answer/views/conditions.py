@@ -22,7 +22,7 @@ _LOAD_COLUMNS = doc.columns("", "CPUs", "threads", "operations", "in a second", 
 
 
 def sentence(manifests: Sequence[Manifest]) -> str:
-    """Machine and deployment of all these runs, in words; empty where there is nothing to say."""
+    """Return machine and deployment of all these runs, in words; empty where there is nothing to say."""
     machines = dict.fromkeys(one.conditions.remote or "this machine" for one in manifests)
     under = dict.fromkeys(one.conditions.deployment_name or _AS_IT_IS for one in manifests)
     parts = []
@@ -34,7 +34,7 @@ def sentence(manifests: Sequence[Manifest]) -> str:
 
 
 def deployments(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[doc.TypedTable]:
-    """Each deployment as it was asked for and as it was obtained; the same one is shown once."""
+    """Return each deployment as it was asked for and as it was obtained; the same one is shown once."""
     found: dict[str, tuple[HeldDeployment, list[str]]] = {}
     for manifest, label in zip(manifests, labels, strict=True):
         if (held := manifest.conditions.deployment) is not None:
@@ -70,7 +70,7 @@ def _deployment_table(held: HeldDeployment, runs: Sequence[str]) -> doc.TypedTab
 
 
 def loads(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[doc.TypedTable]:
-    """What each load of each run really did; nothing where there was none."""
+    """Return what each load of each run really did; nothing where there was none."""
     several = len(manifests) > 1
     reports = [
         (report, label if several else "")
@@ -81,7 +81,7 @@ def loads(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[doc.Type
 
 
 def load_table(reports: Sequence[tuple[LoadReport, str]]) -> doc.TypedTable:
-    """What each of these loads did, with the run that it belongs to where that must be said."""
+    """Return what each of these loads did, with the run that it belongs to where that must be said."""
     notes = [note for report, _ in reports for note in _load_notes(report)]
     rows = tuple(_load_row(report, label) for report, label in reports)
     return doc.TypedTable("What the loads did", _LOAD_COLUMNS, rows, tuple(dict.fromkeys(notes)))
@@ -103,7 +103,7 @@ def _load_row(report: LoadReport, label: str) -> tuple[doc.TypedCell, ...]:
 
 
 def _load_notes(report: LoadReport) -> list[str]:
-    """What its operations are, and what else its kind reports."""
+    """Return what its operations are, and what else its kind reports."""
     found = [f"{report.label}: operations are {report.unit}."] if report.unit else []
     more = {key: value for key, value in report.stored.items() if key not in _KNOWN and value is not None}
     if more:
@@ -123,7 +123,7 @@ def _fact(key: str, value: Any) -> str:
 
 
 def _share(report: LoadReport) -> doc.TypedCell:
-    """Which share of the time that its CPUs had it took."""
+    """Return which share of the time that its CPUs had it took."""
     cpus = len(parse_cpu_list(report.cpus) or ()) or report.threads or 0
     if not report.elapsed_ns or not cpus or report.cpu_time_ns is None:
         return doc.TypedCell(None, "share")
@@ -136,7 +136,7 @@ def _quantity(value: float | None, unit: str = "") -> doc.TypedCell:
 
 
 def _scaled(value: float) -> str:
-    """Four digits: 12.35 M."""
+    """Return four digits: 12.35 M."""
     for scale, prefix in _SCALES:
         if value >= scale:
             return f"{value / scale:,.4g} {prefix}"

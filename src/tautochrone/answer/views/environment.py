@@ -52,7 +52,7 @@ class SettingTable:
 
 
 def facts(manifests: Sequence[Manifest]) -> list[doc.Properties]:
-    """The facts of all runs, group by group; those of servers' machines follow. One value where all agree."""
+    """Return the facts of all runs by group, those of servers last; one value where all agree."""
     return [
         *_groups([manifest.facts for manifest in manifests]),
         *_groups([manifest.conditions.server_facts for manifest in manifests], ", the server's machine"),
@@ -60,7 +60,7 @@ def facts(manifests: Sequence[Manifest]) -> list[doc.Properties]:
 
 
 def parameters(manifests: Sequence[Manifest]) -> doc.TypedTable:
-    """The experiment's parameters as the probe wrote them down."""
+    """Return the experiment's parameters as the probe wrote them down."""
     found = _rows([manifest.header.parameters for manifest in manifests])
     return doc.TypedTable(
         "", doc.columns("", ""), tuple((doc.words(name), doc.words(value)) for name, value, _ in found)
@@ -68,7 +68,7 @@ def parameters(manifests: Sequence[Manifest]) -> doc.TypedTable:
 
 
 def settings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[SettingTable]:
-    """Requested beside obtained: first the process, then each source, and the threads that met with it."""
+    """Return requested beside obtained: the process, then each source, and the threads that met with it."""
     found = []
     for manifest, label in zip(manifests, labels, strict=True):
         parts: list[tuple[str, Process | Thread]] = [("process", manifest.header.process)]
@@ -83,7 +83,7 @@ def settings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Setti
 
 
 def settings_blocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc.Block]:
-    """The same as a page has it: how many differ, and a row for each; many are folded away."""
+    """Yield the same as a page has it: how many differ, and a row for each; many are folded away."""
     yield doc.Subheading("Settings: what was asked for and what was obtained")
     found = settings(manifests, labels)
     if not found:
@@ -124,7 +124,7 @@ def _said(one: SettingRow) -> str:
 
 
 def clocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc.Block]:
-    """The clock's calibration, before and after each run."""
+    """Yield the clock's calibration, before and after each run."""
     yield doc.Subheading("The clock")
     found = [
         (label, manifest.header.clock, manifest.footer.clock if manifest.footer else Clock())
@@ -152,7 +152,7 @@ def clocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc
 
 
 def calibrations(manifests: Sequence[Manifest]) -> Iterator[doc.Block]:
-    """The calibration of each source that is itself a clock; nothing where there is none."""
+    """Yield the calibration of each source that is itself a clock; nothing where there is none."""
     found = [
         source.calibration
         for manifest in manifests
@@ -173,12 +173,12 @@ def _name_and_resolution(clock: Clock) -> tuple[doc.TypedCell, doc.TypedCell]:
 
 
 def words(name: str) -> str:
-    """A key as words: ``timer_slack_ns`` is ``timer slack``, ``cpu`` is ``CPU``."""
+    """Return a key as words: ``timer_slack_ns`` is ``timer slack``, ``cpu`` is ``CPU``."""
     return " ".join(_ACRONYMS.get(word, word) for word in _unit(name)[0].split("_"))
 
 
 def show(name: str, value: object) -> str:
-    """A value in words, with the unit that its name carries."""
+    """Return a value in words, with the unit that its name carries."""
     unit = _unit(name)[1]
     if value == -1 and unit in ("ns", "µs"):
         return "-1 (no limit)"
@@ -214,7 +214,7 @@ def _group(title: str, rows: Sequence[tuple[str, str, str]]) -> doc.Properties:
 
 
 def _rows(per_run: Sequence[dict[str, object] | None]) -> list[tuple[str, str, str]]:
-    """Name, value in each run, and how that was found out."""
+    """Return name, value in each run, and how that was found out."""
     names = dict.fromkeys(name for facts in per_run for name in facts or {})
     values = {name: _agreed([show(name, (facts or {}).get(name)) for facts in per_run]) for name in names}
     origins = {name: f"{name}{_ORIGIN}" for name in names if f"{name}{_ORIGIN}" in names}

@@ -22,7 +22,7 @@ def view(grid: Grid | TypedTable) -> TypedTable:
 
 
 def numeric(grid: Grid) -> list[bool]:
-    """Which columns seem to be of numbers: those without a cell of words; never the first one, of names."""
+    """Return which columns seem to be of numbers; never the first one, of names."""
     found = []
     for at in range(len(grid.columns)):
         cells = [row[at] for row in grid.rows]
