@@ -101,9 +101,6 @@ def gather(
 
     ``each`` is given every measure of a run that has samples, reduced, before that is forgotten: nobody
     else has to read the samples again.
-
-    Raises:
-        DamagedError: samples can't be read.
     """
     manifests = tuple(run.manifest for run in runs)
     labels = tuple(label_runs(manifests))

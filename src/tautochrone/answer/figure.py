@@ -231,12 +231,7 @@ def left_out(seen: Evidence, measured: MeasuredEvidence, kind: str) -> list[str]
 
 
 def save(chart: Chart | Stack | Specification, out: Path) -> Path:
-    """Write the chart in the format that the name of ``out`` ends with.
-
-    Raises:
-        UsageError: another ending.
-        StoreError: the file can't be written.
-    """
+    """Write the chart in the format that the name of ``out`` ends with."""
     content = encode(chart, format_of(out))
     with output(out, "the figure") as file:
         file.write(content)

@@ -91,11 +91,7 @@ def title(make: Callable[[], str]) -> str:
 
 
 def write(text: str, out: Path) -> Path:
-    """Write a page.
-
-    Raises:
-        StoreError: that is not possible.
-    """
+    """Write a page."""
     with output(out, "the report") as file:
         file.write(text.encode(errors="replace"))  # what was typed may be any bytes
     return out

@@ -96,11 +96,7 @@ def grouped(cases: Sequence[Case]) -> dict[str, list[Case]]:
 
 
 def save(text: str, path: Path, option: str, *, append: bool = False) -> Path:
-    """Write a file that an option named.
-
-    Raises:
-        StoreError: that is not possible.
-    """
+    """Write a file that an option named."""
     with output(path, option=option, append=append) as file:
         file.write(text.encode(errors="replace"))  # what was typed may be any bytes
     return path
@@ -118,9 +114,6 @@ def write_junit(outcome: Outcome, path: Path) -> Path:
 
     Returns:
         ``path``.
-
-    Raises:
-        StoreError: that is not possible.
     """
     return save(junit_text(outcome), path, "--junit")
 
@@ -189,9 +182,6 @@ def write_markdown(outcome: Outcome, path: Path) -> Path:
 
     Returns:
         ``path``.
-
-    Raises:
-        StoreError: that is not possible.
     """
     of_step = os.environ.get(_STEP_SUMMARY, "")
     append = bool(of_step) and path.absolute() == Path(of_step).absolute()

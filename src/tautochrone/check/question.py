@@ -268,9 +268,6 @@ def cells(
         cpu: where a loop with work runs, unless the question says so itself.
         command: what a person typed.
         deployment: under which all of them are measured.
-
-    Raises:
-        UsageError: the CPUs can't be read, or the policy does not fit.
     """
     return tuple(cell_of(question, load, cpu, command, deployment=deployment) for load in loads)
 

@@ -48,21 +48,13 @@ class Beside:
     deployment: str | None = None
 
     def chosen_load(self) -> Load:
-        """Return the background load.
-
-        Raises:
-            UsageError: there is none of this name, or an option of it does not exist.
-        """
+        """Return the background load."""
         from tautochrone.measure.loads.spec import parse_load
 
         return parse_load(self.load or [])
 
     def axes(self) -> dict[str, str | None]:
-        """Return what a plan of one verb is carried out on, under and beside; None: the usual one.
-
-        Raises:
-            UsageError: there is no such load.
-        """
+        """Return what a plan of one verb is carried out on, under and beside; None: the usual one."""
         return {"systems": self.on, "deployments": self.deployment, "loads": self.chosen_load().name}
 
     def target(self) -> AbstractContextManager[Target]:
@@ -72,11 +64,7 @@ class Beside:
         return open_target(self.on)
 
     def chosen_deployment(self, target: Target) -> Deployment | None:
-        """Return the deployment, as it is on this machine.
-
-        Raises:
-            UsageError: there is none of this name.
-        """
+        """Return the deployment, as it is on this machine."""
         if self.deployment is None:
             return None
         from tautochrone.machine.deployment import choose
@@ -100,23 +88,13 @@ class Usable:
 
 
 def usable_cpus(beside: Beside) -> Usable:
-    """Return what `usable_on` does, of a machine that is opened for that.
-
-    Raises:
-        UsageError: the deployment is not known.
-        TautoError: the machine can't be reached.
-    """
+    """Return what `usable_on` does, of a machine that is opened for that."""
     with beside.target() as target:
         return usable_on(target, beside)
 
 
 def usable_on(target: Target, beside: Beside) -> Usable:
-    """Return the CPUs that the deployment measures on, else those that the probe may use.
-
-    Raises:
-        UsageError: the deployment is not known.
-        TautoError: the machine can't be reached.
-    """
+    """Return the CPUs that the deployment measures on, else those that the probe may use."""
     from tautochrone.machine.cpulist import named_cpus, parse_cpu_list
     from tautochrone.machine.facts import observe
     from tautochrone.machine.tree import Tree

@@ -81,11 +81,7 @@ def open_runs(store: Path | None, names: Sequence[str]) -> list[StoredRun]:
 
 
 def names_campaign(names: Sequence[str]) -> bool:
-    """Return whether one of these is a campaign, which then is named alone.
-
-    Raises:
-        UsageError: it is not alone.
-    """
+    """Return whether one of these is a campaign, which then is named alone."""
     return _is_alone(names, _CAMPAIGNS, "campaign")
 
 

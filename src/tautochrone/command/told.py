@@ -27,11 +27,7 @@ MarkdownOption = Annotated[
 
 
 def see_told(junit: Path | None, markdown: Path | None) -> None:
-    """See before measuring for minutes that both can be written.
-
-    Raises:
-        StoreError: one can't.
-    """
+    """See before measuring for minutes that both can be written."""
     see_that_it_can_be_written(junit, "the JUnit file", "--junit")
     see_that_it_can_be_written(markdown, "the summary", "--markdown")
 
@@ -102,11 +98,7 @@ def open_in_browser(address: str) -> None:
 
 
 def tell(outcome: Outcome, junit: Path | None, markdown: Path | None) -> None:
-    """Write what was asked for.
-
-    Raises:
-        StoreError: that is not possible.
-    """
+    """Write what was asked for."""
     from tautochrone.answer.outcome import write_junit, write_markdown
 
     if junit is not None:

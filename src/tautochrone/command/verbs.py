@@ -110,11 +110,7 @@ class Typed:
 
 
 def planned(document: PlanDocument, given: Given) -> PlanDocument:
-    """Return the plan with the repetitions and the seed that were typed.
-
-    Raises:
-        UsageError: a number can't be.
-    """
+    """Return the plan with the repetitions and the seed that were typed."""
     from tautochrone.measure.campaign.agenda import with_options
 
     seed = given.count(SEED.name) if SEED.name in given else None

@@ -210,9 +210,6 @@ def read(contest: Contest) -> Iterator[tuple[str, tuple[Candidate, ...]]]:
     Yields:
         The name of a source and the candidates by it; all sources together, with an empty name, where these
         are the threads of one loop. A candidate without a single sample is left out.
-
-    Raises:
-        DamagedError: the samples can't be read.
     """
     reduced = {
         name: [(run, _parts(run, contest.measure)) for run in runs] for name, runs in contest.members.items()
