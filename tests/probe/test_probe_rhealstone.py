@@ -22,9 +22,10 @@ from real import (
     two_cpus,
 )
 from streams import make_stream
-from tautochrone.answer import page
+from tautochrone.answer import report
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments.rhealstone import RhealstonePresentation
+from tautochrone.answer.render import page as document_page
 from tautochrone.judge.rhealstone import COMPONENTS, INTERRUPT_MEASURE, judge_rhealstone
 from tautochrone.judge.rows import DURATION, rows_of
 from tautochrone.run.folder import StoredRun
@@ -295,5 +296,7 @@ def test_a_command_is_stored_as_its_words_and_shown_as_a_shell_takes_it(tmp_path
     judged = judge_rhealstone(run)
     assert judged.weighted is not None
     assert judged.weighted.weights == (1, 1, 1, 1, 1, 2)
-    text = html.unescape(page.render([run], None, out=tmp_path / "page.html").read_text())
+    text = html.unescape(
+        document_page.write(report.document([run], None), tmp_path / "page.html").read_text()
+    )
     assert shlex.join(("tauto", *typed)) in text

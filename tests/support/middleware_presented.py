@@ -8,7 +8,6 @@ from middleware_servers import needs
 from real import PATIENCE_S, policy_options, sealed
 from tautochrone.answer.document import TypedTable
 from tautochrone.answer.experiments import presentation_of
-from tautochrone.answer.views.grids import view
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe

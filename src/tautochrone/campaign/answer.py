@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from tautochrone.answer import html
 from tautochrone.answer.blocks import Figure, Grid, Mark, Panel, PanelPlace, all_made
 from tautochrone.answer.charts import rows
 from tautochrone.answer.document import (
@@ -25,7 +23,6 @@ from tautochrone.answer.document import (
     words,
 )
 from tautochrone.answer.foot import lacking
-from tautochrone.answer.render import page
 from tautochrone.answer.views import grids
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
@@ -110,7 +107,13 @@ _MARKS: dict[str, Mark] = {"holds": "holds", "does not hold": "missed", "not sho
 
 
 def document(results: CampaignResults) -> Document:
-    """What was found in the grid, or in the cells of each measure, and what the plan requires of them."""
+    """Return what was found in the grid, or in the cells of each measure, and what the plan requires of them.
+
+    Raises:
+        UsageError: the campaign has no run, and no cell to speak of.
+    """
+    if not results.cells:
+        raise UsageError("There is nothing to report on", "Run the plan first.")
     manifests = results.manifests
     return Document(
         headline=results.campaign.title,
@@ -135,24 +138,6 @@ def document(results: CampaignResults) -> Document:
             again="Measure the plan again",
         ),
     )
-
-
-def render(results: CampaignResults, *, out: Path) -> Path:
-    """Write the page of a campaign; each run has a page of its own elsewhere.
-
-    Args:
-        out: the HTML file; its folder must exist.
-
-    Returns:
-        ``out``.
-
-    Raises:
-        UsageError: the campaign has no run, and no cell to speak of.
-        StoreError: the file can't be written.
-    """
-    if not results.cells:
-        raise UsageError("There is nothing to report on", "Run the plan first.")
-    return html.write(page.text(document(results)), out)
 
 
 def grid_parts(results: GridResults) -> Iterator[DocumentPart]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Mark
@@ -46,14 +45,14 @@ def document(results: CheckResults) -> doc.Document:
     )
 
 
-def write_page(results: CheckResults, findings: Sequence[Finding], *, out: Path) -> Path:
-    """Write the report of the runs with the answer above it."""
-    from tautochrone.answer import page
+def report_of(results: CheckResults, findings: Sequence[Finding]) -> doc.Document:
+    """Return the report of the runs with the answer above it."""
+    from tautochrone.answer import report
     from tautochrone.judge.loops import judge_runs
 
     told = {one.code for one in results.advice[:MOST]}  # above the report; not once more in it
     others = [one for one in findings if one.code not in told]
-    return page.render(results.runs, Later(judge_runs, results.runs), others, top=document(results), out=out)
+    return report.document(results.runs, Later(judge_runs, results.runs), others, top=document(results))
 
 
 def answers(results: CheckResults) -> doc.TypedTable:

@@ -341,12 +341,13 @@ def _course(run: StoredRun | None) -> tuple[str, ...]:
 def _tell(
     store: Store, results: CheckResults, findings: Sequence[Finding], *, as_json: bool, out: Path | None
 ) -> Path:
-    """Return the answer in the terminal, or as JSON, and as a page."""
+    """Give the answer in the terminal, or as JSON, and as a page."""
     from tautochrone.answer.console import make_console
+    from tautochrone.answer.render import page
     from tautochrone.check import answer
 
     if not as_json:
         make_console().print()
     tell_document(answer.document(results), lambda: answer.as_table(results), as_json=as_json)
     instant = results.runs[0].manifest.id.partition("-")[0]
-    return answer.write_page(results, findings, out=out or store.path / f"report-{instant}.html")
+    return page.write(answer.report_of(results, findings), out or store.path / f"report-{instant}.html")

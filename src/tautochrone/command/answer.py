@@ -48,8 +48,9 @@ def answer(
     """Measure this machine for about a minute: latency idle and under load, mechanisms, a verdict."""
     _check_before_measuring(seconds, out)
 
-    from tautochrone.answer import conclusion, page
+    from tautochrone.answer import conclusion, report
     from tautochrone.answer.console import make_console
+    from tautochrone.answer.render import page
     from tautochrone.answer.render.terminal import show
     from tautochrone.command.batch import run_batch
     from tautochrone.judge.mechanisms import EXPERIMENTS
@@ -80,7 +81,7 @@ def answer(
     show(console, conclusion.conclusion(runs, verdict, findings, costs, steps))
     # Last, so that a page that can't be made costs nothing else.
     path = out if out is not None else place.path / f"report-{runs[0].manifest.id.partition('-')[0]}.html"
-    page.render(runs, verdict, findings, costs, steps=steps, out=path)
+    page.write(report.document(runs, verdict, findings, costs, steps=steps), path)
     tell_report(path, open_it=open_it and not batch.stopped)
     if batch.not_put_back is not None:
         raise batch.not_put_back

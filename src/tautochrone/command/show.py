@@ -7,6 +7,7 @@ import typer
 
 from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
 
+
 def show(
     run: RunArgument = "latest",
     intervals: Annotated[

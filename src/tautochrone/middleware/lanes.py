@@ -10,7 +10,7 @@ from tautochrone.answer.charts.signs import LaneSign, Sign
 from tautochrone.answer.document import TypedCell, micros
 from tautochrone.answer.labels import typed_title
 from tautochrone.answer.numbers import interval, quantile_name
-from tautochrone.answer.typeset import number, plain
+from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import listed
 from tautochrone.judge.middleware_setting import (

@@ -6,9 +6,8 @@ What was found stands first, and is all that a terminal shows; the evidence is f
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from tautochrone.answer import composition, evidence, html, numbers, warnings
+from tautochrone.answer import composition, evidence, numbers, warnings
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import all_made
 from tautochrone.answer.conclusion import Judged, NextStep, ended, of_mechanisms, of_verdict, what_next
@@ -18,7 +17,6 @@ from tautochrone.answer.experiments import title_of
 from tautochrone.answer.foot import audited, facts, warned, when
 from tautochrone.answer.foot import lacking as lacking_table
 from tautochrone.answer.labels import label_runs
-from tautochrone.answer.render import page as renderer
 from tautochrone.answer.series import runs_of
 from tautochrone.answer.tail.document import Section
 from tautochrone.answer.typeset import duration
@@ -41,7 +39,7 @@ _LEVELS = (
 Findings = Sequence[Finding] | Mapping[str, Sequence[Finding]]
 
 
-def render(
+def document(
     runs: Sequence[StoredRun],
     verdict: Judged,
     findings: Findings | Later[Findings] = (),
@@ -50,9 +48,8 @@ def render(
     steps: Sequence[NextStep] | Later[Sequence[NextStep]] = (),
     *,
     top: doc.Document | None = None,
-    out: Path,
-) -> Path:
-    """Write one report about ``runs`` to ``out``. Of what comes `Later`, what can't be made costs its part.
+) -> doc.Document:
+    """Return the report about ``runs``. Of what comes `Later`, what can't be made costs its part.
 
     Args:
         runs: sealed or recovered runs, in the order in which they shall stand.
@@ -62,14 +59,9 @@ def render(
         lacking: what was to be measured and was not, each with the reason.
         steps: what to ask next.
         top: what stands above the verdict: the answer to a question that was asked.
-        out: the HTML file; its folder must exist.
-
-    Returns:
-        ``out``.
 
     Raises:
         UsageError: no run was given.
-        StoreError: the file can't be written.
     """
     if not runs:
         raise UsageError("There is no run to report on", "Name a run; `tauto list` shows them.")
@@ -84,10 +76,10 @@ def render(
             )
 
     seen = evidence.gather(runs, tell_tails)
-    return html.write(page(seen, verdict, findings, mechanisms, lacking, steps, top=top, rare=rare), out)
+    return of_evidence(seen, verdict, findings, mechanisms, lacking, steps, top=top, rare=rare)
 
 
-def page(
+def of_evidence(
     seen: Evidence,
     verdict: Judged,
     findings: Findings | Later[Findings] = (),
@@ -97,8 +89,8 @@ def page(
     *,
     top: doc.Document | None = None,
     rare: Section | None = None,
-) -> str:
-    """Return the HTML text of a report; ``rare``: the section on rare late cycles."""
+) -> doc.Document:
+    """Return the report about evidence; ``rare``: the section on rare late cycles."""
     manifests, labels = seen.manifests, seen.labels
     audits = Later(_by_machine, findings)
     latencies = [one for group in seen.measured[:1] for one in group.series if group.loop]
@@ -132,8 +124,8 @@ def page(
         doc.part("How to repeat it", lambda: _again(manifests), id="reproduce"),
     )
     if top is None:
-        return renderer.text(doc.Document(headline, parts, grounds=doc.Grounds(manifests)))
-    return renderer.text(replace(top, parts=(*top.shown_as("page"), *parts)))
+        return doc.Document(headline, parts, grounds=doc.Grounds(manifests))
+    return replace(top, parts=(*top.shown_as("page"), *parts))
 
 
 def _by_machine(findings: Findings | Later[Findings]) -> Mapping[str, Sequence[Finding]]:
