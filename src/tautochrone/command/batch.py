@@ -146,12 +146,7 @@ def _run_all(
 
 
 def _run(
-    cell: Cell,
-    store: Store,
-    target: Target,
-    under: Conditions,
-    watch: Watch,
-    lacking: list[Lacking] | None,
+    cell: Cell, store: Store, target: Target, under: Conditions, watch: Watch, lacking: list[Lacking] | None
 ) -> StoredRun | None:
     from tautochrone.measure.execute import is_refusal, run_cell
 

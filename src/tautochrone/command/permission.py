@@ -31,10 +31,7 @@ class Permission:
     @property
     def lacking(self) -> str:
         """Return what is not permitted; empty: nothing."""
-        missing = (
-            "" if self.priority else "real-time priority",
-            "" if self.memory_lock else "locked memory",
-        )
+        missing = ("" if self.priority else "real-time priority", "" if self.memory_lock else "locked memory")
         return " and ".join(filter(None, missing))
 
     @property

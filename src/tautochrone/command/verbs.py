@@ -38,8 +38,7 @@ _COMMON: dict[str, tuple[Any, object]] = {
     "again": (AgainOption, False),
     "dry_run": (
         Annotated[
-            bool,
-            typer.Option("--dry-run", help="Show the cells and how long they take; measure nothing."),
+            bool, typer.Option("--dry-run", help="Show the cells and how long they take; measure nothing.")
         ],
         False,
     ),
@@ -71,11 +70,7 @@ def several(option: Option, forms: str = "", usual: str = "", metavar: str = "LI
     """
     told = forms or f"Of {', '.join(option.choices)}."
     return replace(
-        option,
-        kind="text",
-        help=f"{option.help} {told}",
-        metavar=metavar,
-        default=usual or option.default,
+        option, kind="text", help=f"{option.help} {told}", metavar=metavar, default=usual or option.default
     )
 
 

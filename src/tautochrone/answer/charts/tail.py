@@ -52,12 +52,7 @@ FIT_KEY = (
 )
 
 
-def levels(
-    curve: TailCurve,
-    *,
-    limits: Mapping[int, str] | None = None,
-    title: str = "latency",
-) -> Chart:
+def levels(curve: TailCurve, *, limits: Mapping[int, str] | None = None, title: str = "latency") -> Chart:
     """Draw the level over the time, or the number of samples, in which it is exceeded once on average.
 
     Limits, by their ns, are drawn where they are not far above all levels.

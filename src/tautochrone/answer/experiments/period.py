@@ -12,13 +12,7 @@ from tautochrone.statistics.summary import periodicity
 
 ERROR = "period_error_ns"
 _COLUMNS = columns(
-    "period",
-    "samples",
-    "mean error (us)",
-    "std dev (us)",
-    "too short by (us)",
-    "too long by (us)",
-    "missed",
+    "period", "samples", "mean error (us)", "std dev (us)", "too short by (us)", "too long by (us)", "missed"
 )
 _MOST_POINTS = 1_000
 _NOTE = (
