@@ -18,30 +18,6 @@ Mark = Literal["", "holds", "tight", "missed", "not-shown"]
 
 
 @dataclass(frozen=True)
-class Grid:
-    """A table as a paper prints it. Cells are finished text, and plain: ``us``, spaces that may break.
-
-    Attributes:
-        title: above it.
-        columns: the heads; the first one is of the rows' names and may be empty.
-        rows: of as many cells as there are heads. A column whose cells are numbers stands to the right.
-        notes: sentences below it: why something is N/A, what a number rests on.
-        words: heads of columns that stand to the left, though what is in them may look like numbers.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
-
-    def without_column(self, at: int) -> Grid:
-        """Return the same table without one of its columns."""
-        rows = tuple((*row[:at], *row[at + 1 :]) for row in self.rows)
-        return replace(self, columns=(*self.columns[:at], *self.columns[at + 1 :]), rows=rows)
-
-
-@dataclass(frozen=True)
 class SheetCell:
     """One cell of a sheet; it may reach over several columns or rows.
 

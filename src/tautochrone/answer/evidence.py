@@ -17,7 +17,6 @@ from tautochrone.answer.document import TypedTable
 from tautochrone.answer.experiments import Presentation, beginning_of, presentation_of
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.series import Bins, CumulativeCurve, Envelope, Marks, MaximaCurve, Series
-from tautochrone.answer.views.grids import view
 from tautochrone.base.faults import attempt
 from tautochrone.base.words import upper_first
 from tautochrone.judge.course import Courses, course_of, start_of
@@ -69,7 +68,7 @@ class Presented:
 
     def tables(self) -> list[TypedTable]:
         """Return its tables."""
-        return [*map(view, self.presentation.tables(self.runs, self.labels))]
+        return self.presentation.tables(self.runs, self.labels)
 
     def figures(self, prefix: str) -> list[Figure]:
         """Draw its figures; their panels' ids begin with ``prefix``."""

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
-from tautochrone.answer.blocks import Figure, Grid, Mark, Panel, PanelPlace, all_made
+from tautochrone.answer.blocks import Figure, Mark, Panel, PanelPlace, all_made
 from tautochrone.answer.charts import rows
 from tautochrone.answer.document import (
     Block,
@@ -23,7 +22,6 @@ from tautochrone.answer.document import (
     words,
 )
 from tautochrone.answer.foot import lacking
-from tautochrone.answer.views import grids
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
@@ -131,8 +129,8 @@ def document(results: CampaignResults) -> Document:
             places=tuple(map(_place, manifests)),
             heads=(("Position", True), ("Block", True), ("Cell", False)),
             one_of_each=True,
-            deployments=Later(lambda: _laid(conditions.deployments(results))),
-            loads=Later(lambda: _laid(conditions.loads(results))),
+            deployments=Later(conditions.deployments, results),
+            loads=Later(conditions.loads, results),
             notices=Later(conditions.deviations, results),
             commands=_commands(results),
             again="Measure the plan again",
@@ -150,7 +148,7 @@ def grid_parts(results: GridResults) -> Iterator[DocumentPart]:
     def drawn() -> Iterator[Block]:
         yield from map(Drawing, all_made("Its figures", lambda: kind.figures(results, "grid")))
 
-    def numbers(*of: Callable[[Any], list[TypedTable]]) -> Iterator[Block]:
+    def numbers(*of: Callable[[GridResults], list[TypedTable]]) -> Iterator[Block]:
         yield from (table for tables_of in of for table in tables_of(results))
 
     sketch = Drawing(Figure("", (), ()), sketch=lambda width: kind.picture(results, width or _NO_TERMINAL))
@@ -231,7 +229,7 @@ def _measure(table: CampaignTable, results: CampaignResults, at: int) -> Iterato
 
     def numbers(*, apart: bool) -> Iterator[Block]:
         yield Subheading(title)
-        yield grids.view(tables.grid(table, results, apart=apart))
+        yield tables.laid_out(table, results, apart=apart)
 
     def drawn() -> list[Figure]:
         found = figure(table, f"plan-{at}")
@@ -245,10 +243,6 @@ def _measure(table: CampaignTable, results: CampaignResults, at: int) -> Iterato
 def _warnings(results: CampaignResults) -> Iterator[Block]:
     if found := conditions.deviations(results):
         yield Notices(tuple(found))
-
-
-def _laid(grid: Grid | None) -> TypedTable | None:
-    return None if grid is None else grids.view(grid)
 
 
 def _place(manifest: Manifest) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """A reproduction as a document, and several together as one; and as JSON has it."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -9,8 +9,22 @@ from typing import Literal
 from tautochrone.answer import document as doc
 from tautochrone.answer import html
 from tautochrone.answer.blocks import Sheet, SheetBand, SheetCell
+from tautochrone.answer.document import (
+    Block,
+    Document,
+    DocumentPart,
+    Drawing,
+    Grounds,
+    Sentence,
+    Statements,
+    Subheading,
+    TypedCell,
+    TypedTable,
+    columns,
+    part,
+    words,
+)
 from tautochrone.answer.render import markdown, page
-from tautochrone.answer.views import grids
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.campaign import conditions
@@ -240,15 +254,15 @@ def _grounds(made: Made) -> doc.Grounds:
         tuple(manifests),
     )
 
-    return doc.Grounds(
+    return Grounds(
         manifests=tuple(manifests),
         places=tuple(map(_place, manifests)),
         heads=(("Position", True), ("Block", True), ("Cell", False)),
         one_of_each=True,
         masthead=None if manifests else Later(str),
         notices=Later(conditions.deviations, results),
-        deployments=first(conditions.deployments),
-        loads=first(conditions.loads),
+        deployments=Later(conditions.deployments, results),
+        loads=Later(conditions.loads, results),
         commands=(
             made.command,
             f"tauto report {made.campaign}",

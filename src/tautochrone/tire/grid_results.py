@@ -409,7 +409,11 @@ def tire_kind(
     concluded: Callable[[TireResults], dict[str, object]],
     picture: Callable[[TireResults, int], list[str]] = lambda *_: [],
 ) -> GridKind[TireResults]:
-    """Return a kind of grid of tires."""
+    """A kind of grid of tires.
+
+    Args:
+        concluded: what is concluded, as JSON has it, after the cells.
+    """
 
     def as_table(results: TireResults) -> dict[str, object]:
         return {

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tautochrone.answer import document as doc
-from tautochrone.answer.blocks import Grid, Mark, Sheet
+from tautochrone.answer.blocks import Mark, Sheet
 from tautochrone.answer.console import show_part
 from tautochrone.answer.typeset import plain
 from tautochrone.answer.warnings import band_of
@@ -79,13 +79,6 @@ def show_table(console: Console, table: doc.TypedTable, indent: int = 0) -> Iter
         elif part.rows:
             yield _laid(part, width)
         yield from (Text(plain(note), style="dim") for note in part.notes)
-
-
-def show_grid(console: Console, grid: Grid | doc.TypedTable) -> Iterator[RenderableType]:
-    """Yield the same of a table of finished texts."""
-    from tautochrone.answer.views import grids
-
-    return show_table(console, grids.view(grid))
 
 
 def in_brief(table: doc.TypedTable) -> doc.TypedTable:
