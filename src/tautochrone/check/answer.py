@@ -10,9 +10,9 @@ from tautochrone.answer.views.conditions import sentence
 from tautochrone.answer.warnings import is_said_here
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration, format_percent
-from tautochrone.check import limiting
 from tautochrone.check.results import MOST, CheckResults
 from tautochrone.check.search import CONFIRM, Search, Trial
+from tautochrone.judge.requirement.limiting import LateStarts, Limiting, LongJobs
 from tautochrone.judge.requirement.line import JudgedLine, Standing
 from tautochrone.machine.audit.finding import Finding
 
@@ -117,7 +117,7 @@ def _trial(search: Search, at: int, trial: Trial) -> tuple[doc.TypedCell, ...]:
 def _limits(results: CheckResults) -> Iterator[doc.Block]:
     """Yield what is said besides the answer."""
     found, search = results.limiting, results.search
-    if limits := limiting.sentences(found):
+    if limits := limits_of(found):
         at = f" at {search.shown(search.above.value)}" if search is not None and search.above else ""
         on = f"{',' if at else ''} on {found.source}" if found.source else ""
         yield from _titled(f"What limits it{at}{on}", limits)
@@ -176,7 +176,7 @@ def as_table(results: CheckResults) -> dict[str, object]:
         "limits": {
             "side": results.limiting.side,
             "source": results.limiting.source,
-            "sentences": list(limiting.sentences(results.limiting)),
+            "sentences": list(limits_of(results.limiting)),
         },
         "course": list(results.course),
         "advice": [asdict(one) for one in results.advice],
@@ -205,3 +205,50 @@ def as_table(results: CheckResults) -> dict[str, object]:
             ],
         },
     }
+
+
+# What is said of what limits a loop.
+
+
+def limits_of(found: Limiting) -> tuple[str, ...]:
+    """Return the numbers, the most telling first; or why there are none."""
+    if found.numbers is None:
+        return (found.notice,) if found.notice else ()
+    if isinstance(found.numbers, LateStarts):
+        return (_late_starts(found.numbers),)
+    return tuple(_long_jobs(found.numbers, found.side))
+
+
+def _late_starts(one: LateStarts) -> str:
+    return (
+        f"The start is typically {format_duration(one.typical)} after the release, in 99.9 % of "
+        f"{one.samples:,} within {format_duration(one.rare)}, at the latest {format_duration(one.largest)}."
+    )
+
+
+def _long_jobs(one: LongJobs, side: str) -> Iterator[str]:
+    asked = f" for {format_duration(one.asked)} of work" if one.asked else ""
+    yield (
+        f"{_which_jobs(one)}, {format_duration(one.start)} passed before the start and "
+        f"{format_duration(one.work)} from there to the end{asked}; typical are "
+        f"{format_duration(one.usual_start)} and {format_duration(one.usual_work)}. So it is the {side} that "
+        "makes them long."
+    )
+    if one.too_long and one.asked:
+        longer = 100 * (one.usual_work / one.asked - 1)
+        yield (
+            f"The work itself takes {longer:.0f} % longer than asked for, typically: the CPU was slower than "
+            "when it was calibrated, or is shared."
+        )
+    if one.beside is not None:
+        where, least = one.beside
+        yield (
+            f"Typically the work takes {100 * (one.usual_work / least - 1):.0f} % longer than with {where}: "
+            "caches, memory or a hyperthread are shared with the load."
+        )
+
+
+def _which_jobs(one: LongJobs) -> str:
+    if one.late:
+        return "In the job that was late" if one.jobs == 1 else f"In the {one.jobs:,} jobs that were late"
+    return "In the longest job" if one.jobs == 1 else f"In the {one.jobs:,} longest jobs"

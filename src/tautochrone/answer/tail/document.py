@@ -170,8 +170,8 @@ def _limit_row(one: SourceTail, at: AtLimit, *, fitted: bool) -> tuple[doc.Typed
 
 
 def _once(share: float, said: str) -> doc.TypedCell:
-    """Say in how many samples this share is one; none where the share is 0."""
-    return doc.number(1 / share, said) if share > 0 else doc.words(said)
+    """Say how rare this share is: once in so many samples."""
+    return doc.TypedCell(1 / share if share > 0 else None, "number", said, left=True)
 
 
 def _bound(share: float | None) -> doc.TypedCell:
