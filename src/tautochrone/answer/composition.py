@@ -11,7 +11,7 @@ from tautochrone.answer.evidence import MeasuredEvidence
 from tautochrone.answer.numbers import loss_caption
 from tautochrone.answer.phrasing.course import sentences
 from tautochrone.answer.series import Series, is_signed, merge, runs_of, sources_of
-from tautochrone.answer.typeset import duration, micro, number
+from tautochrone.answer.typeset import duration, number
 
 TOGETHER = "all sources together"
 _MOST_SOURCES = 4  # more than these are put together, or their lines could not be told apart
@@ -157,7 +157,7 @@ def over_time(measured: MeasuredEvidence) -> list[str]:
     """Return what stands out in the course of each run, in sentences; which run, where there are several."""
     several = len(measured.courses) > 1
     return [
-        micro(f"{label}: {sentence}" if several else sentence)
+        f"{label}: {sentence}" if several else sentence
         for label, found in measured.courses
         if not found.histogram
         for sentence in sentences(found)

@@ -7,7 +7,7 @@ from tautochrone.answer import document as doc
 from tautochrone.answer.series import Series, merge, runs_of
 from tautochrone.answer.typeset import duration, number
 from tautochrone.base.units import format_percent, format_us
-from tautochrone.base.words import plural, upper_first
+from tautochrone.base.words import plural, upper_first, verb
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.quantiles import CONFIDENCE, Quantile, exceedance_bound
 from tautochrone.statistics.summary import Summary
@@ -53,11 +53,11 @@ def loss_of(one: Series) -> str:
     if one.missed:
         released = f" of {number(one.released)}" if one.released is not None else ""
         noun = "release" if one.missed == 1 and not released else "releases"
-        verb, have = ("was", "has") if one.missed == 1 else ("were", "have")
-        parts.append(f"{number(one.missed)}{released} {noun} {verb} missed and {have} no sample here")
+        was, has = verb(one.missed, "was"), verb(one.missed, "has")
+        parts.append(f"{number(one.missed)}{released} {noun} {was} missed and {has} no sample here")
     if one.dropped:
-        verb, are = ("was", "is") if one.dropped == 1 else ("were", "are")
-        parts.append(f"{plural(one.dropped, 'sample')} {verb} dropped and {are} not here")
+        was, is_ = verb(one.dropped, "was"), verb(one.dropped, "is")
+        parts.append(f"{plural(one.dropped, 'sample')} {was} dropped and {is_} not here")
     return "; ".join(parts)
 
 

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from tautochrone.answer.document import Block, Document, Sentence, TypedCell, TypedTable, columns, part, words
 from tautochrone.answer.render import markdown
+from tautochrone.base.words import verb
 from tautochrone.run.output import output
 
 # What was judged, one case for each requirement and cell, in the words of programs that run tests.
@@ -67,11 +68,11 @@ class Outcome:
         """Return ``1 does not hold, 2 not shown, 3 hold.``"""
         failed, wrong, unknown, skipped, passed = (self.count(standing) for standing in STANDINGS)
         said = [
-            f"{failed} {'does' if failed == 1 else 'do'} not hold" if failed else "",
+            f"{failed} {verb(failed, 'does')} not hold" if failed else "",
             f"{wrong} went wrong" if wrong else "",
             f"{unknown} not shown" if unknown else "",
             f"{skipped} skipped" if skipped else "",
-            f"{passed} {'holds' if passed == 1 else 'hold'}" if passed else "",
+            f"{passed} {verb(passed, 'holds')}" if passed else "",
         ]
         return (", ".join(filter(None, said)) or "Nothing was judged") + "."
 

@@ -24,7 +24,7 @@ from tautochrone.answer.document import (
 from tautochrone.answer.foot import lacking
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
-from tautochrone.base.words import plural
+from tautochrone.base.words import plural, upper_first
 from tautochrone.campaign import conditions, requirements, tables
 from tautochrone.campaign.extremes import extremes, how_sure
 from tautochrone.campaign.kinds import GridResults, kind_of
@@ -75,7 +75,7 @@ def figure(table: CampaignTable, prefix: str) -> Figure | None:
         Panel(
             PanelPlace(prefix, index),
             source,
-            rows.cells(lines, span_ns=span_ns, title=table.meaning[:1].upper() + table.meaning[1:]),
+            rows.cells(lines, span_ns=span_ns, title=upper_first(table.meaning)),
         )
         for index, (source, lines) in enumerate(of_source.items())
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, number, words
 from tautochrone.answer.numbers import TOO_FEW, quantile_name
-from tautochrone.base.words import plural
+from tautochrone.base.words import plural, verb
 from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable, Repetition
 from tautochrone.statistics.quantiles import Quantile, samples_needed
 from tautochrone.statistics.summary import spread
@@ -150,11 +150,9 @@ def _notes(table: CampaignTable, results: CampaignResults) -> list[str]:
     lost = [(row, found) for row in table.rows if (found := missed(row)) and found[0]]
     if lost:
         many = sum(found[0] for _, found in lost)
-        verb, have = ("was", "has") if many == 1 else ("were", "have")
-        notes.append(
-            f"{plural(many, 'release')} in {plural(len(lost), 'row')} {verb} missed and {have} no sample: "
-            "the quantiles there flatter."
-        )
+        where = f"{plural(many, 'release')} in {plural(len(lost), 'row')}"
+        became = f"{verb(many, 'was')} missed and {verb(many, 'has')} no sample"
+        notes.append(f"{where} {became}: the quantiles there flatter.")
     short = [row for row in table.rows if len(row.repetitions) < results.wanted]
     if short:
         notes.append(f"{plural(len(short), 'row')} with fewer than {results.wanted} repetitions.")

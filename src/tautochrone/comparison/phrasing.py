@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.base.units import format_duration, format_percent
-from tautochrone.base.words import capital, listed, lower_first, upper_first
+from tautochrone.base.words import capital, listed, lower_first, upper_first, verb
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, SidePair
 from tautochrone.judge.comparison.gate import MISSES, Judged, WhyNot
 from tautochrone.judge.comparison.metric import (
@@ -157,7 +157,7 @@ def standing(found: Standing) -> str:
     causes, facts = found.causes, tuple(dict.fromkeys(map(_fact, found.facts)))
     if found.kind == "of loops":
         named = ", ".join(dict.fromkeys(map(_fact, found.facts[:4])))
-        also = f", and {listed(causes)} {'differs' if len(causes) == 1 else 'differ'} too" if causes else ""
+        also = f", and {listed(causes)} {verb(len(causes), 'differs')} too" if causes else ""
         return (
             f"The measured threads differ ({named}){also}: this compares two loops, and says nothing of the "
             "systems below them alone."

@@ -9,6 +9,7 @@ from tautochrone.answer.charts import scales
 from tautochrone.answer.charts.grammar import Chart, Layer, Row, Rows, fixed
 from tautochrone.answer.series import Integers
 from tautochrone.answer.typeset import duration
+from tautochrone.base.words import upper_first
 from tautochrone.statistics.counts import counts_of
 from tautochrone.statistics.shape import ecdf_of
 
@@ -90,7 +91,7 @@ def _describe_responses(
         for one in measured
     ]
     parts += [f"{limit.label} {duration(limit.at_ns)}" for limit in limits]
-    return f"{title[:1].upper()}{title[1:]}: {'; '.join(parts)}."
+    return f"{upper_first(title)}: {'; '.join(parts)}."
 
 
 def _steps(one: Responses, length: float) -> list[Row]:

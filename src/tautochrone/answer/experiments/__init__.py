@@ -10,6 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
+from tautochrone.base.words import upper_first
 from tautochrone.experiments import EXPERIMENTS
 
 if TYPE_CHECKING:
@@ -38,12 +39,12 @@ class Presentation(Protocol):
 def title_of(experiment: str) -> str:
     """Return what an experiment is called above what presents it."""
     heading = EXPERIMENTS[experiment].heading if experiment in EXPERIMENTS else ""
-    return heading or experiment.capitalize()
+    return heading or upper_first(experiment)
 
 
 def beginning_of(experiment: str) -> str:
     """Return the experiment's name as a title begins with it: ``Middleware latency``."""
-    return (experiment.replace("-", " ", 1) if experiment in EXPERIMENTS else experiment).capitalize()
+    return upper_first(experiment.replace("-", " ", 1) if experiment in EXPERIMENTS else experiment)
 
 
 def presents_sources(experiment: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from tautochrone.answer.phrasing import tail_checks
 from tautochrone.base.units import format_duration, format_percent, format_span
-from tautochrone.base.words import capital, lower_first
+from tautochrone.base.words import capital, lower_first, plural, verb
 from tautochrone.experiments.requirement import Requirement
 from tautochrone.judge.requirement.judge import Judgement, Note
 from tautochrone.judge.requirement.line import JudgedLine, Longer, Reason, ToSettle
@@ -223,7 +223,7 @@ class _Numbers:
         late = self.line.later - over
         if not over:
             return f"{late or 'none':{',' if late else ''}} of {of} {self._passed(max(late, 1))}"
-        was = "was" if over == 1 else "were"
+        was = verb(over, "was")
         if not late:
             none = f"no other {self._passed(1)}"
             return f"{over:,} of {of} {was} passed over, which is later than any limit; {none}"
@@ -246,10 +246,8 @@ class _Numbers:
         if not known:
             return f"{capital(self.counted())}, but the run was cut off, and what it missed is not known."
         many = self.line.passed.unknown
-        samples, were = ("sample", "was") if many == 1 else ("samples", "were")
-        shares_bin = self.line.passed.binned
-        what = "lie in the bin of the limit" if shares_bin else f"{were} lost"
-        return f"{capital(self.counted())}, but {many:,} {samples} {what}."
+        what = "lie in the bin of the limit" if self.line.passed.binned else f"{verb(many, 'was')} lost"
+        return f"{capital(self.counted())}, but {plural(many, 'sample')} {what}."
 
     def judged(self, bound: str, allowed: float) -> str:
         """Say that it holds or does not, by what was counted."""
@@ -309,7 +307,7 @@ class _Numbers:
         return f", {before}{shown} per {unit or format_span(often.per_ns / 1e9)}"
 
     def _passed(self, many: int) -> str:
-        was = "was" if many == 1 else "were"
+        was = verb(many, "was")
         limit_ns = self.requirement.limit_ns
         if limit_ns is None:
             limit_ns = self.line.passed.deadline_ns

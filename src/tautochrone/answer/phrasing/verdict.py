@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from tautochrone.base.units import format_duration, format_rate
-from tautochrone.base.words import capital, listed, upper_first
+from tautochrone.base.words import capital, listed, upper_first, verb
 from tautochrone.judge.verdict import (
     FEWEST_CYCLES,
     IDLE,
@@ -172,7 +172,7 @@ def _failure(loop: MeasuredLoop) -> str:
         counts.append("how many releases were missed is not known, the run was cut off")
     else:
         released = loop.completed + loop.missed
-        counts.append(f"{loop.missed:,} of {released:,} releases {_was(loop.missed)} missed{rests}")
+        counts.append(f"{loop.missed:,} of {released:,} releases {verb(loop.missed, 'was')} missed{rests}")
     if loop.overruns:
         counts.append(f"{loop.overruns:,} {_words_of(loop).overran}")
     return f"{capital(_beside(loop.load))}: {', '.join(counts)}; {worst}.{_bound(loop)}"
@@ -201,10 +201,6 @@ def _weakness(loop: MeasuredLoop) -> str:
 
 def _beside(load: str) -> str:
     return "on the idle machine" if load == IDLE else f"beside the load {load}"
-
-
-def _was(count: int) -> str:
-    return "was" if count == 1 else "were"
 
 
 def headline(verdict: Verdict) -> str:
@@ -264,7 +260,7 @@ def _misses(missed: Sequence[LoopVerdict]) -> str:
     """Return how many, where one loop with its work missed some."""
     if len(missed) != 1:
         return ""
-    return f"; {missed[0].missed:,} of {missed[0].due:,} deadlines {_was(missed[0].missed)} missed"
+    return f"; {missed[0].missed:,} of {missed[0].due:,} deadlines {verb(missed[0].missed, 'was')} missed"
 
 
 def _kept_when_idle(missed: Sequence[LoopVerdict]) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tautochrone.answer import document as doc
 from tautochrone.answer.typeset import duration, number
-from tautochrone.base.words import plural, upper_first
+from tautochrone.base.words import plural, upper_first, verb
 from tautochrone.run.facts import FactTable
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.records import Clock, Process, Thread
@@ -110,7 +110,7 @@ def settings_blocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Ite
 def _as_asked(found: Sequence[SettingRow]) -> str:
     wrong, unknown = sum(one.differs for one in found), sum(one.unknown for one in found)
     if wrong:
-        differ = f"{plural(wrong, 'setting')} differ{'s' if wrong == 1 else ''}"
+        differ = f"{plural(wrong, 'setting')} {verb(wrong, 'differs')}"
         return f"{differ} from what was asked for, marked below."
     if unknown:
         return f"What could be read back is what was asked for; {plural(unknown, 'setting')} can't be told."
