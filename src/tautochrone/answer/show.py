@@ -206,11 +206,16 @@ def _books(seen: Evidence) -> Iterator[doc.Block]:
         yield doc.Statements(tuple(doc.Sentence(problem, mark="missed") for problem in problems))
     elif manifest.books:
         totals = {
-            name: sum(getattr(book, name) or 0 for book in manifest.books)
-            for name in ("recorded", "dropped", "overruns", "warmup")
-            if any(getattr(book, name) is not None for book in manifest.books)
+            name: sum(count or 0 for count in counts)
+            for name, counts in (
+                ("recorded", [book.recorded for book in manifest.books]),
+                ("dropped", [book.dropped for book in manifest.books]),
+                ("overruns", [book.overruns for book in manifest.books]),
+                ("warm-up", [book.warmup for book in manifest.books]),
+            )
+            if any(count is not None for count in counts)
         }
-        said = ", ".join(f"{name.replace('warmup', 'warm-up')} {count:,}" for name, count in totals.items())
+        said = ", ".join(f"{name} {count:,}" for name, count in totals.items())
         yield doc.Sentence(f"The books balance: {said}.")
     yield from map(doc.Sentence, _worst(seen))
 

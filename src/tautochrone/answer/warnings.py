@@ -133,10 +133,8 @@ def endings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[str]:
     for manifest, label in zip(manifests, labels, strict=True):
         name = f"The run “{label}” ({manifest.id})"
         if manifest.state == "recovered":
-            missing = f" Missing: {manifest.damage}." if manifest.damage else ""
-            sentences.append(
-                f"{name} was cut off and recovered from its whole frames.{missing.replace('..', '.')}"
-            )
+            missing = f" Missing: {manifest.damage.rstrip('.')}." if manifest.damage else ""
+            sentences.append(f"{name} was cut off and recovered from its whole frames.{missing}")
         elif manifest.state == "measuring":
             sentences.append(f"{name} is still being measured; this page shows a part of it.")
         elif manifest.damage:

@@ -181,7 +181,7 @@ def once_between(share: ActivationShare, rate_hz: float | None) -> str:
 def chance_between(share: ActivationShare) -> str:
     """Return the interval of a probability."""
     low, high = probability(share.low), probability(share.high)
-    return high if low == high or (share.low <= 0 and high.startswith("<")) else f"{low} to {high}"
+    return high if low == high or (share.low <= 0 and share.high < _LEAST) else f"{low} to {high}"
 
 
 def one_in(share: float) -> str:
