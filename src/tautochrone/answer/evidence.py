@@ -1,6 +1,6 @@
 """From runs to what charts and tables show: beside presentations, the only place that reads samples.
 
-A run is read in one pass for each of its measures (`judgement.reduced`), so that 100 million samples need no
+A run is read in one pass for each of its measures (`judge.reduced`), so that 100 million samples need no
 more memory than a few.
 """
 
