@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from preload import environment_with
+from read_tables import read
 from real import (
     PATIENCE_S,
     a_cpu,
@@ -189,7 +190,7 @@ def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
     judged = judge_rhealstone(run)
     assert judged.components[-1].absent == "ended"
     assert judged.objective.per_second is None
-    RhealstonePresentation().grids([run], [""])
+    read(RhealstonePresentation().tables([run], [""]))
     RhealstonePresentation().figures([run], [""], "x")
 
 
@@ -207,7 +208,7 @@ def test_the_verb_prints_both_tables_and_no_figure_of_six_without_interrupts(tmp
     assert ended.returncode == 0, ended.stderr
     run = only_run(tmp_path)
     judged = judge_rhealstone(run)
-    (garre, components, value) = RhealstonePresentation().grids([run], [""])
+    (garre, components, value) = read(RhealstonePresentation().tables([run], [""]))
     for grid in (garre, components, value):
         assert grid.title in ended.stdout
     held = {one.name: one.summary for one in judged.components}

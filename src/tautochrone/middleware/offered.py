@@ -68,7 +68,7 @@ class Topic:
 
     @property
     def kind(self) -> GridKind[MiddlewareResults]:
-        """The kind of grid."""
+        """Return the kind of grid."""
 
         def gather(found: GridRuns) -> MiddlewareResults:
             own = [run for run in found.runs if run.manifest.experiment == self.experiment]

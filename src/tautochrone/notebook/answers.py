@@ -9,16 +9,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tautochrone.answer import evidence, figure
-from tautochrone.answer.document import TypedTable, columns, count, table_of_words
+from tautochrone.answer.document import (
+    Block,
+    Document,
+    Sentence,
+    TypedTable,
+    columns,
+    count,
+    part,
+    table_of_words,
+)
 from tautochrone.answer.document import words as in_words
 from tautochrone.answer.numbers import TOO_FEW, columns_of, interval, quantile_name
-from tautochrone.answer.phrasing import tail as words
+from tautochrone.answer.phrasing import tail as tail_words
 from tautochrone.answer.phrasing.course import sentences
 from tautochrone.answer.render import notebook
 from tautochrone.answer.render.terminal import as_text
 from tautochrone.answer.tail import document as tail_tables
 from tautochrone.answer.tail import figures as tails
 from tautochrone.answer.tail import sample_plan
+from tautochrone.answer.typeset import plain
+from tautochrone.base import units
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import upper_first
 from tautochrone.comparison import phrasing, tables

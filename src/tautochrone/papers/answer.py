@@ -9,21 +9,6 @@ from typing import Literal
 from tautochrone.answer import document as doc
 from tautochrone.answer import html
 from tautochrone.answer.blocks import Sheet, SheetBand, SheetCell
-from tautochrone.answer.document import (
-    Block,
-    Document,
-    DocumentPart,
-    Drawing,
-    Grounds,
-    Sentence,
-    Statements,
-    Subheading,
-    TypedCell,
-    TypedTable,
-    columns,
-    part,
-    words,
-)
 from tautochrone.answer.render import markdown, page
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
@@ -254,7 +239,7 @@ def _grounds(made: Made) -> doc.Grounds:
         tuple(manifests),
     )
 
-    return Grounds(
+    return doc.Grounds(
         manifests=tuple(manifests),
         places=tuple(map(_place, manifests)),
         heads=(("Position", True), ("Block", True), ("Cell", False)),

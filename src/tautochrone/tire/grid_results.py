@@ -409,11 +409,7 @@ def tire_kind(
     concluded: Callable[[TireResults], dict[str, object]],
     picture: Callable[[TireResults, int], list[str]] = lambda *_: [],
 ) -> GridKind[TireResults]:
-    """A kind of grid of tires.
-
-    Args:
-        concluded: what is concluded, as JSON has it, after the cells.
-    """
+    """Return a kind of grid of tires."""
 
     def as_table(results: TireResults) -> dict[str, object]:
         return {

@@ -191,9 +191,9 @@ def _row(kernel: Kernel) -> tuple[TypedCell, ...]:
 def _preemption_words(preemption: KernelPreemption) -> str | None:
     if preemption.model == "rt":
         return "PREEMPT_RT"
-    return (
-        f"{preemption.model}, or preempt=" if preemption.model and preemption.choosable else preemption.model
-    )
+    if preemption.model is None:
+        return None
+    return f"{preemption.model}, or preempt=" if preemption.choosable else preemption.model
 
 
 def _as_json(name: str, kernel: Kernel | None) -> dict[str, object]:
