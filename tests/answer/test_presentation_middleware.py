@@ -9,7 +9,8 @@ from test_report_terminal import on_terminal, tauto
 
 import middleware_runs as made
 from middleware_presented import notes, over_clients, recorded, said, shown
-from tautochrone.answer import evidence, figure, page
+from tautochrone.answer import evidence, figure, report
+from tautochrone.answer.render import page as document_page
 from tautochrone.base.errors import UsageError
 from tautochrone.comparison import tables
 from tautochrone.judge.comparison.compare import compare
@@ -134,7 +135,7 @@ def test_runs_without_a_rate_draw_nothing_and_fail_nowhere(store: Store) -> None
     runs = [made.throughput(store, histogram=True), made.throughput(store, rows_kept=0)]
     seen = evidence.gather(runs[:1])
     assert not [one for one in figure.kinds(seen) if one.startswith("throughput-two")]
-    assert "No sample was recorded" in page.page(evidence.gather(runs[1:]), None)
+    assert "No sample was recorded" in document_page.text(report.of_evidence(evidence.gather(runs[1:]), None))
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +148,7 @@ def many_sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
         made.latency(store, clients=50, calls=50),
         made.footprint(store),
     ]
-    return page.render(runs, None, out=folder / "report.html")
+    return document_page.write(report.document(runs, None), folder / "report.html")
 
 
 @pytest.mark.slow

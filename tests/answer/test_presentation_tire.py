@@ -7,9 +7,10 @@ import pytest
 from playwright.sync_api import Browser, Locator
 
 import tire_runs
-from tautochrone.answer import evidence, figure, page
+from tautochrone.answer import evidence, figure, report
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.document import TypedTable
+from tautochrone.answer.render import page as document_page
 from tautochrone.answer.render.terminal import split, widths
 from tautochrone.judge.loops import judge_runs
 from tautochrone.run.folder import StoredRun
@@ -30,7 +31,7 @@ def troubled(store: Store) -> StoredRun:
 
 def shown(*runs: StoredRun) -> dict[str, TypedTable]:
     labels = [str(at) for at in range(len(runs))] if len(runs) > 1 else [""]
-    return {table.title: table for table in TirePresentation().grids(runs, labels)}
+    return {grid.title: grid for grid in TirePresentation().tables(runs, labels)}
 
 
 def row(table: TypedTable, name: str) -> dict[str, str]:
@@ -141,7 +142,7 @@ def test_a_figure_of_the_blocks_is_drawn_for_paper(troubled: StoredRun) -> None:
 def test_the_blocks_can_be_zoomed_moved_and_shown_whole_again(
     browser: Browser, troubled: StoredRun, tmp_path: Path
 ) -> None:
-    path = page.render([troubled], judge_runs([troubled]), out=tmp_path / "tire.html")
+    path = document_page.write(report.document([troubled], judge_runs([troubled])), tmp_path / "tire.html")
     opened = browser.new_page(viewport={"width": 1366, "height": 900})
     errors: list[str] = []
     opened.on("console", lambda said: errors.append(said.text) if said.type in ("error", "warning") else None)

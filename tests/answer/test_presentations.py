@@ -12,12 +12,11 @@ from rich.console import Console
 
 import streams
 from report_runs import latencies, store_run
-from tautochrone.answer import composition, evidence, figure, page, show
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer import composition, evidence, figure, report, show
 from tautochrone.answer.charts.histogram import display_bins, display_edges
 from tautochrone.answer.charts.signs import unit_path
 from tautochrone.answer.charts.theme import PAGE
-from tautochrone.answer.document import Document
+from tautochrone.answer.document import Document, TypedCell, TypedTable, columns, count, micros, time, words
 from tautochrone.answer.document import part as document_part
 from tautochrone.answer.evidence import MeasuredEvidence
 from tautochrone.answer.experiments import presentation_of
@@ -26,7 +25,6 @@ from tautochrone.answer.render import page as document_page
 from tautochrone.answer.render import terminal
 from tautochrone.answer.render.terminal import split
 from tautochrone.answer.show import sketch
-from tautochrone.answer.views import grids
 from tautochrone.base.errors import DamagedError, UsageError
 from tautochrone.judge.loops import judge_runs
 from tautochrone.judge.mechanisms import mechanisms
@@ -104,7 +102,7 @@ def test_every_experiment_has_what_presents_it(experiment: str) -> None:
     presentation = presentation_of(experiment)
 
     assert presentation is not None
-    assert callable(presentation.grids)
+    assert callable(presentation.tables)
     assert callable(presentation.figures)
 
 
@@ -123,9 +121,9 @@ def test_what_is_measured_in_kernel_space_is_shown_as_what_it_mirrors_and_names_
     )
     presentation = presentation_of("kernel")
     assert presentation is not None
-    (table,) = presentation.grids([run], [""])
+    (table,) = presentation.tables([run], [""])
     assert table.title == "In kernel space: error of the period"
-    assert [row[0] for row in table.rows] == ["10 ms, cpu0", "30 ms, cpu0"]
+    assert [row[0].shown for row in table.rows] == ["10 ms, cpu0", "30 ms, cpu0"]
     assert "tauto probe period --periods 10ms,30ms --on lab:debian:rt" in table.notes[-1]
 
 
@@ -161,13 +159,13 @@ def cut_off(folder: Path, periods_ns: Sequence[int], counts: Sequence[int]) -> t
     }
     frames = list(streams.frames([[]] * len(counts), None, footer=False, header_extra=header))
     start_ns = streams.START_NS
-    for source, (period_ns, count) in enumerate(zip(periods_ns, counts, strict=True)):
-        scheduled = start_ns + np.arange(count, dtype=np.int64) * period_ns
-        late = np.where(np.arange(count) == 1, period_ns, 5_000)  # one is a whole period late
-        if count:
+    for source, (period_ns, many) in enumerate(zip(periods_ns, counts, strict=True)):
+        scheduled = start_ns + np.arange(many, dtype=np.int64) * period_ns
+        late = np.where(np.arange(many) == 1, period_ns, 5_000)  # one is a whole period late
+        if many:
             rows = np.stack([scheduled, scheduled + late], axis=1)
             frames.append(streams.frame(streams.ROWS, len(frames), rows.tobytes(), source=source))
-        start_ns += (count + 50) * period_ns
+        start_ns += (many + 50) * period_ns
     writer = Store(folder).create("period", "cut", {"load": "idle"})
     writer.append(b"".join(frames))
     writer.close()
@@ -225,7 +223,7 @@ def test_only_runs_about_a_loop_are_judged(tmp_path: Path) -> None:
 def test_absent_rows_are_na_in_every_table_with_the_reason(tmp_path: Path) -> None:
     run = many_rows(tmp_path, count=3)
 
-    html = page.page(evidence.gather([run]), None)
+    html = document_page.text(report.of_evidence(evidence.gather([run]), None))
     for text in (shown(run, None), shown(run, 80), shown(run, 220)):
         assert "suspend-resume: N/A, POSIX has no such call" in text
     for text in (shown(run, None), shown(run, 220), shown(many_rows(tmp_path), 80)):
@@ -243,7 +241,9 @@ def test_what_a_source_is_stands_where_there_is_room(tmp_path: Path) -> None:
     assert "the way of waking" not in shown(run, 80)
     pipe = next(line for line in shown(run, None).splitlines() if line.startswith("mechanism 2"))
     assert float(pipe.split()[-1].replace(",", "")) > 0
-    assert "the way of waking number 2" in page.page(evidence.gather([run]), None)
+    assert "the way of waking number 2" in document_page.text(
+        report.of_evidence(evidence.gather([run]), None)
+    )
 
 
 @pytest.mark.slow
@@ -262,7 +262,7 @@ def test_many_sources_make_no_wall_of_charts(tmp_path: Path) -> None:
     panels = [panel for one in seen.measured for fig in composition.compose(one, "m") for panel in fig.panels]
 
     assert len(panels) == len(BOTH_WAYS)
-    assert page.page(seen, None).count('class="chart"') == len(BOTH_WAYS)
+    assert document_page.text(report.of_evidence(seen, None)).count('class="chart"') == len(BOTH_WAYS)
 
 
 def test_measures_stand_in_the_order_of_the_header(tmp_path: Path) -> None:
@@ -343,38 +343,45 @@ def test_a_signed_measure_with_only_negative_values_is_drawn(tmp_path: Path) -> 
         assert "NaN" not in figure.encode(figure.draw(seen.measured[1], kind), "svg").decode()
 
 
-WIDE = Grid(
+WIDE = TypedTable(
     "As the paper prints it",
-    ("", *(f"column {at} (us)" for at in range(9))),
-    (("first row", *["1.250 (0.010)"] * 9), ("N/A row", *["N/A"] * 9)),
+    columns("", *(f"column {at} (us)" for at in range(9))),
+    (
+        (words("first row"), *[TypedCell(1_250.0, "ns", "1.250 (0.010)")] * 9),
+        (words("N/A row"), *[micros(None)] * 9),
+    ),
     ("A note.",),
 )
 
 
 @pytest.mark.parametrize("width", [30, 80, 200])
-def test_a_wide_grid_is_split_into_parts_that_fit_and_nothing_is_lost(width: int) -> None:
-    parts = split(grids.view(WIDE), width)
+def test_a_wide_table_is_split_into_parts_that_fit_and_nothing_is_lost(width: int) -> None:
+    parts = split(WIDE, width)
 
-    assert [column.head for part in parts for column in part.columns[1:]] == list(WIDE.columns[1:])
+    assert [column.head for part in parts for column in part.columns[1:]] == [
+        column.head for column in WIDE.columns[1:]
+    ]
     assert all(part.columns[0].head == "" and part.rows[0][0].shown == "first row" for part in parts)
     assert [part.notes for part in parts if part.notes] == [WIDE.notes]
     out = StringIO()
     console = Console(file=out, width=width, force_terminal=True, color_system=None)
-    for piece in terminal.show_grid(console, WIDE):
+    for piece in terminal.show_table(console, WIDE):
         console.print(piece)
     assert max(len(line) for line in out.getvalue().splitlines()) <= width
 
 
 def test_columns_of_numbers_stand_to_the_right() -> None:
-    grid = Grid(
-        "", ("what", "us", "word", "none"), (("1", "-3.2", "yes", "N/A"), ("2", "at least 4", "5 no", "N/A"))
+    rows = (
+        (count(1), micros(-3_200), words("yes"), micros(None)),
+        (count(2), micros(None), words("5 no"), micros(None)),
     )
 
-    assert grids.view(grid).right == [False, True, False, True]
+    table = TypedTable("", columns("what", "us", "word", "none"), rows)
+    assert table.right == [False, True, False, True]
 
 
 def test_a_page_sets_microseconds_in_heads_and_titles_too() -> None:
-    table = grids.view(Grid("Times in us", ("", "mean (us)"), (("bus", "12 us"),)))
+    table = TypedTable("Times in us", columns("", "mean (us)"), ((words("bus"), time(12_000)),))
     html = document_page.text(Document("An answer in us", (document_part("Times", lambda: [table]),)))
 
     assert "An answer in µs</h1>" in html
@@ -396,7 +403,7 @@ def period_run(folder: Path) -> StoredRun:
 def test_what_presents_an_experiment_comes_first_and_the_summaries_are_folded(tmp_path: Path) -> None:
     run = period_run(tmp_path)
 
-    text, html = shown(run, 80), page.page(evidence.gather([run]), None)
+    text, html = shown(run, 80), document_page.text(report.of_evidence(evidence.gather([run]), None))
 
     assert text.index("mean error") < text.index("Error of the period in us")
     folded = html.partition("<details><summary>Every source in numbers</summary>")[2]
@@ -502,4 +509,6 @@ def test_without_mechanisms_there_is_no_table_of_them(tmp_path: Path) -> None:
     loop = store_run(Store(tmp_path), [latencies(1, 4_000, 9_000)])
 
     assert mechanisms([loop], {}) == ()
-    assert "Mechanisms" not in page.page(evidence.gather([loop]), judge_runs([loop]))
+    assert "Mechanisms" not in document_page.text(
+        report.of_evidence(evidence.gather([loop]), judge_runs([loop]))
+    )

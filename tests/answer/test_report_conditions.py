@@ -8,10 +8,11 @@ import pytest
 from rich.console import Console
 
 from report_runs import latencies, store_run
-from tautochrone.answer import conclusion, evidence, page, show
+from tautochrone.answer import conclusion, evidence, report, show
 from tautochrone.answer.foot import audit_runs
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing import verdict as verdicts
+from tautochrone.answer.render import page as document_page
 from tautochrone.answer.render import terminal
 from tautochrone.answer.views import conditions
 from tautochrone.judge.interrupt import judge_interrupt
@@ -139,7 +140,11 @@ def test_the_page_has_both_tables_and_says_whose_they_are(store: Store) -> None:
         a_run(store, load="idle", **BOARD),
     ]
 
-    html = page.page(evidence.gather(runs), judge_runs(runs), audit_runs([one.manifest for one in runs]))
+    html = document_page.text(
+        report.of_evidence(
+            evidence.gather(runs), judge_runs(runs), audit_runs([one.manifest for one in runs])
+        )
+    )
 
     assert "Deployment MI: one CPU kept free" in html
     assert "What the loads did" in html

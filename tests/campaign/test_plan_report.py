@@ -54,20 +54,22 @@ def test_quantiles_are_of_single_repetitions_and_the_maximum_is_the_largest_of_a
     measure(store, "bbbb", 1, values(30_000), values(30_000))
     found = results(store)
     (table,) = found.tables
-    grid = tables.grid(table, found, apart=True)
-    idle, cpu = (dict(zip(grid.columns, row, strict=True)) for row in grid.rows)
-    assert grid.columns[0] == "load"
+    shown = tables.laid_out(table, found, apart=True)
+    heads = [column.head for column in shown.columns]
+    rows = [tuple(cell.shown for cell in row) for row in shown.rows]
+    idle, cpu = (dict(zip(heads, row, strict=True)) for row in rows)
+    assert heads[0] == "load"
     assert idle["load"] == "idle"
     assert idle["n"] == "3\u00d75,001"
     assert idle["median"] == "20.000"  # of 10, 90 and 20; of the pooled samples it would be 20 too, but
     assert idle["99.9 %"] == "22.495"  # pooled it would be 92
-    assert "99.999 %" not in grid.columns  # no row has samples enough, which a note says
+    assert "99.999 %" not in heads  # no row has samples enough, which a note says
     assert idle["max"] == "92.500"
-    assert grid.rows[0][-4:] == ("10.000", "90.000", "12.500", "92.500")
+    assert rows[0][-4:] == ("10.000", "90.000", "12.500", "92.500")
     assert cpu["n"] == "10,002"  # both threads of the one loop
-    assert grid.rows[1][-4:] == ("N/A",) * 4
-    assert any("99.999 % needs 368,887" in note for note in grid.notes)
-    assert any("1 row with fewer than 3 repetitions" in note for note in grid.notes)
+    assert rows[1][-4:] == ("N/A",) * 4
+    assert any("99.999 % needs 368,887" in note for note in shown.notes)
+    assert any("1 row with fewer than 3 repetitions" in note for note in shown.notes)
 
 
 def test_what_is_lacking_is_named_with_what_is_known_of_the_reason(store: Store) -> None:

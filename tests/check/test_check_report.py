@@ -15,7 +15,7 @@ from report_runs import FACTS, store_run
 from tautochrone.answer.phrasing.worth import sentence
 from tautochrone.answer.render import page, terminal
 from tautochrone.check import answer
-from tautochrone.check.limiting import sentences
+from tautochrone.check.answer import limits_of
 from tautochrone.check.question import AskedCheck, CheckQuestion, question_of
 from tautochrone.check.results import CheckResults, advice
 from tautochrone.judge.requirement.judge import judge
@@ -87,37 +87,37 @@ def limits(*runs: StoredRun) -> Limiting:
 def test_a_late_start_is_told_from_work_that_took_long(tmp_path: Path) -> None:
     late = limits(jobs_run(tmp_path, started(500, 700 * US), worked()))
     assert late.side == "start"
-    assert "In the job that was late, 700 us passed before the start" in sentences(late)[0]
+    assert "In the job that was late, 700 us passed before the start" in limits_of(late)[0]
     long = limits(jobs_run(tmp_path, started(), worked(500, 900 * US)))
     assert long.side == "work"
-    assert "900 us from there to the end for 300 us of work" in sentences(long)[0]
+    assert "900 us from there to the end for 300 us of work" in limits_of(long)[0]
 
 
 def test_where_none_was_late_the_longest_are_looked_at(tmp_path: Path) -> None:
     found = limits(jobs_run(tmp_path, started(500, 300 * US), worked()))
     assert found.side == "start"
-    assert sentences(found)[0].startswith("In the 2 longest jobs")
+    assert limits_of(found)[0].startswith("In the 2 longest jobs")
 
 
 def test_work_that_takes_longer_than_asked_or_than_beside_another_load_is_told(tmp_path: Path) -> None:
     slow = jobs_run(tmp_path, started(500, 700 * US), worked(usual_ns=360 * US), load="memory")
     found = limits(slow, jobs_run(tmp_path, started(), worked()))
-    assert "20 % longer than asked for" in sentences(found)[1]
-    assert "20 % longer than with idle" in sentences(found)[2]
+    assert "20 % longer than asked for" in limits_of(found)[1]
+    assert "20 % longer than with idle" in limits_of(found)[2]
 
 
 def test_a_loop_without_work_is_limited_by_its_start(tmp_path: Path) -> None:
     run = store_run(Store(tmp_path), [started(7, 900 * US)])
     found = limiting(judge(QUESTION.requirement, [run]), [run])
     assert found.side == "start"
-    assert "at the latest 900 us" in sentences(found)[0]
+    assert "at the latest 900 us" in limits_of(found)[0]
     assert found.run is run
 
 
 def test_a_histogram_and_nothing_limit_nothing(tmp_path: Path) -> None:
     run = store_run(Store(tmp_path), [started()], histogram=True)
-    assert sentences(limiting(judge(QUESTION.requirement, [run]), [run])) == ()
-    assert sentences(limiting(judge(QUESTION.requirement, []), [])) == ()
+    assert limits_of(limiting(judge(QUESTION.requirement, [run]), [run])) == ()
+    assert limits_of(limiting(judge(QUESTION.requirement, []), [])) == ()
 
 
 def finding(code: str, level: Any = "warning", knobs: tuple[str, ...] = ()) -> Finding:

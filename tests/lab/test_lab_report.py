@@ -9,7 +9,8 @@ from rich.console import Console
 
 import streams
 from report_runs import FACTS, latencies
-from tautochrone.answer import evidence, page, show
+from tautochrone.answer import evidence, report, show
+from tautochrone.answer.render import page as document_page
 from tautochrone.answer.render import terminal
 from tautochrone.answer.warnings import band_of
 from tautochrone.machine.tree import LocalFiles
@@ -90,7 +91,9 @@ def test_a_terminal_is_told_what_it_is_and_once(
 
 
 def test_on_a_page_what_it_is_stands_above_all_else_and_only_there(tmp_path: Path) -> None:
-    written = page.page(evidence.gather([a_run(tmp_path, FOUR, [1.0, 0.85, 0.0, 0.0])]), None)
+    written = document_page.text(
+        report.of_evidence(evidence.gather([a_run(tmp_path, FOUR, [1.0, 0.85, 0.0, 0.0])]), None)
+    )
     assert "<title>In the virtual lab: " in written
     title = "Virtual lab: a functional run that usually repeats, not surely"
     assert written.index(title) < written.index("<h1>")
@@ -101,7 +104,7 @@ def test_on_a_page_what_it_is_stands_above_all_else_and_only_there(tmp_path: Pat
 @pytest.mark.slow
 def test_a_run_on_hardware_has_no_band_and_beside_others_it_is_told_apart(tmp_path: Path) -> None:
     real, lab = a_run(tmp_path, None), a_run(tmp_path, ONE)
-    written = page.page(evidence.gather([real]), None)
+    written = document_page.text(report.of_evidence(evidence.gather([real]), None))
     assert 'class="band"' not in written
     assert "In the virtual lab" not in written
     band = band_of([real.manifest, lab.manifest])

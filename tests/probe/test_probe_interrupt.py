@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from read_tables import read
 from real import (
     PATIENCE_S,
     a_cpu,
@@ -215,7 +216,7 @@ def test_without_the_handler_anybody_may_measure_the_preemption_latency(tmp_path
     assert judged.interrupt is None
     assert judged.switch is None
     assert set(judged.absent) == {"interrupt latency (t1)", "context switch (t2 - t1)"}
-    preemption, requirement = InterruptPresentation().grids([run], [""])
+    preemption, requirement = read(InterruptPresentation().tables([run], [""]))
     assert "t2" in preemption.title
     assert any(note.startswith("N/A, interrupt latency") for note in requirement.notes)
 
@@ -308,7 +309,9 @@ def test_idle_and_loaded_stand_side_by_side_as_in_the_paper(both: tuple[Path, st
     assert "maximum, unloaded" in together
     assert "maximum, loaded" in together
     assert together.count("Less than 20 ms: ") == 2
-    interrupt, preemption, switch, requirement = InterruptPresentation().grids(runs, ["idle", "loaded"])
+    interrupt, preemption, switch, requirement = read(
+        InterruptPresentation().tables(runs, ["idle", "loaded"])
+    )
     assert len(interrupt.rows) == len(preemption.rows) == 1  # one system, one loop
     for grid, measure in ((interrupt, INTERRUPT), (preemption, PREEMPTION)):
         maxima = [f"{run.values(measure).max() / 1e3:,.3f}" for run in runs]

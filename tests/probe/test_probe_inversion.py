@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from read_tables import read
 from real import (
     PATIENCE_S,
     a_cpu,
@@ -151,7 +152,7 @@ def test_the_verdicts_name_the_locks_that_are_safe(run: StoredRun) -> None:
     }
     assert standing["inheriting mutex"] == "safe"
     assert all(standing[lock] == "open" for lock in [*SLEEPING, "spin lock"])
-    (grid,) = InversionPresentation().grids([run], [""])
+    (grid,) = read(InversionPresentation().tables([run], [""]))
     assert grid.title.startswith("Safe from priority inversion: inheriting mutex")
     lines = {line[0]: line for line in grid.rows}
     assert lines["inheriting mutex"][1:3] == ("no", "0 of 3")
@@ -221,7 +222,7 @@ def test_with_high_on_another_cpu_a_spin_ends_but_is_inverted(tmp_path: Path) ->
     assert not standing["spin lock"].endless
     assert standing["plain mutex"].standing == "open"
     assert standing["inheriting mutex"].standing == "safe"
-    (grid,) = InversionPresentation().grids([run], [""])
+    (grid,) = read(InversionPresentation().tables([run], [""]))
     assert "low and middle are on the first" in " ".join(grid.notes)
 
 
@@ -233,7 +234,7 @@ def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
     assert done[0] > 0
     assert done[-1] == 0
     assert all(book.recorded == book.completed for book in run.manifest.books)
-    (grid,) = InversionPresentation().grids([run], [""])
+    (grid,) = read(InversionPresentation().tables([run], [""]))
     unmeasured = grid.rows[-1]
     assert unmeasured[1:] == ("inconclusive", "N/A", "N/A", "N/A", "N/A")
     assert "message queue: 0 of 0 repetitions show nothing: nothing was recorded." in grid.notes
@@ -242,7 +243,7 @@ def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
 
 def test_a_histogram_is_not_judged(tmp_path: Path) -> None:
     run = measured(tmp_path, "--count", "1", "--middle", "2ms", "--patience", "5ms", "--record", "histogram")
-    (grid,) = InversionPresentation().grids([run], [""])
+    (grid,) = read(InversionPresentation().tables([run], [""]))
     assert grid.rows == ()
     assert "histogram" in grid.notes[0]
     assert InversionPresentation().figures([run], [""], "p") == []

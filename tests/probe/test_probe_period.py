@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from read_tables import read
 from real import PATIENCE_S, a_cpu, is_one_refusal, policy_options, probe, sealed, stopped_half_way, tauto
 from tautochrone.answer.experiments.period import PeriodPresentation
 from tautochrone.run.folder import StoredRun
@@ -99,7 +100,7 @@ def test_a_period_that_leaves_no_time_to_others_is_warned_of() -> None:
 
 def test_the_table_gives_the_mean_of_the_sizes_and_the_worst_of_both_sides(tmp_path: Path) -> None:
     run = measured(tmp_path, "--periods", "2ms", "--count", "100")
-    (grid,) = PeriodPresentation().grids([run], [""])
+    (grid,) = read(PeriodPresentation().tables([run], [""]))
     (row,) = grid.rows
     error_ns = run.values("period_error_ns", 0)
     cells = dict(zip(grid.columns, row, strict=True))

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from read_tables import read
 from real import (
     PATIENCE_S,
     children,
@@ -359,7 +360,7 @@ def test_alone_it_prints_a_block_for_each_measure() -> None:
 
 @pytest.mark.slow
 def test_the_lab_shows_the_spread_between_repetitions(back_to_back: StoredRun) -> None:
-    spread, *koh = ResponsePresentation().grids([back_to_back], [""])
+    spread, *koh = read(ResponsePresentation().tables([back_to_back], [""]))
     assert len(spread.rows) == len(back_to_back.sources)
     assert len(koh) == PLACES
     for row, source in zip(spread.rows, back_to_back.sources, strict=True):
@@ -377,7 +378,7 @@ def test_several_runs_stand_side_by_side_and_placements_are_never_mixed(
     periodic: StoredRun, back_to_back: StoredRun
 ) -> None:
     presentation = ResponsePresentation()
-    grids = presentation.grids([periodic, back_to_back], ["periodic", "fast"])
+    grids = read(presentation.tables([periodic, back_to_back], ["periodic", "fast"]))
     beside = [grid for grid in grids if grid.columns == ("", "periodic", "fast")]
     assert len(beside) == 2 * PLACES
     assert all(len(grid.rows) == len(present(periodic)) for grid in beside)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from preload import environment_with
+from read_tables import read
 from real import (
     PATIENCE_S,
     a_cpu,
@@ -22,9 +23,10 @@ from real import (
     two_cpus,
 )
 from streams import make_stream
-from tautochrone.answer import page
+from tautochrone.answer import report
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments.rhealstone import RhealstonePresentation
+from tautochrone.answer.render import page as document_page
 from tautochrone.judge.rhealstone import COMPONENTS, INTERRUPT_MEASURE, judge_rhealstone
 from tautochrone.judge.rows import DURATION, rows_of
 from tautochrone.run.folder import StoredRun
@@ -188,7 +190,7 @@ def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
     judged = judge_rhealstone(run)
     assert judged.components[-1].absent == "ended"
     assert judged.objective.per_second is None
-    RhealstonePresentation().grids([run], [""])
+    read(RhealstonePresentation().tables([run], [""]))
     RhealstonePresentation().figures([run], [""], "x")
 
 
@@ -206,7 +208,7 @@ def test_the_verb_prints_both_tables_and_no_figure_of_six_without_interrupts(tmp
     assert ended.returncode == 0, ended.stderr
     run = only_run(tmp_path)
     judged = judge_rhealstone(run)
-    (garre, components, value) = RhealstonePresentation().grids([run], [""])
+    (garre, components, value) = read(RhealstonePresentation().tables([run], [""]))
     for grid in (garre, components, value):
         assert grid.title in ended.stdout
     held = {one.name: one.summary for one in judged.components}
@@ -295,5 +297,7 @@ def test_a_command_is_stored_as_its_words_and_shown_as_a_shell_takes_it(tmp_path
     judged = judge_rhealstone(run)
     assert judged.weighted is not None
     assert judged.weighted.weights == (1, 1, 1, 1, 1, 2)
-    text = html.unescape(page.render([run], None, out=tmp_path / "page.html").read_text())
+    text = html.unescape(
+        document_page.write(report.document([run], None), tmp_path / "page.html").read_text()
+    )
     assert shlex.join(("tauto", *typed)) in text

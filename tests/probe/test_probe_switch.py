@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from preload import environment_with
+from read_tables import read
 from real import PATIENCE_S, a_cpu, needs_priorities, probe, sealed, stopped_half_way, two_cpus
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments.switch import SwitchPresentation
@@ -114,7 +115,7 @@ def test_one_cpu_leaves_out_what_needs_two_and_says_so(tmp_path: Path) -> None:
 def test_rows_across_cpus_can_be_asked_for_alone(tmp_path: Path) -> None:
     run = measured(tmp_path, "--count", "50", "--place", "different", "--cpus", two_cpus())
     assert list(by_name(run)) == ["hand-over none, across CPUs", "hand-over inherit, across CPUs"]
-    (table, how) = SwitchPresentation().grids([run], [""])
+    (table, how) = read(SwitchPresentation().tables([run], [""]))
     assert table.rows == (("this run", "N/A", "N/A"),)
     assert len(how.rows) == 2
 
@@ -177,7 +178,7 @@ def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
     assert counts[0] > 0
     assert counts[-1] < 20_000
     assert all(book.completed == book.recorded for book in run.manifest.books)
-    SwitchPresentation().grids([run], [""])
+    read(SwitchPresentation().tables([run], [""]))
     SwitchPresentation().figures([run], [""], "x")
 
 
@@ -195,7 +196,7 @@ def test_the_table_subtracts_the_mutex_and_names_what_is_missing(tmp_path: Path)
     source = by_name(run)
     handed = run.values(DURATION, source["hand-over none"])
     alone = run.values(DURATION, source["mutex alone none"])
-    (table, how) = SwitchPresentation().grids([run], [""])
+    (table, how) = read(SwitchPresentation().tables([run], [""]))
     assert table.columns == ("", "suspend-resume", "yield", "synchronized, mutex none")
     ((_, suspend, yielding, synchronized),) = table.rows
     assert suspend == "N/A"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from read_tables import read
 from real import (
     PATIENCE_S,
     a_cpu,
@@ -455,7 +456,7 @@ def test_a_set_under_edf_runs_under_sched_deadline(tmp_path: Path) -> None:
 def test_runs_stand_side_by_side_as_in_the_papers_tables(paper: StoredRun) -> None:
     presentation = presentation_of("taskset")
     assert presentation is not None
-    grids = presentation.grids([paper, paper], ["idle", "loaded"])
+    grids = read(presentation.tables([paper, paper], ["idle", "loaded"]))
     assert [grid.title for grid in grids[:2]] == [
         "Response times, expected and measured, idle",
         "Response times, expected and measured, loaded",
@@ -496,7 +497,7 @@ def test_a_run_that_was_cut_off_at_once_is_shown_without_jobs(tmp_path: Path) ->
     )
     presentation = presentation_of("taskset")
     assert presentation is not None
-    expected, table = presentation.grids([run], [""])
+    expected, table = read(presentation.tables([run], [""]))
     assert expected.rows[0][1] == "0"
     assert "completed no job" in expected.notes[0]
     assert all(cell == "N/A" for row in table.rows for cell in row[1:])

@@ -29,7 +29,7 @@ _LOADED = (
     "tautochrone.cli.app",
     "tautochrone.measure.execute",
     "tautochrone.answer.figure",
-    "tautochrone.answer.page",
+    "tautochrone.answer.report",
     "tautochrone.answer.show",
     "tautochrone.analyse.page",
     "tautochrone.schedulability.analysis",

@@ -8,7 +8,6 @@ from middleware_servers import needs
 from real import PATIENCE_S, policy_options, sealed
 from tautochrone.answer.document import TypedTable
 from tautochrone.answer.experiments import presentation_of
-from tautochrone.answer.views.grids import view
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe
@@ -17,7 +16,7 @@ from tautochrone.target.local import find_probe
 def shown(*runs: StoredRun) -> list[TypedTable]:
     presentation = presentation_of(runs[0].manifest.experiment)
     assert presentation is not None
-    return list(map(view, presentation.grids(runs, [str(at) for at in range(len(runs))])))
+    return presentation.tables(runs, [str(at) for at in range(len(runs))])
 
 
 def cell(table: TypedTable, row: str, column: str) -> str:

@@ -215,12 +215,12 @@ def test_how_far_it_extrapolates_is_told_and_too_far_stands_in_brackets() -> Non
     one = source_tail(samples(), limits_ns=(30_000, 500_000))
     levels, limits = tables.levels(one), tables.limits(one)
     assert levels is not None
-    assert not levels.rows[0][1].startswith("(")
-    assert levels.rows[3][1].startswith("(")
-    assert levels.rows[3][-1] == "not to be relied on"
-    assert not limits.rows[0][2].startswith("(")
-    assert all(cell.startswith("(") for cell in (*levels.rows[3][1:3], *limits.rows[1][2:6]))
-    assert not any(cell.startswith("(") for cell in (*levels.rows[0][1:3], *limits.rows[0][2:6]))
+    assert not levels.rows[0][1].shown.startswith("(")
+    assert levels.rows[3][1].shown.startswith("(")
+    assert levels.rows[3][-1].shown == "not to be relied on"
+    assert not limits.rows[0][2].shown.startswith("(")
+    assert all(cell.shown.startswith("(") for cell in (*levels.rows[3][1:3], *limits.rows[1][2:6]))
+    assert not any(cell.shown.startswith("(") for cell in (*levels.rows[0][1:3], *limits.rows[0][2:6]))
 
 
 def test_limits_are_round_values_around_the_largest_and_the_period() -> None:

@@ -18,30 +18,6 @@ Mark = Literal["", "holds", "tight", "missed", "not-shown"]
 
 
 @dataclass(frozen=True)
-class Grid:
-    """A table as a paper prints it. Cells are finished text, and plain: ``us``, spaces that may break.
-
-    Attributes:
-        title: above it.
-        columns: the heads; the first one is of the rows' names and may be empty.
-        rows: of as many cells as there are heads. A column whose cells are numbers stands to the right.
-        notes: sentences below it: why something is N/A, what a number rests on.
-        words: heads of columns that stand to the left, though what is in them may look like numbers.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
-
-    def without_column(self, at: int) -> Grid:
-        """The same table without one of its columns."""
-        rows = tuple((*row[:at], *row[at + 1 :]) for row in self.rows)
-        return replace(self, columns=(*self.columns[:at], *self.columns[at + 1 :]), rows=rows)
-
-
-@dataclass(frozen=True)
 class SheetCell:
     """One cell of a sheet; it may reach over several columns or rows.
 
@@ -110,16 +86,16 @@ class Sheet:
 
     @property
     def id(self) -> str:
-        """The id of its element on a page: ``table-4``."""
+        """Return the id of its element on a page: ``table-4``."""
         return self.name.lower().replace(" ", "-")
 
     @property
     def called(self) -> str:
-        """Its name and what it shows."""
+        """Return its name and what it shows."""
         return f"{self.name}: {self.title}" if self.name else self.title
 
     def flat_heads(self) -> list[str]:
-        """The head of each column, for media without merged cells: what stands above it, level by level."""
+        """Return the head of each column, for media without merged cells: all that stands above it."""
         above = [[cell for cell in row for _ in range(cell.columns)] for row in self.heads]
         return [
             ", ".join(dict.fromkeys(text for level in above if (text := _noted(level[at]))))
@@ -127,7 +103,7 @@ class Sheet:
         ]
 
     def flat_rows(self) -> Iterator[tuple[str, SheetRow]]:
-        """Every row, for media without merged cells, and above the first one of a band the band's title.
+        """Yield every row, for media without merged cells; the first of a band with the band's title.
 
         A name that reaches over several rows stands in each of them.
         """
@@ -142,7 +118,7 @@ class Sheet:
 
 
 def _apart(row: Sequence[SheetCell]) -> list[SheetCell]:
-    """A cell over several columns as one in the first of them."""
+    """Return a cell over several columns as one in the first of them."""
     return [
         replace(cell, columns=1) if at == 0 else SheetCell("", cell.kind, words=True)
         for cell in row
@@ -172,7 +148,7 @@ class Panel:
 
     @property
     def id(self) -> str:
-        """The id of its element on a page."""
+        """Return the id of its element on a page."""
         kind, number = self.place.kind, self.place.number
         return kind if number is None else f"{kind}-{number}"
 
@@ -190,10 +166,10 @@ class Figure:
 
 
 def made(title: str, draw: Callable[[], Figure]) -> Figure:
-    """The figure, or a notice in its place where it can't be drawn."""
+    """Return the figure, or a notice in its place where it can't be drawn."""
     return attempt(title, draw, lambda fault: Figure(title, (), (), lost=fault.notice))
 
 
 def all_made(title: str, draw: Callable[[], Iterable[Figure]]) -> list[Figure]:
-    """The same of several that are drawn together; ``title`` names them all."""
+    """Return the same of several that are drawn together; ``title`` names them all."""
     return attempt(title, lambda: list(draw()), lambda fault: [Figure(title, (), (), lost=fault.notice)])

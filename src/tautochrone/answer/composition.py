@@ -11,7 +11,7 @@ from tautochrone.answer.evidence import MeasuredEvidence
 from tautochrone.answer.numbers import loss_caption
 from tautochrone.answer.phrasing.course import sentences
 from tautochrone.answer.series import Series, is_signed, merge, runs_of, sources_of
-from tautochrone.answer.typeset import duration, micro, number
+from tautochrone.answer.typeset import duration, number
 
 TOGETHER = "all sources together"
 _MOST_SOURCES = 4  # more than these are put together, or their lines could not be told apart
@@ -23,7 +23,7 @@ _OFTEN = "How often each value occurred"
 
 
 def compose(measured: MeasuredEvidence, prefix: str) -> list[Figure]:
-    """The figures of one measure; their panels' ids begin with ``prefix``."""
+    """Return the figures of one measure; their panels' ids begin with ``prefix``."""
     if not measured.loop:
         several = len(sources_of(measured.series)) > _MOST_PANELS
         return [made(_OFTEN, lambda: (_cpus if several else _one_panel_each)(measured, prefix))]
@@ -37,7 +37,7 @@ def compose(measured: MeasuredEvidence, prefix: str) -> list[Figure]:
 
 
 def few(series: Sequence[Series]) -> Sequence[Series]:
-    """The series themselves, or, where there are too many sources, one series per run."""
+    """Return the series themselves, or, where there are too many sources, one series per run."""
     return series if len(sources_of(series)) <= _MOST_SOURCES else merge(series, TOGETHER)
 
 
@@ -63,7 +63,7 @@ def histograms(
     named: bool = False,
     height: int = 240,
 ) -> tuple[Panel, ...]:
-    """A panel for each source, or for those ``of`` them, on common axes; ``named``: the only one, too."""
+    """Return a panel for each source, or those ``of`` them, on common axes; ``named``: the only one, too."""
     sources = sources_of(series)
     return tuple(
         Panel(
@@ -82,7 +82,7 @@ def histograms(
 
 
 def _one_panel_each(measured: MeasuredEvidence, prefix: str) -> Figure:
-    """For experiments without a period, such as the readings of each clock."""
+    """Draw each source by itself, for experiments without a period, such as the readings of clocks."""
     still = [one.source for one in measured.series if _is_always_0(one)]
     stepped = [one for one in measured.series if not _is_always_0(one)]
     if not stepped:
@@ -154,10 +154,10 @@ def _timeline(measured: MeasuredEvidence, prefix: str) -> Figure:
 
 
 def over_time(measured: MeasuredEvidence) -> list[str]:
-    """What stands out in the course of each run, in sentences; which run, where there are several."""
+    """Return what stands out in the course of each run, in sentences; which run, where there are several."""
     several = len(measured.courses) > 1
     return [
-        micro(f"{label}: {sentence}" if several else sentence)
+        f"{label}: {sentence}" if several else sentence
         for label, found in measured.courses
         if not found.histogram
         for sentence in sentences(found)

@@ -6,27 +6,9 @@ It stands at the top of the report on runs, and is all that a terminal shows of 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from tautochrone.answer import document as doc
 from tautochrone.answer import warnings
 from tautochrone.answer.blocks import Mark
-from tautochrone.answer.document import (
-    Block,
-    Commands,
-    Disclosure,
-    Document,
-    DocumentPart,
-    Grounds,
-    Notices,
-    Sentence,
-    Statements,
-    Subheading,
-    TypedCell,
-    TypedTable,
-    columns,
-    count,
-    part,
-    time,
-    words,
-)
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing import mechanisms as costs
 from tautochrone.answer.phrasing import verdict as verdicts
@@ -60,26 +42,26 @@ def conclusion(
     findings: Sequence[Finding] | Later[Sequence[Finding]],
     mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
     steps: Sequence[NextStep] | Later[Sequence[NextStep]] = (),
-) -> Document:
-    """What a terminal shows of the first answer, before any sample is looked at for the page."""
+) -> doc.Document:
+    """Return what a terminal shows of the first answer, before any sample is looked at for the page."""
     manifests = tuple(run.manifest for run in runs)
-    return Document(
+    return doc.Document(
         Later(lambda: _concluded(manifests, now(verdict))),
         (
-            part("How the runs ended", lambda: ended(manifests, label_runs(manifests))),
+            doc.part("How the runs ended", lambda: ended(manifests, label_runs(manifests))),
             *of_verdict(verdict),
             of_mechanisms(mechanisms),
-            part("Clock", lambda: _clock(manifests)),
-            part("Warnings", lambda: _warnings(manifests)),
-            part("The audit", lambda: _serious(now(findings))),
+            doc.part("Clock", lambda: _clock(manifests)),
+            doc.part("Warnings", lambda: _warnings(manifests)),
+            doc.part("The audit", lambda: _serious(now(findings))),
             what_next(steps),
         ),
-        grounds=Grounds(manifests, where=Later(conditions.sentence, manifests)),
+        grounds=doc.Grounds(manifests, where=Later(conditions.sentence, manifests)),
     )
 
 
 def headline(manifests: Sequence[Manifest], verdict: Verdict | None) -> str:
-    """The verdict in a sentence, or else what the runs are, behind what nobody must overlook."""
+    """Return the verdict in a sentence, or else what the runs are, behind what nobody must overlook."""
     if verdict is not None:
         said = verdicts.headline(verdict)
     else:
@@ -94,92 +76,94 @@ def _concluded(manifests: Sequence[Manifest], verdict: Verdict | None) -> str:
     return headline(manifests, verdict)
 
 
-def ended(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[Block]:
-    """Above the verdict, or that would look like an all-clear."""
+def ended(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc.Block]:
+    """Yield what stands above the verdict, or that would look like an all-clear."""
     for sentence in warnings.endings(manifests, labels):
-        yield Sentence(sentence, "alarm")
+        yield doc.Sentence(sentence, "alarm")
 
 
-def of_verdict(verdict: Judged, sure: Later[list[str]] | None = None) -> Iterator[DocumentPart]:
-    """The loops in numbers and in words; ``sure``: how sure that is, for a page."""
+def of_verdict(verdict: Judged, sure: Later[list[str]] | None = None) -> Iterator[doc.DocumentPart]:
+    """Yield the loops in numbers and in words; ``sure``: how sure that is, for a page."""
 
-    def of(*shown: Callable[[Verdict], Block]) -> Callable[[], list[Block]]:
+    def of(*shown: Callable[[Verdict], doc.Block]) -> Callable[[], list[doc.Block]]:
         return lambda: [] if (found := now(verdict)) is None else [show(found) for show in shown]
 
-    yield part("Verdict", of(matrix), only="page")
-    yield part("Verdict", of(lines, _in_words), only="text")
+    yield doc.part("Verdict", of(matrix), only="page")
+    yield doc.part("Verdict", of(lines, _in_words), only="text")
     if sure is not None:
-        yield part("How sure it is", lambda: [Sentence(one) for one in sure.get()])
-    yield part("Notes of the verdict", of(_notes))
-    folded = of(lambda found: Disclosure("Every loop in words", (_in_words(found),)))
-    yield part("Every loop in words", folded, only="page")
+        yield doc.part("How sure it is", lambda: [doc.Sentence(one) for one in sure.get()])
+    yield doc.part("Notes of the verdict", of(_notes))
+    folded = of(lambda found: doc.Disclosure("Every loop in words", (_in_words(found),)))
+    yield doc.part("Every loop in words", folded, only="page")
 
 
-def _in_words(verdict: Verdict) -> Statements:
-    return Statements(tuple(Sentence(verdicts.sentence(loop)) for loop in verdict.loops))
+def _in_words(verdict: Verdict) -> doc.Statements:
+    return doc.Statements(tuple(doc.Sentence(verdicts.sentence(loop)) for loop in verdict.loops))
 
 
-def _notes(verdict: Verdict) -> Statements:
-    return Statements(tuple(Sentence(note, "note") for note in verdicts.notes(verdict)))
+def _notes(verdict: Verdict) -> doc.Statements:
+    return doc.Statements(tuple(doc.Sentence(note, "note") for note in verdicts.notes(verdict)))
 
 
-def of_mechanisms(mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]]) -> DocumentPart:
-    """What mechanisms cost, one line each."""
+def of_mechanisms(mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]]) -> doc.DocumentPart:
+    """Return what mechanisms cost, one line each."""
 
-    def blocks() -> Iterator[Block]:
+    def blocks() -> Iterator[doc.Block]:
         if found := now(mechanisms):
-            yield Subheading("Mechanisms")
-            heads = columns("What", "Typical", "Worst", "What it means")
-            yield TypedTable("", heads, tuple(map(_mechanism, found)), layout="list")
+            yield doc.Subheading("Mechanisms")
+            heads = doc.columns("What", "Typical", "Worst", "What it means")
+            yield doc.TypedTable("", heads, tuple(map(_mechanism, found)), layout="list")
 
-    return part("Mechanisms", blocks, id="mechanisms")
+    return doc.part("Mechanisms", blocks, id="mechanisms")
 
 
-def _mechanism(one: Mechanism) -> tuple[TypedCell, ...]:
+def _mechanism(one: Mechanism) -> tuple[doc.TypedCell, ...]:
     mark: Mark = "not-shown" if one.absent else "tight" if one.warns else ""
-    said = TypedCell(costs.why_not(one) or costs.meaning(one), mark=mark)
-    return words(costs.what(one)), time(one.typical_ns), time(one.worst_ns), said
+    said = doc.TypedCell(costs.why_not(one) or costs.meaning(one), mark=mark)
+    return doc.words(costs.what(one)), doc.time(one.typical_ns), doc.time(one.worst_ns), said
 
 
-def _clock(manifests: Sequence[Manifest]) -> Iterator[Block]:
+def _clock(manifests: Sequence[Manifest]) -> Iterator[doc.Block]:
     if manifests and (clock := manifests[0].header.clock).name is not None:
         step = f"smallest step {clock.step_ns} ns" if clock.step_ns else "no step seen"
-        yield Sentence(
+        yield doc.Sentence(
             f"Clock {clock.name}: {step}, {clock.cost_ns} ns for a reading; every latency contains the "
             "cost of one reading."
         )
 
 
-def _warnings(manifests: Sequence[Manifest]) -> Iterator[Block]:
-    """Those about a mechanism stand with its run: the verdict does not rest on it."""
+def _warnings(manifests: Sequence[Manifest]) -> Iterator[doc.Block]:
+    """Yield the warnings of runs but those of mechanisms, on which the verdict does not rest."""
     own = [one for one in manifests if one.experiment not in EXPERIMENTS]
     if notices := warnings.warnings(own, label_runs(own)):
-        yield Notices(tuple(notices))
+        yield doc.Notices(tuple(notices))
 
 
-def _serious(findings: Sequence[Finding]) -> Iterator[Block]:
+def _serious(findings: Sequence[Finding]) -> Iterator[doc.Block]:
     serious = [finding for finding in findings if finding.level == "warning"]
     if not serious:
-        yield Sentence("The audit has no warning. tauto doctor shows all it looked at.")
+        yield doc.Sentence("The audit has no warning. tauto doctor shows all it looked at.")
         return
-    yield Sentence("What may stand behind latencies here:")
-    yield Statements(tuple(Sentence(f"- {one.title}: {one.observed}") for one in serious[:_MOST_FINDINGS]))
+    yield doc.Sentence("What may stand behind latencies here:")
+    yield doc.Statements(
+        tuple(doc.Sentence(f"- {one.title}: {one.observed}") for one in serious[:_MOST_FINDINGS])
+    )
     more = len(serious) - _MOST_FINDINGS
     also = f"{more} more, and " if more > 0 else ""
-    yield Sentence(f"tauto doctor shows {also}what to do about each.", "note")
+    yield doc.Sentence(f"tauto doctor shows {also}what to do about each.", "note")
 
 
-def what_next(steps: Sequence[NextStep] | Later[Sequence[NextStep]]) -> DocumentPart:
-    """What to ask next, each with its command."""
+def what_next(steps: Sequence[NextStep] | Later[Sequence[NextStep]]) -> doc.DocumentPart:
+    """Return what to ask next, each with its command."""
 
-    def blocks() -> Iterator[Block]:
+    def blocks() -> Iterator[doc.Block]:
         if found := now(steps):
-            yield Subheading("What next")
+            yield doc.Subheading("What next")
             for one in found:
-                yield Sentence(one.question)
-                yield Commands((one.command,))
+                yield doc.Sentence(one.question)
+                yield doc.Commands((one.command,))
 
-    return part("What next", blocks, id="next")
+    return doc.part("What next", blocks, id="next")
 
 
 # The verdict in numbers.
@@ -193,8 +177,8 @@ _MARKS: dict[Standing, Mark] = {
 }
 
 
-def matrix(verdict: Verdict) -> TypedTable:
-    """A line for each CPU and way in which its loops ran, a column for each rate."""
+def matrix(verdict: Verdict) -> doc.TypedTable:
+    """Return a line for each CPU and way in which its loops ran, a column for each rate."""
     rates = sorted({loop.rate_hz for loop in verdict.loops})
     lines: dict[tuple[str, str], list[LoopVerdict]] = {}
     for loop in verdict.loops:
@@ -202,52 +186,52 @@ def matrix(verdict: Verdict) -> TypedTable:
     several = len({conditions for _, conditions in lines}) > 1
     heads = (f"at {format_rate(rate)}, each {format_duration(1e9 / rate)}" for rate in rates)
     rows = tuple(tuple(_line(loops, rates, named=several)) for loops in lines.values())
-    return TypedTable("", columns("A loop on", *heads), rows, layout="list")
+    return doc.TypedTable("", doc.columns("A loop on", *heads), rows, layout="list")
 
 
-def _line(loops: Sequence[LoopVerdict], rates: Sequence[float], *, named: bool) -> Iterator[TypedCell]:
+def _line(loops: Sequence[LoopVerdict], rates: Sequence[float], *, named: bool) -> Iterator[doc.TypedCell]:
     by_rate = {loop.rate_hz: loop for loop in loops}
-    how = (Sentence(verdicts.conditions(loops[0])),) if named else ()
-    yield TypedCell(_where(loops[0]), beneath=how)
+    how = (doc.Sentence(verdicts.conditions(loops[0])),) if named else ()
+    yield doc.TypedCell(_where(loops[0]), beneath=how)
     for rate in rates:
-        yield _cell(by_rate[rate]) if rate in by_rate else words("not judged")
+        yield _cell(by_rate[rate]) if rate in by_rate else doc.words("not judged")
 
 
-def _cell(loop: LoopVerdict) -> TypedCell:
+def _cell(loop: LoopVerdict) -> doc.TypedCell:
     details = [f"in {number(loop.samples)} cycles"]
     if loop.samples:
         left = f"{duration(loop.left_ns)} left" if loop.left_ns > 0 else "nothing left"
         details = [f"worst {duration(loop.worst_ns)}", left, *details]
     loads = [
-        Sentence(
+        doc.Sentence(
             f"{name}: {standing}{f', worst {duration(worst_ns)}' if worst_ns else ''}", mark=_MARKS[standing]
         )
         for name, standing, worst_ns in loop.loads
     ]
-    said = Sentence(", ".join(detail.replace(" ", "\u00a0") for detail in details))
-    return TypedCell(
+    said = doc.Sentence(", ".join(detail.replace(" ", "\u00a0") for detail in details))
+    return doc.TypedCell(
         loop.standing, mark=_MARKS[loop.standing], beneath=(said, *(loads if len(loads) > 1 else ()))
     )
 
 
-def lines(verdict: Verdict) -> TypedTable:
-    """A line for each loop."""
+def lines(verdict: Verdict) -> doc.TypedTable:
+    """Return a line for each loop."""
     several = len({verdicts.conditions(one) for one in verdict.loops}) > 1
     worst = "worst" if any(one.with_work for one in verdict.loops) else "worst start"
     heads = ("loop", "on", *(("how",) if several else ()), "verdict", worst, "left of each cycle", "cycles")
     rows = tuple(
         (
-            TypedCell(one.rate_hz, "rate"),
-            words(_where(one)),
-            *((words(verdicts.conditions(one)),) if several else ()),
-            TypedCell(one.standing, mark=_MARKS[one.standing]),
-            TypedCell(one.worst_ns, "ns"),
-            TypedCell(one.left_ns, "ns", "" if one.left_ns else "nothing"),
-            count(one.samples),
+            doc.TypedCell(one.rate_hz, "rate"),
+            doc.words(_where(one)),
+            *((doc.words(verdicts.conditions(one)),) if several else ()),
+            doc.TypedCell(one.standing, mark=_MARKS[one.standing]),
+            doc.TypedCell(one.worst_ns, "ns"),
+            doc.TypedCell(one.left_ns, "ns", "" if one.left_ns else "nothing"),
+            doc.count(one.samples),
         )
         for one in verdict.loops
     )
-    return TypedTable("", columns(*heads), rows)
+    return doc.TypedTable("", doc.columns(*heads), rows)
 
 
 def _where(loop: LoopVerdict) -> str:
@@ -264,7 +248,7 @@ _OF_LAB = "lab:"
 def next_steps(
     verdict: Verdict | None, facts: Facts, target: str = LOCAL, loop: str | None = None
 ) -> list[NextStep]:
-    """The next questions, the nearest first; ``loop`` is the id of a run of a loop, if there is one."""
+    """Return the next questions, the nearest first; ``loop``: the id of a run of a loop, if there is one."""
     return list(_steps(verdict, facts, target, loop))
 
 

@@ -38,7 +38,7 @@ class _Piped(_Console):
 
 
 def make_console(*, stderr: bool = False) -> Console:
-    """In colour on a terminal; in a pipe plain, and wide enough that no line is broken."""
+    """Return a console in colour on a terminal; in a pipe plain, and so wide that no line is broken."""
     console = _Console(highlight=False, stderr=stderr)
     if console.is_terminal:
         return console

@@ -66,22 +66,22 @@ class TypedCell:
 
     @property
     def shown(self) -> str:
-        """The cell in words."""
+        """Return the cell in words."""
         return self.text or _said(self.value, self.unit)
 
     @property
     def right(self) -> bool:
-        """Whether it stands to the right, as numbers do."""
+        """Return whether it stands to the right, as numbers do."""
         return self.whole and not self.left
 
     @property
     def whole(self) -> bool:
-        """Whether it is better not broken into lines: a number, or an interval."""
+        """Return whether it is better not broken into lines: a number, or an interval."""
         return self.unit not in _WORDS
 
     @property
     def known(self) -> bool:
-        """Whether there is a value or an interval."""
+        """Return whether there is a value or an interval."""
         return not (self.value is None and self.low is None and self.high is None)
 
 
@@ -100,28 +100,45 @@ def _said(value: float | str | None, unit: Unit) -> str:
 
 
 def words(text: str) -> TypedCell:
-    """A cell of words."""
+    """Return a cell of words."""
     return TypedCell(text)
 
 
 def count(many: int | None) -> TypedCell:
-    """A cell that says how many."""
+    """Return a cell that says how many."""
     return TypedCell(many, "count")
 
 
 def time(ns: float | None) -> TypedCell:
-    """A time in the unit of its size."""
+    """Return a time in the unit of its size."""
     return TypedCell(ns, "ns")
 
 
+def number(value: float | None, text: str) -> TypedCell:
+    """Return a cell of a number that is written in a way of its own, or N/A."""
+    return TypedCell(value, "number", UNKNOWN if value is None else text)
+
+
 def micros(ns: float | None, missing: str = UNKNOWN) -> TypedCell:
-    """A time in microseconds, for columns that are compared down the page."""
+    """Return a time in microseconds, for columns that are compared down the page."""
     return TypedCell(ns, "ns", missing if ns is None else format_us(ns))
 
 
 def formatted(value: float | None, form: str, unit: Unit = "number") -> TypedCell:
     """Return a number in a format of its own, such as ``.2f``."""
     return TypedCell(value, unit, "" if value is None else format(value, form))
+
+
+def millis(ns: float | None, sign: str = "") -> TypedCell:
+    """Return a time in milliseconds, for such columns; ``sign``: "+" shows it always."""
+    return TypedCell(ns, "ns", UNKNOWN if ns is None else f"{ns / 1e6:{sign},.3f}")
+
+
+def micros_between(low_ns: float | None, high_ns: float | None, missing: str = UNKNOWN) -> TypedCell:
+    """Return an interval in microseconds; without both of its ends there is none."""
+    if low_ns is None or high_ns is None:
+        return TypedCell(None, "ns", missing)
+    return TypedCell(None, "ns", f"{format_us(low_ns)} to {format_us(high_ns)}", low_ns, high_ns)
 
 
 @dataclass(frozen=True)
@@ -133,7 +150,7 @@ class TableColumn:
 
 
 def columns(*heads: str) -> tuple[TableColumn, ...]:
-    """Columns with these heads."""
+    """Return columns with these heads."""
     return tuple(map(TableColumn, heads))
 
 
@@ -152,7 +169,7 @@ class TypedTable:
 
     @property
     def right(self) -> list[bool]:
-        """Which columns stand to the right: those of numbers; never the first one, of names."""
+        """Return which columns stand to the right: those of numbers; never the first one, of names."""
         return [at > 0 and self._is_right([row[at] for row in self.rows]) for at in range(len(self.columns))]
 
     def _is_right(self, cells: Sequence[TypedCell]) -> bool:
@@ -160,8 +177,15 @@ class TypedTable:
         return bool(telling) and all(cell.right for cell in telling)
 
 
+def table_of_words(
+    title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], notes: tuple[str, ...] = ()
+) -> TypedTable:
+    """Return a table without a number in it."""
+    return TypedTable(title, columns(*heads), tuple(tuple(map(words, row)) for row in rows), notes)
+
+
 def flattened(sheet: Sheet) -> TypedTable:
-    """A sheet as a table without merged cells."""
+    """Return a sheet as a table without merged cells."""
     rows: list[tuple[TypedCell, ...]] = []
     for title, row in sheet.flat_rows():
         if title:
@@ -253,7 +277,7 @@ class Drawing:
 
     @property
     def ranked(self) -> list[tuple[int, str]]:
-        """The key with the place of each series."""
+        """Return the key with the place of each series."""
         return list(enumerate(self.key))
 
 
@@ -341,7 +365,7 @@ def part(
     decides: bool = False,
     heading: Later[Sentence] | None = None,
 ) -> DocumentPart:
-    """A part whose blocks are made when a renderer asks for them."""
+    """Return a part whose blocks are made when a renderer asks for them."""
     return DocumentPart(title, Later(lambda: tuple(make())), id, only, decides, heading)
 
 
@@ -388,12 +412,12 @@ class Document:
     grounds: Grounds | None = None
 
     def shown_as(self, medium: Medium) -> list[DocumentPart]:
-        """The parts that a page or a text shows, in its order."""
+        """Return the parts that a page or a text shows, in its order."""
         own = [one for one in self.parts if one.only in ("", medium)]
         return sorted(own, key=lambda one: one.decides) if medium == "text" else own
 
     def heading(self) -> tuple[Mark, str]:
-        """The headline with its mark.
+        """Return the headline with its mark.
 
         Returns:
             Both; in place of a headline that can't be made, a notice.

@@ -1,6 +1,6 @@
 """From runs to what charts and tables show: beside presentations, the only place that reads samples.
 
-A run is read in one pass for each of its measures (`judgement.reduced`), so that 100 million samples need no
+A run is read in one pass for each of its measures (`judge.reduced`), so that 100 million samples need no
 more memory than a few.
 """
 
@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tautochrone.answer.blocks import Figure, Grid
+from tautochrone.answer.blocks import Figure
 from tautochrone.answer.document import TypedTable
 from tautochrone.answer.experiments import Presentation, beginning_of, presentation_of
 from tautochrone.answer.labels import label_runs
@@ -49,12 +49,12 @@ class MeasuredEvidence:
 
     @property
     def title(self) -> str:
-        """The meaning as a title: ``Scheduling latency``."""
+        """Return the meaning as a title: ``Scheduling latency``."""
         return upper_first(self.meaning)
 
     @property
     def heading(self) -> str:
-        """The title, with the experiment's name where the meaning alone does not tell it."""
+        """Return the title, with the experiment's name where the meaning alone does not tell it."""
         return self.title if self.loop else f"{beginning_of(self.experiment)}: {self.meaning}"
 
 
@@ -66,12 +66,12 @@ class Presented:
     runs: tuple[StoredRun, ...]
     labels: tuple[str, ...]
 
-    def grids(self) -> Sequence[Grid | TypedTable]:
-        """Its tables."""
-        return self.presentation.grids(self.runs, self.labels)
+    def tables(self) -> list[TypedTable]:
+        """Return its tables."""
+        return self.presentation.tables(self.runs, self.labels)
 
     def figures(self, prefix: str) -> list[Figure]:
-        """Its figures; their panels' ids begin with ``prefix``."""
+        """Draw its figures; their panels' ids begin with ``prefix``."""
         return self.presentation.figures(self.runs, self.labels, prefix)
 
 
@@ -89,7 +89,7 @@ class Evidence:
     lost: tuple[str, ...] = ()
 
     def of(self, experiment: str) -> list[MeasuredEvidence]:
-        """The measures of one experiment, the one it is about first."""
+        """Return the measures of one experiment, the one it is about first."""
         return [one for one in self.measured if one.experiment == experiment]
 
 
@@ -100,9 +100,6 @@ def gather(
 
     ``each`` is given every measure of a run that has samples, reduced, before that is forgotten: nobody
     else has to read the samples again.
-
-    Raises:
-        DamagedError: samples can't be read.
     """
     manifests = tuple(run.manifest for run in runs)
     labels = tuple(label_runs(manifests))
@@ -159,7 +156,7 @@ def _presented(runs: Sequence[StoredRun], labels: Sequence[str]) -> dict[str, Pr
 
 
 def rank_runs(manifests: Sequence[Manifest]) -> list[int]:
-    """The place of each run among those of its experiment: it decides colour and shape."""
+    """Return the place of each run among those of its experiment: it decides colour and shape."""
     experiments = [manifest.experiment for manifest in manifests]
     return [experiments[:index].count(experiment) for index, experiment in enumerate(experiments)]
 
@@ -269,7 +266,7 @@ def _draw_histogram(run: StoredRun, source: int, extreme: Extremes | None, start
 
 
 def _wall_clock(epoch: Epoch | None, at_ns: int | None) -> str | None:
-    """An instant of the stream's clock as UTC, to the millisecond."""
+    """Return an instant of the stream's clock as UTC, to the millisecond."""
     if not epoch or at_ns is None:
         return None
     real_ns = epoch.realtime_ns + at_ns - epoch.monotonic_ns

@@ -36,13 +36,13 @@ _Drawn = list[tuple[Figure, Panel]]
 
 
 def kinds(seen: Evidence) -> list[str]:
-    """Every kind of figure that these runs have: the general ones, then those of what presents them."""
+    """Return every kind of figure of these runs: the general ones, then those of what presents them."""
     of_experiments = [kind for one in seen.presented.values() for kind in _kinds(one.figures(_PREFIX))]
     return list(dict.fromkeys([*GENERAL, *of_experiments]))
 
 
 def kinds_in_words(seen: Evidence) -> dict[str, str]:
-    """The same, each with what it shows."""
+    """Return the same, each with what it shows."""
     titles = {
         name: words
         for one in seen.presented.values()
@@ -52,12 +52,12 @@ def kinds_in_words(seen: Evidence) -> dict[str, str]:
 
 
 def kinds_of_in_words(figures: Callable[[str], Sequence[Figure]]) -> dict[str, str]:
-    """`kinds_of`, each with what it shows."""
+    """Return each of `kinds_of` with what it shows."""
     return _titles(figures(_PREFIX))
 
 
 def _titles(figures: Sequence[Figure]) -> dict[str, str]:
-    """What each figure is called; a panel by itself with its own title, too."""
+    """Return what each figure is called; a panel by itself with its own title, too."""
     return {
         name: ": ".join(filter(None, (found[0][0].title, found[0][1].title if len(found) == 1 else "")))
         for name, found in _kinds(figures).items()
@@ -65,12 +65,12 @@ def _titles(figures: Sequence[Figure]) -> dict[str, str]:
 
 
 def _kind(panel: Panel) -> str:
-    """The kind of a panel of figures that were made here."""
+    """Return the kind of a panel of figures that were made here."""
     return panel.place.kind.removeprefix(f"{_PREFIX}-")
 
 
 def choose(seen: Evidence, measure: str | None = None) -> MeasuredEvidence:
-    """The measure to draw: the one of this name, or else the first; of a loop, if there is one.
+    """Return the measure to draw: the one of this name, or else the first; of a loop, if there is one.
 
     Raises:
         UsageError: there is no such measure, or no sample at all.
@@ -89,7 +89,7 @@ def choose(seen: Evidence, measure: str | None = None) -> MeasuredEvidence:
 def draw_kind(
     seen: Evidence, kind: str, measure: str | None = None, *, others: Sequence[str] = ()
 ) -> tuple[Specification, MeasuredEvidence]:
-    """The figure of this kind at publication size, and what it is about.
+    """Draw the figure of this kind at publication size, and what it is about.
 
     ``others`` are kinds that are drawn elsewhere, for the advice.
 
@@ -108,7 +108,7 @@ def draw_kind(
 
 
 def draw(measured: MeasuredEvidence, kind: str) -> Chart | Stack:
-    """The chart of a general kind, at publication size."""
+    """Draw the chart of a general kind, at publication size."""
     series = composition.few(measured.series)
     title = measured.title
     drawers: dict[str, Callable[[], Chart | Stack]] = {
@@ -125,7 +125,7 @@ def _counted(measured: MeasuredEvidence) -> str:
 
 
 def draw_of(figures: Callable[[str], Sequence[Figure]], kind: str | None) -> Specification:
-    """One kind of the figures of a campaign, or the first, at publication size.
+    """Draw one kind of the figures of a campaign, or the first, at publication size.
 
     Raises:
         UsageError: there is no such kind, or no figure at all.
@@ -139,12 +139,12 @@ def draw_of(figures: Callable[[str], Sequence[Figure]], kind: str | None) -> Spe
 
 
 def kinds_of(figures: Callable[[str], Sequence[Figure]]) -> list[str]:
-    """Every kind of figure that these are."""
+    """Return every kind of figure that these are."""
     return list(_kinds(figures(_PREFIX)))
 
 
 def _kinds(figures: Sequence[Figure]) -> dict[str, _Drawn]:
-    """What can be asked for: the panels of each kind together, and of several each by itself."""
+    """Return what can be asked for: the panels of each kind together, and of several each by itself."""
     together: dict[str, _Drawn] = {}
     for figure in figures:
         for panel in figure.panels:
@@ -159,7 +159,7 @@ def _kinds(figures: Sequence[Figure]) -> dict[str, _Drawn]:
 
 
 def _stacked(found: _Drawn) -> Specification:
-    """Panels of a page below each other and below their key, in the colours and the size of paper."""
+    """Return panels of a page below each other and below their key, in the colours and the size of paper."""
     return stacked([([panel for _, panel in found], found[0][0].key)], _WIDTH_PX)
 
 
@@ -171,7 +171,7 @@ def stacked(
     spacing: int = _SPACING,
     title_of_one: bool = False,
 ) -> Specification:
-    """Figures of a page below each other, each below its key, in the colours of paper.
+    """Return figures of a page below each other, each below its key, in the colours of paper.
 
     A group has the panels of a figure and its key. ``width`` is that of a panel without its axes;
     ``title_of_one`` gives a panel that is the only one its title, too.
@@ -210,7 +210,7 @@ def stacked(
 
 
 def left_out(seen: Evidence, measured: MeasuredEvidence, kind: str) -> list[str]:
-    """One sentence for each run that is not in the figure, and why."""
+    """Return one sentence for each run that is not in the figure, and why."""
     sentences = []
     with_time = [one for one in measured.series if one.envelope is not None]
     shown = with_time if kind == "time" and with_time else measured.series
@@ -231,12 +231,7 @@ def left_out(seen: Evidence, measured: MeasuredEvidence, kind: str) -> list[str]
 
 
 def save(chart: Chart | Stack | Specification, out: Path) -> Path:
-    """Write the chart in the format that the name of ``out`` ends with.
-
-    Raises:
-        UsageError: another ending.
-        StoreError: the file can't be written.
-    """
+    """Write the chart in the format that the name of ``out`` ends with."""
     content = encode(chart, format_of(out))
     with output(out, "the figure") as file:
         file.write(content)
@@ -244,7 +239,7 @@ def save(chart: Chart | Stack | Specification, out: Path) -> Path:
 
 
 def format_of(out: Path) -> str:
-    """The format by the name's ending.
+    """Return the format by the name's ending.
 
     Raises:
         UsageError: it is none of `FORMATS`.
@@ -258,7 +253,7 @@ def format_of(out: Path) -> str:
 
 
 def encode(chart: Chart | Stack | Specification, format: str) -> bytes:  # noqa: A002 - the word people know it by
-    """The chart's bytes as svg, png or pdf. Nothing is fetched from anywhere."""
+    """Return the chart's bytes as svg, png or pdf. Nothing is fetched from anywhere."""
     import vl_convert
 
     content = chart if isinstance(chart, dict) else chart.specification(PAPER)

@@ -3,28 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from tautochrone.answer import document as doc
 from tautochrone.answer import html, warnings
-from tautochrone.answer.blocks import Grid
-from tautochrone.answer.document import (
-    Block,
-    Commands,
-    Disclosure,
-    DocumentPart,
-    Grounds,
-    Notice,
-    Notices,
-    PropertyGroups,
-    Sentence,
-    Subheading,
-    TypedCell,
-    TypedTable,
-    columns,
-    count,
-    part,
-    time,
-    words,
-)
-from tautochrone.answer.views import conditions, environment, grids
+from tautochrone.answer.views import conditions, environment
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.machine.audit import audit_facts
@@ -36,7 +17,7 @@ from tautochrone.run.manifest import Manifest
 
 
 def audit_runs(manifests: Sequence[Manifest]) -> dict[str, tuple[Finding, ...]]:
-    """The findings of each machine and kernel, by a name that tells them apart; of servers' machines, too.
+    """Return the findings of each machine and kernel, also of servers, by a name that tells them apart.
 
     A machine whose findings changed between two runs is there twice, told apart by the time.
     """
@@ -57,12 +38,12 @@ def audit_runs(manifests: Sequence[Manifest]) -> dict[str, tuple[Finding, ...]]:
 
 
 def machine_name(manifest: Manifest) -> str:
-    """How it was reached if it was not this one, product or else CPU model, and kernel."""
+    """Return how it was reached if it was not this one, product or else CPU model, and kernel."""
     return _name(manifest.conditions.place, manifest.known) or "machine not known"
 
 
 def server_name(manifest: Manifest) -> str:
-    """The same of the server's machine; empty where there is no other one."""
+    """Return the same of the server's machine; empty where there is no other one."""
     where = manifest.conditions.server_place
     return _name(f"the server's machine {where}", _of_server(manifest) or Facts()) if where else ""
 
@@ -78,7 +59,7 @@ def _name(where: str, facts: Facts) -> str:
 
 
 def one_of_each(manifests: Sequence[Manifest]) -> list[Manifest]:
-    """One run of each machine and kernel, if there is one without a deployment: how it is by itself."""
+    """Return one run of each machine and kernel, without a deployment if there is such a run."""
     found: dict[tuple[str, str], Manifest] = {}
     for manifest in sorted(manifests, key=lambda one: one.conditions.deployment is not None):
         found.setdefault((machine_name(manifest), server_name(manifest)), manifest)
@@ -95,8 +76,8 @@ Audits = Mapping[str, Sequence[Finding]]
 """The findings of each machine, by its name."""
 
 
-def foot(grounds: Grounds) -> tuple[DocumentPart, ...]:
-    """The parts of a page about its runs; none where it does not say how to repeat it."""
+def foot(grounds: doc.Grounds) -> tuple[doc.DocumentPart, ...]:
+    """Return the parts of a page about its runs; none where it does not say how to repeat it."""
     if not grounds.commands:
         return ()
     manifests = grounds.manifests
@@ -110,32 +91,32 @@ def foot(grounds: Grounds) -> tuple[DocumentPart, ...]:
     loads = grounds.loads or _first(conditions.loads, manifests, labels)
     return (
         warned(notices),
-        part("The conditions", lambda: _some(deployments), id="environment"),
-        part("Loads", lambda: _some(loads)),
+        doc.part("The conditions", lambda: _some(deployments), id="environment"),
+        doc.part("Loads", lambda: _some(loads)),
         audited(found, _LEVELS),
-        part("Facts", lambda: _facts(machines, several=len(found.get()) > 1)),
-        part("The runs", lambda: [Sentence(_balance(manifests))], id="runs"),
-        part("All runs", lambda: [_runs(placed, grounds.heads)]),
-        part("How to repeat it", lambda: _again(grounds), id="reproduce"),
+        doc.part("Facts", lambda: _facts(machines, several=len(found.get()) > 1)),
+        doc.part("The runs", lambda: [doc.Sentence(_balance(manifests))], id="runs"),
+        doc.part("All runs", lambda: [_runs(placed, grounds.heads)]),
+        doc.part("How to repeat it", lambda: _again(grounds), id="reproduce"),
     )
 
 
-def masthead(grounds: Grounds) -> str | Later[str]:
-    """What stands at the top of the page."""
+def masthead(grounds: doc.Grounds) -> str | Later[str]:
+    """Return what stands at the top of the page."""
     if grounds.masthead is not None:
         return grounds.masthead
     return Later(html.masthead, *grounds.manifests) if grounds.manifests else ""
 
 
-def lacking(found: Sequence[tuple[str, str]]) -> TypedTable:
-    """What was to be measured and was not, and why."""
-    rows = tuple((words(what), words("N/A"), words(why)) for what, why in found)
-    return TypedTable("", columns("What", "Result", "Why"), rows)
+def lacking(found: Sequence[tuple[str, str]]) -> doc.TypedTable:
+    """Return what was to be measured and was not, and why."""
+    rows = tuple((doc.words(what), doc.words("N/A"), doc.words(why)) for what, why in found)
+    return doc.TypedTable("", doc.columns("What", "Result", "Why"), rows)
 
 
-def sections(parts: Sequence[DocumentPart]) -> list[list[DocumentPart]]:
-    """The parts of each section; those of the first one have no heading but the headline."""
-    found: list[list[DocumentPart]] = [[]]
+def sections(parts: Sequence[doc.DocumentPart]) -> list[list[doc.DocumentPart]]:
+    """Return the parts of each section; those of the first one have no heading but the headline."""
+    found: list[list[doc.DocumentPart]] = [[]]
     for one in parts:
         if one.id:
             found.append([])
@@ -143,71 +124,71 @@ def sections(parts: Sequence[DocumentPart]) -> list[list[DocumentPart]]:
     return found
 
 
-def warned(notices: Later[Sequence[Notice]]) -> DocumentPart:
-    """What to know before trusting the numbers; many are folded away."""
+def warned(notices: Later[Sequence[doc.Notice]]) -> doc.DocumentPart:
+    """Return what to know before trusting the numbers; many are folded away."""
 
-    def blocks() -> Iterator[Block]:
+    def blocks() -> Iterator[doc.Block]:
         found = tuple(notices.get())
         if found:
-            yield Notices(found[:_MOST_WARNINGS])
+            yield doc.Notices(found[:_MOST_WARNINGS])
         if rest := found[_MOST_WARNINGS:]:
-            yield Disclosure(f"{len(rest)} more", (Notices(rest),))
+            yield doc.Disclosure(f"{len(rest)} more", (doc.Notices(rest),))
 
-    def heading() -> Sentence:
+    def heading() -> doc.Sentence:
         things = plural(len(notices.get()), "thing")
-        return Sentence(f"{things} to know before trusting these numbers", mark="tight")
+        return doc.Sentence(f"{things} to know before trusting these numbers", mark="tight")
 
-    return part("Warnings", blocks, id="warnings", heading=Later(heading))
+    return doc.part("Warnings", blocks, id="warnings", heading=Later(heading))
 
 
-def audited(found: Later[Audits], levels: Sequence[tuple[str, tuple[str, ...]]]) -> DocumentPart:
-    """The audit of the machines; of each of these levels its findings, folded away."""
+def audited(found: Later[Audits], levels: Sequence[tuple[str, tuple[str, ...]]]) -> doc.DocumentPart:
+    """Return the audit of the machines; of each of these levels its findings, folded away."""
 
-    def blocks() -> Iterator[Block]:
+    def blocks() -> Iterator[doc.Block]:
         machines = found.get()
         told = [(title, warnings.findings(machines, *of)) for title, of in levels]
         if any(notices for _, notices in told):
-            yield Subheading(f"The audit of {'these machines' if len(machines) > 1 else 'this machine'}")
+            yield doc.Subheading(f"The audit of {'these machines' if len(machines) > 1 else 'this machine'}")
         for title, notices in told:
             if notices:
-                yield Disclosure(f"{len(notices)} {title}", (Notices(tuple(notices)),))
+                yield doc.Disclosure(f"{len(notices)} {title}", (doc.Notices(tuple(notices)),))
 
-    return part("The audit", blocks)
+    return doc.part("The audit", blocks)
 
 
-def facts(manifests: Sequence[Manifest], *, several: bool) -> Iterator[Block]:
-    """All that is known about the machines; ``several``: whether values of several stand side by side."""
+def facts(manifests: Sequence[Manifest], *, several: bool) -> Iterator[doc.Block]:
+    """Yield all that is known about the machines; of ``several``, values stand side by side."""
     groups = environment.facts(manifests)
     if not groups:
-        yield Sentence("This run stored no facts about its machine.")
+        yield doc.Sentence("This run stored no facts about its machine.")
         return
-    yield PropertyGroups(tuple(groups))
+    yield doc.PropertyGroups(tuple(groups))
     order = " Values that differ between the runs stand in the order of the runs." if several else ""
-    yield Sentence(f"N/A: this system does not say, or may not be asked.{order}", "note")
+    yield doc.Sentence(f"N/A: this system does not say, or may not be asked.{order}", "note")
 
 
-def _facts(machines: Sequence[Manifest], *, several: bool) -> Iterator[Block]:
-    yield Subheading("Facts")
+def _facts(machines: Sequence[Manifest], *, several: bool) -> Iterator[doc.Block]:
+    yield doc.Subheading("Facts")
     whose = "these machines" if several else "this machine"
-    yield Disclosure(f"All that is known about {whose}", tuple(facts(machines, several=several)))
+    yield doc.Disclosure(f"All that is known about {whose}", tuple(facts(machines, several=several)))
 
 
 def _first(
-    grids_of: Callable[[Sequence[Manifest], Sequence[str]], Sequence[Grid]],
+    tables_of: Callable[[Sequence[Manifest], Sequence[str]], Sequence[doc.TypedTable]],
     manifests: Sequence[Manifest],
     labels: Sequence[str],
-) -> Later[TypedTable | None]:
-    """The first of these grids, laid out; None: there is none."""
-    return Later(lambda: next(map(grids.view, grids_of(manifests, labels)), None))
+) -> Later[doc.TypedTable | None]:
+    """Return the first of these tables; None: there is none."""
+    return Later(lambda: next(iter(tables_of(manifests, labels)), None))
 
 
-def _some(table: Later[TypedTable | None]) -> list[Block]:
+def _some(table: Later[doc.TypedTable | None]) -> list[doc.Block]:
     found = table.get()
     return [] if found is None else [found]
 
 
 def _balance(manifests: Sequence[Manifest]) -> str:
-    """Whether the books of all of them balance."""
+    """Return whether the books of all of them balance."""
     found = [book for manifest in manifests for book in manifest.books]
     wrong = sum(bool(book.problems()) for book in found)
     if wrong:
@@ -220,41 +201,43 @@ def _balance(manifests: Sequence[Manifest]) -> str:
 
 def _runs(
     placed: Sequence[tuple[Manifest, tuple[str, str]]], heads: Sequence[tuple[str, bool]]
-) -> Disclosure:
+) -> doc.Disclosure:
     rows = tuple(
         (
             *(
-                TypedCell(said, "number" if right else "text")
+                doc.TypedCell(said, "number" if right else "text")
                 for said, (_, right) in zip(own, heads, strict=False)
             ),
-            words(manifest.title),
-            words(when(manifest)),
-            count(sum(book.recorded for book in manifest.books)),
-            time(_worst(manifest)),
-            TypedCell(manifest.id, "code"),
+            doc.words(manifest.title),
+            doc.words(when(manifest)),
+            doc.count(sum(book.recorded for book in manifest.books)),
+            doc.time(_worst(manifest)),
+            doc.TypedCell(manifest.id, "code"),
         )
         for manifest, own in placed
     )
-    table = TypedTable(
-        "", columns(*(head for head, _ in heads), "When (UTC)", "Samples", "Worst", "Run"), rows
+    table = doc.TypedTable(
+        "", doc.columns(*(head for head, _ in heads), "When (UTC)", "Samples", "Worst", "Run"), rows
     )
-    return Disclosure(f"All {plural(len(rows), 'run')}, in the order in which they were measured", (table,))
+    return doc.Disclosure(
+        f"All {plural(len(rows), 'run')}, in the order in which they were measured", (table,)
+    )
 
 
 def when(manifest: Manifest) -> str:
-    """The instant at which a run began."""
+    """Return the instant at which a run began."""
     return manifest.created[:19].replace("T", " ")
 
 
 def _worst(manifest: Manifest) -> int | None:
-    """The largest value of its first measure."""
+    """Return the largest value of its first measure."""
     first = manifest.extremes[0].measure if manifest.extremes else ""
     return max((one.maximum_ns for one in manifest.extremes if one.measure == first), default=None)
 
 
-def _again(grounds: Grounds) -> Iterator[Block]:
-    yield Sentence(
+def _again(grounds: doc.Grounds) -> Iterator[doc.Block]:
+    yield doc.Sentence(
         f"The runs lie in the store of the machine that wrote this page. {grounds.again}, write this page "
         "anew, or look at one run closely:"
     )
-    yield Commands(grounds.commands)
+    yield doc.Commands(grounds.commands)

@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 
 from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts.theme import PAGE, style_sheet
-from tautochrone.answer.typeset import POWER, typeset
+from tautochrone.answer.typeset import POWER, typeset, unbroken_percent
 from tautochrone.base.faults import Fault, attempt, now
 from tautochrone.base.version import own_version
 from tautochrone.run.files import write_text
@@ -37,7 +37,7 @@ _END = "\n/* whole */\n"
 
 @cache
 def bundle() -> str:
-    """The script: from the user's cache folder, or made and, where possible, put there."""
+    """Return the script: from the user's cache folder, or made and, where possible, put there."""
     path = _place_of_bundle()
     with suppress(OSError, UnicodeDecodeError):
         kept = path.read_text(encoding="utf-8")
@@ -58,7 +58,7 @@ def _place_of_bundle() -> Path:
 
 
 def render(template: str, **words: Any) -> str:
-    """The text of a page: one file that holds everything it needs and asks no network for anything.
+    """Return the text of a page: one file that holds everything it needs and asks no network for anything.
 
     Words that come `Later` are made where the template first uses them. Between ``{% part TITLE %}`` and
     ``{% endpart %}`` what fails unexpectedly costs no more than what stands there.
@@ -76,33 +76,29 @@ def render(template: str, **words: Any) -> str:
 
 
 def style() -> str:
-    """The style sheet of all pages, with the colours of their charts."""
+    """Return the style sheet of all pages, with the colours of their charts."""
     return style_sheet() + _asset("style.css")
 
 
 def written() -> str:
-    """When a page is written."""
+    """Return when a page is written."""
     return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def title(make: Callable[[], str]) -> str:
-    """The title of a page; where it can't be made, what every page is."""
+    """Return the title of a page; where it can't be made, what every page is."""
     return attempt("Title", lambda: typeset(make()), lambda _: "Report of Tautochrone")
 
 
 def write(text: str, out: Path) -> Path:
-    """Write a page.
-
-    Raises:
-        StoreError: that is not possible.
-    """
+    """Write a page."""
     with output(out, "the report") as file:
         file.write(text.encode(errors="replace"))  # what was typed may be any bytes
     return out
 
 
 def masthead(*manifests: Manifest) -> str:
-    """The machine, its kernel and the day of the first run; of several machines, how many they are."""
+    """Return the machine, its kernel and the day of the first run; of several machines, how many they are."""
     first = manifests[0]
     machines = {manifest.conditions.remote for manifest in manifests}
     if len(machines) > 1:
@@ -121,7 +117,7 @@ class _Context(Context):
     """Makes what comes later when it is asked for."""
 
     def resolve_or_missing(self, key: str) -> Any:
-        """The value of a name in a template."""
+        """Return the value of a name in a template."""
         return now(super().resolve_or_missing(key))
 
 
@@ -131,7 +127,7 @@ class _Part(Extension):
     tags = {"part"}  # noqa: RUF012 - as jinja2 has it
 
     def parse(self, parser: Parser) -> nodes.Node:
-        """The call of `_made` with what stands until ``endpart``."""
+        """Return the call of `_made` with what stands until ``endpart``."""
         line = next(parser.stream).lineno
         title = parser.parse_expression()
         body = parser.parse_statements(("name:endpart",), drop_needle=True)
@@ -150,7 +146,7 @@ class _Part(Extension):
 
 
 def _place(charts: dict[str, object], panel: Panel) -> str:
-    """The id of the element that a panel's chart is drawn in; the chart is kept for the end of the page."""
+    """Return the id of the element that a panel's chart is drawn in, and keep the chart."""
     charts[panel.id] = panel.chart.specification(PAGE)
     return panel.id
 
@@ -181,8 +177,8 @@ def templates(*more: BaseLoader) -> Environment:
 
 
 def _typeset(text: str) -> Markup:
-    """Words as a page has them, with powers of ten set as such."""
-    return Markup(POWER.sub(r"10<sup>\1</sup>", str(escape(typeset(text)))))
+    """Return words as a page has them, with powers of ten set as such."""
+    return Markup(POWER.sub(r"10<sup>\1</sup>", str(escape(unbroken_percent(typeset(text))))))
 
 
 def _asset(name: str) -> str:
@@ -190,6 +186,6 @@ def _asset(name: str) -> str:
 
 
 def _embedded(content: dict[str, object]) -> str:
-    """JSON that can't end the script element it stands in, whatever words a run carries."""
+    """Return JSON that can't end the script element it stands in, whatever words a run carries."""
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

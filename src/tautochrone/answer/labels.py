@@ -31,7 +31,7 @@ _ALWAYS = (
 
 
 def label_runs(manifests: Sequence[Manifest]) -> list[str]:
-    """One label per run, all different.
+    """Return one label per run, all different.
 
     A title that a person typed is the label. Other runs of one experiment are told apart by rate and load,
     and, where these do not suffice, by the fewest other conditions and parameters that do. The only run of
@@ -51,14 +51,19 @@ def label_runs(manifests: Sequence[Manifest]) -> list[str]:
     ]
 
 
+def titled(title: str, label: str) -> str:
+    """Return a title with the label of the run that it is about, if it has one."""
+    return f"{title}, {label}" if label else title
+
+
 def typed_title(manifest: Manifest) -> str:
-    """The title if a person chose it on the command line, otherwise nothing."""
+    """Return the title if a person chose it on the command line, otherwise nothing."""
     chosen = manifest.asked("--title") is not None
     return " ".join(manifest.title.split()) if chosen else ""
 
 
 def shortest_ids(ids: Sequence[str]) -> list[str]:
-    """The shortest beginning of each id that no other id has."""
+    """Return the shortest beginning of each id that no other id has."""
     return [
         next((one[:size] for size in range(_SHORTEST_ID, len(one)) if not _shared(one[:size], one, ids)), one)
         for one in ids
@@ -88,12 +93,12 @@ def _tell_apart(manifests: Sequence[Manifest]) -> list[str]:
 
 
 def _fallback(manifest: Manifest, short_id: str, said: str) -> str:
-    """For a run whose traits are too many to say, or which has none that the others have not."""
+    """Return a label of a run whose traits are too many to say, or which are none of its own."""
     return short_id if said else _cut(manifest.title)
 
 
 def _chosen(traits: Sequence[Mapping[str, str]]) -> list[str]:
-    """The names of the traits to say: at each step the one that splits most of the runs still alike."""
+    """Return which traits to say: at each step the one that splits most of the runs still alike."""
     names = dict.fromkeys(name for one in traits for name in one)
     differing = [name for name in names if len({one.get(name, "") for one in traits}) > 1]
     chosen = [name for name in _ALWAYS if name in differing]
@@ -114,7 +119,7 @@ def _say(traits: Mapping[str, str], names: Sequence[str]) -> str:
 
 
 def _traits(manifest: Manifest) -> dict[str, str]:
-    """What a run may be known by, in words, the most telling first; what is not known is left out."""
+    """Return what a run may be known by, in words, the most telling first; what is not known is left out."""
     traits = {}
     period_ns = manifest.header.schedule.period_ns
     if period_ns:

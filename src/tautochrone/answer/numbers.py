@@ -1,15 +1,16 @@
 """The numbers of a measure: quantiles with their intervals, how sure they are, what is lacking in them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tautochrone.answer.document import Block, Sentence, TypedCell, TypedTable, columns, count, micros, words
+from tautochrone.answer import document as doc
 from tautochrone.answer.series import Series, merge, runs_of
-from tautochrone.answer.typeset import duration, number, percent
-from tautochrone.base.units import format_us
-from tautochrone.base.words import plural, upper_first
+from tautochrone.answer.typeset import duration, number
+from tautochrone.base.units import format_percent, format_us
+from tautochrone.base.words import plural, upper_first, verb
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.quantiles import CONFIDENCE, Quantile, exceedance_bound
+from tautochrone.statistics.summary import Summary
 
 # Rows that a system can't give: N/A wherever a run's sources are tabled, with the reason.
 
@@ -24,7 +25,7 @@ class MissingRow:
 
 
 def absent_rows(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[MissingRow]:
-    """The absent rows of runs of one experiment; what several runs lack for one reason is said once."""
+    """Return the absent rows of one experiment's runs; what several lack for one reason is said once."""
     where: dict[tuple[str, str], list[str]] = {}
     for manifest, label in zip(manifests, labels, strict=True):
         for one in manifest.header.absent:
@@ -36,7 +37,7 @@ def absent_rows(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Mi
 
 
 def absent_sentence(absent: MissingRow) -> str:
-    """``suspend-resume: N/A, POSIX has no such call``."""
+    """Return ``suspend-resume: N/A, POSIX has no such call``."""
     return f"{absent.name}{f' ({absent.runs})' if absent.runs else ''}: N/A, {absent.why}"
 
 
@@ -47,21 +48,21 @@ _MOST_SENTENCES = 2
 
 
 def loss_of(one: Series) -> str:
-    """``12 of 3,012 releases were missed and have no sample here``; nothing where none is lacking."""
+    """Return ``12 of 3,012 releases were missed and have no sample here``; nothing where none is lacking."""
     parts = []
     if one.missed:
         released = f" of {number(one.released)}" if one.released is not None else ""
         noun = "release" if one.missed == 1 and not released else "releases"
-        verb, have = ("was", "has") if one.missed == 1 else ("were", "have")
-        parts.append(f"{number(one.missed)}{released} {noun} {verb} missed and {have} no sample here")
+        was, has = verb(one.missed, "was"), verb(one.missed, "has")
+        parts.append(f"{number(one.missed)}{released} {noun} {was} missed and {has} no sample here")
     if one.dropped:
-        verb, are = ("was", "is") if one.dropped == 1 else ("were", "are")
-        parts.append(f"{plural(one.dropped, 'sample')} {verb} dropped and {are} not here")
+        was, is_ = verb(one.dropped, "was"), verb(one.dropped, "is")
+        parts.append(f"{plural(one.dropped, 'sample')} {was} dropped and {is_} not here")
     return "; ".join(parts)
 
 
 def loss_sentences(series: Sequence[Series]) -> list[str]:
-    """One sentence per run and source that lacks something; where they are many, one per run."""
+    """Return one sentence per run and source that lacks something; where they are many, one per run."""
     several = len(runs_of(series)) > 1
     lacking = [one for one in series if one.lost]
     if len(lacking) > _MOST_SENTENCES and several:
@@ -72,7 +73,7 @@ def loss_sentences(series: Sequence[Series]) -> list[str]:
 
 
 def loss_caption(series: Sequence[Series]) -> list[str]:
-    """For below a figure or a table: the same, and what it does to the numbers."""
+    """Return the same for below a figure or a table, with what it does to the numbers."""
     said = loss_sentences(series)
     return [*said, "Shares and quantiles are of the completed cycles only, so they flatter."] if said else []
 
@@ -87,7 +88,7 @@ ASSUMES = (
 
 
 def one_in(one: Series) -> int | None:
-    """At most 1 cycle in so many starts later than the worst one seen; None where releases are lacking, or
+    """Return in how many cycles at most one starts later than the worst; None where releases are lacking, or
     may be."""
     if one.lost or one.missed is None or not one.count:
         return None
@@ -96,7 +97,7 @@ def one_in(one: Series) -> int | None:
 
 
 def how_sure(series: Sequence[Series]) -> list[str]:
-    """Sentences about the worst of all series and what it rests on; empty without series."""
+    """Return sentences about the worst of all series and what it rests on; empty without series."""
     if not series:
         return []
     worst = max(series, key=lambda one: one.maximum_ns)
@@ -109,7 +110,7 @@ def how_sure(series: Sequence[Series]) -> list[str]:
         claim = f"How rare a later one is can't be said, because {why}."
     else:
         claim = (
-            f"It is the worst of {plural(worst.count, 'cycle')} there. With {percent(CONFIDENCE)} "
+            f"It is the worst of {plural(worst.count, 'cycle')} there. With {format_percent(CONFIDENCE)} "
             "confidence, for this CPU and this run by itself, at most 1 cycle in "
             f"{number(rarity)} starts later. {ASSUMES}"
         )
@@ -120,13 +121,13 @@ def how_sure(series: Sequence[Series]) -> list[str]:
 # The numbers: count, extremes, mean and quantiles with their confidence intervals.
 
 
-_EN_DASH = "\u2013"
+TOO_FEW = "too few"
 
 
 def blocks(
     series: Sequence[Series], *, loop: bool = True, absent: Sequence[MissingRow] = ()
-) -> Iterator[Block]:
-    """The summaries of all series that have one, and what they rest on.
+) -> Iterator[doc.Block]:
+    """Yield the summaries of all series that have one, and what they rest on.
 
     How rare a value above the maximum is, is said of the cycles of loops only. ``absent`` are the rows that
     a system could not give.
@@ -134,7 +135,7 @@ def blocks(
     own = [one for one in series if one.summary is not None]
     summaries = [one.summary for one in own if one.summary is not None]
     quantiles = summaries[0].quantiles if summaries else ()
-    sure = percent(quantiles[0].confidence) if quantiles else ""
+    sure = format_percent(quantiles[0].confidence) if quantiles else ""
     resolutions = dict.fromkeys(one.resolution for one in summaries)
     said = [
         f"Times in us. Below each quantile stands its {sure} confidence interval, free of any assumed "
@@ -146,66 +147,73 @@ def blocks(
             f"Later than max: at most so many cycles are, at {sure} confidence, for each CPU and run by "
             f"itself. {ASSUMES}"
         )
-    yield Sentence(" ".join(said), "note")
+    yield doc.Sentence(" ".join(said), "note")
     if lacking := loss_caption(own):
-        yield Sentence(" ".join(lacking), "strong")
+        yield doc.Sentence(" ".join(lacking), "strong")
     several = len(runs_of(series)) > 1
-    heads = (
-        *(("Run",) if several else ()),
-        *("Source", "Samples", "Min", "Mean", "Std. dev."),
-        *(upper_first(quantile_name(one.q)) for one in quantiles),
-        "Max",
-        *(("Later than max",) if loop else ()),
-    )
-    rows = tuple(_row(one, several=several, loop=loop) for one in own)
+    rows = [list(_told(one, several=several, loop=loop)) for one in own]
+    heads = tuple(doc.TableColumn(upper_first(column.head)) for column, _ in rows[0]) if rows else ()
     notes = tuple(f"{absent_sentence(one)}." for one in absent)
-    yield TypedTable("", columns(*heads), rows, notes, "dense")
+    yield doc.TypedTable("", heads, tuple(tuple(cell for _, cell in row) for row in rows), notes, "dense")
 
 
-def _row(one: Series, *, several: bool, loop: bool) -> tuple[TypedCell, ...]:
-    summary = one.summary
-    assert summary is not None
-    return (
-        *((TypedCell(one.run, rank=one.rank),) if several else ()),
-        TypedCell(one.source, beneath=(Sentence(one.what),) if one.what else ()),
-        count(summary.count),
-        micros(summary.minimum),
-        micros(summary.mean),
-        micros(summary.standard_deviation),
-        *map(_quantile, summary.quantiles),
-        TypedCell(summary.maximum, "ns", format_us(summary.maximum), strong=True),
-        *((_later(one),) if loop else ()),
+Told = tuple[doc.TableColumn, doc.TypedCell]
+"""A column, and what stands there of one source."""
+
+
+def _told(one: Series, *, several: bool, loop: bool) -> Iterator[Told]:
+    assert one.summary is not None
+    if several:
+        yield doc.TableColumn("run"), doc.TypedCell(one.run, rank=one.rank)
+    yield (
+        doc.TableColumn("source"),
+        doc.TypedCell(one.source, beneath=(doc.Sentence(one.what),) if one.what else ()),
     )
+    yield doc.TableColumn("samples"), doc.count(one.summary.count)
+    yield from columns_of(one.summary)
+    if loop:
+        yield doc.TableColumn("later than max"), _later(one)
+
+
+def columns_of(summary: Summary, *, intervals: bool = False) -> Iterator[Told]:
+    """Tell a summary column by column.
+
+    The interval of a quantile stands beneath it on a page; with ``intervals`` it has a column.
+    """
+    yield doc.TableColumn("min"), doc.micros(summary.minimum)
+    yield doc.TableColumn("mean"), doc.micros(summary.mean)
+    yield doc.TableColumn("std dev", spare=True), doc.micros(summary.standard_deviation)
+    for held in summary.quantiles:
+        name = quantile_name(held.q)
+        yield doc.TableColumn(name, spare=held.q != 0.5), _quantile(held)
+        if intervals:
+            yield doc.TableColumn(f"{name} interval", spare=True), interval(held)
+    yield doc.TableColumn("max"), replace(doc.micros(summary.maximum), strong=True)
 
 
 def quantile_name(q: float) -> str:
-    """``median`` or ``99.9 %``."""
-    return "median" if q == 0.5 else percent(q)
+    """Return ``median`` or ``99.9 %``."""
+    return "median" if q == 0.5 else format_percent(q)
 
 
-def interval(quantile: Quantile, between: str = " to ") -> str:
-    """``3.560 to 3.705``, or nothing where there is no interval."""
-    if quantile.low is None or quantile.high is None:
-        return ""
-    return f"{format_us(quantile.low)}{between}{format_us(quantile.high)}"
+def interval(quantile: Quantile, missing: str = doc.UNKNOWN) -> doc.TypedCell:
+    """Return the interval of a quantile, in microseconds."""
+    return doc.micros_between(quantile.low, quantile.high, missing)
 
 
-def _later(one: Series) -> TypedCell:
+def _later(one: Series) -> doc.TypedCell:
     rarity = one_in(one)
     return (
-        words("can't be said") if rarity is None else TypedCell(1 / rarity, "share", f"1 in {number(rarity)}")
+        doc.words("can't be said")
+        if rarity is None
+        else doc.TypedCell(1 / rarity, "share", f"1 in {number(rarity)}")
     )
 
 
-def _quantile(one: Quantile) -> TypedCell:
+def _quantile(one: Quantile) -> doc.TypedCell:
+    cell = replace(doc.micros(one.value, TOO_FEW), low=one.low, high=one.high)
     if one.value is None:
-        return TypedCell(None, "ns", "too few", beneath=(Sentence(f"needs {number(one.samples_needed)}"),))
-    within = interval(one, _EN_DASH)
-    return TypedCell(
-        one.value,
-        "ns",
-        format_us(one.value),
-        one.low,
-        one.high,
-        beneath=(Sentence(within),) if within else (),
-    )
+        return replace(cell, beneath=(doc.Sentence(f"needs {number(one.samples_needed)}"),))
+    if one.low is None or one.high is None:
+        return cell
+    return replace(cell, beneath=(doc.Sentence(f"{format_us(one.low)}\u2013{format_us(one.high)}"),))

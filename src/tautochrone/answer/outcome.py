@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from tautochrone.answer.document import Block, Document, Sentence, TypedCell, TypedTable, columns, part, words
 from tautochrone.answer.render import markdown
+from tautochrone.base.words import verb
 from tautochrone.run.output import output
 
 # What was judged, one case for each requirement and cell, in the words of programs that run tests.
@@ -59,36 +60,36 @@ class Outcome:
     cases: tuple[Case, ...]
 
     def count(self, standing: Standing) -> int:
-        """How many stand so."""
+        """Return how many stand so."""
         return sum(case.standing == standing for case in self.cases)
 
     @property
     def sentence(self) -> str:
-        """``1 does not hold, 2 not shown, 3 hold.``"""
+        """Return ``1 does not hold, 2 not shown, 3 hold.``"""
         failed, wrong, unknown, skipped, passed = (self.count(standing) for standing in STANDINGS)
         said = [
-            f"{failed} {'does' if failed == 1 else 'do'} not hold" if failed else "",
+            f"{failed} {verb(failed, 'does')} not hold" if failed else "",
             f"{wrong} went wrong" if wrong else "",
             f"{unknown} not shown" if unknown else "",
             f"{skipped} skipped" if skipped else "",
-            f"{passed} {'holds' if passed == 1 else 'hold'}" if passed else "",
+            f"{passed} {verb(passed, 'holds')}" if passed else "",
         ]
         return (", ".join(filter(None, said)) or "Nothing was judged") + "."
 
     @property
     def exit_code(self) -> int:
-        """0: all hold; 6: one does not; 7: none does not, and one is not shown or was not measured."""
+        """Return 0 if all hold, 6 if one does not, 7 if one is not shown or was not measured."""
         if self.count("failed"):
             return _DOES_NOT_HOLD
         return 0 if self.count("passed") == len(self.cases) else _NOT_SHOWN
 
     def worst_first(self) -> list[Case]:
-        """The cases, those that do not hold first."""
+        """Return the cases, those that do not hold first."""
         return sorted(self.cases, key=lambda case: STANDINGS.index(case.standing))
 
 
 def grouped(cases: Sequence[Case]) -> dict[str, list[Case]]:
-    """The cases of each group, in the order in which the groups come."""
+    """Return the cases of each group, in the order in which the groups come."""
     found: dict[str, list[Case]] = {}
     for case in cases:
         found.setdefault(case.group, []).append(case)
@@ -96,11 +97,7 @@ def grouped(cases: Sequence[Case]) -> dict[str, list[Case]]:
 
 
 def save(text: str, path: Path, option: str, *, append: bool = False) -> Path:
-    """Write a file that an option named.
-
-    Raises:
-        StoreError: that is not possible.
-    """
+    """Write a file that an option named."""
     with output(path, option=option, append=append) as file:
         file.write(text.encode(errors="replace"))  # what was typed may be any bytes
     return path
@@ -118,15 +115,12 @@ def write_junit(outcome: Outcome, path: Path) -> Path:
 
     Returns:
         ``path``.
-
-    Raises:
-        StoreError: that is not possible.
     """
     return save(junit_text(outcome), path, "--junit")
 
 
 def junit_text(outcome: Outcome) -> str:
-    """The file's text."""
+    """Return the file's text."""
     root = ElementTree.Element("testsuites", {"name": _legal(outcome.title), **_counts(outcome.cases)})
     for group, cases in grouped(outcome.cases).items():
         suite = ElementTree.SubElement(root, "testsuite", {"name": _legal(group), **_counts(cases)})
@@ -189,9 +183,6 @@ def write_markdown(outcome: Outcome, path: Path) -> Path:
 
     Returns:
         ``path``.
-
-    Raises:
-        StoreError: that is not possible.
     """
     of_step = os.environ.get(_STEP_SUMMARY, "")
     append = bool(of_step) and path.absolute() == Path(of_step).absolute()
@@ -199,7 +190,7 @@ def write_markdown(outcome: Outcome, path: Path) -> Path:
 
 
 def markdown_text(outcome: Outcome) -> str:
-    """The file's text: how many stand how, then a table, what does not hold first."""
+    """Return the file's text: how many stand how, then a table, what does not hold first."""
     return markdown.text(Document(outcome.title, (part("What was judged", lambda: _blocks(outcome)),)))
 
 

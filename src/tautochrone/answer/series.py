@@ -92,12 +92,12 @@ class Series:
 
     @property
     def lost(self) -> int:
-        """Releases that have no sample here, though their cycles were the latest of all, or may have been."""
+        """Return how many releases have no sample here; their cycles may have been the latest of all."""
         return (self.missed or 0) + (self.dropped or 0)
 
 
 def series_of(run: str, rank: int, source: str, counts: Counts) -> Series:
-    """All samples of a source, each distinct value in a bin of its own."""
+    """Return all samples of a source, each distinct value in a bin of its own."""
     return Series(
         run=run,
         rank=rank,
@@ -110,17 +110,17 @@ def series_of(run: str, rank: int, source: str, counts: Counts) -> Series:
 
 
 def runs_of(series: Sequence[Series]) -> list[str]:
-    """The runs' labels, in the order of their ranks."""
+    """Return the runs' labels, in the order of their ranks."""
     return [label for _, label in sorted({(one.rank, one.run) for one in series})]
 
 
 def sources_of(series: Sequence[Series]) -> list[str]:
-    """The sources' names, in the order in which they come first."""
+    """Return the sources' names, in the order in which they come first."""
     return list(dict.fromkeys(one.source for one in series))
 
 
 def usual_size_ns(series: Sequence[Series]) -> float:
-    """The median of the values' sizes, whatever their sign, as the bins tell it; at least 1."""
+    """Return the median of the values' sizes, whatever their sign, as the bins tell it; at least 1."""
     sizes = np.concatenate([np.minimum(np.abs(one.bins.low_ns), np.abs(one.bins.high_ns)) for one in series])
     counts = np.concatenate([one.bins.count for one in series])
     order = np.argsort(sizes)
@@ -129,7 +129,7 @@ def usual_size_ns(series: Sequence[Series]) -> float:
 
 
 def is_signed(series: Sequence[Series]) -> bool:
-    """Whether a value lies below 0."""
+    """Return whether a value lies below 0."""
     return any(int(one.bins.low_ns.min()) < 0 for one in series)
 
 
@@ -172,8 +172,10 @@ def _merge_bins(parts: Sequence[Bins]) -> Bins:
 
 
 def merge_envelopes(parts: Sequence[Envelope]) -> Envelope:
-    """Widest of all. The stretches are so long that each source has a whole one of its own in each of them:
-    otherwise stretches with and without a source would take turns, and the band would be a comb."""
+    """Return the widest of all, in stretches so long that each source has a whole one of its own in each.
+
+    Otherwise stretches with and without a source would take turns, and the band would be a comb.
+    """
     steps = (float(np.median(np.diff(part.time_s))) for part in parts if len(part.time_s) > 1)
     longest = max([0.0, *steps])  # a clock that was set back makes steps below 0
     first = min(float(part.time_s[0]) for part in parts)

@@ -6,39 +6,19 @@ from functools import partial
 
 import numpy as np
 
+from tautochrone.answer import document as doc
 from tautochrone.answer import numbers, warnings
 from tautochrone.answer.blocks import Figure
-from tautochrone.answer.document import (
-    UNKNOWN,
-    Block,
-    Document,
-    DocumentPart,
-    Drawing,
-    Grounds,
-    Lost,
-    Notices,
-    Sentence,
-    Statements,
-    Subheading,
-    TableColumn,
-    TypedCell,
-    TypedTable,
-    count,
-    micros,
-    part,
-    words,
-)
-from tautochrone.answer.evidence import Evidence, MeasuredEvidence, Presented
-from tautochrone.answer.experiments import title_of
-from tautochrone.answer.numbers import MissingRow, interval, quantile_name
+from tautochrone.answer.evidence import Evidence, MeasuredEvidence
+from tautochrone.answer.experiments import presents_sources, title_of
+from tautochrone.answer.numbers import MissingRow, quantile_name
 from tautochrone.answer.phrasing import course
 from tautochrone.answer.series import Bins, Floats, Series, usual_size_ns
-from tautochrone.answer.views import conditions, environment, grids
-from tautochrone.base.units import format_duration, format_us
+from tautochrone.answer.views import conditions, environment
+from tautochrone.base.units import format_duration
 from tautochrone.base.words import upper_first
 from tautochrone.judge.middleware_setting import as_obtained
 from tautochrone.run.manifest import Books, Manifest
-from tautochrone.target.middleware import EXPERIMENTS as MIDDLEWARE
 
 _MOST_SKETCHED, _MOST_DATED = 12, 8
 _MOST_LINES = 24  # of sources of which a presentation has spoken already
@@ -53,32 +33,31 @@ _USUAL = {  # what goes without saying
     "memory_lock": True,
     "clocks": "all",
 }
-_TOO_FEW = "too few"
 
 
-def document(seen: Evidence, *, intervals: bool = False, whole: bool = True) -> Document:
-    """One run: what presents its experiment first, then each measure.
+def document(seen: Evidence, *, intervals: bool = False, whole: bool = True) -> doc.Document:
+    """Return one run: what presents its experiment first, then each measure.
 
     ``whole`` tells each source of a presented experiment in numbers, too; ``intervals`` adds the
     confidence interval of each quantile.
     """
     (manifest,) = seen.manifests
-    return Document(
+    return doc.Document(
         upper_first(manifest.title),
         (
-            part("The run", lambda: _head(manifest)),
+            doc.part("The run", lambda: _head(manifest)),
             *_numbers(seen, intervals=intervals, whole=whole),
-            part("What is absent", lambda: _absent(seen)),
-            part("Deployments and loads", lambda: _beside(manifest)),
-            part("Settings", lambda: _settings(manifest)),
-            part("The books", lambda: _books(seen)),
-            part("Warnings", lambda: _warnings(manifest)),
+            doc.part("What is absent", lambda: _absent(seen)),
+            doc.part("Deployments and loads", lambda: _beside(manifest)),
+            doc.part("Settings", lambda: _settings(manifest)),
+            doc.part("The books", lambda: _books(seen)),
+            doc.part("Warnings", lambda: _warnings(manifest)),
         ),
-        grounds=Grounds((manifest,)),
+        grounds=doc.Grounds((manifest,)),
     )
 
 
-def _head(manifest: Manifest) -> Iterator[Block]:
+def _head(manifest: Manifest) -> Iterator[doc.Block]:
     load = manifest.conditions.load
     under, remote = manifest.conditions.deployment_name, manifest.conditions.remote
     parts = [
@@ -89,51 +68,47 @@ def _head(manifest: Manifest) -> Iterator[Block]:
         f"deployment {under}" if under else None,
         f"on {remote}" if remote else None,
     ]
-    yield Sentence(", ".join(one for one in parts if one), "note")
-    yield from (Sentence(one, "alarm") for one in warnings.endings([manifest], [manifest.title]))
+    yield doc.Sentence(", ".join(one for one in parts if one), "note")
+    yield from (doc.Sentence(one, "alarm") for one in warnings.endings([manifest], [manifest.title]))
 
 
-def _numbers(seen: Evidence, *, intervals: bool, whole: bool) -> Iterator[DocumentPart]:
+def _numbers(seen: Evidence, *, intervals: bool, whole: bool) -> Iterator[doc.DocumentPart]:
     (manifest,) = seen.manifests
-    yield part("What was lost", lambda: map(Lost, seen.lost))
+    yield doc.part("What was lost", lambda: map(doc.Lost, seen.lost))
     for name, presented in seen.presented.items():
-        yield part(title_of(name), partial(_tables, presented))
+        yield doc.part(title_of(name), presented.tables)
     folded = bool(seen.presented) and not whole and not intervals
     left_out = 0
     for one in seen.measured:
-        if folded and (len(one.series) > _MOST_LINES or one.experiment in MIDDLEWARE):
+        if folded and (len(one.series) > _MOST_LINES or presents_sources(one.experiment)):
             left_out = max(left_out, len(one.series))
         else:
-            yield part(one.heading, _measure(seen, one, intervals=intervals, short=folded))
-        yield part(f"{one.heading} over time", partial(_course, one))
+            yield doc.part(one.heading, _measure(seen, one, intervals=intervals, short=folded))
+        yield doc.part(f"{one.heading} over time", partial(_course, one))
     if left_out:
         each = f"Each of the {left_out} sources" if left_out > 1 else "The source"
         said = f"{each} in numbers: tauto show {manifest.id} --intervals, or in a pipe."
-        yield part("The rest", lambda: [Sentence(said, "note")])
+        yield doc.part("The rest", lambda: [doc.Sentence(said, "note")])
     if not seen.measured and not seen.lost:
-        yield part("Samples", lambda: [Sentence("No sample was recorded.")])
-
-
-def _tables(presented: Presented) -> Iterator[Block]:
-    yield from map(grids.view, presented.grids())
+        yield doc.part("Samples", lambda: [doc.Sentence("No sample was recorded.")])
 
 
 def _measure(
     seen: Evidence, measured: MeasuredEvidence, *, intervals: bool, short: bool
-) -> Callable[[], list[Block]]:
-    """One measure; ``short``: only what fits a narrow terminal."""
+) -> Callable[[], list[doc.Block]]:
+    """Return one measure; ``short``: only what fits a narrow terminal."""
 
-    def blocks() -> list[Block]:
+    def blocks() -> list[doc.Block]:
         (manifest,) = seen.manifests
         absent = [] if seen.presented else numbers.absent_rows([manifest], [""])
-        found: list[Block] = [
-            Subheading(f"{measured.title} in us"),
+        found: list[doc.Block] = [
+            doc.Subheading(f"{measured.title} in us"),
             source_table(measured.series, manifest.books, absent, intervals=intervals, short=short),
-            *(Sentence(one, "strong") for one in numbers.loss_caption(measured.series)),
+            *(doc.Sentence(one, "strong") for one in numbers.loss_caption(measured.series)),
         ]
         if len(measured.series) <= _MOST_SKETCHED and not seen.presented:
             drawn = Figure("", (), ())
-            found.append(Drawing(drawn, sketch=lambda width: _fitting_sketch(measured.series, width)))
+            found.append(doc.Drawing(drawn, sketch=lambda width: _fitting_sketch(measured.series, width)))
         return found
 
     return blocks
@@ -146,50 +121,38 @@ def source_table(
     *,
     intervals: bool = False,
     short: bool = False,
-) -> TypedTable:
-    """A line for each source, without columns that say nothing of any; ``short``: for a narrow terminal."""
+) -> doc.TypedTable:
+    """Return a line for each source, without columns that say nothing; ``short``: for a narrow terminal."""
     own = {book.name: book for book in books}
     lines = [dict(_entries(one, own.get(one.source), intervals=intervals)) for one in series]
     heads = [
         head
         for head in (lines[0] if lines else {})
-        if any(line.get(head, _NOTHING).shown not in ("", UNKNOWN) for line in lines)
+        if any(line.get(head, _NOTHING).shown not in ("", doc.UNKNOWN) for line in lines)
         if not (short and head.spare)
     ]
     rows = [
-        (words(one.source), *(line.get(head, _NOTHING) for head in heads))
+        (doc.words(one.source), *(line.get(head, _NOTHING) for head in heads))
         for one, line in zip(series, lines, strict=True)
     ]
-    rows += [(words(one.name), *[_NOTHING] * len(heads)) for one in absent]
+    rows += [(doc.words(one.name), *[_NOTHING] * len(heads)) for one in absent]
     notes = () if short else tuple(_too_few(series))
-    return TypedTable("", (TableColumn("source"), *heads), tuple(rows), notes, "dense")
+    return doc.TypedTable("", (doc.TableColumn("source"), *heads), tuple(rows), notes, "dense")
 
 
-_NOTHING = micros(None)
+_NOTHING = doc.micros(None)
 
 
-def _entries(one: Series, book: Books | None, *, intervals: bool) -> Iterator[tuple[TableColumn, TypedCell]]:
-    """The numbers of one source, in the order in which they are shown."""
-    yield TableColumn("released", spare=True), count(book.released if book else None)
-    yield TableColumn("completed"), count(book.completed if book else None)
-    yield TableColumn("missed"), count(book.missed if book else None)
+def _entries(one: Series, book: Books | None, *, intervals: bool) -> Iterator[numbers.Told]:
+    """Yield the numbers of one source, in the order in which they are shown."""
+    yield doc.TableColumn("released", spare=True), doc.count(book.released if book else None)
+    yield doc.TableColumn("completed"), doc.count(book.completed if book else None)
+    yield doc.TableColumn("missed"), doc.count(book.missed if book else None)
     if one.summary is None:
         return
-    yield TableColumn("min"), micros(one.summary.minimum)
-    yield TableColumn("mean"), micros(one.summary.mean)
-    yield TableColumn("std dev", spare=True), micros(one.summary.standard_deviation)
-    for held in one.summary.quantiles:
-        name = quantile_name(held.q)
-        yield TableColumn(name, spare=held.q != 0.5), micros(held.value, _TOO_FEW)
-        if intervals:
-            within = TypedCell(None, "ns", interval(held) or UNKNOWN, held.low, held.high)
-            yield TableColumn(f"{name} interval", spare=True), within
-    yield (
-        TableColumn("max"),
-        TypedCell(one.summary.maximum, "ns", format_us(one.summary.maximum), strong=True),
-    )
+    yield from numbers.columns_of(one.summary, intervals=intervals)
     if one.what:
-        yield TableColumn("what", spare=True), words(one.what)
+        yield doc.TableColumn("what", spare=True), doc.words(one.what)
 
 
 def _too_few(series: Sequence[Series]) -> Iterator[str]:
@@ -202,29 +165,29 @@ def _too_few(series: Sequence[Series]) -> Iterator[str]:
     }
     if needed:
         said = ", ".join(f"{name} needs {count:,}" for name, count in needed.items())
-        yield f"{_TOO_FEW}: {said} samples"
+        yield f"{numbers.TOO_FEW}: {said} samples"
 
 
-def _course(measured: MeasuredEvidence) -> Iterator[Block]:
-    """What stands out over time."""
+def _course(measured: MeasuredEvidence) -> Iterator[doc.Block]:
+    """Yield what stands out over time."""
     sentences = [sentence for _, found in measured.courses for sentence in course.sentences(found)]
     if sentences:
-        yield Subheading("Over time:")
-        yield Statements(tuple(map(Sentence, sentences)))
+        yield doc.Subheading("Over time:")
+        yield doc.Statements(tuple(map(doc.Sentence, sentences)))
 
 
-def _absent(seen: Evidence) -> Iterator[Block]:
+def _absent(seen: Evidence) -> Iterator[doc.Block]:
     if not seen.presented:
         for one in numbers.absent_rows(seen.manifests, seen.labels):
-            yield Sentence(numbers.absent_sentence(one), "note")
+            yield doc.Sentence(numbers.absent_sentence(one), "note")
 
 
-def _beside(manifest: Manifest) -> Iterator[Block]:
-    found = [*conditions.deployments([manifest], [""]), *conditions.loads([manifest], [""])]
-    yield from map(grids.view, found)
+def _beside(manifest: Manifest) -> Iterator[doc.Block]:
+    yield from conditions.deployments([manifest], [""])
+    yield from conditions.loads([manifest], [""])
 
 
-def _settings(manifest: Manifest) -> Iterator[Block]:
+def _settings(manifest: Manifest) -> Iterator[doc.Block]:
     settings = {**as_obtained(manifest), **manifest.conditions.stored}
     said = [
         f"{environment.words(name)} {environment.show(name, value)}"
@@ -232,28 +195,33 @@ def _settings(manifest: Manifest) -> Iterator[Block]:
         if name not in _NOT_SETTINGS and isinstance(value, (str, int, float)) and value != _USUAL.get(name)
     ]
     if said:
-        yield Sentence(f"Measured with: {', '.join(said)}.")
+        yield doc.Sentence(f"Measured with: {', '.join(said)}.")
 
 
-def _books(seen: Evidence) -> Iterator[Block]:
+def _books(seen: Evidence) -> Iterator[doc.Block]:
     (manifest,) = seen.manifests
     problems = [problem for book in manifest.books for problem in book.problems()]
     if problems:
-        yield Sentence("The books do not balance:", "strong")
-        yield Statements(tuple(Sentence(problem, mark="missed") for problem in problems))
+        yield doc.Sentence("The books do not balance:", "strong")
+        yield doc.Statements(tuple(doc.Sentence(problem, mark="missed") for problem in problems))
     elif manifest.books:
         totals = {
-            name: sum(getattr(book, name) or 0 for book in manifest.books)
-            for name in ("recorded", "dropped", "overruns", "warmup")
-            if any(getattr(book, name) is not None for book in manifest.books)
+            name: sum(count or 0 for count in counts)
+            for name, counts in (
+                ("recorded", [book.recorded for book in manifest.books]),
+                ("dropped", [book.dropped for book in manifest.books]),
+                ("overruns", [book.overruns for book in manifest.books]),
+                ("warm-up", [book.warmup for book in manifest.books]),
+            )
+            if any(count is not None for count in counts)
         }
-        said = ", ".join(f"{name.replace('warmup', 'warm-up')} {count:,}" for name, count in totals.items())
-        yield Sentence(f"The books balance: {said}.")
-    yield from map(Sentence, _worst(seen))
+        said = ", ".join(f"{name} {count:,}" for name, count in totals.items())
+        yield doc.Sentence(f"The books balance: {said}.")
+    yield from map(doc.Sentence, _worst(seen))
 
 
 def _worst(seen: Evidence) -> Iterator[str]:
-    """Of the first measure: the worst of each source, or, of many, of all of them."""
+    """Tell the first measure's worst sample of each source, or, of many, of all of them."""
     for measured in seen.measured[:1]:
         dated = [one for one in measured.series if one.worst_at_s is not None]
         if len(dated) > _MOST_DATED:
@@ -263,9 +231,9 @@ def _worst(seen: Evidence) -> Iterator[str]:
             yield f"Worst of {one.source}: {format_duration(one.maximum_ns)}, {at}."
 
 
-def _warnings(manifest: Manifest) -> Iterator[Block]:
+def _warnings(manifest: Manifest) -> Iterator[doc.Block]:
     if notices := warnings.warnings([manifest], [""]):
-        yield Notices(tuple(notices))
+        yield doc.Notices(tuple(notices))
 
 
 # A histogram in one line of text per source: a first look, logarithmic in both directions.
@@ -275,7 +243,7 @@ _BLOCKS = " ▁▂▃▄▅▆▇█"
 
 
 def _fitting_sketch(series: Sequence[Series], columns: int | None) -> list[str]:
-    """As wide as the terminal lets it be; none where it is too narrow, or no terminal."""
+    """Draw a sketch as wide as the terminal; none where that is too narrow, or is no terminal."""
     if columns is None:
         return []
     width = min(_WIDEST_SKETCH, columns - _SKETCH_SCALE - max(len(one.source) for one in series))
@@ -283,7 +251,7 @@ def _fitting_sketch(series: Sequence[Series], columns: int | None) -> list[str]:
 
 
 def sketch(series: Sequence[Series], width: int) -> list[str]:
-    """One line per series on a common logarithmic axis of ``width`` characters.
+    """Return one line per series on a common logarithmic axis of ``width`` characters.
 
     With values below 0 the axis is logarithmic to both sides of 0. The height of a character is the logarithm
     of its count; a single sample is already visible.

@@ -35,17 +35,17 @@ class Band:
 
 
 def is_virtual(manifest: Manifest) -> bool:
-    """Whether it was measured on a virtual machine of the lab."""
+    """Return whether it was measured on a virtual machine of the lab."""
     return manifest.conditions.virtual is not None
 
 
 def is_said_here(code: str) -> bool:
-    """Whether a band says what the warning of this code says."""
+    """Return whether a band says what the warning of this code says."""
     return code in _SAID_HERE
 
 
 def band_of(manifests: Sequence[Manifest]) -> Band | None:
-    """What a reader of these runs has to know first; None: all were measured on real machines."""
+    """Return what a reader of these runs has to know first; None: all were measured on real machines."""
     there = [manifest for manifest in manifests if is_virtual(manifest)]
     if not there:
         return None
@@ -79,7 +79,7 @@ def _repeats(there: Sequence[Manifest]) -> str:
 
 
 def _sentences(there: Sequence[Manifest], of: int) -> list[str]:
-    """The warnings themselves, each once; first, where others were measured too, how many these are."""
+    """Return the warnings, each once; where others were measured too, how many these are comes first."""
     own = {
         f"{upper_first(warning.text)}. {warning.advice}".strip(): None
         for manifest in there
@@ -112,7 +112,7 @@ _ENDINGS = {
 
 
 def incomplete(manifests: Sequence[Manifest]) -> str:
-    """What a headline over these runs must begin with, so that nobody takes it for more; or nothing."""
+    """Return what a headline over these runs must begin with, so that nobody takes it for more."""
     words = _partly(manifests)
     if not any(is_virtual(manifest) for manifest in manifests):
         return words
@@ -128,15 +128,13 @@ def _partly(manifests: Sequence[Manifest]) -> str:
 
 
 def endings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[str]:
-    """One sentence for each run that did not run to its planned end or is not whole."""
+    """Return one sentence for each run that did not run to its planned end or is not whole."""
     sentences = []
     for manifest, label in zip(manifests, labels, strict=True):
         name = f"The run “{label}” ({manifest.id})"
         if manifest.state == "recovered":
-            missing = f" Missing: {manifest.damage}." if manifest.damage else ""
-            sentences.append(
-                f"{name} was cut off and recovered from its whole frames.{missing.replace('..', '.')}"
-            )
+            missing = f" Missing: {manifest.damage.rstrip('.')}." if manifest.damage else ""
+            sentences.append(f"{name} was cut off and recovered from its whole frames.{missing}")
         elif manifest.state == "measuring":
             sentences.append(f"{name} is still being measured; this page shows a part of it.")
         elif manifest.damage:
@@ -148,7 +146,7 @@ def endings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[str]:
 
 
 def warnings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Notice]:
-    """The runs' warnings but those that a band above all says; one that several runs share is said once."""
+    """Return the runs' warnings, each once, but those that a band above all says."""
     found = [
         (warning, label)
         for manifest, label in zip(manifests, labels, strict=True)
@@ -159,7 +157,7 @@ def warnings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Notic
 
 
 def said_once(found: Iterable[tuple[RunWarning, _Who]], about: Callable[[list[_Who]], str]) -> list[Notice]:
-    """Each warning once, in the order in which they came first; ``about`` names all who have it.
+    """Return each warning once, in the order in which they came first; ``about`` names all who have it.
 
     Of many that differ only in what they say of each run, some stand for all.
     """
@@ -190,7 +188,7 @@ def said_once(found: Iterable[tuple[RunWarning, _Who]], about: Callable[[list[_W
 
 
 def findings(found: Mapping[str, Sequence[Finding]], *levels: str) -> list[Notice]:
-    """The audits' findings of these levels; one that several machines share is said once.
+    """Return the audits' findings of these levels; one that several machines share is said once.
 
     Findings come by the name of their machine, which is said where there are several.
     """

@@ -14,6 +14,21 @@ def plural(count: int, noun: str, many: str = "") -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {many or f'{noun}s'}"
 
 
+_OF_SEVERAL = {
+    "is": "are",
+    "was": "were",
+    "has": "have",
+    "does": "do",
+    "differs": "differ",
+    "holds": "hold",
+}
+
+
+def verb(count: int, of_one: str) -> str:
+    """Return the verb that goes with so many: ``was`` or ``were``."""
+    return of_one if count == 1 else _OF_SEVERAL[of_one]
+
+
 def capital(text: str) -> str:
     """With a capital first letter; a name such as ``p99.9`` stays as it is."""
     return text if text[1:2].isdigit() else text[:1].upper() + text[1:]

@@ -2,11 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any
 
-from tautochrone.answer import html
-from tautochrone.answer.blocks import Figure, Grid, Mark, Panel, PanelPlace, all_made
+from tautochrone.answer.blocks import Figure, Mark, Panel, PanelPlace, all_made
 from tautochrone.answer.charts import rows
 from tautochrone.answer.document import (
     Block,
@@ -25,11 +22,9 @@ from tautochrone.answer.document import (
     words,
 )
 from tautochrone.answer.foot import lacking
-from tautochrone.answer.render import page
-from tautochrone.answer.views import grids
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
-from tautochrone.base.words import plural
+from tautochrone.base.words import plural, upper_first
 from tautochrone.campaign import conditions, requirements, tables
 from tautochrone.campaign.extremes import extremes, how_sure
 from tautochrone.campaign.kinds import GridResults, kind_of
@@ -80,7 +75,7 @@ def figure(table: CampaignTable, prefix: str) -> Figure | None:
         Panel(
             PanelPlace(prefix, index),
             source,
-            rows.cells(lines, span_ns=span_ns, title=table.meaning[:1].upper() + table.meaning[1:]),
+            rows.cells(lines, span_ns=span_ns, title=upper_first(table.meaning)),
         )
         for index, (source, lines) in enumerate(of_source.items())
     )
@@ -110,7 +105,13 @@ _MARKS: dict[str, Mark] = {"holds": "holds", "does not hold": "missed", "not sho
 
 
 def document(results: CampaignResults) -> Document:
-    """What was found in the grid, or in the cells of each measure, and what the plan requires of them."""
+    """Return what was found in the grid, or in the cells of each measure, and what the plan requires of them.
+
+    Raises:
+        UsageError: the campaign has no run, and no cell to speak of.
+    """
+    if not results.cells:
+        raise UsageError("There is nothing to report on", "Run the plan first.")
     manifests = results.manifests
     return Document(
         headline=results.campaign.title,
@@ -128,31 +129,13 @@ def document(results: CampaignResults) -> Document:
             places=tuple(map(_place, manifests)),
             heads=(("Position", True), ("Block", True), ("Cell", False)),
             one_of_each=True,
-            deployments=Later(lambda: _laid(conditions.deployments(results))),
-            loads=Later(lambda: _laid(conditions.loads(results))),
+            deployments=Later(conditions.deployments, results),
+            loads=Later(conditions.loads, results),
             notices=Later(conditions.deviations, results),
             commands=_commands(results),
             again="Measure the plan again",
         ),
     )
-
-
-def render(results: CampaignResults, *, out: Path) -> Path:
-    """Write the page of a campaign; each run has a page of its own elsewhere.
-
-    Args:
-        out: the HTML file; its folder must exist.
-
-    Returns:
-        ``out``.
-
-    Raises:
-        UsageError: the campaign has no run, and no cell to speak of.
-        StoreError: the file can't be written.
-    """
-    if not results.cells:
-        raise UsageError("There is nothing to report on", "Run the plan first.")
-    return html.write(page.text(document(results)), out)
 
 
 def grid_parts(results: GridResults) -> Iterator[DocumentPart]:
@@ -165,7 +148,7 @@ def grid_parts(results: GridResults) -> Iterator[DocumentPart]:
     def drawn() -> Iterator[Block]:
         yield from map(Drawing, all_made("Its figures", lambda: kind.figures(results, "grid")))
 
-    def numbers(*of: Callable[[Any], list[TypedTable]]) -> Iterator[Block]:
+    def numbers(*of: Callable[[GridResults], list[TypedTable]]) -> Iterator[Block]:
         yield from (table for tables_of in of for table in tables_of(results))
 
     sketch = Drawing(Figure("", (), ()), sketch=lambda width: kind.picture(results, width or _NO_TERMINAL))
@@ -246,7 +229,7 @@ def _measure(table: CampaignTable, results: CampaignResults, at: int) -> Iterato
 
     def numbers(*, apart: bool) -> Iterator[Block]:
         yield Subheading(title)
-        yield grids.view(tables.grid(table, results, apart=apart))
+        yield tables.laid_out(table, results, apart=apart)
 
     def drawn() -> list[Figure]:
         found = figure(table, f"plan-{at}")
@@ -260,10 +243,6 @@ def _measure(table: CampaignTable, results: CampaignResults, at: int) -> Iterato
 def _warnings(results: CampaignResults) -> Iterator[Block]:
     if found := conditions.deviations(results):
         yield Notices(tuple(found))
-
-
-def _laid(grid: Grid | None) -> TypedTable | None:
-    return None if grid is None else grids.view(grid)
 
 
 def _place(manifest: Manifest) -> tuple[str, str]:

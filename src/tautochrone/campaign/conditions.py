@@ -1,11 +1,17 @@
 """Under what a campaign's cells were really measured: what was asked for and not obtained, what loads did."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from tautochrone.answer.blocks import Grid
-from tautochrone.answer.document import Notice
-from tautochrone.answer.typeset import number
+from tautochrone.answer.document import (
+    Notice,
+    TypedCell,
+    TypedTable,
+    columns,
+    count,
+    number,
+    table_of_words,
+    words,
+)
 from tautochrone.answer.views.environment import show
 from tautochrone.answer.warnings import is_said_here, said_once
 from tautochrone.base.words import plural
@@ -42,7 +48,7 @@ def _about(own: Sequence[Manifest], results: CampaignResults) -> str:
     return f"{plural(len(own), 'run')}: {named}{more}"
 
 
-def deployments(results: CampaignResults) -> Grid | None:
+def deployments(results: CampaignResults) -> TypedTable | None:
     """Return each setting of each deployment: what it was, was asked for, and became; None without any."""
     rows: dict[tuple[str, ...], None] = {}
     for manifest in results.manifests:
@@ -54,12 +60,8 @@ def deployments(results: CampaignResults) -> Grid | None:
     several = len({row[1] for row in rows}) > 1
     heads = ("deployment", "system", "setting", "before", "asked for", "obtained")
     kept = [at for at in range(len(heads)) if at != 1 or several]
-    return Grid(
-        "Deployments",
-        tuple(heads[at] for at in kept),
-        tuple(tuple(row[at] for at in kept) for row in rows),
-        words=heads,
-    )
+    own = ([row[at] for at in kept] for row in rows)
+    return table_of_words("Deployments", [heads[at] for at in kept], own)
 
 
 def _setting(one: Obtained) -> tuple[str, ...]:
@@ -67,7 +69,7 @@ def _setting(one: Obtained) -> tuple[str, ...]:
     return one.knob, one.before or "", one.requested or "not asked for", f"{one.obtained or 'N/A'}{differs}"
 
 
-def loads(results: CampaignResults) -> Grid | None:
+def loads(results: CampaignResults) -> TypedTable | None:
     """Return what each load really did, by the run in which it did least; None without any."""
     found: dict[tuple[str, str], list[LoadReport]] = {}
     for manifest in results.manifests:
@@ -76,20 +78,19 @@ def loads(results: CampaignResults) -> Grid | None:
             found.setdefault(key, []).append(report)
     if not found:
         return None
-    rows = tuple((load, part, str(len(reports)), *_did(reports)) for (load, part), reports in found.items())
-    heads = ("load", "part", "runs", "CPU share", "operations a second", "bytes a second")
-    return Grid(
-        "What the loads did",
-        heads,
-        rows,
-        ("Least and most of all runs. The CPU share is that of the time that its CPUs had.",),
+    rows = tuple(
+        (words(load), words(part), count(len(reports)), *_did(reports))
+        for (load, part), reports in found.items()
     )
+    heads = columns("load", "part", "runs", "CPU share", "operations a second", "bytes a second")
+    note = "Least and most of all runs. The CPU share is that of the time that its CPUs had."
+    return TypedTable("What the loads did", heads, rows, (note,))
 
 
-def _did(reports: Sequence[LoadReport]) -> tuple[str, str, str]:
-    def span(values: Sequence[float], words: Any) -> str:
-        least, most = words(min(values)), words(max(values))
-        return least if least == most else f"{least} to {most}"
+def _did(reports: Sequence[LoadReport]) -> tuple[TypedCell, ...]:
+    def span(values: Sequence[float], said: Callable[[float], str]) -> TypedCell:
+        least, most = said(min(values)), said(max(values))
+        return number(max(values), least if least == most else f"{least} to {most}")
 
     seconds = [max(1, one.elapsed_ns) / 1e9 for one in reports]
     shares = [
@@ -100,7 +101,7 @@ def _did(reports: Sequence[LoadReport]) -> tuple[str, str, str]:
     moved = [(one.bytes or 0) / second for one, second in zip(reports, seconds, strict=True)]
     return (
         span(shares, lambda value: f"{value:.0%}"),
-        span(rates, lambda value: number(round(value))),
+        span(rates, lambda value: f"{round(value):,}"),
         span(moved, lambda value: show("x_bytes", round(value)) if value else "N/A"),
     )
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from math import comb
 
 from tautochrone.answer.numbers import quantile_name
-from tautochrone.answer.typeset import plain
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable
@@ -125,7 +124,7 @@ def _quantile(rows: Sequence[CampaignRow]) -> Iterator[str]:
         return
     ranked = _ranked(rows, q)
     low, high = _ends(ranked)
-    word = "median" if q == SHOWN[0] else plain(quantile_name(q))
+    word = "median" if q == SHOWN[0] else quantile_name(q)
     times = f", {high.spread.middle / low.spread.middle:.2g} times as much" if low.spread.middle > 0 else ""
     apart = _are_apart(low, high)
     verdict = " Apart." if apart else " Not apart: no difference is shown."

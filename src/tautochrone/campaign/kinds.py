@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.run.conditions import PlanCell
@@ -46,8 +46,11 @@ class GridRuns:
     why: Mapping[str, str]
 
 
+_Results = TypeVar("_Results", bound=GridResults)
+
+
 @dataclass(frozen=True)
-class GridKind:
+class GridKind(Generic[_Results]):
     """How the results of one kind of grid are made and shown.
 
     Attributes:
@@ -64,15 +67,15 @@ class GridKind:
     """
 
     title: str
-    gather: Callable[[GridRuns], GridResults]
-    sentences: Callable[[Any], list[str]]
-    tables: Callable[[Any], list[TypedTable]]
-    figures: Callable[[Any, str], list[Figure]]
-    as_table: Callable[[Any], dict[str, object]]
-    picture: Callable[[Any, int], list[str]] = lambda *_: []
-    tables_in_short: Callable[[Any], list[TypedTable]] | None = None
-    details: Callable[[Any], list[TypedTable]] = lambda _: []
-    again: Callable[[Any], list[str]] = lambda _: []
+    gather: Callable[[GridRuns], _Results]
+    sentences: Callable[[_Results], list[str]]
+    tables: Callable[[_Results], list[TypedTable]]
+    figures: Callable[[_Results, str], list[Figure]]
+    as_table: Callable[[_Results], dict[str, object]]
+    picture: Callable[[_Results, int], list[str]] = lambda *_: []
+    tables_in_short: Callable[[_Results], list[TypedTable]] | None = None
+    details: Callable[[_Results], list[TypedTable]] = lambda _: []
+    again: Callable[[_Results], list[str]] = lambda _: []
     order: str = ""
 
 
@@ -80,7 +83,7 @@ KINDS = {name: where for one in EXPERIMENTS.values() for name, where in one.grid
 """Where each kind is offered: a module, and the name in it."""
 
 
-def kind_named(name: str) -> GridKind | None:
+def kind_named(name: str) -> GridKind[GridResults] | None:
     """Return the kind; None: this version knows no such grid."""
     if name not in KINDS:
         return None
@@ -90,7 +93,7 @@ def kind_named(name: str) -> GridKind | None:
     return found
 
 
-def kind_of(results: GridResults) -> GridKind:
+def kind_of(results: GridResults) -> GridKind[GridResults]:
     """Return the kind that these results are of."""
     found = kind_named(results.kind)
     assert found is not None

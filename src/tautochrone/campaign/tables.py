@@ -2,17 +2,15 @@
 
 from collections.abc import Callable, Sequence
 
-from tautochrone.answer.blocks import Grid
-from tautochrone.answer.numbers import quantile_name
-from tautochrone.answer.typeset import number, plain
-from tautochrone.base.units import format_us
-from tautochrone.base.words import plural
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, number, words
+from tautochrone.answer.numbers import TOO_FEW, quantile_name
+from tautochrone.base.words import plural, verb
 from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable, Repetition
 from tautochrone.statistics.quantiles import Quantile, samples_needed
 from tautochrone.statistics.summary import spread
 
 SHOWN = (0.5, 0.999, 0.99999)
-_TOO_FEW, _UNKNOWN, _TIMES = "too few", "N/A", "\u00d7"
+_TIMES = "\u00d7"
 _SPREADS = ("medians from", "to", "maxima from", "to")
 _BEFORE: dict[str, Callable[[CampaignRow], str]] = {
     "what": lambda row: row.what,
@@ -25,7 +23,7 @@ _AFTER: dict[str, Callable[[CampaignRow], str]] = {
 }
 
 
-def grid(table: CampaignTable, results: CampaignResults, *, apart: bool) -> Grid:
+def laid_out(table: CampaignTable, results: CampaignResults, *, apart: bool) -> TypedTable:
     """Return the table of one measure; times in us.
 
     Args:
@@ -39,17 +37,13 @@ def grid(table: CampaignTable, results: CampaignResults, *, apart: bool) -> Grid
     quantiles = _had(table.rows)
     rows = tuple(
         (
-            *(tuple(trait(row, axis) for axis in axes) if apart else (name_of(row, axes),)),
+            *map(words, [trait(row, axis) for axis in axes] if apart else [name_of(row, axes)]),
             *_numbers(row, quantiles, several=several),
         )
         for row in table.rows
     )
-    return Grid(
-        "",
-        (*heads, "n", *(plain(quantile_name(q)) for q in quantiles), "max", "missed", *spreads),
-        rows,
-        tuple(_notes(table, results)),
-    )
+    names = columns(*heads, "n", *map(quantile_name, quantiles), "max", "missed", *spreads)
+    return TypedTable("", names, rows, tuple(_notes(table, results)))
 
 
 def heading(table: CampaignTable) -> str:
@@ -72,12 +66,12 @@ def trait(row: CampaignRow, name: str) -> str:
 
 def name_of(row: CampaignRow, axes: Sequence[str]) -> str:
     """Return what tells a row from the others: ``period 1ms, idle``."""
-    words = []
+    said = []
     for axis in axes:
         own = trait(row, axis)
         option = axis not in _BEFORE and axis not in _AFTER
-        words += [f"{axis.replace('-', ' ')} {own}" if option else own] if own else []
-    return ", ".join(words)
+        said += [f"{axis.replace('-', ' ')} {own}" if option else own] if own else []
+    return ", ".join(said)
 
 
 def value_of(one: Repetition, q: float) -> Quantile:
@@ -95,47 +89,47 @@ def missed(row: CampaignRow) -> tuple[int, int] | None:
 
 def _had(rows: Sequence[CampaignRow]) -> tuple[float, ...]:
     """Return the quantiles that at least one row has; the median in any case."""
-    return tuple(q for q in SHOWN if q == SHOWN[0] or any(_middle(row, q) != _TOO_FEW for row in rows))
+    return tuple(q for q in SHOWN if q == SHOWN[0] or any(_middle(row, q).known for row in rows))
 
 
-def _numbers(row: CampaignRow, quantiles: Sequence[float], *, several: bool) -> tuple[str, ...]:
+def _numbers(row: CampaignRow, quantiles: Sequence[float], *, several: bool) -> tuple[TypedCell, ...]:
     maxima = [one.summary.maximum for one in row.repetitions]
     lost = missed(row)
     spreads = (*_ends([value_of(one, 0.5).value for one in row.repetitions]), *_ends(maxima))
     return (
         _count(row),
         *(_middle(row, q) for q in quantiles),
-        format_us(max(maxima)),
-        _UNKNOWN if lost is None else number(lost[0]),
+        micros(max(maxima)),
+        count(None if lost is None else lost[0]),
         *(spreads if several else ()),
     )
 
 
-def _ends(values: Sequence[int | None]) -> tuple[str, str]:
+def _ends(values: Sequence[int | None]) -> tuple[TypedCell, TypedCell]:
     """Return the least and the largest of several; of one there is no spread."""
     known = [value for value in values if value is not None]
     if len(known) < len(values):
-        return _TOO_FEW, _TOO_FEW
+        return micros(None, TOO_FEW), micros(None, TOO_FEW)
     if len(known) < 2:
-        return _UNKNOWN, _UNKNOWN
-    return format_us(spread(known).least), format_us(spread(known).largest)
+        return micros(None), micros(None)
+    return micros(spread(known).least), micros(spread(known).largest)
 
 
-def _count(row: CampaignRow) -> str:
+def _count(row: CampaignRow) -> TypedCell:
     """``3\u00d760,000`` where all repetitions have as many samples; otherwise how many there are in all."""
     counts = [one.summary.count for one in row.repetitions]
     if len(counts) == 1:
-        return number(counts[0])
+        return count(counts[0])
     if len(set(counts)) == 1:
-        return f"{len(counts)}{_TIMES}{number(counts[0])}"
-    return number(sum(counts))
+        return number(sum(counts), f"{len(counts)}{_TIMES}{counts[0]:,}")
+    return count(sum(counts))
 
 
-def _middle(row: CampaignRow, q: float) -> str:
+def _middle(row: CampaignRow, q: float) -> TypedCell:
     """Return the median of the repetitions' quantiles; none of one that has too few samples for it."""
     values = [value_of(one, q).value for one in row.repetitions]
     known = [value for value in values if value is not None]
-    return _TOO_FEW if len(known) < len(values) else format_us(spread(known).middle)
+    return micros(None, TOO_FEW) if len(known) < len(values) else micros(spread(known).middle)
 
 
 def _notes(table: CampaignTable, results: CampaignResults) -> list[str]:
@@ -147,7 +141,7 @@ def _notes(table: CampaignTable, results: CampaignResults) -> list[str]:
             "the largest of all; missed is the sum."
         )
     scarce = [
-        f"{plain(quantile_name(q))} needs {samples_needed(q):,}"
+        f"{quantile_name(q)} needs {samples_needed(q):,}"
         for q in SHOWN
         if any(value_of(one, q).value is None for row in table.rows for one in row.repetitions)
     ]
@@ -155,12 +149,10 @@ def _notes(table: CampaignTable, results: CampaignResults) -> list[str]:
         notes.append(f"Too few samples in one repetition: {', '.join(scarce)}.")
     lost = [(row, found) for row in table.rows if (found := missed(row)) and found[0]]
     if lost:
-        count = sum(found[0] for _, found in lost)
-        verb, have = ("was", "has") if count == 1 else ("were", "have")
-        notes.append(
-            f"{plural(count, 'release')} in {plural(len(lost), 'row')} {verb} missed and {have} no sample: "
-            "the quantiles there flatter."
-        )
+        many = sum(found[0] for _, found in lost)
+        where = f"{plural(many, 'release')} in {plural(len(lost), 'row')}"
+        became = f"{verb(many, 'was')} missed and {verb(many, 'has')} no sample"
+        notes.append(f"{where} {became}: the quantiles there flatter.")
     short = [row for row in table.rows if len(row.repetitions) < results.wanted]
     if short:
         notes.append(f"{plural(len(short), 'row')} with fewer than {results.wanted} repetitions.")

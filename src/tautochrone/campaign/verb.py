@@ -191,6 +191,7 @@ def _title(agenda: Agenda, slot: Slot) -> str:
 
 def _report(agenda: Agenda, outcome: CampaignOutcome, store: Store, console: Console, wanted: Wanted) -> int:
     """Tables, the page, and what programs that run tests read; returns the exit code of the requirements."""
+    from tautochrone.answer.render import page
     from tautochrone.answer.render.terminal import show
     from tautochrone.campaign import answer
     from tautochrone.campaign.results import gather_results
@@ -210,7 +211,7 @@ def _report(agenda: Agenda, outcome: CampaignOutcome, store: Store, console: Con
         tell_json(lambda: answer.as_table(results))
     else:
         show(console, answer.document(results))
-    answer.render(results, out=path)
+    page.write(answer.document(results), path)
     tell(results.outcome, wanted.junit, wanted.markdown)
     tell_report(path, as_json=wanted.as_json, open_it=wanted.open_it and not outcome.stopped)
     return results.exit_code

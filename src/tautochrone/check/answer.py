@@ -2,36 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 
+from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Mark
-from tautochrone.answer.document import (
-    Block,
-    Document,
-    Grounds,
-    Notice,
-    Notices,
-    Recommendation,
-    Recommendations,
-    Sentence,
-    Subheading,
-    TypedCell,
-    TypedTable,
-    Unit,
-    columns,
-    count,
-    part,
-    time,
-    words,
-)
 from tautochrone.answer.phrasing import requirement as required
 from tautochrone.answer.views.conditions import sentence
 from tautochrone.answer.warnings import is_said_here
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration, format_percent
-from tautochrone.check import limiting
 from tautochrone.check.results import MOST, CheckResults
 from tautochrone.check.search import CONFIRM, Search, Trial
+from tautochrone.judge.requirement.limiting import LateStarts, Limiting, LongJobs
 from tautochrone.judge.requirement.line import JudgedLine, Standing
 from tautochrone.machine.audit.finding import Finding
 
@@ -40,38 +21,42 @@ _PURPOSES = {"bracket": "bracket", "narrow": "narrow", CONFIRM: "longer"}
 _SCHEMA = 1
 
 
-def document(results: CheckResults) -> Document:
-    """The answer, why, what limits it, what would help, and how long would settle it."""
+def document(results: CheckResults) -> doc.Document:
+    """Return the answer, why, what limits it, what would help, and how long would settle it."""
     manifests = tuple(run.manifest for run in results.runs)
-    return Document(
+    return doc.Document(
         headline=Later(lambda: results.headline),
         mark=Later(lambda: _MARKS[results.standing]),
         parts=(
-            part("What was not measured", lambda: [Sentence(one, "strong") for one in results.remarks]),
-            part("Why", lambda: [Sentence(results.why)]),
-            part("The answer in numbers", lambda: [answers(results)] if results.judgement.lines else []),
-            part("The trials", lambda: [trials(results.search)] if results.search is not None else []),
-            part("What limits it", lambda: _limits(results)),
-            part("What would help", lambda: _advice(results)),
-            part("Notes", lambda: [Sentence(note, "note") for note in required.notes(results.judgement)]),
-            part("Warnings", lambda: _warnings(results), only="text"),
+            doc.part(
+                "What was not measured", lambda: [doc.Sentence(one, "strong") for one in results.remarks]
+            ),
+            doc.part("Why", lambda: [doc.Sentence(results.why)]),
+            doc.part("The answer in numbers", lambda: [answers(results)] if results.judgement.lines else []),
+            doc.part("The trials", lambda: [trials(results.search)] if results.search is not None else []),
+            doc.part("What limits it", lambda: _limits(results)),
+            doc.part("What would help", lambda: _advice(results)),
+            doc.part(
+                "Notes", lambda: [doc.Sentence(note, "note") for note in required.notes(results.judgement)]
+            ),
+            doc.part("Warnings", lambda: _warnings(results), only="text"),
         ),
-        grounds=Grounds(manifests, where=Later(sentence, manifests)),
+        grounds=doc.Grounds(manifests, where=Later(sentence, manifests)),
     )
 
 
-def write_page(results: CheckResults, findings: Sequence[Finding], *, out: Path) -> Path:
-    """Write the report of the runs with the answer above it."""
-    from tautochrone.answer import page
+def report_of(results: CheckResults, findings: Sequence[Finding]) -> doc.Document:
+    """Return the report of the runs with the answer above it."""
+    from tautochrone.answer import report
     from tautochrone.judge.loops import judge_runs
 
     told = {one.code for one in results.advice[:MOST]}  # above the report; not once more in it
     others = [one for one in findings if one.code not in told]
-    return page.render(results.runs, Later(judge_runs, results.runs), others, top=document(results), out=out)
+    return report.document(results.runs, Later(judge_runs, results.runs), others, top=document(results))
 
 
-def answers(results: CheckResults) -> TypedTable:
-    """Each source beside each load, the worst first."""
+def answers(results: CheckResults) -> doc.TypedTable:
+    """Return each source beside each load, the worst first."""
     question = results.question
     done = "done" if question.work_ns is not None else "begun"
     note = (
@@ -79,60 +64,60 @@ def answers(results: CheckResults) -> TypedTable:
         "sample. At least, at most: limits of the share that is missed, each at "
         f"{format_percent(question.requirement.confidence)} confidence."
     )
-    heads = columns("on", "beside", "answer", "missed", "of", "at least", "at most", "allowed", "worst")
-    return TypedTable("", heads, tuple(map(_answer, results.judgement.lines)), (note,))
+    heads = doc.columns("on", "beside", "answer", "missed", "of", "at least", "at most", "allowed", "worst")
+    return doc.TypedTable("", heads, tuple(map(_answer, results.judgement.lines)), (note,))
 
 
-def _answer(line: JudgedLine) -> tuple[TypedCell, ...]:
+def _answer(line: JudgedLine) -> tuple[doc.TypedCell, ...]:
     basis = " (extrapolated)" if line.basis == "extrapolated" else ""
     return (
-        words(line.source),
-        words(line.where),
-        words(f"{line.standing}{basis}"),
-        count(line.later),
-        count(line.samples),
-        _share(line.low, at_most=False) if line.low else words("none"),
+        doc.words(line.source),
+        doc.words(line.where),
+        doc.words(f"{line.standing}{basis}"),
+        doc.count(line.later),
+        doc.count(line.samples),
+        _share(line.low, at_most=False) if line.low else doc.words("none"),
         _share(line.high, at_most=True),
         _share(line.allowed, at_most=True),
-        time(line.worst_ns),
+        doc.time(line.worst_ns),
     )
 
 
-def _share(share: float | None, *, at_most: bool) -> TypedCell:
-    return TypedCell(share, "share", required.share_words(share, at_most=at_most), left=True)
+def _share(share: float | None, *, at_most: bool) -> doc.TypedCell:
+    return doc.TypedCell(share, "share", required.share_words(share, at_most=at_most), left=True)
 
 
-def trials(search: Search) -> TypedTable:
-    """Every trial of a search, in its order."""
+def trials(search: Search) -> doc.TypedTable:
+    """Return every trial of a search, in its order."""
     name = "rate" if search.kind == "rate" else "work"
-    heads = columns("trial", name, "kind", "releases", "missed", "worst", "met", "run")
+    heads = doc.columns("trial", name, "kind", "releases", "missed", "worst", "met", "run")
     rows = tuple(_trial(search, at, one) for at, one in enumerate(search.trials, start=1))
     note = (
         "A trial is met if no more of its releases missed than the requirement allows in that time; one that "
         "is not is made once more. The longer one is judged by the requirement itself, at a higher "
         "confidence, since there may be more than one."
     )
-    return TypedTable("Trials", heads, rows, (note,))
+    return doc.TypedTable("Trials", heads, rows, (note,))
 
 
-def _trial(search: Search, at: int, trial: Trial) -> tuple[TypedCell, ...]:
-    unit: Unit = "rate" if search.kind == "rate" else "ns"
+def _trial(search: Search, at: int, trial: Trial) -> tuple[doc.TypedCell, ...]:
+    unit: doc.Unit = "rate" if search.kind == "rate" else "ns"
     return (
-        count(at),
-        TypedCell(trial.value, unit, search.shown(trial.value), left=True),
-        words(_PURPOSES[trial.purpose]),
-        count(trial.releases),
-        count(trial.missed),
-        time(trial.worst_ns),
-        words("yes" if trial.met else "no"),
-        TypedCell(trial.run.id, "code"),
+        doc.count(at),
+        doc.TypedCell(trial.value, unit, search.shown(trial.value), left=True),
+        doc.words(_PURPOSES[trial.purpose]),
+        doc.count(trial.releases),
+        doc.count(trial.missed),
+        doc.time(trial.worst_ns),
+        doc.words("yes" if trial.met else "no"),
+        doc.TypedCell(trial.run.id, "code"),
     )
 
 
-def _limits(results: CheckResults) -> Iterator[Block]:
-    """What is said besides the answer."""
+def _limits(results: CheckResults) -> Iterator[doc.Block]:
+    """Yield what is said besides the answer."""
     found, search = results.limiting, results.search
-    if limits := limiting.sentences(found):
+    if limits := limits_of(found):
         at = f" at {search.shown(search.above.value)}" if search is not None and search.above else ""
         on = f"{',' if at else ''} on {found.source}" if found.source else ""
         yield from _titled(f"What limits it{at}{on}", limits)
@@ -142,38 +127,38 @@ def _limits(results: CheckResults) -> Iterator[Block]:
         yield from _titled("What would settle it", [to_settle])
 
 
-def _titled(title: str, sentences: Sequence[str]) -> Iterator[Block]:
-    yield Subheading(title)
-    yield from map(Sentence, sentences)
+def _titled(title: str, sentences: Sequence[str]) -> Iterator[doc.Block]:
+    yield doc.Subheading(title)
+    yield from map(doc.Sentence, sentences)
 
 
-def _advice(results: CheckResults) -> Iterator[Block]:
+def _advice(results: CheckResults) -> Iterator[doc.Block]:
     if not results.advice:
-        yield Sentence("The audit has no warning that says what to do.", "note")
+        yield doc.Sentence("The audit has no warning that says what to do.", "note")
         return
-    yield Subheading("What would help, by the audit")
+    yield doc.Subheading("What would help, by the audit")
     told = results.advice[:MOST]
-    yield Recommendations(tuple(Recommendation(one.title, one.do, one.worth) for one in told))
+    yield doc.Recommendations(tuple(doc.Recommendation(one.title, one.do, one.worth) for one in told))
     more = len(results.advice) - len(told)
     also = f"{more} more: " if more else ""
-    yield Sentence(f"{also}tauto doctor says why, and tauto deploy show what a deployment sets.", "note")
+    yield doc.Sentence(f"{also}tauto doctor says why, and tauto deploy show what a deployment sets.", "note")
 
 
-def _warnings(results: CheckResults) -> Iterator[Block]:
-    """Of the runs, each once; those of searches are of trials that were to fail."""
+def _warnings(results: CheckResults) -> Iterator[doc.Block]:
+    """Yield the runs' warnings, each once, without those of a search, whose trials were to fail."""
     runs = results.runs if results.search is None else ()
     found = dict.fromkeys(
-        Notice("", warning.text, warning.advice, "")
+        doc.Notice("", warning.text, warning.advice, "")
         for run in runs
         for warning in run.manifest.warnings
         if not is_said_here(warning.code)
     )
     if found:
-        yield Notices(tuple(found))
+        yield doc.Notices(tuple(found))
 
 
 def as_table(results: CheckResults) -> dict[str, object]:
-    """What programs read; times in nanoseconds unless the name says otherwise."""
+    """Return what programs read; times in nanoseconds unless the name says otherwise."""
     judgement, search = results.judgement, results.search
     return {
         "schema": _SCHEMA,
@@ -191,7 +176,7 @@ def as_table(results: CheckResults) -> dict[str, object]:
         "limits": {
             "side": results.limiting.side,
             "source": results.limiting.source,
-            "sentences": list(limiting.sentences(results.limiting)),
+            "sentences": list(limits_of(results.limiting)),
         },
         "course": list(results.course),
         "advice": [asdict(one) for one in results.advice],
@@ -220,3 +205,50 @@ def as_table(results: CheckResults) -> dict[str, object]:
             ],
         },
     }
+
+
+# What is said of what limits a loop.
+
+
+def limits_of(found: Limiting) -> tuple[str, ...]:
+    """Return the numbers, the most telling first; or why there are none."""
+    if found.numbers is None:
+        return (found.notice,) if found.notice else ()
+    if isinstance(found.numbers, LateStarts):
+        return (_late_starts(found.numbers),)
+    return tuple(_long_jobs(found.numbers, found.side))
+
+
+def _late_starts(one: LateStarts) -> str:
+    return (
+        f"The start is typically {format_duration(one.typical)} after the release, in 99.9 % of "
+        f"{one.samples:,} within {format_duration(one.rare)}, at the latest {format_duration(one.largest)}."
+    )
+
+
+def _long_jobs(one: LongJobs, side: str) -> Iterator[str]:
+    asked = f" for {format_duration(one.asked)} of work" if one.asked else ""
+    yield (
+        f"{_which_jobs(one)}, {format_duration(one.start)} passed before the start and "
+        f"{format_duration(one.work)} from there to the end{asked}; typical are "
+        f"{format_duration(one.usual_start)} and {format_duration(one.usual_work)}. So it is the {side} that "
+        "makes them long."
+    )
+    if one.too_long and one.asked:
+        longer = 100 * (one.usual_work / one.asked - 1)
+        yield (
+            f"The work itself takes {longer:.0f} % longer than asked for, typically: the CPU was slower than "
+            "when it was calibrated, or is shared."
+        )
+    if one.beside is not None:
+        where, least = one.beside
+        yield (
+            f"Typically the work takes {100 * (one.usual_work / least - 1):.0f} % longer than with {where}: "
+            "caches, memory or a hyperthread are shared with the load."
+        )
+
+
+def _which_jobs(one: LongJobs) -> str:
+    if one.late:
+        return "In the job that was late" if one.jobs == 1 else f"In the {one.jobs:,} jobs that were late"
+    return "In the longest job" if one.jobs == 1 else f"In the {one.jobs:,} longest jobs"

@@ -75,17 +75,17 @@ class CheckQuestion:
 
     @property
     def rate_hz(self) -> float:
-        """Releases in a second."""
+        """Return releases in a second."""
         return _NS_PER_S / self.period_ns
 
     @property
     def share(self) -> float:
-        """Of a CPU, what the work alone needs."""
+        """Return the share of a CPU that the work alone needs."""
         return (self.work_ns or 0) / self.period_ns
 
     @property
     def words(self) -> str:
-        """The question without its requirement: ``a 1 kHz loop with 300 us of work, done at most …``."""
+        """Return the question without its requirement: ``a 1 kHz loop with 300 us of work, …``."""
         loop = f"a {format_rate(self.rate_hz)} loop"
         by = format_duration(self.deadline_ns)
         if self.work_ns is None:
@@ -94,7 +94,7 @@ class CheckQuestion:
 
     @property
     def demand(self) -> str:
-        """The requirement in words."""
+        """Return the requirement in words."""
         often = self.requirement.frequency
         sure = f"{self.requirement.confidence * 100:.7g} % confidence"
         if often is None or not often.count:
@@ -103,7 +103,7 @@ class CheckQuestion:
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What to say before it is measured."""
+        """Return what to say before it is measured."""
         found = []
         if self.policy in REAL_TIME and self.share > CROWDED:
             found.append(
@@ -114,7 +114,7 @@ class CheckQuestion:
 
     @property
     def as_condition(self) -> dict[str, object]:
-        """What to keep with a run, as JSON has it."""
+        """Return what to keep with a run, as JSON has it."""
         return {
             "period_ns": self.period_ns,
             "work_ns": self.work_ns,
@@ -124,7 +124,7 @@ class CheckQuestion:
         }
 
     def at(self, *, period_ns: int | None = None, work_ns: int | None = None) -> "CheckQuestion":
-        """The same question of another rate, or of other work; a deadline of its own stays."""
+        """Return the same question of another rate, or of other work; a deadline of its own stays."""
         period = period_ns or self.period_ns
         deadline = self.deadline_ns if self.of_its_own else period
         return replace(
@@ -250,7 +250,7 @@ def _duration(asked: AskedCheck, requirement: Requirement, period_ns: int) -> tu
 
 
 def _whole(seconds: float) -> int:
-    """In whole milliseconds."""
+    """Round a length to whole milliseconds."""
     return -int(-seconds * 1000 // 1) * 1_000_000
 
 
@@ -262,15 +262,12 @@ def cells(
     *,
     deployment: Deployment | None = None,
 ) -> tuple[Cell, ...]:
-    """One cell for each load.
+    """Return one cell for each load.
 
     Args:
         cpu: where a loop with work runs, unless the question says so itself.
         command: what a person typed.
         deployment: under which all of them are measured.
-
-    Raises:
-        UsageError: the CPUs can't be read, or the policy does not fit.
     """
     return tuple(cell_of(question, load, cpu, command, deployment=deployment) for load in loads)
 
@@ -284,7 +281,7 @@ def cell_of(
     deployment: Deployment | None = None,
     **told: Value,
 ) -> Cell:
-    """The cell of one load; `told`: what else to keep with its run about the check."""
+    """Return the cell of one load; `told`: what else to keep with its run about the check."""
     experiment = "cyclic" if question.work_ns is None else "taskset"
     prepared = _cyclic(question) if question.work_ns is None else _taskset(question, cpu)
     rate = format_rate(question.rate_hz)
@@ -303,7 +300,7 @@ def cell_of(
 
 
 def first_cpu(facts: Facts, deployment: Deployment | None, tree: Tree) -> int:
-    """Where a loop with work runs: the first CPU that the deployment measures on, or that there is."""
+    """Return where a loop with work runs: the first CPU that the deployment measures on, or that there is."""
     named = named_cpus(deployment.measure, tree) if deployment is not None and deployment.measure else ()
     return min(named or parse_cpu_list(facts.cpu.allowed) or (0,))
 

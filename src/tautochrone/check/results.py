@@ -72,8 +72,9 @@ class CheckAdvice:
 
 
 def advice(findings: Sequence[Finding], worths: Mapping[str, Worth], side: Side) -> list[CheckAdvice]:
-    """The audit's warnings that say what to do: first what was measured to differ here, then what bears on
-    what limits the loop, then the rest.
+    """Return the audit's warnings that say what to do.
+
+    First comes what was measured to differ here, then what bears on what limits the loop, then the rest.
     """
     order = _OF_THE_WORK if side == "work" else _OF_THE_START
 
@@ -127,7 +128,7 @@ class CheckResults:
 
     @property
     def standing(self) -> Standing:
-        """The answer. What was not measured is not shown to hold.
+        """Return the answer. What was not measured is not shown to hold.
 
         Of a search it is that of the longer trial that was met; where there is none, nothing holds if the
         lowest rung did not.
@@ -140,7 +141,7 @@ class CheckResults:
 
     @property
     def remarks(self) -> list[str]:
-        """What lacks, since somebody stopped it."""
+        """Return what lacks, since somebody stopped it."""
         if self.search is not None:
             return ["The search was stopped before its end."] if self.stopped else []
         partly = [
@@ -156,7 +157,7 @@ class CheckResults:
 
     @property
     def headline(self) -> str:
-        """The answer in a sentence."""
+        """Return the answer in a sentence."""
         if self.search is not None:
             return search_headline(self.search)
         basis = " (extrapolated)" if self.judgement.basis == "extrapolated" else ""
@@ -164,7 +165,7 @@ class CheckResults:
 
     @property
     def why(self) -> str:
-        """Its numbers; of a search those of the trial that was judged."""
+        """Return its numbers; of a search those of the trial that was judged."""
         if self.search is None:
             return required.why(self.judgement)
         value = self.question.rate_hz if self.search.kind == "rate" else float(self.question.work_ns or 0)
@@ -172,14 +173,14 @@ class CheckResults:
 
     @property
     def places(self) -> list[tuple[str, Standing, list[JudgedLine]]]:
-        """Each set of conditions with its own answer, the worst first."""
+        """Return each set of conditions with its own answer, the worst first."""
         found: dict[str, list[JudgedLine]] = {}
         for line in self.judgement.lines:
             found.setdefault(line.where, []).append(line)
         return [(where, _worst(lines), lines) for where, lines in found.items()]
 
     def outcome(self) -> Outcome:
-        """For programs that build and test: one case for each set of conditions."""
+        """Return a case for each set of conditions, for programs that build and test."""
         title = f"tauto check: {self.question.words}"
         if self.search is not None:
             name = f"--search {self.search.kind}, {self.search.question.demand}"
@@ -212,7 +213,7 @@ class CheckResults:
 
 
 def search_headline(search: Search) -> str:
-    """What was found, what the next rung showed, and of which loop."""
+    """Return what was found, what the next rung showed, and of which loop."""
     return f"{_found(search)} {capital(_loop(search))}."
 
 
@@ -237,7 +238,7 @@ def _found(search: Search) -> str:
 
 
 def _gap(search: Search, low: int, high: int) -> str:
-    """What is known of the rungs between two."""
+    """Return what is known of the rungs between two."""
     if high - low < 2:
         return ""
     tried = any(low < trial.rung < high for trial in search.trials)

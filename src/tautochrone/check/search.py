@@ -80,22 +80,22 @@ class SearchCourse:
 
     @property
     def met(self) -> int | None:
-        """The highest rung that was met in a short trial, below all that are too high."""
+        """Return the highest rung that was met in a short trial, below all that are too high."""
         return self._short.met_below(self.too_high)
 
     @property
     def too_high(self) -> int | None:
-        """The lowest rung that is too high: not met twice in short trials, or once in a long one."""
+        """Return the lowest rung that is too high: not met twice in short trials, or once in a long one."""
         failed = [one.rung for one in self._long if not one.met]
         return min(failed if self._short.too_much is None else [*failed, self._short.too_much], default=None)
 
     @property
     def confirmed(self) -> int | None:
-        """The rung that was met in a long trial."""
+        """Return the rung that was met in a long trial."""
         return max((one.rung for one in self._long if one.met), default=None)
 
     def next(self) -> Try | End:
-        """What to try next, or how the search ended."""
+        """Return what to try next, or how the search ended."""
         if self._last is not None and not self._long and self._short.missed_once:
             return Try(self._last.rung, self._last.purpose)
         if self.confirmed is not None:
@@ -148,7 +148,7 @@ class Trial:
 
     @property
     def tried(self) -> TriedRung:
-        """As the course sees it."""
+        """Return the rung as the course sees it."""
         return TriedRung(self.rung, self.purpose, self.met)
 
 
@@ -176,30 +176,30 @@ class Search:
 
     @property
     def course(self) -> SearchCourse:
-        """Where it stands."""
+        """Return where it stands."""
         return SearchCourse(len(self.rungs), self.start, [one.tried for one in self.trials])
 
     @property
     def end(self) -> End:
-        """How it ended."""
+        """Return how it ended."""
         found = self.course.next()
         return "unfinished" if isinstance(found, Try) else found
 
     @property
     def best(self) -> Trial | None:
-        """The longer trial that was met, of the highest rung; None: there is none."""
+        """Return the longer trial that was met, of the highest rung; None: there is none."""
         met = [one for one in self.trials if one.purpose == CONFIRM and one.met]
         return max(met, key=lambda one: one.rung, default=None)
 
     @property
     def above(self) -> Trial | None:
-        """The trial that shows the lowest rung that is too high: of several the one with most misses."""
+        """Return the trial that shows the lowest rung that is too high; of several that with most misses."""
         too_high = self.course.too_high
         failed = [one for one in self.trials if one.rung == too_high and not one.met]
         return max(failed, key=lambda one: one.missed, default=None)
 
     def question_at(self, wanted: Try) -> CheckQuestion:
-        """What a trial asks."""
+        """Return what a trial asks."""
         value = self.rungs[wanted.rung]
         asked = (
             self.question.at(period_ns=round(_NS_PER_S / value))
@@ -214,11 +214,11 @@ class Search:
         return replace(asked, duration_ns=max(round(seconds * 1000), 1) * 1_000_000)
 
     def shown(self, value: float) -> str:
-        """A rung in words."""
+        """Return a rung in words."""
         return format_rate(value) if self.kind == "rate" else format_duration(value)
 
     def next(self, spent_s: float) -> Try | None:
-        """The next trial; None: it ended, or there is no time for more."""
+        """Return the next trial; None: it ended, or there is no time for more."""
         wanted = self.course.next()
         if not isinstance(wanted, Try):
             return None
@@ -231,7 +231,7 @@ class Search:
         return wanted
 
     def _surer(self) -> float:
-        """The confidence of the next longer trial."""
+        """Return the confidence of the next longer trial."""
         may_err: float = (1 - self.question.requirement.confidence) / 2 ** (1 + self._confirmations())
         return 1 - may_err
 
@@ -240,7 +240,7 @@ class Search:
 
 
 def search_of(kind: Kind, question: CheckQuestion, seconds: float, *, duration_given: bool) -> Search:
-    """A search that has not begun.
+    """Return a search that has not begun.
 
     Args:
         duration_given: whether the question's duration is that of the longer trial; otherwise that is a
@@ -269,7 +269,7 @@ def search_of(kind: Kind, question: CheckQuestion, seconds: float, *, duration_g
 
 
 def _no_rung(kind: Kind, question: CheckQuestion, slowest_hz: float, seconds: float) -> tuple[str, str]:
-    """What is wrong where nothing can be tried, and what to do."""
+    """Return what is wrong where nothing can be tried, and what to do."""
     work = format_duration(question.work_ns or 0)
     if kind == "work":
         return (
@@ -284,7 +284,7 @@ def _no_rung(kind: Kind, question: CheckQuestion, slowest_hz: float, seconds: fl
 
 
 def rates(question: CheckQuestion) -> tuple[float, ...]:
-    """The rates to choose from, in Hz: preferred numbers, as far as the work leaves a CPU for them."""
+    """Return the rates to choose from, in Hz: preferred numbers, as far as the work leaves a CPU for them."""
     decades = (10.0**power for power in range(5))
     found = [
         round(step * decade, 6)
@@ -299,7 +299,7 @@ def rates(question: CheckQuestion) -> tuple[float, ...]:
 
 
 def works(question: CheckQuestion) -> tuple[float, ...]:
-    """The work to choose from, in ns: twentieths of the deadline, as far as there is a CPU for them."""
+    """Return the work to choose from, in ns: twentieths of the deadline, while a CPU has room for them."""
     part = question.deadline_ns / _PARTS
     return tuple(
         part * at for at in range(1, _PARTS) if part * at < min(question.period_ns, question.deadline_ns)
@@ -339,7 +339,7 @@ def _take(search: Search, wanted: Try, asked: CheckQuestion, run: StoredRun) -> 
 
 
 def trial_of(search: Search, wanted: Try, asked: CheckQuestion, run: StoredRun) -> Trial:
-    """What a run shows."""
+    """Return what a run shows."""
     judgement = judge(asked.requirement, [run], counted=True)
     lines = judgement.lines
     met = bool(lines) and all(

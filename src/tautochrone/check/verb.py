@@ -203,7 +203,7 @@ class _Check:
         return *self._results(site, judgement, runs, search=search, stopped=search.stopped), not_put_back
 
     def _site(self, target: Target) -> _Site:
-        """Where it is measured, found out before: facts, permissions, the CPU."""
+        """Return where it is measured, found out before: facts, permissions, the CPU."""
         from tautochrone.check.question import first_cpu
         from tautochrone.command.batch import introduce
         from tautochrone.command.permission import find_permission
@@ -293,7 +293,7 @@ def _command() -> tuple[str, ...]:
 
 
 def _kind(search: str | None) -> Kind | None:
-    """What is searched for; None: nothing."""
+    """Return what is searched for; None: nothing."""
     kinds: dict[str | None, Kind | None] = {None: None, "rate": "rate", "work": "work"}
     if search not in kinds:
         raise UsageError(
@@ -304,7 +304,7 @@ def _kind(search: str | None) -> Kind | None:
 
 
 def _loads(specs: Sequence[str] | None) -> list[Load]:
-    """Each load once, in the order given; without any, nothing runs beside it."""
+    """Return each load once, in the order given; without any, nothing runs beside it."""
     from tautochrone.measure.cell import IDLE
     from tautochrone.measure.loads.spec import parse_load
 
@@ -331,7 +331,7 @@ def _see_that_they_fit(
 
 
 def _course(run: StoredRun | None) -> tuple[str, ...]:
-    """What stands out over time in the run that decides."""
+    """Return what stands out over time in the run that decides."""
     from tautochrone.answer.phrasing.course import sentences
     from tautochrone.judge.course import course_of
 
@@ -341,12 +341,13 @@ def _course(run: StoredRun | None) -> tuple[str, ...]:
 def _tell(
     store: Store, results: CheckResults, findings: Sequence[Finding], *, as_json: bool, out: Path | None
 ) -> Path:
-    """The answer in the terminal, or as JSON, and as a page."""
+    """Give the answer in the terminal, or as JSON, and as a page."""
     from tautochrone.answer.console import make_console
+    from tautochrone.answer.render import page
     from tautochrone.check import answer
 
     if not as_json:
         make_console().print()
     tell_document(answer.document(results), lambda: answer.as_table(results), as_json=as_json)
     instant = results.runs[0].manifest.id.partition("-")[0]
-    return answer.write_page(results, findings, out=out or store.path / f"report-{instant}.html")
+    return page.write(answer.report_of(results, findings), out or store.path / f"report-{instant}.html")

@@ -21,9 +21,9 @@ _LOOK_INTERVAL_S = 0.05
 
 def list_loads(as_json: JsonOption = False) -> None:
     """List the loads, what they do and their options, as --load takes them."""
-    from tautochrone.answer.blocks import Grid
     from tautochrone.answer.console import make_console
-    from tautochrone.answer.render.terminal import show_grid
+    from tautochrone.answer.document import table_of_words
+    from tautochrone.answer.render.terminal import show_table
     from tautochrone.measure.loads.kinds import KINDS, PRESETS, TAKES_THE_REST
 
     if as_json:
@@ -34,27 +34,27 @@ def list_loads(as_json: JsonOption = False) -> None:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
         return
     console = make_console()
-    built_in = Grid(
+    built_in = table_of_words(
         "Built in",
         ("name", "what it does", "from", "options"),
-        tuple((name, kind.summary, kind.origin, ", ".join(kind.options)) for name, kind in KINDS.items()),
+        [(name, kind.summary, kind.origin, ", ".join(kind.options)) for name, kind in KINDS.items()],
         (
             "Every load takes cpus= and nice= as well; tasks, comms, network and irq also policy= and "
             "priority=.",
         ),
     )
-    programs = Grid("Other programs", ("name", "what it does"), tuple(_rest(TAKES_THE_REST)))
-    papers = Grid(
+    programs = table_of_words("Other programs", ("name", "what it does"), _rest(TAKES_THE_REST))
+    papers = table_of_words(
         "Of the papers",
         ("name", "what it is", "the same as"),
-        tuple((name, words, spec) for name, (spec, words) in PRESETS.items()),
+        [(name, words, spec) for name, (spec, words) in PRESETS.items()],
         (
             "Write them after --load: cpu+memory, fork:bytes=256MB,cpus=1, or 'command:hackbench -l 1000'.",
             "tauto load try SPEC runs one for some seconds and shows what it did.",
         ),
     )
-    for grid in (built_in, programs, papers):
-        for part in show_grid(console, grid):
+    for table in (built_in, programs, papers):
+        for part in show_table(console, table):
             console.print(part)
 
 
@@ -121,10 +121,10 @@ def _run(chosen: Load, target: Target, seconds: float) -> tuple[list[LoadReport]
 
 def _show(reports: list[LoadReport]) -> None:
     from tautochrone.answer.console import make_console
-    from tautochrone.answer.render.terminal import show_grid
-    from tautochrone.answer.views.conditions import load_grid
+    from tautochrone.answer.render.terminal import show_table
+    from tautochrone.answer.views.conditions import load_table
 
     if reports:
         console = make_console()
-        for part in show_grid(console, load_grid([(report, "") for report in reports])):
+        for part in show_table(console, load_table([(report, "") for report in reports])):
             console.print(part)

@@ -55,14 +55,15 @@ def report(
 
 
 def _of_runs(names: list[str], out: Path | None, store: Path | None) -> Path:
-    from tautochrone.answer import page
     from tautochrone.answer.foot import audit_runs
+    from tautochrone.answer.render import page
+    from tautochrone.answer.report import document
     from tautochrone.judge.loops import judge_runs
 
     runs = open_runs(store, names)
     path = out if out is not None else Path(f"report-{runs[0].manifest.id}.html")
     found = Later(audit_runs, [one.manifest for one in runs])
-    page.render(runs, Later(judge_runs, runs), found, out=path)
+    page.write(document(runs, Later(judge_runs, runs), found), path)
     for one in runs:
         if not any(book.recorded for book in one.manifest.books):
             typer.echo(f"In no chart: {one.manifest.id}; it has no sample.", err=True)
@@ -72,7 +73,8 @@ def _of_runs(names: list[str], out: Path | None, store: Path | None) -> Path:
 def _of_campaign(
     names: list[str], out: Path | None, store: Path | None, junit: Path | None, markdown: Path | None
 ) -> Path:
-    from tautochrone.campaign.answer import render
+    from tautochrone.answer.render import page
+    from tautochrone.campaign.answer import document
     from tautochrone.campaign.results import gather_results
     from tautochrone.measure.campaign.campaign import open_campaign
 
@@ -86,7 +88,7 @@ def _of_campaign(
             f"It is a campaign of {results.paper}. With the paper's numbers beside it: {_typed(results)}",
             err=True,
         )
-    return render(results, out=path)
+    return page.write(document(results), path)
 
 
 def _typed(results: CampaignResults) -> str:

@@ -48,8 +48,9 @@ def answer(
     """Measure this machine for about a minute: latency idle and under load, mechanisms, a verdict."""
     _check_before_measuring(seconds, out)
 
-    from tautochrone.answer import conclusion, page
+    from tautochrone.answer import conclusion, report
     from tautochrone.answer.console import make_console
+    from tautochrone.answer.render import page
     from tautochrone.answer.render.terminal import show
     from tautochrone.command.batch import run_batch
     from tautochrone.judge.mechanisms import EXPERIMENTS
@@ -80,7 +81,7 @@ def answer(
     show(console, conclusion.conclusion(runs, verdict, findings, costs, steps))
     # Last, so that a page that can't be made costs nothing else.
     path = out if out is not None else place.path / f"report-{runs[0].manifest.id.partition('-')[0]}.html"
-    page.render(runs, verdict, findings, costs, steps=steps, out=path)
+    page.write(report.document(runs, verdict, findings, costs, steps=steps), path)
     tell_report(path, open_it=open_it and not batch.stopped)
     if batch.not_put_back is not None:
         raise batch.not_put_back
@@ -89,7 +90,7 @@ def answer(
 
 
 def show_again(console: Console, runs: Sequence[StoredRun]) -> None:
-    """What an answer said, from its runs, and which they are."""
+    """Show what an answer said, from its runs, and which they are."""
     from tautochrone.answer.conclusion import conclusion
     from tautochrone.answer.render.terminal import show
     from tautochrone.run.conditions import LOCAL
@@ -107,7 +108,7 @@ def _parts(
 ) -> tuple[
     Later[Verdict | None], Later[Sequence[Finding]], Later[Sequence[Mechanism]], Later[Sequence[NextStep]]
 ]:
-    """Verdict, findings, mechanisms, next steps. Each costs no more than its own part, should it fail."""
+    """Return verdict, findings, mechanisms and next steps; one that fails costs its own part only."""
     from tautochrone.answer.conclusion import next_steps
     from tautochrone.judge.loops import judge_runs
     from tautochrone.judge.mechanisms import mechanisms
@@ -132,7 +133,7 @@ def _check_before_measuring(seconds: float, out: Path | None) -> None:
 
 
 def _longest_loop(runs: Sequence[StoredRun]) -> str | None:
-    """The run of a loop with the most cycles, idle or not: it says most about rare ones."""
+    """Return the run of a loop with the most cycles, idle or not: it says most about rare ones."""
 
     loops = [run for run in runs if run.manifest.header.is_about_a_loop]
     longest = max(loops, key=lambda run: sum(book.recorded for book in run.manifest.books), default=None)
@@ -140,7 +141,7 @@ def _longest_loop(runs: Sequence[StoredRun]) -> str | None:
 
 
 def _why_lacking(batch: Batch) -> dict[str, str]:
-    """Why an experiment was not measured, by its name; how to be permitted was told at the beginning."""
+    """Return why an experiment was not measured; how to be permitted was told at the beginning."""
     told = {
         one.cell.experiment: one.what
         if isinstance(one.error, NotPermittedError)
@@ -154,7 +155,7 @@ def _why_lacking(batch: Batch) -> dict[str, str]:
 def _permitted_cells(
     console: Console, seconds: float, target: Target, load: Load | None, deployment: Deployment | None
 ) -> tuple[Cell, ...]:
-    """What to measure: with ordinary priority, or with pageable memory, where more is not permitted."""
+    """Return what to measure, with ordinary priority or pageable memory where more is not permitted."""
     from tautochrone.command.permission import find_permission
     from tautochrone.measure.first_answer import first_answer
 

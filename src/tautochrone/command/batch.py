@@ -58,7 +58,7 @@ class Lacking:
 
     @property
     def what(self) -> str:
-        """What stood in the way, as a sentence, without what to do about it."""
+        """Return what stood in the way, as a sentence, without what to do about it."""
         from tautochrone.measure.execute import what_stood_in_the_way
 
         return what_stood_in_the_way(self.error)
@@ -146,12 +146,7 @@ def _run_all(
 
 
 def _run(
-    cell: Cell,
-    store: Store,
-    target: Target,
-    under: Conditions,
-    watch: Watch,
-    lacking: list[Lacking] | None,
+    cell: Cell, store: Store, target: Target, under: Conditions, watch: Watch, lacking: list[Lacking] | None
 ) -> StoredRun | None:
     from tautochrone.measure.execute import is_refusal, run_cell
 

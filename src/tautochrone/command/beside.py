@@ -48,35 +48,23 @@ class Beside:
     deployment: str | None = None
 
     def chosen_load(self) -> Load:
-        """The background load.
-
-        Raises:
-            UsageError: there is none of this name, or an option of it does not exist.
-        """
+        """Return the background load."""
         from tautochrone.measure.loads.spec import parse_load
 
         return parse_load(self.load or [])
 
     def axes(self) -> dict[str, str | None]:
-        """What a plan of one verb is carried out on, under and beside; None: the usual one.
-
-        Raises:
-            UsageError: there is no such load.
-        """
+        """Return what a plan of one verb is carried out on, under and beside; None: the usual one."""
         return {"systems": self.on, "deployments": self.deployment, "loads": self.chosen_load().name}
 
     def target(self) -> AbstractContextManager[Target]:
-        """The machine under test, for as long as the block lasts; see `open_target`."""
+        """Return the machine under test, for as long as the block lasts; see `open_target`."""
         from tautochrone.target.open import open_target
 
         return open_target(self.on)
 
     def chosen_deployment(self, target: Target) -> Deployment | None:
-        """The deployment, as it is on this machine.
-
-        Raises:
-            UsageError: there is none of this name.
-        """
+        """Return the deployment, as it is on this machine."""
         if self.deployment is None:
             return None
         from tautochrone.machine.deployment import choose
@@ -100,23 +88,13 @@ class Usable:
 
 
 def usable_cpus(beside: Beside) -> Usable:
-    """As `usable_on` has it, on a machine that is opened for that.
-
-    Raises:
-        UsageError: the deployment is not known.
-        TautoError: the machine can't be reached.
-    """
+    """Return what `usable_on` does, of a machine that is opened for that."""
     with beside.target() as target:
         return usable_on(target, beside)
 
 
 def usable_on(target: Target, beside: Beside) -> Usable:
-    """The CPUs that the deployment measures on, else those that the probe may use.
-
-    Raises:
-        UsageError: the deployment is not known.
-        TautoError: the machine can't be reached.
-    """
+    """Return the CPUs that the deployment measures on, else those that the probe may use."""
     from tautochrone.machine.cpulist import named_cpus, parse_cpu_list
     from tautochrone.machine.facts import observe
     from tautochrone.machine.tree import Tree
@@ -130,7 +108,7 @@ def usable_on(target: Target, beside: Beside) -> Usable:
 
 
 def chosen_cpus(text: str, or_else: str) -> tuple[int, ...]:
-    """What a person wrote after --cpus, in that order, each once.
+    """Return what a person wrote after --cpus, in that order, each once.
 
     Args:
         or_else: what may also stand there, for the advice.

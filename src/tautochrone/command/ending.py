@@ -35,7 +35,7 @@ def run_to_exit_code(command: Callable[[], object]) -> int:
 
 
 def _hold_output() -> None:
-    """Where standard output is closed, refuse what is written there, and give no file its number."""
+    """Refuse what is written to a standard output that is closed, and give no file its number."""
     if sys.stdout is None:
         nowhere = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nowhere, 1)
@@ -112,7 +112,7 @@ def _nobody_reads_output() -> bool:
 
 
 def _refusal_of_output(error: Exception) -> str | None:
-    """Why standard output takes nothing any more; None if that is not what failed.
+    """Return why standard output takes nothing any more; None if that is not what failed.
 
     A refused write names no file. Trying again tells whose it was: what is still buffered, or, where nothing
     is buffered, one more line.

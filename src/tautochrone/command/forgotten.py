@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def forgotten_deployment() -> str | None:
-    """One line about a deployment that is in force here because a tauto was killed; None: there is none.
+    """Return a line about a deployment that a killed tauto left in force here; None: there is none.
 
     Costs one look at a file where there is nothing to tell.
     """
@@ -35,7 +35,7 @@ def forgotten_deployment() -> str | None:
 
 
 def in_force_line(force: InForce) -> str:
-    """What is in force, since when, by whom, and how it is put back; for people."""
+    """Return what is in force, since when, by whom, and how it is put back; for people."""
     begin = f"The deployment {force.name} is in force since {force.since}"
     if force.left:
         return f"{begin}. To put it back: tauto deploy restore"

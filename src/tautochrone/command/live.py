@@ -52,7 +52,7 @@ def watching(cells: "tuple[Cell, ...]") -> "Iterator[Callable[[Cell], Watch]]":
 
 @contextmanager
 def watching_campaign(outlook: "Outlook", how: str = "about") -> "Iterator[Callable[[Cell], Watch]]":
-    """The same over a campaign, whose cells take as long as it turns out: the time left is the outlook's.
+    """Show the same over a campaign, whose remaining time is the outlook's.
 
     Args:
         outlook: of the campaign.
@@ -77,7 +77,7 @@ def watching_campaign(outlook: "Outlook", how: str = "about") -> "Iterator[Calla
 
 
 def _bars(left: "ProgressColumn", whole_s: float) -> "RichProgress":
-    """A bar, the time left, numbers and a title, in one line."""
+    """Return a bar, the time left, numbers and a title, in one line."""
     from rich import progress as rich_progress
     from rich.table import Column
 

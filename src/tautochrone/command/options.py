@@ -51,7 +51,7 @@ _CAMPAIGNS, _SEARCHES = ("plan-", "matrix-"), ("limit-",)
 
 
 def open_store(store: Path | None, *, mend: bool = True) -> Store:
-    """The store that the user means; runs that a kill left behind are sealed first, and that is told."""
+    """Return the store that the user means, and seal runs that a kill left behind first."""
     from tautochrone.run.store import Store, default_store
 
     place = Store(store if store is not None else default_store())
@@ -65,7 +65,7 @@ def open_store(store: Path | None, *, mend: bool = True) -> Store:
 
 
 def open_runs(store: Path | None, names: Sequence[str]) -> list[StoredRun]:
-    """The runs of these names, in this order.
+    """Return the runs of these names, in this order.
 
     Raises:
         UsageError: a run is named twice.
@@ -81,16 +81,12 @@ def open_runs(store: Path | None, names: Sequence[str]) -> list[StoredRun]:
 
 
 def names_campaign(names: Sequence[str]) -> bool:
-    """Whether one of these is a campaign, which then is named alone.
-
-    Raises:
-        UsageError: it is not alone.
-    """
+    """Return whether one of these is a campaign, which then is named alone."""
     return _is_alone(names, _CAMPAIGNS, "campaign")
 
 
 def names_search(names: Sequence[str]) -> bool:
-    """The same of a search."""
+    """Return the same of a search."""
     return _is_alone(names, _SEARCHES, "search")
 
 

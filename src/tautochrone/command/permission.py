@@ -30,16 +30,13 @@ class Permission:
 
     @property
     def lacking(self) -> str:
-        """What is not permitted; empty: nothing."""
-        missing = (
-            "" if self.priority else "real-time priority",
-            "" if self.memory_lock else "locked memory",
-        )
+        """Return what is not permitted; empty: nothing."""
+        missing = ("" if self.priority else "real-time priority", "" if self.memory_lock else "locked memory")
         return " and ".join(filter(None, missing))
 
     @property
     def instead(self) -> str:
-        """How it is measured for want of it, and what that means for the numbers."""
+        """Return how it is measured for want of it, and what that means for the numbers."""
         priority, memory = "ordinary priority", "pageable memory"
         if self.priority:
             return f"with {memory}: a page that is not in memory shows as latency"
@@ -47,7 +44,7 @@ class Permission:
         return f"with {how}: the numbers are those of an ordinary program, not of a real-time one"
 
     def refusal(self, target: Target) -> str:
-        """What is missing, how to get it, and how the measuring goes on without it; for people."""
+        """Return what is missing, how to get it, and how the measuring goes on without it; for people."""
         lines = "\n".join(f"  {line}" for line in self._limits)
         return (
             f"Not permitted to this user: {self.lacking}. To grant it, {_where(target)}"
@@ -57,7 +54,7 @@ class Permission:
         )
 
     def caution(self) -> RunWarning:
-        """The same as a warning of the run that was measured without it."""
+        """Return the same as a warning of the run that was measured without it."""
         from tautochrone.run.manifest import Warning as RunWarning
 
         return RunWarning(
@@ -76,7 +73,7 @@ class Permission:
 
 
 def _where(target: Target) -> str:
-    """What the probe itself may be given, where it stays; on another machine it is gone after each use.
+    """Return what the probe may be given where it stays; on another machine it goes after each use.
 
     Both capabilities, whichever is missing: setcap(8) takes away what it does not name.
     """
@@ -88,7 +85,7 @@ def _where(target: Target) -> str:
 
 
 def find_permission(target: Target) -> tuple[Permission, str]:
-    """What is permitted, and, where that is not all, words about what is missing and what happens instead.
+    """Return what is permitted, and words about what is missing and what happens instead.
 
     Where each alone is permitted and both together are not, all is taken as permitted: the probe says in its
     own words what stands against it.
@@ -105,7 +102,7 @@ def find_permission(target: Target) -> tuple[Permission, str]:
 def permitted_instead(
     experiment: Experiment, options: Options, target: Target, refused: NotPermittedError
 ) -> tuple[Prepared, Permission]:
-    """What can be measured where real-time priority or locked memory, which nobody asked for, is refused.
+    """Return what can be measured where real-time priority or locked memory is refused.
 
     Args:
         options: as a person gave them: a policy or a priority among them is a request, and is not replaced.
@@ -142,7 +139,7 @@ def _is_urgent(options: Options) -> bool:
 
 
 def _trial(policy: str, *, memory_lock: bool) -> tuple[Cell, ...]:
-    """What both the first answer and all experiments begin with."""
+    """Return what both the first answer and all experiments begin with."""
     from tautochrone.experiments import EXPERIMENTS
     from tautochrone.measure.first_answer import first_answer
 
@@ -154,7 +151,7 @@ def _trial(policy: str, *, memory_lock: bool) -> tuple[Cell, ...]:
 
 
 def is_permitted(target: Target, cells: Iterable[Cell]) -> bool:
-    """Whether the probe may do what these cells ask for. It starts its threads and ends before it measures.
+    """Return whether the probe may do what these cells ask for; it ends before it measures.
 
     What else may go wrong is not told here, but when it is measured.
     """

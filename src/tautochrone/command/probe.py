@@ -37,7 +37,7 @@ class AskedExperiment:
 
     @property
     def known(self) -> Options:
-        """The options that decide what is measured, without those of the verb alone."""
+        """Return the options that decide what is measured, without those of the verb alone."""
         return {name: value for name, value in self.options.items() if name in self.experiment.known}
 
 

@@ -1,17 +1,11 @@
 """``tauto show``: one run in the terminal."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
-
-if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Grid
-    from tautochrone.answer.document import TypedTable
 
 
 def show(
@@ -52,6 +46,8 @@ def show(
 def _as_json(seen: Any) -> dict[str, object]:
     from dataclasses import asdict
 
+    from tautochrone.answer.render.json import table as json_table
+
     manifest = seen.manifests[0]
     return {
         "schema": manifest.schema,
@@ -84,33 +80,15 @@ def _as_json(seen: Any) -> dict[str, object]:
             for measured in seen.measured
         ],
         "absent": [{"name": one.name, "why": one.why} for one in manifest.header.absent],
-        "tables": [_table(grid) for presented in seen.presented.values() for grid in presented.grids()],
+        "tables": [json_table(one) for presented in seen.presented.values() for one in presented.tables()],
         "events": [event.stored for event in manifest.events],
         "warnings": [asdict(warning) for warning in manifest.warnings],
         "damage": manifest.damage,
     }
 
 
-def _table(found: Grid | TypedTable) -> dict[str, object]:
-    """Return a table as JSON has it: what its cells say, and which of its columns are of words."""
-    from dataclasses import asdict
-
-    from tautochrone.answer.blocks import Grid
-
-    if isinstance(found, Grid):
-        return asdict(found)
-    heads = [one.head for one in found.columns]
-    return {
-        "title": found.title,
-        "columns": heads,
-        "rows": [[cell.shown for cell in row] for row in found.rows],
-        "notes": list(found.notes),
-        "words": [head for head, right in zip(heads[1:], found.right[1:], strict=True) if not right],
-    }
-
-
 def _over_time(found: Any) -> dict[str, object]:
-    """What stands out in the course of a run; instants are nanoseconds since its start."""
+    """Return what stands out in the course of a run; instants are nanoseconds since its start."""
     from dataclasses import asdict
 
     from tautochrone.answer.phrasing.course import sentences

@@ -27,17 +27,13 @@ MarkdownOption = Annotated[
 
 
 def see_told(junit: Path | None, markdown: Path | None) -> None:
-    """Before measuring for minutes: that both can be written.
-
-    Raises:
-        StoreError: one can't.
-    """
+    """See before measuring for minutes that both can be written."""
     see_that_it_can_be_written(junit, "the JUnit file", "--junit")
     see_that_it_can_be_written(markdown, "the summary", "--markdown")
 
 
 def see_that_it_can_be_written(report: Path | None, what: str = "the report", option: str = "--out") -> None:
-    """Before measuring for minutes.
+    """See before measuring for minutes whether a file can be written.
 
     Args:
         report: where it is to go; None: where it is sure to be possible, or nowhere.
@@ -102,11 +98,7 @@ def open_in_browser(address: str) -> None:
 
 
 def tell(outcome: Outcome, junit: Path | None, markdown: Path | None) -> None:
-    """Write what was asked for.
-
-    Raises:
-        StoreError: that is not possible.
-    """
+    """Write what was asked for."""
     from tautochrone.answer.outcome import write_junit, write_markdown
 
     if junit is not None:

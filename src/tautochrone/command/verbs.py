@@ -38,8 +38,7 @@ _COMMON: dict[str, tuple[Any, object]] = {
     "again": (AgainOption, False),
     "dry_run": (
         Annotated[
-            bool,
-            typer.Option("--dry-run", help="Show the cells and how long they take; measure nothing."),
+            bool, typer.Option("--dry-run", help="Show the cells and how long they take; measure nothing.")
         ],
         False,
     ),
@@ -71,11 +70,7 @@ def several(option: Option, forms: str = "", usual: str = "", metavar: str = "LI
     """
     told = forms or f"Of {', '.join(option.choices)}."
     return replace(
-        option,
-        kind="text",
-        help=f"{option.help} {told}",
-        metavar=metavar,
-        default=usual or option.default,
+        option, kind="text", help=f"{option.help} {told}", metavar=metavar, default=usual or option.default
     )
 
 
@@ -110,11 +105,7 @@ class Typed:
 
 
 def planned(document: PlanDocument, given: Given) -> PlanDocument:
-    """Return the plan with the repetitions and the seed that were typed.
-
-    Raises:
-        UsageError: a number can't be.
-    """
+    """Return the plan with the repetitions and the seed that were typed."""
     from tautochrone.measure.campaign.agenda import with_options
 
     seed = given.count(SEED.name) if SEED.name in given else None
@@ -158,7 +149,7 @@ def verb_of(
 
 
 def _parameters(options: Sequence[Option]) -> Iterator[Parameter]:
-    """What a person is asked for first stands first."""
+    """Yield what a person is asked for first stands first."""
     for one in sorted(options, key=lambda option: not option.positional):
         read_as = _TYPES.get(one.kind, str | None)
         default: object = False if one.kind == "flag" else None
@@ -192,7 +183,7 @@ def _identifier(option: Option) -> str:
 
 
 def _completion(option: Option) -> Callable[[str], list[str]] | None:
-    """What completes a value that is one of several."""
+    """Return what completes a value that is one of several."""
     if not option.choices:
         return None
 

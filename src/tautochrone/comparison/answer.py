@@ -4,17 +4,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Mark
-from tautochrone.answer.document import (
-    Block,
-    Disclosure,
-    Document,
-    Drawing,
-    Grounds,
-    Sentence,
-    Statements,
-    part,
-)
 from tautochrone.answer.outcome import Case, Outcome, Standing
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
@@ -41,25 +32,27 @@ _STANDINGS: dict[Passing, Standing] = {
 }
 
 
-def document(comparison: Comparison, lacking: Sequence[str] = (), command: Sequence[str] = ()) -> Document:
-    """What a comparison comes to: conditions first, then numbers, gates, and charts.
+def document(
+    comparison: Comparison, lacking: Sequence[str] = (), command: Sequence[str] = ()
+) -> doc.Document:
+    """Return what a comparison comes to: conditions first, then numbers, gates, and charts.
 
     ``lacking`` says, of campaigns, what is only on one side.
     """
     cells = bool(comparison.pairs[0].cell)
     placed = _placed(comparison)
-    return Document(
+    return doc.Document(
         headline=Later(words.headline, comparison),
         parts=(
-            part("The sides", lambda: [] if cells else [tables.sides(comparison)]),
-            part("In short", lambda: _in_short(comparison, lacking)),
-            part("The gates", lambda: _gates(comparison), id="gates", decides=True),
-            part("What differs in the conditions", lambda: [tables.conditions(comparison)], id="changes"),
-            part("What differs in the numbers", lambda: tables.numbers_of(comparison), id="numbers"),
-            part("How sure it is", lambda: [_how_sure(comparison)]),
-            part("Beside each other", lambda: _figures(comparison), id="figures", only="page"),
+            doc.part("The sides", lambda: [] if cells else [tables.sides(comparison)]),
+            doc.part("In short", lambda: _in_short(comparison, lacking)),
+            doc.part("The gates", lambda: _gates(comparison), id="gates", decides=True),
+            doc.part("What differs in the conditions", lambda: [tables.conditions(comparison)], id="changes"),
+            doc.part("What differs in the numbers", lambda: tables.numbers_of(comparison), id="numbers"),
+            doc.part("How sure it is", lambda: [_how_sure(comparison)]),
+            doc.part("Beside each other", lambda: _figures(comparison), id="figures", only="page"),
         ),
-        grounds=Grounds(
+        grounds=doc.Grounds(
             manifests=tuple(manifest for manifest, _, _ in placed),
             places=tuple((side, cell) for _, side, cell in placed),
             heads=(("Side", False), ("Cell", False), ("What", False)),
@@ -73,40 +66,40 @@ def document(comparison: Comparison, lacking: Sequence[str] = (), command: Seque
     )
 
 
-def _in_short(comparison: Comparison, lacking: Sequence[str]) -> Iterator[Block]:
-    said = [Sentence(one) for one in words.worth(comparison)]
+def _in_short(comparison: Comparison, lacking: Sequence[str]) -> Iterator[doc.Block]:
+    said = [doc.Sentence(one) for one in words.worth(comparison)]
     yield from said[:_MOST_SENTENCES]
     if more := said[_MOST_SENTENCES:]:
-        yield Disclosure(plural(len(more), "more sentence"), tuple(more))
-    yield from map(Sentence, lacking)
+        yield doc.Disclosure(plural(len(more), "more sentence"), tuple(more))
+    yield from map(doc.Sentence, lacking)
 
 
-def _gates(comparison: Comparison) -> Iterator[Block]:
+def _gates(comparison: Comparison) -> Iterator[doc.Block]:
     several = len(comparison.pairs) > 1
     if comparison.gates:
-        yield Statements(
+        yield doc.Statements(
             tuple(
-                Sentence(words.gate(one, several=several), mark=_MARKS[one.passing])
+                doc.Sentence(words.gate(one, several=several), mark=_MARKS[one.passing])
                 for one in comparison.gates
             )
         )
 
 
-def _how_sure(comparison: Comparison) -> Statements:
-    reasons = (Sentence(one, "note") for one in tables.why_not(comparison))
-    return Statements((*reasons, *map(Sentence, words.how_sure(comparison))))
+def _how_sure(comparison: Comparison) -> doc.Statements:
+    reasons = (doc.Sentence(one, "note") for one in tables.why_not(comparison))
+    return doc.Statements((*reasons, *map(doc.Sentence, words.how_sure(comparison))))
 
 
-def _figures(comparison: Comparison) -> Iterator[Block]:
+def _figures(comparison: Comparison) -> Iterator[doc.Block]:
     cells = bool(comparison.pairs[0].cell)
     names = [side.named for side in comparison.sides] if cells else tables.labels(comparison.sides)
     key = tuple(f"{side.name}: {name}" for side, name in zip(comparison.sides, names, strict=True))
     for figure in figures(comparison, key):
-        yield Drawing(figure, () if cells else key)
+        yield doc.Drawing(figure, () if cells else key)
 
 
 def _placed(comparison: Comparison) -> list[tuple[Manifest, str, str]]:
-    """Every run once, with its side and its cell."""
+    """Return every run once, with its side and its cell."""
     found: dict[str, tuple[Manifest, str, str]] = {}
     for pair in comparison.pairs:
         for side in (pair.first, pair.second):
@@ -116,7 +109,7 @@ def _placed(comparison: Comparison) -> list[tuple[Manifest, str, str]]:
 
 
 def as_table(comparison: Comparison, lacking: Sequence[str] = ()) -> dict[str, object]:
-    """What programs read; times in nanoseconds, shares as fractions."""
+    """Return what programs read; times in nanoseconds, shares as fractions."""
     cells = bool(comparison.pairs[0].cell)
     return {
         "schema": _SCHEMA,
@@ -214,12 +207,12 @@ def _gate(one: Judged) -> dict[str, object]:
 
 
 def outcome(comparison: Comparison, *, strict: bool) -> Outcome:
-    """One case for each gate and source; without ``strict``, one not shown either way is skipped."""
+    """Return one case for each gate and source; without ``strict``, one not shown either way is skipped."""
     return Outcome(words.headline(comparison), tuple(_case(one, strict=strict) for one in comparison.gates))
 
 
 def exit_code(comparison: Comparison, *, strict: bool) -> int:
-    """6: a gate is broken; 7: none is, and one could not be judged, or (``strict``) not be shown; else 0."""
+    """Return 6 if a gate is broken, 7 if one could not be judged or (``strict``) be shown, else 0."""
     standings = {_standing(one, strict=strict) for one in comparison.gates}
     if "failed" in standings:
         return 6

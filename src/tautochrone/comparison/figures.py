@@ -122,7 +122,7 @@ _LATE, _LARGE = "cycles at most so late", "samples at most so large"
 
 
 def figures(comparison: Comparison, names: Sequence[str]) -> list[Figure]:
-    """All figures; the names of the sides all differ."""
+    """Return all figures; the names of the sides all differ."""
     if comparison.pairs[0].cell:
         return _of_cells(comparison)
     found: list[Figure] = []
@@ -177,7 +177,7 @@ def _of_cells(comparison: Comparison) -> list[Figure]:
 
 
 def _parts(comparison: Comparison) -> Iterator[tuple[SidePair, SourcePart]]:
-    """Of each cell its first measure."""
+    """Yield the first measure of each cell."""
     return ((pair, part) for pair in comparison.pairs for part in pair.measures[0].parts)
 
 
@@ -222,7 +222,7 @@ def _distributions(
 
 
 def _series(comparison: Comparison, measure: str, names: Sequence[str]) -> list[Series]:
-    """One for each side and source; the first side's once."""
+    """Return one for each side and source; the first side's once."""
     found: dict[tuple[int, str], Series] = {}
     for rank, pair in enumerate(comparison.pairs, start=1):
         for held in pair.measures:

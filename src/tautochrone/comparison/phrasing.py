@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.base.units import format_duration, format_percent
-from tautochrone.base.words import capital, listed, lower_first, upper_first
+from tautochrone.base.words import capital, listed, lower_first, upper_first, verb
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, SidePair
 from tautochrone.judge.comparison.gate import MISSES, Judged, WhyNot
 from tautochrone.judge.comparison.metric import (
@@ -78,7 +78,7 @@ _PASSING = {
 
 
 def headline(comparison: Comparison) -> str:
-    """The answer in one line."""
+    """Return the answer in one line."""
     pairs = comparison.pairs
     if len(pairs) == 1 and not pairs[0].cell:
         return of_pair(pairs[0])
@@ -99,7 +99,7 @@ def headline(comparison: Comparison) -> str:
 
 
 def of_pair(pair: SidePair) -> str:
-    """What one side is beside the first, in one line."""
+    """Return what one side is beside the first, in one line."""
     first, second = pair.first.title, pair.second.title
     if pair.standing.void:
         return f"{first} and {second} can't be compared"
@@ -118,12 +118,12 @@ def of_pair(pair: SidePair) -> str:
 
 
 def sentences(comparison: Comparison) -> list[str]:
-    """What must be known about the answer: of what it is a comparison, and what the intervals rest on."""
+    """Return what to know about the answer: of what it is a comparison, and what its intervals rest on."""
     return [*worth(comparison), *how_sure(comparison)]
 
 
 def worth(comparison: Comparison) -> list[str]:
-    """Of what it is a comparison, and what that of each pair is worth; what is true of all is said once."""
+    """Say of what it is a comparison, and what that of each pair is worth; what all share is said once."""
     there = {one.experiment for side in comparison.sides for one in side.manifests}
     incidental = [INCIDENTAL] if FOOTPRINT in there else []
     about: dict[str, list[str]] = {}
@@ -149,7 +149,7 @@ def _worth(pair: SidePair) -> Iterator[str]:
 
 
 def standing(found: Standing) -> str:
-    """What the comparison of two sides is worth."""
+    """Return what the comparison of two sides is worth."""
     if found.voided_by is not None:
         first, second = found.sides
         why = objection(found.voided_by)
@@ -157,7 +157,7 @@ def standing(found: Standing) -> str:
     causes, facts = found.causes, tuple(dict.fromkeys(map(_fact, found.facts)))
     if found.kind == "of loops":
         named = ", ".join(dict.fromkeys(map(_fact, found.facts[:4])))
-        also = f", and {listed(causes)} {'differs' if len(causes) == 1 else 'differ'} too" if causes else ""
+        also = f", and {listed(causes)} {verb(len(causes), 'differs')} too" if causes else ""
         return (
             f"The measured threads differ ({named}){also}: this compares two loops, and says nothing of the "
             "systems below them alone."
@@ -174,7 +174,7 @@ def standing(found: Standing) -> str:
 
 
 def objection(one: Objection) -> str:
-    """What limits or voids a comparison, and what follows from it."""
+    """Return what limits or voids a comparison, and what follows from it."""
     if one.code == "experiment":
         return f"They are of different experiments, {_both(one)}."
     if one.code == "measure":
@@ -218,7 +218,7 @@ def _and_more(count: int) -> str:
 
 
 def note(metric: ComparedMetric) -> str:
-    """Why a number has no interval, or what is not in it, or why its difference is not shown."""
+    """Return why a number has no interval, or what is not in it, or why its difference is not shown."""
     return " ".join(map(_note, metric.notes))
 
 
@@ -231,7 +231,7 @@ def _note(one: MetricNote) -> str:
 
 
 def how_sure(comparison: Comparison) -> Iterator[str]:
-    """What the intervals and verdicts rest on."""
+    """Yield what the intervals and verdicts rest on."""
     used = {metric.basis for pair in comparison.pairs for _, _, metric in pair.metrics() if metric.basis}
     metrics = [metric for pair in comparison.pairs for _, _, metric in pair.metrics()]
     for basis, sentence in _BASES.items():
@@ -264,14 +264,14 @@ def _parts(comparison: Comparison) -> list[SourcePart]:
 
 
 def gate(judged: Judged, *, several: bool) -> str:
-    """What came of a gate, and why, in a sentence or two."""
+    """Return what came of a gate, and why, in a sentence or two."""
     where = ", ".join(filter(None, [judged.side if several else "", judged.source]))
     said = f"{judged.gate.text} {_PASSING[judged.passing]} ({where})"
     return f"{said}: {gate_why(judged)}."
 
 
 def gate_why(judged: Judged) -> str:
-    """Why a gate stands as it does."""
+    """Return why a gate stands as it does."""
     if judged.passing == "void":
         return "the sides can't be compared"
     if judged.least is None or judged.most is None or judged.allowed is None:
@@ -293,7 +293,7 @@ def gate_why(judged: Judged) -> str:
 
 
 def _increase(judged: Judged, value: float) -> str:
-    """In the unit in which the gate is written."""
+    """Write an increase in the unit of the gate."""
     if judged.gate.kind == MISSES:
         return amount(value, MISSES)
     sure = judged.metric.sure if judged.metric is not None else None
@@ -303,14 +303,14 @@ def _increase(judged: Judged, value: float) -> str:
 
 
 def change(metric: ComparedMetric) -> str:
-    """How much the second is above the first: ``+12 %``; of misses, in percentage points."""
+    """Return how much the second is above the first: ``+12 %``; of misses, in percentage points."""
     if metric.name == MISSES and metric.difference is not None:
         return f"{bare_change(metric)} of the releases"
     return f"{bare_change(metric)} for the usual run" if _usual(metric) is not None else bare_change(metric)
 
 
 def bare_change(metric: ComparedMetric) -> str:
-    """The same, where it is known of what."""
+    """Return the same, where it is known of what."""
     if metric.difference is None:
         return "not known"
     if metric.name == MISSES:
@@ -324,7 +324,7 @@ def bare_change(metric: ComparedMetric) -> str:
 
 
 def _usual(metric: ComparedMetric) -> DifferenceSpread | None:
-    """Of the largest sample: that of the usual run of each side, where it is known."""
+    """Return, of the largest sample, that of the usual run of each side, where it is known."""
     sure = metric.sure
     told = metric.name == "max" and isinstance(sure, DifferenceSpread) and sure.logarithmic and sure.first > 0
     return sure if told and isinstance(sure, DifferenceSpread) and metric.difference is not None else None
@@ -335,14 +335,14 @@ def _points(value: float) -> str:
 
 
 def amount(value: float, unit: str) -> str:
-    """An increase with its sign: a time, or of misses a share of the releases."""
+    """Return an increase with its sign: a time, or of misses a share of the releases."""
     if unit == MISSES:
         return f"{_points(value)} of the releases"
     return f"{'-' if value < 0 else '+'}{format_duration(abs(value))}"
 
 
 def share(value: float) -> str:
-    """``+12 %``, ``-3.5 %``; from ten times on ``12 times``."""
+    """Return ``+12 %``, ``-3.5 %``; from ten times on ``12 times``."""
     if value >= 9:
         return f"{value + 1:.3g} times"
     if abs(value) < 0.0005:
@@ -351,17 +351,17 @@ def share(value: float) -> str:
 
 
 def name_of(metric: ComparedMetric) -> str:
-    """A metric as people say it."""
+    """Return a metric as people say it."""
     return name_of_quantile(metric.name)
 
 
 def name_of_quantile(name: str) -> str:
-    """``median`` of ``p50``."""
+    """Return ``median`` of ``p50``."""
     return "median" if name == "p50" else name
 
 
 def _most(found: Sequence[Found]) -> str:
-    """Those that differ most, with how much."""
+    """Return those that differ most, with how much."""
     ranked = sorted(found, key=_weight, reverse=True)
     several = len({part.source for _, part, _ in found}) > 1
     measures = len({measure.name for measure, _, _ in found}) > 1

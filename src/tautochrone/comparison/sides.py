@@ -28,7 +28,7 @@ class NamedSide:
 
 
 def resolve(place: Store, names: Sequence[str]) -> list[NamedSide]:
-    """What each name means.
+    """Return what each name means.
 
     Raises:
         UsageError: fewer than two; campaigns beside runs; a run on two sides.
@@ -67,7 +67,7 @@ def _one(place: Store, name: str) -> NamedSide:
 
 
 def _cells(place: Store, name: str) -> tuple[str, list[CampaignCell]]:
-    """A campaign's id, and its cells with at least one finished run, as the plan lists them."""
+    """Return a campaign's id, and its cells with at least one finished run, as the plan lists them."""
     campaign = open_campaign(place, name)
     runs: dict[str, list[StoredRun]] = {}
     names: dict[str, str] = {}
@@ -82,7 +82,7 @@ def _cells(place: Store, name: str) -> tuple[str, list[CampaignCell]]:
 
 
 def _cell(cells: Sequence[CampaignCell], name: str, campaign: str) -> CampaignCell:
-    """By its key or the beginning of it, its name or the last parts of it, or any part that no other has."""
+    """Find a cell by its key, its name, the beginning or end of these, or any part that no other has."""
     for way in (
         lambda cell: name in (cell.key, cell.name),
         lambda cell: len(name) >= 4 and cell.key.startswith(name),
@@ -123,6 +123,6 @@ def _see_apart(found: Sequence[NamedSide]) -> None:
 
 
 def sides_of(found: Sequence[NamedSide]) -> list[ComparedSide]:
-    """Sides of runs, called by letters."""
+    """Return sides of runs, called by letters."""
     sides = [ComparedSide(letter(at), one.runs, one.text) for at, one in enumerate(found)]
     return [replace(side, label=label) for side, label in zip(sides, labels(sides), strict=True)]

@@ -14,7 +14,7 @@ from tautochrone.comparison import phrasing as words
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, SidePair
 from tautochrone.judge.comparison.conditions import ChangedFact, Changes
 from tautochrone.judge.comparison.gate import MISSES
-from tautochrone.judge.comparison.metric import ComparedMetric, SourcePart
+from tautochrone.judge.comparison.metric import ComparedMetric, SourcePart, Verdict
 from tautochrone.judge.comparison.side import ComparedSide
 from tautochrone.statistics.difference.two_sample import TwoSample
 
@@ -25,17 +25,18 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def letter(at: int) -> str:
-    """``A``, …, ``Z``, ``S27``."""
+    """Return ``A``, …, ``Z``, ``S27``."""
     return LETTERS[at] if at < len(LETTERS) else f"S{at + 1}"
 
 
 def labels(sides: Sequence[ComparedSide]) -> list[str]:
-    """One for each side, after its first run; different ones where the sides differ."""
+    """Return one for each side, after its first run; different ones where the sides differ."""
     return label_runs([side.manifests[0] for side in sides])
 
 
 _LOST = "lost"
 _LEAST_P = 0.001
+_PERCENT = " %"
 _ALPHA = 0.05
 _MOST_IN_FULL = 16  # sources of all measures
 _SHOWN = ("better", "worse", "higher", "lower")
@@ -49,7 +50,7 @@ _SHORT = {"Kolmogorov-Smirnov": "KS", "Anderson-Darling": "AD"}
 
 
 def sides(comparison: Comparison) -> TypedTable:
-    """Which is which."""
+    """Return which is which."""
     earlier = any(side.earlier for side in comparison.sides)
     rows = tuple(
         (
@@ -66,7 +67,7 @@ def sides(comparison: Comparison) -> TypedTable:
 
 
 def conditions(comparison: Comparison) -> TypedTable:
-    """The facts that differ, what matters most first: one row for each, one column for each side."""
+    """Return the facts that differ, what matters most first: one row for each, one column for each side."""
     changes = comparison.changes
     rows = tuple((cell(_name(one)), *map(cell, _values(one))) for one in changes.of_conditions)
     heads = columns("", *(side.name for side in comparison.sides))
@@ -74,7 +75,7 @@ def conditions(comparison: Comparison) -> TypedTable:
 
 
 def _notes_on(changes: Changes) -> list[str]:
-    """What was compared, and what is not in the table."""
+    """Return what was compared, and what is not in the table."""
     found = []
     if not changes.of_conditions:
         found.append(f"None of {changes.facts:,} facts that are known of the runs differs.")
@@ -85,12 +86,12 @@ def _notes_on(changes: Changes) -> list[str]:
 
 
 def _name(change: ChangedFact) -> str:
-    """A fact in words, and whether it is the runs of one side that differ in it."""
+    """Return a fact in words, and whether it is the runs of one side that differ in it."""
     return _fact(change.name) if change.between else f"{_fact(change.name)} (among the runs of one side)"
 
 
 def _fact(name: str) -> str:
-    """``kernel.command_line`` is ``kernel command line``."""
+    """Return ``kernel.command_line`` is ``kernel command line``."""
     group, _, rest = name.partition(".")
     if group in ("parameters", "ruler") and rest:
         return environment.words(rest)
@@ -98,7 +99,7 @@ def _fact(name: str) -> str:
 
 
 def _values(change: ChangedFact) -> list[str]:
-    """What each side has; of long lists only what differs."""
+    """Return what each side has; of long lists only what differs."""
     own = change.values
     if all(len(values) == 1 for values in own):
         lists = [_as_set(change.name, values[0]) for values in own]
@@ -131,7 +132,7 @@ def _value(name: str, value: Any) -> str:
 
 
 def numbers_of(comparison: Comparison) -> list[TypedTable]:
-    """All tables of numbers; of campaigns the one of all cells."""
+    """Return all tables of numbers; of campaigns the one of all cells."""
     if comparison.pairs[0].cell:
         return [cells(comparison)]
     if is_long(comparison):
@@ -140,12 +141,12 @@ def numbers_of(comparison: Comparison) -> list[TypedTable]:
 
 
 def is_long(comparison: Comparison) -> bool:
-    """Whether there are too many sources for a table of each."""
+    """Return whether there are too many sources for a table of each."""
     return len(list(_parts(comparison))) > _MOST_IN_FULL
 
 
 def by_source(comparison: Comparison) -> TypedTable:
-    """Many sources in one table: the change of each number."""
+    """Return many sources in one table: the change of each number."""
     names = list(
         dict.fromkeys(words.name_of(metric) for pair in comparison.pairs for _, _, metric in pair.metrics())
     )
@@ -166,23 +167,29 @@ def by_source(comparison: Comparison) -> TypedTable:
 
 
 def _in_short(one: ComparedMetric | None) -> TypedCell:
-    """The change in per cent, and its verdict where there is one."""
+    """Return the change in per cent, and its verdict where there is one."""
     if one is None or one.ratio is None or one.name == MISSES:
         return _short(one)
     said = f"{(one.ratio - 1) * 100:+.3g} %"
-    return TypedCell(one.ratio - 1, "share", _with_verdict(said, one), left=True)
+    return TypedCell(one.ratio - 1, "share", _BESIDE_VERDICT[one.verdict].format(said), left=True)
 
 
-def _with_verdict(said: str, one: ComparedMetric) -> str:
-    if one.verdict in ("no difference shown", ""):
-        return f"({said})"
-    if one.verdict in ("too few samples", "too few runs"):
-        return f"({said}) too few"
-    return f"{said} {one.verdict}"
+_BESIDE_VERDICT: dict[Verdict, str] = {
+    "better": "{} better",
+    "worse": "{} worse",
+    "higher": "{} higher",
+    "lower": "{} lower",
+    "no difference shown": "({})",
+    "too few samples": "({}) too few",
+    "too few runs": "({}) too few",
+    "not comparable": "{} not comparable",
+    "": "({})",
+}
+"""How a change is written with its verdict, where there is room for a word."""
 
 
 def why_not(comparison: Comparison) -> list[str]:
-    """Why numbers have no verdict or no interval: each reason once, with the numbers that it is about."""
+    """Return why numbers have no verdict or no interval, each reason once with its numbers."""
     if comparison.pairs[0].cell or is_long(comparison):
         return []
     about: dict[str, dict[str, list[str]]] = {}
@@ -204,7 +211,7 @@ def why_not(comparison: Comparison) -> list[str]:
 
 
 def _about(places: Mapping[str, Sequence[str]]) -> str:
-    """``p99.9 (cpu0; cpu1), p99 (cpu0)``: each set of numbers once, with where they are."""
+    """Return ``p99.9 (cpu0; cpu1), p99 (cpu0)``: each set of numbers once, with where they are."""
     alike: dict[str, list[str]] = {}
     for where, names in places.items():
         alike.setdefault(", ".join(names), []).append(where)
@@ -222,7 +229,7 @@ def _parts(comparison: Comparison) -> Iterator[tuple[SidePair, MeasureCompared, 
 
 
 def numbers(pair: SidePair, measure: MeasureCompared, part: SourcePart, confidence: float) -> TypedTable:
-    """One source of one measure; without ratios and with fewer digits, a row stands in 80 columns."""
+    """Return one source of one measure; without ratios and with fewer digits, a row stands in 80 columns."""
     first, second = pair.first.name, pair.second.name
     sure = format_percent(confidence)
     heads = (
@@ -256,7 +263,7 @@ def _row(one: ComparedMetric) -> tuple[TypedCell, ...]:
 
 
 def value(one: ComparedMetric, of_side: float | None) -> TypedCell:
-    """Of one side: us, or of losses per cent."""
+    """Return the number of one side: us, or of losses per cent."""
     if one.name != MISSES:
         return micros(of_side, _LOST)
     return TypedCell(of_side, "share", "not known" if of_side is None else _percent(of_side))
@@ -269,25 +276,29 @@ def _unit(one: ComparedMetric) -> Unit:
 def _changed(one: ComparedMetric, by: float | None) -> TypedCell:
     if by is None:
         return TypedCell(None, _unit(one))
-    return TypedCell(by, _unit(one), _difference(one, by), brief=_difference(one, by, brief=True))
+    brief = f"{_in_brief(one, by)}{_PERCENT if one.name == MISSES else ''}"
+    return TypedCell(by, _unit(one), _difference(one, by), brief=brief)
 
 
-def _difference(one: ComparedMetric, difference: float, *, brief: bool = False) -> str:
+def _difference(one: ComparedMetric, difference: float) -> str:
     if one.name == MISSES:
-        return f"{difference * 100:+.3g} %"
-    if brief:
-        size = abs(difference) / 1e3
-        return f"{difference / 1e3:+,.{sum(size < limit for limit in (10, 100, 1000))}f}"
+        return f"{_in_brief(one, difference)}{_PERCENT}"
     return f"{difference / 1e3:+,.3f}"
+
+
+def _in_brief(one: ComparedMetric, difference: float) -> str:
+    """Write a difference with fewer digits, and without a unit."""
+    if one.name == MISSES:
+        return f"{difference * 100:+.3g}"
+    size = abs(difference) / 1e3
+    return f"{difference / 1e3:+,.{sum(size < limit for limit in (10, 100, 1000))}f}"
 
 
 def _interval(one: ComparedMetric) -> TypedCell:
     if one.low is None and one.high is None:
         return TypedCell(None, _unit(one), "none", left=True)
-    ends, brief = (
-        ["beyond all" if end is None else _difference(one, end, brief=short) for end in (one.low, one.high)]
-        for short in (False, True)
-    )
+    ends = ["beyond all" if end is None else _difference(one, end) for end in (one.low, one.high)]
+    brief = ["beyond all" if end is None else _in_brief(one, end) for end in (one.low, one.high)]
     return TypedCell(
         None,
         _unit(one),
@@ -295,7 +306,7 @@ def _interval(one: ComparedMetric) -> TypedCell:
         one.low,
         one.high,
         left=True,
-        brief=f"{brief[0]}..{brief[1]}".replace(" %..", ".."),
+        brief=f"{brief[0]}..{brief[1]}{_PERCENT if one.name == MISSES and one.high is not None else ''}",
     )
 
 
@@ -322,8 +333,7 @@ def _notes(pair: SidePair, part: SourcePart) -> Iterator[str]:
 
 
 def _effect(first: str, second: str, part: SourcePart) -> str:
-    """How large the difference is, what the tests of the whole distributions say, and how that goes with the
-    verdicts."""
+    """Say how large the difference is, what the tests of distributions say, and how verdicts go with it."""
     chance = f"{part.superiority * 100:.3g} %"
     said = (
         f"A release of {second} is later than one of {first} with a chance of {chance} (50 %: neither is), "
@@ -354,7 +364,7 @@ def _test(test: TwoSample) -> str:
 
 
 def cells(comparison: Comparison) -> TypedTable:
-    """Campaigns, cell by cell: the change of each number."""
+    """Return the change of each number, cell by cell, for campaigns."""
     names = list(
         dict.fromkeys(words.name_of(metric) for pair in comparison.pairs for _, _, metric in pair.metrics())
     )
@@ -382,10 +392,11 @@ def _short(one: ComparedMetric | None) -> TypedCell:
     if one.difference is None and one.verdict in ("too few samples", "too few runs"):
         return cell("too few")
     said = words.bare_change(one)
-    return TypedCell(one.difference, _unit(one), _with_verdict(said, one), one.low, one.high, left=True)
+    with_verdict = _BESIDE_VERDICT[one.verdict].format(said)
+    return TypedCell(one.difference, _unit(one), with_verdict, one.low, one.high, left=True)
 
 
 def legend(side: ComparedSide) -> str:
-    """A side in one line."""
+    """Return a side in one line."""
     more = f" and {len(side.runs) - 1} more" if len(side.runs) > 1 else ""
     return f"{side.ids[0]}{more}"

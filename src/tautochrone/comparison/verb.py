@@ -122,7 +122,7 @@ class _Asked:
 
 
 def _compare(place: Store, named: Sequence[NamedSide], asked: _Asked) -> tuple[Comparison, list[str]]:
-    """The comparison, and what of campaigns is only on one side."""
+    """Return the comparison, and what of campaigns is only on one side."""
     from tautochrone.comparison.sides import sides_of
     from tautochrone.judge.comparison.cells import match
     from tautochrone.judge.comparison.compare import compare as compare_sides

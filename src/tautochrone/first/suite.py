@@ -11,7 +11,6 @@ from tautochrone.answer.foot import lacking as lacking_table
 from tautochrone.answer.numbers import absent_rows
 from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.show import source_table
-from tautochrone.answer.views import grids
 from tautochrone.answer.warnings import endings
 from tautochrone.base.words import plural
 from tautochrone.experiments import EXPERIMENTS, Experiment, Options, Prepared
@@ -52,7 +51,7 @@ def _blocks(run: StoredRun) -> Iterator[Block]:
     if not seen.measured:
         yield Sentence(f"{run.manifest.title}: no sample was recorded.")
     for presented in seen.presented.values():
-        yield from map(grids.view, presented.grids())
+        yield from presented.tables()
     if seen.presented:
         return
     for measured in seen.measured:

@@ -10,7 +10,7 @@ from tautochrone.answer.charts.signs import LaneSign, Sign
 from tautochrone.answer.document import TypedCell, micros
 from tautochrone.answer.labels import typed_title
 from tautochrone.answer.numbers import interval, quantile_name
-from tautochrone.answer.typeset import number, plain
+from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import listed
 from tautochrone.judge.middleware_setting import (
@@ -45,7 +45,7 @@ def with_interval(summary: Summary, q: float) -> TypedCell:
     if found is None or found.value is None:
         return micros(None, TOO_FEW)
     return TypedCell(
-        found.value, "ns", f"{format_us(found.value)} ({interval(found)})", found.low, found.high
+        found.value, "ns", f"{format_us(found.value)} ({interval(found).shown})", found.low, found.high
     )
 
 
@@ -58,7 +58,7 @@ def value_of(summary: Summary, q: float) -> int | None:
 def too_few(summaries: Iterable[Summary | None]) -> list[str]:
     """Tell why some of the shown quantiles have no value: a sentence, or none."""
     needed = {
-        plain(quantile_name(one.q)): one.samples_needed
+        quantile_name(one.q): one.samples_needed
         for summary in summaries
         if summary is not None
         for one in summary.quantiles

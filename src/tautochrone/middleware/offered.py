@@ -67,7 +67,7 @@ class Topic:
         return lanes_of(runs, self.reduce, where=self.where)
 
     @property
-    def kind(self) -> GridKind:
+    def kind(self) -> GridKind[MiddlewareResults]:
         """Return the kind of grid."""
 
         def gather(found: GridRuns) -> MiddlewareResults:
@@ -139,7 +139,7 @@ class _Presentation:
     topic: Topic
     said_of_one: bool = True
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:  # noqa: ARG002 - lanes have names
+    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:  # noqa: ARG002 - lanes have names
         """Return everything of a single run; of several, transport beside transport."""
         return self.topic.presented(runs, said=self.said_of_one or len(runs) > 1)
 

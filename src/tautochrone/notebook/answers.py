@@ -9,9 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tautochrone.answer import evidence, figure
-from tautochrone.answer.blocks import Grid
-from tautochrone.answer.document import Block, Document, Sentence, TypedTable, part
-from tautochrone.answer.numbers import interval, quantile_name
+from tautochrone.answer.document import (
+    Block,
+    Document,
+    Sentence,
+    TypedTable,
+    columns,
+    count,
+    part,
+    table_of_words,
+)
+from tautochrone.answer.document import words as in_words
+from tautochrone.answer.numbers import TOO_FEW, columns_of, interval, quantile_name
 from tautochrone.answer.phrasing import tail as tail_words
 from tautochrone.answer.phrasing.course import sentences
 from tautochrone.answer.render import notebook
@@ -19,8 +28,7 @@ from tautochrone.answer.render.terminal import as_text
 from tautochrone.answer.tail import document as tail_tables
 from tautochrone.answer.tail import figures as tails
 from tautochrone.answer.tail import sample_plan
-from tautochrone.answer.typeset import number, plain
-from tautochrone.answer.views.grids import view
+from tautochrone.answer.typeset import plain
 from tautochrone.base import units
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import upper_first
@@ -173,10 +181,7 @@ def planned(
         effect = effect_in(like.id, reduce_run(like), 1 - min(found.shares))
         found = plan_samples(q, often, rates_hz=rates, confidence=sure, effect=effect, like=like.id)
     title = sample_plan.headline(found, sample_plan.question(q, misses))
-    return Shown(found, title, (), (view(sample_plan.grid(found)),))
-
-
-_TOO_FEW = "too few"
+    return Shown(found, title, (), (sample_plan.table(found),))
 
 
 @dataclass(frozen=True)
@@ -201,18 +206,11 @@ class Checked:
 def summary(run: StoredRun, parts: Sequence[Reduced], measure: str) -> Shown[dict[str, Summary]]:
     """Summarise each source."""
     found = {one.name: _summary_of(run, one) for one in parts}
-    names = [plain(quantile_name(one.q)) for one in next(iter(found.values())).quantiles]
-    heads = ("source", "samples", "without", "min", "mean", "std dev", *names, "max")
+    told = [list(columns_of(own)) for own in found.values()]
+    heads = (*columns("source", "samples", "without"), *(column for column, _ in told[0]))
     rows = tuple(
-        (
-            one.name,
-            number(own.count),
-            number(one.lost),
-            *map(units.format_us, (own.minimum, own.mean, own.standard_deviation)),
-            *(_TOO_FEW if held.value is None else units.format_us(held.value) for held in own.quantiles),
-            units.format_us(own.maximum),
-        )
-        for one, own in zip(parts, found.values(), strict=True)
+        (in_words(one.name), count(own.count), count(one.lost), *(cell for _, cell in cells))
+        for one, own, cells in zip(parts, found.values(), told, strict=True)
     )
     notes = [
         "Without: releases that have no sample, since they were missed or their sample was dropped; "
@@ -220,13 +218,16 @@ def summary(run: StoredRun, parts: Sequence[Reduced], measure: str) -> Shown[dic
     ]
     if run.is_histogram:
         notes.append(f"From {BINNED}; each quantile stands at the upper edge of its bin.")
-    between = Grid(
+    between = TypedTable(
         "Intervals of the quantiles, at 95 % confidence, for independent samples",
-        ("source", *names),
-        tuple((name, *(interval(held) or _TOO_FEW for held in own.quantiles)) for name, own in found.items()),
+        columns("source", *(quantile_name(one.q) for one in next(iter(found.values())).quantiles)),
+        tuple(
+            (in_words(name), *(interval(held, TOO_FEW) for held in own.quantiles))
+            for name, own in found.items()
+        ),
     )
-    grids = (Grid(f"{_title(run, measure)} in us", heads, rows, tuple(notes)), between)
-    return Shown(found, run.manifest.title, (), tuple(map(view, grids)))
+    table = TypedTable(f"{_title(run, measure)} in us", heads, rows, tuple(notes))
+    return Shown(found, run.manifest.title, (), (table, between))
 
 
 def _summary_of(run: StoredRun, one: Reduced) -> Summary:
@@ -243,14 +244,13 @@ def tail(
     found = tails_of(run, measure, limits_ns=limits, confidence=confidence, reduced=parts)
     sentences = [f"{one.name}: {tail_words.headline(one)}" for one in found.sources]
     several = len(found.sources) > 1
-    grids = [
-        replace(grid, title=f"{one.name}: {grid.title}") if several else grid
+    shown = [
+        replace(table, title=f"{one.name}: {table.title}") if several else table
         for one in found.sources
-        for grid in (tail_tables.limits(one), tail_tables.levels(one), tail_tables.checks(one))
-        if grid is not None
+        for table in filter(None, (tail_tables.limits(one), tail_tables.levels(one), tail_tables.checks(one)))
     ]
     title = f"The tail of the {run.manifest.header.meaning_of(measure)}"
-    return Shown(found, title, tuple(sentences), tuple(map(view, grids)))
+    return Shown(found, title, tuple(sentences), tuple(shown))
 
 
 def course(run: StoredRun, parts: Sequence[Reduced], measure: str) -> Shown[Courses]:
@@ -265,15 +265,13 @@ def check(runs: Sequence[StoredRun], text: str) -> Shown[Checked]:
 
     found = judge(parse(text), runs)
     whys = [words.why_of(found.requirement, one) for one in found.lines]
-    rows = tuple(
-        (one.where, one.source, one.standing, why) for one, why in zip(found.lines, whys, strict=True)
-    )
-    grid = Grid("Source by source", ("where", "source", "standing", "why"), rows)
+    rows = [(one.where, one.source, one.standing, why) for one, why in zip(found.lines, whys, strict=True)]
+    table = table_of_words("Source by source", ("where", "source", "standing", "why"), rows)
     checked = Checked(
         found.standing, words.why(found), found.basis, found.to_settle_s, words.to_settle(found), found.lines
     )
     sentences = (checked.why, *filter(None, [checked.to_settle]), *words.notes(found))
-    return Shown(checked, f"{text}: {found.standing}", sentences, (view(grid),) if len(rows) > 1 else ())
+    return Shown(checked, f"{text}: {found.standing}", sentences, (table,) if len(rows) > 1 else ())
 
 
 def chart(run: StoredRun, kind: str, measure: str | None) -> DrawnChart:

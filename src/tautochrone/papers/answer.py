@@ -1,16 +1,15 @@
 """A reproduction as a document, and several together as one; and as JSON has it."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from tautochrone.answer import document as doc
 from tautochrone.answer import html
-from tautochrone.answer.blocks import Grid, Sheet, SheetBand, SheetCell
+from tautochrone.answer.blocks import Sheet, SheetBand, SheetCell
 from tautochrone.answer.render import markdown, page
-from tautochrone.answer.views import grids
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.campaign import conditions
@@ -240,9 +239,6 @@ def _grounds(made: Made) -> doc.Grounds:
         tuple(manifests),
     )
 
-    def first(of: Callable[[CampaignResults], Grid | None]) -> Later[doc.TypedTable | None]:
-        return Later(lambda: None if (grid := of(results)) is None else grids.view(grid))
-
     return doc.Grounds(
         manifests=tuple(manifests),
         places=tuple(map(_place, manifests)),
@@ -250,8 +246,8 @@ def _grounds(made: Made) -> doc.Grounds:
         one_of_each=True,
         masthead=None if manifests else Later(str),
         notices=Later(conditions.deviations, results),
-        deployments=first(conditions.deployments),
-        loads=first(conditions.loads),
+        deployments=Later(conditions.deployments, results),
+        loads=Later(conditions.loads, results),
         commands=(
             made.command,
             f"tauto report {made.campaign}",

@@ -4,23 +4,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import all_made
-from tautochrone.answer.document import (
-    Block,
-    Disclosure,
-    Document,
-    DocumentPart,
-    Drawing,
-    Grounds,
-    Medium,
-    Sentence,
-    Statements,
-    Subheading,
-    TypedCell,
-    TypedTable,
-    columns,
-    part,
-)
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.answer.views import conditions
 from tautochrone.base.faults import Later
@@ -41,8 +26,8 @@ _OF_TEST = (
 )  # fmt: skip
 
 
-def document(selected: Selected, command: Sequence[str] = ()) -> Document:
-    """Each selection: the ranking, the tests, and what can mislead."""
+def document(selected: Selected, command: Sequence[str] = ()) -> doc.Document:
+    """Return each selection: the ranking, the tests, and what can mislead."""
     placed = _placed(selected)
     many = len(selected.selections) > _MOST_IN_FULL
     sections = [
@@ -50,10 +35,10 @@ def document(selected: Selected, command: Sequence[str] = ()) -> Document:
         for at, selection in enumerate(selected.selections, start=1)
         for one in _section(selection, at, several=len(selected.selections) > 1, many=many)
     ]
-    return Document(
+    return doc.Document(
         headline=Later(_headline, selected),
-        parts=(part("In short", lambda: _in_short(selected, many=many)), *sections),
-        grounds=Grounds(
+        parts=(doc.part("In short", lambda: _in_short(selected, many=many)), *sections),
+        grounds=doc.Grounds(
             manifests=tuple(run.manifest for _, run in placed),
             places=tuple((name, str(block_of(run) or "")) for name, run in placed),
             heads=(("Candidate", False), ("Repetition", True), ("What", False)),
@@ -71,63 +56,62 @@ def _headline(selected: Selected) -> str:
     return words.answer(first)
 
 
-def _in_short(selected: Selected, *, many: bool) -> Iterator[Block]:
+def _in_short(selected: Selected, *, many: bool) -> Iterator[doc.Block]:
     if len(selected.selections) > 1:
-        yield from (Sentence(f"{words.title(one)}: {words.answer(one)}") for one in selected.selections)
+        yield from (doc.Sentence(f"{words.title(one)}: {words.answer(one)}") for one in selected.selections)
     if many:
-        yield Sentence("These are the answers; the page has the rest: --out FILE", "note")
-    yield from (Sentence(f"Not selected among: {one}", "note") for one in selected.alone)
+        yield doc.Sentence("These are the answers; the page has the rest: --out FILE", "note")
+    yield from (doc.Sentence(f"Not selected among: {one}", "note") for one in selected.alone)
 
 
-def _section(selection: Selection, at: int, *, several: bool, many: bool) -> Iterator[DocumentPart]:
+def _section(selection: Selection, at: int, *, several: bool, many: bool) -> Iterator[doc.DocumentPart]:
     title = f"Which {selection.contest.by}? {words.title(selection)}"
     prefix = f"selection-{at - 1}"
-    only: Medium = "page" if many else ""
+    only: doc.Medium = "page" if many else ""
 
-    def ranked() -> Iterator[Block]:
-        yield Subheading(title)
+    def ranked() -> Iterator[doc.Block]:
+        yield doc.Subheading(title)
         if several:
-            yield Sentence(words.answer(selection))
+            yield doc.Sentence(words.answer(selection))
         yield tables.ranking(selection)
 
-    yield part(title, ranked, id=f"selection-{at}", only=only)
-    yield part("Its figures", lambda: _figures(selection, prefix), only="page")
-    yield part(f"The test of selection {at}", lambda: _printed(selection), only=only)
-    yield part(f"What can mislead in selection {at}", lambda: _beside(selection), only=only)
+    yield doc.part(title, ranked, id=f"selection-{at}", only=only)
+    yield doc.part("Its figures", lambda: _figures(selection, prefix), only="page")
+    yield doc.part(f"The test of selection {at}", lambda: _printed(selection), only=only)
+    yield doc.part(f"What can mislead in selection {at}", lambda: _beside(selection), only=only)
 
 
-def _figures(selection: Selection, prefix: str) -> list[Block]:
-    return [Drawing(one) for one in all_made("Its figures", lambda: figures(selection, prefix))]
+def _figures(selection: Selection, prefix: str) -> list[doc.Block]:
+    return [doc.Drawing(one) for one in all_made("Its figures", lambda: figures(selection, prefix))]
 
 
-def _printed(selection: Selection) -> Iterator[Block]:
-    """The paper's test, and what its rule selects by it."""
+def _printed(selection: Selection) -> Iterator[doc.Block]:
+    """Yield the paper's test, and what its rule selects by it."""
     yield tables.as_printed(selection)
-    yield Sentence(words.as_printed(selection))
+    yield doc.Sentence(words.as_printed(selection))
     if known := words.of_the_test(selection):
-        yield Disclosure("What to know about this test", tuple(map(Sentence, known)))
+        yield doc.Disclosure("What to know about this test", tuple(map(doc.Sentence, known)))
 
 
-def _beside(selection: Selection) -> Iterator[Block]:
+def _beside(selection: Selection) -> Iterator[doc.Block]:
     yield tables.beside(selection)
     yield tables.differences(selection)
-    if cautions := tuple(map(Sentence, words.cautions(selection))):
-        yield Statements(cautions)
+    if cautions := tuple(map(doc.Sentence, words.cautions(selection))):
+        yield doc.Statements(cautions)
 
 
-def _deployments(placed: Sequence[tuple[str, StoredRun]]) -> TypedTable | None:
-    """Every setting of every deployment, each once; None without any."""
-    rows: dict[tuple[str, ...], None] = {}
+def _deployments(placed: Sequence[tuple[str, StoredRun]]) -> doc.TypedTable | None:
+    """Return every setting of every deployment, each once; None without any."""
+    rows: dict[tuple[doc.TypedCell, ...], None] = {}
     for name, run in placed:
-        for grid in conditions.deployments([run.manifest], [""]):
-            rows |= dict.fromkeys((name, *row) for row in grid.rows)
-    heads = columns("", "setting", "before", "asked for", "obtained", "as asked")
-    found = tuple(tuple(map(TypedCell, row)) for row in rows)
-    return TypedTable("Deployments", heads, found) if found else None
+        for table in conditions.deployments([run.manifest], [""]):
+            rows |= dict.fromkeys((doc.words(name), *row) for row in table.rows)
+    heads = doc.columns("", "setting", "before", "asked for", "obtained", "as asked")
+    return doc.TypedTable("Deployments", heads, tuple(rows)) if rows else None
 
 
 def _placed(selected: Selected) -> list[tuple[str, StoredRun]]:
-    """Every run once, with the name of the candidate that it is of."""
+    """Return every run once, with the name of the candidate that it is of."""
     found: dict[str, tuple[str, StoredRun]] = {}
     for one in selected.selections:
         for name, runs in one.contest.members.items():
@@ -137,7 +121,7 @@ def _placed(selected: Selected) -> list[tuple[str, StoredRun]]:
 
 
 def as_table(selected: Selected) -> dict[str, object]:
-    """What programs read; times in nanoseconds."""
+    """Return what programs read; times in nanoseconds."""
     return {
         "schema": _SCHEMA,
         "selections": [_selection(one) for one in selected.selections],

@@ -32,7 +32,7 @@ _NOT_TRAITS = {  # how long, how it was kept, what a watchdog allows; the period
 
 
 def traits_of(run: StoredRun) -> dict[str, str]:
-    """What a run may be told from others by: names as ``--by`` takes them, and words for people.
+    """Return what a run may be told from others by: names as ``--by`` takes them, and words for people.
 
     A parameter that the run does not have is left out.
     """
@@ -57,7 +57,7 @@ def traits_of(run: StoredRun) -> dict[str, str]:
 
 
 def axis_of(typed: str, there: Sequence[Mapping[str, str]]) -> str:
-    """The axis that a person named.
+    """Return the axis that a person named.
 
     Raises:
         UsageError: no run has such a trait.
@@ -72,12 +72,12 @@ def axis_of(typed: str, there: Sequence[Mapping[str, str]]) -> str:
 
 
 def differs(axis: str, there: Sequence[Mapping[str, str]]) -> bool:
-    """Whether not all of these runs are alike in it."""
+    """Return whether not all of these runs are alike in it."""
     return len({one.get(axis, "") for one in there}) > 1
 
 
 def block_of(run: StoredRun) -> int:
-    """The repetition of its campaign in which a run was measured; 0 without one."""
+    """Return the repetition of its campaign in which a run was measured; 0 without one."""
     return run.manifest.conditions.plan.repetition
 
 
@@ -122,12 +122,12 @@ class Candidate:
 
     @property
     def counts(self) -> Counts:
-        """All samples of all repetitions."""
+        """Return all samples of all repetitions."""
         return merge(all_counts(sources) for sources in self.parts)
 
     @property
     def released(self) -> int:
-        """Samples and releases without one, as far as those are known."""
+        """Return samples and releases without one, as far as those are known."""
         return self.counts.total + (self.lost or 0)
 
 
@@ -210,9 +210,6 @@ def read(contest: Contest) -> Iterator[tuple[str, tuple[Candidate, ...]]]:
     Yields:
         The name of a source and the candidates by it; all sources together, with an empty name, where these
         are the threads of one loop. A candidate without a single sample is left out.
-
-    Raises:
-        DamagedError: the samples can't be read.
     """
     reduced = {
         name: [(run, _parts(run, contest.measure)) for run in runs] for name, runs in contest.members.items()
@@ -224,7 +221,7 @@ def read(contest: Contest) -> Iterator[tuple[str, tuple[Candidate, ...]]]:
 
 
 def reference_of(names: Sequence[str], wanted: str | None = None) -> tuple[str, str]:
-    """By which candidate the others are measured, and why by that one, in words.
+    """Return by which candidate the others are measured, and why, in words.
 
     A person who wants "MI" also means "MI in part".
 
@@ -278,7 +275,7 @@ def _of_experiment(
 
 
 def _default_axis(traits: Sequence[Mapping[str, str]]) -> str:
-    """The first in which they differ; rather one with which no load and no period goes along."""
+    """Return the first in which they differ; rather one with which no load and no period goes along."""
     others = dict.fromkeys(name for one in traits for name in one if name not in (*AXES, *ASKED))
     ordered = [*(axis for axis in AXES if axis not in ASKED), *others, *ASKED]
     differing = [axis for axis in ordered if differs(axis, traits)]
@@ -291,14 +288,14 @@ def _default_axis(traits: Sequence[Mapping[str, str]]) -> str:
 
 
 def _values(axis: str, traits: Sequence[Mapping[str, str]]) -> list[str]:
-    """What candidates are called: a parameter with its name."""
+    """Return what candidates are called: a parameter with its name."""
     return [_circumstance(axis, one[axis]) if one.get(axis) else "none" for one in traits]
 
 
 def _separating(
     traits: Sequence[Mapping[str, str]], names: Sequence[str], by: str
 ) -> tuple[list[str], list[str]]:
-    """Which traits make separate selections, and which merely go along with the axis.
+    """Return which traits make separate selections, and which merely go along with the axis.
 
     A trait goes along with it where what is separated already, together with the axis, determines it: the
     CPUs that a deployment leaves, the kernel of a system. Of single runs all does but what was asked of the
@@ -321,7 +318,7 @@ def _separating(
 def _beside(
     trait: str, traits: Sequence[Mapping[str, str]], names: Sequence[str], indices: Sequence[int]
 ) -> str:
-    """``cpus: all (as-is), 1 (MI)``; empty where the candidates do not differ in it."""
+    """Return ``cpus: all (as-is), 1 (MI)``; empty where the candidates do not differ in it."""
     if not differs(trait, traits):
         return ""
     found: dict[str, list[str]] = {}
@@ -342,7 +339,7 @@ def _run_names(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def _parts(run: StoredRun, measure: str) -> dict[str, tuple[Reduced, ...]]:
-    """Its samples by source; under an empty name those of all threads of one loop. Lower clients are one."""
+    """Return its samples by source; under an empty name those of a loop's threads. Lower clients are one."""
     parts = reduce_run(run, measure)
     header = run.manifest.header
     if is_a_loop_with_work(header) and measure == run.measures[0]:
@@ -367,7 +364,7 @@ def _candidate(
 
 
 def _lost(run: StoredRun, source: str, parts: Sequence[Reduced]) -> int | None:
-    """Releases of one repetition that have no sample; also of sources that have none at all."""
+    """Return releases of one repetition that have no sample; also of sources that have none at all."""
     known = [one.lost for one in parts]
     present = {one.source for one in parts}
     for book in run.manifest.books:

@@ -13,7 +13,7 @@ _LATE = "releases at most so late"
 
 
 def figures_of(selected: Selected, prefix: str) -> list[Figure]:
-    """Those of all selections; of several, numbers from 1 tell them apart."""
+    """Return those of all selections; of several, numbers from 1 tell them apart."""
     several = len(selected.selections) > 1
     return [
         figure
@@ -23,12 +23,12 @@ def figures_of(selected: Selected, prefix: str) -> list[Figure]:
 
 
 def figures(selection: Selection, prefix: str) -> list[Figure]:
-    """Those of one selection; the ids of their panels begin with ``prefix``."""
+    """Return those of one selection; the ids of their panels begin with ``prefix``."""
     return [_quantiles(selection, f"{prefix}-qq"), _curves(selection, f"{prefix}-top")]
 
 
 def _quantiles(selection: Selection, prefix: str) -> Figure:
-    """Figure 3 of delgado2020; without the reference against itself."""
+    """Return figure 3 of delgado2020; without the reference against itself."""
     names = [one.name for one in selection.against]
     others = [one for one in selection.against if one.name != selection.reference][:_MOST_PANELS]
     span_ns = tail.extent_of_plots([one.plot for one in others])
@@ -56,7 +56,7 @@ def _panel_title(name: str, line: str) -> str:
 
 
 def _curves(selection: Selection, prefix: str) -> Figure:
-    """The top of the cumulative curves, as figures 8 and 9 of laurich2004."""
+    """Return the top of the cumulative curves, as figures 8 and 9 of laurich2004."""
     series = [series_of(one.name, rank, "", one.counts) for rank, one in enumerate(selection.candidates)]
     chart = cumulative.top(series, title=selection.contest.meaning, legend=False, counted=_LATE)
     caption = (

@@ -95,16 +95,16 @@ class Selection:
     left_out: tuple[str, ...] = ()
 
     def candidate(self, name: str) -> Candidate:
-        """The candidate of this name."""
+        """Return the candidate of this name."""
         return next(one for one in self.candidates if one.name == name)
 
     def of(self, name: str) -> Against:
-        """It against the reference."""
+        """Judge it against the reference."""
         return next(one for one in self.against if one.name == name)
 
     @property
     def best(self) -> tuple[str, ...]:
-        """The first of the ranking, and all that can't be told apart from it."""
+        """Return the first of the ranking, and all that can't be told apart from it."""
         return self.ranking.best
 
 
@@ -168,7 +168,7 @@ def select(
 
 
 def side_of(candidate: Candidate) -> Side:
-    """It as the tests of difference take it: repetitions, and of each its sources."""
+    """Return it as the tests of difference take it: repetitions, and the sources of each."""
     return [[one.as_source() for one in sources] for sources in candidate.parts]
 
 
@@ -210,7 +210,7 @@ def _hold(
 
 
 def _reference(names: Sequence[str], wanted: str | None) -> tuple[str, str]:
-    """The wanted one where it stands here, too; otherwise the usual one, which is said."""
+    """Return the wanted one where it stands here, too; otherwise the usual one, which is said."""
     if wanted is None:
         return reference_of(names)
     try:
@@ -251,21 +251,21 @@ def _against(
 
 
 def _adjusted(tests: Sequence[TwoSample | None]) -> list[float | None]:
-    """Each p for all of them together; None where there is no test."""
+    """Return each p for all of them together; None where there is no test."""
     there = {index: one.p for index, one in enumerate(tests) if one is not None and one.p is not None}
     of = dict(zip(there, holm(list(there.values())), strict=True))
     return [of.get(index) for index in range(len(tests))]
 
 
 def _differences(at: int, index: int, pairs: Pairs) -> tuple[QuantileDifference, ...]:
-    """Candidate less reference, whichever of the two stands first."""
+    """Return candidate less reference, whichever of the two stands first."""
     if at < index:
         return pairs[at, index]
     return tuple(turned(one) for one in pairs[index, at])
 
 
 def turned(one: QuantileDifference) -> QuantileDifference:
-    """The same difference seen from the other side: first less second."""
+    """Return the same difference seen from the other side: first less second."""
 
     def minus(value: float | None) -> float | None:
         return None if value is None else -value

@@ -29,7 +29,7 @@ class PlaceMetric:
 
     @property
     def name(self) -> str:
-        """For people: ``p99.9``."""
+        """Return what people call it: ``p99.9``."""
         if self.q is None:
             return self.kind
         return "median" if self.q == 0.5 else format_quantile(self.q)
@@ -59,14 +59,14 @@ Pairs = dict[tuple[int, int], tuple[QuantileDifference, ...]]
 
 
 def chosen_metric(candidates: Sequence[Candidate]) -> PlaceMetric:
-    """The usual quantile, or the rarest one below it that all have enough samples for."""
+    """Return the usual quantile, or the rarest one below it that all have enough samples for."""
     fewest = min(one.released for one in candidates)
     usual = [q for q in QUANTILES if q <= (USUAL.q or 1) and samples_needed(q) <= fewest]
     return PlaceMetric("quantile", max(usual, default=QUANTILES[0]))
 
 
 def shown_quantiles(candidates: Sequence[Candidate], metric: PlaceMetric) -> list[float]:
-    """The quantiles that all have enough samples for, and the one that was asked for."""
+    """Return the quantiles that all have enough samples for, and the one that was asked for."""
     fewest = min(one.released for one in candidates)
     usual = {q for q in QUANTILES if samples_needed(q) <= fewest}
     return sorted(usual | ({metric.q} if metric.q is not None else {QUANTILES[0]}))
@@ -79,7 +79,7 @@ def places(
     pairs: Pairs,
     alpha: float,
 ) -> tuple[Ranking, dict[tuple[int, int], QuantileDifference]]:
-    """The ranking, and the comparisons that it rests on where it is of a quantile.
+    """Return the ranking, and the comparisons that it rests on where it is of a quantile.
 
     ``quantiles`` are those of ``pairs``, ascending; ``alpha`` is the chance, at most, that it shows any
     difference where there is none.
@@ -100,7 +100,7 @@ def places(
 def _quantile_values(
     count: int, compared: dict[tuple[int, int], QuantileDifference]
 ) -> Iterator[float | None]:
-    """Each candidate's value, as the comparisons have it."""
+    """Yield each candidate's value, as the comparisons have it."""
     for index in range(count):
         yield next(
             one.first_ns if pair[0] == index else one.second_ns
@@ -110,15 +110,17 @@ def _quantile_values(
 
 
 def _total(candidate: Candidate, metric: PlaceMetric) -> float | None:
-    """Over all repetitions: the largest, or the share of releases that have no sample; None: not known."""
+    """Return the largest of all repetitions, or their share of lost releases; None: not known."""
     if metric.kind == "misses":
         return None if candidate.lost is None else candidate.lost / candidate.released
     return None if candidate.lost else float(candidate.counts.value[-1])
 
 
 def _of_runs(candidate: Candidate, metric: PlaceMetric, samples: int) -> list[float | None]:
-    """The same of each repetition; of the largest the logarithm of that of so many samples, since such times
-    spread by factors and grow with the number of samples."""
+    """Return the same of each repetition; of the largest the logarithm of that of so many samples.
+
+    Such times spread by factors and grow with the number of samples.
+    """
     found: list[float | None] = []
     for sources in candidate.parts:
         lost = [one.lost for one in sources]
@@ -132,7 +134,7 @@ def _of_runs(candidate: Candidate, metric: PlaceMetric, samples: int) -> list[fl
 
 
 def _welch(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
-    """Whether repetitions of two candidates differ: Welch, Biometrika 34, 1947; None: too few repetitions.
+    """Return whether repetitions of two candidates differ (Welch, Biometrika 34, 1947); None: too few.
 
     One run says nothing of the next one's misses or maximum: misses come in bursts, and a maximum is one
     sample.

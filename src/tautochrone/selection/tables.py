@@ -3,7 +3,6 @@
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros
 from tautochrone.answer.document import words as cell
 from tautochrone.answer.numbers import quantile_name
-from tautochrone.answer.typeset import plain
 from tautochrone.base.units import format_percent
 from tautochrone.selection import words
 from tautochrone.selection.candidates import Candidate
@@ -21,12 +20,12 @@ _WITHIN = (
 
 
 def tables(selection: Selection) -> list[TypedTable]:
-    """The ranking, the paper's Table 4, the tests beside it, and the differences of quantiles."""
+    """Return the ranking, the paper's Table 4, the tests beside it, and the differences of quantiles."""
     return [ranking(selection), as_printed(selection), beside(selection), differences(selection)]
 
 
 def ranking(selection: Selection) -> TypedTable:
-    """Best first; those that share a letter can't be told apart."""
+    """Return best first; those that share a letter can't be told apart."""
     metric = selection.metric
     first = metric.name if metric.kind == "quantile" else ""
     rows = []
@@ -65,7 +64,7 @@ def ranking(selection: Selection) -> TypedTable:
 
 
 def as_printed(selection: Selection) -> TypedTable:
-    """Table 4 of delgado2020."""
+    """Return Table 4 of delgado2020."""
     rows = tuple(_printed(selection, one) for one in selection.against)
     test = selection.against[0].chi_square
     heads = columns("", "DOF", "critical value", "statistic", "rejected", "outside", "selected")
@@ -80,7 +79,7 @@ def as_printed(selection: Selection) -> TypedTable:
 
 
 def beside(selection: Selection) -> TypedTable:
-    """Tests that do not assume independent samples, and the size of the effect."""
+    """Return tests that do not assume independent samples, and the size of the effect."""
     rows = tuple(_beside(one) for one in selection.against if one.name != selection.reference)
     heads = columns(
         "",
@@ -106,9 +105,9 @@ def beside(selection: Selection) -> TypedTable:
 
 
 def differences(selection: Selection) -> TypedTable:
-    """Each quantile less that of the reference, with its interval."""
+    """Return each quantile less that of the reference, with its interval."""
     others = [one for one in selection.against if one.name != selection.reference]
-    names = [plain(quantile_name(one.q)) for one in others[0].differences]
+    names = [quantile_name(one.q) for one in others[0].differences]
     rows = tuple((cell(one.name), *map(difference, one.differences)) for one in others)
     held = next((one for against in others for one in against.differences), None)
     sure = format_percent(held.confidence if held else 0.95)
@@ -122,7 +121,7 @@ def differences(selection: Selection) -> TypedTable:
 
 
 def difference(one: QuantileDifference) -> TypedCell:
-    """``+3.2 (1.1 to 5.0)``."""
+    """Return ``+3.2 (1.1 to 5.0)``."""
     if one.difference_ns is None:
         return TypedCell(None, "ns", left=True)
     value, interval = f"{one.difference_ns / 1e3:+,.3f}", "no interval"
@@ -161,7 +160,7 @@ def _beside(one: Against) -> tuple[TypedCell, ...]:
 
 
 def _test(test: TwoSample | None, p: float | None, statistic: str) -> tuple[TypedCell, ...]:
-    """The statistic of a test, its adjusted p and that of independent samples."""
+    """Return the statistic of a test, its adjusted p and that of independent samples."""
     if test is None:
         return (TypedCell(None, "number"), _p(p), TypedCell(None, "number"))
     return (TypedCell(test.statistic, "number", statistic), _p(p), _p(test.p_if_independent))

@@ -88,7 +88,7 @@ def select(
 
 
 def runs_named(names: list[str], store: Path | None) -> list[StoredRun]:
-    """These runs, or the finished ones of a campaign.
+    """Return these runs, or the finished ones of a campaign.
 
     Raises:
         UsageError: a run is named twice, or no cell of the campaign is finished.

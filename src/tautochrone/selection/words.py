@@ -20,32 +20,32 @@ _BASES = {
 
 
 def title(selection: Selection) -> str:
-    """What was measured, and under what: ``Scheduling latency, idle``."""
+    """Return what was measured, and under what: ``Scheduling latency, idle``."""
     contest = selection.contest
     words = [upper_first(contest.meaning), selection.source, contest.circumstances]
     return ", ".join(filter(None, words))
 
 
 def value(selection: Selection, name: str) -> str:
-    """What a candidate has by the metric."""
+    """Return what a candidate has by the metric."""
     ranked = next(one for one in selection.ranking.ranked if one.name == name)
     return said(selection, ranked.value)
 
 
 def said(selection: Selection, of_metric: float | None) -> str:
-    """A value of the metric."""
+    """Return a value of the metric."""
     if selection.metric.kind == "misses":
         return "not known" if of_metric is None else share(of_metric)
     return "later than every sample" if of_metric is None else format_duration(of_metric)
 
 
 def share(of_all: float) -> str:
-    """A share as people say it."""
+    """Return a share as people say it."""
     return "none" if of_all == 0 else f"{of_all * 100:.3g} %"
 
 
 def answer(selection: Selection) -> str:
-    """The selection in a sentence or two."""
+    """Return the selection in a sentence or two."""
     ranking, metric = selection.ranking, selection.metric
     first = ranking.ranked[0]
     if selection.contest.confounded:
@@ -72,22 +72,22 @@ def answer(selection: Selection) -> str:
 
 
 def repeats(selection: Selection) -> bool:
-    """Whether what differs from one repetition to the next is in the ranking."""
+    """Return whether what differs from one repetition to the next is in the ranking."""
     return selection.metric.q is None or all(one.basis == "repetitions" for one in selection.pairs.values())
 
 
 def sentences(selection: Selection) -> list[str]:
-    """The answer, what the paper's rule says, and what must be known about both."""
+    """Return the answer, what the paper's rule says, and what must be known about both."""
     return [answer(selection), as_printed(selection), *of_the_test(selection), *cautions(selection)]
 
 
 def of_the_test(selection: Selection) -> list[str]:
-    """What must be known about the chi-square test alone."""
+    """Return what must be known about the chi-square test alone."""
     return [*_samples(selection), *_overflow(selection)]
 
 
 def as_printed(selection: Selection) -> str:
-    """What the rule of the paper selects, and whether that is what has least latencies."""
+    """Return what the rule of the paper selects, and whether that is what has least latencies."""
     reference, chosen = selection.reference, selection.chosen_as_printed
     if chosen is None:
         return (
@@ -101,7 +101,7 @@ def as_printed(selection: Selection) -> str:
 
 
 def cautions(selection: Selection) -> Iterator[str]:
-    """What can mislead here, besides the chi-square test."""
+    """Yield what can mislead here, besides the chi-square test."""
     if selection.contest.experiment == FOOTPRINT:
         yield INCIDENTAL
     yield from _alongside(selection)
@@ -111,7 +111,7 @@ def cautions(selection: Selection) -> Iterator[str]:
 
 
 def basis(selection: Selection) -> str:
-    """What the intervals and the ranking rest on."""
+    """Return what the intervals and the ranking rest on."""
     if selection.metric.q is None:
         return f"Compared from run to run, where each has {FEWEST_RUNS} or more."
     found = dict.fromkeys(one.basis for one in selection.pairs.values() if one.basis)
@@ -131,7 +131,7 @@ def _alongside(selection: Selection) -> Iterator[str]:
 
 
 def _samples(selection: Selection) -> Iterator[str]:
-    """With many samples any difference is rejected: how few would not have been."""
+    """Say how few samples would not have been rejected, as with many any difference is."""
     tests = [one.chi_square for one in selection.against if one.name != selection.reference]
     rejected = [
         one for one in selection.against if one.name != selection.reference and one.chi_square.rejected
@@ -152,7 +152,7 @@ def _samples(selection: Selection) -> Iterator[str]:
 
 
 def _kept(test: ChiSquare) -> int:
-    """With so many samples in the same shares the statistic would be the critical value."""
+    """Return with how many samples in the same shares the statistic would be the critical value."""
     return int(test.total * test.critical / test.statistic)
 
 

@@ -408,7 +408,7 @@ def tire_kind(
     figures: Callable[[TireResults, str], list[Figure]],
     concluded: Callable[[TireResults], dict[str, object]],
     picture: Callable[[TireResults, int], list[str]] = lambda *_: [],
-) -> GridKind:
+) -> GridKind[TireResults]:
     """Return a kind of grid of tires."""
 
     def as_table(results: TireResults) -> dict[str, object]:

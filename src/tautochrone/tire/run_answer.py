@@ -97,7 +97,7 @@ def _about_positions(runs: Sequence[StoredRun]) -> Iterator[str]:
 class TirePresentation:
     """Presentation of the experiment `tire`."""
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
+    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
         """Return where the time of runs at a rate went, and how fast real-fast ones were."""
         fast, at_rate = _by_pace(runs, labels)
         paced = [(run, label, account(run)) for run, label in at_rate]

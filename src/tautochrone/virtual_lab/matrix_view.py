@@ -16,7 +16,7 @@ from tautochrone.answer.charts.signs import TILE, Sign
 from tautochrone.answer.charts.theme import MUTED, heat_tone, ink_upon
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
 from tautochrone.answer.numbers import quantile_name
-from tautochrone.answer.typeset import duration, plain
+from tautochrone.answer.typeset import duration
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import plural
 from tautochrone.campaign.kinds import GridKind
@@ -352,7 +352,7 @@ def _median_ns(cell: MatrixCell) -> int | None:
 
 
 def _rare_name() -> str:
-    return plain(quantile_name(RARE))
+    return quantile_name(RARE)
 
 
 KIND = GridKind(

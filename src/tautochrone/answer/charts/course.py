@@ -134,7 +134,7 @@ def describe(series: Sequence[Series]) -> str:
 
 
 def _reach(series: Sequence[Series]) -> list[float]:
-    """What the axis must hold: every value, and room above the highest for its words."""
+    """Return what the axis must hold: every value, and room above the highest for its words."""
     signed = is_signed(series)
     ends: list[float] = []
     for one in series:
@@ -145,13 +145,13 @@ def _reach(series: Sequence[Series]) -> list[float]:
 
 
 def _usual_ns(series: Sequence[Series]) -> float:
-    """The middle of the sizes of the least values of each stretch of time, which stalls do not move."""
+    """Return the median size of the least values of all stretches of time, which stalls do not move."""
     least = [one.envelope.low_ns for one in series if one.envelope is not None]
     return max(1.0, float(np.median(np.abs(np.concatenate(least))))) if least else 1.0
 
 
 def _due(series: Sequence[Series], x: Channel) -> list[Layer]:
-    """A light mark at the upper edge for each time when a spike of a period was due."""
+    """Return a light mark at the upper edge for each time when a spike of a period was due."""
     times = [{"t": round(at, 6)} for one in series if one.marks for at in one.marks.spike_s]
     if not times:
         return []
@@ -160,7 +160,7 @@ def _due(series: Sequence[Series], x: Channel) -> list[Layer]:
 
 
 def _changes(series: Sequence[Series], x: Channel, y: Scale) -> list[Layer]:
-    """A dashed rule where the level changes, and the median on both sides of it."""
+    """Return a dashed rule where the level changes, and the median on both sides of it."""
     times = [{"t": round(at, 6)} for one in series if one.marks for at in one.marks.change_s]
     levels = [
         {"t": round(first, 6), "end": round(last, 6), "high": y.standing(level)}
@@ -201,7 +201,7 @@ class PeriodErrors:
 
     @property
     def reach_ns(self) -> int:
-        """The largest size in ns."""
+        """Return the largest size in ns."""
         return int(np.abs(self.error_ns).max())
 
 

@@ -10,20 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tautochrone.answer.charts import scales
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, Stack, fixed
-from tautochrone.answer.charts.scales import (
-    Scale,
-    beside,
-    by_run,
-    dashes,
-    decades_of,
-    linear,
-    rarity,
-    shapes,
-    shapes_of,
-    time,
-    worded_lines,
-)
 from tautochrone.answer.charts.signs import as_in_key
 from tautochrone.answer.series import (
     CumulativeCurve,
@@ -109,7 +97,7 @@ def whole(
     """
     lowest = 1 - frame.top
     x = _x(_span(series, lowest), series, frame, title)
-    y = linear(lowest, 1, counted, labelExpr="format(datum.value * 100, '.6~f') + ' %'", tickCount=5)
+    y = scales.linear(lowest, 1, counted, labelExpr="format(datum.value * 100, '.6~f') + ' %'", tickCount=5)
     rows = [
         {**_row(one, index, at, x), "share": share}
         for index, one in enumerate(series)
@@ -164,16 +152,16 @@ def both(series: Sequence[Series], *, title: str = "Latency", counted: str = LAT
     return Stack(panels, _describe("Cumulative curve, whole and its top enlarged", series, _ALONE, counted))
 
 
-def _rarity_of(rows: Sequence[Row], frame: ChartFrame, counted: str) -> Scale:
+def _rarity_of(rows: Sequence[Row], frame: ChartFrame, counted: str) -> scales.Scale:
     shares = [row["later"] for row in rows] + [one.later for one in frame.known if one.share is not None]
     rarest = min([one for one in shares if one > 0], default=frame.top / 100)
-    decades = max(math.ceil(-math.log10(frame.top)) + 1, decades_of(rarest))
+    decades = max(math.ceil(-math.log10(frame.top)) + 1, scales.decades_of(rarest))
     least = rarest / _ABOVE_RAREST if frame.known else min(10.0**-decades, rarest)
     powers = [10.0**-power for power in range(1, decades + 1) if least <= 10.0**-power < frame.top * 0.999]
-    return rarity(least, frame.top, counted, [frame.top, *powers])
+    return scales.rarity(least, frame.top, counted, [frame.top, *powers])
 
 
-def _row(one: Series, index: int, at_ns: float, x: Scale) -> Row:
+def _row(one: Series, index: int, at_ns: float, x: scales.Scale) -> Row:
     return {
         "run": one.run,
         "source": one.source,
@@ -183,10 +171,10 @@ def _row(one: Series, index: int, at_ns: float, x: Scale) -> Row:
     }
 
 
-def _x(values_ns: Sequence[float], series: Sequence[Series], frame: ChartFrame, title: str) -> Scale:
+def _x(values_ns: Sequence[float], series: Sequence[Series], frame: ChartFrame, title: str) -> scales.Scale:
     knee_ns = usual_size_ns(series) if series else None
     held = [*values_ns, *(one.at_ns for one in frame.known), *frame.required_ns]
-    return time(held, title, knee_ns=knee_ns)
+    return scales.time(held, title, knee_ns=knee_ns)
 
 
 def _lines(
@@ -199,19 +187,19 @@ def _lines(
     *,
     legend: bool,
 ) -> list[Layer]:
-    """One line per series, and where the frame wants it its largest value in the shape of its run."""
+    """Return one line per series, and where the frame wants it its largest value in the shape of its run."""
     runs, sources = frame.runs or runs_of(series), frame.sources or sources_of(series)
-    color = by_run(runs, with_legend=legend and len(runs) > 1)
-    dash = dashes("source", sources, with_legend=legend and len(sources) > 1)
+    color = scales.by_run(runs, with_legend=legend and len(runs) > 1)
+    dash = scales.dashes("source", sources, with_legend=legend and len(sources) > 1)
     lines = Rows(rows, x=x, y=y, color=color).line(**_CURVE, clip=True, detail="line", strokeDash=dash)
     if not frame.ends:
         return [lines]
-    marks = Rows(ends, x=x, y=y, color=color, shape=shapes("run", shapes_of(runs)))
+    marks = Rows(ends, x=x, y=y, color=color, shape=scales.shapes("run", scales.shapes_of(runs)))
     return [lines, marks.point(size=52, tooltip=["run", "source", ("words", "largest")])]
 
 
-def _known(frame: ChartFrame, x: Scale, y: Scale, share: str, middle: float) -> list[Layer]:
-    """Marks from elsewhere, and limits, whose words stand at the middle of the axis."""
+def _known(frame: ChartFrame, x: scales.Scale, y: scales.Scale, share: str, middle: float) -> list[Layer]:
+    """Return marks from elsewhere, and limits, whose words stand at the middle of the axis."""
     limits = [
         {"at": one.at_ns, share: middle, "words": micro(one.words)}
         for one in frame.known
@@ -232,7 +220,7 @@ def _known(frame: ChartFrame, x: Scale, y: Scale, share: str, middle: float) -> 
     layers = []
     if limits:
         words = {"y": y.of(share), "angle": 270, "align": "center", "baseline": "bottom", "dy": -3}
-        layers += worded_lines(limits, {"x": x.of("at")}, words, strokeWidth=1, strokeDash=[4, 3])
+        layers += scales.worded_lines(limits, {"x": x.of("at")}, words, strokeWidth=1, strokeDash=[4, 3])
     for at, rows in enumerate(_beside_each_other(marks, share, x)):
         stands = {"x": x.of("at"), "y": y.of(share), "yOffset": -_DODGE_PX * at}
         layers.append(as_in_key(rows, tooltip=[("words", "published")], **stands))
@@ -247,8 +235,8 @@ def is_apart(one: PublishedShare, shown: float) -> bool:
     return one.share is not None and (one.share >= 1 or 1 - one.share >= _APART * shown)
 
 
-def _beside_each_other(marks: Sequence[Row], share: str, x: Scale) -> list[list[Row]]:
-    """Marks that would fall on one another, in rows of which each stands above the one before."""
+def _beside_each_other(marks: Sequence[Row], share: str, x: scales.Scale) -> list[list[Row]]:
+    """Return marks that would fall on one another, in rows of which each stands above the one before."""
 
     def close(one: Row, other: Row) -> bool:
         return one[share] == other[share] and abs(x.place(one["at"]) - x.place(other["at"])) < _CLOSE
@@ -264,7 +252,7 @@ def _beside_each_other(marks: Sequence[Row], share: str, x: Scale) -> list[list[
 
 
 def _thin(curve: CumulativeCurve, lowest: float) -> list[tuple[int, float]]:
-    """Points of the curve from a share on, evenly over the shares, and the one before."""
+    """Return points of the curve from a share on, evenly over the shares, and the one before."""
     wanted = np.linspace(max(curve.share[0], lowest), 1, _POINTS)
     keep = np.unique(np.searchsorted(curve.share, wanted).clip(0, len(curve.share) - 1))
     first = int(curve.value_ns[max(0, keep[0] - 1) if lowest else 0])
@@ -273,7 +261,7 @@ def _thin(curve: CumulativeCurve, lowest: float) -> list[tuple[int, float]]:
 
 
 def _tail(one: Series, top_share: float) -> list[tuple[int, float, bool]]:
-    """Points: value, share of cycles later than it, whether it is the last, with the share of one."""
+    """Return points: value, share of later cycles, and whether it is the last, with the share of one."""
     later = 1 - one.curve.share
     keep = np.flatnonzero((later <= top_share) & (later > 0.5 / one.count))
     start = max(0, int(keep[0]) - 1) if len(keep) else len(later) - 1
@@ -301,7 +289,7 @@ def _span(series: Sequence[Series], lowest: float) -> list[float]:
 
 
 def _before(curve: CumulativeCurve, lowest: float) -> int:
-    """The last point below a share, or the first of all."""
+    """Return the last point below a share, or the first of all."""
     return max(0, int(np.searchsorted(curve.share, lowest)) - 1)
 
 
@@ -315,8 +303,8 @@ def _describe(kind: str, series: Sequence[Series], frame: ChartFrame, counted: s
     return f"{kind}. {'; '.join(parts)}." + (f" Requirement: {limits}." if limits else "")
 
 
-def _requirements(limits_ns: Sequence[int], x: Scale, drawn: Sequence[Row]) -> list[Layer]:
-    """Upright lines, with their words at the bottom: rising curves leave room there, to the right mostly."""
+def _requirements(limits_ns: Sequence[int], x: scales.Scale, drawn: Sequence[Row]) -> list[Layer]:
+    """Draw upright lines with their words at the bottom, where rising curves leave room."""
     begin: dict[object, float] = {}
     for row in drawn:
         begin.setdefault(row["line"], row["at"])
@@ -325,6 +313,6 @@ def _requirements(limits_ns: Sequence[int], x: Scale, drawn: Sequence[Row]) -> l
         curves_end = limit >= max(begin.values(), default=0.0)
         to_right = curves_end and x.place(limit) < _ROOM_OF_REQUIREMENT
         row = {"at": limit, "words": f"requirement {duration(limit)}"}
-        words = {"y": fixed(_HEIGHT - 10), "baseline": "middle", **beside(to_right)}
-        layers += worded_lines([row], {"x": x.of("at")}, words, strokeWidth=1.2)
+        words = {"y": fixed(_HEIGHT - 10), "baseline": "middle", **scales.beside(to_right)}
+        layers += scales.worded_lines([row], {"x": x.of("at")}, words, strokeWidth=1.2)
     return layers

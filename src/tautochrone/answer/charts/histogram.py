@@ -87,7 +87,7 @@ def chart(
 
 
 def _counts(most: int, high: float) -> Scale:
-    """A logarithmic scale of counts with one tick per decade, 1 included."""
+    """Return a logarithmic scale of counts with one tick per decade, 1 included."""
     decades = range(max(1, math.ceil(math.log10(max(most, 1)))) + 1)
     ticks = [10**power for power in decades]
     made = logarithmic(_FLOOR, high, "samples per bin", values=ticks, format="~s", labelOverlap="greedy")
@@ -153,7 +153,7 @@ def outline(bins: Bins) -> list[tuple[int, int]]:
 
 
 def _known(known: Sequence[PublishedValue], x: Scale, y: Scale) -> list[Layer]:
-    """Each at the height of a single sample, which a largest value is."""
+    """Return each at the height of a single sample, which a largest value is."""
     rows = [
         {
             "at": x.standing(one.at_ns),
@@ -171,7 +171,7 @@ def _known(known: Sequence[PublishedValue], x: Scale, y: Scale) -> list[Layer]:
 def _maximum(
     series: Sequence[Series], binned: Mapping[tuple[int, str], Bins], color: Channel, x: Scale, y: Scale
 ) -> list[Layer]:
-    """A thin line down to each run's largest value, with the words at its top; the colour tells the run."""
+    """Draw a thin line down to each run's largest value, with words at its top and the run's colour."""
     layers = []
     places = [x.place(x.standing(one.maximum_ns)) for one in series]
     # Words left of their lines: the largest above, so that its words pass over the other lines.

@@ -122,7 +122,7 @@ class _Schedule:
         )
 
     def bars(self) -> list[Row]:
-        """What is expected to execute; what comes after a job's deadline for itself; what was measured."""
+        """Return what is expected to execute, what of it comes after its deadline, and what was measured."""
         due = {(job.task, job.index): job.deadline_ns for job in self._timeline.jobs}
         late = f"{self._expected}, {_LATE}"
         rows: list[Row] = []
@@ -153,7 +153,7 @@ class _Schedule:
         return [self._line(task.name, 0, self._end_ns, 0, 0) for task in self._lanes]
 
     def links(self) -> list[Row]:
-        """Over each preemption, from the bar before it to the bar after it."""
+        """Return a link over each preemption, from the bar before it to the bar after it."""
         middle = _BAR_PX // 2
         expected = [
             self._line(gap.task, gap.start_ns, gap.end_ns, middle, middle)
@@ -202,7 +202,7 @@ class _Schedule:
 
 
 def _bars(rows: Sequence[Row], x: Scale, y: Scale, *, with_legend: bool) -> Layer:
-    """Late ones are pale with a frame, so that they differ in print without colour too."""
+    """Draw bars; late ones are pale with a frame, so that they differ in print without colour, too."""
     kinds = list(dict.fromkeys(str(row["kind"]) for row in rows))
     kinds.sort(key=lambda kind: (kind == _MEASURED, _LATE in kind))
     tones = [GREEN if kind == _MEASURED else RED if _LATE in kind else BLUE for kind in kinds]

@@ -5,19 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tautochrone.answer.charts import scales
 from tautochrone.answer.charts.grammar import Chart, Layer, Row, Rows, fixed
-from tautochrone.answer.charts.scales import (
-    Scale,
-    beside,
-    by_run,
-    decades_of,
-    linear,
-    logarithmic,
-    unit_of,
-    worded_lines,
-)
 from tautochrone.answer.series import Integers
 from tautochrone.answer.typeset import duration
+from tautochrone.base.words import upper_first
 from tautochrone.statistics.counts import counts_of
 from tautochrone.statistics.shape import ecdf_of
 
@@ -59,11 +51,11 @@ def responses(
     low = min([*(int(one.values_ns.min()) for one in measured), *ends])
     high = max([*(int(one.values_ns.max()) for one in measured), *ends])
     room = max(1.0, (high - low) * _MARGIN)
-    length, unit = unit_of(high)
+    length, unit = scales.unit_of(high)
     first, last = max(0.0, low - room) / length, (high + room) / length
-    x = linear(first, last, f"{title} ({unit})", tickCount=8, format="~r")
-    decades = max(1, *(decades_of(1 / len(one.values_ns)) for one in measured))
-    y = logarithmic(
+    x = scales.linear(first, last, f"{title} ({unit})", tickCount=8, format="~r")
+    decades = max(1, *(scales.decades_of(1 / len(one.values_ns)) for one in measured))
+    y = scales.logarithmic(
         10.0**-decades,
         1,
         f"share of {counted} that took so long or longer",
@@ -80,7 +72,7 @@ def responses(
         }
         for one in measured
     ]
-    stands = {"x": x.of("at"), "y": y.of("share"), "color": by_run(runs)}
+    stands = {"x": x.of("at"), "y": y.of("share"), "color": scales.by_run(runs)}
     steps = Rows([row for one in measured for row in _steps(one, length)], **stands)
     layers = [
         *(layer for at, limit in enumerate(limits) for layer in _limit(limit, at, x, length)),
@@ -99,11 +91,11 @@ def _describe_responses(
         for one in measured
     ]
     parts += [f"{limit.label} {duration(limit.at_ns)}" for limit in limits]
-    return f"{title[:1].upper()}{title[1:]}: {'; '.join(parts)}."
+    return f"{upper_first(title)}: {'; '.join(parts)}."
 
 
 def _steps(one: Responses, length: float) -> list[Row]:
-    """At each value the share of jobs that took at least as long; it falls after the value."""
+    """Return at each value the share of jobs that took at least as long; it falls after the value."""
     values, share = ecdf_of(counts_of(one.values_ns))
     at_least = np.concatenate([[1.0], 1 - share[:-1]])
     return [
@@ -112,10 +104,10 @@ def _steps(one: Responses, length: float) -> list[Row]:
     ]
 
 
-def _limit(limit: ResponseLimit, index: int, x: Scale, length: float) -> list[Layer]:
+def _limit(limit: ResponseLimit, index: int, x: scales.Scale, length: float) -> list[Layer]:
     at = limit.at_ns / length
     to_right = x.place(at) < _ROOM_OF_LIMIT
     row = {"at": at, "words": f"{limit.label} {duration(limit.at_ns)}"}
     dash = [[1, 0], [5, 3], [2, 2]][index % 3]
-    words = {"y": fixed(0), "dy": 8 + 14 * index, "baseline": "middle", **beside(to_right)}
-    return worded_lines([row], {"x": x.of("at")}, words, strokeWidth=1.2, strokeDash=dash)
+    words = {"y": fixed(0), "dy": 8 + 14 * index, "baseline": "middle", **scales.beside(to_right)}
+    return scales.worded_lines([row], {"x": x.of("at")}, words, strokeWidth=1.2, strokeDash=dash)

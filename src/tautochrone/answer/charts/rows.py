@@ -39,7 +39,7 @@ def key_of(marks: Mapping[str, str], shown: Collection[str] | None = None) -> tu
 
 
 def _marked(summary: Summary, marks: Mapping[str, str]) -> list[tuple[str, int]]:
-    """What is marked of a summary, in ns. A quantile for which there are too few samples has no mark."""
+    """Return what is marked of a summary, in ns; a quantile with too few samples has no mark."""
     quantiles = [
         (_QUANTILES[one.q], one.value)
         for one in summary.quantiles
@@ -60,7 +60,7 @@ def _joined(
     legend: bool = False,
     **channels: Any,
 ) -> list[Layer]:
-    """The marks of each row, hollow where it is not ``filled``, and a line from its least to its largest."""
+    """Draw the marks of each row, hollow unless ``filled``, and a line from its least to its largest."""
     base = Rows(points, **channels)
     shape = shapes("what", marks, with_legend=legend)
     layers = [base.rule(x=x.of("min(at)"), x2="max(at)", strokeWidth=1.5, opacity=opacity)]
@@ -182,7 +182,7 @@ def extent_of_cells(lines: Sequence[CellLine]) -> list[float]:
 
 
 def _two_lines(name: str) -> str:
-    """A long name broken at the comma next to its middle."""
+    """Return a long name broken at the comma next to its middle."""
     commas = [at for at in range(len(name)) if name.startswith(", ", at)]
     if len(name) <= _LONGEST_LINE or not commas:
         return name
@@ -259,7 +259,7 @@ def mechanisms(
 
 
 def _placement(lane: MechanismLane, x: Scale, y: Channel, offset: Channel) -> Layer:
-    """The placement in words, right of the lane or, where there is no room, left of it."""
+    """Return the placement in words, right of the lane or, where there is no room, left of it."""
     stands = [at for _, at in lane.marks()]
     to_right = x.place(max(stands)) < _ROOM_TO_RIGHT
     at = max(stands) if to_right else min(stands)
@@ -291,7 +291,7 @@ class SummaryLine:
 
     @property
     def said(self) -> str:
-        """Its name in one line."""
+        """Return its name in one line."""
         return self.name.replace("\n", ", ")
 
 

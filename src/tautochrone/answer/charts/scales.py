@@ -36,12 +36,12 @@ class Scale:
 
     @property
     def low(self) -> float:
-        """The first value of the domain."""
+        """Return the first value of the domain."""
         return float(self.scale["domain"][0])
 
     @property
     def high(self) -> float:
-        """The last value of the domain."""
+        """Return the last value of the domain."""
         return float(self.scale["domain"][1])
 
     def standing(self, value: float) -> float:

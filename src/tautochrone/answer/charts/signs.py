@@ -67,7 +67,7 @@ class Sign:
 
     @property
     def is_heading(self) -> bool:
-        """Whether it is words alone, for the signs after it; with a tone it is a title, which has a row."""
+        """Return whether it is words alone, for the signs after it; with a tone it is a title of a row."""
         return self.dash is None and not self.path
 
 
@@ -80,17 +80,17 @@ class LaneSign:
 
     @property
     def tone(self) -> Tone:
-        """Its colour."""
+        """Return its colour."""
         return series_tone(self.of)
 
     @property
     def dash(self) -> list[int]:
-        """The dash of its line."""
+        """Return the dash of its line."""
         return dash_of(self.variant)
 
     @property
     def outline(self) -> str:
-        """Its outline for a page's key."""
+        """Return its outline for a page's key."""
         shape = shape_of(self.of)
         outer = outline(shape)
         return outer if self.variant == 0 else outer + outline(shape, _HOLE, backwards=True)
@@ -150,7 +150,7 @@ def unit_path(path: str) -> str:
 
 
 def _of_arc(at: int, number: float, moved: bool) -> float:
-    """Radii, rotation and flags stay as they are; the end is moved where it is absolute."""
+    """Return radii, rotation and flags stay as they are; the end is moved where it is absolute."""
     middle = {5: _WIDTH / 2, 6: _HEIGHT / 2}
     return number - middle.get(at, 0.0) * moved
 
@@ -180,14 +180,14 @@ def _is_title(sign: Sign) -> bool:
 
 
 def _width(words: str) -> float:
-    """About how wide words are in px, and rather more than less."""
+    """Return about how wide words are in px, and rather more than less."""
     narrow = sum(letter in _NARROW for letter in words)
     wide = sum(letter in _WIDE for letter in words)
     return narrow * _NARROW_PX + wide * _WIDE_PX + (len(words) - narrow - wide) * _USUAL_PX
 
 
 def _sign(sign: Sign, x: float, y: float) -> list[Layer]:
-    """A line, a shape, or a shape on a line."""
+    """Return a line, a shape, or a shape on a line."""
     layers = []
     tone = sign.tone or MUTED
     if sign.dash is not None:

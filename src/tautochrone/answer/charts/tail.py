@@ -8,17 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from tautochrone.answer.charts import scales
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, fixed
-from tautochrone.answer.charts.scales import (
-    Scale,
-    beside,
-    linear,
-    logarithmic,
-    shape_of,
-    time,
-    unit_of,
-    worded_lines,
-)
 from tautochrone.answer.charts.signs import STROKE, Sign
 from tautochrone.answer.charts.theme import INK, MUTED, series_tone
 from tautochrone.answer.phrasing import tail as words
@@ -61,12 +52,7 @@ FIT_KEY = (
 )
 
 
-def levels(
-    curve: TailCurve,
-    *,
-    limits: Mapping[int, str] | None = None,
-    title: str = "latency",
-) -> Chart:
+def levels(curve: TailCurve, *, limits: Mapping[int, str] | None = None, title: str = "latency") -> Chart:
     """Draw the level over the time, or the number of samples, in which it is exceeded once on average.
 
     Limits, by their ns, are drawn where they are not far above all levels.
@@ -83,7 +69,7 @@ def levels(
     cut = _MOST_OF_RANGE * top
     upper = [min(above, cut) if math.isfinite(above) else cut for above in curve.high_ns.tolist()]
     lower = curve.low_ns.tolist()
-    y = time([*tops, *lower, *upper, *kept], f"{title} that is exceeded once")
+    y = scales.time([*tops, *lower, *upper, *kept], f"{title} that is exceeded once")
     x = _once_in(curve, low, high).of("at")
     layers = _measured_until(curve, x)
     if len(curve.at):
@@ -102,7 +88,7 @@ def levels(
     for limit, said in kept.items():
         row = {"limit": limit, "words": said}
         above = {"x": fixed(0), "align": "left", "baseline": "bottom", "dx": 4, "dy": -3}
-        layers += worded_lines([row], {"y": y.of("limit")}, above, color=_LIMIT, strokeWidth=1.4)
+        layers += scales.worded_lines([row], {"y": y.of("limit")}, above, color=_LIMIT, strokeWidth=1.4)
     return Chart(layers, _HEIGHT, _describe_levels(curve))
 
 
@@ -120,7 +106,7 @@ def _describe_levels(curve: TailCurve) -> str:
 
 
 def _range(curve: TailCurve) -> tuple[float, float]:
-    """From before the fit, or the rarest thousandth, until behind both the fit and what was measured."""
+    """Return a range from before the fit, or the rarest thousandth, to behind it and what was measured."""
     fitted = curve.at.tolist()
     low = fitted[0] / 2 if fitted else max(1.0, curve.due / 1e3)
     return low, max(low, *fitted[-1:], curve.due * 2.0) * _ROOM
@@ -130,14 +116,16 @@ def _often(at: float, rate_hz: float | None) -> str:
     return f"{at:,.0f} samples" if rate_hz is None else format_span(at / rate_hz)
 
 
-def _once_in(curve: TailCurve, low: float, high: float) -> Scale:
-    """Time with the number of cycles below it, or, without a schedule, numbers of samples."""
+def _once_in(curve: TailCurve, low: float, high: float) -> scales.Scale:
+    """Return time with the number of cycles below it, or, without a schedule, numbers of samples."""
     rate = curve.rate_hz
     if rate is None:
         powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
         ticks = [10.0**power for power in powers]
         title = "once in so many samples"
-        return logarithmic(low, high, title, values=ticks, format="~s", grid=False, labelOverlap="greedy")
+        return scales.logarithmic(
+            low, high, title, values=ticks, format="~s", grid=False, labelOverlap="greedy"
+        )
     labels = {
         span * rate: (name, _count(span * rate))
         for span, name in _SPANS.items()
@@ -147,7 +135,7 @@ def _once_in(curve: TailCurve, low: float, high: float) -> Scale:
         f"abs(datum.value / {at!r} - 1) < 1e-6 ? ['{first}', '{second}']"
         for at, (first, second) in labels.items()
     )
-    return logarithmic(
+    return scales.logarithmic(
         low,
         high,
         "once in so long, and in so many cycles",
@@ -168,10 +156,10 @@ def _count(count: float) -> str:
 
 
 def _measured_until(curve: TailCurve, x: Channel) -> list[Layer]:
-    """An upright line where the measuring ends: to the right of it everything is extrapolated."""
+    """Return an upright line where the measuring ends: to the right of it everything is extrapolated."""
     row = {"at": float(curve.due), "words": "measured until here"}
-    low = {"y": fixed(_HEIGHT - 16), "baseline": "top", "color": MUTED, **beside(False)}
-    return worded_lines([row], {"x": x}, low, color=MUTED, strokeDash=[4, 3])
+    low = {"y": fixed(_HEIGHT - 16), "baseline": "top", "color": MUTED, **scales.beside(False)}
+    return scales.worded_lines([row], {"x": x}, low, color=MUTED, strokeDash=[4, 3])
 
 
 def survival(curve: TailCurve, *, title: str = "Latency") -> Chart:
@@ -186,10 +174,10 @@ def survival(curve: TailCurve, *, title: str = "Latency") -> Chart:
         if at <= 4.0 * curve.due
     ]
     rows = [*seen, *fitted]
-    x = time([float(row["value"]) for row in rows], title, grid=False).of("value")
+    x = scales.time([float(row["value"]) for row in rows], title, grid=False).of("value")
     rarest = min((row["later"] for row in rows), default=0.1)
     decades = max(2, math.ceil(-math.log10(rarest)))
-    y = logarithmic(
+    y = scales.logarithmic(
         rarest * 0.7,
         1,
         "share above",
@@ -211,14 +199,14 @@ def survival(curve: TailCurve, *, title: str = "Latency") -> Chart:
 
 def excesses(curve: TailCurve) -> Chart:
     """Draw measured excesses over the threshold against those that the fit has in their place."""
-    length, unit = unit_of(float(max(curve.excess_ns.max(), curve.fitted_ns.max())), least=2)
+    length, unit = scales.unit_of(float(max(curve.excess_ns.max(), curve.fitted_ns.max())), least=2)
     rows = [
         {"fitted": fitted / length, "measured": measured / length}
         for fitted, measured in zip(curve.fitted_ns.tolist(), curve.excess_ns.tolist(), strict=True)
     ]
     top = max(max(row["fitted"], row["measured"]) for row in rows) * 1.04
-    x = linear(0, top, f"by the fit ({unit})", tickCount=5).of("fitted")
-    y = linear(0, top, f"measured ({unit})", tickCount=5, grid=True).of("measured")
+    x = scales.linear(0, top, f"by the fit ({unit})", tickCount=5).of("fitted")
+    y = scales.linear(0, top, f"measured ({unit})", tickCount=5, grid=True).of("measured")
     ends = [{"fitted": end, "measured": end} for end in (0.0, top)]
     layers = [Rows(ends, x=x, y=y).line(color=_FITTED, strokeWidth=2), _points(rows, x, y)]
     measured, fitted = duration(float(curve.excess_ns[-1])), duration(float(curve.fitted_ns[-1]))
@@ -246,8 +234,8 @@ def quantile_plot(
     ``names`` are those of the reference and of the other; both axes hold ``span_ns``.
     """
     reference, other = names
-    scale = time(span_ns, reference)
-    stands = {"x": scale.of("reference"), "y": time(span_ns, other).of("observed")}
+    scale = scales.time(span_ns, reference)
+    stands = {"x": scale.of("reference"), "y": scales.time(span_ns, other).of("observed")}
     rows = [
         {
             "share": f"{share * 100:.6g} %",
@@ -264,7 +252,7 @@ def quantile_plot(
     layers = [Rows(same, **stands).line(color=MUTED, strokeWidth=1, strokeDash=[2, 3])]
     if line := _regression(plot, scale.low, scale.high):
         layers.append(Rows(line, **stands).line(color=INK, strokeWidth=1.4, clip=True))
-    look: dict[str, object] = {"color": series_tone(rank), "shape": shape_of(rank)}
+    look: dict[str, object] = {"color": series_tone(rank), "shape": scales.shape_of(rank)}
     told = [("share", "quantile"), ("of", reference), ("to", other)]
     layers.append(Rows(rows, **stands).point(opacity=0.85, size=34, tooltip=told, **look))
     fit = regression(plot)
@@ -292,7 +280,7 @@ def regression(plot: QuantilePlot) -> str:
 
 
 def _regression(plot: QuantilePlot, low: float, high: float) -> list[Row]:
-    """Points of the line within the panel; on logarithmic axes it is no straight one."""
+    """Return points of the line within the panel; on logarithmic axes it is no straight one."""
     if plot.slope is None or plot.intercept_ns is None:
         return []
     least, most = float(plot.reference_ns[0]), float(plot.reference_ns[-1])

@@ -27,7 +27,7 @@ class Tone:
 
     @property
     def name(self) -> str:
-        """The name of the colour in a style sheet, such as "heat-2"."""
+        """Return the name of the colour in a style sheet, such as "heat-2"."""
         word = "rule" if self.role == "line" else self.role
         return word if self.place is None else f"{word}-{self.place}"
 

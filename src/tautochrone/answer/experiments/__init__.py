@@ -10,25 +10,26 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
+from tautochrone.base.words import upper_first
 from tautochrone.experiments import EXPERIMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tautochrone.answer.blocks import Figure, Grid
+    from tautochrone.answer.blocks import Figure
     from tautochrone.answer.document import TypedTable
     from tautochrone.run.folder import StoredRun
 
 
 class Presentation(Protocol):
-    """Of one experiment. Runs that were cut off, that have empty sources or are histograms come here too."""
+    """What one experiment shows, also of runs that were cut off, have empty sources or are histograms."""
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> Sequence[Grid | TypedTable]:
-        """The tables of all runs of this experiment; each run has its label, "" if it is the only one."""
+    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
+        """Return the tables of all runs of this experiment; the label of the only one is ""."""
         ...
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
-        """The figures; the ids of their panels are unique and begin with ``prefix`` and a hyphen.
+        """Draw the figures; the ids of their panels are unique and begin with ``prefix`` and a hyphen.
 
         What follows is what `tauto figure --kind` calls it.
         """
@@ -38,12 +39,17 @@ class Presentation(Protocol):
 def title_of(experiment: str) -> str:
     """Return what an experiment is called above what presents it."""
     heading = EXPERIMENTS[experiment].heading if experiment in EXPERIMENTS else ""
-    return heading or experiment.capitalize()
+    return heading or upper_first(experiment)
 
 
 def beginning_of(experiment: str) -> str:
     """Return the experiment's name as a title begins with it: ``Middleware latency``."""
-    return (experiment.replace("-", " ", 1) if experiment in EXPERIMENTS else experiment).capitalize()
+    return upper_first(experiment.replace("-", " ", 1) if experiment in EXPERIMENTS else experiment)
+
+
+def presents_sources(experiment: str) -> bool:
+    """Return whether its presentation tells of every source, so that the general summary can be left out."""
+    return experiment in EXPERIMENTS and EXPERIMENTS[experiment].presents_sources
 
 
 def presentation_of(experiment: str) -> Presentation | None:

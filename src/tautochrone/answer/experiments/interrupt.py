@@ -6,10 +6,10 @@ from itertools import zip_longest
 
 import numpy as np
 
-from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts import cumulative
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
 from tautochrone.answer.series import Bins, CumulativeCurve, Series
-from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import plural
 from tautochrone.judge.interrupt import (
@@ -24,7 +24,6 @@ from tautochrone.run.folder import StoredRun
 from tautochrone.statistics import shape
 from tautochrone.statistics.counts import Range, counts_of, difference, narrowest_range
 
-_NA = "N/A"
 _MAJORITY = 0.97
 _TELLING = 0.5
 _CURVES = ((INTERRUPT, "interrupt latency (t1)"), (PREEMPTION, "preemption latency (t2)"))
@@ -40,8 +39,8 @@ _SWITCH_NOTES = (
 class InterruptPresentation:
     """Presentation of the experiment `interrupt`."""
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
-        """Tables 4, 6 and 5 of the paper, and whether the requirement is met."""
+    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
+        """Return Tables 4, 6 and 5 of the paper, and whether the requirement is met."""
         judged = [judge_interrupt(run) for run in runs]
         known = [one for one in judged if one.interrupt is not None]
         said = []
@@ -55,7 +54,7 @@ class InterruptPresentation:
         return [*said, _requirement(judged, labels)]
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
-        """All curves on one chart, whole and enlarged at the top, with the requirement."""
+        """Draw all curves on one chart, whole and enlarged at the top, with the requirement."""
         series = [
             one
             for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
@@ -82,16 +81,16 @@ class InterruptPresentation:
 
 def _summary(
     title: str, judged: Sequence[InterruptRun], of: Callable[[InterruptRun], Latency | None]
-) -> Grid:
+) -> TypedTable:
     loads = [name for loaded, name in ((False, "unloaded"), (True, "loaded")) if _any(judged, loaded)]
-    columns = ("", *(f"maximum, {name}" for name in loads), *(f"99.999 %, {name}" for name in loads))
+    heads = columns("", *(f"maximum, {name}" for name in loads), *(f"99.999 %, {name}" for name in loads))
     rows = []
     for way, pair in _pairs(judged):
         chosen = [pair[name == "loaded"] for name in loads]
         held = [of(one) if one else None for one in chosen]
-        maxima = [format_us(one.summary.maximum) if one else _NA for one in held]
-        rows.append((way, *maxima, *map(_threshold, held)))
-    return Grid(title, columns, tuple(rows), _sample_notes(judged, of))
+        maxima = [micros(one.summary.maximum if one else None) for one in held]
+        rows.append((words(way), *maxima, *map(_threshold, held)))
+    return TypedTable(title, heads, tuple(rows), _sample_notes(judged, of))
 
 
 def _any(judged: Sequence[InterruptRun], loaded: bool) -> bool:
@@ -101,7 +100,7 @@ def _any(judged: Sequence[InterruptRun], loaded: bool) -> bool:
 def _pairs(
     judged: Sequence[InterruptRun],
 ) -> list[tuple[str, tuple[InterruptRun | None, InterruptRun | None]]]:
-    """A line for each system and loop: an unloaded and a loaded run of it, as far as there are."""
+    """Return a line for each system and loop: an unloaded and a loaded run of it, as far as there are."""
     found = []
     for way in dict.fromkeys(one.way for one in judged):
         own = [one for one in judged if one.way == way]
@@ -110,11 +109,8 @@ def _pairs(
     return found
 
 
-def _threshold(latency: Latency | None) -> str:
-    if latency is None:
-        return _NA
-    value = latency.threshold.value
-    return "too few" if value is None else format_us(value)
+def _threshold(latency: Latency | None) -> TypedCell:
+    return micros(None) if latency is None else micros(latency.threshold.value, "too few")
 
 
 def _sample_notes(
@@ -125,65 +121,63 @@ def _sample_notes(
         latency = of(one)
         if latency is None:
             continue
-        count, needed = latency.summary.count, latency.threshold.samples_needed
-        words = f"{one.load}: {number(count)} samples"
+        samples, needed = latency.summary.count, latency.threshold.samples_needed
+        said = f"{one.load}: {samples:,} samples"
         if latency.threshold.value is None:
-            words += f", and a 99.999 % threshold rests on {number(needed)} or more"
+            said += f", and a 99.999 % threshold rests on {needed:,} or more"
         if latency.bins is not None and latency.bins.past:
             past, end = latency.bins.past, format_us(latency.bins.end_ns)
-            words += f"; {number(past)} of them past the last bin of the paper ({end} us)"
-        notes.append(f"{words}.")
+            said += f"; {past:,} of them past the last bin of the paper ({end} us)"
+        notes.append(f"{said}.")
     return tuple(dict.fromkeys(notes))
 
 
-def _switch(judged: Sequence[InterruptRun], labels: Sequence[str]) -> Grid:
+def _switch(judged: Sequence[InterruptRun], labels: Sequence[str]) -> TypedTable:
     rows = []
     for one, label in zip(judged, labels, strict=True):
         earlier, later, own = (_majority(held) for held in (one.interrupt, one.preemption, one.switch))
         between = difference(later, earlier) if earlier and later else None
-        largest = format_us(one.switch.summary.maximum) if one.switch else _NA
-        ranges = [
-            _NA if held is None else _range(held.low_ns, held.high_ns) for held in (earlier, later, own)
-        ]
-        rows.append(
-            (label or one.load, *ranges[:2], _range(*between) if between else _NA, ranges[2], largest)
-        )
-    columns = ("", "t1", "t2", "context switch, from the ranges", "of each sample", "maximum")
-    return Grid("Context switch in us, as Table 5", columns, tuple(rows), _SWITCH_NOTES)
+        largest = micros(one.switch.summary.maximum if one.switch else None)
+        ranges = [_range((held.low_ns, held.high_ns) if held else None) for held in (earlier, later, own)]
+        rows.append((words(label or one.load), *ranges[:2], _range(between), ranges[2], largest))
+    heads = columns("", "t1", "t2", "context switch, from the ranges", "of each sample", "maximum")
+    return TypedTable("Context switch in us, as Table 5", heads, tuple(rows), _SWITCH_NOTES)
 
 
 def _majority(latency: Latency | None) -> Range | None:
     return narrowest_range(latency.bins, _MAJORITY) if latency and latency.bins else None
 
 
-def _range(low_ns: int, high_ns: int) -> str:
-    return f"{low_ns / 1e3:,.1f} to {high_ns / 1e3:,.1f}"
+def _range(ends_ns: tuple[int, int] | None) -> TypedCell:
+    if ends_ns is None:
+        return micros(None)
+    low_ns, high_ns = ends_ns
+    return TypedCell(None, "ns", f"{low_ns / 1e3:,.1f} to {high_ns / 1e3:,.1f}", low_ns, high_ns)
 
 
-def _requirement(judged: Sequence[InterruptRun], labels: Sequence[str]) -> Grid:
+def _requirement(judged: Sequence[InterruptRun], labels: Sequence[str]) -> TypedTable:
     rows, notes = [], []
     for one, label in zip(judged, labels, strict=True):
         held = one.requirement
-        largest = _NA if held.largest_ns is None else format_us(held.largest_ns)
         rows.append(
             (
-                label or one.load,
-                format_us(held.limit_ns),
-                largest,
-                number(held.samples),
-                number(held.late),
-                number(held.missed),
-                held.standing,
+                words(label or one.load),
+                micros(held.limit_ns),
+                micros(held.largest_ns),
+                count(held.samples),
+                count(held.late),
+                count(held.missed),
+                words(held.standing),
             )
         )
         notes.append(f"{label or one.load}: {sentence(held)}")
         notes += [f"N/A, {name}: {why}." for name, why in one.absent.items()]
-    columns = ("", "less than", "largest", "samples", "too late", "missed", "requirement")
-    return Grid("Requirement for t2, in us", columns, tuple(rows), tuple(dict.fromkeys(notes)))
+    heads = columns("", "less than", "largest", "samples", "too late", "missed", "requirement")
+    return TypedTable("Requirement for t2, in us", heads, tuple(rows), tuple(dict.fromkeys(notes)))
 
 
 def sentence(held: StartRequirement) -> str:
-    """Whether every start came in time, and how sure that is."""
+    """Return whether every start came in time, and how sure that is."""
     limit = format_duration(held.limit_ns)
     if not held.samples or held.largest_ns is None:
         return f"Less than {limit}: not shown, there is no sample."
@@ -223,7 +217,7 @@ def _bound(held: StartRequirement) -> str:
 
 
 def _series(run: StoredRun, label: str, rank: int) -> Iterator[Series]:
-    """Both latencies of a run, each with its whole curve."""
+    """Yield both latencies of a run, each with its whole curve."""
     for measure, name in _CURVES:
         if measure not in run.measures or run.count(measure) == 0:
             continue
@@ -253,7 +247,7 @@ _NOTE = (
 class TimerlatPresentation(InterruptPresentation):
     """Presentation of the experiment `timerlat`: that of `interrupt`, and whose thread it was."""
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
-        """The tables of laurich2004, as `interrupt` has them."""
-        first, *others = super().grids(runs, labels)
+    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
+        """Return the tables of laurich2004, as `interrupt` has them."""
+        first, *others = super().tables(runs, labels)
         return [replace(first, notes=(*first.notes, _NOTE)), *others]

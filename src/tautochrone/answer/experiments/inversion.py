@@ -1,17 +1,18 @@
 """Priority inversion: which locks are open to it, and what the threads did (garre2014, 3.2 and Figure 2)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts.grammar import Chart, Row, Rows, Told, field, fixed
 from tautochrone.answer.charts.lanes import BLUE, RED
 from tautochrone.answer.charts.rows import key_of
 from tautochrone.answer.charts.scales import bands, by_run, colors, lanes, linear, shapes, time, worded_lines
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK, MUTED
+from tautochrone.answer.document import UNKNOWN, TypedCell, TypedTable, columns, millis, number, words
 from tautochrone.answer.phrasing.mechanisms import locks_headline, why_not_shown
-from tautochrone.answer.typeset import duration, number
+from tautochrone.answer.typeset import duration
 from tautochrone.base.units import format_duration
 from tautochrone.judge.inversion import (
     ENDLESS,
@@ -93,7 +94,7 @@ def _span(span: Span, until_ns: int, *, is_last: bool) -> Row:
 
 
 def _fitting(words: Sequence[str], share: float) -> str:
-    """The first of ``words`` that fit this share of the chart's width; "" if none does."""
+    """Return the first of ``words`` that fit this share of the chart's width; "" if none does."""
     return next((text for text in words if len(text) * _LETTER_PX <= share * _NARROWEST_PX), "")
 
 
@@ -153,7 +154,7 @@ def _repetitions(row: LockRow) -> Iterator[Row]:
         }
 
 
-_COLUMNS = ("lock", "open to inversion?", "times", "median (ms)", "worst (ms)", "bounded by")
+_COLUMNS = columns("lock", "open to inversion?", "times", "median (ms)", "worst (ms)", "bounded by")
 _ANSWERS = {"open": "yes", "safe": "no", "not shown": "inconclusive"}
 _TITLES = {
     "inverted": "open: the middle task works while high waits",
@@ -171,12 +172,12 @@ _MEASURED = (
 class InversionPresentation:
     """Presentation of the experiment `inversion`."""
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
-        """One table per run; its title says which locks are safe."""
-        return [_grid(run, label) for run, label in zip(runs, labels, strict=True)]
+    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
+        """Return one table per run; its title says which locks are safe."""
+        return [_table(run, label) for run, label in zip(runs, labels, strict=True)]
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
-        """What the threads did, one panel for each way in which it went; and every blocking time."""
+        """Draw what the threads did, one panel for each way in which it went; and every blocking time."""
         judged = [(run, label, judge_run(run)) for run, label in zip(runs, labels, strict=True)]
         judged = [one for one in judged if any(len(lock.blocking_ns) for lock in one[2])]
         if not judged:
@@ -186,39 +187,51 @@ class InversionPresentation:
         return [*(figure for figure in drawn if figure is not None), _waits(judged, f"{prefix}-waits")]
 
 
-def _grid(run: StoredRun, label: str) -> Grid:
+def _table(run: StoredRun, label: str) -> TypedTable:
     notes = [f"{one.name}: N/A, {one.why}." for one in run.manifest.header.absent]
     if run.is_histogram:
         note = "Nothing is judged: the run kept a histogram, and the order of instants is lost. Record raw."
-        return Grid(_titled("Priority inversion", label), _COLUMNS, (), (note, *notes))
+        return TypedTable(_titled("Priority inversion", label), _COLUMNS, (), (note, *notes))
     verdicts = judge_run(run)
     places = {one.where for one in verdicts}
     rows = [_line(one, several_places=len(places) > 1) for one in verdicts]
-    rows += [(one.name, *["N/A"] * (len(_COLUMNS) - 1)) for one in run.manifest.header.absent]
+    rows += [_absent(one.name) for one in run.manifest.header.absent]
     for one in verdicts:
         if why := why_not_shown(one):
             total = len(one.stories)
-            left = f"{number(total - one.times_shown)} of {number(total)}"
+            left = f"{total - one.times_shown:,} of {total:,}"
             notes.append(f"{one.lock}: {left} repetitions show nothing: {why}.")
     if any(one.gave_up for one in verdicts):
         patience = format_duration(_parameter(run, "patience_ns"))
         never = "; it would never have had the lock" if any(one.endless for one in verdicts) else ""
         notes.append(f"At least: the high thread gave up after {patience}{never}.")
     notes += [_how(run, places), _MEASURED]
-    return Grid(_titled(locks_headline(verdicts), label), _COLUMNS, tuple(rows), tuple(notes))
+    return TypedTable(_titled(locks_headline(verdicts), label), _COLUMNS, tuple(rows), tuple(notes))
 
 
-def _line(one: LockVerdict, *, several_places: bool) -> tuple[str, ...]:
-    least = "at least " if one.gave_up else ""
-    shown = number(one.times_shown)
+def _line(one: LockVerdict, *, several_places: bool) -> tuple[TypedCell, ...]:
     return (
-        f"{one.lock}, {one.where}" if several_places else one.lock,
-        _ANSWERS[one.standing],
-        f"{number(one.times_open)} of {shown}" if one.times_shown else "N/A",
-        "N/A" if one.median_ns is None else f"{least}{one.median_ns / 1e6:,.3f}",
-        "N/A" if one.worst_ns is None else f"{least}{one.worst_ns / 1e6:,.3f}",
-        one.bound or "N/A",
+        words(f"{one.lock}, {one.where}" if several_places else one.lock),
+        words(_ANSWERS[one.standing]),
+        _times(one),
+        _waited(one, one.median_ns),
+        _waited(one, one.worst_ns),
+        words(one.bound or UNKNOWN),
     )
+
+
+def _absent(name: str) -> tuple[TypedCell, ...]:
+    return (words(name), words(UNKNOWN), number(None, ""), millis(None), millis(None), words(UNKNOWN))
+
+
+def _times(one: LockVerdict) -> TypedCell:
+    """Return in how many repetitions it was open, of those that show something."""
+    return number(one.times_open if one.times_shown else None, f"{one.times_open:,} of {one.times_shown:,}")
+
+
+def _waited(one: LockVerdict, ns: float | None) -> TypedCell:
+    cell = millis(ns)
+    return replace(cell, text=f"at least {cell.shown}") if one.gave_up and ns is not None else cell
 
 
 def _how(run: StoredRun, places: set[str]) -> str:
@@ -232,7 +245,7 @@ def _how(run: StoredRun, places: set[str]) -> str:
 
 
 def _scenario(run: StoredRun, label: str, verdicts: Sequence[LockVerdict], prefix: str) -> Figure | None:
-    """One panel for each story that was told, by its first lock; the others are named in the caption."""
+    """Draw one panel for each story that was told, by its first lock; the caption names the others."""
     told: dict[tuple[str, str], list[tuple[int, LockVerdict]]] = {}
     for source, one in zip(run.sources, verdicts, strict=True):
         if len(one.blocking_ns) and (story := _usual_story(one)) in _TITLES:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tautochrone.answer.blocks import Figure, Grid
+from tautochrone.answer.blocks import Figure
 from tautochrone.answer.document import TypedTable
 from tautochrone.answer.experiments import Presentation
 from tautochrone.answer.experiments.interrupt import InterruptPresentation
@@ -33,21 +33,21 @@ _COUNTERPARTS = {
 class KernelPresentation:
     """Presentation of the experiment `kernel`, whose runs are each about one of three others."""
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid | TypedTable]:
-        """The tables of `interrupt`, `period` and `response`, and how to get the same from user space."""
-        grids: list[Grid | TypedTable] = []
+    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
+        """Return the tables of `interrupt`, `period` and `response`, and how to get them from user space."""
+        found: list[TypedTable] = []
         for measure, own, said in _by_measure(runs, labels):
-            tables = [
+            own_tables = [
                 replace(one, title=f"In kernel space: {lower_first(one.title)}")
-                for one in _AS[measure].grids(own, said)
+                for one in _AS[measure].tables(own, said)
             ]
-            if tables:
-                last = tables[-1]
-                grids += [*tables[:-1], replace(last, notes=(*last.notes, _note(measure, own)))]
-        return grids
+            if own_tables:
+                *others, last = own_tables
+                found += [*others, replace(last, notes=(*last.notes, _note(measure, own)))]
+        return found
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
-        """The figures of `interrupt`, `period` and `response`."""
+        """Draw the figures of `interrupt`, `period` and `response`."""
         return [
             replace(one, title=f"In kernel space: {lower_first(one.title)}")
             for measure, own, said in _by_measure(runs, labels)

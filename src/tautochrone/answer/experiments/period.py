@@ -3,22 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts import course
-from tautochrone.answer.typeset import number
-from tautochrone.base.units import format_us
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
+from tautochrone.answer.labels import titled
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import periodicity
 
 ERROR = "period_error_ns"
-_COLUMNS = (
-    "period",
-    "samples",
-    "mean error (us)",
-    "std dev (us)",
-    "too short by (us)",
-    "too long by (us)",
-    "missed",
+_COLUMNS = columns(
+    "period", "samples", "mean error (us)", "std dev (us)", "too short by (us)", "too long by (us)", "missed"
 )
 _MOST_POINTS = 1_000
 _NOTE = (
@@ -31,20 +25,15 @@ _NOTE = (
 class PeriodPresentation:
     """Presentation of the experiment `period`."""
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
-        """One table per run, one line per period."""
+    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
+        """Return one table per run, with a line for each period."""
         return [
-            Grid(
-                f"Error of the period, {label}" if label else "Error of the period",
-                _COLUMNS,
-                tuple(self._lines(run)),
-                (_NOTE,),
-            )
+            TypedTable(titled("Error of the period", label), _COLUMNS, tuple(self._lines(run)), (_NOTE,))
             for run, label in zip(runs, labels, strict=True)
         ]
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
-        """Every error over time, one panel per run and period, all on one scale."""
+        """Draw every error over time, one panel per run and period, all on one scale."""
         panels = tuple(self._panels(runs, labels, prefix))
         if not panels:
             return []
@@ -54,27 +43,20 @@ class PeriodPresentation:
         )
         return [Figure("How even the periods were", panels, (caption,))]
 
-    def _lines(self, run: StoredRun) -> Iterator[tuple[str, ...]]:
+    def _lines(self, run: StoredRun) -> Iterator[tuple[TypedCell, ...]]:
         books = {book.source: book for book in run.manifest.books}
         for source, name in run.sources.items():
             seen = None if run.is_histogram else periodicity(run.values(ERROR, source))
-            missed = number(books[source].missed) if source in books else "N/A"
+            missed = count(books[source].missed if source in books else None)
             if seen is None:
-                yield (name, "0", "N/A", "N/A", "N/A", "N/A", missed)
+                yield (words(name), count(0), *map(micros, [None] * 4), missed)
                 continue
-            yield (
-                name,
-                number(seen.count),
-                format_us(seen.mean_size_ns),
-                "N/A" if seen.deviation_ns is None else format_us(seen.deviation_ns),
-                format_us(-seen.earliest_ns),
-                format_us(seen.latest_ns),
-                missed,
-            )
+            errors_ns = (seen.mean_size_ns, seen.deviation_ns, -seen.earliest_ns, seen.latest_ns)
+            yield (words(name), count(seen.count), *map(micros, errors_ns), missed)
 
     def _panels(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> Iterator[Panel]:
         drawn = [
-            (f"{name}, {label}" if label else name, points, rank)
+            (titled(name, label), points, rank)
             for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
             for source, name in run.sources.items()
             if (points := course.thin_errors(run.values(ERROR, source), _MOST_POINTS)) is not None

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from msgspec import Struct
 
-from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
+from tautochrone.answer import document as doc
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts import rows
 from tautochrone.answer.charts.rows import MechanismLane
-from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.judge.rows import absent_rows, rows_of
 from tautochrone.run.folder import StoredRun
@@ -25,7 +25,6 @@ _KOH = (
 """The columns of the paper's tables: what stands there, of user space or of the kernel, and its measure."""
 
 _REPETITION = "repetition"
-_NA = "N/A"
 _PLACES = {False: "one CPU", True: "two CPUs"}
 _WORDS = {ONE_WAY: "One way", ROUND_TRIP: "Round trip"}
 
@@ -68,21 +67,21 @@ class ResponsePresentation:
 
     mechanisms: str = _IN_USER_SPACE
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
-        """The spread of each run; where there are several, mechanism by run; the paper's tables."""
+    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[doc.TypedTable]:
+        """Return the spread of each run; where there are several, mechanism by run; the paper's tables."""
         told = [(run, label) for run, label in zip(runs, labels, strict=True) if not run.is_histogram]
-        grids = [_spread(run, label) for run, label in told]
+        found = [_spread(run, label) for run, label in told]
         if len(told) > 1:
-            grids += [
-                grid
+            found += [
+                table
                 for across in _PLACES
                 for measure in _WORDS
-                if (grid := _side_by_side(told, measure, across=across)) is not None
+                if (table := _side_by_side(told, measure, across=across)) is not None
             ]
-        return [*grids, *_as_koh(told, self.mechanisms)]
+        return [*found, *_as_koh(told, self.mechanisms)]
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
-        """One way, and round trip: a panel for each run, all on one scale."""
+        """Draw one way, and round trip: a panel for each run, all on one scale."""
         figures = []
         for measure in _WORDS:
             figure = _figure(
@@ -108,7 +107,7 @@ class _Stated(Struct, frozen=True):
 
 
 def _cells(run: StoredRun) -> list[_Cell]:
-    """By the header; by the sources' names where a header does not say."""
+    """Return the cells by the header; by the sources' names where it does not say."""
     stated = run.manifest.header.told(_Stated).rows
     if len(stated) == len(run.sources):
         several = len({one.period_ns for one in stated}) > 1
@@ -130,53 +129,54 @@ def _repeated(run: StoredRun, cell: _Cell, measure: str) -> Repetitions | None:
     return repetitions(run.values(measure, cell.source), run.column(_REPETITION, cell.source))
 
 
-def _spread(run: StoredRun, label: str) -> Grid:
+def _spread(run: StoredRun, label: str) -> doc.TypedTable:
     books = {book.source: book for book in run.manifest.books}
-    rows: list[tuple[str, ...]] = []
+    rows: list[tuple[doc.TypedCell, ...]] = []
     for cell in _cells(run):
         one_way, there_and_back = (_repeated(run, cell, measure) for measure in _WORDS)
         missed = books[cell.source].missed if cell.source in books else None
         rows.append(
             (
-                cell.name,
-                _PLACES[cell.across],
+                doc.words(cell.name),
+                doc.words(_PLACES[cell.across]),
                 *_spread_of(one_way),
-                _NA if there_and_back is None else format_us(there_and_back.mean),
-                _NA if there_and_back is None else format_us(there_and_back.worst),
-                number(missed),
+                doc.micros(None if there_and_back is None else there_and_back.mean),
+                doc.micros(None if there_and_back is None else there_and_back.worst),
+                doc.count(missed),
             )
         )
-    rows += [(name, *(_NA,) * (len(_SPREAD_COLUMNS) - 1)) for name in absent_rows(run)]
-    return Grid(
-        f"Response time in us: {label}" if label else "Response time in us",
-        _SPREAD_COLUMNS,
-        tuple(rows),
-        (_SPREAD, *_absences([run])),
-    )
+    rows += [
+        (doc.words(name), doc.words(doc.UNKNOWN), *map(doc.micros, [None] * 7), doc.count(None))
+        for name in absent_rows(run)
+    ]
+    title = f"Response time in us: {label}" if label else "Response time in us"
+    return doc.TypedTable(title, doc.columns(*_SPREAD_COLUMNS), tuple(rows), (_SPREAD, *_absences([run])))
 
 
-def _spread_of(seen: Repetitions | None) -> tuple[str, str, str, str, str]:
+def _spread_of(seen: Repetitions | None) -> tuple[doc.TypedCell, ...]:
     if seen is None:
-        return (_NA,) * 5
+        return (doc.micros(None),) * 5
     within = seen.variance_within
     return (
-        format_us(seen.mean),
-        _NA if seen.low is None or seen.high is None else f"{format_us(seen.low)} to {format_us(seen.high)}",
-        _NA if seen.deviation is None else format_us(seen.deviation),
-        _NA if within is None else format_us(within**0.5),
-        format_us(seen.worst),
+        doc.micros(seen.mean),
+        doc.micros_between(seen.low, seen.high),
+        doc.micros(seen.deviation),
+        doc.micros(None if within is None else within**0.5),
+        doc.micros(seen.worst),
     )
 
 
-def _side_by_side(told: Sequence[tuple[StoredRun, str]], measure: str, *, across: bool) -> Grid | None:
-    """A line for each mechanism, a column for each run."""
+def _side_by_side(
+    told: Sequence[tuple[StoredRun, str]], measure: str, *, across: bool
+) -> doc.TypedTable | None:
+    """Return a line for each mechanism, a column for each run."""
     cells = [{one.name: one for one in _cells(run) if one.across is across} for run, _ in told]
     mechanisms = list(dict.fromkeys(name for held in cells for name in held))
     if not mechanisms:
         return None
     rows = tuple(
         (
-            name,
+            doc.words(name),
             *(
                 _mean_and_spread(_repeated(run, held[name], measure) if name in held else None)
                 for (run, _), held in zip(told, cells, strict=True)
@@ -184,34 +184,31 @@ def _side_by_side(told: Sequence[tuple[StoredRun, str]], measure: str, *, across
         )
         for name in mechanisms
     )
-    return Grid(
-        f"{_WORDS[measure]}, {_PLACES[across]}",
-        ("", *(label for _, label in told)),
-        rows,
-        (_CELLS, *_absences([run for run, _ in told])),
-    )
+    title = f"{_WORDS[measure]}, {_PLACES[across]}"
+    notes = (_CELLS, *_absences([run for run, _ in told]))
+    return doc.TypedTable(title, doc.columns("", *(label for _, label in told)), rows, notes)
 
 
-def _mean_and_spread(seen: Repetitions | None) -> str:
+def _mean_and_spread(seen: Repetitions | None) -> doc.TypedCell:
     if seen is None:
-        return _NA
+        return doc.micros(None)
     spread = "" if seen.deviation is None else f" ± {format_us(seen.deviation)}"
-    return f"{format_us(seen.mean)}{spread} ({format_us(seen.worst)})"
+    return doc.TypedCell(seen.mean, "ns", f"{format_us(seen.mean)}{spread} ({format_us(seen.worst)})")
 
 
-def _as_koh(told: Sequence[tuple[StoredRun, str]], mechanisms: str) -> list[Grid]:
-    """Tables 1 and 2: a line for each run, with its period and load."""
-    columns = ("", "period", "load", "semaphore", "FIFO", "message queue or mailbox")
-    tables = {across: tuple(_koh_lines(told, across=across)) for across in _PLACES}
-    grids = [
-        Grid(f"As in tables 1 and 2 of koh2013, {_PLACES[across]}", columns, rows)
-        for across, rows in tables.items()
+def _as_koh(told: Sequence[tuple[StoredRun, str]], mechanisms: str) -> list[doc.TypedTable]:
+    """Lay out tables 1 and 2: a line for each run, with its period and load."""
+    heads = doc.columns("", "period", "load", "semaphore", "FIFO", "message queue or mailbox")
+    lines = {across: tuple(_koh_lines(told, across=across)) for across in _PLACES}
+    found = [
+        doc.TypedTable(f"As in tables 1 and 2 of koh2013, {_PLACES[across]}", heads, rows)
+        for across, rows in lines.items()
         if rows
     ]
-    return [*grids[:-1], replace(grids[-1], notes=(_KOH_NOTE, mechanisms))] if grids else []
+    return [*found[:-1], replace(found[-1], notes=(_KOH_NOTE, mechanisms))] if found else []
 
 
-def _koh_lines(told: Sequence[tuple[StoredRun, str]], *, across: bool) -> Iterator[tuple[str, ...]]:
+def _koh_lines(told: Sequence[tuple[StoredRun, str]], *, across: bool) -> Iterator[tuple[doc.TypedCell, ...]]:
     for run, label in told:
         own = [one for one in _cells(run) if one.across is across]
         for period_ns in dict.fromkeys(one.period_ns for one in own):
@@ -224,18 +221,21 @@ def _koh_lines(told: Sequence[tuple[StoredRun, str]], *, across: bool) -> Iterat
                 for cell, (_, measure) in zip(cells, _KOH, strict=True)
             ]
             yield (
-                label or "this run",
+                doc.words(label or "this run"),
                 _period(run, period_ns),
-                (run.manifest.conditions.load or _NA),
-                *(_NA if seen is None else f"{seen.mean:,.0f}" for seen in means),
+                doc.words(run.manifest.conditions.load or doc.UNKNOWN),
+                *(
+                    doc.TypedCell(None, "ns")
+                    if seen is None
+                    else doc.TypedCell(seen.mean, "ns", f"{seen.mean:,.0f}")
+                    for seen in means
+                ),
             )
 
 
-def _period(run: StoredRun, own_ns: int | None) -> str:
-    period_ns = own_ns or run.manifest.header.parameters.get("period_ns")
-    if not isinstance(period_ns, int):
-        return _NA
-    return format_duration(period_ns) if period_ns else "none"
+def _period(run: StoredRun, own_ns: int | None) -> doc.TypedCell:
+    period_ns = own_ns or run.manifest.header.number("period_ns")
+    return doc.words("none") if period_ns == 0 else doc.time(period_ns)
 
 
 def _absences(runs: Sequence[StoredRun]) -> Iterator[str]:

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tautochrone.answer.blocks import Figure, Grid
+from tautochrone.answer.blocks import Figure
 from tautochrone.answer.charts import rows
 from tautochrone.answer.charts.rows import SummaryLine
-from tautochrone.answer.typeset import number
-from tautochrone.base.units import format_us
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, number, words
+from tautochrone.answer.labels import titled
 from tautochrone.judge.rhealstone import (
     COMPONENTS,
+    INTERRUPT,
     PREEMPTION,
     PUBLISHED,
     SHUFFLE,
@@ -23,7 +24,6 @@ from tautochrone.judge.rows import rows_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import Summary
 
-_NA = "N/A"
 _NUMBERS = ("none", "one", "two", "three", "four", "five", "six")
 _GARRE = {TASK_SWITCH: "task switch", PREEMPTION: "preemption", SHUFFLE: "IPC (semaphore shuffle)"}
 _WORST_IS_NO_BOUND = "The worst of the samples that were taken is no bound for the next."
@@ -33,8 +33,8 @@ _WORST_IS_NO_BOUND = "The worst of the samples that were taken is no bound for t
 class RhealstonePresentation:
     """Presentation of the experiment `rhealstone`."""
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
-        """Table 1 with two lines for each run; then each run's components and figure."""
+    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
+        """Return Table 1 with two lines for each run, then each run's components and figure."""
         judged = [judge_rhealstone(run) for run in runs]
         said = [_table_1(judged, labels)]
         for one, label in zip(judged, labels, strict=True):
@@ -42,7 +42,7 @@ class RhealstonePresentation:
         return said
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
-        """Every row, with what the paper printed for other systems."""
+        """Draw every row, with what the paper printed for other systems."""
         groups: dict[str, list[SummaryLine]] = {}
         for rank, (run, label) in enumerate(zip(runs, labels, strict=True)):
             for row, line in _lines(run, label, rank):
@@ -57,25 +57,22 @@ class RhealstonePresentation:
         return rows.summary_figure("How long each operation takes", panels, prefix, caption)
 
 
-def _table_1(judged: Sequence[Rhealstone], labels: Sequence[str]) -> Grid:
+def _table_1(judged: Sequence[Rhealstone], labels: Sequence[str]) -> TypedTable:
     rows = []
     for one, label in zip(judged, labels, strict=True):
         held = {component.name: component.summary for component in one.components}
         before = f"{label}, " if label else ""
-        rows.append((f"{before}worst", *(_ns(held[name], "worst") for name in _GARRE)))
-        rows.append((f"{before}average", *(_ns(held[name], "average") for name in _GARRE)))
-    return Grid(
-        "Worst case and average in ns, as in Table 1 of garre2014",
-        ("", *_GARRE.values()),
-        tuple(rows),
-        (_WORST_IS_NO_BOUND,),
-    )
+        summaries = [held[name] for name in _GARRE]
+        rows.append((words(f"{before}worst"), *(_ns(own.maximum if own else None) for own in summaries)))
+        rows.append(
+            (words(f"{before}average"), *(_ns(round(own.mean) if own else None) for own in summaries))
+        )
+    title = "Worst case and average in ns, as in Table 1 of garre2014"
+    return TypedTable(title, columns("", *_GARRE.values()), tuple(rows), (_WORST_IS_NO_BOUND,))
 
 
-def _ns(summary: Summary | None, which: str) -> str:
-    if summary is None:
-        return _NA
-    return number(summary.maximum if which == "worst" else round(summary.mean))
+def _ns(value: int | None) -> TypedCell:
+    return TypedCell(value, "ns", "" if value is None else f"{value:,}")
 
 
 def why_not(component: Component) -> str:
@@ -94,8 +91,7 @@ def why_not(component: Component) -> str:
     }[component.absent]
 
 
-def _components(one: Rhealstone, label: str) -> Grid:
-    title = "The Rhealstone components in us"
+def _components(one: Rhealstone, label: str) -> TypedTable:
     rows = [_row(component.name, component.summary) for component in one.components]
     rows.append(_row("datagram: one message keeps its sender", one.datagram))
     rows += [_row(f"{name}, across CPUs", summary) for name, summary in one.across.items()]
@@ -104,32 +100,23 @@ def _components(one: Rhealstone, label: str) -> Grid:
     ]
     if one.across:
         notes.append("Rows across two CPUs are wake-ups there; the figure is of one CPU, as it was defined.")
-    return Grid(
-        f"{title}, {label}" if label else title,
-        ("", "average", "worst", "samples"),
-        tuple(rows),
-        tuple(notes),
-    )
+    title = titled("The Rhealstone components in us", label)
+    return TypedTable(title, columns("", "average", "worst", "samples"), tuple(rows), tuple(notes))
 
 
-def _row(name: str, summary: Summary | None) -> tuple[str, ...]:
+def _row(name: str, summary: Summary | None) -> tuple[TypedCell, ...]:
     if summary is None:
-        return (name, _NA, _NA, "0")
-    return (name, format_us(summary.mean), format_us(summary.maximum), number(summary.count))
+        return (words(name), micros(None), micros(None), count(0))
+    return (words(name), micros(summary.mean), micros(summary.maximum), count(summary.count))
 
 
-def _figure(one: Rhealstone, label: str) -> Grid:
+def _figure(one: Rhealstone, label: str) -> TypedTable:
     rows = [*_rates("objective", one.objective)]
     if one.weighted is not None:
         weights = ", ".join(f"{weight:g}" for weight in one.weighted.weights)
         rows += _rates(f"application-specific, weights {weights}", one.weighted)
-    size = f", messages of {number(one.message_bytes)} bytes" if one.message_bytes is not None else ""
-    rows.append(
-        (
-            f"datagram throughput{size}",
-            _NA if one.throughput_kb_s is None else f"{number(round(one.throughput_kb_s))} kB/s",
-        )
-    )
+    size = f", messages of {one.message_bytes:,} bytes" if one.message_bytes is not None else ""
+    rows.append((words(f"datagram throughput{size}"), _per_second(one.throughput_kb_s, "kB/s")))
     notes = [
         "Rhealstones per second: one over the average time of the components; with weights, the sum of the "
         "weights over the sum of weight x time."
@@ -141,23 +128,25 @@ def _figure(one: Rhealstone, label: str) -> Grid:
         )
     if one.weighted is not None:
         notes.append(f"Weights in this order: {', '.join(COMPONENTS)}.")
-    title = "Rhealstone"
-    return Grid(f"{title}, {label}" if label else title, ("", "value"), tuple(rows), tuple(notes))
+    return TypedTable(titled("Rhealstone", label), columns("", "value"), tuple(rows), tuple(notes))
 
 
-def _rates(name: str, rating: Rating) -> Iterator[tuple[str, str]]:
-    yield (name, _NA if rating.per_second is None else f"{number(round(rating.per_second))} per s")
+def _rates(name: str, rating: Rating) -> Iterator[tuple[TypedCell, TypedCell]]:
+    yield words(name), _per_second(rating.per_second, "per s")
     if rating.partial_per_second is not None:
-        of = _NUMBERS[len(rating.measured)]
-        plural = "component" if len(rating.measured) == 1 else "components"
-        yield (f"{name}, of {of} {plural} only", f"{number(round(rating.partial_per_second))} per s")
+        components = (
+            "one component" if len(rating.measured) == 1 else f"{_NUMBERS[len(rating.measured)]} components"
+        )
+        yield words(f"{name}, of {components} only"), _per_second(rating.partial_per_second, "per s")
+
+
+def _per_second(value: float | None, unit: str) -> TypedCell:
+    return number(value, f"{value or 0:,.0f} {unit}")
 
 
 def _lines(run: StoredRun, label: str, rank: int) -> Iterator[tuple[str, SummaryLine]]:
-    """With the name of the row, to group by."""
-    component: Component | None = next(
-        (one for one in judge_rhealstone(run).components if one.name == "interrupt latency"), None
-    )
+    """Yield each line with the name of its row, to group by."""
+    component = next((one for one in judge_rhealstone(run).components if one.name == INTERRUPT), None)
     for row in rows_of(run):
         if row.summary is not None:
             yield row.name, SummaryLine(row.beside(label), row.summary, rank=rank)

@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tautochrone.answer.blocks import Figure, Grid
+from tautochrone.answer.blocks import Figure
 from tautochrone.answer.charts import rows
 from tautochrone.answer.charts.rows import SummaryLine
+from tautochrone.answer.document import TypedCell, TypedTable, columns, micros, micros_between, words
+from tautochrone.answer.labels import titled
 from tautochrone.base.units import format_us
 from tautochrone.judge.rows import rows_of
 from tautochrone.judge.switching import (
     HANDOVER,
+    PROTOCOLS,
     PUBLISHED,
     SUSPEND,
     YIELD,
@@ -20,7 +23,9 @@ from tautochrone.judge.switching import (
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import Summary
 
-_NA = "N/A"
+_BESIDES = "what the intervals contain besides"
+_GROUPS = {YIELD: YIELD} | {f"{HANDOVER} {protocol}": HANDOVER for protocol in PROTOCOLS}
+"""In which group of the figure a row stands, by its name."""
 _JITTER = (
     "Average, and in parentheses jitter: the standard deviation. (The paper prints this jitter in us and "
     "says what jitter is only for its other tests: the variance.) Synchronized: the average is that of the "
@@ -36,8 +41,8 @@ _ACROSS = (
 class SwitchPresentation:
     """Presentation of the experiment `switch`."""
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
-        """Table 1 with a line for each run; then each run's synchronized test."""
+    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
+        """Return Table 1 with a line for each run, then each run's synchronized test."""
         judged = [judge_switching(run) for run in runs]
         said = [_table_1(judged, labels)]
         for one, label in zip(judged, labels, strict=True):
@@ -46,20 +51,13 @@ class SwitchPresentation:
         return said
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
-        """Every row, with what the paper printed for other systems."""
-        lines = [
-            SummaryLine(row.beside(label), row.summary, rank=rank)
-            for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
-            for row in rows_of(run)
-            if row.summary is not None
-        ]
-        groups = {
-            YIELD: [line for line in lines if line.name.startswith(YIELD)],
-            HANDOVER: [line for line in lines if line.name.startswith(HANDOVER)],
-            "what the intervals contain besides": [
-                line for line in lines if not line.name.startswith((YIELD, HANDOVER))
-            ],
-        }
+        """Draw every row, with what the paper printed for other systems."""
+        groups: dict[str, list[SummaryLine]] = {YIELD: [], HANDOVER: [], _BESIDES: []}
+        for rank, (run, label) in enumerate(zip(runs, labels, strict=True)):
+            for row in rows_of(run):
+                if row.summary is not None:
+                    line = SummaryLine(row.beside(label), row.summary, rank=rank)
+                    groups[_GROUPS.get(row.name, _BESIDES)].append(line)
         panels = {name: [*held, *rows.printed(PUBLISHED, name)] for name, held in groups.items() if held}
         caption = (
             "Grey ticks: the averages that schmidt2002 printed in its Table 1, for a Pentium III of 866 MHz "
@@ -68,41 +66,37 @@ class SwitchPresentation:
         return rows.summary_figure("How long a context switch takes", panels, prefix, caption)
 
 
-def _table_1(judged: Sequence[Switching], labels: Sequence[str]) -> Grid:
+def _table_1(judged: Sequence[Switching], labels: Sequence[str]) -> TypedTable:
     protocols = list(dict.fromkeys(held.protocol for one in judged for held in one.synchronized))
-    columns = ("", SUSPEND, YIELD, *(f"synchronized, mutex {name}" for name in protocols))
+    heads = columns("", SUSPEND, YIELD, *(f"synchronized, mutex {name}" for name in protocols))
     rows = [
         (
-            label or "this run",
-            _NA,
-            _NA if one.yielding is None else _with_jitter(one.yielding.mean, one.yielding),
+            words(label or "this run"),
+            micros(None),
+            micros(None) if one.yielding is None else _with_jitter(one.yielding.mean, one.yielding),
             *(_synchronized_cell(one, name) for name in protocols),
         )
         for one, label in zip(judged, labels, strict=True)
     ]
     absent = {f"{name}: {why}." for one in judged for name, why in one.absent.items()}
-    return Grid(
-        "Context switch in us: average (jitter), as in Table 1 of schmidt2002",
-        columns,
-        tuple(rows),
-        (_JITTER, *(f"N/A, {sentence}" for sentence in sorted(absent))),
-    )
+    title = "Context switch in us: average (jitter), as in Table 1 of schmidt2002"
+    notes = (_JITTER, *(f"N/A, {sentence}" for sentence in sorted(absent)))
+    return TypedTable(title, heads, tuple(rows), notes)
 
 
-def _synchronized_cell(one: Switching, protocol: str) -> str:
+def _synchronized_cell(one: Switching, protocol: str) -> TypedCell:
     found = next((held for held in one.synchronized if held.protocol == protocol), None)
-    return _NA if found is None else _with_jitter(found.switch.value, found.handover)
+    return micros(None) if found is None else _with_jitter(found.switch.value, found.handover)
 
 
-def _with_jitter(average_ns: float, summary: Summary) -> str:
-    return f"{format_us(average_ns)} ({format_us(summary.standard_deviation)})"
+def _with_jitter(average_ns: float, summary: Summary) -> TypedCell:
+    return TypedCell(average_ns, "ns", f"{format_us(average_ns)} ({format_us(summary.standard_deviation)})")
 
 
-def _how_it_comes_about(one: Switching, label: str) -> Grid:
-    title = "The synchronized suspend-resume test in us"
+def _how_it_comes_about(one: Switching, label: str) -> TypedTable:
     rows = [*map(_synchronized_row, one.synchronized)]
     rows += [
-        (row.label, format_us(row.summary.mean), _NA, _NA, _NA, format_us(row.summary.maximum))
+        (words(row.label), *map(micros, (row.summary.mean, None, None, None, row.summary.maximum)))
         for row in one.across
         if row.summary is not None
     ]
@@ -116,25 +110,17 @@ def _how_it_comes_about(one: Switching, label: str) -> Grid:
         notes.append("No interval: too few samples, or a histogram, which does not keep their order.")
     if one.across:
         notes.append(_ACROSS)
-    return Grid(
-        f"{title}, {label}" if label else title,
-        ("", "hand-over", "mutex alone", "context switch", "95 % interval", "worst hand-over"),
-        tuple(rows),
-        tuple(notes),
-    )
+    title = titled("The synchronized suspend-resume test in us", label)
+    heads = columns("", "hand-over", "mutex alone", "context switch", "95 % interval", "worst hand-over")
+    return TypedTable(title, heads, tuple(rows), tuple(notes))
 
 
-def _synchronized_row(held: Synchronized) -> tuple[str, ...]:
-    between = (
-        _NA
-        if held.switch.low is None or held.switch.high is None
-        else f"{format_us(held.switch.low)} to {format_us(held.switch.high)}"
-    )
+def _synchronized_row(held: Synchronized) -> tuple[TypedCell, ...]:
     return (
-        f"mutex {held.protocol}",
-        format_us(held.handover.mean),
-        format_us(held.alone.mean),
-        format_us(held.switch.value),
-        between,
-        format_us(held.handover.maximum),
+        words(f"mutex {held.protocol}"),
+        micros(held.handover.mean),
+        micros(held.alone.mean),
+        micros(held.switch.value),
+        micros_between(held.switch.low, held.switch.high),
+        micros(held.handover.maximum),
     )

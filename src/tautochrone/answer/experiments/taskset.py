@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts import lanes
 from tautochrone.answer.charts import responses as charts
 from tautochrone.answer.charts.responses import ResponseLimit, Responses
-from tautochrone.answer.typeset import number
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, millis, words
+from tautochrone.answer.labels import titled
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.experiments.taskset_outcome import TaskOutcome, TaskSpread, standing_of, verdict
@@ -32,7 +33,7 @@ _SCHEDULE = "The schedule, expected and measured"
 
 
 def schedules(runs: Sequence[tuple[StoredRun, str]], prefix: str) -> Iterator[Figure]:
-    """One figure for each run and its label: from the start, and where the least room was."""
+    """Yield one figure for each run and its label: from the start, and where the least room was."""
     for index, (run, label) in enumerate(runs):
         panels, caption = _schedule(run, f"{prefix}-{index}")
         if panels:
@@ -40,7 +41,7 @@ def schedules(runs: Sequence[tuple[StoredRun, str]], prefix: str) -> Iterator[Fi
 
 
 def responses(runs: Sequence[tuple[StoredRun, str]], prefix: str) -> Iterator[Figure]:
-    """One panel for each task, with all runs that have it."""
+    """Yield one panel for each task, with all runs that have it."""
     panels = tuple(_response_panels(runs, prefix))
     if panels:
         yield Figure(
@@ -87,7 +88,7 @@ def _schedule(run: StoredRun, prefix: str) -> tuple[tuple[Panel, ...], tuple[str
 
 
 def _later_window_ns(run: StoredRun, expected: Expected, length_ns: int) -> int | None:
-    """Where the hyperperiod of the tightest job begins; None if that is the first, or is out of sight."""
+    """Return where the hyperperiod of the tightest job begins; None if it is the first, or out of sight."""
     tightest = tightest_release_ns(run)
     if tightest is None or any(task.offset_ns for task in expected.task_set.tasks):
         return None  # with offsets the expected schedule repeats itself only later on
@@ -97,7 +98,7 @@ def _later_window_ns(run: StoredRun, expected: Expected, length_ns: int) -> int 
 
 
 def _drawn_ns(timeline: Timeline, expected: Expected) -> int:
-    """One hyperperiod after the last first release, or as much of it as can be seen."""
+    """Return one hyperperiod after the last first release, or as much of it as can be seen."""
     last = max(task.offset_ns for task in expected.task_set.tasks)
     end = min(timeline.until_ns, last + expected.task_set.hyperperiod_ns)
     jobs = timeline.until(end).jobs
@@ -132,7 +133,7 @@ def _limits(expected: Expected, name: str) -> list[ResponseLimit]:
 
 
 def about_analysis(expected: Expected, outcomes: Sequence[TaskOutcome]) -> Iterator[str]:
-    """What stands between the analysis and what was measured."""
+    """Yield what stands between the analysis and what was measured."""
     if expected.why_not:
         yield f"Nothing is expected: {expected.why_not}. `tauto probe taskset` measures a set from a file."
         return
@@ -149,7 +150,7 @@ def about_analysis(expected: Expected, outcomes: Sequence[TaskOutcome]) -> Itera
 
 
 def about_run(run: StoredRun, expected: Expected, outcomes: Sequence[TaskOutcome]) -> Iterator[str]:
-    """What ran otherwise than the analysis supposes, and how exact the work was."""
+    """Yield what ran otherwise than the analysis supposes, and how exact the work was."""
     policy = run.manifest.header.parameters.get("policy")
     if policy == "other":
         yield "Measured with policy other: priorities were not in force, so the analysis does not apply."
@@ -200,7 +201,7 @@ def _free_to_run(run: StoredRun) -> str:
 
 
 def _calibration(run: StoredRun) -> Iterator[str]:
-    """How well the same work repeats, and how much the cost of a step changed over the run."""
+    """Yield how well the same work repeats, and how much the cost of a step changed over the run."""
     after = run.manifest.event("work-calibrated")
     costs = {one.cpu: one for one in after.told(WorkCalibrated).costs} if after is not None else {}
     for cost in run.manifest.header.work_costs:
@@ -208,14 +209,13 @@ def _calibration(run: StoredRun) -> Iterator[str]:
             continue
         where = "any CPU" if cost.cpu is None else f"CPU {cost.cpu}"
         within = (cost.upper_quartile_ns - cost.lower_quartile_ns) / cost.median_ns
-        words = f"on {where} half of the tries lay within {within:.2%}"
+        said = f"on {where} half of the tries lay within {within:.2%}"
         if cost.cpu in costs:
-            words += f", and it took {costs[cost.cpu].median_ns / cost.median_ns - 1:+.2%} after the run"
-        yield words
+            said += f", and it took {costs[cost.cpu].median_ns / cost.median_ns - 1:+.2%} after the run"
+        yield said
 
 
-_UNKNOWN = "N/A"
-_EXPECTED = (
+_EXPECTED = columns(
     "task",
     "jobs",
     "expected (ms)",
@@ -239,57 +239,57 @@ _LETTERS = (
 class TasksetPresentation:
     """Presentation of the experiment `taskset`."""
 
-    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
-        """For each run expected against measured; for all side by side what the paper's tables have."""
+    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
+        """Return expected against measured of each run, and all side by side as in the paper's tables."""
         seen = [outcomes_of(run) for run in runs]
-        grids = [
+        found = [
             self._expected(run, label, outcomes)
             for run, label, outcomes in zip(runs, labels, seen, strict=True)
             if outcomes
         ]
-        return [*grids, *self._periodicity(labels, seen)]
+        return [*found, *self._periodicity(labels, seen)]
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
-        """The schedule of each run, and the responses of each task."""
+        """Draw the schedule of each run, and the responses of each task."""
         kept = [(run, label) for run, label in zip(runs, labels, strict=True) if not run.is_histogram]
         return [*schedules(kept, f"{prefix}-schedule"), *responses(kept, f"{prefix}-responses")]
 
-    def _expected(self, run: StoredRun, label: str, outcomes: Sequence[TaskOutcome]) -> Grid:
+    def _expected(self, run: StoredRun, label: str, outcomes: Sequence[TaskOutcome]) -> TypedTable:
         rows = tuple(
             (
-                one.task.name,
-                number(one.jobs),
-                _ms(one.expected_ns),
-                _ms(one.response.maximum_ns if one.response else None),
-                _UNKNOWN if one.difference_ns is None else f"{one.difference_ns / 1e6:+.3f}",
-                _ms(one.task.deadline_ns),
-                number(one.late),
-                number(one.missed),
-                _ms(one.task.execution_ns),
-                _ms(one.executed.mean_ns if one.executed else None),
-                _ms(one.executed.maximum_ns if one.executed else None),
+                words(one.task.name),
+                count(one.jobs),
+                millis(one.expected_ns),
+                millis(one.response.maximum_ns if one.response else None),
+                millis(one.difference_ns, "+"),
+                millis(one.task.deadline_ns),
+                count(one.late),
+                count(one.missed),
+                millis(one.task.execution_ns),
+                millis(one.executed.mean_ns if one.executed else None),
+                millis(one.executed.maximum_ns if one.executed else None),
             )
             for one in outcomes
         )
         expected = expected_of(run)
         notes = (verdict(outcomes), *about_analysis(expected, outcomes), *about_run(run, expected, outcomes))
-        title = "Response times, expected and measured"
-        return Grid(f"{title}, {label}" if label else title, _EXPECTED, rows, notes)
+        return TypedTable(titled("Response times, expected and measured", label), _EXPECTED, rows, notes)
 
-    def _periodicity(self, labels: Sequence[str], seen: Sequence[Sequence[TaskOutcome]]) -> Iterator[Grid]:
+    def _periodicity(
+        self, labels: Sequence[str], seen: Sequence[Sequence[TaskOutcome]]
+    ) -> Iterator[TypedTable]:
         names = list(dict.fromkeys(one.task.name for outcomes in seen for one in outcomes))
         if not names:
             return
-        heads = [f"{letter} (ms), {label}".removesuffix(", ") for label in labels for letter in "PRJ"]
-        rows: list[tuple[str, ...]] = []
+        rows: list[tuple[TypedCell, ...]] = []
         for name in names:
-            columns: list[tuple[str, ...]] = []
+            statistics: list[tuple[TypedCell, ...]] = []
             for outcomes in seen:
                 one = next((one for one in outcomes if one.task.name == name), None)
                 spreads = (one.period, one.response, one.jitter) if one else (None, None, None)
-                columns += [_statistics(spread) for spread in spreads]
+                statistics += [_statistics(spread) for spread in spreads]
             rows += [
-                (f"{name}, {word}", *(column[at] for column in columns))
+                (words(f"{name}, {word}"), *(of_one[at] for of_one in statistics))
                 for at, word in enumerate(_STATISTICS)
             ]
         left_out = sum(one.left_out for outcomes in seen for one in outcomes)
@@ -297,16 +297,12 @@ class TasksetPresentation:
         if left_out:
             pairs = plural(left_out, "pair")
             notes.append(f"Left out of P and J: {pairs} of starts with a missed release between them.")
-        yield Grid("Periods, response times and jitter", ("task", *heads), tuple(rows), tuple(notes))
+        heads = columns("task", *(titled(f"{letter} (ms)", label) for label in labels for letter in "PRJ"))
+        yield TypedTable("Periods, response times and jitter", heads, tuple(rows), tuple(notes))
 
 
-def _statistics(spread: TaskSpread | None) -> tuple[str, ...]:
-    """In the order of the paper's tables."""
+def _statistics(spread: TaskSpread | None) -> tuple[TypedCell, ...]:
+    """Return the statistics in the order of the paper's tables."""
     if spread is None:
-        return (_UNKNOWN,) * len(_STATISTICS)
-    values = (spread.mean_ns, spread.maximum_ns, spread.minimum_ns, spread.deviation_ns)
-    return tuple(_ms(value) for value in values)
-
-
-def _ms(ns: float | None) -> str:
-    return _UNKNOWN if ns is None else f"{ns / 1e6:,.3f}"
+        return (millis(None),) * len(_STATISTICS)
+    return tuple(map(millis, (spread.mean_ns, spread.maximum_ns, spread.minimum_ns, spread.deviation_ns)))

@@ -32,7 +32,7 @@ _WITHIN = 1e-3
 
 
 def clue(period_ns: float, error_ns: float, release_ns: float | None, tick_hz: int | None) -> str:
-    """A sentence about what may be behind a period, or nothing.
+    """Return a sentence about what may be behind a period, or nothing.
 
     The period is known to ``error_ns``; ``release_ns`` lies between two releases, if there is a schedule,
     and ``tick_hz`` is how often the kernel's timer interrupts, if known.
@@ -62,7 +62,7 @@ def clue(period_ns: float, error_ns: float, release_ns: float | None, tick_hz: i
 
 
 def _meeting(tick: Fraction, release_ns: float | None) -> Fraction | None:
-    """After what time releases and ticks stand to each other as before; None if one of them says it."""
+    """Return after what time releases and ticks meet as before; None if one of them says it."""
     if release_ns is None or release_ns <= 0:
         return None
     ratio = Fraction(int(release_ns)) / tick
@@ -87,7 +87,7 @@ _Held = tuple[Course, LevelChange]
 
 
 def sentences(found: Courses) -> list[str]:
-    """All of it: changes, periods, sources together, samples apart, and what was not found."""
+    """Return all of it: changes, periods, sources together, samples apart, and what was not found."""
     if found.histogram:
         return [_HISTOGRAM]
     searched = [one for one in found.sources if one.searched]
@@ -133,7 +133,7 @@ def _changes(found: Courses, searched: Sequence[Course]) -> Iterator[str]:
 
 
 def _throughout(course: Course) -> list[LevelChange]:
-    """The changes of a median that only ever rises, or only ever falls; none if they are few or both."""
+    """Return the changes of a median that only ever rises, or only falls; none if they are few or both."""
     changes = [one for one in course.changes if one.of == "median"]
     rises = {one.after > one.before for one in changes}
     return changes if len(changes) >= _STEADY and len(rises) == 1 else []
@@ -149,7 +149,7 @@ def _drifts(course: Course, changes: Sequence[LevelChange], sources: int) -> str
 
 
 def _at_once(held: Sequence[_Held]) -> list[list[_Held]]:
-    """Changes that may have come at the same time, in the order of time."""
+    """Return changes that may have come at the same time, in the order of time."""
     times: list[list[_Held]] = []
     for one in sorted(held, key=lambda held: held[1].at_ns):
         near = 2 * one[1].within_ns
@@ -181,7 +181,7 @@ def _changed(found: Courses, held: Sequence[_Held]) -> str:
 
 
 def _rose(change: LevelChange, said: Sequence[LevelChange]) -> str:
-    """In which direction and how far; the verb is left out where the one before said it."""
+    """Say in which direction and how far; without the verb where the one before said it."""
     up = change.after > change.before
     rose = "" if said and (said[-1].after > said[-1].before) == up else " rises" if up else " falls"
     share = f" ({(change.after / change.before - 1) * 100:+.0f} %)" if change.before > 0 else ""
@@ -253,7 +253,7 @@ def _whole(value: float) -> str:
 
 
 def exactly(ns: float, error_ns: float) -> str:
-    """A period to as many digits as are known: four as a rule, up to seven where they say something."""
+    """Return a period to as many digits as are known: four, or up to seven where they say something."""
     unit, scale = next(
         (one for one in (("s", 1e9), ("ms", 1e6), ("us", 1e3)) if ns >= one[1] * 0.9995), ("ns", 1.0)
     )
@@ -350,7 +350,7 @@ def _of(course: Course, sources: int) -> str:
 
 
 def _who(courses: Sequence[Course], every: Sequence[Course]) -> str:
-    """Whom it is about, after a comma; nothing where there is only one source."""
+    """Say whom it is about, after a comma; nothing where there is only one source."""
     if len(every) == 1:
         return ""
     if len(courses) == len(every):

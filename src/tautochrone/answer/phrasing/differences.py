@@ -17,7 +17,7 @@ _FEW_RUNS = {1: "one run", 2: "two runs"}
 
 
 def quantile_notes(q: float, notes: Sequence[Note], sides: tuple[str, str] = _SIDES) -> str:
-    """Why there is no interval between two ``sides``, or what is not in it."""
+    """Return why there is no interval between two ``sides``, or what is not in it."""
     return "; ".join(_note(q, one, sides) for one in notes)
 
 

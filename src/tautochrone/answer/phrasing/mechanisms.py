@@ -67,7 +67,7 @@ def why_not_shown(verdict: LockVerdict) -> str:
 
 
 def locks_headline(verdicts: Sequence[LockVerdict]) -> str:
-    """Which locks are safe, in one line. A lock that stands alike on all CPUs is named once."""
+    """Return which locks are safe, in one line. A lock that stands alike on all CPUs is named once."""
     standings: dict[str, set[Standing]] = {}
     for one in verdicts:
         standings.setdefault(one.lock, set()).add(one.standing)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from tautochrone.answer.phrasing import tail_checks
 from tautochrone.base.units import format_duration, format_percent, format_span
-from tautochrone.base.words import capital, lower_first
+from tautochrone.base.words import capital, lower_first, plural, verb
 from tautochrone.experiments.requirement import Requirement
 from tautochrone.judge.requirement.judge import Judgement, Note
 from tautochrone.judge.requirement.line import JudgedLine, Longer, Reason, ToSettle
@@ -95,7 +95,7 @@ def line_as_table(requirement: Requirement, line: JudgedLine) -> dict[str, objec
 
 
 def in_short(judgement: Judgement, where: str | None = None) -> str:
-    """``does not hold: cpu1, 3 of 4,000 missed``: the standing, and the number of the worst source.
+    """Return ``does not hold: cpu1, 3 of 4,000 missed``: the standing, and the number of the worst source.
 
     ``where`` keeps to the conditions of this name.
     """
@@ -104,7 +104,7 @@ def in_short(judgement: Judgement, where: str | None = None) -> str:
 
 
 def number_in_short(judgement: Judgement, where: str | None = None) -> str:
-    """The same without the standing."""
+    """Return the same without the standing."""
     lines = [one for one in judgement.lines if where is None or one.where == where]
     if not lines:
         return "nothing could be judged"
@@ -168,7 +168,7 @@ def _reason(numbers: "_Numbers", one: Reason) -> str:
         case "few for a tail":
             return f"A tail of {one.samples:,} samples does not decide; it takes {one.needed or 0:,}."
         case "tail refused":
-            refusal = "" if one.refusal is None else _small(tail_checks.found(one.refusal))
+            refusal = "" if one.refusal is None else lower_first(tail_checks.found(one.refusal))
             return f"Its tail says no more: {refusal}" if refusal else ""
         case "mean":
             return _mean(numbers.requirement, line)
@@ -208,29 +208,29 @@ class _Numbers:
 
     @property
     def period_ns(self) -> int | None:
-        """Between two releases; None without a schedule."""
+        """Return the time between two releases; None without a schedule."""
         return self.line.passed.period_ns
 
     @property
     def things(self) -> str:
-        """What was counted."""
+        """Return what was counted."""
         return "releases" if self.period_ns else "samples"
 
     def counted(self) -> str:
-        """How many passed the limit of how many, and how many were passed over."""
+        """Return how many passed the limit of how many, and how many were passed over."""
         of = f"{self.line.samples:,} {self.things}"
         over = self.line.passed.over
         late = self.line.later - over
         if not over:
             return f"{late or 'none':{',' if late else ''}} of {of} {self._passed(max(late, 1))}"
-        was = "was" if over == 1 else "were"
+        was = verb(over, "was")
         if not late:
             none = f"no other {self._passed(1)}"
             return f"{over:,} of {of} {was} passed over, which is later than any limit; {none}"
         return f"{late:,} of {of} {self._passed(late)}, and {over:,} {was} passed over"
 
     def none_later(self) -> str:
-        """Nothing passed the limit."""
+        """Return nothing passed the limit."""
         bound = share_words(self.line.high, at_most=True)
         return (
             f"{capital(self.counted())}{self.worst()}. That is what was measured; of those to come, at "
@@ -238,25 +238,23 @@ class _Numbers:
         )
 
     def worst(self) -> str:
-        """The largest of all, where it is known."""
+        """Return the largest of all, where it is known."""
         return f"; the largest is {format_duration(self.line.worst_ns)}" if self.line.worst_ns else ""
 
     def not_known(self, *, known: bool) -> str:
-        """What passed the limit is not all known."""
+        """Return what passed the limit is not all known."""
         if not known:
             return f"{capital(self.counted())}, but the run was cut off, and what it missed is not known."
         many = self.line.passed.unknown
-        samples, were = ("sample", "was") if many == 1 else ("samples", "were")
-        shares_bin = self.line.passed.binned
-        what = "lie in the bin of the limit" if shares_bin else f"{were} lost"
-        return f"{capital(self.counted())}, but {many:,} {samples} {what}."
+        what = "lie in the bin of the limit" if self.line.passed.binned else f"{verb(many, 'was')} lost"
+        return f"{capital(self.counted())}, but {plural(many, 'sample')} {what}."
 
     def judged(self, bound: str, allowed: float) -> str:
-        """It holds or does not, by what was counted."""
+        """Say that it holds or does not, by what was counted."""
         return f"{self._opening()}; at {self.sure} {bound}{self.allowed(allowed)}."
 
     def open(self, allowed: float, needed: int | None) -> str:
-        """It is not shown, by what was counted."""
+        """Say that it is not shown, by what was counted."""
         if not self.line.later + self.line.passed.unknown and needed is not None:
             return (
                 f"{capital(self.counted())}, which is too few to count on: at {self.sure} at most "
@@ -264,8 +262,7 @@ class _Numbers:
             )
         low = share_words(self.line.low, at_most=False)
         high = share_words(self.line.high, at_most=True)
-        rate = self._per_time(self.line.high)
-        alike = f"{self._alike()}{rate.replace(', ', ', up to ', 1)}"
+        alike = f"{self._alike()}{self._per_time(self.line.high, 'up to ')}"
         return f"{self._opening()}; at {self.sure} from {low} to {high} are{alike}{self.allowed(allowed)}."
 
     def _opening(self) -> str:
@@ -282,12 +279,12 @@ class _Numbers:
         return f"p{100 * q:.7g} is {value}{between}: {self.counted()}"
 
     def bound(self, share: float | None, *, at_most: bool = True) -> str:
-        """A share, how alike neighbours are, and how often that is."""
+        """Return a share, how alike neighbours are, and how often that is."""
         verb = "are" if share is not None and share > _COMMON else "is"
         return f"{share_words(share, at_most=at_most)} {verb}{self._alike()}{self._per_time(share)}"
 
     def allowed(self, allowed: float) -> str:
-        """What the requirement allows."""
+        """Return what the requirement allows."""
         often = self.requirement.frequency
         if often is None or often.per_ns is None:
             up_to = "up to " if allowed > _COMMON else ""
@@ -300,17 +297,17 @@ class _Numbers:
         independent = self.line.passed.independent
         return f" (neighbours are alike: they count as {independent:,.0f})"
 
-    def _per_time(self, share: float | None) -> str:
+    def _per_time(self, share: float | None, before: str = "") -> str:
         often = self.requirement.frequency
         if often is None or often.per_ns is None or self.period_ns is None or share is None:
             return ""
         unit = _OF_HOUR.get(often.per_ns)
         many = share * often.per_ns / self.period_ns
         shown = f"{many:,.0f}" if many >= _WHOLE else f"{many:.3g}"
-        return f", {shown} per {unit or format_span(often.per_ns / 1e9)}"
+        return f", {before}{shown} per {unit or format_span(often.per_ns / 1e9)}"
 
     def _passed(self, many: int) -> str:
-        was = "was" if many == 1 else "were"
+        was = verb(many, "was")
         limit_ns = self.requirement.limit_ns
         if limit_ns is None:
             limit_ns = self.line.passed.deadline_ns
@@ -321,7 +318,7 @@ class _Numbers:
 
     @property
     def sure(self) -> str:
-        """With which confidence."""
+        """Say with which confidence."""
         return f"{format_percent(self.requirement.confidence)} confidence"
 
 
@@ -330,9 +327,10 @@ def _of_all(requirement: Requirement, lines: Sequence[JudgedLine]) -> str:
     if not others:
         return why_of(requirement, worst)
     if worst.standing == "holds":
-        return f"The least sure of {len(lines)} is {worst.place}: {_small(why_of(requirement, worst))}"
+        return f"The least sure of {len(lines)} is {worst.place}: {lower_first(why_of(requirement, worst))}"
     alike = sum(line.standing == worst.standing for line in others)
-    return f"{worst.place}: {_small(why_of(requirement, worst))}{_alike(alike, len(others), worst.standing)}"
+    others_too = _alike(alike, len(others), worst.standing)
+    return f"{worst.place}: {lower_first(why_of(requirement, worst))}{others_too}"
 
 
 def _alike(alike: int, others: int, standing: str) -> str:
@@ -347,7 +345,7 @@ def _alike(alike: int, others: int, standing: str) -> str:
 
 
 def share_words(share: float | None, *, at_most: bool) -> str:
-    """A share as "1 in 20,029", rounded to the safe side; in per cent where it is large."""
+    """Return a share as "1 in 20,029", rounded to the safe side; in per cent where it is large."""
     if share is None:
         return "an unknown share"
     if share <= 0:
@@ -369,7 +367,7 @@ def _settled(by: ToSettle) -> str:
 
 
 def _mean(requirement: Requirement, line: JudgedLine) -> str:
-    """The mean with its limits."""
+    """Return the mean with its limits."""
     assert line.observed is not None
     value, low, high = (
         format_duration(one) if one is not None else "N/A"
@@ -377,9 +375,3 @@ def _mean(requirement: Requirement, line: JudgedLine) -> str:
     )
     sure = f"{requirement.confidence * 100:.7g} % confidence"
     return f"The mean is {value}, from {low} to {high} at {sure}, of {line.samples - line.lost:,} samples."
-
-
-def _small(words: str) -> str:
-    """A sentence behind a colon; what begins with a name or a number stays as it is."""
-    first, _, rest = words.partition(" ")
-    return f"{first.lower()} {rest}" if first in ("None", "The", "A", "So", "Nothing") else words

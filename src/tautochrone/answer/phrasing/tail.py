@@ -6,7 +6,7 @@ from tautochrone.answer.phrasing import tail_checks
 from tautochrone.base.units import format_duration, format_percent, format_rate, format_span
 from tautochrone.base.words import plural
 from tautochrone.judge.tail.source import ActivationShare, AtRate, Reach, SourceTail
-from tautochrone.statistics.tails.parts import Peaks, TailCheck
+from tautochrone.statistics.tails.parts import Peaks
 
 SAYS: dict[Reach, str] = {
     "measured": "measured",
@@ -20,12 +20,12 @@ _LONGEST_S = 1e6 * _YEARS
 
 
 def noun(one: SourceTail) -> str:
-    """What is counted: a cycle where there is a schedule, otherwise a sample."""
+    """Return what is counted: a cycle where there is a schedule, otherwise a sample."""
     return "sample" if one.period_ns is None else "cycle"
 
 
 def measured(one: SourceTail) -> str:
-    """What was measured, in one sentence without its end."""
+    """Return what was measured, in one sentence without its end."""
     parts = [plural(one.samples, "sample")]
     if one.rate_hz is not None:
         parts[0] += f" at {format_rate(one.rate_hz)}"
@@ -40,12 +40,12 @@ def measured(one: SourceTail) -> str:
 
 
 def headline(one: SourceTail) -> str:
-    """The answer in a few sentences."""
+    """Return the answer in a few sentences."""
     return " ".join(filter(None, answer(one)))
 
 
 def answer(one: SourceTail) -> tuple[str, str]:
-    """The answer in a sentence, and where it was refused, why and what to do."""
+    """Return the answer in a sentence, and where it was refused, why and what to do."""
     if one.refusal is None:
         return _level_in_words(one), ""
     why = f"{tail_checks.found(one.refusal)} {tail_checks.advice(one.refusal)}"
@@ -63,7 +63,7 @@ def _level_in_words(one: SourceTail) -> str:
 
 
 def why_none(at: AtRate) -> str:
-    """Why there is no such level; empty where there is."""
+    """Return why there is no such level; empty where there is."""
     if at.why_none == "lost":
         return f"releases without a sample alone are 1 in {at.lost_one_in:,.0f}"
     if at.why_none is None:
@@ -86,7 +86,7 @@ def _level_sentence(one: SourceTail, at: AtRate) -> str:
 
 
 def fit(one: SourceTail) -> list[str]:
-    """The fit by peaks over a threshold, its shape in words, and the other method beside it."""
+    """Return the fit by peaks over a threshold, its shape in words, and the other method beside it."""
     tail, peaks = one.tail, one.tail.peaks
     if peaks is None or tail.refusal is not None:
         return []
@@ -110,7 +110,7 @@ def fit(one: SourceTail) -> list[str]:
 
 
 def shape(peaks: Peaks, confidence: float) -> str:
-    """Whether the tail ends, and how sure that is."""
+    """Return whether the tail ends, and how sure that is."""
     between = f"{signed(peaks.shape_low)} to {signed(peaks.shape_high)}"
     sure = f"at {format_percent(confidence)} confidence"
     said = f"The shape is {signed(peaks.shape)} ({between} {sure}): {shape_word(peaks)}"
@@ -120,13 +120,13 @@ def shape(peaks: Peaks, confidence: float) -> str:
 
 
 def kind(peaks: Peaks) -> str:
-    """The same in a word, for a table."""
+    """Return the same in a word, for a table."""
     word = "bounded" if peaks.shape_high < 0 else "heavy" if peaks.shape_low > 0 else "exponential-like"
     return f"{word}, {signed(peaks.shape)}"
 
 
 def shape_word(peaks: Peaks) -> str:
-    """Bounded, heavy, or what can't be told from exponential."""
+    """Say whether it is bounded, heavy, or can't be told from exponential."""
     if peaks.shape_high < 0:
         return "bounded"
     if peaks.shape_low > 0:
@@ -135,7 +135,7 @@ def shape_word(peaks: Peaks) -> str:
 
 
 def losses(one: SourceTail) -> str:
-    """What became of releases without a sample; empty where there are none."""
+    """Return what became of releases without a sample; empty where there are none."""
     if not one.lost:
         return ""
     due = one.samples + one.lost
@@ -148,7 +148,7 @@ def losses(one: SourceTail) -> str:
 
 
 def dependence(one: SourceTail) -> str:
-    """How many samples count as one in the bounds."""
+    """Return how many samples count as one in the bounds."""
     effects = [at.design_effect for at in one.limits if at.design_effect is not None]
     if not effects:
         return "Of a histogram the order of the samples is not known: the bounds are for independent ones."
@@ -160,14 +160,8 @@ def dependence(one: SourceTail) -> str:
     )
 
 
-def check_line(one: TailCheck) -> tuple[str, str, str, str]:
-    """Name, what came of it, p, and what was found."""
-    p = "" if one.p is None else p_value(one.p)
-    return one.name, "yes" if one.passed else "no", p, tail_checks.found(one)
-
-
 def once_in(probability_of: float, rate_hz: float | None) -> str:
-    """How often that is: in time, or among how many samples."""
+    """Return how often that is: in time, or among how many samples."""
     if probability_of <= 0:
         return "past its end"
     if rate_hz is None:
@@ -177,7 +171,7 @@ def once_in(probability_of: float, rate_hz: float | None) -> str:
 
 
 def once_between(share: ActivationShare, rate_hz: float | None) -> str:
-    """The interval of `once_in`."""
+    """Return the interval of `once_in`."""
     first, last = once_in(share.high, rate_hz), once_in(share.low, rate_hz)
     if share.high <= 0 or first == last:
         return first
@@ -185,24 +179,24 @@ def once_between(share: ActivationShare, rate_hz: float | None) -> str:
 
 
 def chance_between(share: ActivationShare) -> str:
-    """The interval of a probability."""
+    """Return the interval of a probability."""
     low, high = probability(share.low), probability(share.high)
-    return high if low == high or (share.low <= 0 and high.startswith("<")) else f"{low} to {high}"
+    return high if low == high or (share.low <= 0 and share.high < _LEAST) else f"{low} to {high}"
 
 
 def one_in(share: float) -> str:
-    """An upper bound as ``1 in 33,380``, rounded so that it does not promise more."""
+    """Return an upper bound as ``1 in 33,380``, rounded so that it does not promise more."""
     return "1 in 1" if share >= 1 else f"1 in {_big(math.floor(1 / share))}"
 
 
 def distance(samples: float, due: int) -> str:
-    """How far a level lies beyond what was measured."""
+    """Return how far a level lies beyond what was measured."""
     beyond = samples / due
     return "up to 1" if beyond <= 1 else f"{beyond:,.2g}x" if beyond < 10 else f"{beyond:,.0f}x"
 
 
 def probability(value: float) -> str:
-    """``3.1e-7``, or ``0.02``."""
+    """Return ``3.1e-7``, or ``0.02``."""
     if value <= 0:
         return "0"
     if value < _LEAST:
@@ -212,27 +206,27 @@ def probability(value: float) -> str:
 
 
 def p_value(value: float) -> str:
-    """``0.31``, or ``below 0.001``."""
+    """Return ``0.31``, or ``below 0.001``."""
     return "below 0.001" if value < 0.001 else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"
 
 
 def probability_percent(share: float) -> str:
-    """A share in per cent, with two digits."""
+    """Return a share in per cent, with two digits."""
     return f"{float(f'{share * 100:.2g}'):.10g} %"
 
 
 def signed(value: float) -> str:
-    """A shape, with its sign."""
+    """Return a shape, with its sign."""
     return f"{value:+.2f}"
 
 
 def time(ns: float) -> str:
-    """A level, to three digits; without an end where the data sets none."""
+    """Return a level, to three digits; without an end where the data sets none."""
     return "no end" if math.isinf(ns) else format_duration(float(f"{ns:.3g}"))
 
 
 def interval(low_ns: float, high_ns: float) -> str:
-    """Two ends."""
+    """Return two ends."""
     if math.isinf(high_ns):
         return f"at least {time(low_ns)}"
     return f"{time(low_ns)} to {time(high_ns)}"

@@ -5,6 +5,18 @@ from collections.abc import Callable, Mapping
 from tautochrone.base.units import format_duration
 from tautochrone.statistics.tails.parts import APART, TailCheck
 
+_LOWEST = (
+    "The threshold, {threshold}, is the lowest of {thresholds} that leaves at most {most:,.0f} independent "
+    "exceedances"
+)
+_THAT_FITS = (
+    "that a generalised Pareto distribution fits (p at least {fits}), and above which none is rejected (p "
+    "below {fits_above})."
+)
+_BOTH_LEVELS = (
+    "The level of once in {samples:,.0f} samples is {peaks_value} ({peaks_low} to {peaks_high}) and "
+    "{maxima_value} ({maxima_low} to {maxima_high}) by peaks and by maxima; the intervals"
+)
 _TEMPLATES = {
     "enough samples": "{samples:,} samples; at least {needed:,} are needed.",
     "too few samples": "{samples:,} samples are too few: at least {needed:,} are needed.",
@@ -49,16 +61,14 @@ _TEMPLATES = {
     "{low:.2f} to {high:.2f}).",
     "exponential": "The tail can't be told from an exponential one (shape {shape:.2f}, {low:.2f} to "
     "{high:.2f}).",
-    "of the root": "The threshold, {threshold}, is the lowest of {thresholds} that leaves at most "
-    "{most:,.0f} independent exceedances (twice the square root of the number of samples), that a "
-    "generalised Pareto distribution fits (p at least {fits}), and above which none is rejected (p below "
-    "{fits_above}).",
+    "of the root": f"{_LOWEST} (twice the square root of the number of samples), {_THAT_FITS}",
+    "of the most": f"{_LOWEST} (however many samples), {_THAT_FITS}",
     "few clusters": "The {exceedances:,} exceedances come in only {clusters:,} clusters, {size:.0f} in each.",
     "no clusters": "The {exceedances:,} exceedances show no clusters (extremal index {extremal_index:.2f}).",
     "clusters": "The {exceedances:,} exceedances come in {clusters:,} clusters (extremal index "
     "{extremal_index:.2f}); the intervals are as wide as for {effective:,.0f} independent ones.",
-    "overlap": "The level of once in {samples:,.0f} samples is {peaks_value} ({peaks_low} to {peaks_high}) "
-    "and {maxima_value} ({maxima_low} to {maxima_high}) by peaks and by maxima; the intervals overlap.",
+    "overlap": f"{_BOTH_LEVELS} overlap.",
+    APART: f"{_BOTH_LEVELS} do not overlap: take neither for more than a hint.",
     "no halves": "The halves of the run have too few exceedances to be looked at by themselves.",
     "settled": "Each half of the run by itself says the same: its interval of the level of once in "
     "{samples:,.0f} samples contains that of the whole run, {value}.",
@@ -66,12 +76,6 @@ _TEMPLATES = {
     "samples at {half} ({low} to {high}), the whole run at {value}.",
     "lost": "How many releases were missed or samples dropped is not known; those may be the latest of all.",
 }
-_TEMPLATES["of the most"] = _TEMPLATES["of the root"].replace(
-    "twice the square root of the number of samples", "however many samples"
-)
-_TEMPLATES[APART] = _TEMPLATES["overlap"].replace(
-    "overlap.", "do not overlap: take neither for more than a hint."
-)
 _LONGER, _FINER = "Measure for longer.", "Measure with a finer clock, or something that takes longer."
 _STEADIER = "Let the machine warm up, keep the load the same, or measure the parts as runs of their own."
 _ADVICE = {
@@ -126,7 +130,7 @@ def advice(check: TailCheck) -> str:
 
 
 def _values(check: TailCheck) -> dict[str, object]:
-    """The numbers; times also as people write them, under their name without its unit."""
+    """Return the numbers; times also as people write them, under their name without its unit."""
     values: dict[str, object] = {}
     p = check.numbers.get("p", check.p)
     if p is not None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from tautochrone.base.units import format_duration, format_rate
-from tautochrone.base.words import capital, listed, upper_first
+from tautochrone.base.words import capital, listed, upper_first, verb
 from tautochrone.judge.verdict import (
     FEWEST_CYCLES,
     IDLE,
@@ -49,7 +49,7 @@ class _Words:
     meaning: str
 
     def worst(self, ns: int) -> str:
-        """About the worst of them, as it ends a sentence."""
+        """Say what ends a sentence about the worst of them."""
         return self.worst_is.format(format_duration(ns))
 
 
@@ -172,14 +172,14 @@ def _failure(loop: MeasuredLoop) -> str:
         counts.append("how many releases were missed is not known, the run was cut off")
     else:
         released = loop.completed + loop.missed
-        counts.append(f"{loop.missed:,} of {released:,} releases {_was(loop.missed)} missed{rests}")
+        counts.append(f"{loop.missed:,} of {released:,} releases {verb(loop.missed, 'was')} missed{rests}")
     if loop.overruns:
         counts.append(f"{loop.overruns:,} {_words_of(loop).overran}")
     return f"{capital(_beside(loop.load))}: {', '.join(counts)}; {worst}.{_bound(loop)}"
 
 
 def _bound(loop: MeasuredLoop) -> str:
-    """How many deadlines are missed at most, of a loop with its work; starts alone do not tell that."""
+    """Return how many deadlines a loop with its work misses at most; starts alone do not tell that."""
     if not loop.with_work or loop.missed is None or loop.overruns is None:
         return ""
     released, missed = loop.completed + loop.missed, loop.overruns + loop.missed
@@ -201,10 +201,6 @@ def _weakness(loop: MeasuredLoop) -> str:
 
 def _beside(load: str) -> str:
     return "on the idle machine" if load == IDLE else f"beside the load {load}"
-
-
-def _was(count: int) -> str:
-    return "was" if count == 1 else "were"
 
 
 def headline(verdict: Verdict) -> str:
@@ -245,14 +241,14 @@ def _headline_of(lines: Sequence[LoopVerdict], name_conditions: bool) -> str:
 
 
 def _by(lines: Sequence[LoopVerdict]) -> str:
-    """Where the loops ran; of those with work, what it was."""
+    """Return where the loops ran; of those with work, what it was."""
     if lines[0].with_work:
         return f": {listed([line.source for line in lines])}"
     return f" on {_cpus(lines)}"
 
 
 def _rarity(lines: Sequence[LoopVerdict]) -> str:
-    """How rare a late cycle is, where one loop was measured with its work, beside one load."""
+    """Return how rare a late cycle is, where one loop was measured with its work, beside one load."""
     (first, *others) = lines
     if others or not first.with_work or len(first.loads) > 1:
         return ""
@@ -261,14 +257,14 @@ def _rarity(lines: Sequence[LoopVerdict]) -> str:
 
 
 def _misses(missed: Sequence[LoopVerdict]) -> str:
-    """How many, where one loop with its work missed some."""
+    """Return how many, where one loop with its work missed some."""
     if len(missed) != 1:
         return ""
-    return f"; {missed[0].missed:,} of {missed[0].due:,} deadlines {_was(missed[0].missed)} missed"
+    return f"; {missed[0].missed:,} of {missed[0].due:,} deadlines {verb(missed[0].missed, 'was')} missed"
 
 
 def _kept_when_idle(missed: Sequence[LoopVerdict]) -> str:
-    """The first thing an engineer asks of a missed rate: was it kept on the idle machine?"""
+    """Return the first thing an engineer asks of a missed rate: was it kept on the idle machine?"""
     idle = [standing for line in missed for load, standing, _ in line.loads if load == IDLE]
     if not idle or len(idle) < len(missed):
         return ""
@@ -285,7 +281,7 @@ def _cpus(lines: Sequence[LoopVerdict]) -> str:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """0, 1, 2, 5 as "0-2 and 5"; two in a row are listed."""
+    """Write 0, 1, 2, 5 as "0-2 and 5"; two in a row are listed."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:

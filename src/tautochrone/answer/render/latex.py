@@ -23,7 +23,7 @@ _SENTENCES = 0.92  # of the width of a line, for columns of sentences
 
 
 def escaped(words: str) -> str:
-    """Words that mean nothing to LaTeX; what has no letter of its own in every font as mathematics."""
+    """Return words that mean nothing to LaTeX; what has no letter of its own in every font as mathematics."""
     typeset = micro(head_micro(words))
     pieces = POWER.split(typeset)
     said = [
@@ -34,7 +34,7 @@ def escaped(words: str) -> str:
 
 
 def table(sheet: Sheet, label: str) -> str:
-    """The text of a ``table`` that an article can take in, and refers to by ``label``."""
+    """Return the text of a ``table`` that an article can take in, and refers to by ``label``."""
     size = "\\footnotesize" if sheet.width >= _WIDE or sheet.telling else "\\small"
     body = [
         _PACKAGES.rstrip(),
@@ -62,7 +62,7 @@ def table(sheet: Sheet, label: str) -> str:
 
 
 def _columns(sheet: Sheet) -> str:
-    """Names to the left, numbers to the right; of sentences each column as wide as its longest asks for."""
+    """Return the columns' alignment; a column of sentences is as wide as its longest asks for."""
     if not sheet.telling:
         return "l" * sheet.names + "r" * (sheet.width - sheet.names)
     rows = [row for _, row in sheet.flat_rows()]
@@ -71,7 +71,7 @@ def _columns(sheet: Sheet) -> str:
 
 
 def _heads(sheet: Sheet) -> list[str]:
-    """The heads, with a rule below what reaches over several columns."""
+    """Return the heads, with a rule below what reaches over several columns."""
     said = []
     for row in sheet.heads:
         cells, rules, at = [], [], 1
@@ -87,14 +87,14 @@ def _heads(sheet: Sheet) -> list[str]:
 
 
 def _row(row: Sequence[SheetCell], width: int) -> str:
-    """A row; a name that reaches over several stands in the first one."""
+    """Return a row; a name that reaches over several stands in the first one."""
     missing = width - sum(cell.columns for cell in row)
     cells = [*([""] * missing), *(_over(cell) for cell in row)]
     return f"{' & '.join(cells)} \\\\"
 
 
 def _over(cell: SheetCell) -> str:
-    """A cell, over as many columns as it reaches."""
+    """Return a cell, over as many columns as it reaches."""
     return _cell(cell) if cell.columns == 1 else f"\\multicolumn{{{cell.columns}}}{{c}}{{{_cell(cell)}}}"
 
 

@@ -3,25 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Sheet, SheetCell
-from tautochrone.answer.document import (
-    Block,
-    Commands,
-    Disclosure,
-    Document,
-    Drawing,
-    Lost,
-    Notices,
-    PropertyGroups,
-    Recommendation,
-    Recommendations,
-    Sentence,
-    Statements,
-    Subheading,
-    TypedCell,
-    TypedTable,
-    attempted,
-)
 from tautochrone.answer.typeset import POWER, head_micro, micro
 
 _LONGEST = 600
@@ -30,16 +13,16 @@ _ADDRESS = re.compile(r"(?<=[a-z])://|(?<=\bwww)\.", re.IGNORECASE)
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
-def text(document: Document) -> str:
-    """The text: the headline as a heading, then each part."""
+def text(document: doc.Document) -> str:
+    """Return the text: the headline as a heading, then each part."""
     found = [f"### {plain(document.heading()[1])}"]
     for one in document.shown_as("text"):
-        found += attempted(one, lambda blocks: [words for block in blocks for words in _block(block)])
+        found += doc.attempted(one, lambda blocks: [words for block in blocks for words in _block(block)])
     return "\n\n".join(found) + "\n"
 
 
 def plain(words: str) -> str:
-    """Words that mean nothing to Markdown: no markup, no address to go to, one line."""
+    """Return words that mean nothing to Markdown: no markup, no address to go to, one line."""
     line = " ".join(_UNSEEN.sub(" ", words).split())
     if len(line) > _LONGEST:
         line = f"{line[: _LONGEST - 1].rstrip()}\u2026"
@@ -47,16 +30,16 @@ def plain(words: str) -> str:
     return _ADDRESS.sub(lambda match: match[0].replace(":", "&#58;").replace(".", "&#46;"), line)
 
 
-def _block(block: Block) -> Iterator[str]:
-    """Paragraphs, lists and tables; none has an empty line inside."""
+def _block(block: doc.Block) -> Iterator[str]:
+    """Yield paragraphs, lists and tables; none has an empty line inside."""
     match block:
-        case Sentence():
+        case doc.Sentence():
             yield _sentence(block)
-        case Subheading():
+        case doc.Subheading():
             yield f"#### {plain(block.text)}"
-        case Statements():
+        case doc.Statements():
             yield _list([_sentence(one) for one in block.entries])
-        case TypedTable():
+        case doc.TypedTable():
             if block.title:
                 yield f"**{plain(block.title)}**"
             if block.rows:
@@ -64,32 +47,32 @@ def _block(block: Block) -> Iterator[str]:
             yield from map(plain, block.notes)
         case Sheet():
             yield sheet(block)
-        case Notices():
+        case doc.Notices():
             yield _list([plain(f"{one.text} {one.advice}") for one in block.entries])
-        case Recommendations():
+        case doc.Recommendations():
             yield _list([_recommendation(one) for one in block.entries])
-        case PropertyGroups():
+        case doc.PropertyGroups():
             yield from (
                 _list([plain(f"{name}: {value}") for name, value, _ in one.rows]) for one in block.groups
             )
-        case Commands():
+        case doc.Commands():
             yield "\n".join(f"    {line}" for line in block.lines)
-        case Disclosure():
+        case doc.Disclosure():
             inner = [words for one in block.blocks for words in _block(one)]
             yield from (f"<details><summary>{plain(block.summary)}</summary>", *inner, "</details>")
-        case Lost():
+        case doc.Lost():
             yield f"**{plain(block.notice)}**"
-        case Drawing():
+        case doc.Drawing():
             if isinstance(block.sketch, str) and block.sketch:
                 yield plain(block.sketch)
 
 
-def _recommendation(one: Recommendation) -> str:
+def _recommendation(one: doc.Recommendation) -> str:
     here = f" (here: {plain(one.worth)})" if one.worth else ""
     return f"**{plain(one.title)}**: {plain(one.do)}{here}"
 
 
-def _sentence(one: Sentence) -> str:
+def _sentence(one: doc.Sentence) -> str:
     return f"**{plain(one.text)}**" if one.style in ("lead", "strong", "alarm") else plain(one.text)
 
 
@@ -97,14 +80,14 @@ def _list(lines: Sequence[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _table(table: TypedTable) -> Iterator[str]:
+def _table(table: doc.TypedTable) -> Iterator[str]:
     yield _row([plain(column.head) for column in table.columns])
     yield f"|{'|'.join('---:' if right else '---' for right in table.right)}|"
     yield from (_row([_cell(cell) for cell in row]) for row in table.rows)
 
 
 def sheet(block: Sheet) -> str:
-    """A sheet, without merged cells: its title, a line for each row, its footnotes."""
+    """Return a sheet, without merged cells: its title, a line for each row, its footnotes."""
     lines = [f"**{_set(block.name)}** {_set(block.title)}" if block.name else _set(block.title), ""]
     lines += [_row([_set(head) for head in block.flat_heads()])]
     numbers = 0 if block.telling else block.width - block.names
@@ -127,7 +110,7 @@ def _sheet_cell(cell: SheetCell) -> str:
 
 
 def _set(words: str) -> str:
-    """Words that mean nothing to Markdown, with powers of ten and µs set as people write them."""
+    """Return words that mean nothing to Markdown, with powers of ten and µs set as people write them."""
     return POWER.sub(r"10<sup>\1</sup>", plain(micro(head_micro(words))))
 
 
@@ -135,5 +118,5 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cell(cell: TypedCell) -> str:
+def _cell(cell: doc.TypedCell) -> str:
     return f"**{plain(cell.shown)}**" if cell.strong else plain(cell.shown)

@@ -3,27 +3,8 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Sheet
-from tautochrone.answer.document import (
-    Block,
-    Commands,
-    Disclosure,
-    Document,
-    Drawing,
-    Lost,
-    Notice,
-    Notices,
-    PropertyGroups,
-    Recommendation,
-    Recommendations,
-    Sentence,
-    Statements,
-    Subheading,
-    TypedCell,
-    TypedTable,
-    attempted,
-    flattened,
-)
 from tautochrone.answer.typeset import typeset
 
 # Only what stands in the element itself is kept by all notebooks; colours are those around it.
@@ -34,15 +15,17 @@ _NOTE = "margin:.2em 0;opacity:.8;font-size:.92em;max-width:60em;"
 _TEXT = "margin:.3em 0;max-width:60em;"
 
 
-def html(document: Document) -> str:
-    """The HTML of a document."""
+def html(document: doc.Document) -> str:
+    """Return the HTML of a document."""
     _, headline = document.heading()
-    parts = [attempted(one, lambda found: "".join(map(_block, found))) for one in document.shown_as("text")]
+    parts = [
+        doc.attempted(one, lambda found: "".join(map(_block, found))) for one in document.shown_as("text")
+    ]
     return "".join([heading(headline), *parts])
 
 
-def table(shown: TypedTable) -> str:
-    """A table."""
+def table(shown: doc.TypedTable) -> str:
+    """Return a table."""
     right = shown.right
     head = "".join(
         _cell("th", column.head, right=to, line="bottom", bold=True)
@@ -61,51 +44,51 @@ def table(shown: TypedTable) -> str:
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> str:
-    """Names and values below each other."""
+    """Return names and values below each other."""
     lines = "".join(f"<tr>{_cell('th', name)}{_cell('td', value)}</tr>" for name, value in rows)
     return f'<table style="{_TABLE}"><tbody>{lines}</tbody></table>'
 
 
 def heading(text: str) -> str:
-    """The first line of a result."""
+    """Return the first line of a result."""
     return f'<p style="{_TEXT}"><b>{escape(typeset(text))}</b></p>'
 
 
 def paragraphs(sentences: Sequence[str]) -> str:
-    """Sentences below each other."""
+    """Return sentences below each other."""
     return "".join(f'<p style="{_TEXT}">{escape(typeset(one))}</p>' for one in sentences)
 
 
-def _block(block: Block) -> str:
+def _block(block: doc.Block) -> str:
     match block:
-        case Sentence():
+        case doc.Sentence():
             return _sentence(block)
-        case Subheading():
+        case doc.Subheading():
             return heading(block.text)
-        case Statements():
+        case doc.Statements():
             return "".join(map(_sentence, block.entries))
-        case TypedTable():
+        case doc.TypedTable():
             return table(block)
         case Sheet():
-            return table(flattened(block))
-        case Notices():
+            return table(doc.flattened(block))
+        case doc.Notices():
             return paragraphs([_notice(one) for one in block.entries])
-        case Recommendations():
+        case doc.Recommendations():
             return paragraphs([_recommendation(one) for one in block.entries])
-        case PropertyGroups():
+        case doc.PropertyGroups():
             return "".join(pairs((name, value) for name, value, _ in one.rows) for one in block.groups)
-        case Commands():
+        case doc.Commands():
             return "".join(f"<pre>{escape(line)}</pre>" for line in block.lines)
-        case Disclosure():
+        case doc.Disclosure():
             inner = "".join(map(_block, block.blocks))
             return f"<details><summary>{escape(typeset(block.summary))}</summary>{inner}</details>"
-        case Lost():
+        case doc.Lost():
             return heading(block.notice)
-        case Drawing():
+        case doc.Drawing():
             return paragraphs([block.sketch] if isinstance(block.sketch, str) and block.sketch else [])
 
 
-def _sentence(one: Sentence) -> str:
+def _sentence(one: doc.Sentence) -> str:
     if one.style == "note":
         return _note(one.text)
     return heading(one.text) if one.style in ("lead", "strong", "alarm") else paragraphs([one.text])
@@ -115,15 +98,15 @@ def _note(text: str) -> str:
     return f'<p style="{_NOTE}">{escape(typeset(text))}</p>'
 
 
-def _notice(one: Notice) -> str:
+def _notice(one: doc.Notice) -> str:
     return " ".join(filter(None, (one.title and f"{one.title}.", one.text, one.advice)))
 
 
-def _recommendation(one: Recommendation) -> str:
+def _recommendation(one: doc.Recommendation) -> str:
     return f"{one.title}: {one.do}{f' (here: {one.worth})' if one.worth else ''}"
 
 
-def _row(row: Sequence[TypedCell], right: Sequence[bool]) -> str:
+def _row(row: Sequence[doc.TypedCell], right: Sequence[bool]) -> str:
     return "".join(
         _cell("td" if at else "th", cell.shown, right=to, bold=cell.strong)
         for at, (cell, to) in enumerate(zip(row, right, strict=True))

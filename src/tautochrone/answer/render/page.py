@@ -10,16 +10,12 @@ from tautochrone.base.faults import Later, now
 
 
 def write(document: Document, out: Path) -> Path:
-    """Write the page of a document with the runs that it rests on; the folder of ``out`` must exist.
-
-    Raises:
-        StoreError: the file can't be written.
-    """
+    """Write the page of a document with the runs that it rests on; the folder of ``out`` must exist."""
     return html.write(text(document), out)
 
 
 def text(document: Document) -> str:
-    """The HTML text."""
+    """Return the HTML text."""
     grounds = document.grounds
     more = () if grounds is None else foot(grounds)
     return html.render(

@@ -8,32 +8,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from tautochrone.answer.blocks import Grid, Mark, Sheet
+from tautochrone.answer import document as doc
+from tautochrone.answer.blocks import Mark, Sheet
 from tautochrone.answer.console import show_part
-from tautochrone.answer.document import (
-    Block,
-    Commands,
-    Disclosure,
-    Document,
-    Drawing,
-    Grounds,
-    Lost,
-    Notice,
-    Notices,
-    PropertyGroups,
-    Recommendations,
-    Sentence,
-    Statements,
-    Style,
-    Subheading,
-    TableColumn,
-    TypedCell,
-    TypedTable,
-    attempted,
-    flattened,
-)
 from tautochrone.answer.typeset import plain
-from tautochrone.answer.views import grids
 from tautochrone.answer.warnings import band_of
 from tautochrone.base.faults import now
 from tautochrone.run.manifest import Manifest
@@ -49,7 +27,7 @@ _MARKS: dict[Mark, str] = {
     "missed": "bold red",
     "not-shown": "yellow",
 }
-_STYLES: dict[Style, str] = {
+_STYLES: dict[doc.Style, str] = {
     "": "",
     "lead": "bold",
     "strong": "bold yellow",
@@ -58,7 +36,7 @@ _STYLES: dict[Style, str] = {
 }
 
 
-def show(console: Console, document: Document) -> None:
+def show(console: Console, document: doc.Document) -> None:
     """Print a document: where it was measured, the answer, and its parts, each after an empty line."""
     grounds = document.grounds
     if grounds is not None:
@@ -67,17 +45,17 @@ def show(console: Console, document: Document) -> None:
     _print(console, [Text(plain(headline), style=f"bold {_MARKS[mark]}")])
     for one in document.shown_as("text"):
         with console:
-            attempted(one, lambda blocks: _print(console, _spaced(console, blocks)))
+            doc.attempted(one, lambda blocks: _print(console, _spaced(console, blocks)))
 
 
-def _place(grounds: Grounds) -> Iterator[RenderableType]:
+def _place(grounds: doc.Grounds) -> Iterator[RenderableType]:
     if where := now(grounds.where):
         yield Text(f"{plain(where)}\n", style="dim")
     yield from band_lines(grounds.manifests)
 
 
 def band_lines(manifests: Sequence[Manifest]) -> Iterator[RenderableType]:
-    """What one has to know first of runs of the virtual lab; nothing where there are none."""
+    """Yield what one has to know first of runs of the virtual lab; nothing where there are none."""
     band = band_of(manifests)
     if band is not None:
         yield Text(f"{band.title}.", style="bold cyan")
@@ -85,8 +63,8 @@ def band_lines(manifests: Sequence[Manifest]) -> Iterator[RenderableType]:
         yield from (Text(machine, style="dim") for machine in band.machines)
 
 
-def show_table(console: Console, table: TypedTable, indent: int = 0) -> Iterator[RenderableType]:
-    """A table; one part below the other where it is too wide for the terminal, which it leaves ``indent``."""
+def show_table(console: Console, table: doc.TypedTable, indent: int = 0) -> Iterator[RenderableType]:
+    """Yield a table, in parts below each other where it is too wide for the terminal without ``indent``."""
     width = console.width - indent if console.is_terminal else None
     if width is not None and table.layout == "dense":
         table = _fitted(table, width)
@@ -103,13 +81,8 @@ def show_table(console: Console, table: TypedTable, indent: int = 0) -> Iterator
         yield from (Text(plain(note), style="dim") for note in part.notes)
 
 
-def show_grid(console: Console, grid: Grid | TypedTable) -> Iterator[RenderableType]:
-    """The same of a table of finished texts."""
-    return show_table(console, grids.view(grid))
-
-
-def in_brief(table: TypedTable) -> TypedTable:
-    """The table without the columns that can be spared, and with fewer letters in its cells."""
+def in_brief(table: doc.TypedTable) -> doc.TypedTable:
+    """Return the table without the columns that can be spared, and with fewer letters in its cells."""
     kept = [at for at, column in enumerate(table.columns) if not column.spare]
     rows = [[row[at] for at in kept] for row in table.rows]
     return replace(
@@ -119,43 +92,43 @@ def in_brief(table: TypedTable) -> TypedTable:
     )
 
 
-def _fitted(table: TypedTable, width: int) -> TypedTable:
-    """A table of many narrow columns: as it is if there is room, else turned if short, else without some."""
+def _fitted(table: doc.TypedTable, width: int) -> doc.TypedTable:
+    """Return a table of many columns as it is if there is room, else turned if short, else in brief."""
     every = [_texts(table, at) for at in range(len(table.columns))]
     if sum(max(map(len, texts)) + _GAP for texts in every) - _GAP <= width:
         return table
     return turned(table) if len(table.rows) <= _MOST_TURNED else in_brief(table)
 
 
-def _room(table: TypedTable, width: int) -> int:
-    """What the other columns leave for the last one, which is of words."""
+def _room(table: doc.TypedTable, width: int) -> int:
+    """Return what the other columns leave for the last one, which is of words."""
     every = [_texts(table, at) for at in range(len(table.columns) - 1)]
     return width - sum(max(map(len, texts)) + _GAP for texts in every)
 
 
-def _listed(table: TypedTable) -> Iterator[RenderableType]:
-    """Each row by itself, its last cell below it."""
+def _listed(table: doc.TypedTable) -> Iterator[RenderableType]:
+    """Yield each row by itself, its last cell below it."""
     for first, *others, last in table.rows:
         told = "; ".join(plain(cell.shown) for cell in others if cell.shown)
         yield Text.assemble(_cell(first), f": {told}" if told else "")
         yield Padding(_cell(last), (0, 0, 0, _GAP))
 
 
-def turned(table: TypedTable) -> TypedTable:
-    """The table with a row for each of its columns but spare words, and a column for each of its rows."""
+def turned(table: doc.TypedTable) -> doc.TypedTable:
+    """Return the table with a row for each of its columns but spare words, and a column for each row."""
     return replace(
         table,
-        columns=(TableColumn(""), *(TableColumn(row[0].shown) for row in table.rows)),
+        columns=(doc.TableColumn(""), *(doc.TableColumn(row[0].shown) for row in table.rows)),
         rows=tuple(
-            (TypedCell(column.head), *(row[at] for row in table.rows))
+            (doc.TypedCell(column.head), *(row[at] for row in table.rows))
             for at, (column, right) in enumerate(zip(table.columns, table.right, strict=True))
             if at and (right or not column.spare)
         ),
     )
 
 
-def widths(table: TypedTable, width: int) -> list[int]:
-    """How wide each column is on a terminal of this width, so that none breaks a word of its own.
+def widths(table: doc.TypedTable, width: int) -> list[int]:
+    """Return how wide each column is on a terminal of this width, so that none breaks a word of its own.
 
     What is left is given to all columns alike that would need it to stand in one line.
     """
@@ -171,8 +144,8 @@ def widths(table: TypedTable, width: int) -> list[int]:
     return given
 
 
-def split(table: TypedTable, width: int) -> list[TypedTable]:
-    """The table in as many parts, one below the other, as a terminal of this width needs.
+def split(table: doc.TypedTable, width: int) -> list[doc.TypedTable]:
+    """Return the table in as many parts, one below the other, as a terminal of this width needs.
 
     Each part has the first column. Heads and cells may be broken between words, but never within one.
     """
@@ -188,7 +161,7 @@ def split(table: TypedTable, width: int) -> list[TypedTable]:
     if len(parts) == 1:
         return [table]
     return [
-        TypedTable(
+        doc.TypedTable(
             table.title if index == 0 else "",
             tuple(table.columns[at] for at in (0, *part)),
             tuple(tuple(row[at] for at in (0, *part)) for row in table.rows),
@@ -198,8 +171,8 @@ def split(table: TypedTable, width: int) -> list[TypedTable]:
     ]
 
 
-def as_text(table: TypedTable) -> str:
-    """A table in letters alone, columns apart by two spaces."""
+def as_text(table: doc.TypedTable) -> str:
+    """Return a table in letters alone, columns apart by two spaces."""
     every = [_texts(table, at) for at in range(len(table.columns))]
     sizes = [max(map(len, texts)) for texts in every]
     lines = [
@@ -218,61 +191,61 @@ def _print(console: Console, lines: Iterator[RenderableType] | Sequence[Renderab
         console.print(line, soft_wrap=isinstance(line, Text) and not console.is_terminal)
 
 
-def _spaced(console: Console, blocks: Sequence[Block]) -> Iterator[RenderableType]:
-    """The blocks of a part after an empty line, sentences below each other and all else apart."""
-    before: Block | None = None
+def _spaced(console: Console, blocks: Sequence[doc.Block]) -> Iterator[RenderableType]:
+    """Yield the blocks of a part after an empty line, sentences below each other and all else apart."""
+    before: doc.Block | None = None
     for block in blocks:
         lines = list(_lines(console, block))
         if lines and not _begins_apart(block):
-            goes_on = isinstance(before, Sentence | Recommendations | Commands) and isinstance(
-                block, Sentence | Commands
+            goes_on = isinstance(before, doc.Sentence | doc.Recommendations | doc.Commands) and isinstance(
+                block, doc.Sentence | doc.Commands
             )
-            if not goes_on and not isinstance(before, Subheading | Drawing):
+            if not goes_on and not isinstance(before, doc.Subheading | doc.Drawing):
                 yield Text("")
         yield from lines
         before = block if lines else before
 
 
-def _begins_apart(block: Block) -> bool:
-    return isinstance(block, Subheading | Lost) or (
-        isinstance(block, TypedTable | Sheet) and bool(block.title)
+def _begins_apart(block: doc.Block) -> bool:
+    return isinstance(block, doc.Subheading | doc.Lost) or (
+        isinstance(block, doc.TypedTable | Sheet) and bool(block.title)
     )
 
 
-def _lines(console: Console, block: Block, indent: int = 0) -> Iterator[RenderableType]:
+def _lines(console: Console, block: doc.Block, indent: int = 0) -> Iterator[RenderableType]:
     match block:
-        case Sentence():
+        case doc.Sentence():
             yield _sentence(block)
-        case Subheading():
+        case doc.Subheading():
             yield Text(f"\n{plain(block.text)}", style="bold")
-        case Statements():
+        case doc.Statements():
             yield from map(_sentence, block.entries)
-        case TypedTable():
+        case doc.TypedTable():
             yield from show_table(console, block, indent)
         case Sheet():
-            yield from show_table(console, flattened(block), indent)
-        case Notices():
+            yield from show_table(console, doc.flattened(block), indent)
+        case doc.Notices():
             for notice in block.entries:
                 yield from _notice(notice)
-        case Recommendations():
+        case doc.Recommendations():
             for one in block.entries:
                 yield Text.assemble("- ", (plain(one.title), "bold"), f": {plain(one.do)}")
                 if one.worth:
                     yield Text(f"  Here: {plain(one.worth)}", style="dim")
-        case PropertyGroups():
+        case doc.PropertyGroups():
             for group in block.groups:
                 yield Text(f"{plain(group.title)}:", style="bold")
                 yield from (Text(f"  {name} {plain(value)}") for name, value, _ in group.rows)
-        case Commands():
+        case doc.Commands():
             yield from (Text(f"  {line}", style="cyan") for line in block.lines)
-        case Disclosure():
+        case doc.Disclosure():
             yield Text(plain(block.summary), style="bold")
             for inner in block.blocks:
                 for line in _lines(console, inner, indent + _GAP):
                     yield Padding(line, (0, 0, 0, _GAP)) if console.is_terminal else line
-        case Lost():
+        case doc.Lost():
             yield Text(f"\n{block.notice}", style="bold red")
-        case Drawing():
+        case doc.Drawing():
             if callable(block.sketch):
                 drawn = block.sketch(console.width if _can_draw(console) else None)
                 yield from (Text(line, style="cyan") for line in drawn)
@@ -284,18 +257,18 @@ def _can_draw(console: Console) -> bool:
     return console.is_terminal and console.encoding.lower().startswith("utf")
 
 
-def _sentence(one: Sentence) -> Text:
+def _sentence(one: doc.Sentence) -> Text:
     return Text(plain(one.text), style=_STYLES[one.style] or _MARKS[one.mark])
 
 
-def _notice(notice: Notice) -> Iterator[Text]:
+def _notice(notice: doc.Notice) -> Iterator[Text]:
     about = f" ({plain(notice.runs)})" if notice.runs else ""
     yield Text.assemble(("warning: ", "bold yellow"), plain(notice.text), about)
     if notice.advice:
         yield Text(f"  {plain(notice.advice)}", style="dim")
 
 
-def _laid(table: TypedTable, width: int | None) -> Table:
+def _laid(table: doc.TypedTable, width: int | None) -> Table:
     laid = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     sizes = [None] * len(table.columns) if width is None else widths(table, width)
     for column, right, size in zip(table.columns, table.right, sizes, strict=True):
@@ -305,12 +278,12 @@ def _laid(table: TypedTable, width: int | None) -> Table:
     return laid
 
 
-def _cell(cell: TypedCell) -> Text:
+def _cell(cell: doc.TypedCell) -> Text:
     return Text(plain(cell.shown), style=f"{_MARKS[cell.mark]} {'bold' if cell.strong else ''}".strip())
 
 
-def _texts(table: TypedTable, at: int) -> list[str]:
-    """The head and the cells of a column."""
+def _texts(table: doc.TypedTable, at: int) -> list[str]:
+    """Return the head and the cells of a column."""
     return [plain(one) for one in (table.columns[at].head, *(row[at].shown for row in table.rows))]
 
 

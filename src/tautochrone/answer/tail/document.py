@@ -5,25 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from tautochrone.answer.blocks import Grid, all_made
-from tautochrone.answer.document import (
-    Block,
-    Disclosure,
-    Document,
-    DocumentPart,
-    Drawing,
-    Lost,
-    Medium,
-    Sentence,
-    Subheading,
-    part,
-)
+from tautochrone.answer import document as doc
+from tautochrone.answer.blocks import all_made
 from tautochrone.answer.phrasing import tail as words
 from tautochrone.answer.phrasing import tail_checks
 from tautochrone.answer.tail.figures import is_fitted, of_source
-from tautochrone.answer.views.grids import view
 from tautochrone.base.faults import Fault
-from tautochrone.base.units import format_duration, format_percent
+from tautochrone.base.units import format_percent
 from tautochrone.base.words import upper_first
 from tautochrone.judge.tail.source import FAR, LASTING, TOO_FAR, AtLimit, AtRate, SourceTail
 from tautochrone.judge.tail.tails import RunTails
@@ -40,26 +28,26 @@ NOTES = (
 )
 """What all of these tables rest on; the second only where something is fitted."""
 
-_NONE = "N/A"
 _RATES = ("without", "once per hour", "interval", "later than the period")
 
 
-def checks(one: SourceTail) -> Grid:
-    """What was looked at before fitting and after it."""
-    rows = [words.check_line(check) for check in one.tail.checks]
-    return Grid(
-        "What was looked at",
-        ("check", "passed", "p", "what was found"),
-        tuple(rows),
-        words=("what was found",),
-    )
+def checks(one: SourceTail) -> doc.TypedTable:
+    """Return what was looked at before fitting and after it."""
+    heads = doc.columns("check", "passed", "p", "what was found")
+    return doc.TypedTable("What was looked at", heads, tuple(map(_check_row, one.tail.checks)))
 
 
-def limits(one: SourceTail) -> Grid:
-    """How rare values above each limit are: counted, by the fit, and by counting alone."""
+def _check_row(check: TailCheck) -> tuple[doc.TypedCell, ...]:
+    passed = doc.words("yes" if check.passed else "no")
+    p = doc.number(check.p, words.p_value(check.p)) if check.p is not None else doc.words("")
+    return (doc.words(check.name), passed, p, doc.words(tail_checks.found(check)))
+
+
+def limits(one: SourceTail) -> doc.TypedTable:
+    """Return how rare values above each limit are: counted, by the fit, and by counting alone."""
     name, confidence = words.noun(one), format_percent(one.confidence)
     fitted = one.refusal is None
-    head = (
+    heads = doc.columns(
         "later than",
         f"of {one.due:,}",
         *((f"chance per {name}", f"{confidence} interval", "so once in", "between") if fitted else ()),
@@ -68,15 +56,15 @@ def limits(one: SourceTail) -> Grid:
     )
     rows = tuple(_limit_row(one, at, fitted=fitted) for at in one.limits)
     title = f"How likely a {name} above a limit is ({confidence} confidence)"
-    return Grid(title, head, rows, tuple(_limit_notes(one)), head[-1:])
+    return doc.TypedTable(title, heads, rows, tuple(_limit_notes(one)))
 
 
-def levels(one: SourceTail) -> Grid | None:
-    """What is exceeded once in so long; None where nothing is said."""
+def levels(one: SourceTail) -> doc.TypedTable | None:
+    """Return what is exceeded once in so long; None where nothing is said."""
     if not one.levels:
         return None
     maxima = {at.samples: at for at in one.levels_by_maxima}
-    head = (
+    heads = doc.columns(
         "once per" if one.period_ns is not None else "once in",
         "later than",
         f"{format_percent(one.confidence)} interval",
@@ -86,20 +74,20 @@ def levels(one: SourceTail) -> Grid | None:
     )
     rows = tuple(
         (
-            at.name or f"{at.samples:,.0f} samples",
+            doc.words(at.name or f"{at.samples:,.0f} samples"),
             _level(at),
             _interval(at),
             *((_level(maxima[at.samples]),) if maxima else ()),
-            words.distance(at.samples, one.due),
-            words.why_none(at) or words.SAYS[at.reach],
+            doc.words(words.distance(at.samples, one.due)),
+            doc.words(words.why_none(at) or words.SAYS[at.reach]),
         )
         for at in one.levels
     )
-    return Grid("What is exceeded how often", head, rows, (), ("times measured",))
+    return doc.TypedTable("What is exceeded how often", heads, rows)
 
 
 def notes(*, fitted: bool) -> tuple[str, ...]:
-    """What the tables rest on, once for all of them; ``fitted``: whether anything was."""
+    """Return what the tables rest on, once for all of them; ``fitted``: whether anything was."""
     return NOTES if fitted else NOTES[:1]
 
 
@@ -109,29 +97,29 @@ class OverviewRow:
 
     worst_ns: int
     run: str
-    cells: tuple[str, ...]
-    rates: tuple[str, ...]
+    cells: tuple[doc.TypedCell, ...]
+    rates: tuple[doc.TypedCell, ...]
 
 
 def row(one: SourceTail, run: str = "") -> OverviewRow:
-    """The row of one source; ``run``: the label of the run that it is of."""
+    """Return the row of one source; ``run``: the label of the run that it is of."""
     rates = () if one.period_ns is None else _overview_rates(one)
     return OverviewRow(one.worst_ns, run, _overview_row(one), rates)
 
 
-def overview(rows: Sequence[OverviewRow], confidence: float) -> Grid:
-    """A row for each of many sources, the worst first."""
+def overview(rows: Sequence[OverviewRow], confidence: float) -> doc.TypedTable:
+    """Return a row for each of many sources, the worst first."""
     several, periodic = len({one.run for one in rows}) > 1, any(one.rates for one in rows)
-    head = (
+    heads = doc.columns(
         *(("run",) if several else ()),
         *("source", "samples", "largest", "tail"),
         *(_RATES if periodic else ()),
     )
     lines = tuple(
         (
-            *((one.run,) if several else ()),
+            *((doc.words(one.run),) if several else ()),
             *one.cells,
-            *((one.rates or (_NONE,) * len(_RATES)) if periodic else ()),
+            *((one.rates or (doc.TypedCell(None),) * len(_RATES)) if periodic else ()),
         )
         for one in sorted(rows, key=lambda one: -one.worst_ns)
     )
@@ -141,51 +129,62 @@ def overview(rows: Sequence[OverviewRow], confidence: float) -> Grid:
             " Without: releases that have no sample. Later than the period: by counting alone, "
             f"{format_percent(confidence)} sure, at most."
         )
-    return Grid("Every source, the worst first", head, lines, (note,))
+    return doc.TypedTable("Every source, the worst first", heads, lines, (note,))
 
 
-def _overview_row(one: SourceTail) -> tuple[str, ...]:
+def _overview_row(one: SourceTail) -> tuple[doc.TypedCell, ...]:
     peaks = one.tail.peaks
-    tail = _NONE if peaks is None else words.kind(peaks)
+    tail = None if peaks is None else words.kind(peaks)
     if one.refusal is not None:
         tail = f"refused: {one.refusal.refuses}"
-    return one.name, f"{one.samples:,}", format_duration(one.worst_ns), tail
+    return doc.words(one.name), doc.count(one.samples), doc.time(one.worst_ns), doc.TypedCell(tail)
 
 
-def _overview_rates(one: SourceTail) -> tuple[str, ...]:
+def _overview_rates(one: SourceTail) -> tuple[doc.TypedCell, ...]:
     hour = one.at_time("hour", LASTING["hour"])
     bound = None if one.period_ns is None else one.at_limit(one.period_ns).bound
     return (
-        _NONE if one.lost is None else f"{one.lost:,}",
-        _NONE if hour is None else _level(hour),
-        _NONE if hour is None or hour.level is None else _interval(hour),
-        _NONE if bound is None else words.one_in(bound),
+        doc.count(one.lost),
+        doc.TypedCell(None, "ns") if hour is None else _level(hour),
+        doc.TypedCell(None, "ns") if hour is None or hour.level is None else _interval(hour),
+        _bound(bound),
     )
 
 
-def _limit_row(one: SourceTail, at: AtLimit, *, fitted: bool) -> tuple[str, ...]:
-    cells = [format_duration(at.limit_ns), f"{at.later:,}"]
+def _limit_row(one: SourceTail, at: AtLimit, *, fitted: bool) -> tuple[doc.TypedCell, ...]:
+    cells = [doc.time(at.limit_ns), doc.count(at.later)]
     if fitted and at.share is None:
-        cells += [_NONE] * 4
+        cells += [doc.TypedCell(None, "share")] * 4
     elif fitted and at.share is not None:
-        said = words.probability(at.share.value)
-        once = words.once_in(at.share.value, one.rate_hz)
-        between, times = words.chance_between(at.share), words.once_between(at.share, one.rate_hz)
-        far = at.reach == "too far"
+        share, rate_hz = at.share, one.rate_hz
         cells += [
-            f"({said})" if far else said,
-            f"({between})" if far else between,
-            f"({once})" if far else once,
-            f"({times})" if far else times,
+            doc.TypedCell(share.value, "share", _reaching(words.probability(share.value), at)),
+            doc.TypedCell(None, "share", _reaching(words.chance_between(share), at), share.low, share.high),
+            _once(share.value, _reaching(words.once_in(share.value, rate_hz), at)),
+            _once(share.high, _reaching(words.once_between(share, rate_hz), at)),
         ]
-    cells.append(_NONE if at.bound is None else words.one_in(at.bound))
+    cells.append(_bound(at.bound))
     if _has_bound_in_time(one):
-        cells.append(_NONE if at.bound is None else words.once_in(at.bound, one.rate_hz))
-    return tuple(cells)
+        cells.append(doc.TypedCell(None if at.bound is None else words.once_in(at.bound, one.rate_hz)))
+    return (*cells[:-1], replace(cells[-1], left=True))
+
+
+def _once(share: float, said: str) -> doc.TypedCell:
+    """Say how rare this share is: once in so many samples."""
+    return doc.TypedCell(1 / share if share > 0 else None, "number", said, left=True)
+
+
+def _bound(share: float | None) -> doc.TypedCell:
+    return doc.TypedCell(share, "share", "" if share is None else words.one_in(share))
+
+
+def _reaching(said: str, at: AtLimit | AtRate) -> str:
+    """Put in brackets what lies too far beyond the measuring."""
+    return f"({said})" if at.reach == "too far" else said
 
 
 def _has_bound_in_time(one: SourceTail) -> bool:
-    """Beside a fit there is no room for it, and its times would be taken for those of the fit."""
+    """Return whether there is room for it: beside a fit its times would be taken for those of the fit."""
     return one.refusal is not None and one.rate_hz is not None
 
 
@@ -195,18 +194,17 @@ def _limit_notes(one: SourceTail) -> list[str]:
     return [sentence for sentence in (words.dependence(one), words.losses(one)) if sentence]
 
 
-def _level(at: AtRate) -> str:
+def _level(at: AtRate) -> doc.TypedCell:
     if at.level is None:
-        return _NONE
-    said = words.time(at.level.value_ns)
-    return f"({said})" if at.reach == "too far" else said
+        return doc.TypedCell(None, "ns")
+    return doc.TypedCell(at.level.value_ns, "ns", _reaching(words.time(at.level.value_ns), at))
 
 
-def _interval(at: AtRate) -> str:
+def _interval(at: AtRate) -> doc.TypedCell:
     if at.level is None:
-        return ""
-    said = words.interval(at.level.low_ns, at.level.high_ns)
-    return f"({said})" if at.reach == "too far" else said
+        return doc.words("")
+    low_ns, high_ns = at.level.low_ns, at.level.high_ns
+    return doc.TypedCell(None, "ns", _reaching(words.interval(low_ns, high_ns), at), low_ns, high_ns)
 
 
 SCHEMA = 1
@@ -217,18 +215,18 @@ _Told = tuple[str, str, "SourceTail"]
 """The label of a run, what it measured, and a source."""
 
 
-def document(tails: RunTails) -> Document:
-    """What is said about each source, or, of many, a table of all and the worst one whole."""
+def document(tails: RunTails) -> doc.Document:
+    """Return what is said about each source, or, of many, a table of all and the worst one whole."""
     told = Section()
     told.take("", tails)
     noun, sure = words.noun(tails.sources[0]), format_percent(tails.sources[0].confidence)
     others = "The others, each by itself: --source NAME."
-    return Document(
+    return doc.Document(
         f"How rare a late {noun} is: {tails.meaning}",
         (
-            part("The run", lambda: [Sentence(f"{tails.run}, {sure} confidence", "note")]),
+            doc.part("The run", lambda: [doc.Sentence(f"{tails.run}, {sure} confidence", "note")]),
             *told.parts(),
-            part("The others", lambda: [Sentence(others, "note")] if told.is_in_short else []),
+            doc.part("The others", lambda: [doc.Sentence(others, "note")] if told.is_in_short else []),
         ),
     )
 
@@ -237,7 +235,7 @@ class Section:
     """Takes runs one by one; of many sources it keeps only those that are told whole."""
 
     def __init__(self) -> None:
-        """With no run so far."""
+        """Begin with no run."""
         self._rows: list[OverviewRow] = []
         self._kept: list[_Told] = []
         self._fitted = False
@@ -245,40 +243,40 @@ class Section:
 
     @property
     def is_in_short(self) -> bool:
-        """Whether there are too many sources to tell each whole."""
+        """Return whether there are too many sources to tell each whole."""
         return len(self._rows) > MOST_WHOLE
 
     def take(self, label: str, found: RunTails) -> None:
-        """One run more, under its label."""
+        """Take one run more, under its label."""
         own = [(label, found.meaning, one) for one in found.sources]
         self._rows += [row(one, label) for one in found.sources]
         self._fitted = self._fitted or any(one.refusal is None for one in found.sources)
         self._kept = _worth_telling([*self._kept, *own], len(self._rows))
 
     def lose(self, fault: Fault) -> None:
-        """One run more, whose tails could not be found."""
+        """Tell that the tails of one run more could not be found."""
         self._lost.append(fault.notice)
 
-    def parts(self, prefix: str = "tail") -> Iterator[DocumentPart]:
+    def parts(self, prefix: str = "tail") -> Iterator[doc.DocumentPart]:
         """Lay them out; none without a source. The ids of the charts begin with ``prefix``."""
-        yield part("How rare a late cycle is", self._overview, id="tail")
+        yield doc.part("How rare a late cycle is", self._overview, id="tail")
         several = len({row.run for row in self._rows}) > 1
         for at, (label, meaning, one) in enumerate(self._kept):
             title = f"{label}, {one.name}" if several else one.name
             yield _part(title, one, f"{prefix}-{at}", meaning, only="page" if at and self.is_in_short else "")
-        yield part("Notes", lambda: [Sentence(one, "note") for one in self._notes()])
+        yield doc.part("Notes", lambda: [doc.Sentence(one, "note") for one in self._notes()])
 
-    def _overview(self) -> Iterator[Block]:
-        yield from map(Lost, self._lost)
+    def _overview(self) -> Iterator[doc.Block]:
+        yield from map(doc.Lost, self._lost)
         if self.is_in_short:
-            yield view(overview(self._rows, self._kept[0][2].confidence))
+            yield overview(self._rows, self._kept[0][2].confidence)
 
     def _notes(self) -> Sequence[str]:
         return notes(fitted=self._fitted) if self._kept else ()
 
 
 def _worth_telling(every: list[_Told], count: int) -> list[_Told]:
-    """All of a few; of many the worst, and the worst of those that could be fitted, which have a chart."""
+    """Return all of a few; of many the worst, and the worst of those with a fit, which have a chart."""
     if count <= MOST_WHOLE:
         return every
     order = sorted(every, key=lambda part: -part[2].worst_ns)
@@ -286,29 +284,29 @@ def _worth_telling(every: list[_Told], count: int) -> list[_Told]:
     return [order[0], *drawn[: MOST_DRAWN - 1]]
 
 
-def _part(title: str, one: SourceTail, prefix: str, meaning: str, *, only: Medium) -> DocumentPart:
-    """One source, told whole."""
+def _part(title: str, one: SourceTail, prefix: str, meaning: str, *, only: doc.Medium) -> doc.DocumentPart:
+    """Return one source, told whole."""
 
-    def blocks() -> Iterator[Block]:
-        yield Subheading(title)
+    def blocks() -> Iterator[doc.Block]:
+        yield doc.Subheading(title)
         answer, why = words.answer(one)
-        yield Sentence(answer, "lead" if one.refusal is None else "strong")
+        yield doc.Sentence(answer, "lead" if one.refusal is None else "strong")
         if why:
-            yield Sentence(why)
-        yield Sentence(" ".join([f"{upper_first(words.measured(one))}.", *words.fit(one)]), "note")
+            yield doc.Sentence(why)
+        yield doc.Sentence(" ".join([f"{upper_first(words.measured(one))}.", *words.fit(one)]), "note")
         figures = all_made("What is exceeded how often", lambda: of_source(one, prefix, meaning))
-        yield from map(Drawing, figures[:1])
-        yield from (view(grid) for grid in (limits(one), levels(one)) if grid is not None)
-        if (looked_at := replace(view(checks(one)), title="")).rows:
+        yield from map(doc.Drawing, figures[:1])
+        yield from filter(None, (limits(one), levels(one)))
+        if (looked_at := replace(checks(one), title="")).rows:
             refused = ", until it was refused" if one.refusal is not None else ""
-            yield Disclosure(f"What was looked at{refused}", (looked_at,))
-        yield from map(Drawing, figures[1:])
+            yield doc.Disclosure(f"What was looked at{refused}", (looked_at,))
+        yield from map(doc.Drawing, figures[1:])
 
-    return part(title, blocks, only=only)
+    return doc.part(title, blocks, only=only)
 
 
 def as_table(tails: RunTails) -> dict[str, object]:
-    """The same as JSON has it; times in nanoseconds, None for what is not known or has no end."""
+    """Return the same as JSON has it; times in nanoseconds, None for what is not known or has no end."""
     return {
         "schema": SCHEMA,
         "run": tails.run,

@@ -32,12 +32,12 @@ _MOST = 4
 
 
 def is_fitted(one: SourceTail) -> bool:
-    """Whether there is something to draw."""
+    """Return whether there is something to draw."""
     return one.refusal is None and one.tail.peaks is not None
 
 
 def of_source(one: SourceTail, prefix: str, meaning: str) -> tuple[Figure, ...]:
-    """The figures of a page about one source; none where nothing is fitted."""
+    """Return the figures of a page about one source; none where nothing is fitted."""
     if not is_fitted(one):
         return ()
     curve = curve_of(one)
@@ -54,7 +54,7 @@ def of_source(one: SourceTail, prefix: str, meaning: str) -> tuple[Figure, ...]:
 def draw(
     runs: Sequence[StoredRun], kind: str, measure: str | None = None
 ) -> tuple[dict[str, object], list[str]]:
-    """The figure at publication size, and a sentence for each source that is not in it.
+    """Draw the figure at publication size, and a sentence for each source that is not in it.
 
     Raises:
         UsageError: there is no such measure or no sample; or nothing could be fitted to any source.

@@ -1,8 +1,6 @@
 """How long to measure: as a document, and as JSON."""
 
-from tautochrone.answer.blocks import Grid
-from tautochrone.answer.document import Document, part
-from tautochrone.answer.views.grids import view
+from tautochrone.answer.document import Document, TypedTable, columns, count, number, part, words
 from tautochrone.base.units import format_percent, format_rate, format_span
 from tautochrone.judge.tail.sample_plan import PRECISION, Need, SamplePlan
 
@@ -10,41 +8,44 @@ SCHEMA = 1
 
 
 def question(q: float | None, misses: str | None) -> str:
-    """What is to be shown, in words, of a quantile or else of how often something may be late."""
+    """Return what is to be shown, in words, of a quantile or else of how often something may be late."""
     if q is not None:
         return f"{format_percent(q)} of all cycles are not later than a limit"
     return f"no more cycles are late than {(misses or '').strip()}"
 
 
 def headline(plan: SamplePlan, asked: str) -> str:
-    """Above the table."""
+    """Return what stands above the table."""
     return f"To show, at {format_percent(plan.confidence)} confidence, that {asked}"
 
 
 def document(plan: SamplePlan, asked: str) -> Document:
-    """The table; ``asked``: what is to be shown, in words."""
-    return Document(headline(plan, asked), (part("How long", lambda: [view(grid(plan))]),))
+    """Return the table; ``asked``: what is to be shown, in words."""
+    return Document(headline(plan, asked), (part("How long", lambda: [table(plan)]),))
 
 
-def grid(plan: SamplePlan) -> Grid:
-    """A row for each way of showing it."""
+def table(plan: SamplePlan) -> TypedTable:
+    """Return a row for each way of showing it."""
     alike = len(set(plan.shares)) == 1
     rates = [format_rate(rate) for rate in plan.rates_hz]
     rows = []
     for need in plan.needs:
         times = [format_span(seconds, up=True) for seconds in plan.seconds(need)]
         cells = (
-            [f"{need.samples[0]:,}", *times]
+            [count(need.samples[0]), *map(number, plan.seconds(need), times)]
             if alike
-            else [f"{time}: {count:,}" for time, count in zip(times, need.samples, strict=True)]
+            else [
+                number(samples, f"{time}: {samples:,}")
+                for time, samples in zip(times, need.samples, strict=True)
+            ]
         )
-        rows.append((_way(need), *cells))
-    head = ("by", *(("samples",) if alike else ()), *(f"at {rate}" for rate in rates))
-    return Grid("", head, tuple(rows), tuple(_notes(plan, alike=alike)))
+        rows.append((words(_way(need)), *cells))
+    heads = columns("by", *(("samples",) if alike else ()), *(f"at {rate}" for rate in rates))
+    return TypedTable("", heads, tuple(rows), tuple(_notes(plan, alike=alike)))
 
 
 def as_table(plan: SamplePlan, asked: str) -> dict[str, object]:
-    """The same as JSON has it."""
+    """Return the same as JSON has it."""
     return {
         "schema": SCHEMA,
         "asked": asked,

@@ -4,15 +4,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer import document as doc
 from tautochrone.answer.views.environment import show, words
-from tautochrone.base.units import format_duration
 from tautochrone.base.words import capital
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.run.conditions import HeldDeployment, LoadReport
 from tautochrone.run.manifest import Manifest
 
-_NA = "N/A"
 _AS_IT_IS = "as it is"
 _KNOWN = {
     "load", "event", "name", "asked", "options", "cpus", "operations", "unit", "bytes", "elapsed_ns",
@@ -20,11 +18,11 @@ _KNOWN = {
 }  # fmt: skip
 _RATE = "_bits_per_s"
 _SCALES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
-_LOAD_COLUMNS = ("", "CPUs", "threads", "operations", "in a second", "data", "CPU share", "for")
+_LOAD_COLUMNS = doc.columns("", "CPUs", "threads", "operations", "in a second", "data", "CPU share", "for")
 
 
 def sentence(manifests: Sequence[Manifest]) -> str:
-    """Machine and deployment of all these runs, in words; empty where there is nothing to say."""
+    """Return machine and deployment of all these runs, in words; empty where there is nothing to say."""
     machines = dict.fromkeys(one.conditions.remote or "this machine" for one in manifests)
     under = dict.fromkeys(one.conditions.deployment_name or _AS_IT_IS for one in manifests)
     parts = []
@@ -35,24 +33,24 @@ def sentence(manifests: Sequence[Manifest]) -> str:
     return f"Measured {', '.join(parts)}." if parts else ""
 
 
-def deployments(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Grid]:
-    """Each deployment as it was asked for and as it was obtained; the same one is shown once."""
+def deployments(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[doc.TypedTable]:
+    """Return each deployment as it was asked for and as it was obtained; the same one is shown once."""
     found: dict[str, tuple[HeldDeployment, list[str]]] = {}
     for manifest, label in zip(manifests, labels, strict=True):
         if (held := manifest.conditions.deployment) is not None:
             found.setdefault(repr((held, manifest.conditions.remote)), (held, []))[1].append(label)
     several = len(found) > 1 or any(one.conditions.deployment is None for one in manifests)
-    return [_deployment_grid(held, runs if several else []) for held, runs in found.values()]
+    return [_deployment_table(held, runs if several else []) for held, runs in found.values()]
 
 
-def _deployment_grid(held: HeldDeployment, runs: Sequence[str]) -> Grid:
+def _deployment_table(held: HeldDeployment, runs: Sequence[str]) -> doc.TypedTable:
     rows = tuple(
         (
-            one.knob,
+            doc.words(one.knob),
             _shown(one.before),
             _shown(one.requested, "-"),
             _shown(one.obtained),
-            "no" if one.was_not_obtained else "yes" if one.requested is not None else "-",
+            doc.words("no" if one.was_not_obtained else "yes" if one.requested is not None else "-"),
         )
         for one in held.settings
     )
@@ -67,49 +65,45 @@ def _deployment_grid(held: HeldDeployment, runs: Sequence[str]) -> Grid:
         notes.append(f"From {held.origin}.")
     if runs:
         notes.append(f"Of {', '.join(runs)}.")
-    heads = ("setting", "before", "asked for", "obtained", "as asked")
-    return Grid(title, heads, rows, tuple(notes), words=heads)
+    heads = doc.columns("setting", "before", "asked for", "obtained", "as asked")
+    return doc.TypedTable(title, heads, rows, tuple(notes))
 
 
-def loads(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Grid]:
-    """What each load of each run really did; nothing where there was none."""
+def loads(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[doc.TypedTable]:
+    """Return what each load of each run really did; nothing where there was none."""
     several = len(manifests) > 1
     reports = [
         (report, label if several else "")
         for manifest, label in zip(manifests, labels, strict=True)
         for report in manifest.conditions.load_reports
     ]
-    return [load_grid(reports)] if reports else []
+    return [load_table(reports)] if reports else []
 
 
-def load_grid(reports: Sequence[tuple[LoadReport, str]]) -> Grid:
-    """What each of these loads did, with the run that it belongs to where that must be said."""
+def load_table(reports: Sequence[tuple[LoadReport, str]]) -> doc.TypedTable:
+    """Return what each of these loads did, with the run that it belongs to where that must be said."""
     notes = [note for report, _ in reports for note in _load_notes(report)]
-    return Grid(
-        "What the loads did",
-        _LOAD_COLUMNS,
-        tuple(_load_row(report, label) for report, label in reports),
-        tuple(dict.fromkeys(notes)),
-    )
+    rows = tuple(_load_row(report, label) for report, label in reports)
+    return doc.TypedTable("What the loads did", _LOAD_COLUMNS, rows, tuple(dict.fromkeys(notes)))
 
 
-def _load_row(report: LoadReport, label: str) -> tuple[str, ...]:
+def _load_row(report: LoadReport, label: str) -> tuple[doc.TypedCell, ...]:
     elapsed_s = report.elapsed_ns / 1e9
     operations, moved = report.operations or 0, report.bytes or 0
     return (
-        f"{report.label} ({label})" if label else report.label,
-        report.cpus or _NA,
-        _NA if report.threads is None else f"{report.threads:,}",
-        _scaled(operations),
-        _scaled(operations / elapsed_s) if elapsed_s else _NA,
-        f"{_scaled(moved / elapsed_s)}B/s" if elapsed_s and moved else "-",
+        doc.words(f"{report.label} ({label})" if label else report.label),
+        doc.TypedCell(report.cpus, "number"),
+        doc.count(report.threads),
+        _quantity(operations),
+        _quantity(operations / elapsed_s if elapsed_s else None),
+        _quantity(moved / elapsed_s, "B/s") if elapsed_s and moved else doc.TypedCell(None, "number", "-"),
         _share(report),
-        format_duration(report.elapsed_ns),
+        doc.time(report.elapsed_ns),
     )
 
 
 def _load_notes(report: LoadReport) -> list[str]:
-    """What its operations are, and what else its kind reports."""
+    """Return what its operations are, and what else its kind reports."""
     found = [f"{report.label}: operations are {report.unit}."] if report.unit else []
     more = {key: value for key, value in report.stored.items() if key not in _KNOWN and value is not None}
     if more:
@@ -128,21 +122,26 @@ def _fact(key: str, value: Any) -> str:
     return f"{words(key)} {show(key, value)}"
 
 
-def _share(report: LoadReport) -> str:
-    """CPU time of the CPU time that its CPUs had."""
+def _share(report: LoadReport) -> doc.TypedCell:
+    """Return which share of the time that its CPUs had it took."""
     cpus = len(parse_cpu_list(report.cpus) or ()) or report.threads or 0
     if not report.elapsed_ns or not cpus or report.cpu_time_ns is None:
-        return _NA
-    return f"{report.cpu_time_ns / report.elapsed_ns / cpus:.0%}"
+        return doc.TypedCell(None, "share")
+    share = report.cpu_time_ns / report.elapsed_ns / cpus
+    return doc.TypedCell(share, "share", f"{share:.0%}")
+
+
+def _quantity(value: float | None, unit: str = "") -> doc.TypedCell:
+    return doc.number(value, f"{_scaled(value or 0)}{unit}")
 
 
 def _scaled(value: float) -> str:
-    """Four digits: 12.35 M."""
+    """Return four digits: 12.35 M."""
     for scale, prefix in _SCALES:
         if value >= scale:
             return f"{value / scale:,.4g} {prefix}"
     return f"{value:,.4g} "
 
 
-def _shown(value: object, missing: str = _NA) -> str:
-    return missing if value is None else str(value) or "none"
+def _shown(value: object, missing: str = doc.UNKNOWN) -> doc.TypedCell:
+    return doc.words(missing if value is None else str(value) or "none")

@@ -3,20 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tautochrone.answer.document import (
-    Block,
-    Disclosure,
-    Properties,
-    Sentence,
-    Subheading,
-    TypedCell,
-    TypedTable,
-    columns,
-    time,
-)
-from tautochrone.answer.document import words as cell
+from tautochrone.answer import document as doc
 from tautochrone.answer.typeset import duration, number
-from tautochrone.base.words import plural, upper_first
+from tautochrone.base.words import plural, upper_first, verb
 from tautochrone.run.facts import FactTable
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.records import Clock, Process, Thread
@@ -62,22 +51,24 @@ class SettingTable:
     settings: tuple[SettingRow, ...]
 
 
-def facts(manifests: Sequence[Manifest]) -> list[Properties]:
-    """The facts of all runs, group by group; those of servers' machines follow. One value where all agree."""
+def facts(manifests: Sequence[Manifest]) -> list[doc.Properties]:
+    """Return the facts of all runs by group, those of servers last; one value where all agree."""
     return [
         *_groups([manifest.facts for manifest in manifests]),
         *_groups([manifest.conditions.server_facts for manifest in manifests], ", the server's machine"),
     ]
 
 
-def parameters(manifests: Sequence[Manifest]) -> TypedTable:
-    """The experiment's parameters as the probe wrote them down."""
+def parameters(manifests: Sequence[Manifest]) -> doc.TypedTable:
+    """Return the experiment's parameters as the probe wrote them down."""
     found = _rows([manifest.header.parameters for manifest in manifests])
-    return TypedTable("", columns("", ""), tuple((cell(name), cell(value)) for name, value, _ in found))
+    return doc.TypedTable(
+        "", doc.columns("", ""), tuple((doc.words(name), doc.words(value)) for name, value, _ in found)
+    )
 
 
 def settings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[SettingTable]:
-    """Requested beside obtained: first the process, then each source, and the threads that met with it."""
+    """Return requested beside obtained: the process, then each source, and the threads that met with it."""
     found = []
     for manifest, label in zip(manifests, labels, strict=True):
         parts: list[tuple[str, Process | Thread]] = [("process", manifest.header.process)]
@@ -91,33 +82,35 @@ def settings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Setti
     return found
 
 
-def settings_blocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[Block]:
-    """The same as a page has it: how many differ, and a row for each; many are folded away."""
-    yield Subheading("Settings: what was asked for and what was obtained")
+def settings_blocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc.Block]:
+    """Yield the same as a page has it: how many differ, and a row for each; many are folded away."""
+    yield doc.Subheading("Settings: what was asked for and what was obtained")
     found = settings(manifests, labels)
     if not found:
-        yield Sentence("This run stored no settings.")
+        yield doc.Sentence("This run stored no settings.")
         return
-    yield Sentence(_as_asked([one for own in found for one in own.settings]))
+    yield doc.Sentence(_as_asked([one for own in found for one in own.settings]))
     several = len(manifests) > 1
-    heads = columns(*(("Run",) if several else ()), "Of", "Obtained (and asked for, where it differs)")
+    heads = doc.columns(*(("Run",) if several else ()), "Of", "Obtained (and asked for, where it differs)")
     rows = tuple(
         (
-            *((cell(one.run),) if several else ()),
-            cell(one.who),
-            TypedCell(", ".join(map(_said, one.settings)), strong=any(each.differs for each in one.settings)),
+            *((doc.words(one.run),) if several else ()),
+            doc.words(one.who),
+            doc.TypedCell(
+                ", ".join(map(_said, one.settings)), strong=any(each.differs for each in one.settings)
+            ),
         )
         for one in found
     )
-    table = TypedTable("", heads, rows)
+    table = doc.TypedTable("", heads, rows)
     folded = len(found) > _MOST_SETTINGS
-    yield Disclosure(f"All {len(found)} of them", (table,)) if folded else table
+    yield doc.Disclosure(f"All {len(found)} of them", (table,)) if folded else table
 
 
 def _as_asked(found: Sequence[SettingRow]) -> str:
     wrong, unknown = sum(one.differs for one in found), sum(one.unknown for one in found)
     if wrong:
-        differ = f"{plural(wrong, 'setting')} differ{'s' if wrong == 1 else ''}"
+        differ = f"{plural(wrong, 'setting')} {verb(wrong, 'differs')}"
         return f"{differ} from what was asked for, marked below."
     if unknown:
         return f"What could be read back is what was asked for; {plural(unknown, 'setting')} can't be told."
@@ -130,36 +123,36 @@ def _said(one: SettingRow) -> str:
     return f"{one.name} {one.obtained}{f' ({one.requested} asked for)' if one.unknown else ''}"
 
 
-def clocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[Block]:
-    """The clock's calibration, before and after each run."""
-    yield Subheading("The clock")
+def clocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc.Block]:
+    """Yield the clock's calibration, before and after each run."""
+    yield doc.Subheading("The clock")
     found = [
         (label, manifest.header.clock, manifest.footer.clock if manifest.footer else Clock())
         for manifest, label in zip(manifests, labels, strict=True)
         if manifest.header.clock.name is not None
     ]
     if not found:
-        yield Sentence("The stream says nothing about its clock.")
+        yield doc.Sentence("The stream says nothing about its clock.")
         return
-    yield Sentence("Every latency contains the cost of one reading of the clock.")
+    yield doc.Sentence("Every latency contains the cost of one reading of the clock.")
     several = len(manifests) > 1
     steps = ("Smallest step before", "after", "Cost of a reading before", "after")
     rows = tuple(
         (
-            *((cell(label),) if several else ()),
+            *((doc.words(label),) if several else ()),
             _name_and_resolution(before)[0],
             _name_and_resolution(before)[1],
-            *map(time, (before.step_ns, after.step_ns, before.cost_ns, after.cost_ns)),
+            *map(doc.time, (before.step_ns, after.step_ns, before.cost_ns, after.cost_ns)),
         )
         for label, before, after in found
     )
-    yield TypedTable(
-        "", columns(*(("Run",) if several else ()), "Clock", "Reported resolution", *steps), rows
+    yield doc.TypedTable(
+        "", doc.columns(*(("Run",) if several else ()), "Clock", "Reported resolution", *steps), rows
     )
 
 
-def calibrations(manifests: Sequence[Manifest]) -> Iterator[Block]:
-    """The calibration of each source that is itself a clock; nothing where there is none."""
+def calibrations(manifests: Sequence[Manifest]) -> Iterator[doc.Block]:
+    """Yield the calibration of each source that is itself a clock; nothing where there is none."""
     found = [
         source.calibration
         for manifest in manifests
@@ -167,23 +160,25 @@ def calibrations(manifests: Sequence[Manifest]) -> Iterator[Block]:
         if source.calibration.name is not None
     ]
     if found:
-        yield Subheading("Cost and resolution of each clock")
-        heads = columns("Clock", "Reported resolution", "Smallest step seen", "Cost of a reading")
-        rows = tuple((*_name_and_resolution(one), time(one.step_ns), time(one.cost_ns)) for one in found)
-        yield TypedTable("", heads, rows)
+        yield doc.Subheading("Cost and resolution of each clock")
+        heads = doc.columns("Clock", "Reported resolution", "Smallest step seen", "Cost of a reading")
+        rows = tuple(
+            (*_name_and_resolution(one), doc.time(one.step_ns), doc.time(one.cost_ns)) for one in found
+        )
+        yield doc.TypedTable("", heads, rows)
 
 
-def _name_and_resolution(clock: Clock) -> tuple[TypedCell, TypedCell]:
-    return cell(clock.name or _UNKNOWN), time(clock.reported_resolution_ns)
+def _name_and_resolution(clock: Clock) -> tuple[doc.TypedCell, doc.TypedCell]:
+    return doc.words(clock.name or _UNKNOWN), doc.time(clock.reported_resolution_ns)
 
 
 def words(name: str) -> str:
-    """A key as words: ``timer_slack_ns`` is ``timer slack``, ``cpu`` is ``CPU``."""
+    """Return a key as words: ``timer_slack_ns`` is ``timer slack``, ``cpu`` is ``CPU``."""
     return " ".join(_ACRONYMS.get(word, word) for word in _unit(name)[0].split("_"))
 
 
 def show(name: str, value: object) -> str:
-    """A value in words, with the unit that its name carries."""
+    """Return a value in words, with the unit that its name carries."""
     unit = _unit(name)[1]
     if value == -1 and unit in ("ns", "µs"):
         return "-1 (no limit)"
@@ -206,20 +201,20 @@ def show(name: str, value: object) -> str:
     return str(value) or "none"
 
 
-def _groups(tables: Sequence[FactTable], whose: str = "") -> list[Properties]:
+def _groups(tables: Sequence[FactTable], whose: str = "") -> list[doc.Properties]:
     titles = dict.fromkeys(title for table in tables for title in table)
     return [
         _group(f"{words(title)}{whose}", _rows([table.get(title) for table in tables])) for title in titles
     ]
 
 
-def _group(title: str, rows: Sequence[tuple[str, str, str]]) -> Properties:
+def _group(title: str, rows: Sequence[tuple[str, str, str]]) -> doc.Properties:
     known = tuple(row for row in rows if row[1] != _UNKNOWN)
-    return Properties(upper_first(title), known, tuple(row[0] for row in rows if row not in known))
+    return doc.Properties(upper_first(title), known, tuple(row[0] for row in rows if row not in known))
 
 
 def _rows(per_run: Sequence[dict[str, object] | None]) -> list[tuple[str, str, str]]:
-    """Name, value in each run, and how that was found out."""
+    """Return name, value in each run, and how that was found out."""
     names = dict.fromkeys(name for facts in per_run for name in facts or {})
     values = {name: _agreed([show(name, (facts or {}).get(name)) for facts in per_run]) for name in names}
     origins = {name: f"{name}{_ORIGIN}" for name in names if f"{name}{_ORIGIN}" in names}

@@ -34,8 +34,9 @@ def verb(
     What is not permitted or not to be had here is skipped, and why is told. Exit code 0: all that could be
     measured was; 1: an experiment went wrong while measuring; 3: nothing at all was permitted.
     """
-    from tautochrone.answer import page
+    from tautochrone.answer import report
     from tautochrone.answer.console import make_console
+    from tautochrone.answer.render import page
     from tautochrone.answer.render.terminal import show
     from tautochrone.command.batch import introduce, run_batch
     from tautochrone.first.suite import document, with_earlier_runs
@@ -65,9 +66,8 @@ def verb(
         verdict = judge_runs(batch.runs)
         show(console, document(batch.runs, verdict, lacking))
         path = out if out is not None else place.path / f"report-{_instant(batch)}.html"
-        page.render(
-            batch.runs, verdict, Later(lambda: audit_facts(Facts.from_table(facts))), (), lacking, out=path
-        )
+        findings = Later(lambda: audit_facts(Facts.from_table(facts)))
+        page.write(report.document(batch.runs, verdict, findings, (), lacking), path)
         tell_report(path, open_it=open_it and not batch.stopped)
     _end(batch)
 

@@ -70,8 +70,8 @@ def _show_together(runs: list[StoredRun]) -> None:
     console = make_console()
     console.print("\nBoth together", style="bold")
     for presented in evidence.gather(runs).presented.values():
-        for grid in presented.grids():
-            for part in terminal.show_grid(console, grid):
+        for table in presented.tables():
+            for part in terminal.show_table(console, table):
                 console.print(part)
 
 

@@ -39,6 +39,7 @@ EXPERIMENT = Experiment(
     footprint_s,
     heading="Middleware: memory",
     presentation="tautochrone.middleware.offered:MiddlewareFootprintPresentation",
+    presents_sources=True,
     prepare_own=partial(prepare_middleware, title=_TITLE, particulars=middleware_particulars),
     contradicting=CONTRADICTING,
     runs_on=ends_run_on(levels_below=-1, levels="servants"),

@@ -80,6 +80,7 @@ EXPERIMENT = Experiment(
     pace=_pace,
     heading="Middleware: latency and jitter",
     presentation="tautochrone.middleware.offered:MiddlewareLatencyPresentation",
+    presents_sources=True,
     prepare_own=partial(prepare_middleware, title=_TITLE, particulars=_particulars),
     contradicting=CONTRADICTING,
     runs_on=ends_run_on(levels="clients"),

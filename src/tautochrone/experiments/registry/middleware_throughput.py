@@ -49,6 +49,7 @@ EXPERIMENT = Experiment(
     throughput_s,
     heading="Middleware: operations per second",
     presentation="tautochrone.middleware.offered:MiddlewareThroughputPresentation",
+    presents_sources=True,
     prepare_own=partial(prepare_middleware, title=_TITLE, particulars=middleware_particulars),
     contradicting=CONTRADICTING,
     runs_on=ends_run_on(),

@@ -6,42 +6,21 @@ What was found stands first, and is all that a terminal shows; the evidence is f
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from tautochrone.answer import composition, evidence, html, numbers, warnings
+from tautochrone.answer import composition, evidence, numbers, warnings
+from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import all_made
 from tautochrone.answer.conclusion import Judged, NextStep, ended, of_mechanisms, of_verdict, what_next
 from tautochrone.answer.conclusion import headline as headline_of
-from tautochrone.answer.document import (
-    Block,
-    Commands,
-    Disclosure,
-    Document,
-    DocumentPart,
-    Drawing,
-    Grounds,
-    Lost,
-    Notice,
-    Sentence,
-    Subheading,
-    TypedCell,
-    TypedTable,
-    columns,
-    count,
-    part,
-    time,
-    words,
-)
 from tautochrone.answer.evidence import Evidence, MeasuredEvidence, Presented, rank_runs
 from tautochrone.answer.experiments import title_of
 from tautochrone.answer.foot import audited, facts, warned, when
 from tautochrone.answer.foot import lacking as lacking_table
 from tautochrone.answer.labels import label_runs
-from tautochrone.answer.render import page as renderer
 from tautochrone.answer.series import runs_of
 from tautochrone.answer.tail.document import Section
 from tautochrone.answer.typeset import duration
-from tautochrone.answer.views import conditions, environment, grids
+from tautochrone.answer.views import conditions, environment
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later, attempt, now
 from tautochrone.judge.mechanisms import Mechanism
@@ -60,7 +39,7 @@ _LEVELS = (
 Findings = Sequence[Finding] | Mapping[str, Sequence[Finding]]
 
 
-def render(
+def document(
     runs: Sequence[StoredRun],
     verdict: Judged,
     findings: Findings | Later[Findings] = (),
@@ -68,10 +47,9 @@ def render(
     lacking: Sequence[tuple[str, str]] = (),
     steps: Sequence[NextStep] | Later[Sequence[NextStep]] = (),
     *,
-    top: Document | None = None,
-    out: Path,
-) -> Path:
-    """Write one report about ``runs`` to ``out``. Of what comes `Later`, what can't be made costs its part.
+    top: doc.Document | None = None,
+) -> doc.Document:
+    """Return the report about ``runs``. Of what comes `Later`, what can't be made costs its part.
 
     Args:
         runs: sealed or recovered runs, in the order in which they shall stand.
@@ -81,14 +59,9 @@ def render(
         lacking: what was to be measured and was not, each with the reason.
         steps: what to ask next.
         top: what stands above the verdict: the answer to a question that was asked.
-        out: the HTML file; its folder must exist.
-
-    Returns:
-        ``out``.
 
     Raises:
         UsageError: no run was given.
-        StoreError: the file can't be written.
     """
     if not runs:
         raise UsageError("There is no run to report on", "Name a run; `tauto list` shows them.")
@@ -103,10 +76,10 @@ def render(
             )
 
     seen = evidence.gather(runs, tell_tails)
-    return html.write(page(seen, verdict, findings, mechanisms, lacking, steps, top=top, rare=rare), out)
+    return of_evidence(seen, verdict, findings, mechanisms, lacking, steps, top=top, rare=rare)
 
 
-def page(
+def of_evidence(
     seen: Evidence,
     verdict: Judged,
     findings: Findings | Later[Findings] = (),
@@ -114,45 +87,45 @@ def page(
     lacking: Sequence[tuple[str, str]] = (),
     steps: Sequence[NextStep] | Later[Sequence[NextStep]] = (),
     *,
-    top: Document | None = None,
+    top: doc.Document | None = None,
     rare: Section | None = None,
-) -> str:
-    """The HTML text of a report; ``rare``: the section on rare late cycles."""
+) -> doc.Document:
+    """Return the report about evidence; ``rare``: the section on rare late cycles."""
     manifests, labels = seen.manifests, seen.labels
     audits = Later(_by_machine, findings)
     latencies = [one for group in seen.measured[:1] for one in group.series if group.loop]
     headline = Later(lambda: headline_of(manifests, now(verdict)))
 
-    def noticed() -> list[Notice]:
+    def noticed() -> list[doc.Notice]:
         return warnings.warnings(manifests, labels) + warnings.findings(audits.get(), "warning")
 
-    def judged() -> Iterator[Block]:
+    def judged() -> Iterator[doc.Block]:
         yield from ended(manifests, labels)
         if top is not None and now(verdict) is not None:
-            yield Sentence(headline.get(), "strong")
+            yield doc.Sentence(headline.get(), "strong")
         if top is None and now(verdict) is None:
-            yield Sentence("No loop was judged here. The numbers below stand for themselves.", "note")
+            yield doc.Sentence("No loop was judged here. The numbers below stand for themselves.", "note")
 
     parts = (
-        part("Verdict", judged, id="" if top is None else "verdict"),
+        doc.part("Verdict", judged, id="" if top is None else "verdict"),
         *of_verdict(verdict, sure=Later(numbers.how_sure, latencies)),
         of_mechanisms(mechanisms),
         warned(Later(noticed)),
-        part("What was measured", lambda: _measured(seen, lacking), id="runs"),
+        doc.part("What was measured", lambda: _measured(seen, lacking), id="runs"),
         *_measures(seen),
         *(rare.parts() if rare is not None else ()),
-        part("The books", lambda: _books(manifests, labels), id="books"),
-        part("The conditions", lambda: _beside(manifests, labels), id="environment"),
-        part("Clocks", lambda: environment.clocks(manifests, labels)),
-        part("Settings", lambda: environment.settings_blocks(manifests, labels)),
+        doc.part("The books", lambda: _books(manifests, labels), id="books"),
+        doc.part("The conditions", lambda: _beside(manifests, labels), id="environment"),
+        doc.part("Clocks", lambda: environment.clocks(manifests, labels)),
+        doc.part("Settings", lambda: environment.settings_blocks(manifests, labels)),
         audited(audits, _LEVELS),
-        part("Facts", lambda: [Subheading("Facts"), *facts(manifests, several=len(manifests) > 1)]),
+        doc.part("Facts", lambda: [doc.Subheading("Facts"), *facts(manifests, several=len(manifests) > 1)]),
         what_next(steps),
-        part("How to repeat it", lambda: _again(manifests), id="reproduce"),
+        doc.part("How to repeat it", lambda: _again(manifests), id="reproduce"),
     )
     if top is None:
-        return renderer.text(Document(headline, parts, grounds=Grounds(manifests)))
-    return renderer.text(replace(top, parts=(*top.shown_as("page"), *parts)))
+        return doc.Document(headline, parts, grounds=doc.Grounds(manifests))
+    return replace(top, parts=(*top.shown_as("page"), *parts))
 
 
 def _by_machine(findings: Findings | Later[Findings]) -> Mapping[str, Sequence[Finding]]:
@@ -163,35 +136,35 @@ def _by_machine(findings: Findings | Later[Findings]) -> Mapping[str, Sequence[F
 # What was measured: a line for each run, and the measures with their figures and numbers.
 
 
-def _measured(seen: Evidence, lacking: Sequence[tuple[str, str]]) -> Iterator[Block]:
+def _measured(seen: Evidence, lacking: Sequence[tuple[str, str]]) -> Iterator[doc.Block]:
     yield _runs(seen.manifests, seen.labels)
     if lacking:
-        yield Subheading("What was not measured")
+        yield doc.Subheading("What was not measured")
         yield lacking_table(lacking)
-    yield from map(Lost, seen.lost)
+    yield from map(doc.Lost, seen.lost)
     if not seen.measured and not seen.lost:
-        yield Sentence(
+        yield doc.Sentence(
             "No sample was recorded, so there is nothing to draw. The books below say what happened."
         )
 
 
-def _runs(manifests: Sequence[Manifest], labels: Sequence[str]) -> TypedTable:
-    """A line per run; with the sign of its series only where several runs share a chart."""
+def _runs(manifests: Sequence[Manifest], labels: Sequence[str]) -> doc.TypedTable:
+    """Return a line per run; with the sign of its series only where several runs share a chart."""
     often = Counter(manifest.experiment for manifest in manifests)
-    heads = columns("Run", "Experiment", "Conditions", "When (UTC)", "Samples", "State", "Id")
+    heads = doc.columns("Run", "Experiment", "Conditions", "When (UTC)", "Samples", "State", "Id")
     rows = tuple(
         (
-            TypedCell(label, rank=rank if often[manifest.experiment] > 1 else None),
-            words(_experiment(manifest)),
-            words(_conditions(manifest)),
-            words(when(manifest)),
-            count(sum(book.recorded for book in manifest.books)),
-            words(f"{manifest.state}, {manifest.ended}" if manifest.ended else manifest.state),
-            TypedCell(manifest.id, "code"),
+            doc.TypedCell(label, rank=rank if often[manifest.experiment] > 1 else None),
+            doc.words(_experiment(manifest)),
+            doc.words(_conditions(manifest)),
+            doc.words(when(manifest)),
+            doc.count(sum(book.recorded for book in manifest.books)),
+            doc.words(f"{manifest.state}, {manifest.ended}" if manifest.ended else manifest.state),
+            doc.TypedCell(manifest.id, "code"),
         )
         for manifest, label, rank in zip(manifests, labels, rank_runs(manifests), strict=True)
     )
-    return TypedTable("", heads, rows)
+    return doc.TypedTable("", heads, rows)
 
 
 def _experiment(manifest: Manifest) -> str:
@@ -204,7 +177,7 @@ def _experiment(manifest: Manifest) -> str:
 
 
 def _conditions(manifest: Manifest) -> str:
-    """The conditions in words, without how it was typed, what came of the load, and that it ran here."""
+    """Return the conditions in words, without what was typed, what came of the load, and that it ran here."""
     shown = [
         f"{environment.words(name)} {environment.show(name, value)}"
         for name, value in manifest.conditions.stored.items()
@@ -215,43 +188,43 @@ def _conditions(manifest: Manifest) -> str:
     return ", ".join(shown) or "none stored"
 
 
-def _measures(seen: Evidence) -> Iterator[DocumentPart]:
-    """A section for each measure, loops first; one for all measures of a presented experiment together."""
+def _measures(seen: Evidence) -> Iterator[doc.DocumentPart]:
+    """Yield a section for each measure, loops first; a presented experiment has one for all its measures."""
     done: set[str] = set()
     for index, measured in enumerate(seen.measured):
         presented = seen.presented.get(measured.experiment)
         id_ = f"measure-{index + 1}"
         if presented is None:
-            yield part(measured.heading, Later(_measure, seen, measured, index).get, id=id_)
+            yield doc.part(measured.heading, Later(_measure, seen, measured, index).get, id=id_)
         elif measured.experiment not in done:
             done.add(measured.experiment)
             title = title_of(measured.experiment)
-            yield part(title, Later(_presented, seen, measured.experiment, presented, index).get, id=id_)
+            yield doc.part(title, Later(_presented, seen, measured.experiment, presented, index).get, id=id_)
 
 
-def _measure(seen: Evidence, measured: MeasuredEvidence, index: int) -> list[Block]:
+def _measure(seen: Evidence, measured: MeasuredEvidence, index: int) -> list[doc.Block]:
     key = tuple(runs_of(measured.series))
     own = [manifest for manifest in seen.manifests if manifest.experiment == measured.experiment]
     return [
         *environment.calibrations(own),
-        *(Drawing(figure, key) for figure in composition.compose(measured, f"m{index}")),
-        Subheading("In numbers"),
+        *(doc.Drawing(figure, key) for figure in composition.compose(measured, f"m{index}")),
+        doc.Subheading("In numbers"),
         *_summary(seen, measured),
     ]
 
 
-def _presented(seen: Evidence, experiment: str, presented: Presented, index: int) -> list[Block]:
-    """What presents the experiment first; the summaries are folded away."""
-    own = [*map(grids.view, presented.grids())]
+def _presented(seen: Evidence, experiment: str, presented: Presented, index: int) -> list[doc.Block]:
+    """Return what presents the experiment first; the summaries are folded away."""
+    own = presented.tables()
     figures = all_made("Its figures", lambda: presented.figures(f"m{index}"))
     numbers = [
-        block for one in seen.of(experiment) for block in (Subheading(one.title), *_summary(seen, one))
+        block for one in seen.of(experiment) for block in (doc.Subheading(one.title), *_summary(seen, one))
     ]
-    folded = [Disclosure("Every source in numbers", tuple(numbers))] if own or figures else numbers
-    return [*own, *map(Drawing, figures), *folded]
+    folded = [doc.Disclosure("Every source in numbers", tuple(numbers))] if own or figures else numbers
+    return [*own, *map(doc.Drawing, figures), *folded]
 
 
-def _summary(seen: Evidence, measured: MeasuredEvidence) -> Iterator[Block]:
+def _summary(seen: Evidence, measured: MeasuredEvidence) -> Iterator[doc.Block]:
     own = [
         (manifest, label)
         for manifest, label in zip(seen.manifests, seen.labels, strict=True)
@@ -264,37 +237,39 @@ def _summary(seen: Evidence, measured: MeasuredEvidence) -> Iterator[Block]:
 # The books, the conditions, and how to repeat it.
 
 
-def _books(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[Block]:
-    """What was released, completed, missed, recorded and dropped, and whether it adds up."""
-    yield Sentence(
+def _books(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc.Block]:
+    """Yield what was released, completed, missed, recorded and dropped, and whether it adds up."""
+    yield doc.Sentence(
         "Every release is accounted for: released = completed + missed, and completed = recorded + dropped."
     )
     several = len(manifests) > 1
     own = [(label, book) for one, label in zip(manifests, labels, strict=True) for book in one.books]
     if not own:
-        yield Sentence("No book was kept: the run ended before its footer was written and no row was found.")
+        yield doc.Sentence(
+            "No book was kept: the run ended before its footer was written and no row was found."
+        )
         return
     if len(own) <= _MOST_BOOKS:
         yield _book_table(own, several=several)
         return
     wrong = [one for one in own if one[1].problems()]
-    yield Sentence(
+    yield doc.Sentence(
         f"{len(wrong)} of {len(own)} books do not balance." if wrong else f"All {len(own)} books balance."
     )
     if wrong:
         yield _book_table(wrong, several=several)
-    yield Disclosure(f"All {len(own)} books", (_book_table(own, several=several),))
+    yield doc.Disclosure(f"All {len(own)} books", (_book_table(own, several=several),))
 
 
-def _book_table(own: Sequence[tuple[str, Books]], *, several: bool) -> TypedTable:
+def _book_table(own: Sequence[tuple[str, Books]], *, several: bool) -> doc.TypedTable:
     counted = ("Released", "Completed", "Missed", "Overruns", "Recorded", "Dropped", "Warm-up")
-    heads = columns(*(("Run",) if several else ()), "Source", *counted, "CPU time per cycle", "Balanced")
-    rows = tuple((*((words(label),) if several else ()), *_book(book)) for label, book in own)
-    return TypedTable("", heads, rows, layout="dense")
+    heads = doc.columns(*(("Run",) if several else ()), "Source", *counted, "CPU time per cycle", "Balanced")
+    rows = tuple((*((doc.words(label),) if several else ()), *_book(book)) for label, book in own)
+    return doc.TypedTable("", heads, rows, layout="dense")
 
 
-def _book(book: Books) -> Iterator[TypedCell]:
-    yield words(book.name)
+def _book(book: Books) -> Iterator[doc.TypedCell]:
+    yield doc.words(book.name)
     counts = (
         book.released,
         book.completed,
@@ -304,24 +279,26 @@ def _book(book: Books) -> Iterator[TypedCell]:
         book.dropped,
         book.warmup,
     )
-    yield from map(count, counts)
-    yield time(book.cpu_time_ns / book.completed if book.cpu_time_ns is not None and book.completed else None)
+    yield from map(doc.count, counts)
+    yield doc.time(
+        book.cpu_time_ns / book.completed if book.cpu_time_ns is not None and book.completed else None
+    )
     problems = book.problems()
-    yield TypedCell(f"no: {'; '.join(problems)}", strong=True) if problems else words("yes")
+    yield doc.TypedCell(f"no: {'; '.join(problems)}", strong=True) if problems else doc.words("yes")
 
 
-def _beside(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[Block]:
-    found = [*conditions.deployments(manifests, labels), *conditions.loads(manifests, labels)]
-    yield from map(grids.view, found)
+def _beside(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc.Block]:
+    yield from conditions.deployments(manifests, labels)
+    yield from conditions.loads(manifests, labels)
 
 
-def _again(manifests: Sequence[Manifest]) -> Iterator[Block]:
+def _again(manifests: Sequence[Manifest]) -> Iterator[doc.Block]:
     ids = " ".join(manifest.id for manifest in manifests)
-    yield Sentence(
+    yield doc.Sentence(
         "The runs lie in the store of the machine that wrote this page. Look at them again, or take the "
         "samples elsewhere:"
     )
-    yield Commands(
+    yield doc.Commands(
         (
             *dict.fromkeys(one.typed for one in manifests if one.typed),
             f"tauto show {manifests[0].id}",
@@ -329,8 +306,8 @@ def _again(manifests: Sequence[Manifest]) -> Iterator[Block]:
             f"tauto export {manifests[0].id} --parquet --out samples.parquet",
         )
     )
-    yield Disclosure("Parameters of the experiment", (environment.parameters(manifests),))
-    yield Sentence(_schemas(manifests), "note")
+    yield doc.Disclosure("Parameters of the experiment", (environment.parameters(manifests),))
+    yield doc.Sentence(_schemas(manifests), "note")
 
 
 def _schemas(manifests: Sequence[Manifest]) -> str:
