@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import to_builtins
 
 from real import children, policy_options, tauto, wait_until
 from report_runs import FACTS, store_run
@@ -138,7 +139,7 @@ def measure_some(store: Store, document: PlanDocument) -> Agenda:
         worst = WORST.get((machine.kernel, point.load.name))
         if worst is None:
             continue
-        told = condition(agenda.campaign, document, points, point, slot) | {"refused": refused}
+        told = replace(condition(agenda.campaign, document, points, point, slot), refused=refused)
         realtime = machine.kernel == "debian:rt"
         kernel_facts = {"release": "6.1.0", "realtime": realtime, "preemption": "none"}
         store_run(
@@ -148,7 +149,7 @@ def measure_some(store: Store, document: PlanDocument) -> Agenda:
             facts={**FACTS, "kernel": kernel_facts},
             warning=("virtual", "measured on a virtual machine", "Compare with it."),
             title=point.name,
-            around={"plan": told, "virtual": VIRTUAL},
+            around={"plan": to_builtins(told), "virtual": VIRTUAL},
         )
     return agenda
 
