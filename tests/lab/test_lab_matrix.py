@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from msgspec import to_builtins
+from msgspec.structs import replace as replace_field
 
 from real import children, policy_options, tauto, wait_until
 from report_runs import FACTS, store_run
@@ -139,7 +140,7 @@ def measure_some(store: Store, document: PlanDocument) -> Agenda:
         worst = WORST.get((machine.kernel, point.load.name))
         if worst is None:
             continue
-        told = replace(condition(agenda.campaign, document, points, point, slot), refused=refused)
+        told = replace_field(condition(agenda.campaign, document, points, point, slot), refused=refused)
         realtime = machine.kernel == "debian:rt"
         kernel_facts = {"release": "6.1.0", "realtime": realtime, "preemption": "none"}
         store_run(

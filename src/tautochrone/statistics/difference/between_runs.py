@@ -234,7 +234,7 @@ def of_runs(
     prior = learnt(known, FEWEST_GROUPS if min(sizes) >= FEWEST_RUNS else 1)
     if min(sizes) >= FEWEST_RUNS:
         basis: Basis = "repetitions"
-        spreads = [shrunk(spread_within([one.tolist()]), prior) for one in own]
+        spreads = [shrunk(spread_within([one]), prior) for one in groups]
         told = sum(sizes)
     else:
         pooled = spread_within(groups)
