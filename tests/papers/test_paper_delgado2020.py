@@ -343,7 +343,7 @@ def test_claims_hold_where_the_samples_are_as_in_the_study(paper: Paper, tmp_pat
         HM=[latencies(seed, 8_000, 0.2) for seed in (1, 2, 3)],
         HMI=[latencies(seed, 8_000, 0.2) for seed in (4, 5, 6)],
         M=[latencies(seed, 8_000, 0.1) for seed in (7, 8, 9)],
-        MI=[latencies(seed, 8_000, 0.04) for seed in (10, 11, 12)],
+        MI=[latencies(seed, 8_000, 0.02) for seed in (10, 11, 12)],
         Single=[latencies(seed, 8_000, 0.05) for seed in (13, 14, 15)],
     )
 

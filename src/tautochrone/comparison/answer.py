@@ -83,6 +83,8 @@ def _gates(comparison: Comparison) -> Iterator[doc.Block]:
                 for one in comparison.gates
             )
         )
+        if looked := words.looks(comparison):
+            yield doc.Sentence(looked, "note")
 
 
 def _how_sure(comparison: Comparison) -> doc.Statements:
@@ -202,6 +204,7 @@ def _gate(one: Judged) -> dict[str, object]:
         "at_most": one.most,
         "confidence_of_each_end": one.confidence,
         "runs_needed": one.runs_needed,
+        "look": one.look,
         "why": words.gate_why(one),
     }
 

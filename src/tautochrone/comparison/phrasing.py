@@ -30,10 +30,14 @@ _BASES = {
         "The intervals are from run to run: from runs of the same conditions as a side's, of that side and "
         "others in the store; both sides are taken to spread alike."
     ),
+    "other runs": (
+        "There is one run of each, or too few alike. How much such runs differ by themselves is taken from "
+        "runs under other conditions on this machine; three runs of each would tell."
+    ),
     "stretches": (
-        "There is one run of each, or too few alike: the intervals take it that two runs differ as much as "
-        "two long stretches of one run do, and by 10 % at least (standard deviation). They may differ by "
-        "more: three runs of each would tell."
+        "There is one run of each, or too few alike. How much such runs differ by themselves is not known, "
+        "so it is supposed: by a third, which is not known well, so that less than a factor of about four "
+        "is not shown. Three runs of each would tell."
     ),
     "these runs": (
         "Where no verdict is given, the interval is that within these runs: what differs from one run to the "
@@ -256,7 +260,7 @@ def how_sure(comparison: Comparison) -> Iterator[str]:
 
 
 def _where_runs(used: set[str]) -> str:
-    return ", where they rest on runs," if "stretches" in used else ""
+    return ", where they rest on runs," if {"other runs", "stretches"} & used else ""
 
 
 def _parts(comparison: Comparison) -> list[SourcePart]:
@@ -290,6 +294,17 @@ def gate_why(judged: Judged) -> str:
         else ""
     )
     return f"{seen}between {least} and {most} at {sure} confidence each way; {allowed} is allowed{needs}"
+
+
+def looks(comparison: Comparison) -> str:
+    """Return what is said of earlier looks at the same baseline; empty where there was none."""
+    most = max((one.look or 1 for one in comparison.gates), default=1)
+    if most < 2:
+        return ""
+    return (
+        f"Look {most} at this baseline, counted by the runs of this kind since: gates are surer for it, so "
+        "that all looks together cry wolf no more often than one would."
+    )
 
 
 def _increase(judged: Judged, value: float) -> str:

@@ -1,17 +1,20 @@
 """By what candidates are ranked, a quantile, the largest or the misses, and which comes before which."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from scipy import special
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_quantile
+from tautochrone.judge.comparison.metric import error_of
 from tautochrone.judge.comparison.spread import largest
 from tautochrone.judge.naming import Kind, number_named
 from tautochrone.selection.candidates import Candidate
-from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.statistics.difference.between_runs import ASSUMED, FEWEST_RUNS
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.ranking import Ranking, rank
 from tautochrone.statistics.quantiles import QUANTILES, samples_needed
@@ -89,12 +92,27 @@ def places(
         at = quantiles.index(metric.q)
         compared = {pair: own[at] for pair, own in pairs.items()}
         values = list(_quantile_values(len(names), compared))
-        return rank(names, values, {pair: one.p for pair, one in compared.items()}, alpha), compared
+        runs = [len(one.parts) for one in candidates]
+        p = {pair: _of_quantiles(one, (runs[pair[0]], runs[pair[1]])) for pair, one in compared.items()}
+        return rank(names, values, p, alpha), compared
     fewest = min(sum(one.counts.total for one in run) for candidate in candidates for run in candidate.parts)
     of_runs = [_of_runs(one, metric, fewest) for one in candidates]
     total = [_total(one, metric) for one in candidates]
     p = {(i, j): _welch(of_runs[i], of_runs[j]) for i, j in combinations(range(len(names)), 2)}
     return rank(names, total, p, alpha), {}
+
+
+def _of_quantiles(compared: QuantileDifference, runs: tuple[int, int]) -> float | None:
+    """Return the p-value of a difference of quantiles. Where too few runs tell how much runs differ, it is
+    supposed, beside what these runs' own samples leave open: one run is not compared with one run as if runs
+    were alike."""
+    if compared.basis == "repetitions":
+        return compared.p
+    error = error_of(compared, compared.confidence)
+    if error is None or compared.ratio is None:
+        return None
+    total = math.sqrt(error**2 + ASSUMED.variance * (1 / runs[0] + 1 / runs[1]))
+    return 2 * float(special.stdtr(ASSUMED.freedom, -abs(math.log(compared.ratio)) / total))
 
 
 def _quantile_values(

@@ -11,7 +11,7 @@ from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.chi_square import ChiSquare
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 
-_ONCE = "Whether that repeats is not shown, since what differs from run to run is not in it."
+_ONCE = "How much runs differ by themselves is not known, and was supposed: three of each would tell."
 _BASES = {
     "repetitions": "from run to run",
     "blocks": "from stretches within the runs",
@@ -199,6 +199,6 @@ def _uncertain(selection: Selection) -> Iterator[str]:
     if alike:
         yield (
             f"{listed([one.name for one in alike])}: fewer than {FEWEST_RUNS} repetitions. How much one "
-            "repetition differs from the next by itself can't be told, so that a difference between two may "
-            "be that."
+            "differs from the next by itself can't be told; it is supposed to be a third, so that no less "
+            "than a factor of about four tells two apart."
         )
