@@ -37,7 +37,11 @@ def document(results: CheckResults) -> doc.Document:
             doc.part("What limits it", lambda: _limits(results)),
             doc.part("What would help", lambda: _advice(results)),
             doc.part(
-                "Notes", lambda: [doc.Sentence(note, "note") for note in required.notes(results.judgement)]
+                "Notes",
+                lambda: [
+                    doc.Sentence(note, "note")
+                    for note in (*filter(None, [results.looks]), *required.notes(results.judgement))
+                ],
             ),
             doc.part("Warnings", lambda: _warnings(results), only="text"),
         ),
@@ -172,6 +176,7 @@ def as_table(results: CheckResults) -> dict[str, object]:
         "to_settle_s": judgement.to_settle_s,
         "to_settle": required.to_settle(judgement),
         "notes": list(required.notes(judgement)),
+        "earlier_runs": list(results.earlier),
         "lines": [required.line_as_table(judgement.requirement, line) for line in judgement.lines],
         "limits": {
             "side": results.limiting.side,

@@ -10,7 +10,7 @@ from tautochrone.answer.outcome import Case, Outcome
 from tautochrone.answer.outcome import Standing as CaseStanding
 from tautochrone.answer.phrasing import requirement as required
 from tautochrone.base.units import format_duration, format_rate
-from tautochrone.base.words import capital
+from tautochrone.base.words import capital, plural
 from tautochrone.check.question import CheckQuestion
 from tautochrone.check.search import Search, Trial
 from tautochrone.judge.requirement.judge import Judgement
@@ -114,6 +114,7 @@ class CheckResults:
         stopped: whether somebody did.
         course: what stands out over time in the runs, in sentences.
         search: None where nothing was searched for.
+        earlier: runs that asked the same under the same conditions before, and were judged with these.
     """
 
     question: CheckQuestion
@@ -125,6 +126,7 @@ class CheckResults:
     not_measured: tuple[str, ...] = ()
     stopped: bool = False
     search: Search | None = None
+    earlier: tuple[str, ...] = ()
 
     @property
     def standing(self) -> Standing:
@@ -154,6 +156,16 @@ class CheckResults:
                 for load in self.not_measured
             ),
         ]
+
+    @property
+    def looks(self) -> str:
+        """Say what was judged together with these runs; empty of a first look."""
+        if not self.earlier:
+            return ""
+        return (
+            f"Judged together with {plural(len(self.earlier), 'earlier run')} that asked the same under the "
+            "same conditions: what is checked until it passes would pass by chance. --afresh leaves them out."
+        )
 
     @property
     def headline(self) -> str:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tautochrone.check.question import CheckQuestion
     from tautochrone.check.results import CheckResults
     from tautochrone.check.search import Kind, Search
+    from tautochrone.command.batch import Batch
     from tautochrone.judge.requirement.judge import Judgement
     from tautochrone.machine.audit.finding import Finding
     from tautochrone.machine.deployment import Deployment
@@ -81,6 +82,13 @@ def check(
     ] = None,
     policy: Annotated[str | None, typer.Option(metavar="fifo|rr|other|deadline", help="[fifo]")] = None,
     priority: Annotated[int | None, typer.Option(help="The system's own number. [90]")] = None,
+    until_settled: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Measure on until it is settled, for at most so long."),
+    ] = None,
+    afresh: Annotated[
+        bool, typer.Option("--afresh", help="Leave out earlier checks of the same under the same conditions.")
+    ] = False,
     counted: Annotated[
         bool, typer.Option("--counted", help="Let only what was counted decide, and no extrapolated tail.")
     ] = False,
@@ -116,10 +124,13 @@ def check(
     )
     loads = _loads(load)
     _see_that_they_fit(question, loads, kind, seconds)
+    until_s = _until(until_settled, question, loads, kind)
     see_told(junit, markdown)
     see_that_it_can_be_written(out)
     place = open_store(store)
-    check = _Check(question, loads, Beside(None, on, deployment), place, make_console(stderr=as_json))
+    check = _Check(
+        question, loads, Beside(None, on, deployment), place, make_console(stderr=as_json), until_s, afresh
+    )
     if kind is None:
         found = check.answer()
     else:
@@ -138,19 +149,27 @@ def check(
 
 @dataclass(frozen=True)
 class _Check:
-    """What is asked, and where it is measured; `console` is where the course of it is told."""
+    """What is asked, and where it is measured; `console` is where the course of it is told.
+
+    It is measured on until it is settled, for ``until_s`` at most; None: once. ``afresh`` leaves out earlier
+    checks of the same question.
+    """
 
     question: CheckQuestion
     loads: Sequence[Load]
     beside: Beside
     store: Store
     console: Console
+    until_s: float | None = None
+    afresh: bool = False
 
     def answer(self) -> _Found | None:
         """Measure beside each load, and judge; None: it was stopped before anything was measured."""
+        from tautochrone.check.looks import earlier_of, look, settle
         from tautochrone.check.question import cells
         from tautochrone.command.batch import run_batch
-        from tautochrone.judge.requirement.judge import judge
+
+        batches: list[Batch] = []
 
         with self.beside.target() as target:
             site = self._site(target)
@@ -158,16 +177,34 @@ class _Check:
                 self.console.print(
                     f"Measuring for {site.question.why_so_long}.", style="dim", highlight=False
                 )
-            own = cells(site.question, self.loads, site.cpu, _command(), deployment=site.deployment)
-            batch = run_batch(own, self.store, target, site.facts, lambda _: False)
-        if not batch.runs:
-            if batch.not_put_back is not None:
-                raise batch.not_put_back
+
+            def measure(asked: CheckQuestion, loads: Sequence[Load]) -> Sequence[StoredRun]:
+                own = cells(asked, loads, site.cpu, _command(), deployment=site.deployment)
+                batches.append(run_batch(own, self.store, target, site.facts, lambda _: False))
+                return batches[-1].runs
+
+            runs = measure(site.question, self.loads)
+            whole = len(runs) == len(self.loads) and not batches[-1].stopped
+            looked = None
+            if runs:
+                earlier = () if self.afresh else earlier_of(self.store, runs)
+                looked = look(site.question, runs, earlier, again=self.until_s is not None)
+                if whole and self.until_s is not None:
+                    looked = settle(site.question, self.loads, looked, self.until_s, measure)
+        not_put_back = next((one.not_put_back for one in batches if one.not_put_back is not None), None)
+        if looked is None:
+            if not_put_back is not None:
+                raise not_put_back
             return None
-        judgement = judge(site.question.requirement, batch.runs, counted=site.question.counted)
-        lacking = tuple(cell.load.name for cell in own[len(batch.runs) :])
-        results = self._results(site, judgement, batch.runs, not_measured=lacking, stopped=batch.stopped)
-        return *results, batch.not_put_back
+        results = self._results(
+            site,
+            looked.judgement,
+            looked.runs,
+            not_measured=tuple(one.name for one in self.loads[len(runs) :]),
+            stopped=any(one.stopped for one in batches),
+            earlier=looked.earlier,
+        )
+        return *results, not_put_back
 
     def find(self, kind: Kind, seconds: float, *, duration_given: bool) -> _Found | None:
         """Search for the largest that holds; None: it was stopped before anything was measured."""
@@ -238,6 +275,7 @@ class _Check:
         not_measured: tuple[str, ...] = (),
         stopped: bool = False,
         search: Search | None = None,
+        earlier: Sequence[StoredRun] = (),
     ) -> tuple[CheckResults, Sequence[Finding]]:
         from tautochrone.check.results import CheckResults, advice
         from tautochrone.judge.requirement.limiting import Limiting, limiting
@@ -274,6 +312,7 @@ class _Check:
             not_measured=not_measured,
             stopped=stopped,
             search=search,
+            earlier=tuple(run.id for run in earlier),
         )
         return results, findings
 
@@ -301,6 +340,25 @@ def _kind(search: str | None) -> Kind | None:
             "Say --search rate or --search work.",
         )
     return kinds[search]
+
+
+def _until(
+    typed: str | None, question: CheckQuestion, loads: Sequence[Load], search: Kind | None
+) -> float | None:
+    """Return for how many seconds it is measured on at most; None: it is measured once."""
+    from tautochrone.base.units import format_span, parse_duration_ns
+
+    if typed is None:
+        return None
+    if search is not None:
+        raise UsageError("--until-settled: a search ends by itself", "Give it --seconds.")
+    until_s, first_s = parse_duration_ns(typed) / 1e9, len(loads) * question.duration_ns / 1e9
+    if until_s < first_s:
+        raise UsageError(
+            f"--until-settled {typed}: the first round alone takes {format_span(first_s)}",
+            "Give it longer, or a shorter --duration.",
+        )
+    return until_s
 
 
 def _loads(specs: Sequence[str] | None) -> list[Load]:

@@ -196,7 +196,7 @@ def judge(
         runs: of any conditions; those without the measure are left out.
         counted: whether only what was counted may decide, and no extrapolated tail.
         watched: whether it is one of several looks, at any of which the measuring may stop: the limits of
-            shares are then right for all looks together, and only what was counted decides.
+            shares are then right for all looks together.
     """
     return judge_all([requirement], runs, counted=counted, watched=watched)[0]
 

@@ -59,15 +59,16 @@ def line_of_share(
     Args:
         groups: all that are judged at once; how their repetitions differ tells how those of this one may.
         counted: whether only what was counted may decide, and no extrapolated tail.
-        watched: whether it is one of several looks, at any of which the measuring may stop. Only what was
-            counted decides then.
+        watched: whether it is one of several looks, at any of which the measuring may stop. The runs are then
+            parts of one measurement. A tail is as right as at one look: it holds only where that of every
+            part does, so what did not hold at one look holds at no later one.
     """
     sides = Sides(requirement.confidence, 1 - (1 - requirement.confidence) / len(groups))
     others = [_runs(requirement, one.seen) for one in groups if one is not group]
     logs = [logs_of_runs([(most, of) for _, most, of in runs]) for runs in others]
     found = replace(count(requirement, group.seen), prior=learnt(logs, FEWEST_GROUPS))
     if watched:
-        counted, found = True, replace(found, rule=ANY_LOOK)
+        found = replace(found, runs=(), rule=ANY_LOOK)
     allowed = allowed_share(requirement, group.seen[0])
     line = JudgedLine(
         where=group.where,
