@@ -218,8 +218,8 @@ def test_how_far_it_extrapolates_is_told_and_too_far_stands_in_brackets() -> Non
     assert not levels.rows[0][1].shown.startswith("(")
     assert levels.rows[3][1].shown.startswith("(")
     assert levels.rows[3][-1].shown == "not to be relied on"
-    assert not limits.rows[0][2].shown.startswith("(")
-    assert all(cell.shown.startswith("(") for cell in (*levels.rows[3][1:3], *limits.rows[1][2:6]))
+    assert not limits.rows[0][3].shown.startswith("(")
+    assert all(cell.shown.startswith("(") for cell in (*levels.rows[3][1:3], *limits.rows[1][3:7]))
     assert not any(cell.shown.startswith("(") for cell in (*levels.rows[0][1:3], *limits.rows[0][2:6]))
 
 

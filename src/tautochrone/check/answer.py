@@ -65,10 +65,13 @@ def answers(results: CheckResults) -> doc.TypedTable:
     done = "done" if question.work_ns is not None else "begun"
     note = (
         f"Missed: {done} later than {format_duration(question.deadline_ns)} after its release, or without a "
-        "sample. At least, at most: limits of the share that is missed, each at "
+        "sample. Events: groups of neighbours among these. At least, at most: limits of the share that is "
+        "missed, each at "
         f"{format_percent(question.requirement.confidence)} confidence."
     )
-    heads = doc.columns("on", "beside", "answer", "missed", "of", "at least", "at most", "allowed", "worst")
+    heads = doc.columns(
+        "on", "beside", "answer", "missed", "events", "of", "at least", "at most", "allowed", "worst"
+    )
     return doc.TypedTable("", heads, tuple(map(_answer, results.judgement.lines)), (note,))
 
 
@@ -79,6 +82,7 @@ def _answer(line: JudgedLine) -> tuple[doc.TypedCell, ...]:
         doc.words(line.where),
         doc.words(f"{line.standing}{basis}"),
         doc.count(line.later),
+        doc.count(line.events),
         doc.count(line.samples),
         _share(line.low, at_most=False) if line.low else doc.words("none"),
         _share(line.high, at_most=True),

@@ -45,6 +45,10 @@ LEVELS_KEY = (
     Sign("fitted", path=STROKE, tone=_FITTED),
     Sign("its interval", path=_EDGES, tone=_FITTED),
 )
+STABILITY_KEY = (
+    Sign("by one threshold", path=_SMALL_CIRCLE, tone=_FITTED),
+    Sign("the largest measured", dash="4 3"),
+)
 FIT_KEY = (
     Sign("measured", path=_SMALL_CIRCLE, tone=INK),
     Sign("fitted, or where both are equal", path=STROKE, tone=_FITTED),
@@ -213,6 +217,48 @@ def excesses(curve: TailCurve) -> Chart:
     said = (
         f"{curve.name}: measured excesses over the threshold against the fit's; the largest is {measured} "
         f"over it, and {fitted} by the fit."
+    )
+    return Chart(layers, _FIT_HEIGHT, said)
+
+
+def stability(curve: TailCurve, *, title: str = "latency") -> Chart:
+    """Draw what each threshold by itself says of one level, over how many samples lie above the threshold."""
+    told = curve.by_threshold
+    cut = _MOST_OF_RANGE * max(one.value_ns for one in told)
+    said_of = [f"{words.time(one.value_ns)} ({words.interval(one.low_ns, one.high_ns)})" for one in told]
+    rows = [
+        {
+            "above": one.exceedances,
+            "value": one.value_ns,
+            "low": one.low_ns,
+            "high": min(one.high_ns, cut),
+            "words": level,
+            "from": duration(one.threshold_ns),
+        }
+        for one, level in zip(told, said_of, strict=True)
+    ]
+    once_in = _often(curve.beyond, curve.rate_hz)
+    ends = [end for one in told for end in (one.low_ns, min(one.high_ns, cut))]
+    y = scales.time([*ends, float(curve.seen_ns[-1])], f"{title} exceeded once in {once_in}")
+    fewest, most = min(one.exceedances for one in told), max(one.exceedances for one in told)
+    x = scales.logarithmic(
+        fewest / 1.2,
+        most * 1.2,
+        "samples above the threshold",
+        grid=False,
+        format="~s",
+        labelOverlap="greedy",
+    ).of("above")
+    each = Rows(rows, x=x, color=_FITTED, clip=True)
+    largest = Rows([{"largest": float(curve.seen_ns[-1])}], y=y.of("largest"))
+    layers = [
+        each.rule(y=y.of("low"), y2="high", strokeWidth=1.6),
+        each.point(y=y.of("value"), size=34, tooltip=[("words", "level"), ("from", "threshold")]),
+        largest.rule(color=MUTED, strokeDash=[4, 3]),
+    ]
+    said = (
+        f"{curve.name}: the level exceeded once in {once_in}, by each of {len(told)} thresholds; by the "
+        f"lowest {said_of[0]}, by the highest {said_of[-1]}."
     )
     return Chart(layers, _FIT_HEIGHT, said)
 

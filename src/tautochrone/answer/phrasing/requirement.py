@@ -81,6 +81,7 @@ def line_as_table(requirement: Requirement, line: JudgedLine) -> dict[str, objec
         "basis": line.basis,
         "samples": line.samples,
         "later": line.later,
+        "events": line.events,
         "lost": line.lost,
         "allowed": line.allowed,
         "low": line.low,

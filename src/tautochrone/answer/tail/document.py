@@ -50,6 +50,7 @@ def limits(one: SourceTail) -> doc.TypedTable:
     heads = doc.columns(
         "later than",
         f"of {one.due:,}",
+        "in events",
         *((f"chance per {name}", f"{confidence} interval", "so once in", "between") if fitted else ()),
         "by counting alone, at most",
         *(("once in",) if _has_bound_in_time(one) else ()),
@@ -152,7 +153,7 @@ def _overview_rates(one: SourceTail) -> tuple[doc.TypedCell, ...]:
 
 
 def _limit_row(one: SourceTail, at: AtLimit, *, fitted: bool) -> tuple[doc.TypedCell, ...]:
-    cells = [doc.time(at.limit_ns), doc.count(at.later)]
+    cells = [doc.time(at.limit_ns), doc.count(at.later), doc.count(at.events)]
     if fitted and at.share is None:
         cells += [doc.TypedCell(None, "share")] * 4
     elif fitted and at.share is not None:

@@ -1,4 +1,4 @@
-"""The figures about tails: of a page, and at publication size as `tail` and `tail-fit`."""
+"""The figures about tails: of a page, and at publication size as `tail`, `tail-fit` and `tail-stability`."""
 
 from collections.abc import Sequence
 
@@ -15,9 +15,12 @@ from tautochrone.judge.tail.source import SourceTail
 from tautochrone.judge.tail.tails import tails_of
 from tautochrone.run.folder import StoredRun
 
-IN_WORDS = {"tail": "what is exceeded how often", "tail-fit": "how well that is fitted"}
+IN_WORDS = {
+    "tail": "what is exceeded how often",
+    "tail-fit": "how well that is fitted",
+    "tail-stability": "how it depends on the threshold",
+}
 KINDS = tuple(IN_WORDS)
-"""What is exceeded how often, and how well that is fitted."""
 
 CAPTION = (
     "Points: the largest samples, each at how often as large a one came. Line and band: the fitted tail and "
@@ -28,7 +31,15 @@ FIT_CAPTION = (
     "First: the share of all cycles above each value; the line begins at the threshold. Second: each excess "
     "over the threshold against the one that the fit has in its place; a good fit lies along the line."
 )
+STABILITY_CAPTION = (
+    "Each point: the level by the samples above one threshold alone, with its interval; to the left there "
+    "are fewer of them. The answer is the point of the lowest threshold, with an interval that holds all of "
+    "these. Where the points climb to the left, a rarer cause makes the largest samples."
+)
 _MOST = 4
+
+
+_KEYS = {"tail": tail.LEVELS_KEY, "tail-fit": tail.FIT_KEY, "tail-stability": tail.STABILITY_KEY}
 
 
 def is_fitted(one: SourceTail) -> bool:
@@ -48,6 +59,12 @@ def of_source(one: SourceTail, prefix: str, meaning: str) -> tuple[Figure, ...]:
     return (
         Figure("What is exceeded how often", (levels,), (CAPTION,), tail.LEVELS_KEY),
         Figure("How well the tail is fitted", fits, (FIT_CAPTION,), tail.FIT_KEY),
+        Figure(
+            "How the answer depends on the threshold",
+            (_stability(curve, PanelPlace(f"{prefix}-stability"), "", meaning),),
+            (STABILITY_CAPTION,),
+            tail.STABILITY_KEY,
+        ),
     )
 
 
@@ -78,10 +95,11 @@ def draw(
             curve = curve_of(one)
             if kind == "tail":
                 panels.append(_levels(one, curve, PanelPlace(f"{prefix}-tail", at), name, meaning))
+            elif kind == "tail-stability":
+                panels.append(_stability(curve, PanelPlace(f"{prefix}-tail-stability", at), name, meaning))
             else:
                 panels += _fits(curve, f"{prefix}-tail-fit", 2 * at, name, meaning)
-        key = tail.LEVELS_KEY if kind == "tail" else tail.FIT_KEY
-        return [Figure("", tuple(panels), (), key)]
+        return [Figure("", tuple(panels), (), _KEYS[kind])]
 
     left = [
         f"Not in the figure: {name}; {_why(one)}" for name, _, one in every if (name, _, one) not in drawn
@@ -99,6 +117,10 @@ def _levels(one: SourceTail, curve: TailCurve, place: PanelPlace, name: str, mea
         }
     )
     return Panel(place, name, tail.levels(curve, limits=limits, title=meaning))
+
+
+def _stability(curve: TailCurve, place: PanelPlace, name: str, meaning: str) -> Panel:
+    return Panel(place, name, tail.stability(curve, title=meaning))
 
 
 def _fits(curve: TailCurve, kind: str, first: int, name: str, meaning: str) -> tuple[Panel, ...]:

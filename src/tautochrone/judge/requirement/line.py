@@ -101,6 +101,7 @@ class JudgedLine:
         reasons: why, the first one first.
         basis: whether that was counted, or extrapolated from the tail; empty where nothing was shown.
         later: of these, how many passed the limit, those without a sample among them.
+        events: in so many groups of neighbours they did; None: not known.
         allowed: the largest share that may pass it; 0: none may; None: the requirement is of a mean.
         low, high: one-sided limits of the share that passes it.
         effect: variance of that share over that of as many independent samples, at least 1.
@@ -116,6 +117,7 @@ class JudgedLine:
     basis: Basis = ""
     samples: int = 0
     later: int = 0
+    events: int | None = None
     lost: int = 0
     allowed: float | None = None
     low: float | None = None

@@ -77,6 +77,7 @@ def line_of_share(
         standing="not shown",
         samples=found.samples,
         later=found.later,
+        events=found.clusters or (None if found.later else 0),
         lost=sum(one.missed + one.dropped for one in group.seen),
         allowed=allowed,
         low=found.low(sides.fails),

@@ -1,5 +1,6 @@
 """What the charts about a tail draw, reduced to some hundred points; times in ns."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,10 +8,22 @@ import numpy as np
 from tautochrone.judge.tail.source import TOO_FAR, SourceTail
 from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.counts import Counts
+from tautochrone.statistics.tails.tail import BEYOND, stability
 
 _POINTS, _GRID = 200, 20
 _LARGEST_SHOWN = 60
 """So many of the largest samples have a point each; the others are thinned out."""
+
+
+@dataclass(frozen=True)
+class ThresholdLevel:
+    """A level by the exceedances of one threshold alone, with its interval; times in ns."""
+
+    threshold_ns: int
+    exceedances: int
+    value_ns: float
+    low_ns: float
+    high_ns: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +40,9 @@ class TailCurve:
         seen_ns: the samples.
         threshold_ns: above which the tail was fitted; None where it was not.
         fitted_ns, excess_ns: quantiles of the fit and the measured excesses over the threshold, in order.
+        beyond: samples in one of which the levels of ``by_threshold`` are exceeded; those that are lost are
+            not among them.
+        by_threshold: what each threshold by itself says, the lowest first.
     """
 
     name: str
@@ -41,6 +57,8 @@ class TailCurve:
     threshold_ns: int | None
     fitted_ns: Floats
     excess_ns: Floats
+    beyond: float = 0.0
+    by_threshold: tuple[ThresholdLevel, ...] = ()
 
 
 def curve_of(one: SourceTail) -> TailCurve:
@@ -83,7 +101,15 @@ def curve_of(one: SourceTail) -> TailCurve:
         threshold_ns=None if peaks is None else peaks.threshold_ns,
         fitted_ns=fitted,
         excess_ns=excess,
+        beyond=BEYOND * one.samples,
+        by_threshold=() if peaks is None else tuple(_by_threshold(one)),
     )
+
+
+def _by_threshold(one: SourceTail) -> Iterator[ThresholdLevel]:
+    for peaks, level in stability(one.tail, BEYOND * one.samples):
+        ends = level.value_ns, level.low_ns, level.high_ns
+        yield ThresholdLevel(peaks.threshold_ns, peaks.exceedances, *ends)
 
 
 def _seen(counts: Counts, lost: int) -> tuple[Floats, Integers]:

@@ -54,6 +54,7 @@ class AtLimit:
     """One limit.
 
     Attributes:
+        events: in so many groups of neighbours the samples among ``later`` came; None: not known.
         share: P(an activation is later) by the fitted tail, lost releases added; None where refused.
         bound: upper bound of the same, whatever the distribution, with neighbours' likeness reckoned in; None
             where lost releases are not known.
@@ -63,6 +64,7 @@ class AtLimit:
 
     limit_ns: int
     later: int
+    events: int | None
     due: int
     share: ActivationShare | None
     reach: Reach
@@ -269,6 +271,7 @@ class SourceTail:
         return AtLimit(
             limit_ns=limit_ns,
             later=everything.above(limit_ns),
+            events=self._events(limit_ns),
             due=everything.total,
             share=share,
             reach=reach_of(beyond),
@@ -309,6 +312,13 @@ class SourceTail:
             return None
         of_samples = ActivationShare(found.value, found.low, found.high)
         return share_with_lost(of_samples, self.samples, self.lost or 0, self._burst, self.confidence)
+
+    def _events(self, limit_ns: int) -> int | None:
+        """In how many groups of neighbours samples are above a limit; None where it is not told."""
+        reduction = self.reduced.reduction
+        if not self.reduced.counts.above(limit_ns):
+            return 0
+        return (len(cluster_sizes(reduction, limit_ns)) or None) if reduction is not None else None
 
     def _effect(self, limit_ns: int) -> float | None:
         """So many neighbouring samples count as one; None of a histogram, which has no order."""
