@@ -197,7 +197,15 @@ def test_the_command_line_is_there_before_the_registry_is() -> None:
         assert done.stdout.strip() == "False"
 
 
-def test_tables_of_options_in_the_docs_are_those_of_the_registry() -> None:
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_has_a_page_and_says_what_it_asks(name: str) -> None:
+    entry = EXPERIMENTS[name]
+    assert entry.asks.endswith("?")
+    assert entry.asked_by
+    assert (ROOT / "docs" / f"{entry.page or name}.md").exists()
+
+
+def test_tables_of_experiments_and_options_in_the_docs_are_those_of_the_registry() -> None:
     script = ROOT / "scripts" / "describe-options"
     done = subprocess.run([script, "--check"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

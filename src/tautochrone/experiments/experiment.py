@@ -145,6 +145,9 @@ class Experiment:
         grids: grids over its options, each by its kind: where it is offered, as ``module:name``.
         place: where it stands among those that people are told of.
         suite: its part in ``tauto probe all``; None: it has none.
+        asks: the question that it answers, for the list of experiments in the docs.
+        asked_by: the study that asked it, and where.
+        page: its page in the docs; empty: the one with its name.
     """
 
     name: str
@@ -171,6 +174,9 @@ class Experiment:
     grids: Mapping[str, str] = field(default_factory=dict)
     place: int = 100
     suite: InSuite | None = None
+    asks: str = ""
+    asked_by: str = ""
+    page: str = ""
 
     @cached_property
     def table(self) -> Mapping[str, Option]:

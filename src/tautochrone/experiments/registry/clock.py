@@ -24,4 +24,6 @@ EXPERIMENT = Experiment(
     unused=("drain", "ring"),
     suite=InSuite(1, "clocks", {"count": 100_000}, {"count": 20_000}),
     place=2,
+    asks="What does reading a clock cost, and how finely does it step?",
+    asked_by="garre2014, 3.4",
 )

@@ -72,4 +72,6 @@ EXPERIMENT = Experiment(
     grids={"lab-matrix": "tautochrone.virtual_lab.matrix_view:KIND"},
     particulars=lambda options: (f"period {options.text('period')}",),
     place=1,
+    asks="How late does a periodic thread start?",
+    asked_by="delgado2020, Algorithm 1",
 )  # fmt: skip

@@ -59,4 +59,6 @@ EXPERIMENT = Experiment(
     ),
     verb="tautochrone.cli.probe.particular:interrupt",
     place=8,
+    asks="How long until the timer's handler runs, and how long until the task does?",
+    asked_by="laurich2004, 5 to 8",
 )  # fmt: skip

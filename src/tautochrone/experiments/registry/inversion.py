@@ -47,4 +47,6 @@ EXPERIMENT = Experiment(
     unused=("record",),
     suite=InSuite(6, "priority inversion", {"count": 10}, {"count": 3}),
     place=5,
+    asks="Does a middle task keep the most urgent one waiting, and for which locks?",
+    asked_by="garre2014, 3.2",
 )

@@ -132,4 +132,7 @@ EXPERIMENT = Experiment(
     runs_on=RunsOn("cpus", usual=2, most=2, levels_below=1),
     unused=("record",),
     place=10,
+    asks="What do interrupt, period and response take in kernel space?",
+    asked_by="koh2013, 3 and 4; laurich2004",
+    page="kmod",
 )

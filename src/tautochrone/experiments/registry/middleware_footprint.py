@@ -49,4 +49,7 @@ EXPERIMENT = Experiment(
     grids={FOOTPRINT: "tautochrone.middleware.offered:FOOTPRINT_KIND"},
     particulars=middleware_particulars,
     place=15,
+    asks="What does a server need of memory?",
+    asked_by="schmidt2002, 3.4",
+    page="middleware",
 )

@@ -91,4 +91,7 @@ EXPERIMENT = Experiment(
     grids={LATENCY: "tautochrone.middleware.offered:LATENCY_KIND"},
     particulars=_particulars,
     place=14,
+    asks="Does an urgent client keep its answers in time beside less urgent ones?",
+    asked_by="schmidt2002, 3.3",
+    page="middleware",
 )

@@ -58,4 +58,7 @@ EXPERIMENT = Experiment(
     grids={THROUGHPUT: "tautochrone.middleware.offered:THROUGHPUT_KIND"},
     particulars=middleware_particulars,
     place=13,
+    asks="How many calls to a servant in a second, over CORBA, DDS, ZeroMQ and sockets?",
+    asked_by="schmidt2002, 3.2",
+    page="middleware",
 )

@@ -32,4 +32,6 @@ EXPERIMENT = Experiment(
     unused=("record",),
     suite=InSuite(7, "error of the period", ordinary=True),
     place=6,
+    asks="How evenly does a periodic task start?",
+    asked_by="koh2013, 3.1",
 )

@@ -65,4 +65,6 @@ EXPERIMENT = Experiment(
     suite=InSuite(8, "response time", {"repetitions": 50, "warmup": 10}, {"repetitions": 5, "warmup": 2}),
     particulars=_particulars,
     place=7,
+    asks="How long from one task to another and back, by semaphore, FIFO, message queue, socket and others?",
+    asked_by="koh2013, 3.2 to 3.4 and 4",
 )

@@ -49,4 +49,7 @@ EXPERIMENT = Experiment(
     ),
     verb="tautochrone.cli.probe.particular:rhealstone",
     place=4,
+    asks="What do task switch, preemption, semaphore, deadlock and message cost, and what is the "
+    "weighted figure?",
+    asked_by="garre2014, 3.1; Kar and Porter 1989, Kar 1990",
 )  # fmt: skip

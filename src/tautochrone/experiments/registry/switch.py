@@ -31,4 +31,6 @@ EXPERIMENT = Experiment(
     runs_on=RunsOn("cpus", usual=2, most=2, levels_below=1),
     suite=InSuite(3, "context switch", {"count": 10_000}, {"count": 2_000}),
     place=3,
+    asks="What does a context switch cost?",
+    asked_by="schmidt2002, 3.1",
 )  # fmt: skip

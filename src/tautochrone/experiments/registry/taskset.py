@@ -94,4 +94,6 @@ EXPERIMENT = Experiment(
     ),
     verb="tautochrone.cli.probe.particular:taskset",
     place=11,
+    asks="Do n periodic tasks together keep their deadlines, and does the analysis agree?",
+    asked_by="delgado2020, II and V, Algorithm 2",
 )

@@ -55,4 +55,6 @@ EXPERIMENT = Experiment(
     unused=("record",),
     particulars=lambda _: ("the kernel's timerlat",),
     place=9,
+    asks="The same, of a timer and a thread of the kernel, by the kernel's own tracer?",
+    asked_by="laurich2004, 5 to 8",
 )

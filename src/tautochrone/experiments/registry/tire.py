@@ -108,4 +108,7 @@ EXPERIMENT = Experiment(
     },
     particulars=_particulars,
     place=12,
+    asks="How large may a simulation be that several threads have to finish by the next release, "
+    "and what takes the time?",
+    asked_by="garre2014, 4 and 5",
 )
