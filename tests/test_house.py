@@ -70,19 +70,73 @@ def test_floors_import_downward_features_no_feature_and_compositions_what_is_dra
     assert wrong == []
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/recipes.md"])
-def test_every_file_that_a_recipe_names_exists(page: str) -> None:
-    """But for those that the reader is to write: `NAME`, and the examples `switch` and `tao`."""
-    to_write = re.compile("NAME|switch|tao_|tao[.]")
-    named = set(
-        re.findall(r"`([\w.-]+/[\w./-]*\.(?:py|c|h|cpp|toml|md|txt|build|idl))`", (ROOT / page).read_text())
-    )
-    roots = (ROOT, LAB, LAB / "target", ROOT / "probe", ROOT / "middleware", ROOT / "probe" / "tire")
-    assert named
-    missing = {
-        one for one in named if not to_write.search(one) and not any((root / one).exists() for root in roots)
+PAGES = ("CONTRIBUTING.md", "docs/recipes.md")
+TO_WRITE = re.compile("NAME|ARCH|CASE|switch|[Tt][Aa][Oo]_|tao[.]")
+"""What the reader of a recipe is to write: `NAME`, and the examples `switch` and `tao`."""
+SOURCES = ("src", "probe", "middleware", "kmod", "tests", "scripts")
+CODE = re.compile(
+    r"^(src|probe|middleware|kmod|tests/support)/.*[.](py|c|cpp|h|build)$|^tests/conftest|^scripts/[\w.-]+$"
+)
+THEIRS = {"TAO_seq", "SERVER_DECLARED", "_var", "hypothesis", "ruff"}
+"""What other projects call so."""
+
+
+def named(page: str) -> set[str]:
+    """What a page has between backticks, outside of its blocks of code."""
+    text = re.sub(r"^```.*?^```$", "", (ROOT / page).read_text(), flags=re.DOTALL | re.MULTILINE)
+    return {" ".join(one.split()) for one in re.findall(r"`([^`]+)`", text)}
+
+
+@pytest.fixture(scope="module")
+def files() -> set[str]:
+    """Every file of ours and every folder, the latter with a slash behind."""
+    there = [path for top in (*SOURCES, "docs", "bench") for path in (ROOT / top).rglob("*")]
+    there += [path for path in ROOT.iterdir() if path.is_file()]
+    shown = {f"{path.relative_to(ROOT)}{'/' if path.is_dir() else ''}" for path in there}
+    return shown | {f"{top}/" for top in (*SOURCES, "docs", "bench")}
+
+
+def is_there(name: str, files: set[str]) -> bool:
+    """Whether a path, or the end of one, is that of a file or a folder."""
+    return any(f"/{one}".endswith(f"/{name}") for one in files)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_file_that_a_recipe_names_exists(page: str, files: set[str]) -> None:
+    """Of one that the reader is to write, the folder does."""
+    paths = {
+        one for one in named(page) if re.fullmatch(r"[\w.-]+(/[\w.*-]*)+|[\w-]+[.](c|h|py|build|toml)", one)
     }
-    assert not missing
+    paths = {one for one in paths if not one.startswith(("build/", "."))}
+    assert paths
+    looked_for = {
+        re.sub(r"[^/]+/?$", "", one) if TO_WRITE.search(one) and not is_there(one, files) else one
+        for one in paths
+        if "*" not in one
+    }
+    assert {one for one in looked_for if one and not is_there(one, files)} == set()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_name_in_a_recipe_is_one_of_the_code(page: str, files: set[str]) -> None:
+    """A function, a class, a constant, an attribute, a structure, with or without its call."""
+    form = re.compile(r"(?:struct |enum )?([A-Za-z_]\w*)(?:\(.*\))?")
+    names = {found[1] for one in named(page) if (found := form.fullmatch(one)) is not None}
+    code = "\n".join((ROOT / one).read_text() for one in sorted(files) if CODE.search(one))
+    known = set(re.findall(r"\w+", code))
+    assert names
+    assert {one for one in names - THEIRS - known if not TO_WRITE.search(one)} == set()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_name_in_a_recipe_stands_in_the_file_that_is_named_with_it(page: str, files: set[str]) -> None:
+    """Such as "`KNOBS` (`machine/knob/__init__.py`)", or "`NAMES` of `papers/reproducing.py`"."""
+    text = (ROOT / page).read_text()
+    pairs = re.findall(r"`(\w+)`(?:\s+(?:of|in)\s+|\s+\()`([\w./-]+[.](?:py|c|h|sh))`", text)
+    assert pairs
+    for name, place in pairs:
+        found = [ROOT / one for one in files if f"/{one}".endswith(f"/{place}")]
+        assert any(re.search(rf"\b{name}\b", path.read_text()) for path in found), (name, place)
 
 
 def test_no_imports_run_in_a_circle() -> None:
