@@ -3,9 +3,10 @@
 Everything else is typed, as people type it.
 """
 
+import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, chdir, contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,18 @@ from unittest import mock
 
 import tautochrone
 from audit_cases import GUEST, NO_PERMISSION, PLAIN
+from deployment_machines import plant_machine
 from in_process import Ended, tauto
-from machine_trees import plant
+from machine_trees import plant, with_cpus
+from tautochrone.base.errors import MeasuringError
 from tautochrone.command.batch import Batch
 from tautochrone.command.permission import Permission
+from tautochrone.machine.tree import Files, LocalFiles
 from tautochrone.measure.lab.jobs import SealedCell
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
+from tautochrone.target.program import ProbeAnswer, Program
+from tautochrone.target.target import Target
 
 HERE = Path(__file__).resolve().parent
 COLUMNS = 100
@@ -28,8 +34,32 @@ _NAMED = re.compile(r"@([a-z0-9-]+?)(?:#(\d+))?(?=$|[,/])")
 _PERMITTED = Permission(priority=True, memory_lock=True), ""
 
 
+class StillMachine(Target):
+    """A machine of which only its files are there: nothing can be started, so nothing is measured.
+
+    Its probe refuses no options, and has two transports.
+    """
+
+    def __init__(self, name: str, root: Path) -> None:
+        super().__init__("tauto-probe")
+        self.name = name
+        self._tree = root
+
+    def run(self, command: Sequence[str], environment: Mapping[str, str]) -> Program:
+        raise MeasuringError(f"{command[1]}: nothing can be started here")
+
+    def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> ProbeAnswer:
+        return ProbeAnswer(0, "tcp yes\nunix yes\n" if "--transports" in arguments else "", ())
+
+    def files(self) -> Files:
+        return LocalFiles(self._tree)
+
+    def in_force(self) -> None:
+        return None
+
+
 class Desk:
-    """A folder with the runs, the plans and two machines to look at, from which verbs are called.
+    """A folder with the runs, the plans and machines to look at, from which verbs are called.
 
     Attributes:
         folder: the working folder; what verbs write lies in `out` there.
@@ -42,6 +72,9 @@ class Desk:
             shutil.copytree(HERE / name, self.folder / name)
         plant(self.folder / "good")
         plant(self.folder / "poor", {**GUEST, **PLAIN, **NO_PERMISSION})
+        plant(self.folder / "guest", with_cpus(2))
+        plant_machine(self.folder / "cores", [(0, 2), (1, 3)])
+        plant_machine(self.folder / "one", [(0,)])
 
     def ask(self, store: str, *words: str, columns: int | None = COLUMNS) -> Ended:
         """Call tauto; `@cyclic#1` among the words is the second run of this experiment in the store."""
@@ -79,6 +112,22 @@ class Desk:
                 },
             }.items():
                 stack.enter_context(mock.patch(name, return_value=value))
+            yield
+
+    @contextmanager
+    def at(self, machine: str, store: str) -> Iterator[None]:
+        """Verbs find this machine, in the state in which the first run of the store was measured."""
+
+        @contextmanager
+        def opened(where: str | None) -> Iterator[Target]:
+            yield StillMachine(where or "local", self.folder / machine)
+
+        first = min((self.folder / "runs" / store).glob("*/run.json"))
+        facts = json.loads(first.read_text())["facts"]
+        with ExitStack() as stack:
+            for place in ("tautochrone.target.open", "tautochrone.measure.campaign.sites"):
+                stack.enter_context(mock.patch(f"{place}.open_target", opened))
+            stack.enter_context(mock.patch("tautochrone.machine.facts.gather", return_value=facts))
             yield
 
 

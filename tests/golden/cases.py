@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from golden import forms
 from golden.asked import Desk, notebook
+from golden.record import MEASURED
 
 Answer = dict[str, str]
 """What is kept, by the ending of its file."""
@@ -29,6 +30,7 @@ class Case:
         kept: "json": asked once more with --json; "only-json": asked so alone; "page", "markdown", "junit",
             "folder": written, too; "out:ENDING": the file that -o names has this ending.
         measured: runs that a verb that measures finds measured.
+        machine: the machine under test, of which only files are there; what is asked is in the store.
         quick: whether it is asked in `make check`.
     """
 
@@ -37,6 +39,7 @@ class Case:
     store: str = "experiments"
     kept: str = ""
     measured: tuple[str, ...] = ()
+    machine: str = ""
     quick: bool = False
     make: Callable[[Desk], Answer] | None = field(default=None, compare=False)
 
@@ -44,6 +47,9 @@ class Case:
         """Ask, and return what is kept of the answer."""
         if self.make is not None:
             return self.make(desk)
+        if self.machine:
+            with desk.at(self.machine, self.store):
+                return self._asked(desk)
         if not self.measured:
             return self._asked(desk)
         with desk.measured(self.store, self.measured):
@@ -84,6 +90,11 @@ def kept_of(case: Case) -> Answer:
 
 def _words(line: str) -> list[str]:
     return [word.strip("'") for word in re.findall(r"'[^']*'|\S+", line)]
+
+
+def _typed(store: str, number: int) -> str:
+    """Return what was typed to measure a store, so that everything asked for is in it."""
+    return MEASURED[store][number]
 
 
 def _told(desk: Desk, store: str, words: list[str]) -> str:
@@ -346,6 +357,14 @@ _ALL = (
         "json page",
         measured=("@cyclic", "@cyclic#1"),
     ),
+    Case("lab/kernels", "lab kernels", kept="json", quick=True),
+    # Grids whose cells are all in the store.
+    Case("tire/fast", _typed("tire-grid", 0), "tire-grid", "json", machine="guest"),
+    Case("tire/map", _typed("tire-grid", 1), "tire-grid", "json", machine="guest"),
+    Case("tire/model", _typed("tire-model", 0), "tire-model", "json", machine="one"),
+    Case("middleware/throughput", _typed("middleware", 0), "middleware", "json", machine="guest"),
+    Case("middleware/latency", _typed("middleware", 1), "middleware", "json", machine="guest"),
+    Case("middleware/footprint", _typed("middleware", 2), "middleware", "json", machine="guest"),
     # A loop.
     Case(
         "check/holds",
@@ -410,6 +429,11 @@ _ALL = (
     # Machines.
     Case("doctor/good", "doctor --root good", "single", "json", quick=True),
     Case("doctor/poor", "doctor --root poor --explain --fail-on warning", "single", "json"),
+    Case("deploy/list", "deploy list", kept="json", machine="cores", quick=True),
+    Case("deploy/list-one-cpu", "deploy list", machine="one"),
+    Case("deploy/show", "deploy show", kept="json", machine="cores"),
+    Case("deploy/show-isolated", "deploy show HMI", kept="json", machine="cores"),
+    Case("load/list", "load list", kept="json", quick=True),
     # Notebooks.
     Case("notebook/runs", "", make=_notebook("single", lambda tc, place: tc.runs(place))),
     Case("notebook/run", "", make=_notebook("long", lambda tc, place: tc.open("latest", place))),
