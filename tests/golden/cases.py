@@ -349,6 +349,19 @@ _ALL = (
         "koh2013",
         "only-json",
     ),
+    *(
+        Case(
+            f"reproduce/{name}",
+            f"reproduce {name} --plan plans/{name}.tiny.plan.toml --on lab:debian-rt",
+            name,
+            kept,
+        )
+        for name, kept in {
+            "schmidt2002": "json folder",
+            "delgado2020": "only-json",
+            "garre2014": "only-json",
+        }.items()
+    ),
     # The virtual lab.
     Case(
         "lab/diff",

@@ -4,20 +4,30 @@ The makers that other tests use make them from fixed seeds; then they get fixed 
 """
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+import schmidt_runs
+import tire_runs
 from any_runs import Made, Samples, store_made
 from report_runs import FACTS, idle_and_loaded, store_run
 from selection_runs import repeated
+from tautochrone.measure.campaign.campaign import Campaign, condition, key_of
+from tautochrone.measure.campaign.order import Slot
+from tautochrone.measure.document.expand import PlanPoint, expand, override
+from tautochrone.papers.document import read
+from tautochrone.papers.reproducing import own_plan
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
+HERE = Path(__file__).resolve().parent
 _BEGIN = datetime(2026, 3, 2, 1, 0, tzinfo=UTC)
 _KERNELS = ("6.1.0-rt", "6.6.0-rt")
 
@@ -96,10 +106,83 @@ def deployments(folder: Path) -> None:
     _fix(runs, _every(timedelta(minutes=1)))
 
 
+_SYSTEM = "lab:debian-rt"
+_MEASURED = HERE / "runs" / "experiments"
+"""Where runs of guests lie that are taken for those of a study."""
+
+
+def study(name: str, make: Callable[[Store, PlanPoint], StoredRun]) -> Callable[[Path], None]:
+    """Return what fills a store with a run for each cell of a study's plan, as if that had measured them."""
+
+    def fill(folder: Path) -> None:
+        document = override(own_plan(read(name), HERE / "plans" / f"{name}.tiny.plan.toml"), [_SYSTEM])
+        points = expand(document)
+        begun = Campaign(f"plan-{_BEGIN:%Y%m%dT%H%M%SZ}-0000", key_of(points, "listed", 1), document.title, 1)
+        store, runs = Store(folder), []
+        for number, point in enumerate(points, 1):
+            run = make(store, point)
+            path = run.path / "run.json"
+            manifest = json.loads(path.read_text())
+            plan = msgspec.to_builtins(condition(begun, document, points, point, Slot(number, 1, point.key)))
+            own = {"load": point.load_spec, "target": _SYSTEM, "plan": plan}
+            if point.deployment.name != "as-is":
+                own["deployment"] = {"name": point.deployment.name, "settings": []}
+            manifest["conditions"] = own | {
+                key: told for key, told in manifest["conditions"].items() if key not in own
+            }
+            manifest["facts"] = {**FACTS, "kernel": {**FACTS["kernel"], "realtime": True}}
+            path.write_text(json.dumps(manifest))
+            runs.append(run)
+        _fix(runs, _every(timedelta(minutes=1)))
+
+    return fill
+
+
+def _taken(store: Store, experiment: str, **renamed: str) -> StoredRun:
+    """Return a copy of a guest's run, with other names in it."""
+    source = min(_MEASURED.glob(f"*-{experiment}-*"))
+    place = store.path / f"{source.name}-{len(list(store.path.glob('*')))}"
+    shutil.copytree(source, place)
+    path = place / "run.json"
+    text = path.read_text()
+    for old, new in renamed.items():
+        text = text.replace(f'"{old}"', f'"{new}"')
+    path.write_text(text)
+    return StoredRun.read(place)
+
+
+def _of_tires(store: Store, point: PlanPoint) -> StoredRun:
+    """Steps of a tire take 1 us for each mass, more threads hardly help."""
+    if point.experiment != "tire":
+        return _taken(store, point.experiment)
+    options = point.options
+    nodes, threads, policy = int(options["nodes"]), int(options["threads"]), str(options["policy"])
+    if options.get("pace") == "real-fast":
+        took = nodes * 10_000 // threads + nodes * 2_000
+        return tire_runs.real_fast(
+            store, nodes=nodes, threads=threads, solver="semaphore", policy=policy, rows=20, row_ns=took
+        )
+    return tire_runs.real_time(
+        store, nodes=nodes, threads=threads, policy=policy, steps=60, computing_ns=nodes * 2_000
+    )
+
+
+def _of_deployments(store: Store, point: PlanPoint) -> StoredRun:
+    """Latencies of the deployments that the study selects among, and one task set for all."""
+    if point.experiment == "taskset":
+        return _taken(store, "taskset", fast="tau1", middle="tau2", slow="tau3")
+    median = {"M": 9_000, "MI": 4_000, "Single": 6_000}[point.deployment.name]
+    loaded = point.load_spec != "idle"
+    return store_run(store, [_noise(len(point.name), 300, median * (2 if loaded else 1), 0.2)])
+
+
 MADE: dict[str, Callable[[Path], None]] = {
     "single": single,
     "long": long,
     "nights": nights,
     "deployments": deployments,
+    "garre2014": study("garre2014", _of_tires),
+    "delgado2020": study("delgado2020", _of_deployments),
+    "schmidt2002": study("schmidt2002", schmidt_runs.made),
 }
 """By store, what fills it."""

@@ -1,7 +1,7 @@
 """Records the golden corpus: stored runs, and what every verb answers about them.
 
     python tests/golden/record.py --measure [STORE...]  measure what the stores lack, in the virtual lab
-    python tests/golden/record.py --make                make those runs anew that are not measured
+    python tests/golden/record.py --make [STORE...]       make those runs anew that are not measured
     python tests/golden/record.py --accept [CASE...]    write answers anew, after a difference that is wanted
 
 The runs are small. Guests of the virtual lab measured them, so they name no machine, person or folder. They
@@ -103,14 +103,15 @@ def measure(name: str) -> None:
     _tidy(store)
 
 
-def make() -> None:
+def make(names: tuple[str, ...]) -> None:
     """Make the runs that no guest measures: long, damaged, of several nights or deployments."""
     sys.path[:0] = [str(HERE.parent), str(HERE.parent / "support")]
     from golden.made import MADE
 
-    for name, fill in MADE.items():
+    for name in names or MADE:
         shutil.rmtree(RUNS / name, ignore_errors=True)
-        fill(RUNS / name)
+        MADE[name](RUNS / name)
+        _tidy(RUNS / name)
 
 
 def accept(names: tuple[str, ...]) -> None:
@@ -161,13 +162,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--measure", nargs="*", metavar="STORE", choices=list(MEASURED))
-    parser.add_argument("--make", action="store_true")
+    parser.add_argument("--make", nargs="*", metavar="STORE", help="of those in made.py")
     parser.add_argument("--accept", nargs="*", metavar="CASE", help="by the beginning of its name")
     arguments = parser.parse_args()
     if arguments.accept is not None:
         accept(tuple(arguments.accept) or ("",))
-    if arguments.make:
-        make()
+    if arguments.make is not None:
+        make(tuple(arguments.make))
     if arguments.measure is not None:
         for name in arguments.measure or MEASURED:
             measure(name)

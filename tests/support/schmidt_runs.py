@@ -46,14 +46,15 @@ def measure(folder: Path, **by_system: dict[str, Any] | None) -> Measurements:
     for key, point in there.items():
         told = by_system["ordinary" if point.system == ORDINARY else "real_time"] or {}
         if point.options.get("transport", "tcp") in told.get("transports", ("omniorb", "tcp")):
-            runs[key] = [_run(store, point, told)]
+            runs[key] = [made(store, point, **told)]
     reasons = {key: "It is not built here." for key in there if key not in runs}
     roles = {"ordinary": "ordinary", "real_time": "real-time"}
     systems = tuple(MeasuredSystem(names[one], roles[one]) for one in by_system)  # type: ignore[arg-type]
     return Measurements(systems, there, runs, reasons)
 
 
-def _run(store: Store, point: PlanPoint, told: dict[str, Any]) -> StoredRun:
+def made(store: Store, point: PlanPoint, **told: Any) -> StoredRun:
+    """A run of this point; what can be told of it says `measure`."""
     options = point.options
     transport = str(options.get("transport"))
     dear = 1.5 if transport == "omniorb" else 1.0
