@@ -117,6 +117,17 @@ def test_every_file_that_a_recipe_names_exists(page: str, files: set[str]) -> No
     assert {one for one in looked_for if one and not is_there(one, files)} == set()
 
 
+def test_every_source_that_any_page_names_exists(files: set[str]) -> None:
+    pages = ["README.md", *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
+    sources = {
+        one
+        for page in pages
+        for one in named(page)
+        if re.fullmatch(r"[\w.-]+(/[\w.-]+)+[.](py|c|h|cpp)", one)
+    }
+    assert {one for one in sources if not TO_WRITE.search(one) and not is_there(one, files)} == set()
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_name_in_a_recipe_is_one_of_the_code(page: str, files: set[str]) -> None:
     """A function, a class, a constant, an attribute, a structure, with or without its call."""

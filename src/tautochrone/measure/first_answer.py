@@ -67,7 +67,7 @@ def first_answer(
         loop("1ms", slow_ms, "1 kHz, idle", IDLE),
         *((loop("1ms", slow_ms, f"1 kHz, load {loaded.name}", loaded),) if loaded != IDLE else ()),
         loop("100us", fast_ms, f"10 kHz, load {loaded.name}", loaded),
-        # About a second each: what `judgement.mechanisms` makes its lines of. They need real-time priority.
+        # About a second each: what `judge.mechanisms` makes its lines of. They need real-time priority.
         cell("switch", "context switch", {"place": "same", "mutex": "none", "count": 2000}),
         cell("response", "semaphore", _SEMAPHORE),
         cell("inversion", "priority inversion", {"count": 3, "warmup": 0, "patience": "25ms"}),
