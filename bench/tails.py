@@ -2,14 +2,13 @@
 
 For each distribution and number of samples: how often the tail was refused, how often the intervals of levels
 and chances contain the true ones, and how long an analysis takes. Then the same for data that should be
-refused, and how often `tauto check` says that a limit holds where it just does not, or amply does.
+refused. How often `tauto check` says that a limit holds where it just does not is asked in judgement/.
 """
 
 import argparse
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +17,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests" / "support")]
 
-from tail_data import GOOD, INDEPENDENT, POOR, Law, Values, two_causes  # noqa: E402
+from tail_data import GOOD, INDEPENDENT, POOR, Values  # noqa: E402
 from tautochrone.statistics.reduction import Reduction, reduce  # noqa: E402
 from tautochrone.statistics.tails.tail import analyse, chance, level  # noqa: E402
 
@@ -116,53 +115,6 @@ def clean(samples: int, rounds: int, seed: int) -> None:
     print(f"  {samples:>9,} samples, {n} rounds: {told or 'none'}", flush=True)
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What `tauto check` is asked: whether at most 1 in 5 n is later than a limit, which is true or not.
-
-    Attributes:
-        samples: n.
-        law: of the samples.
-        rarer: so many times rarer than allowed it is that a sample is later; 1: just not allowed.
-    """
-
-    samples: int
-    law: Law
-    rarer: float = 1.0
-
-
-def _asked(samples: Sequence[int]) -> dict[str, Asked]:
-    plain = {
-        f"{name}, {n:,}, {rarer:g}": Asked(n, GOOD[name], rarer)
-        for n in samples
-        for name in ("exponential", "normal", "Weibull, 1.5", "Pareto, shape 0.2")
-        for rarer in (1.0, 20.0, 100.0)
-    }
-    mixed = {
-        f"two causes, {n:,}, {rare} from {above // 1000} us by {scale // 1000} us": Asked(
-            n, two_causes(n, rare, above, scale)
-        )
-        for n, rares, more in ((20_000, (5, 10, 20), 0), (100_000, (5, 10, 20), 0), (300_000, (9,), 10_000))
-        for rare in rares
-        for above, scale in ((25_000 + more, 20_000), (40_000 + more, 20_000), (40_000 + more, 40_000))
-    }
-    return {**mixed, **plain}
-
-
-def held(samples: Sequence[int], rounds: int, seed: int) -> None:
-    """Print how often it is said to hold that at most 1 in 5 n is later, where none of n was."""
-    print(f"\nSaid to hold, extrapolated, that at most 1 in 5 n is later than a limit; {rounds} rounds")
-    for number, (name, asked) in enumerate(_asked(samples).items()):
-        random, n = np.random.default_rng([seed, asked.samples, number]), asked.samples
-        limit, said, refused = round(asked.law.level(0.2 / n / asked.rarer)), 0, 0
-        for _ in range(rounds):
-            tail = analyse(_reduced(asked.law.draw(random, n)))
-            odds = chance(tail, limit)
-            refused += odds is None
-            said += odds is not None and tail.maximum_ns <= limit and odds.high <= 0.2 / n
-        print(f"  {name:48}{said / rounds:>6.3f}  refused {refused / rounds:.3f}", flush=True)
-
-
 def _reduced(values: Values) -> Reduction:
     return reduce(np.arange(len(values)) * 1_000_000, values)
 
@@ -184,7 +136,6 @@ def main() -> None:
     print("\nChecks that speak against independent samples of one distribution (refusals that are wrong)")
     for samples in options.samples:
         clean(samples, max(1, options.rounds // 2), options.seed)
-    held((20_000, 100_000), options.rounds, options.seed)
 
 
 if __name__ == "__main__":

@@ -293,7 +293,7 @@ def test_of_many_sources_a_page_has_a_row_each_and_the_worst_ones_whole(tmp_path
     assert len(entries) == MOST_DRAWN
     drawn = [one for entry in entries for one in now(entry.blocks) if isinstance(one, Drawing)]
     ids = [panel.id for one in drawn for panel in now(one.figure).panels]
-    assert len(ids) == len(set(ids)) == 3 * MOST_DRAWN
+    assert len(ids) == len(set(ids)) == 4 * MOST_DRAWN
     assert not any(now(part.blocks) for part in Section().parts())
 
 
