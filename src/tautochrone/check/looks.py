@@ -24,7 +24,7 @@ _NS_PER_S = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class Looked:
+class CheckedSoFar:
     """What came of all looks together.
 
     Attributes:
@@ -67,7 +67,7 @@ def _asked(run: StoredRun) -> Facts:
 
 def look(
     question: CheckQuestion, runs: Sequence[StoredRun], earlier: Sequence[StoredRun], *, again: bool
-) -> Looked:
+) -> CheckedSoFar:
     """Judge what was measured, with what was before.
 
     Args:
@@ -79,16 +79,16 @@ def look(
         counted=question.counted,
         watched=again or bool(earlier),
     )
-    return Looked(judgement, tuple(runs), tuple(earlier))
+    return CheckedSoFar(judgement, tuple(runs), tuple(earlier))
 
 
 def settle(
     question: CheckQuestion,
     loads: Sequence[Load],
-    first: Looked,
+    first: CheckedSoFar,
     until_s: float,
     measure: Callable[[CheckQuestion, Sequence[Load]], Sequence[StoredRun]],
-) -> Looked:
+) -> CheckedSoFar:
     """Measure on, beside the loads that are open, until all are settled, one fails, or the time is over.
 
     Each round is as long as all before it, so that there are few looks.
@@ -113,7 +113,7 @@ def settle(
     return found
 
 
-def _open(found: Looked, loads: Sequence[Load]) -> list[Load]:
+def _open(found: CheckedSoFar, loads: Sequence[Load]) -> list[Load]:
     """Return the loads beside which it is not settled; none where one has failed, which settles all."""
     lines = found.judgement.lines
     if any(line.standing == "does not hold" for line in lines):
