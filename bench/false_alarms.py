@@ -25,7 +25,6 @@ from tautochrone.judge.comparison.gate import Gate, judge, parse
 from tautochrone.judge.comparison.numbers import ComparisonQuestion, compare_part
 from tautochrone.judge.comparison.samples import MeasuredSide
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.layout import periods_ns
 from tautochrone.run.store import Store
 from tautochrone.statistics.difference.quantile_difference import quantile_differences
 from tautochrone.statistics.difference.sides import SourceSamples, source_of
@@ -82,7 +81,7 @@ def sources(run: StoredRun) -> tuple[SourceSamples, Callable[[float], SourceSamp
     """A run's one source, and the same with every sample longer by a share."""
     book = run.manifest.books[0]
     lost = (book.missed or 0) + (book.dropped or 0)
-    period_ns = periods_ns(run.manifest.header)[book.source]
+    period_ns = run.manifest.header.periods_ns[book.source]
     instants, values = run.instants(book.source, run.measures[0]), run.values(source=book.source)
 
     def longer(by: float) -> SourceSamples:

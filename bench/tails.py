@@ -64,7 +64,7 @@ def coverage(samples: int, rounds: int, seed: int) -> None:
             tail = analyse(reduction)
             took += time.process_time() - began
             if tail.refusal is not None or tail.peaks is None:
-                refused[tail.refusal.code if tail.refusal else "?"] += 1
+                refused[tail.refusal.refuses if tail.refusal else "?"] += 1
                 continue
             exceedances.append(tail.peaks.exceedances)
             for beyond in BEYOND:
@@ -97,7 +97,7 @@ def refusals(samples: int, rounds: int, seed: int) -> None:
         codes = Counter[str]()
         for _ in range(rounds):
             tail = analyse(_reduced(draw(random, samples)))
-            codes[tail.refusal.code if tail.refusal else "not refused"] += 1
+            codes[tail.refusal.refuses if tail.refusal else "not refused"] += 1
         print(f"  {name:44}{1 - codes.pop('not refused', 0) / rounds:>6.2f}  {_told(codes)}", flush=True)
 
 

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -191,3 +193,23 @@ def test_no_two_public_classes_have_one_name() -> None:
                 places.setdefault(node.name, []).append(name)
     places["Run"].remove("notebook.run")  # what a notebook calls so: `import tautochrone as tc; tc.Run`
     assert {name: where for name, where in places.items() if len(where) != 1 and where} == {}
+
+
+@pytest.mark.slow
+def test_every_benchmark_finds_what_it_imports() -> None:
+    """They are run by hand, so nothing else would tell."""
+    benches = sorted((ROOT / "bench").glob("[!_]*.py"))
+    assert len(benches) > 10
+    names = [one.stem for one in benches]
+    code = (
+        "import sys\n"
+        f"for name in {[*names, 'judgement.questions']}:\n"
+        "    path = sys.path[:]\n"
+        "    sys.path[:0] = ['src', 'bench']\n"
+        "    __import__(name)\n"
+        "    sys.path[:] = path"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
