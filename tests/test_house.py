@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -25,6 +26,13 @@ def listed() -> dict[str, list[str]]:
     }
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """A file of ours, read once for all the tests."""
+    return ast.parse(path.read_text())
+
+
+@cache
 def modules() -> dict[str, Path]:
     """Every module below the package, by its dotted name."""
     return {
@@ -36,15 +44,17 @@ def modules() -> dict[str, Path]:
 
 def imported(path: Path) -> Iterator[tuple[str, str]]:
     """The module and the name of each import of ours in a file, also of those inside functions."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             module = f"{node.module}.".removeprefix("tautochrone.").removesuffix(".")
             if node.module.partition(".")[0] == "tautochrone":
                 yield from ((module, name.name) for name in node.names)
 
 
-def edges(path: Path, known: dict[str, Path]) -> set[str]:
+@cache
+def edges(path: Path) -> set[str]:
     """The modules that a file imports."""
+    known = modules()
     return {inner if (inner := f"{module}.{name}") in known else module for module, name in imported(path)}
 
 
@@ -60,11 +70,10 @@ def test_floors_import_downward_features_no_feature_and_compositions_what_is_dra
     height = {name: at for at, name in enumerate(drawn["floors"])}
     height |= dict.fromkeys(drawn["features"], len(height))
     height |= {name: len(height) + at for at, name in enumerate(drawn["compositions"])}
-    known = modules()
     wrong = sorted(
         f"{name} imports {other}"
-        for name, path in known.items()
-        for other in edges(path, known)
+        for name, path in modules().items()
+        for other in edges(path)
         if (here := name.partition(".")[0]) != (there := other.partition(".")[0])
         if there in height
         if height[there] > height[here] or {here, there} <= set(drawn["features"])
@@ -153,9 +162,8 @@ def test_a_name_in_a_recipe_stands_in_the_file_that_is_named_with_it(page: str, 
 
 
 def test_no_imports_run_in_a_circle() -> None:
-    known = modules()
     try:
-        TopologicalSorter({name: edges(path, known) - {name} for name, path in known.items()}).prepare()
+        TopologicalSorter({name: edges(path) - {name} for name, path in modules().items()}).prepare()
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
 
@@ -188,7 +196,7 @@ def test_every_kind_of_grid_is_offered_where_it_is_registered() -> None:
 def test_no_two_public_classes_have_one_name() -> None:
     places: dict[str, list[str]] = {}
     for name, path in modules().items():
-        for node in ast.parse(path.read_text()).body:
+        for node in parsed(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(name)
     places["Run"].remove("notebook.run")  # what a notebook calls so: `import tautochrone as tc; tc.Run`

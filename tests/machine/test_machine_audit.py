@@ -45,11 +45,20 @@ def found(root: Path, code: str) -> Finding | None:
     return next((finding for finding in audit(root) if finding.code == code), None)
 
 
-@pytest.mark.parametrize(("code", "changes", "level"), CASES)
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory) -> list[Facts]:
+    """What is observed of each machine of `CASES`."""
+    root = tmp_path_factory.mktemp("machines")
+    return [observe(plant(root / str(number), changes)) for number, (_, changes, _) in enumerate(CASES)]
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "level"), [(number, code, level) for number, (code, _, level) in enumerate(CASES)]
+)
 def test_each_check_tells_good_from_bad_from_unreadable(
-    tmp_path: Path, code: str, changes: Changes, level: str | None
+    machines: list[Facts], number: int, code: str, level: str | None
 ) -> None:
-    finding = found(plant(tmp_path, changes), code)
+    finding = next((finding for finding in audit_facts(machines[number]) if finding.code == code), None)
     assert (finding.level if finding else None) == level
 
 
@@ -309,11 +318,10 @@ class Watched:
         return getattr(self._facts, name)
 
 
-def facts_read(tmp_path: Path) -> dict[str, set[str]]:
+def facts_read(machines: list[Facts]) -> dict[str, set[str]]:
     """By code the facts that its checks read on any of the machines of `CASES`."""
     read: dict[str, set[str]] = {}
-    for number, (code, changes, _) in enumerate(CASES):
-        facts = observe(plant(tmp_path / str(number), changes))
+    for facts, (code, _, _) in zip(machines, CASES, strict=True):
         own = read.setdefault(code, set())
         watched = Facts(
             **{one.name: Watched(one.name, getattr(facts, one.name), own) for one in fields(Facts)}
@@ -324,9 +332,9 @@ def facts_read(tmp_path: Path) -> dict[str, set[str]]:
     return read
 
 
-def test_the_documentation_names_the_facts_that_a_check_reads(tmp_path: Path) -> None:
+def test_the_documentation_names_the_facts_that_a_check_reads(machines: list[Facts]) -> None:
     text = (ROOT / "docs" / "audit.md").read_text()
-    reads = facts_read(tmp_path)
+    reads = facts_read(machines)
     groups = {group.name for group in fields(Facts)}
     named = 0
     for line in (line.split("|") for line in text.splitlines() if line.startswith("| ")):

@@ -138,10 +138,13 @@ def plant(root: Path, changes: Mapping[str, str | None] | None = None) -> Path:
     """
     files: dict[str, str | None] = {**REALTIME_PC, **(changes or {})}
     left_out = tuple(name[:-1] for name in files if name.endswith("*"))
+    made: set[str] = set()
     for name, text in files.items():
         if text is None or name.endswith("*") or (left_out and name.startswith(left_out)):
             continue
-        place = root / name.lstrip("/")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
+        folder = f"{root}/{name.rpartition('/')[0]}"
+        if folder not in made:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            made.add(folder)
+        Path(f"{root}/{name}").write_text(text)
     return root
