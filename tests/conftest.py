@@ -76,6 +76,17 @@ def browser() -> Iterator["Browser"]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def nobody_waits_for_the_disk() -> Iterator[None]:
+    """Nothing that is written in this process is forced to the disk: no test looks after a power failure.
+
+    A process of its own, such as a `tauto` that a test starts, does force it.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def nothing_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No process, mount, cgroup, message queue, shared memory or changed setting outlives the last test."""
     mark = f"{_MARK}={uuid.uuid4()}"

@@ -153,6 +153,7 @@ def test_printing_opens_what_is_folded(laptop: Page) -> None:
     assert laptop.evaluate("[...document.querySelectorAll('details')].every(one => one.open)")
 
 
+@pytest.mark.slow
 def test_warnings_findings_books_and_the_instant_of_the_worst_are_told(report: Path) -> None:
     text = report.read_text()
 
@@ -165,6 +166,7 @@ def test_warnings_findings_books_and_the_instant_of_the_worst_are_told(report: P
     assert "Balanced" in text
 
 
+@pytest.mark.slow
 def test_the_data_beside_the_bundle_is_small(report: Path) -> None:
     text = report.read_text()
 

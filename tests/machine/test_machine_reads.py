@@ -3,6 +3,8 @@
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from machine_trees import plant, with_cpus
 from tautochrone.machine.facts import observe
 from tautochrone.machine.tree import Kind, LocalFiles
@@ -47,6 +49,7 @@ def counted(root: Path, cpus: int) -> CountedFiles:
     return files
 
 
+@pytest.mark.slow
 def test_a_machine_of_128_cpus_is_read_in_a_bounded_number_of_round_trips(tmp_path: Path) -> None:
     small, large = counted(tmp_path / "small", 4), counted(tmp_path / "large", 128)
     assert large.announcements <= 5

@@ -70,24 +70,20 @@ def read(page: Path) -> str:
     return html.unescape(page.read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "part", "still"),
     [
         ("answer.composition._cumulative", "How late the completed cycles began", "m0-histogram-0"),
         ("answer.conclusion.matrix", "Verdict", "m0-histogram-0"),
-        *(
-            pytest.param(*one, marks=pytest.mark.slow)
-            for one in (
-                ("answer.composition.histogram.chart", "How often each value occurred", "m0-whole"),
-                ("answer.page._measure", "Scheduling latency", 'id="books"'),
-                ("answer.page._books", "The books", "m0-histogram-0"),
-                ("answer.foot.html.masthead", "Masthead", "m0-histogram-0"),
-                ("answer.page.tails_of", "How rare a late cycle is", "m0-histogram-0"),
-                ("answer.evidence.course_of", "What stands out over time", "m0-histogram-0"),
-                ("answer.evidence._series", "scheduling latency, ", 'id="books"'),
-                ("answer.foot.audit_runs", "The audit", "m0-histogram-0"),
-            )
-        ),
+        ("answer.composition.histogram.chart", "How often each value occurred", "m0-whole"),
+        ("answer.page._measure", "Scheduling latency", 'id="books"'),
+        ("answer.page._books", "The books", "m0-histogram-0"),
+        ("answer.foot.html.masthead", "Masthead", "m0-histogram-0"),
+        ("answer.page.tails_of", "How rare a late cycle is", "m0-histogram-0"),
+        ("answer.evidence.course_of", "What stands out over time", "m0-histogram-0"),
+        ("answer.evidence._series", "scheduling latency, ", 'id="books"'),
+        ("answer.foot.audit_runs", "The audit", "m0-histogram-0"),
     ],
 )
 def test_a_part_of_a_report_costs_only_itself(tauto: Command, broken: str, part: str, still: str) -> None:
