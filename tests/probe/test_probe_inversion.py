@@ -85,7 +85,6 @@ def test_every_lock_has_its_row_its_books_or_a_reason(run: StoredRun) -> None:
         assert book.dropped == 0
 
 
-@pytest.mark.slow
 def test_three_threads_share_one_cpu_each_one_priority_below_the_other(run: StoredRun) -> None:
     for source in run.manifest.header.stored["sources"]:
         threads = [source, *source["partners"]]
