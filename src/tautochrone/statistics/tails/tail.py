@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from tautochrone.statistics.counts import Counts
-from tautochrone.statistics.quantiles import CONFIDENCE, between, interval_ranks, upper
+from tautochrone.statistics.quantiles import between, interval_ranks, upper
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.tails import checks, homogeneity
 from tautochrone.statistics.tails.generalised_pareto import ParetoFit, Profile, fit, log_sums
@@ -29,6 +29,8 @@ BEYOND = 10.0
 """At how many times as many samples as measured the two methods are compared."""
 
 _WELL_INSIDE = 0.7
+_HALVES_SURE = 0.99
+"""Confidence of what a half says: less would refuse one good run in thirty."""
 
 
 def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
@@ -242,10 +244,10 @@ def _halves(rung: Rung, samples: int, varies: float) -> list[Level]:
         excess = rung.excess[half]
         if len(excess) >= FEWEST_HIGHER and excess.min() < excess.max():
             profile = Profile(
-                excess, fit(excess), samples // 2, varies * rung.groups.design_effect, CONFIDENCE
+                excess, fit(excess), samples // 2, varies * rung.groups.design_effect, _HALVES_SURE
             )
             value, low, high = (rung.threshold_ns + one for one in profile.level(1 / beyond))
-            found.append(Level(beyond, value, low, high, CONFIDENCE, 2 * BEYOND))
+            found.append(Level(beyond, value, low, high, _HALVES_SURE, 2 * BEYOND))
     return found
 
 
