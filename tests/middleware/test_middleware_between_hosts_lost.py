@@ -200,7 +200,7 @@ def test_a_server_that_can_t_be_reached_is_told_with_its_address(lab: Hosts, tmp
         lab.networks.in_second(["ip", "address", "add", f"{unreachable}/32", "dev", "lo"]), check=True
     )
     with open_target("local") as target, pytest.raises(MeasuringError, match=unreachable) as told:
-        run_cell(a_cell(lab.second.where, server_address=unreachable), Store(tmp_path), target, {})
+        run_cell(a_cell(lab.second.where, address=unreachable), Store(tmp_path), target, {})
     assert "firewall" in told.value.advice
     assert "--server-address" in told.value.advice
     assert Store(tmp_path).runs() == []

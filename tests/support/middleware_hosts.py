@@ -103,8 +103,8 @@ def apart(where: str, **place: Any) -> CellConditions:
     return CellConditions(ServerPlace(where, **place))
 
 
-def a_cell(where: str, arguments: tuple[str, ...] | None = None) -> Cell:
-    return worded(THROUGHPUT, arguments or options(), "a test", conditions=apart(where))
+def a_cell(where: str, arguments: tuple[str, ...] | None = None, **place: Any) -> Cell:
+    return worded(THROUGHPUT, arguments or options(), "a test", conditions=apart(where, **place))
 
 
 def see_measured(run: StoredRun) -> None:
