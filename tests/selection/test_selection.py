@@ -139,7 +139,7 @@ def test_a_difference_that_is_none_is_rarely_shown() -> None:
 def test_one_run_each_is_said_to_tell_these_runs_apart_and_no_more(store: Store) -> None:
     found = only([deployed(store, "MI", latencies(1, 5_000)), deployed(store, "M", latencies(2, 20_000))])
     assert words.answer(found).startswith("In these runs MI is best")
-    assert "Whether that repeats is not shown" in words.answer(found)
+    assert "How much runs differ by themselves is not known" in words.answer(found)
     assert any("fewer than 3 repetitions" in sentence for sentence in words.sentences(found))
 
 
