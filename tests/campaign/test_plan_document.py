@@ -147,8 +147,9 @@ def test_options_of_the_command_line_stand_in_place_of_the_plan() -> None:
     assert {point.load.name for point in found if point.experiment == "switch"} == {"cpu", "idle"}
     assert with_options(document, 5, 3).repetitions == 5
     assert with_options(document, None, 3).seed == 3
-    with pytest.raises(UsageError):
-        with_options(document, 0, None)
+    for repetitions in (0, 1_000_000):
+        with pytest.raises(UsageError, match=f"--repetitions {repetitions}"):
+            with_options(document, repetitions, None)
 
 
 MISTAKES = [
