@@ -157,7 +157,7 @@ FOUND: dict[str, tuple[tuple[str | int, ...], Any]] = {
 @pytest.mark.parametrize("found", FOUND)
 def test_what_was_found_once_ends_as_designed(store: Store, tmp_path: Path, found: str) -> None:
     *at, last = FOUND[found][0]
-    for folder in store.folders()[:2]:  # of one kind of reading both
+    for folder in store.folders()[:2]:
         content = json.loads((folder / "run.json").read_text())
         within = content
         for key in at:
@@ -175,6 +175,11 @@ def test_what_was_found_once_ends_as_designed(store: Store, tmp_path: Path, foun
     ):
         code, said = ends_as_designed(*words, store=store.path)
         assert (code == 5) == (found == "a minimum above the maximum" and words[0] != "trend"), said
+
+
+def test_a_figure_of_a_selection_among_one_run_says_so(store: Store) -> None:
+    code, said = ends_as_designed("figure", "latest", "--kind", "top", store=store.path)
+    assert (code, "--kind top compares runs" in said) == (2, True), said
 
 
 def test_a_name_of_a_column_that_is_no_text_is_damage(store: Store, tmp_path: Path) -> None:

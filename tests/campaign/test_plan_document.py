@@ -200,6 +200,13 @@ def test_a_mistake_is_told_with_file_line_value_and_fix(text: str, line: int, va
         ("name = 'cyclic'\nloads = ['idel']\n", 3, "idel", "idle"),
         ("name = 'cyclic'\nperiod = ['1ms', '1000us']\n", 1, "twice", "repetitions"),
         ("name = 'taskset'\ntasks = 'none.toml'\n", 1, "none.toml", ""),
+        pytest.param(
+            f"name = 'cyclic'\nperiod = {list(range(1_000, 4_000))}\npriority = {list(range(1, 99))}\n",
+            1,
+            "294,000 runs",
+            "at most 200,000",
+            id="too many runs",
+        ),
     ],
 )
 def test_a_mistake_in_an_experiment_names_its_line(text: str, line: int, value: str, fix: str) -> None:

@@ -135,7 +135,7 @@ def test_an_output_that_is_closed_is_told_as_such(verb: str, tmp_path: Path) -> 
     assert ended.returncode == 4
     assert ended.stderr.splitlines() == [
         "tauto: the output can't be written: Bad file descriptor",
-        "Make room there, or send it elsewhere.",
+        "Open it, or send it elsewhere.",
     ]
 
 

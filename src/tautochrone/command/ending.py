@@ -69,7 +69,8 @@ def _end(command: Callable[[], object]) -> int:
         if refusal := _refusal_of_output(error):
             _discard_output(1)
             _tell(f"tauto: the output can't be written: {refusal}")
-            _tell("Make room there, or send it elsewhere.")
+            closed = isinstance(error, OSError) and error.errno == errno.EBADF
+            _tell("Open it, or send it elsewhere." if closed else "Make room there, or send it elsewhere.")
             return StoreError.exit_code
         faults.keep(error)
         return UNEXPECTED
