@@ -140,7 +140,6 @@ def test_a_manifest_with_any_node_replaced_ends_as_designed(good: Store, tried: 
 
 
 FOUND: dict[str, tuple[tuple[str | int, ...], Any]] = {
-    "an object for a scalar of the process": (("header", "process", "obtained", "memory_locked"), {}),
     "an object for a scalar of a source": (("header", "sources", 0, "obtained", "timer_slack_ns"), {}),
     "a minimum above the maximum": (("extremes", 0, "maximum_ns"), 0),
     "billions of CPUs": (("facts", "cpu", "online"), "0-8000000000"),
