@@ -139,6 +139,60 @@ def test_a_manifest_with_any_node_replaced_ends_as_designed(good: Store, tried: 
     holds()
 
 
+FOUND: dict[str, tuple[tuple[str | int, ...], Any]] = {
+    "an object for a scalar of a source": (("header", "sources", 0, "obtained", "timer_slack_ns"), {}),
+    "a minimum above the maximum": (("extremes", 0, "maximum_ns"), 0),
+    "billions of CPUs": (("facts", "cpu", "online"), "0-8000000000"),
+    "billions of allowed CPUs": (("facts", "cpu", "allowed"), "0-8000000000"),
+    "CPUs of work queues": (("facts", "isolation"), {"workqueue_cpus": "0-8000000000"}),
+    "a control character in a name": (("title",), "a\x01b"),
+    "a NUL for a policy": (("parameters", "policy"), "\0"),
+    "an escape in a label": (("header", "sources", 0, "label"), "a\x1b[2J"),
+}
+"""What a random search or a person found, and what ended the process, took all memory or lost an answer."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("found", FOUND)
+def test_what_was_found_once_ends_as_designed(store: Store, tmp_path: Path, found: str) -> None:
+    *at, last = FOUND[found][0]
+    for folder in store.folders()[:2]:
+        content = json.loads((folder / "run.json").read_text())
+        within = content
+        for key in at:
+            within = within.setdefault(key, {}) if isinstance(within, dict) else within[key]
+        within[last] = FOUND[found][1]
+        (folder / "run.json").write_text(json.dumps(content))
+    first, second, *_ = [folder.name for folder in store.folders()]
+    for words in (
+        *(("trend", of) for of in ("max", "median")),
+        ("show", first),
+        ("report", first, "--out", str(tmp_path / "r.html")),
+        ("compare", first, second),
+        ("figure", first, second, "--kind", "cumulative", "--out", str(tmp_path / "f.svg")),
+        ("figure", first, "--kind", "histogram", "--out", str(tmp_path / "f.png")),
+    ):
+        code, said = ends_as_designed(*words, store=store.path)
+        assert (code == 5) == (found == "a minimum above the maximum" and words[0] != "trend"), said
+
+
+def test_a_figure_of_a_selection_among_one_run_says_so(store: Store) -> None:
+    code, said = ends_as_designed("figure", "latest", "--kind", "top", store=store.path)
+    assert (code, "--kind top compares runs" in said) == (2, True), said
+
+
+def test_a_name_of_a_column_that_is_no_text_is_damage(store: Store, tmp_path: Path) -> None:
+    path = store.folders()[0] / "samples.parquet"
+    content = bytearray(path.read_bytes())
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    content[content.index(b"latency_ns", footer) + 2] = 0xA8
+    path.write_bytes(content)
+    code, said = ends_as_designed(
+        "export", path.parent.name, "--csv", "--out", str(tmp_path / "x.csv"), store=store.path
+    )
+    assert (code, str(path) in said) == (5, True), said
+
+
 @pytest.mark.parametrize("number", ["1e400", "NaN", "-Infinity", "1" + "0" * 5_000, str(2**64)])
 def test_numbers_that_nothing_can_hold_are_named(store: Store, number: str) -> None:
     content = json.loads((store.folders()[0] / "run.json").read_text())

@@ -53,6 +53,15 @@ def test_a_pdf_is_a_pdf(measured: MeasuredEvidence, tmp_path: Path) -> None:
     assert len(content) > 5_000
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("format", figure.FORMATS)
+def test_characters_that_no_xml_can_have_are_replaced(format: str) -> None:  # noqa: A002
+    """The library would end the whole process."""
+    odd = {"data": {"values": [{"run": "a\x01\x1b\ud800\ufffeb"}]}, "mark": "text"}
+    content = figure.encode({**odd, "encoding": {"text": {"field": "run"}}}, format)
+    assert format != "svg" or "a\ufffd\ufffd\ufffd\ufffdb" in content.decode()
+
+
 def test_another_ending_is_refused_with_the_endings_there_are(
     measured: MeasuredEvidence, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ from rich.console import Console
 
 import streams
 from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
+from tautochrone.answer import evidence, show
 from tautochrone.answer.labels import shortest_ids
 from tautochrone.cli.app import app
 from tautochrone.cli.listing import run_list
@@ -190,6 +191,13 @@ def test_show_in_a_pipe_has_one_line_per_source(store: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("title", ["µ ∞", "x of mine"])
+def test_show_leaves_a_title_that_a_person_gave_as_it_is(tmp_path: Path, title: str) -> None:
+    typed = {"command": ["tauto", "probe", "cyclic", "--title", title]}
+    run = store_run(Store(tmp_path), [np.array([1_000, 2_000])], title=title, around=typed)
+    assert show.document(evidence.gather([run])).heading()[1] == title
+
+
 def test_show_on_a_terminal_has_one_column_per_source_and_a_sketch(store: Path) -> None:
     shown = on_terminal(store, "show", "latest", "--intervals")
 

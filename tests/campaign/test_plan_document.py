@@ -147,8 +147,9 @@ def test_options_of_the_command_line_stand_in_place_of_the_plan() -> None:
     assert {point.load.name for point in found if point.experiment == "switch"} == {"cpu", "idle"}
     assert with_options(document, 5, 3).repetitions == 5
     assert with_options(document, None, 3).seed == 3
-    with pytest.raises(UsageError):
-        with_options(document, 0, None)
+    for repetitions in (0, 1_000_000):
+        with pytest.raises(UsageError, match=f"--repetitions {repetitions}"):
+            with_options(document, repetitions, None)
 
 
 MISTAKES = [
@@ -199,6 +200,13 @@ def test_a_mistake_is_told_with_file_line_value_and_fix(text: str, line: int, va
         ("name = 'cyclic'\nloads = ['idel']\n", 3, "idel", "idle"),
         ("name = 'cyclic'\nperiod = ['1ms', '1000us']\n", 1, "twice", "repetitions"),
         ("name = 'taskset'\ntasks = 'none.toml'\n", 1, "none.toml", ""),
+        pytest.param(
+            f"name = 'cyclic'\nperiod = {list(range(1_000, 4_000))}\npriority = {list(range(1, 99))}\n",
+            1,
+            "294,000 runs",
+            "at most 200,000",
+            id="too many runs",
+        ),
     ],
 )
 def test_a_mistake_in_an_experiment_names_its_line(text: str, line: int, value: str, fix: str) -> None:

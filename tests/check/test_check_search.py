@@ -169,6 +169,6 @@ def test_where_nothing_holds_that_is_the_answer_and_a_stopped_search_has_none(tm
 
 def test_a_search_without_a_rate_to_try_is_refused_with_what_to_change() -> None:
     question = question_of(AskedCheck("3.5Hz", work="260ms"))
-    with pytest.raises(UsageError, match=r"no rate of at least 3\.333 Hz leaves a CPU") as refused:
+    with pytest.raises(UsageError, match=r"no rate to try of at least 3\.333 Hz leaves a CPU") as refused:
         search_of("rate", question, 60.0, duration_given=False)
     assert "less work" in refused.value.advice

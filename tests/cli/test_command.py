@@ -12,7 +12,7 @@ from real import tauto
 from tautochrone.cli.app import with_verb
 from where import ROOT
 
-FAILING = """
+FAILING = r"""
 import sys
 from tautochrone.command.ending import run_to_exit_code
 from tautochrone.base.errors import NotPermittedError
@@ -27,6 +27,10 @@ def table_on_stdout(stderr=False):
     while True: make_console(stderr=stderr).print("x" * 1000)
 def table_on_stderr(): table_on_stdout(stderr=True)
 def full_elsewhere(): raise OSError(28, "No space left on device")
+def words_of_all_kinds():
+    from tautochrone.answer.console import make_console
+    print("\u00b5 \u221e")
+    make_console().print("a\x1b[2J\x00b")
 def peer_is_gone(): raise BrokenPipeError(32, "Broken pipe")
 
 sys.exit(run_to_exit_code(globals()[sys.argv[1]]))
@@ -59,6 +63,9 @@ def end_by(way: str, **environment: str) -> subprocess.CompletedProcess[str]:
         (("probe", "cyclic", "--priority", "abc"), "'--priority': 'abc' is not a whole number."),
         (("probe", "cyclic", "--count", "1.5"), "'--count': '1.5' is not a whole number."),
         (("check", "--rate", "1kHz", "--seconds", "long"), "'--seconds': 'long' is not a number."),
+        (("load", "try", "cpu", "--seconds", "nan"), "--seconds nan: not a time to try it in"),
+        (("load", "try", "cpu", "--seconds", "inf"), "--seconds inf: not a time to try it in"),
+        (("probe", "cyclic", "--title", "a\x1b[2Jb"), "has a control character"),
     ],
 )
 def test_what_is_no_number_is_said_plainly(words: tuple[str, ...], wrong: str) -> None:
@@ -128,7 +135,7 @@ def test_an_output_that_is_closed_is_told_as_such(verb: str, tmp_path: Path) -> 
     assert ended.returncode == 4
     assert ended.stderr.splitlines() == [
         "tauto: the output can't be written: Bad file descriptor",
-        "Make room there, or send it elsewhere.",
+        "Open it, or send it elsewhere.",
     ]
 
 
@@ -227,6 +234,14 @@ def test_debugging_shows_the_traceback_too(tmp_path: Path) -> None:
 def test_an_interrupt_ends_with_the_code_that_shells_know() -> None:
     ended = end_by("interrupted")
     assert (ended.returncode, ended.stderr) == (130, "tauto: stopped.\n")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "shown"), [("ascii", "? ?\na?[2J?b\n"), ("utf-8", "µ ∞\na\ufffd[2J\ufffdb\n")]
+)
+def test_what_an_output_has_no_sign_for_is_a_question_mark(encoding: str, shown: str) -> None:
+    ended = end_by("words_of_all_kinds", PYTHONIOENCODING=encoding)
+    assert (ended.returncode, ended.stdout) == (0, shown), ended.stderr
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:

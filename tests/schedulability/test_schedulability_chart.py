@@ -32,6 +32,18 @@ def _svg(timeline: Timeline, measured: list[MeasuredJob] | None = None) -> str:
     return figure.encode(lanes.schedule(timeline, measured), "svg").decode()
 
 
+def test_points_have_one_place() -> None:
+    """A point with two ends makes the browser warn."""
+    layers = lanes.schedule(simulate(LATE), None).specification(PAGE)["layer"]
+    (points,) = [one for one in layers if one["mark"]["type"] == "point"]
+    assert not {"x2", "y2"} & set(points["encoding"])
+
+
+def test_a_name_with_a_control_character_is_drawn() -> None:
+    odd = fixed(Task("t\x011", 10 * MS, 10 * MS, 3 * MS, 98))
+    assert "t\ufffd1" in _svg(simulate(odd))
+
+
 def test_each_task_has_a_lane_with_its_slices_releases_and_deadlines() -> None:
     chart = lanes.schedule(simulate(DELGADO), None)
     bars = [(row["task"], row["at"], row["end"]) for row in _values(chart, "executing")]

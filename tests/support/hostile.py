@@ -5,13 +5,16 @@ import io
 import json
 import os
 import signal
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 
+from tautochrone.base import faults
 from tautochrone.cli.app import app
 from tautochrone.command.ending import run_to_exit_code
 
@@ -23,29 +26,29 @@ REMOVED = object()
 VALUES: tuple[Any, ...] = (
     None, True, 0, -1, 0.5, -0.0, 1e308, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64, 10**30, -(2**63),
     -(2**63) - 1, "", "x", "\0", "\x1b[31m", "\ud800", "../../x", "1" * 5_000, "<b>", [], {}, [None], [[]],
-    [1, "a"], [{}], {"": None}, {"x": [1]}, {"name": "x"}, REMOVED,
+    [1, "a"], [{}], {"": None}, {"x": [1]}, {"name": "x"}, "0-8000000000", "a\x01b", REMOVED,
 )  # fmt: skip
 LITERALS = ("NaN", "Infinity", "-Infinity", "1e400", "1e999999", "1" + "0" * 5_000, "[" * 100_000, "-0")
 _MARK = "@@literal@@"
 
 
 def run(*arguments: str, store: Path) -> tuple[int, str]:
-    """The exit code of a command in this process, and what it said on standard error."""
-    before = os.environ.get("TAUTO_STORE")
-    os.environ["TAUTO_STORE"] = str(store)
+    """The exit code of a command in this process, and what it said on standard error.
+
+    Faults are kept in a folder of their own, and follow in what was said.
+    """
     said = io.StringIO()
-    try:
+    with tempfile.TemporaryDirectory() as state, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TAUTO_STORE", str(store))
+        patch.setenv("XDG_STATE_HOME", state)
         with (
             redirect_stdout(io.TextIOWrapper(io.BytesIO())),
             redirect_stderr(said),
             _no_longer_than(PATIENCE_S),
         ):
             code = run_to_exit_code(lambda: app(args=list(arguments), prog_name="tauto"))
-    finally:
-        del os.environ["TAUTO_STORE"]
-        if before is not None:
-            os.environ["TAUTO_STORE"] = before
-    return code, said.getvalue()
+        kept = [one.file.read_text() for one in faults.kept() if one.file is not None]
+    return code, "\n".join([said.getvalue(), *kept])
 
 
 def ends_as_designed(*arguments: str, store: Path) -> tuple[int, str]:

@@ -295,10 +295,21 @@ def test_probes_of_an_older_kind_are_told(tmp_path: Path) -> None:
         LocalTarget(stand_in).in_force()
 
 
-def test_the_probe_is_the_one_that_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("TAUTO_PROBE", str(tmp_path / "none"))
+@pytest.mark.parametrize("named", ["none", ""], ids=["what is not there", "a folder"])
+def test_the_probe_is_the_one_that_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, named: str
+) -> None:
+    monkeypatch.setenv("TAUTO_PROBE", str(tmp_path / named))
     with pytest.raises(UsageError, match="TAUTO_PROBE"):
         find_probe()
+
+
+def test_a_program_of_another_machine_is_named(tmp_path: Path) -> None:
+    stand_in = tmp_path / "probe"
+    stand_in.write_bytes(b"\x7fELF of another machine")
+    stand_in.chmod(0o755)
+    with pytest.raises(UsageError, match=f"{stand_in} can't be started"):
+        LocalTarget(stand_in).in_force()
 
 
 def test_reports_are_json_objects(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from tautochrone.base.faults import Fault, attempt
+from tautochrone.base.words import printable
 
 _PIPE_WIDTH = 10_000
 _Given = ParamSpec("_Given")
@@ -19,7 +20,10 @@ _BLANK_END = re.compile(r"[ \t]+(?=\n)")
 
 
 class _Console(Console):
-    """One that lets the command end as it ends everywhere when nobody reads any more."""
+    """One that lets the command end as it ends everywhere when nobody reads any more.
+
+    What a text has of characters that a terminal would obey is shown as U+FFFD.
+    """
 
     def on_broken_pipe(self) -> None:
         """Tell whoever runs the command; rich would end it here, with a code of its own.
@@ -28,6 +32,11 @@ class _Console(Console):
             BrokenPipeError: always.
         """
         raise BrokenPipeError
+
+    def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+        return super()._render_buffer(
+            one if one.control else one._replace(text=printable(one.text)) for one in buffer
+        )
 
 
 class _Piped(_Console):

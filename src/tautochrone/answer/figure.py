@@ -1,7 +1,8 @@
 """One chart as a file for a paper or a slide: SVG, PNG or PDF."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tautochrone.answer import composition
 from tautochrone.answer.blocks import Figure, Panel
@@ -12,6 +13,7 @@ from tautochrone.answer.charts.theme import PAPER
 from tautochrone.answer.evidence import Evidence, MeasuredEvidence
 from tautochrone.answer.series import Series, merge
 from tautochrone.base.errors import UsageError
+from tautochrone.base.words import printable
 from tautochrone.run.output import output
 
 GENERAL = ("histogram", "cumulative", "time", "cpus")
@@ -256,13 +258,22 @@ def encode(chart: Chart | Stack | Specification, format: str) -> bytes:  # noqa:
     """Return the chart's bytes as svg, png or pdf. Nothing is fetched from anywhere."""
     import vl_convert
 
-    content = chart if isinstance(chart, dict) else chart.specification(PAPER)
+    content = _printable(chart if isinstance(chart, dict) else chart.specification(PAPER))
     if format == "svg":
         text = vl_convert.vegalite_to_svg(content, allowed_base_urls=[])
         return text.encode()
     if format == "png":
         return bytes(vl_convert.vegalite_to_png(content, scale=_PNG_SCALE, ppi=72, allowed_base_urls=[]))
     return bytes(vl_convert.vegalite_to_pdf(content, allowed_base_urls=[]))
+
+
+def _printable(part: Any) -> Any:
+    """Return a part of a chart without the characters that no XML can have: they would end the process."""
+    if isinstance(part, str):
+        return printable(part)
+    if isinstance(part, Mapping):
+        return {name: _printable(value) for name, value in part.items()}
+    return list(map(_printable, part)) if isinstance(part, (list, tuple)) else part
 
 
 def _per_run(series: Sequence[Series]) -> Sequence[Series]:

@@ -43,7 +43,7 @@ def document(seen: Evidence, *, intervals: bool = False, whole: bool = True) -> 
     """
     (manifest,) = seen.manifests
     return doc.Document(
-        upper_first(manifest.title),
+        manifest.title if manifest.asked("--title") is not None else upper_first(manifest.title),
         (
             doc.part("The run", lambda: _head(manifest)),
             *_numbers(seen, intervals=intervals, whole=whole),

@@ -1,7 +1,20 @@
 """Words put together for people."""
 
+import re
 from collections.abc import Collection, Sequence
 from difflib import get_close_matches
+
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+
+
+def printable(text: str) -> str:
+    """Return the text with U+FFFD for each character that has no shape: controls, half surrogates.
+
+    A terminal obeys some of them, XML has no place for others, and a name of a run can have them all.
+    """
+    return UNSEEN.sub("\ufffd", text)
 
 
 def listed(parts: Sequence[str]) -> str:

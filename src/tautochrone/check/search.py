@@ -278,7 +278,8 @@ def _no_rung(kind: Kind, question: CheckQuestion, slowest_hz: float, seconds: fl
         )
     slowest = max(slowest_hz, _SLOWEST_HZ)
     return (
-        f"--search rate: no rate of at least {format_rate(slowest)} leaves a CPU time for {work} of work",
+        f"--search rate: no rate to try of at least {format_rate(slowest)} leaves a CPU time for {work} of "
+        "work",
         f"Give it less work, or more than --seconds {seconds:g}.",
     )
 

@@ -59,7 +59,7 @@ def figure(
     if out is not None:
         drawing.format_of(out)
     if kind is not None and _SELECTION.fullmatch(kind):
-        _of_several(_selection(run, measure, store), kind, out)
+        _of_several(_selection(run, kind, measure, store), kind, out)
     elif names_campaign(run):
         _of_several(_campaign(run[0], store), kind, out)
     elif names_search(run):
@@ -138,13 +138,19 @@ def _campaign(name: str, store: Path | None) -> tuple[str, Figures]:
     return campaign.id, lambda prefix: figures(results, prefix)
 
 
-def _selection(names: list[str], measure: str | None, store: Path | None) -> tuple[str, Figures]:
+def _selection(names: list[str], kind: str, measure: str | None, store: Path | None) -> tuple[str, Figures]:
     """The first run's id, and what makes the figures of a selection among these."""
+    from tautochrone.base.errors import UsageError
     from tautochrone.selection.figures import figures_of
     from tautochrone.selection.judge import select
     from tautochrone.selection.verb import runs_named
 
     runs = runs_named(names, store)
+    if len(runs) < 2:
+        raise UsageError(
+            f"--kind {kind} compares runs with each other, and this is one",
+            "Name two or more runs, or a campaign: plan-latest.",
+        )
     found = select(runs, measure=measure)
     return runs[0].id, lambda prefix: figures_of(found, prefix)
 

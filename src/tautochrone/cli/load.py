@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tautochrone.target.target import Target
 
 _LOOK_INTERVAL_S = 0.05
+_LONGEST_S = 7 * 24 * 3600.0
 
 
 def list_loads(as_json: JsonOption = False) -> None:
@@ -79,8 +80,10 @@ def try_load(
     chosen = beside.chosen_load()
     if not chosen.parts:
         raise UsageError("idle is no load that can be tried", "Name another one of `tauto load list`.")
-    if seconds <= 0:
-        raise UsageError(f"--seconds {seconds:g}: no time to try it in", "Give more than 0.")
+    if not 0 < seconds <= _LONGEST_S:
+        raise UsageError(
+            f"--seconds {seconds:g}: not a time to try it in", "Give more than 0, at most a week."
+        )
     with beside.target() as target:
         reports, failure = _run(chosen, target, seconds)
     if as_json:

@@ -35,7 +35,12 @@ def run_to_exit_code(command: Callable[[], object]) -> int:
 
 
 def _hold_output() -> None:
-    """Refuse what is written to a standard output that is closed, and give no file its number."""
+    """Refuse what is written to a standard output that is closed, and give no file its number.
+
+    An output that has no sign for a character, as in a locale without UTF-8, gets a question mark for it.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     if sys.stdout is None:
         nowhere = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nowhere, 1)
@@ -64,7 +69,8 @@ def _end(command: Callable[[], object]) -> int:
         if refusal := _refusal_of_output(error):
             _discard_output(1)
             _tell(f"tauto: the output can't be written: {refusal}")
-            _tell("Make room there, or send it elsewhere.")
+            closed = isinstance(error, OSError) and error.errno == errno.EBADF
+            _tell("Open it, or send it elsewhere." if closed else "Make room there, or send it elsewhere.")
             return StoreError.exit_code
         faults.keep(error)
         return UNEXPECTED

@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from tautochrone.run.folder import StoredRun
     from tautochrone.run.store import Store
 
+
+def _without_controls(title: str | None) -> str | None:
+    from tautochrone.base.words import UNSEEN
+
+    if UNSEEN.search((title or "").encode(errors="replace").decode()):
+        raise UsageError(f"--title {title!r} has a control character", "Use letters that can be seen.")
+    return title
+
+
 StoreOption = Annotated[
     Path | None,
     typer.Option("--store", help="Folder of the runs; otherwise TAUTO_STORE, otherwise your data folder."),
@@ -26,7 +35,9 @@ RunsArgument = Annotated[
     list[str],
     typer.Argument(metavar="RUN...", help="Ids, beginnings of ids, 'latest', 'latest~1', or paths."),
 ]
-TitleOption = Annotated[str | None, typer.Option("--title", help="What this run is, for people.")]
+TitleOption = Annotated[
+    str | None, typer.Option("--title", help="What this run is, for people.", callback=_without_controls)
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ReportOption = Annotated[
     Path | None, typer.Option("--out", "-o", help="Where the report goes; otherwise the store.")

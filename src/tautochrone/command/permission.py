@@ -8,6 +8,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError
+from tautochrone.base.words import verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,9 +58,10 @@ class Permission:
         """Return the same as a warning of the run that was measured without it."""
         from tautochrone.run.manifest import Warning as RunWarning
 
+        denied = f"{self.lacking} {verb(len(self._limits), 'was')} not permitted to this user"
         return RunWarning(
             NOT_PERMITTED,
-            f"{self.lacking} was not permitted to this user. It was measured {self.instead}",
+            f"{denied}. It was measured {self.instead}",
             f"As root it is; or write into /etc/security/limits.d/realtime.conf: {', '.join(self._limits)}.",
         )
 

@@ -10,6 +10,8 @@ CPUS = "/sys/devices/system/cpu"
 NONE = "none"
 _ALL = "all"
 _BUT = "all but "
+_NUMBER = re.compile(r"\d{1,5}")
+"""No kernel has 100,000 CPUs, and what was damaged must not name a billion."""
 _LIST = re.compile(r"\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*")
 
 
@@ -27,7 +29,7 @@ def parse_cpu_list(text: str | None) -> tuple[int, ...] | None:
     cpus: set[int] = set()
     for part in text.split(","):
         first, _, last = part.strip().partition("-")
-        if not first.isdecimal() or (last and not last.isdecimal()):
+        if not _NUMBER.fullmatch(first) or (last and not _NUMBER.fullmatch(last)):
             return None
         cpus.update(range(int(first), int(last or first) + 1))
     return tuple(sorted(cpus))

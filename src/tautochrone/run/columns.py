@@ -17,6 +17,7 @@ from tautochrone.run.files import READ_ADVICE
 from tautochrone.run.layout import SOURCE
 
 _ROWS_AT_ONCE = 1 << 20
+_UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError)  # the last: the name of a column is no text
 
 
 def schema(path: Path) -> pa.Schema:
@@ -129,7 +130,7 @@ def _opened(path: Path) -> Iterator[pq.ParquetFile]:
     with opened:
         try:
             file = pq.ParquetFile(opened)
-        except (pa.ArrowException, OSError) as error:
+        except _UNREADABLE as error:
             raise DamagedError(f"{path} is damaged: {error}") from error
         yield file
 
@@ -138,7 +139,7 @@ def _next(remaining: Iterator[pa.RecordBatch], path: Path) -> pa.RecordBatch | N
     """Return the next batch, or None. Only here can the file fail: what the consumer raises is not ours."""
     try:
         return next(remaining, None)
-    except (pa.ArrowException, OSError) as error:
+    except _UNREADABLE as error:
         raise DamagedError(f"{path} is damaged: {error}") from error
 
 

@@ -263,6 +263,8 @@ class Manifest:
         for extreme in self.extremes:
             if extreme.count < 0:
                 raise DamagedError(f"an extreme of {extreme.count} samples")
+            if extreme.minimum_ns > extreme.maximum_ns:
+                raise DamagedError(f"an extreme whose minimum {extreme.minimum_ns} is above its maximum")
         if self.state != MEASURING:
             self._check_sources()
 

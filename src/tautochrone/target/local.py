@@ -28,7 +28,7 @@ def find_probe() -> Path:
     """
     named = os.environ.get("TAUTO_PROBE")
     if named:
-        if not os.access(named, os.X_OK):
+        if not (Path(named).is_file() and os.access(named, os.X_OK)):
             raise UsageError(
                 f"TAUTO_PROBE names {named}, which is not a program", "Unset it, or name the probe."
             )
@@ -75,15 +75,21 @@ class LocalProgram:
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-        self._process = subprocess.Popen(
-            command,
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            process_group=0,
-            env=os.environ | (environment or {}),
-        )
+        try:
+            self._process = subprocess.Popen(
+                command,
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                process_group=0,
+                env=os.environ | (environment or {}),
+            )
+        except OSError as error:
+            raise UsageError(
+                f"{command[0]} can't be started: {error.strerror}",
+                "Install a program for this machine there.",
+            ) from error
         self._said: list[str] = []
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()

@@ -9,7 +9,7 @@ from tautochrone.answer.charts.scales import Scale, linear, unit_of
 from tautochrone.answer.charts.signs import MISS, MISS_SHAPE, Sign
 from tautochrone.answer.charts.theme import INK, LINE, MUTED, series_tone
 from tautochrone.answer.typeset import duration
-from tautochrone.base.words import plural
+from tautochrone.base.words import plural, printable
 from tautochrone.schedulability.taskset import Task
 from tautochrone.schedulability.timeline import JobPart, MeasuredJob, Timeline, parts
 
@@ -184,8 +184,9 @@ class _Schedule:
     def _label(self, task: Task) -> list[str]:
         by_deadline = self._timeline.policy == "edf"
         urgency = f"deadline {duration(task.deadline_ns)}" if by_deadline else f"priority {task.priority}"
+        name = printable(task.name)  # which becomes a part of an expression, where no drawer looks for it
         several = len({one.cpu for one in self._lanes}) > 1
-        return [task.name, f"CPU {task.cpu}, {urgency}" if several else urgency]
+        return [name, f"CPU {task.cpu}, {urgency}" if several else urgency]
 
     def _bar(self, task: str, kind: str, start_ns: int, end_ns: int, above_px: int, below_px: int) -> Row:
         words = f"{duration(start_ns)} to {duration(end_ns)}"
@@ -227,7 +228,7 @@ def _heads(rows: Sequence[Row], x: Scale, y: Scale, *, with_legend: bool) -> Lay
     tones = [RED if kind == MISSED else MUTED for kind in kinds]
     drawn = [_ARROWS[kind] for kind in kinds]
     said = {"labelLimit": 0} if with_legend else None
-    return segments(rows, x, y).point(
+    return Rows(rows, x=x.of("at"), y=y.of("top")).point(
         size=44,
         shape=field("kind", title=None, scale={"domain": kinds, "range": drawn}, legend=said),
         color=field("kind", title=None, scale={"domain": kinds, "range": tones}, legend=said),

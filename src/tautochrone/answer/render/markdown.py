@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Sheet, SheetCell
 from tautochrone.answer.typeset import POWER, head_micro, micro
+from tautochrone.base.words import UNSEEN
 
 _LONGEST = 600
 _ACTIVE = re.compile(r"([\\`*_{}\[\]#|~$!])")
 _ADDRESS = re.compile(r"(?<=[a-z])://|(?<=\bwww)\.", re.IGNORECASE)
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
 def text(document: doc.Document) -> str:
@@ -23,7 +23,7 @@ def text(document: doc.Document) -> str:
 
 def plain(words: str) -> str:
     """Return words that mean nothing to Markdown: no markup, no address to go to, one line."""
-    line = " ".join(_UNSEEN.sub(" ", words).split())
+    line = " ".join(UNSEEN.sub(" ", words).split())
     if len(line) > _LONGEST:
         line = f"{line[: _LONGEST - 1].rstrip()}\u2026"
     line = _ACTIVE.sub(r"\\\1", line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))

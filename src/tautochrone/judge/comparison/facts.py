@@ -18,6 +18,8 @@ from tautochrone.run.store import ANSWER
 Facts = dict[str, object]
 """By name, group first: ``kernel.release``. Values are scalars or tuples of them; None: not known."""
 
+_SCALARS = (str, int, float, bool)
+
 VARIES_BY_ITSELF = (
     "confinement.stolen_seconds",
     "confinement.cpu_seconds",
@@ -180,5 +182,5 @@ def _nested(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return tuple(one if isinstance(one, (str, int, float, bool)) else repr(one) for one in value)
-    return value
+        return tuple(one if isinstance(one, _SCALARS) else repr(one) for one in value)
+    return value if value is None or isinstance(value, _SCALARS) else repr(value)

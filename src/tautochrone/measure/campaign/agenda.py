@@ -17,7 +17,7 @@ from tautochrone.measure.campaign.campaign import (
 from tautochrone.measure.campaign.order import Slot, arrange, draw_seed
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.document.deployed import meaning_of
-from tautochrone.measure.document.document import PlanDocument
+from tautochrone.measure.document.document import MOST_REPETITIONS, PlanDocument
 from tautochrone.measure.document.expand import PlanPoint, expand
 from tautochrone.measure.document.require import Required, requirements
 from tautochrone.measure.lab.matrix import MATRIX
@@ -136,6 +136,10 @@ def with_options(document: PlanDocument, repetitions: int | None, seed: int | No
     """
     if repetitions is not None and repetitions < 1:
         raise UsageError(f"--repetitions {repetitions}: nothing would be measured", "Give 1 or more.")
+    if repetitions is not None and repetitions > MOST_REPETITIONS:
+        raise UsageError(
+            f"--repetitions {repetitions}: a plan has at most {MOST_REPETITIONS:,}", "Give fewer."
+        )
     if seed is not None and seed < 0:
         raise UsageError(f"--seed {seed}: a seed is a whole number from 0", "Leave it out to have one drawn.")
     return replace(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 from pathlib import PurePath
 
 from tautochrone.base.errors import UsageError
@@ -28,6 +29,9 @@ something else."""
 
 AS_IS = "as-is"
 """The deployment that changes nothing."""
+
+MOST_RUNS = 200_000
+"""Of a plan: a minute each, they take four months."""
 
 _KEY_LETTERS = 12
 
@@ -132,6 +136,7 @@ def expand(
         UsageError: a load, deployment or option can't be read; two points are the same; an exclusion leaves
             out nothing, or all.
     """
+    _see_feasible(document)
     names = _Names(document, deployed)
     points = [point for entry in document.entries for point in _of_entry(document, entry, names)]
     _see_distinct(document, points)
@@ -143,6 +148,21 @@ def expand(
     if not kept:
         raise document.mistake(("exclude", 0), "everything is left out", "Take an [[exclude]] away.")
     return tuple(kept)
+
+
+def _see_feasible(document: PlanDocument) -> None:
+    """Refuse more runs than anybody measures, before they are made one by one."""
+    runs = 0
+    for entry in document.entries:
+        axes = {**document.axes, **entry.axes}
+        lengths = [*map(len, entry.options.values()), *(len(axes[axis]) for axis in AXES)]
+        runs += prod(lengths) * document.repetitions
+        if runs > MOST_RUNS:
+            raise document.mistake(
+                ("experiment", entry.number),
+                f"{runs:,} runs with all repetitions are more than a plan can have",
+                f"Name fewer values or repetitions: at most {MOST_RUNS:,} runs.",
+            )
 
 
 def is_planned(document: PlanDocument, point: PlanPoint, deployment: str) -> bool:
