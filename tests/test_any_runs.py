@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser
 
 import tautochrone as tc
-from any_runs import KINDS, Made, S, Samples, made, store_made
+from any_runs import KINDS, Made, S, Samples, made, of_plan, store_made
 from browsers import look
 from in_process import Ended, tauto
 from tautochrone.answer.series import Envelope, merge_envelopes
@@ -309,23 +309,9 @@ _DRAWN = (report, figure, compare, select, check, answer, campaign, notebook)
 def hold(verb: Callable[[Stored], None], all_made: list[Made]) -> None:
     """See that a verb ends as designed for these runs."""
     with tempfile.TemporaryDirectory() as folder:
-        stored = Stored(Path(folder), all_made, _of_plan if verb is campaign else lambda _: {})
+        stored = Stored(Path(folder), all_made, of_plan if verb is campaign else lambda _: {})
         if stored.runs:
             verb(stored)
-
-
-def _of_plan(at: int) -> dict[str, Any]:
-    """Of a run of a campaign: two cells, which take turns."""
-    cells = {"aaaa": "first cell, idle", "bbbb": "second cell, cpu"}
-    plan = {
-        "title": "Any runs", "campaign": "plan-20260101T000000Z-0000", "key": "k",
-        "cell": list(cells)[at % 2], "repetition": at // 2 + 1, "block": at // 2 + 1, "position": at,
-        "repetitions": 2, "seed": 9, "order": "random", "heading": "latency",
-        "varied": ["load"], "options": {"period": "1ms"}, "system": "local", "deployment": "as-is",
-        "cells": cells,
-        "require": {"aaaa": ["latency p99.9 < 100us", "misses < 1 per hour"], "bbbb": ["misses = 0"]},
-    }  # fmt: skip
-    return {"plan": plan}
 
 
 def any_made(verb: Callable[[Stored], None], most: int) -> st.SearchStrategy[list[Made]]:

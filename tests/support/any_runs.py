@@ -153,6 +153,20 @@ def store_made(store: Store, one: Made, around: Mapping[str, Any] | None = None)
     return next((run for run in store.runs() if run.id not in before), None)
 
 
+def of_plan(at: int) -> dict[str, Any]:
+    """Of a run of a campaign: two cells, which take turns."""
+    cells = {"aaaa": "first cell, idle", "bbbb": "second cell, cpu"}
+    plan = {
+        "title": "Any runs", "campaign": "plan-20260101T000000Z-0000", "key": "k",
+        "cell": list(cells)[at % 2], "repetition": at // 2 + 1, "block": at // 2 + 1, "position": at,
+        "repetitions": 2, "seed": 9, "order": "random", "heading": "latency",
+        "varied": ["load"], "options": {"period": "1ms"}, "system": "local", "deployment": "as-is",
+        "cells": cells,
+        "require": {"aaaa": ["latency p99.9 < 100us", "misses < 1 per hour"], "bbbb": ["misses = 0"]},
+    }  # fmt: skip
+    return {"plan": plan}
+
+
 def _recorded(one: Made) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The header and the events as the probe writes them."""
     measure = _OF_KERNEL.get(one.kind)
