@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser
 
 import tautochrone as tc
-from any_runs import KINDS, Made, S, Samples, made, store_made
+from any_runs import KINDS, ODD_TITLES, Made, S, Samples, made, of_plan, store_made
 from browsers import look
 from in_process import Ended, tauto
 from tautochrone.answer.series import Envelope, merge_envelopes
@@ -145,7 +145,7 @@ def figure(stored: Stored) -> None:
         kinds = stored.ask("figure", *names, "--kind", "list").out.splitlines()
         assert kinds
         for at, line in enumerate(kinds):
-            path = stored.folder / f"chart.{'png' if at == 0 else 'svg'}"
+            path = stored.folder / f"chart.{('png', 'pdf')[at] if at < 2 else 'svg'}"
             ended = stored.ask("figure", *names, "--kind", line.split()[0], "--out", str(path))
             if ended.code == 0 and path.suffix == ".svg":
                 text = path.read_text(encoding="utf-8")
@@ -271,7 +271,7 @@ def notebook(stored: Stored) -> None:
             lambda run=run, measure=measure: run.check(f"{measure} p99 < 100us"),
             lambda run=run: run.check("misses < 1 per hour"),
             lambda run=run: run.chart_kinds,
-            lambda run=run: run.chart("cumulative"),
+            *(lambda run=run, kind=kind: run.chart(kind) for kind in run.chart_kinds),
         ):
             _in_a_cell(make)
     _in_a_cell(lambda: tc.compare(*stored.ids, store=place))
@@ -309,23 +309,9 @@ _DRAWN = (report, figure, compare, select, check, answer, campaign, notebook)
 def hold(verb: Callable[[Stored], None], all_made: list[Made]) -> None:
     """See that a verb ends as designed for these runs."""
     with tempfile.TemporaryDirectory() as folder:
-        stored = Stored(Path(folder), all_made, _of_plan if verb is campaign else lambda _: {})
+        stored = Stored(Path(folder), all_made, of_plan if verb is campaign else lambda _: {})
         if stored.runs:
             verb(stored)
-
-
-def _of_plan(at: int) -> dict[str, Any]:
-    """Of a run of a campaign: two cells, which take turns."""
-    cells = {"aaaa": "first cell, idle", "bbbb": "second cell, cpu"}
-    plan = {
-        "title": "Any runs", "campaign": "plan-20260101T000000Z-0000", "key": "k",
-        "cell": list(cells)[at % 2], "repetition": at // 2 + 1, "block": at // 2 + 1, "position": at,
-        "repetitions": 2, "seed": 9, "order": "random", "heading": "latency",
-        "varied": ["load"], "options": {"period": "1ms"}, "system": "local", "deployment": "as-is",
-        "cells": cells,
-        "require": {"aaaa": ["latency p99.9 < 100us", "misses < 1 per hour"], "bbbb": ["misses = 0"]},
-    }  # fmt: skip
-    return {"plan": plan}
 
 
 def any_made(verb: Callable[[Stored], None], most: int) -> st.SearchStrategy[list[Made]]:
@@ -343,9 +329,18 @@ _SOME_OF_ALL = [
             Samples(),
             Samples("two-valued", 64, dropped=1),
             Samples("late", 2),
-        )
+        ),
+        title=ODD_TITLES[0],
     ),
-    Made(sources=(Samples("signed", 40, missed=2),), histogram=True, cut=1, load="cpu"),
+    Made(sources=(Samples("signed", 40, missed=2),), histogram=True, cut=1, load="cpu", title=ODD_TITLES[1]),
+]
+_OF_A_TASK_SET = [
+    Made("taskset", sources=(Samples("exponential", 200), Samples("late", 30)), title=ODD_TITLES[2]),
+    Made("taskset", sources=(Samples("bursts", 120, missed=3),), load="cpu", title=ODD_TITLES[5]),
+]
+_OF_MECHANISMS = [
+    Made("response", sources=(Samples("lattice", 60), Samples("zero", 9)), title=ODD_TITLES[3]),
+    Made("kernel, response", sources=(Samples("heavy", 80),), title=ODD_TITLES[4]),
 ]
 _FOUND = {
     "running maxima before the first bins": (
@@ -377,6 +372,15 @@ def test_any_runs_are_answered_or_refused(verb: Callable[[Stored], None]) -> Non
 
 _QUICKLY = {list_: 4, show: 4, tail: 4, export: 4, trend: 2}
 """How many runs are tried in `make check` and `make test`; where charts are drawn, one beside the above."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("all_made", [_OF_A_TASK_SET, _OF_MECHANISMS], ids=["taskset", "mechanisms"])
+@pytest.mark.parametrize("verb", [show, tail, figure, export, notebook])
+def test_other_experiments_are_answered_or_refused(
+    verb: Callable[[Stored], None], all_made: list[Made]
+) -> None:
+    hold(verb, all_made)
 
 
 @pytest.mark.slow
@@ -413,7 +417,7 @@ def test_long_any_runs_are_answered_or_refused(verb: Callable[[Stored], None]) -
     holds()
 
 
-_WITH_PAGES = ("report", "compare", "select", "trend")
+_WITH_PAGES = ("report", "compare", "select", "trend", "check", "answer", "campaign")
 
 
 @pytest.mark.slow
@@ -424,11 +428,13 @@ _WITH_PAGES = ("report", "compare", "select", "trend")
 def test_a_browser_draws_every_chart_of_any_page(browser: Browser, verb: str, tried: settings) -> None:
     @tried
     @example(_SOME_OF_ALL)
+    @example(_OF_A_TASK_SET)
+    @example(_OF_MECHANISMS)
     @given(any_made(report, 300))
     def holds(all_made: list[Made]) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            stored = Stored(Path(folder), all_made, lambda _: {})
-            path = stored.page(verb, *_named(verb, stored)) if stored.runs else None
+            stored = Stored(Path(folder), all_made, of_plan if verb == "campaign" else lambda _: {})
+            path = _page_of(verb, stored) if stored.runs else None
             if path is None:
                 return
             seen = look(browser, path)
@@ -440,5 +446,10 @@ def test_a_browser_draws_every_chart_of_any_page(browser: Browser, verb: str, tr
     holds()
 
 
-def _named(verb: str, stored: Stored) -> list[str]:
-    return ["misses"] if verb == "trend" else stored.ids
+def _page_of(verb: str, stored: Stored) -> Path | None:
+    if verb == "campaign":
+        return stored.page("report", "plan-latest")
+    if verb in ("check", "answer"):
+        with _measured(stored.runs):
+            return stored.page(verb, *(("--rate", "1kHz", "--misses", "0") if verb == "check" else ()))
+    return stored.page(verb, *(["misses"] if verb == "trend" else stored.ids))

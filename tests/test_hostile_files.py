@@ -286,6 +286,19 @@ def test_a_stream_with_bytes_changed_or_cut_off_is_sealed_or_refused(tried: sett
     tried(given(damaged(b"".join(stream_frames())))(recovered_as_designed))()
 
 
+@pytest.mark.parametrize("version", [0, 2, 99, -1, 1.5, 2**70, "1", "next", None, True, [1], {}])
+def test_a_stream_of_another_version_is_refused_and_kept(version: object, tmp_path: Path) -> None:
+    frames = stream_frames()
+    header = json.loads(frames[0][24:])
+    frames[0] = streams.json_frame(frames[0][4], 0, header | {"stream": version})
+    recovered_as_designed(b"".join(frames))
+    store = Store(tmp_path)
+    with store.create("cyclic", "of another version") as writer:
+        writer.append(b"".join(frames))
+    (outcome,) = recover(store)
+    assert outcome.state == "refused" or version is True
+
+
 def test_a_histogram_cut_off_before_its_first_part_ends_as_designed(tmp_path: Path) -> None:
     whole = list(streams.frames([VALUES], histogram=True, footer=False))
     kept = [one for one in whole if one[4] != streams.ROWS or one[5] == 1]  # the running maxima
@@ -354,6 +367,7 @@ HOSTILE_TOML = {
     "tables for values": b"title = {a = 1}\n[[experiment]]\nname = [[]]\n[[task]]\nname = {}\n[settings.smt]",
     "not text": b'title = "\xff\xfe"',
     "a NUL": b'title = "\x00"',
+    "another version": b'schema = 99\nversion = "2.0"\n[settings]\n[[task]]\nname = "a"\nperiod = "1ms"',
 }
 
 

@@ -133,6 +133,14 @@ def test_a_report_of_an_older_run_has_no_more_than_it_knows(store: Store) -> Non
     assert "50%" in row
 
 
+def test_what_a_load_is_called_and_ran_keeps_its_letters(store: Store) -> None:
+    ran = {**COMMS, "name": "command:/opt/MyApp", "command": ["/opt/MyApp", "--Fast", "A b"]}
+    run = a_run(store, load="command:/opt/MyApp", load_reports=[ran])
+    (grid,) = conditions.loads([run.manifest], [""])
+    assert grid.rows[0][0].shown == "command:/opt/MyApp"
+    assert any("it ran /opt/MyApp --Fast 'A b'" in note for note in grid.notes)
+
+
 @pytest.mark.slow
 def test_the_page_has_both_tables_and_says_whose_they_are(store: Store) -> None:
     runs = [

@@ -12,7 +12,7 @@ from report_runs import FACTS
 from tautochrone.answer.render import page
 from tautochrone.campaign import answer, tables
 from tautochrone.campaign.extremes import extremes, how_sure
-from tautochrone.campaign.results import CampaignResults, gather_results
+from tautochrone.campaign.results import CampaignResults, _tables, gather_results
 from tautochrone.measure.campaign.campaign import open_campaign
 from tautochrone.run.store import Store
 from tautochrone.statistics.summary import Spread, spread
@@ -46,6 +46,13 @@ def store(tmp_path: Path) -> Store:
 
 def results(store: Store) -> CampaignResults:
     return gather_results(open_campaign(store, "plan-latest"), [("cccc", "Not permitted.")])
+
+
+def test_rows_have_the_order_of_the_cells_which_are_gone_through_once(store: Store) -> None:
+    for cell in ("cccc", "aaaa", "bbbb"):
+        measure(store, cell, 1, values(30_000))
+    (table,) = _tables(store.runs(), iter(CELLS))  # a place that is looked up for each run would be quadratic
+    assert [row.cell for row in table.rows] == list(CELLS)
 
 
 def test_quantiles_are_of_single_repetitions_and_the_maximum_is_the_largest_of_all(store: Store) -> None:

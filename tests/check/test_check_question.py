@@ -119,6 +119,13 @@ def test_policy_deadline_has_no_priorities_and_a_policy_that_is_none_is_refused(
             cells(asked(work="300us", **wrong), [IDLE], 0)
 
 
+@pytest.mark.parametrize("more", [{}, {"work": "960us"}])
+def test_a_policy_may_be_written_in_capitals(more: dict[str, Any]) -> None:
+    loud, low = (asked(policy=policy, **more) for policy in ("FIFO", "fifo"))
+    assert loud == low
+    assert cells(loud, [IDLE], 0) == cells(low, [IDLE], 0)
+
+
 def test_the_work_goes_to_the_first_cpu_there_is() -> None:
     facts = observe()
     assert first_cpu(facts, None, Tree(LocalFiles())) >= 0

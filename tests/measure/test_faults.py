@@ -1,73 +1,22 @@
 """A fault in tauto costs the part of the answer it is in, and is kept: tried by faults put into parts."""
 
-import html
 from pathlib import Path
 
 import pytest
 
+from faulty import WORDS, FaultyCommand, notice, read, see_kept
 from report_runs import idle_and_loaded
 from tautochrone.answer import html as pages
 from tautochrone.base import faults
 from tautochrone.base.errors import DamagedError
 from tautochrone.base.faults import Later, attempt
-from tautochrone.cli.app import app
-from tautochrone.command.ending import run_to_exit_code
-
-WORDS = "no such part"
-
-
-class Command:
-    """`tauto` in this process, where parts of it can be made to fail."""
-
-    def __init__(self, folder: Path, patch: pytest.MonkeyPatch, output: pytest.CaptureFixture[str]) -> None:
-        self.store, self.state = folder / "store", folder / "state"
-        self._patch, self._output = patch, output
-        patch.setenv("XDG_STATE_HOME", str(self.state))
-        patch.setenv("TAUTO_STORE", str(self.store))
-        patch.chdir(folder)
-
-    def break_(self, *parts: str) -> None:
-        """Each function, named with its module, fails from now on as nobody expected."""
-
-        def fail(*_: object, **__: object) -> object:
-            raise ValueError(WORDS)
-
-        for part in parts:
-            self._patch.setattr(f"tautochrone.{part}", fail)
-
-    def run(self, *arguments: str) -> tuple[int, str, str]:
-        """Exit code, standard output, standard error."""
-        code = run_to_exit_code(lambda: app(args=[*arguments], prog_name="tauto"))
-        out, err = self._output.readouterr()
-        return code, out, err
-
-    def kept(self) -> list[str]:
-        """The faults that were kept, each with its traceback."""
-        return [one.read_text() for one in sorted(self.state.glob("tautochrone/fault-*.txt"))]
 
 
 @pytest.fixture
-def tauto(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(tmp_path, monkeypatch, capsys)
-
-
-def notice(part: str) -> str:
-    return f"This part could not be made: {part} (ValueError: {WORDS})"
-
-
-def see_kept(tauto: Command, err: str) -> None:
-    """One fault, in one file, which is named, however many parts it cost."""
-    (kept,) = tauto.kept()
-    assert f"ValueError: {WORDS}" in kept
-    assert "Traceback" in kept
-    (path,) = tauto.state.glob("tautochrone/fault-*.txt")
-    assert str(path) in err
-    assert "please report it" in err
-    assert "Traceback" not in err
-
-
-def read(page: Path) -> str:
-    return html.unescape(page.read_text())
+def tauto(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> FaultyCommand:
+    return FaultyCommand(tmp_path, monkeypatch, capsys)
 
 
 @pytest.mark.slow
@@ -86,7 +35,9 @@ def read(page: Path) -> str:
         ("answer.foot.audit_runs", "The audit", "m0-histogram-0"),
     ],
 )
-def test_a_part_of_a_report_costs_only_itself(tauto: Command, broken: str, part: str, still: str) -> None:
+def test_a_part_of_a_report_costs_only_itself(
+    tauto: FaultyCommand, broken: str, part: str, still: str
+) -> None:
     runs = idle_and_loaded(tauto.store)
     tauto.break_(broken)
     code, out, err = tauto.run("report", *(run.id for run in runs), "--out", "page.html")
@@ -100,7 +51,9 @@ def test_a_part_of_a_report_costs_only_itself(tauto: Command, broken: str, part:
 
 
 @pytest.mark.slow
-def test_a_chart_that_lost_its_place_is_not_drawn(tauto: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chart_that_lost_its_place_is_not_drawn(
+    tauto: FaultyCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (run, _) = idle_and_loaded(tauto.store)
     place = pages._place
 
@@ -119,7 +72,7 @@ def test_a_chart_that_lost_its_place_is_not_drawn(tauto: Command, monkeypatch: p
 
 
 @pytest.mark.slow
-def test_a_part_of_a_comparison_costs_that_part_only(tauto: Command) -> None:
+def test_a_part_of_a_comparison_costs_that_part_only(tauto: FaultyCommand) -> None:
     runs = idle_and_loaded(tauto.store)
     tauto.break_("comparison.tables.conditions")
     code, out, err = tauto.run(
@@ -135,7 +88,7 @@ def test_a_part_of_a_comparison_costs_that_part_only(tauto: Command) -> None:
 
 
 @pytest.mark.slow
-def test_json_that_can_not_be_made_costs_no_page(tauto: Command) -> None:
+def test_json_that_can_not_be_made_costs_no_page(tauto: FaultyCommand) -> None:
     runs = idle_and_loaded(tauto.store)
     tauto.break_("comparison.answer.as_table")
     code, out, err = tauto.run("compare", *(run.id for run in runs), "--out", "page.html", "--json")
@@ -145,7 +98,7 @@ def test_json_that_can_not_be_made_costs_no_page(tauto: Command) -> None:
 
 
 @pytest.mark.slow
-def test_a_part_of_a_tail_costs_that_part_only(tauto: Command) -> None:
+def test_a_part_of_a_tail_costs_that_part_only(tauto: FaultyCommand) -> None:
     runs = idle_and_loaded(tauto.store)
     tauto.break_("answer.tail.document.limits")
     code, out, err = tauto.run("tail", runs[0].id)
@@ -155,7 +108,7 @@ def test_a_part_of_a_tail_costs_that_part_only(tauto: Command) -> None:
     see_kept(tauto, err)
 
 
-def test_a_part_of_a_run_in_the_terminal_costs_that_part_only(tauto: Command) -> None:
+def test_a_part_of_a_run_in_the_terminal_costs_that_part_only(tauto: FaultyCommand) -> None:
     runs = idle_and_loaded(tauto.store)
     tauto.break_("answer.show._settings")
     code, out, err = tauto.run("show", runs[0].id)
@@ -176,7 +129,7 @@ PARTS_OF_THE_ANSWER = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("broken", "part"), PARTS_OF_THE_ANSWER)
 def test_a_part_of_an_answer_that_is_shown_again_costs_that_part_only(
-    tauto: Command, monkeypatch: pytest.MonkeyPatch, broken: str, part: str
+    tauto: FaultyCommand, monkeypatch: pytest.MonkeyPatch, broken: str, part: str
 ) -> None:
     runs = idle_and_loaded(tauto.store)
     monkeypatch.setattr("tautochrone.run.store.Store.answered_with", lambda *_: runs)
@@ -198,7 +151,9 @@ def test_a_part_of_an_answer_that_is_shown_again_costs_that_part_only(
         PARTS_OF_THE_ANSWER[-1],
     ],
 )
-def test_the_first_answer_loses_neither_verdict_nor_page(tauto: Command, broken: str, part: str) -> None:
+def test_the_first_answer_loses_neither_verdict_nor_page(
+    tauto: FaultyCommand, broken: str, part: str
+) -> None:
     tauto.break_(broken)
     code, out, err = tauto.run("answer", "--seconds", "2", "--out", "page.html")
     assert code == 70, err
@@ -222,7 +177,7 @@ def test_the_first_answer_loses_neither_verdict_nor_page(tauto: Command, broken:
         ("machine.audit.audit_facts", "The audit"),
     ],
 )
-def test_a_check_loses_neither_answer_nor_page(tauto: Command, broken: str, part: str) -> None:
+def test_a_check_loses_neither_answer_nor_page(tauto: FaultyCommand, broken: str, part: str) -> None:
     tauto.break_(broken)
     code, out, err = tauto.run("check", "--rate", "100Hz", "--duration", "1s", "--out", "page.html")
     assert code == 70, err
@@ -254,7 +209,7 @@ def test_a_part_that_comes_later_is_made_once_and_fails_for_all_who_ask() -> Non
             broken.get()
 
 
-def test_faults_of_a_kind_share_a_file_and_others_have_their_own(tauto: Command) -> None:
+def test_faults_of_a_kind_share_a_file_and_others_have_their_own(tauto: FaultyCommand) -> None:
     faults.forget()
 
     def fail(what: str) -> None:

@@ -157,12 +157,15 @@ def test_each_repetition_has_its_exchanges(back_to_back: StoredRun) -> None:
 
 
 def test_a_release_is_served_at_its_instant(periodic: StoredRun) -> None:
+    neighbours = 0  # of a repetition of which only one release was served, there are none
     for source in periodic.sources:
         scheduled, repetition = (periodic.column(name, source) for name in ("scheduled_ns", "repetition"))
-        same = np.diff(repetition) == 0  # each repetition has a start of its own; a busy CPU serves few of it
+        same = np.diff(repetition) == 0  # each repetition has a start of its own
+        neighbours += int(same.sum())
         assert (np.diff(scheduled)[same] % 1_000_000 == 0).all()
         assert (np.diff(scheduled) >= 1_000_000).all()
         assert (periodic.column("before_ns", source) >= scheduled).all()
+    assert neighbours
 
 
 def test_rows_never_overlap_in_time(back_to_back: StoredRun) -> None:

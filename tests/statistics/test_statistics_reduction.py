@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tautochrone.statistics.counts import Counts, counts_of, counts_of_bins, merge
-from tautochrone.statistics.reduction import BLOCKS, EXCERPT, LARGEST, Reducer, Reduction, reduce
+from tautochrone.statistics.reduction import (
+    BLOCKS,
+    EXCERPT,
+    LARGEST,
+    Reducer,
+    Reduction,
+    UnexpectedSamplesError,
+    reduce,
+)
 
 
 def latencies(n: int, seed: int = 1) -> np.ndarray:
@@ -113,3 +121,16 @@ def test_merged_counts_are_those_of_all_samples() -> None:
     merged: Counts = merge([counts_of(first), counts_of(second)])
     assert merged.value.tolist() == counts_of(np.concatenate([first, second])).value.tolist()
     assert merged.total == 2_000
+
+
+@pytest.mark.parametrize(
+    "values", [[1, 2, 3, 4], [1, 2], [0, 2, 3], [1, 2, 4], [-(2**62), 2, 3], [1, 2, 2**62]]
+)
+def test_samples_that_are_not_as_announced_are_refused(values: list[int]) -> None:
+    def reduce_announced() -> Reduction:
+        reducer = Reducer(3, 1, 3)
+        reducer.add(np.arange(len(values)), np.array(values))
+        return reducer.finish()
+
+    with pytest.raises(UnexpectedSamplesError):
+        reduce_announced()

@@ -79,6 +79,7 @@ class Made:
         cut: frames that are lacking at the end of the stream beside the footer, the first of them by half;
             None: it is whole.
         load, deployment: under which it was measured.
+        title: what a person typed; None: nothing.
     """
 
     kind: str = _CYCLIC
@@ -90,7 +91,19 @@ class Made:
     cut: int | None = None
     load: str = "idle"
     deployment: str | None = None
+    title: str | None = None
 
+
+ODD_TITLES = (
+    "a\x01\x1b[31mb\x7f\x00",
+    "<script>alert(1)</script> & {{ 7 * 7 }} **b** $x_1$ %s </b>",
+    "\u202eright to left\u202c \u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
+    "\u00b5 \u221e \U0001f600 e\u0301",
+    "\u2028line\nline\ttab\r",
+    "long " * 200,
+    " ",
+)
+"""What nobody types on purpose, and some file has."""
 
 _sizes = st.sampled_from((1, 20, US, 5 * US, 80 * US, MS, 30 * MS, 10 * S))
 _counts = (
@@ -130,6 +143,7 @@ def made(kinds: tuple[str, ...] = KINDS, most: int = 20_000) -> st.SearchStrateg
         cut=st.none() | st.none() | st.sampled_from((0, 1, 2, 5, 1_000)),
         load=st.sampled_from(("idle", "cpu")),
         deployment=st.none() | st.sampled_from(("Single", "M")),
+        title=st.none() | st.none() | st.sampled_from(ODD_TITLES),
     )
 
 
@@ -142,7 +156,11 @@ def store_made(store: Store, one: Made, around: Mapping[str, Any] | None = None)
     if one.deployment is not None:
         conditions["deployment"] = {"name": one.deployment, "settings": []}
     before = {run.id for run in store.runs()}
-    with store.create(header["experiment"], f"{one.kind}, {one.load}", conditions, FACTS) as writer:
+    title = f"{one.kind}, {one.load}"
+    if one.title is not None:
+        title = one.title
+        conditions["command"] = ["tauto", "probe", one.kind, "--title", title]
+    with store.create(header["experiment"], title, conditions, FACTS) as writer:
         if one.cut is None:
             writer.append(b"".join(frames))
             return writer.seal()
@@ -151,6 +169,20 @@ def store_made(store: Store, one: Made, around: Mapping[str, Any] | None = None)
         writer.append(frames[whole][: len(frames[whole]) // 2] if one.cut else b"")
     recover(store)
     return next((run for run in store.runs() if run.id not in before), None)
+
+
+def of_plan(at: int) -> dict[str, Any]:
+    """Of a run of a campaign: two cells, which take turns."""
+    cells = {"aaaa": "first cell, idle", "bbbb": "second cell, cpu"}
+    plan = {
+        "title": "Any runs", "campaign": "plan-20260101T000000Z-0000", "key": "k",
+        "cell": list(cells)[at % 2], "repetition": at // 2 + 1, "block": at // 2 + 1, "position": at,
+        "repetitions": 2, "seed": 9, "order": "random", "heading": "latency",
+        "varied": ["load"], "options": {"period": "1ms"}, "system": "local", "deployment": "as-is",
+        "cells": cells,
+        "require": {"aaaa": ["latency p99.9 < 100us", "misses < 1 per hour"], "bbbb": ["misses = 0"]},
+    }  # fmt: skip
+    return {"plan": plan}
 
 
 def _recorded(one: Made) -> tuple[dict[str, Any], list[dict[str, Any]]]:

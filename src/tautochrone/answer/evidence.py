@@ -17,7 +17,7 @@ from tautochrone.answer.document import TypedTable
 from tautochrone.answer.experiments import Presentation, beginning_of, presentation_of
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.series import Bins, CumulativeCurve, Envelope, Marks, MaximaCurve, Series
-from tautochrone.base.faults import attempt
+from tautochrone.base.faults import Fault, attempt
 from tautochrone.base.words import upper_first
 from tautochrone.judge.course import Courses, course_of, start_of
 from tautochrone.judge.reduced import Reduced, reduce_run
@@ -102,32 +102,38 @@ def gather(
     else has to read the samples again.
     """
     manifests = tuple(run.manifest for run in runs)
-    labels = tuple(label_runs(manifests))
+    lost: list[str] = []
+
+    def lose(fault: Fault) -> None:
+        lost.append(fault.notice)
+
+    labels = labels_of(manifests, lose)
     found: dict[tuple[str, str], list[Series]] = {}
     meanings: dict[tuple[str, str], str] = {}
     courses: dict[tuple[str, str], list[tuple[str, Courses]]] = {}
-    lost: list[str] = []
     for run, label, rank in zip(runs, labels, rank_runs(manifests), strict=True):
         for measure in run.manifest.header.measures:
             name = measure.name
             key = (run.manifest.experiment, name)
             meanings.setdefault(key, measure.words)
-            reduced = reduce_run(run, name) if run.count(name) else ()
+            about, course = f"{meanings[key]}, {label or run.id}", None
+            reduced = attempt(about, partial(reduce_run, run, name), lose) if run.count(name) else ()
+            if reduced is None:
+                continue
             if each is not None and reduced:
                 each(run, name, reduced)
-            about, course = f"{meanings[key]}, {label or run.id}", None
             if reduced and run.manifest.header.is_about_a_loop:
                 course = attempt(
                     f"What stands out over time: {about}",
                     partial(course_of, run, name, reduced),
-                    lambda fault: lost.append(fault.notice),
+                    lose,
                 )
             if course is not None:
                 courses.setdefault(key, []).append((label, course))
             of_run = attempt(
                 about,
                 lambda: list(_series(run, label, rank, name, reduced, course)),  # noqa: B023 - called at once
-                lambda fault: lost.append(fault.notice),
+                lose,
             )
             found.setdefault(key, []).extend(of_run or ())
     loops = {manifest.experiment for manifest in manifests if manifest.header.is_about_a_loop}
@@ -137,7 +143,14 @@ def gather(
         if series
     ]
     loops_first = tuple(sorted(measured, key=lambda one: not one.loop))
-    return Evidence(manifests, labels, loops_first, _presented(runs, labels), tuple(lost))
+    presented = attempt("What presents the experiments", lambda: _presented(runs, labels), lose) or {}
+    return Evidence(manifests, labels, loops_first, presented, tuple(lost))
+
+
+def labels_of(manifests: Sequence[Manifest], lose: Callable[[Fault], None]) -> tuple[str, ...]:
+    """Return the label of each run; where labels can't be made, their ids."""
+    labels = attempt("The labels of the runs", lambda: label_runs(manifests), lose)
+    return tuple(labels if labels is not None else [manifest.id for manifest in manifests])
 
 
 def _presented(runs: Sequence[StoredRun], labels: Sequence[str]) -> dict[str, Presented]:

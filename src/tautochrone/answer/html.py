@@ -75,6 +75,19 @@ def render(template: str, **words: Any) -> str:
     )
 
 
+def plain(headline: str, said: str, notice: str) -> str:
+    """Return a page without form, for an answer whose page can't be made: headline, notice, and words.
+
+    It needs nothing that made pages need, for that is what failed.
+    """
+    return (
+        '<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'
+        f"<title>{escape(headline)}</title></head>\n<body>\n<h1>{escape(headline)}</h1>\n"
+        f'<p role="alert"><b>{escape(notice)}</b></p>\n'
+        f'<pre style="white-space: pre-wrap">{escape(said)}</pre>\n</body>\n</html>\n'
+    )
+
+
 def style() -> str:
     """Return the style sheet of all pages, with the colours of their charts."""
     return style_sheet() + _asset("style.css")

@@ -16,13 +16,12 @@ from tautochrone.answer.evidence import Evidence, MeasuredEvidence, Presented, r
 from tautochrone.answer.experiments import title_of
 from tautochrone.answer.foot import audited, facts, warned, when
 from tautochrone.answer.foot import lacking as lacking_table
-from tautochrone.answer.labels import label_runs
 from tautochrone.answer.series import runs_of
 from tautochrone.answer.tail.document import Section
 from tautochrone.answer.typeset import duration
 from tautochrone.answer.views import conditions, environment
 from tautochrone.base.errors import UsageError
-from tautochrone.base.faults import Later, attempt, now
+from tautochrone.base.faults import Fault, Later, attempt, now
 from tautochrone.judge.mechanisms import Mechanism
 from tautochrone.judge.reduced import Reduced
 from tautochrone.judge.tail.tails import tails_of
@@ -49,7 +48,9 @@ def document(
     *,
     top: doc.Document | None = None,
 ) -> doc.Document:
-    """Return the report about ``runs``. Of what comes `Later`, what can't be made costs its part.
+    """Return the report about ``runs``. What can't be made costs its part only.
+
+    Where that is the report itself, the verdict is left, with a notice.
 
     Args:
         runs: sealed or recovered runs, in the order in which they shall stand.
@@ -65,7 +66,42 @@ def document(
     """
     if not runs:
         raise UsageError("There is no run to report on", "Name a run; `tauto list` shows them.")
-    rare, labels = Section(), dict(zip(runs, label_runs([run.manifest for run in runs]), strict=True))
+    return attempt(
+        "The report",
+        lambda: _of_runs(runs, verdict, findings, mechanisms, lacking, steps, top=top),
+        lambda fault: _without_evidence(runs, verdict, top, fault),
+    )
+
+
+def _without_evidence(
+    runs: Sequence[StoredRun], verdict: Judged, top: doc.Document | None, fault: Fault
+) -> doc.Document:
+    """Return the answer alone, below a notice that there is no more."""
+    manifests = tuple(run.manifest for run in runs)
+
+    def lost(one: Fault) -> doc.DocumentPart:
+        return doc.DocumentPart(one.part, Later(lambda: (doc.Lost(one.notice),)))
+
+    if top is not None:
+        return replace(top, parts=(lost(fault), *top.parts))
+    judged = attempt("Verdict", lambda: tuple(of_verdict(verdict)), lambda one: (lost(one),))
+    headline = Later(lambda: headline_of(manifests, now(verdict)))
+    return doc.Document(headline, (lost(fault), *judged), grounds=doc.Grounds(manifests))
+
+
+def _of_runs(
+    runs: Sequence[StoredRun],
+    verdict: Judged,
+    findings: Findings | Later[Findings],
+    mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]],
+    lacking: Sequence[tuple[str, str]],
+    steps: Sequence[NextStep] | Later[Sequence[NextStep]],
+    *,
+    top: doc.Document | None,
+) -> doc.Document:
+    manifests = [run.manifest for run in runs]
+    labels = dict(zip(runs, evidence.labels_of(manifests, lambda _: None), strict=True))  # gathering tells it
+    rare = Section()
 
     def tell_tails(run: StoredRun, measure: str, reduced: Sequence[Reduced]) -> None:
         if run.manifest.header.is_about_a_loop and measure == run.measures[0]:
@@ -195,11 +231,15 @@ def _measures(seen: Evidence) -> Iterator[doc.DocumentPart]:
         presented = seen.presented.get(measured.experiment)
         id_ = f"measure-{index + 1}"
         if presented is None:
-            yield doc.part(measured.heading, Later(_measure, seen, measured, index).get, id=id_)
+            yield doc.part(_title(measured), Later(_measure, seen, measured, index).get, id=id_)
         elif measured.experiment not in done:
             done.add(measured.experiment)
             title = title_of(measured.experiment)
             yield doc.part(title, Later(_presented, seen, measured.experiment, presented, index).get, id=id_)
+
+
+def _title(measured: MeasuredEvidence) -> str:
+    return attempt(f"The heading of {measured.meaning}", lambda: measured.heading, lambda fault: fault.notice)
 
 
 def _measure(seen: Evidence, measured: MeasuredEvidence, index: int) -> list[doc.Block]:

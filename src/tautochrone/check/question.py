@@ -186,7 +186,7 @@ def question_of(asked: AskedCheck) -> CheckQuestion:
         requirement=requirement,
         duration_ns=duration_ns,
         why_so_long=why,
-        policy=asked.policy,
+        policy=asked.policy.lower() if asked.policy is not None else None,
         priority=asked.priority,
         cpus=asked.cpus,
         counted=asked.counted,

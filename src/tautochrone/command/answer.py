@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import NotPermittedError, UsageError
-from tautochrone.base.faults import Later
+from tautochrone.base.faults import Later, attempt
 from tautochrone.command.batch import introduce
 from tautochrone.command.beside import Beside, DeploymentName, Loads, On
 from tautochrone.command.ending import INTERRUPTED
@@ -78,7 +78,11 @@ def answer(
         runs, Facts.from_table(facts), target.name, lambda: _why_lacking(batch)
     )
     console.print()
-    show(console, conclusion.conclusion(runs, verdict, findings, costs, steps))
+    attempt(
+        "The answer in the terminal",
+        lambda: show(console, conclusion.conclusion(runs, verdict, findings, costs, steps)),
+        lambda fault: console.print(fault.notice, markup=False, highlight=False),
+    )
     # Last, so that a page that can't be made costs nothing else.
     path = out if out is not None else place.path / f"report-{runs[0].manifest.id.partition('-')[0]}.html"
     page.write(report.document(runs, verdict, findings, costs, steps=steps), path)

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from tautochrone.answer import evidence
-from tautochrone.answer.document import Block, Document, Grounds, Sentence, Subheading, part
+from tautochrone.answer.document import Block, Document, Grounds, Lost, Sentence, Subheading, part
 from tautochrone.answer.foot import lacking as lacking_table
 from tautochrone.answer.numbers import absent_rows
 from tautochrone.answer.phrasing import verdict as verdicts
@@ -48,7 +48,8 @@ def _blocks(run: StoredRun) -> Iterator[Block]:
     seen = evidence.gather([run])
     for sentence in endings(seen.manifests, [run.manifest.title]):
         yield Sentence(sentence, "alarm")
-    if not seen.measured:
+    yield from map(Lost, seen.lost)
+    if not seen.measured and not seen.lost:
         yield Sentence(f"{run.manifest.title}: no sample was recorded.")
     for presented in seen.presented.values():
         yield from presented.tables()

@@ -11,7 +11,7 @@ from tautochrone.run.manifest import Books
 from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.counts import Counts, counts_of_bins, merge
 from tautochrone.statistics.difference.sides import SourceSamples
-from tautochrone.statistics.reduction import Reducer, Reduction
+from tautochrone.statistics.reduction import Reducer, Reduction, UnexpectedSamplesError
 
 _HELD = 1 << 20
 """Rows of all sources that are kept until a source has enough of them."""
@@ -85,7 +85,7 @@ def _reductions(run: StoredRun, measure: str | None) -> dict[int, Reduction]:
             if source in reducers:
                 reducers[source].add(instants, values)
         return {source: reducers[source].finish() for source in run.sources if source in reducers}
-    except (ValueError, IndexError) as error:
+    except UnexpectedSamplesError as error:
         raise DamagedError(f"The samples of run {run.id} are not those of its manifest: {error}") from error
 
 

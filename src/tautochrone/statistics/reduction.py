@@ -121,6 +121,10 @@ def reduce(instants: Integers, values: Integers) -> Reduction:
     return reducer.finish()
 
 
+class UnexpectedSamplesError(ValueError):
+    """The samples are not those that were announced: others in number, or beyond their ends."""
+
+
 class Reducer:
     """Takes samples stretch by stretch, in the order in which they were taken."""
 
@@ -129,7 +133,8 @@ class Reducer:
         if count < 1:
             raise ValueError("there is nothing to reduce")
         blocks = min(BLOCKS, count)
-        self._taken, self._count, self._origin = 0, count, minimum
+        self._taken, self._count = 0, count
+        self._origin, self._span = minimum, maximum - minimum
         self._bounds = np.arange(blocks + 1, dtype=np.int64) * count // blocks
         self._dense = np.zeros(min(maximum - minimum + 1, _DENSE), np.int64)
         self._pending: list[Integers] = []
@@ -146,16 +151,25 @@ class Reducer:
         self._ends = [0, 0]
 
     def add(self, instants: Integers, values: Integers) -> None:
-        """Take the next samples; both of shape (k,)."""
+        """Take the next samples; both of shape (k,).
+
+        Raises:
+            UnexpectedSamplesError: there are more than announced, or they lie beyond the two ends.
+        """
         if not len(values):
             return
         first, last = self._taken, self._taken + len(values)
         if last > self._count:
-            raise ValueError(f"{last} samples instead of {self._count}")
+            raise UnexpectedSamplesError(f"{last} samples instead of {self._count}")
         if not first:
             self._ends[0] = int(instants[0])
         self._ends[1] = int(instants[-1])
         above = values.astype(np.int64, copy=False) - self._origin
+        if above.min() < 0 or above.max() > self._span:
+            found, announced = (values.min(), values.max()), (self._origin, self._origin + self._span)
+            raise UnexpectedSamplesError(
+                f"{found[0]} to {found[1]} ns instead of {announced[0]} to {announced[1]} ns"
+            )
         self._count_values(above)
         self._fill_blocks(first, instants, values, above)
         self._keep_largest(first, instants, values)
@@ -165,9 +179,13 @@ class Reducer:
         self._taken = last
 
     def finish(self) -> Reduction:
-        """What came of all samples."""
+        """What came of all samples.
+
+        Raises:
+            UnexpectedSamplesError: there were fewer than announced.
+        """
         if self._taken != self._count:
-            raise ValueError(f"{self._taken} samples instead of {self._count}")
+            raise UnexpectedSamplesError(f"{self._taken} samples instead of {self._count}")
         self._compact()
         self._prune()
         held = np.flatnonzero(self._dense)
