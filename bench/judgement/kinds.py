@@ -33,10 +33,11 @@ def _plain(name: str) -> Kind:
     return Kind(name, lambda _: GOOD[name])
 
 
-def _mixed(rare: float, above_us: int, scale_us: int) -> Kind:
+def _mixed(rare: float, above_us: int, scale_us: int, shape: float = 0.0) -> Kind:
     """Exponential latencies of 4 us on average from 5 us on, of which so many of a run have another cause."""
-    name = f"{rare:g} of another cause, from {above_us} us by {scale_us} us"
-    return Kind(name, lambda n: two_causes(n, rare, above_us * 1_000, scale_us * 1_000), worst=True)
+    heavy = f", shape {shape:g}" if shape else ""
+    name = f"{rare:g} of another cause, from {above_us} us by {scale_us} us{heavy}"
+    return Kind(name, lambda n: two_causes(n, rare, above_us * 1_000, scale_us * 1_000, shape), worst=True)
 
 
 KINDS = (
@@ -56,6 +57,8 @@ KINDS = (
             (60, 60),
         )
     ),
+    _mixed(10, 20, 10, shape=0.5),
+    _mixed(10, 10, 10, shape=1.0),
     _mixed(5, 25, 20),
     _mixed(5, 40, 40),
 )

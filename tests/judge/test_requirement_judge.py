@@ -190,7 +190,7 @@ def test_no_miss_says_how_long_it_takes_to_count_on_it(tmp_path: Path) -> None:
 
 def test_a_tail_shows_what_counting_can_t_and_it_is_said(tmp_path: Path) -> None:
     run = stored(tmp_path, latencies(60_000))
-    text = "misses beyond 1ms <= 1 in 200000"
+    text = "misses beyond 5ms <= 1 in 200000"
     found = asked(text, run)
     assert (found.standing, found.basis) == ("holds", "extrapolated")
     assert found.lines[0].high == pytest.approx(1 / 600_000)  # no more is claimed, however light the tail

@@ -179,11 +179,7 @@ def test_every_higher_threshold_is_within_the_interval(plain: Tail) -> None:
     assert plain.peaks is not None
     assert len(plain.higher) > 3
     assert all(one.threshold_ns > plain.peaks.threshold_ns for one in plain.higher)
-    surer = 1 - 2 * (1 - plain.confidence)  # the higher ones may err twice as often
-    alone = [
-        replace(plain, peaks=one, higher=(), confidence=plain.confidence if one is plain.peaks else surer)
-        for one in (plain.peaks, *plain.higher)
-    ]
+    alone = [replace(plain, peaks=one, higher=()) for one in (plain.peaks, *plain.higher)]
     for limit_ns in plain.maximum_ns * np.array([0.3, 0.7, 1.0, 1.5]):
         found = [chance(one, int(limit_ns)) for one in (plain, *alone)]
         ends = [(one.low, one.high) for one in found if one is not None]

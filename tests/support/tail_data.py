@@ -109,22 +109,25 @@ def mixed(random: Random, n: int, share: float) -> Values:
     return np.where(rare, whole(values * random.uniform(10, 200, n)), values)
 
 
-def two_causes(n: int, rare: float, above: float, scale: float) -> Law:
+def two_causes(n: int, rare: float, above: float, scale: float, shape: float = 0.0) -> Law:
     """Exponential latencies of 4 us, and of n samples so many, on average, by another cause.
 
     Args:
         rare: how many of n samples.
         above, scale: these are exponential above so many ns, which is within the others' range or beyond it.
+        shape: above 0 these are Pareto instead, heavier the larger it is.
     """
     share = rare / n
 
     def draw(random: Random, size: int) -> Values:
-        other = above + random.exponential(scale, size)
+        drawn = random.exponential(size=size)
+        other = above + scale * (np.expm1(shape * drawn) / shape if shape else drawn)
         return whole(np.where(random.random(size) < share, other, 5_000 + random.exponential(4_000.0, size)))
 
     def exceeded(value: float) -> float:
         body, other = (value - 5_000) / 4_000, max(0.0, (value - above) / scale)
-        return (1 - share) * math.exp(-body) + share * math.exp(-other)
+        rest = (1 + shape * other) ** (-1 / shape) if shape else math.exp(-other)
+        return (1 - share) * math.exp(-body) + share * rest
 
     return Law(draw, lambda p: float(optimize.brentq(lambda value: exceeded(value) - p, 5_000, 1e9)))
 

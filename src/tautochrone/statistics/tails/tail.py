@@ -84,8 +84,7 @@ def of_histogram(counts: Counts, confidence: float = 0.95) -> Tail:
 def chance(tail: Tail, limit_ns: int) -> Chance | None:
     """The probability that one sample is greater than a limit, with a profile-likelihood interval.
 
-    The value is that of the lowest threshold; the interval holds those of all thresholds in the answer (see
-    `_widest`).
+    The value is that of the lowest threshold; the interval holds those of all thresholds in the answer.
 
     It is about a single sample, wherever it stands: large samples that come in clusters are each counted.
     Above the threshold it is the share of samples above it times what the generalised Pareto distribution
@@ -98,7 +97,7 @@ def chance(tail: Tail, limit_ns: int) -> Chance | None:
     """
     if tail.refusal is not None or tail.peaks is None:
         return None
-    value, low, high = _widest(tail, lambda peaks, sure: _chance(tail, peaks, limit_ns, sure))
+    value, low, high = _widest(tail, lambda peaks: _chance(tail, peaks, limit_ns))
     return Chance(limit_ns, value, low, high, tail.confidence, limit_ns > tail.maximum_ns)
 
 
@@ -130,7 +129,7 @@ def level(tail: Tail, samples: float, *, method: Method = "peaks") -> Level | No
             return None
         found = level_of_maxima(tail.maxima, 1 / samples, tail.peaks.extremal_index, tail.confidence)
     else:
-        found = _widest(tail, lambda peaks, sure: _level(tail, peaks, 1 / samples, sure))
+        found = _widest(tail, lambda peaks: _level(tail, peaks, 1 / samples))
     return Level(samples, *found, tail.confidence, samples / tail.count)
 
 
@@ -157,53 +156,42 @@ def stability(tail: Tail, samples: float) -> list[tuple[Peaks, Level]]:
     fitted.
     """
     return [
-        (peaks, Level(samples, *_level(tail, peaks, 1 / samples, sure), sure, samples / tail.count))
-        for peaks, sure in _thresholds(tail)
+        (peaks, Level(samples, *_level(tail, peaks, 1 / samples), tail.confidence, samples / tail.count))
+        for peaks in _thresholds(tail)
     ]
 
 
-def _chance(tail: Tail, peaks: Peaks, limit_ns: int, confidence: float) -> tuple[float, float, float]:
+def _chance(tail: Tail, peaks: Peaks, limit_ns: int) -> tuple[float, float, float]:
     """What one threshold says: value, low, high."""
     excess = limit_ns - peaks.threshold_ns
     if excess > 0:
-        return _profile_of(peaks, tail.count, confidence).chance(float(excess))
+        return _profile_of(peaks, tail.count, tail.confidence).chance(float(excess))
     exceeded = tail.counts.above(limit_ns)
-    ends = between(tail.count, exceeded, confidence, peaks.design_effect)
+    ends = between(tail.count, exceeded, tail.confidence, peaks.design_effect)
     return exceeded / tail.count, *ends
 
 
-def _level(tail: Tail, peaks: Peaks, p: float, confidence: float) -> tuple[float, float, float]:
+def _level(tail: Tail, peaks: Peaks, p: float) -> tuple[float, float, float]:
     """What one threshold says: value, low, high."""
     if p < _WELL_INSIDE * peaks.share_above:
-        found = _profile_of(peaks, tail.count, confidence).level(p)
+        found = _profile_of(peaks, tail.count, tail.confidence).level(p)
         value, low, high = (peaks.threshold_ns + one for one in found)
         return value, low, high
     effective = max(1, int(tail.count / peaks.design_effect))
-    ranks = interval_ranks(effective, 1 - p, confidence) or (1, effective)
+    ranks = interval_ranks(effective, 1 - p, tail.confidence) or (1, effective)
     # Of the samples, the rank that is as far up as that one is among the effective ones.
     low, high = (tail.counts.at_rank(-(-one * tail.count // effective)) for one in ranks)
     return tail.counts.quantile(1 - p), low, high
 
 
-def _thresholds(tail: Tail) -> list[tuple[Peaks, float]]:
-    """The fits, lowest threshold first, and with what confidence each one's interval counts.
-
-    Those above the lowest one may err twice as often: they are there for a second cause, of which the
-    true value lies far outside, and rest on so few exceedances that more confidence would leave nothing
-    to be said.
-    """
-    if tail.peaks is None:
-        return []
-    sure = max(tail.confidence / 2, 1 - 2 * (1 - tail.confidence))
-    return [(tail.peaks, tail.confidence), *((one, sure) for one in tail.higher)]
+def _thresholds(tail: Tail) -> tuple[Peaks, ...]:
+    """The fits, lowest threshold first; none where nothing was fitted."""
+    return () if tail.peaks is None else (tail.peaks, *tail.higher)
 
 
-def _widest(
-    tail: Tail, of: Callable[[Peaks, float], tuple[float, float, float]]
-) -> tuple[float, float, float]:
-    """The value above the lowest threshold, with the interval that holds the intervals above all of
-    them."""
-    values, lows, highs = zip(*(of(peaks, sure) for peaks, sure in _thresholds(tail)), strict=True)
+def _widest(tail: Tail, of: Callable[[Peaks], tuple[float, float, float]]) -> tuple[float, float, float]:
+    """The value above the lowest threshold, with the interval that holds the intervals above all of them."""
+    values, lows, highs = zip(*map(of, _thresholds(tail)), strict=True)
     return values[0], min(lows), max(highs)
 
 
