@@ -80,10 +80,13 @@ class Guest:
         self._kill_by_s: float | None = None
         self._speaks = False
         self._has_begun = threading.Event()
-        self._jobs: queue.SimpleQueue[tuple[Callable[[], None], threading.Event] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[tuple[Callable[[], None], Callable[[], None]] | None] = (
+            queue.SimpleQueue()
+        )  # what to do, and whom to tell then
         self._thread = threading.Thread(target=self._work, name="guest", daemon=True)
         self._thread.start()
-        self._booted = self._soon(self._boot)
+        self._booted = threading.Event()
+        self._jobs.put((self._boot, self._booted.set))
 
     @property
     def clock_ns(self) -> int:
@@ -133,7 +136,8 @@ class Guest:
         """Let the guest's time run until this holds, or for so much of its time; whether it holds."""
         if until():
             return True
-        self._booted.wait()
+        if not self._booted.is_set():
+            self._booted.wait()
         begun_ns = self.clock_ns
         end_ns = None if patience_s is None else begun_ns + int(patience_s * 1e9)
         while not until():
@@ -168,14 +172,14 @@ class Guest:
 
     def _exchange(self, most_ns: int) -> None:
         self.is_fresh = False
-        self._soon(lambda: self._turn(most_ns)).wait()
+        # A Ctrl-C may come anywhere here, so this waits for a bare lock: an event that is left half waited
+        # for would never let the guest's thread say that it is done.
+        done = threading.Lock()
+        done.acquire()
+        self._jobs.put((lambda: self._turn(most_ns), done.release))
+        done.acquire()
 
     # In the guest's own thread.
-
-    def _soon(self, work: Callable[[], None]) -> threading.Event:
-        done = threading.Event()
-        self._jobs.put((work, done))
-        return done
 
     def _work(self) -> None:
         while (job := self._next_job()) is not None:
@@ -188,9 +192,9 @@ class Guest:
             except Exception as error:  # it is told to whoever waits for the guest
                 self._lost = error
             finally:
-                done.set()
+                done()
 
-    def _next_job(self) -> tuple[Callable[[], None], threading.Event] | None:
+    def _next_job(self) -> tuple[Callable[[], None], Callable[[], None]] | None:
         """QEMU asks 10,000 times a second whether its byte was taken: one that waits long is put to sleep."""
         with suppress(queue.Empty):
             return self._jobs.get(timeout=_RESTS_AFTER_S)
