@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy import special
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_quantile
@@ -14,7 +13,7 @@ from tautochrone.judge.comparison.metric import error_of
 from tautochrone.judge.comparison.spread import largest
 from tautochrone.judge.naming import Kind, number_named
 from tautochrone.selection.candidates import Candidate
-from tautochrone.statistics.difference.between_runs import ASSUMED, FEWEST_RUNS
+from tautochrone.statistics.difference.between_runs import ASSUMED, FEWEST_RUNS, two_sided
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.ranking import Ranking, rank
 from tautochrone.statistics.quantiles import QUANTILES, samples_needed
@@ -112,7 +111,7 @@ def _of_quantiles(compared: QuantileDifference, runs: tuple[int, int]) -> float 
     if error is None or compared.ratio is None:
         return None
     total = math.sqrt(error**2 + ASSUMED.variance * (1 / runs[0] + 1 / runs[1]))
-    return 2 * float(special.stdtr(ASSUMED.freedom, -abs(math.log(compared.ratio)) / total))
+    return two_sided(math.log(compared.ratio), total, ASSUMED.freedom)
 
 
 def _quantile_values(

@@ -120,6 +120,13 @@ def next_run(
     return math.exp(middle - min(FARTHEST, reach)), math.exp(middle + min(FARTHEST, reach))
 
 
+def two_sided(shift: float, error: float, freedom: float) -> float:
+    """Return Student's p-value of a shift with this standard error, whose degrees of freedom are given."""
+    if error == 0.0:
+        return 1.0 if shift == 0.0 else 0.0
+    return min(1.0, 2 * float(special.stdtr(freedom, -abs(shift) / error)))
+
+
 @dataclass(frozen=True)
 class DifferenceSpread:
     """A difference of two sides, with what is needed for an interval of any confidence.
@@ -147,9 +154,7 @@ class DifferenceSpread:
     @property
     def p(self) -> float:
         """Of the hypothesis that the two are equal, two-sided."""
-        if self.error == 0.0:
-            return 1.0 if self.shift == 0.0 else 0.0
-        return min(1.0, 2 * float(special.stdtr(self.freedom, -abs(self.shift) / self.error)))
+        return two_sided(self.shift, self.error, self.freedom)
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """Of the difference in ns, two-sided: of the ratio, times the first value."""
