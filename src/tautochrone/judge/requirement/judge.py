@@ -45,10 +45,10 @@ from tautochrone.judge.requirement.line import (
     Reason,
     Standing,
 )
-from tautochrone.judge.requirement.of_share import line_of_share
+from tautochrone.judge.requirement.of_share import line_of_share, logs_of
 from tautochrone.judge.verdict import IDLE
 from tautochrone.run.folder import StoredRun
-from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.statistics.difference.between_runs import FEWEST_GROUPS, FEWEST_RUNS, learnt
 from tautochrone.statistics.means import BATCHES, FEWEST, mean_of_batches
 
 # Requirements on a mean, judged by the means of batches of neighbours.
@@ -233,12 +233,15 @@ def _judge(
     if not groups:
         there = tuple(dict.fromkeys(group.source for group in known))
         return Judgement(requirement, "not shown", Nothing("no source", there))
-    judged = (
-        line_of_mean(requirement, group, len(groups))
-        if requirement.kind == "mean"
-        else line_of_share(requirement, group, groups, counted=counted, watched=watched)
-        for group in groups
-    )
+    if requirement.kind == "mean":
+        judged = [line_of_mean(requirement, group, len(groups)) for group in groups]
+    else:
+        logs = [logs_of(requirement, group.seen) for group in groups]
+        priors = [learnt([*logs[:at], *logs[at + 1 :]], FEWEST_GROUPS) for at in range(len(logs))]
+        judged = [
+            line_of_share(requirement, group, len(groups), prior, counted=counted, watched=watched)
+            for group, prior in zip(groups, priors, strict=True)
+        ]
     lines = sorted(judged, key=_urgency)
     worst = lines[0]
     return Judgement(

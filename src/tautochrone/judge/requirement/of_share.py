@@ -28,7 +28,7 @@ from tautochrone.judge.requirement.share import (
 )
 from tautochrone.judge.verdict import FEWEST_CYCLES
 from tautochrone.statistics.counts import Counts, merge
-from tautochrone.statistics.difference.between_runs import FEWEST_GROUPS, FEWEST_RUNS, learnt
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS, RunSpread
 from tautochrone.statistics.quantiles import rank
 
 EXTRAPOLATED_MOST = 10.0
@@ -49,7 +49,8 @@ class Sides:
 def line_of_share(
     requirement: Requirement,
     group: SourceGroup,
-    groups: Sequence[SourceGroup],
+    groups: int,
+    prior: RunSpread | None,
     *,
     counted: bool,
     watched: bool = False,
@@ -57,16 +58,15 @@ def line_of_share(
     """Judge one source.
 
     Args:
-        groups: all that are judged at once; how their repetitions differ tells how those of this one may.
+        groups: how many are judged at once.
+        prior: how repetitions of the others differ, as logarithms of their shares.
         counted: whether only what was counted may decide, and no extrapolated tail.
         watched: whether it is one of several looks, at any of which the measuring may stop. The runs are then
             parts of one measurement. A tail is as right as at one look: it holds only where that of every
             part does, so what did not hold at one look holds at no later one.
     """
-    sides = Sides(requirement.confidence, 1 - (1 - requirement.confidence) / len(groups))
-    others = [_runs(requirement, one.seen) for one in groups if one is not group]
-    logs = [logs_of_runs([(most, of) for _, most, of in runs]) for runs in others]
-    found = replace(count(requirement, group.seen), prior=learnt(logs, FEWEST_GROUPS))
+    sides = Sides(requirement.confidence, 1 - (1 - requirement.confidence) / groups)
+    found = replace(count(requirement, group.seen), prior=prior)
     if watched:
         found = replace(found, runs=(), rule=ANY_LOOK)
     allowed = allowed_share(requirement, group.seen[0])
@@ -162,6 +162,11 @@ def count(requirement: Requirement, seen: Sequence[SeenSource]) -> CountedShare:
         runs=tuple((most, released) for _, most, released in runs),
         of_runs=of_runs,
     )
+
+
+def logs_of(requirement: Requirement, seen: Sequence[SeenSource]) -> list[float]:
+    """Return the logarithms of the shares of three or more repetitions that passed the limit; else none."""
+    return logs_of_runs([(most, of) for _, most, of in _runs(requirement, seen)])
 
 
 def passed_above(requirement: Requirement, seen: SeenSource) -> int:
