@@ -304,9 +304,14 @@ def close_at_once(connection: socket.socket) -> None:
 
 
 def close_with_a_word(connection: socket.socket) -> None:
-    """As CORBA has it, after which a client may call again elsewhere: nothing of it was done."""
+    """As CORBA has it, after which a client may call again elsewhere: nothing of it was done.
+
+    Closed soon as well: a client whose one-way calls had filled the window would wait for room for good.
+    """
     connection.sendall(message(CLOSE, b""))
     connection.shutdown(socket.SHUT_RDWR)
+    time.sleep(0.2)
+    connection.close()
 
 
 @pytest.mark.slow

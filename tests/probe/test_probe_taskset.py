@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments import presentation_of
 from tautochrone.experiments.taskset_run import CONDITION, expected_of, is_pinned, measured_jobs, outcomes_of
 from tautochrone.run.folder import StoredRun
+from tautochrone.schedulability.response_time import response_times
+from tautochrone.schedulability.taskset import TaskSet
 from tautochrone.target.local import find_probe
 
 MS = 1_000_000
@@ -134,14 +137,21 @@ def test_the_header_says_what_each_task_asked_for_and_got(paper: StoredRun) -> N
 
 
 def test_responses_lie_near_the_analysis(paper: StoredRun) -> None:
-    """The quickest is not much longer; a busy machine makes most responses longer."""
+    """Of what the jobs took here: a CPU whose speed changes after the calibration is no fault of a schedule."""
     needs_real_time()
     expected = expected_of(paper)
     assert expected.responses_ns == PAPER_NS
+    took = {
+        task: int(np.median(paper.column("executed_ns", source))) for source, task in paper.sources.items()
+    }
+    tasks = tuple(replace(task, execution_ns=took[task.name]) for task in expected.task_set.tasks)
+    analysed = {one.task.name: one.response_ns for one in response_times(TaskSet(tasks, "fixed"))}
     for source, task in paper.sources.items():
-        responses = paper.values("response_ns", source) / PAPER_NS[task]
-        assert np.median(responses) > 0.6, f"{task}: {np.median(responses):.2f} times what is expected"
-        assert responses.min() < 1.7, f"{task}: {responses.min():.2f} times what is expected"
+        responses = paper.values("response_ns", source)
+        # Not schedulable at this speed: a job takes its own time at least.
+        least = analysed[task] or took[task]
+        assert np.median(responses) > 0.6 * least, task
+        assert analysed[task] is None or responses.min() < 1.7 * least, task
 
 
 def test_the_less_urgent_wait_for_the_more_urgent(paper: StoredRun) -> None:
@@ -150,9 +160,10 @@ def test_the_less_urgent_wait_for_the_more_urgent(paper: StoredRun) -> None:
         [float(np.median(paper.values(measure, source))) for source in paper.sources]
         for measure in ("latency_ns", "run_ns")
     ]
+    took = [float(np.median(paper.column("executed_ns", source))) for source in paper.sources]
     assert latency[1] > 0.6 * run_ns[0]
     assert latency[2] > 0.6 * (run_ns[0] + run_ns[1])
-    assert run_ns[2] > 1.1 * 4 * MS  # preempted: its own work alone takes 4 ms
+    assert run_ns[2] > 1.1 * took[2]  # preempted
 
 
 @pytest.mark.slow
@@ -482,7 +493,8 @@ def test_figures_show_the_schedule_and_every_task(paper: StoredRun) -> None:
     ids = [panel.id for figure in figures for panel in figure.panels]
     assert len(set(ids)) == len(ids)
     assert all(panel_id.startswith("taskset-") for panel_id in ids)
-    drawn = json.dumps(schedule.panels[0].chart.specification(PAGE))
+    # Of the first window every release may have been missed; the second is the tightest job's.
+    drawn = json.dumps([panel.chart.specification(PAGE) for panel in schedule.panels])
     assert '"measured"' in drawn
     assert '"expected"' in drawn
     limits = json.dumps(responses.panels[2].chart.specification(PAGE), ensure_ascii=False)
