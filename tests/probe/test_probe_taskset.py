@@ -137,7 +137,7 @@ def test_the_header_says_what_each_task_asked_for_and_got(paper: StoredRun) -> N
 
 
 def test_responses_lie_near_the_analysis(paper: StoredRun) -> None:
-    """Of what the jobs took here: a CPU whose speed changes after the calibration is no fault of a schedule."""
+    """Of what the jobs took: a CPU whose speed changes after the calibration is no fault of a schedule."""
     needs_real_time()
     expected = expected_of(paper)
     assert expected.responses_ns == PAPER_NS
@@ -491,9 +491,9 @@ def test_figures_show_the_schedule_and_every_task(paper: StoredRun) -> None:
     ids = [panel.id for figure in figures for panel in figure.panels]
     assert len(set(ids)) == len(ids)
     assert all(panel_id.startswith("taskset-") for panel_id in ids)
-    # Of the first window every release may have been missed; the second is the tightest job's.
-    drawn = json.dumps([panel.chart.specification(PAGE) for panel in schedule.panels])
-    assert '"measured"' in drawn
+    drawn = json.dumps(schedule.panels[0].chart.specification(PAGE))
+    # Beside a hog all that were released first may have been missed.
+    assert ('"measured"' in drawn) == bool(measured_jobs(paper, 0, 16 * MS))
     assert '"expected"' in drawn
     limits = json.dumps(responses.panels[2].chart.specification(PAGE), ensure_ascii=False)
     assert "deadline" in limits
