@@ -492,8 +492,9 @@ def test_figures_show_the_schedule_and_every_task(paper: StoredRun) -> None:
     assert len(set(ids)) == len(ids)
     assert all(panel_id.startswith("taskset-") for panel_id in ids)
     drawn = json.dumps(schedule.panels[0].chart.specification(PAGE))
-    # Beside a hog all that were released first may have been missed.
-    assert ('"measured"' in drawn) == bool(measured_jobs(paper, 0, 16 * MS))
+    # Beside a hog all that were released first may have been missed, or have begun later.
+    shown = [job for job in measured_jobs(paper, 0, 16 * MS) if job.start_ns < 16 * MS]
+    assert ('"measured"' in drawn) == bool(shown)
     assert '"expected"' in drawn
     limits = json.dumps(responses.panels[2].chart.specification(PAGE), ensure_ascii=False)
     assert "deadline" in limits
