@@ -6,10 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from real import tauto
+from report_runs import store_run
 from tautochrone.cli.app import with_verb
+from tautochrone.run.store import Store
 from where import ROOT
 
 FAILING = r"""
@@ -174,6 +177,21 @@ def test_help_imports_nothing_heavy() -> None:
     loaded = run_python(["-c", program]).stdout.split()
     assert "typer" in loaded
     assert not {"numpy", "scipy", "pyarrow", "duckdb", "altair", "jinja2", "rich.table"} & set(loaded)
+
+
+def test_a_run_is_shown_without_what_draws_reaches_other_machines_or_fits(tmp_path: Path) -> None:
+    """Starting is most of what `tauto show` takes. Of SciPy, quantiles need `special`, and nothing more."""
+    store_run(Store(tmp_path), [np.arange(4_000) % 977 + 3_000])
+    program = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr))"
+    program += "; from tautochrone.cli.app import main; main()"
+    ended = run_python(["-c", program, "show", "latest"], TAUTO_STORE=str(tmp_path))
+    loaded = set(ended.stderr.split())
+    assert "4,000" in ended.stdout
+    assert {"numpy", "scipy.special", "pyarrow"} <= loaded
+    heavy = {"altair", "vl_convert", "jinja2", "duckdb", "pandas", "matplotlib", "IPython", "ruptures"}
+    heavy |= {"asyncssh", "asyncio", "websockets", "multiprocessing"}
+    heavy |= {f"scipy.{part}" for part in ("fft", "linalg", "optimize", "sparse", "spatial", "stats")}
+    assert heavy & loaded == set()
 
 
 @pytest.mark.slow

@@ -124,9 +124,10 @@ def _is_both(bin_: float, found: list[float]) -> bool:
 
 
 def _fast(size: int) -> int:
-    from scipy.fft import next_fast_len
-
-    return int(next_fast_len(size, real=True))
+    """Return the smallest product of twos, threes and fives that is no smaller: it is transformed quickly."""
+    powers = range(size.bit_length())
+    odd = (3**of_three * 5**of_five for of_three in powers for of_five in powers)
+    return min(int(one) << (-(-size // int(one)) - 1).bit_length() for one in odd)
 
 
 def _against_usual(power: Floats, first: int) -> tuple[Floats, Floats]:
