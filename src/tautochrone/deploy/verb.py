@@ -6,7 +6,7 @@ import json
 import signal
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,8 +15,9 @@ from tautochrone.command.beside import On
 from tautochrone.command.options import JsonOption
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
+    from tautochrone.answer.document import Document
     from tautochrone.machine.deployment.apply import Application, Deployed
     from tautochrone.machine.settings import InForce
     from tautochrone.target.target import Target
@@ -32,7 +33,7 @@ _SCHEMA = 1
 
 def list_deployments(on: On = None, as_json: JsonOption = False) -> None:
     """List the deployments, and which of them this machine can have."""
-    from tautochrone.deploy.view import deployment_list
+    from tautochrone.deploy import answer
     from tautochrone.machine.deployment.apply import survey
     from tautochrone.machine.tree import Tree
 
@@ -47,7 +48,7 @@ def list_deployments(on: On = None, as_json: JsonOption = False) -> None:
         }
         _print_json(content)
         return
-    _show(deployment_list(prospects), force, unseen)
+    _show(answer.possible(prospects, force, unseen))
 
 
 def show(
@@ -58,7 +59,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show every setting as it is now; with a name, also what that deployment asks for and how to get it."""
-    from tautochrone.deploy.view import settings_table
+    from tautochrone.deploy import answer
     from tautochrone.machine.deployment import choose
     from tautochrone.machine.deployment.apply import settings_of
     from tautochrone.machine.tree import Tree
@@ -77,7 +78,10 @@ def show(
         }
         _print_json(content)
         return
-    _show(settings_table(deployment, rows, on), force, unseen)
+    if deployment is None:
+        _show(answer.settings(rows, force, unseen))
+    else:
+        _show(answer.wanted(deployment, rows, on, force, unseen))
 
 
 def apply(name: NameArgument, on: On = None, as_json: JsonOption = False) -> None:
@@ -85,7 +89,7 @@ def apply(name: NameArgument, on: On = None, as_json: JsonOption = False) -> Non
 
     To measure under a deployment, name it there: `tauto --deployment MI` puts everything back by itself.
     """
-    from tautochrone.deploy.view import outcome_table
+    from tautochrone.deploy import answer
     from tautochrone.machine.deployment import as_condition, choose
     from tautochrone.machine.deployment.apply import Application
 
@@ -97,7 +101,7 @@ def apply(name: NameArgument, on: On = None, as_json: JsonOption = False) -> Non
     if as_json:
         _print_json({"schema": _SCHEMA, **as_condition(deployment, done.obtained)})
         return
-    _show(outcome_table(deployment, done.obtained, on), None, "")
+    _show(answer.applied(deployment, done.obtained, on))
 
 
 def restore(on: On = None, as_json: JsonOption = False) -> None:
@@ -195,17 +199,11 @@ def _in_force(target: Target) -> tuple[InForce | None, str]:
         return None, str(error)
 
 
-def _show(parts: Sequence[Any], force: InForce | None, unseen: str) -> None:
+def _show(document: Document) -> None:
     from tautochrone.answer.console import make_console
-    from tautochrone.command.forgotten import in_force_line
+    from tautochrone.answer.render.terminal import show as show_document
 
-    console = make_console()
-    for part in parts:
-        console.print(part)
-    if force is not None:
-        console.print(f"\n{in_force_line(force)}")
-    if unseen:
-        console.print(f"\nWhether a deployment is in force can't be seen: {unseen}")
+    show_document(make_console(), document)
 
 
 def _print_json(content: object) -> None:
