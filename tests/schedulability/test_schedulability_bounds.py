@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from task_sets import by_order, edf, fixed, task_sets
-from tautochrone.analyse import page as words
+from tautochrone.analyse import answer as words
 from tautochrone.schedulability import analysis as priorities
 from tautochrone.schedulability import partition
 from tautochrone.schedulability import verdict as sensitivity

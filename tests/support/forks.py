@@ -31,7 +31,7 @@ _LOADED = (
     "tautochrone.answer.figure",
     "tautochrone.answer.report",
     "tautochrone.answer.show",
-    "tautochrone.analyse.page",
+    "tautochrone.analyse.answer",
     "tautochrone.schedulability.analysis",
     "typer._adapters",
 )

@@ -118,14 +118,12 @@ def _window(task_set: TaskSet, window_ns: int) -> Timeline:
 def _show(
     analysis: Analysis, timeline: Timeline, drawn: Timeline, notes: list[str], figure: Path | None
 ) -> None:
-    from tautochrone.analyse.page import show
+    from tautochrone.analyse.answer import document
     from tautochrone.answer.console import make_console
+    from tautochrone.answer.render.terminal import show
     from tautochrone.base.units import format_duration
 
-    console = make_console()
-    with console.capture() as text:
-        show(console, analysis, timeline, drawn, notes)
-    typer.echo(text.get(), nl=False)  # at once, so that `| head` ends it as it ends every verb
+    show(make_console(), document(analysis, timeline, drawn, notes))
     if figure is not None:
         whole = "" if drawn.complete else f" (the first {format_duration(drawn.until_ns)})"
         typer.echo(f"The schedule{whole} is drawn in {figure.resolve()}")
@@ -142,11 +140,11 @@ def _draw(drawn: Timeline, out: Path) -> None:
 
 
 def _partition_words(partition: Partition, cpus: int) -> str:
-    from tautochrone.analyse import page
+    from tautochrone.analyse import answer
 
     where = plural(cpus, "CPU")
     if partition.impossible:
-        why = page.impossible(partition.impossible)
+        why = answer.impossible(partition.impossible)
         return f"No way to run them on {where}: {why}. What follows is for the file as it is."
     if partition.task_set is None:
         return (
@@ -166,7 +164,7 @@ def _placing(task_set: TaskSet) -> str:
 def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None) -> dict[str, object]:
     from dataclasses import asdict
 
-    from tautochrone.analyse import page
+    from tautochrone.analyse import answer
 
     task_set = analysis.task_set
     return {
@@ -175,10 +173,10 @@ def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None
         "policy": task_set.policy,
         "protocol": task_set.protocol if task_set.sections else None,
         "schedulable": analysis.schedulable,
-        "headline": page.headline(analysis),
+        "headline": answer.headline(analysis),
         "remedies": [
             asdict(one) | {"words": words}
-            for one, words in zip(analysis.remedies, page.remedies(analysis), strict=True)
+            for one, words in zip(analysis.remedies, answer.remedies(analysis), strict=True)
         ],
         "hyperperiod_ns": analysis.hyperperiod_ns,
         "breakdown_factor": analysis.breakdown,
@@ -187,7 +185,7 @@ def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None
         if analysis.admission is None
         else asdict(analysis.admission)
         | {
-            "refused": [page.refused(one) for one in analysis.admission.refused],
+            "refused": [answer.refused(one) for one in analysis.admission.refused],
             "admitted": analysis.admission.admitted,
         },
         "cpus": [
@@ -195,7 +193,9 @@ def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None
                 "cpu": one.cpu,
                 "schedulable": one.schedulable,
                 "utilisation": one.utilisation,
-                "bounds": [asdict(bound) | {"why_not": page.WHY_NOT[bound.why_not]} for bound in one.bounds],
+                "bounds": [
+                    asdict(bound) | {"why_not": answer.WHY_NOT[bound.why_not]} for bound in one.bounds
+                ],
                 "demand": None if one.demand is None else asdict(one.demand),
                 "tasks": [
                     asdict(answer.response.task)
@@ -223,12 +223,12 @@ def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None
 
 
 def _partition_json(partition: Partition) -> dict[str, object]:
-    from tautochrone.analyse import page
+    from tautochrone.analyse import answer
 
     placed = partition.task_set
     return {
         "found": placed is not None,
         "heuristic": partition.heuristic,
-        "impossible": page.impossible(partition.impossible) or None,
+        "impossible": answer.impossible(partition.impossible) or None,
         "cpus": None if placed is None else {task.name: task.cpu for task in placed.tasks},
     }

@@ -129,7 +129,7 @@ def _see_run(interrupt: str, store: Path | None) -> None:
 
 def taskset(asked: AskedExperiment) -> None:
     """Say before measuring what the analysis says, where that is not the best."""
-    from tautochrone.analyse.page import headline
+    from tautochrone.analyse.answer import headline
     from tautochrone.schedulability.analysis import analyse
     from tautochrone.schedulability.read import read
 

@@ -1,11 +1,10 @@
-"""What the analysis of a task set says, in sentences and a table for a terminal."""
+"""What the analysis of a task set says, as a document."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from rich.console import Console, RenderableType
-from rich.table import Table
-from rich.text import Text
-
+from tautochrone.answer import document as doc
+from tautochrone.answer.blocks import Figure, Mark, Panel, PanelPlace
+from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.schedulability.analysis import Analysis, CpuAnswer, Remedy
@@ -58,28 +57,24 @@ _LEAST_COLUMNS = 20
 _TICK_COLUMNS = 10
 
 
-def sketch(timeline: Timeline, width: int) -> Table | None:
+def sketch(timeline: Timeline, width: int) -> list[str]:
     """Draw one line per task; a character's height is the share of its time in which the task executes.
 
     Returns:
-        None if that is too narrow.
+        No line if that is too narrow.
     """
     lanes = timeline.lanes()
-    room = width - max(len(task.name) for task in lanes) - 2
+    names = max(len(task.name) for task in lanes)
+    room = width - names - 2
     if room < _LEAST_COLUMNS:
-        return None
+        return []
     step = _round_step(timeline.until_ns, room)
     columns = -(-timeline.until_ns // step)
-    table = Table.grid(padding=(0, 1))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    for task in lanes:
-        table.add_row(Text(task.name), _line(timeline, task, step, columns))
-    table.add_row("", Text(_ticks(step, columns, room), style="dim"))
-    return table
+    lines = [f"{task.name:{names}} {_line(timeline, task, step, columns)}" for task in lanes]
+    return [*lines, f"{'':{names}} {_ticks(step, columns, room)}"]
 
 
-def _line(timeline: Timeline, task: Task, step: int, columns: int) -> Text:
+def _line(timeline: Timeline, task: Task, step: int, columns: int) -> str:
     executed = [0] * columns
     for part in timeline.slices:
         if part.task == task.name:
@@ -91,15 +86,15 @@ def _line(timeline: Timeline, task: Task, step: int, columns: int) -> Text:
         for at in range(job.release_ns // step, -(-end // step)):
             waiting[at] = True
     missed = {min(job.deadline_ns // step, columns - 1) for job in timeline.missed() if job.task == task.name}
-    text = Text()
+    drawn = ""
     for at in range(columns):
         if at in missed:
-            text.append("✗", style="bold red")
+            drawn += "✗"
         elif executed[at]:
-            text.append(_BLOCKS[max(0, -(-executed[at] * len(_BLOCKS) // step) - 1)], style="cyan")
+            drawn += _BLOCKS[max(0, -(-executed[at] * len(_BLOCKS) // step) - 1)]
         else:
-            text.append("░" if waiting[at] else " ", style="dim")
-    return text
+            drawn += "░" if waiting[at] else " "
+    return drawn.rstrip()
 
 
 def _round_step(until_ns: int, most_columns: int) -> int:
@@ -129,8 +124,7 @@ _BOUNDS = {
     "density": "density",
 }
 _NEVER = "unbounded"
-_TASK, _FIRST_FOUND, _VERDICT = "task", "R", "verdict"
-_GAP = 2
+_MARKS: dict[bool | None, Mark] = {True: "holds", False: "missed", None: "not-shown"}
 
 
 def headline(analysis: Analysis) -> str:
@@ -152,43 +146,52 @@ def remedies(analysis: Analysis) -> list[str]:
     return [_remedy(one, analysis.task_set) for one in analysis.remedies]
 
 
-def show(
-    console: Console,
+def document(
     analysis: Analysis,
     timeline: Timeline,
     drawn: Timeline,
     notes: Sequence[str] = (),
-) -> None:
-    """Print the analysis.
+) -> doc.Document:
+    """Return the answer.
 
     Args:
-        console: where to; in a pipe lines are not broken, and no schedule is drawn.
+        analysis: what was found.
         timeline: the schedule, as far as it was followed.
         drawn: the part of it that is drawn, where there is room.
-        notes: sentences above the answer.
+        notes: sentences about the task set.
     """
-    terminal = console.is_terminal
-    if analysis.task_set.title:
-        console.print(Text(analysis.task_set.title, style="bold"), soft_wrap=not terminal)
-    for note in notes:
-        console.print(Text(note), soft_wrap=not terminal)
-    style = {True: "bold green", False: "bold red", None: "bold magenta"}[analysis.schedulable]
-    for line in (headline(analysis), *remedies(analysis)):
-        console.print(Text(line, style=style), soft_wrap=not terminal)
-        style = ""
-    for cpu in analysis.cpus:
-        console.print()
-        for part in _cpu(cpu, analysis, console.width if terminal else None):
-            console.print(part, soft_wrap=not terminal)
-    console.print()
-    for line in _closing(analysis, timeline):
-        console.print(Text(line, style="dim"), soft_wrap=not terminal)
-    if terminal and console.encoding.lower().startswith("utf"):
-        lines = sketch(drawn, console.width)
-        if lines is not None:
-            console.print()
-            console.print(lines)
-            console.print(Text(KEY, style="dim"))
+    about = [*filter(None, [analysis.task_set.title]), *notes]
+    return doc.Document(
+        headline(analysis),
+        (
+            doc.part("What would help", lambda: map(doc.Sentence, remedies(analysis))),
+            doc.part("The task set", lambda: map(doc.Sentence, about)),
+            *(_part(cpu, analysis) for cpu in analysis.cpus),
+            doc.part(
+                "How to read it", lambda: (doc.Sentence(one, "note") for one in _closing(analysis, timeline))
+            ),
+            doc.part("The schedule", lambda: _schedule(drawn)),
+        ),
+        _MARKS[analysis.schedulable],
+    )
+
+
+def _part(cpu: CpuAnswer, analysis: Analysis) -> doc.DocumentPart:
+    return doc.part(f"CPU {cpu.cpu}", lambda: _cpu(cpu, analysis))
+
+
+def _schedule(drawn: Timeline) -> Iterator[doc.Block]:
+    def lines(width: int | None) -> list[str]:
+        sketched = [] if width is None else sketch(drawn, width)
+        return [*sketched, KEY] if sketched else []
+
+    def figure() -> Figure:
+        from tautochrone.answer.charts.lanes import SCHEDULE_KEY, schedule
+
+        chart = schedule(drawn, None, with_legend=False)
+        return Figure("The schedule", (Panel(PanelPlace("schedule"), "", chart),), (), SCHEDULE_KEY)
+
+    yield doc.Drawing(Later(figure), sketch=lines)
 
 
 def _reserve(analysis: Analysis) -> str:
@@ -249,17 +252,13 @@ def _remedy(remedy: Remedy, task_set: TaskSet) -> str:
             return f'{where} schedulable as it is under EDF (SCHED_DEADLINE): policy = "edf".'
 
 
-def _cpu(cpu: CpuAnswer, analysis: Analysis, width: int | None) -> Iterator[RenderableType]:
+def _cpu(cpu: CpuAnswer, analysis: Analysis) -> Iterator[doc.Block]:
     words = "EDF" if analysis.task_set.policy == "edf" else "fixed priorities"
-    yield Text.assemble(
-        (f"CPU {cpu.cpu}", "bold"),
-        f": {plural(len(cpu.tasks), 'task')}, {words}, utilisation {cpu.utilisation:.4f}",
-    )
-    for bound in cpu.bounds:
-        yield Text(f"  {_bound(bound)}")
-    if cpu.demand is not None:
-        yield Text(f"  {_demand(cpu)}")
-    yield from _tables(_columns(cpu), width)
+    about = f"{plural(len(cpu.tasks), 'task')}, {words}, utilisation {cpu.utilisation:.4f}"
+    yield doc.Subheading(f"CPU {cpu.cpu}: {about}")
+    tests = [*map(_bound, cpu.bounds), *([_demand(cpu)] if cpu.demand is not None else [])]
+    yield doc.Statements(tuple(map(doc.Sentence, tests)))
+    yield _table(cpu)
 
 
 def _bound(bound: Bound) -> str:
@@ -287,67 +286,50 @@ def _demand(cpu: CpuAnswer) -> str:
     )
 
 
-def _columns(cpu: CpuAnswer) -> dict[str, list[Text]]:
-    """Return the columns by their heads, a cell for each task. Columns of zeros only are left out."""
+def _table(cpu: CpuAnswer) -> doc.TypedTable:
+    """Return a row for each task. Columns of zeros only are left out."""
     responses = [one.response for one in cpu.tasks]
-    edf = all(one.task.priority is None for one in responses)
-    blocked = any(one.blocking_ns for one in responses)
-    jitter = any(one.task.jitter_ns for one in responses)
-    offset = any(one.task.offset_ns for one in responses)
     shown = {
-        "priority": not edf, "C": True, "T": True, "D": True, "O": offset, "J": jitter, "B": blocked,
-        "R": True, "slack": True, "C at most": True,
-    }  # fmt: skip
-    heads = [_TASK, *(name for name, wanted in shown.items() if wanted), _VERDICT]
-    columns: dict[str, list[Text]] = {head: [] for head in heads}
+        "task": True,
+        "priority": any(one.task.priority is not None for one in responses),
+        "C": True,
+        "T": True,
+        "D": True,
+        "O": any(one.task.offset_ns for one in responses),
+        "J": any(one.task.jitter_ns for one in responses),
+        "B": any(one.blocking_ns for one in responses),
+        "R": True,
+        "slack": True,
+        "C at most": True,
+        "verdict": True,
+    }
+    rows = []
     for one in cpu.tasks:
-        task, response = one.response.task, one.response
-        cells: dict[str, str | Text] = {
-            _TASK: task.name,
-            "priority": str(task.priority),
-            "C": format_duration(task.execution_ns),
-            "T": format_duration(task.period_ns),
-            "D": format_duration(task.deadline_ns),
-            "O": format_duration(task.offset_ns),
-            "J": format_duration(task.jitter_ns),
-            "B": format_duration(response.blocking_ns),
-            "R": _NEVER if response.ending == "unbounded" else _known(response.response_ns),
-            "slack": _known(response.slack_ns),
-            "C at most": "N/A" if one.longest_execution_ns is None else _at_most(one.longest_execution_ns),
-            _VERDICT: _verdict(response),
-        }
-        for head, column in columns.items():
-            cell = cells[head]
-            column.append(Text(cell) if isinstance(cell, str) else cell)
-    return columns
+        task, response, most = one.response.task, one.response, one.longest_execution_ns
+        cells = (
+            doc.words(task.name),
+            doc.count(task.priority),
+            doc.time(task.execution_ns),
+            doc.time(task.period_ns),
+            doc.time(task.deadline_ns),
+            doc.time(task.offset_ns),
+            doc.time(task.jitter_ns),
+            doc.time(response.blocking_ns),
+            doc.TypedCell(response.response_ns, "ns", _NEVER if response.ending == "unbounded" else ""),
+            doc.time(response.slack_ns),
+            doc.TypedCell(most, "ns", "" if most is None else _at_most(most)),
+            _verdict(response),
+        )
+        rows.append(tuple(cell for cell, wanted in zip(cells, shown.values(), strict=True) if wanted))
+    heads = doc.columns(*(head for head, wanted in shown.items() if wanted))
+    return doc.TypedTable("", heads, tuple(rows), layout="dense")
 
 
-def _tables(columns: Mapping[str, Sequence[Text]], width: int | None) -> Iterator[Table]:
-    """Make one line per task; on a narrow terminal what is given and what is found stand apart."""
-    needs = {head: max(len(head), *(len(cell) for cell in cells)) + _GAP for head, cells in columns.items()}
-    rest = [head for head in columns if head != _TASK]
-    parts = [rest]
-    if width is not None and sum(needs.values()) - _GAP > width:
-        found = rest.index(_FIRST_FOUND)
-        parts = [rest[:found], rest[found:]]
-    for part in parts:
-        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-        for head in (_TASK, *part):
-            right = head not in (_TASK, _VERDICT)
-            table.add_column(head, justify="right" if right else "left", no_wrap=True)
-        for cells in zip(*(columns[head] for head in (_TASK, *part)), strict=True):
-            table.add_row(*cells)
-        yield table
-
-
-def _verdict(response: Response) -> Text:
-    if response.schedulable is None:
-        return Text("not found out", style="bold magenta")
-    if response.schedulable:
-        return Text("in time", style="green")
+def _verdict(response: Response) -> doc.TypedCell:
     slack = response.slack_ns
     late = "late" if slack is None else f"late by {format_duration(-slack)}"
-    return Text(late, style="bold red")
+    said = {None: "not found out", True: "in time", False: late}
+    return doc.TypedCell(said[response.schedulable], mark=_MARKS[response.schedulable])
 
 
 def _closing(analysis: Analysis, timeline: Timeline) -> Iterator[str]:
@@ -394,10 +376,6 @@ def _admission(analysis: Analysis) -> Iterator[str]:
             "That promises no deadline on several CPUs, only bounded lateness. The deadlines above hold if "
             "each CPU is a cpuset partition of its own with its tasks."
         )
-
-
-def _known(ns: int | None) -> str:
-    return "N/A" if ns is None else format_duration(ns)
 
 
 def _at_most(ns: int) -> str:
