@@ -135,7 +135,7 @@ def test_runs_without_a_rate_draw_nothing_and_fail_nowhere(store: Store) -> None
     runs = [made.throughput(store, histogram=True), made.throughput(store, rows_kept=0)]
     seen = evidence.gather(runs[:1])
     assert not [one for one in figure.kinds(seen) if one.startswith("throughput-two")]
-    assert "No sample was recorded" in document_page.text(report.of_evidence(evidence.gather(runs[1:]), None))
+    assert "No sample was recorded" in document_page.text(report.of_evidence(evidence.gather(runs[1:])))
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +148,7 @@ def many_sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
         made.latency(store, clients=50, calls=50),
         made.footprint(store),
     ]
-    return document_page.write(report.document(runs, None), folder / "report.html")
+    return document_page.write(report.document(runs), folder / "report.html")
 
 
 @pytest.mark.slow

@@ -142,7 +142,9 @@ def test_a_figure_of_the_blocks_is_drawn_for_paper(troubled: StoredRun) -> None:
 def test_the_blocks_can_be_zoomed_moved_and_shown_whole_again(
     browser: Browser, troubled: StoredRun, tmp_path: Path
 ) -> None:
-    path = document_page.write(report.document([troubled], judge_runs([troubled])), tmp_path / "tire.html")
+    path = document_page.write(
+        report.document([troubled], report.BesideRuns(judge_runs([troubled]))), tmp_path / "tire.html"
+    )
     opened = browser.new_page(viewport={"width": 1366, "height": 900})
     errors: list[str] = []
     opened.on("console", lambda said: errors.append(said.text) if said.type in ("error", "warning") else None)

@@ -223,7 +223,7 @@ def test_only_runs_about_a_loop_are_judged(tmp_path: Path) -> None:
 def test_absent_rows_are_na_in_every_table_with_the_reason(tmp_path: Path) -> None:
     run = many_rows(tmp_path, count=3)
 
-    html = document_page.text(report.of_evidence(evidence.gather([run]), None))
+    html = document_page.text(report.of_evidence(evidence.gather([run])))
     for text in (shown(run, None), shown(run, 80), shown(run, 220)):
         assert "suspend-resume: N/A, POSIX has no such call" in text
     for text in (shown(run, None), shown(run, 220), shown(many_rows(tmp_path), 80)):
@@ -241,9 +241,7 @@ def test_what_a_source_is_stands_where_there_is_room(tmp_path: Path) -> None:
     assert "the way of waking" not in shown(run, 80)
     pipe = next(line for line in shown(run, None).splitlines() if line.startswith("mechanism 2"))
     assert float(pipe.split()[-1].replace(",", "")) > 0
-    assert "the way of waking number 2" in document_page.text(
-        report.of_evidence(evidence.gather([run]), None)
-    )
+    assert "the way of waking number 2" in document_page.text(report.of_evidence(evidence.gather([run])))
 
 
 @pytest.mark.slow
@@ -262,7 +260,7 @@ def test_many_sources_make_no_wall_of_charts(tmp_path: Path) -> None:
     panels = [panel for one in seen.measured for fig in composition.compose(one, "m") for panel in fig.panels]
 
     assert len(panels) == len(BOTH_WAYS)
-    assert document_page.text(report.of_evidence(seen, None)).count('class="chart"') == len(BOTH_WAYS)
+    assert document_page.text(report.of_evidence(seen)).count('class="chart"') == len(BOTH_WAYS)
 
 
 def test_measures_stand_in_the_order_of_the_header(tmp_path: Path) -> None:
@@ -403,7 +401,7 @@ def period_run(folder: Path) -> StoredRun:
 def test_what_presents_an_experiment_comes_first_and_the_summaries_are_folded(tmp_path: Path) -> None:
     run = period_run(tmp_path)
 
-    text, html = shown(run, 80), document_page.text(report.of_evidence(evidence.gather([run]), None))
+    text, html = shown(run, 80), document_page.text(report.of_evidence(evidence.gather([run])))
 
     assert text.index("mean error") < text.index("Error of the period in us")
     folded = html.partition("<details><summary>Every source in numbers</summary>")[2]
@@ -510,5 +508,5 @@ def test_without_mechanisms_there_is_no_table_of_them(tmp_path: Path) -> None:
 
     assert mechanisms([loop], {}) == ()
     assert "Mechanisms" not in document_page.text(
-        report.of_evidence(evidence.gather([loop]), judge_runs([loop]))
+        report.of_evidence(evidence.gather([loop]), report.BesideRuns(judge_runs([loop])))
     )

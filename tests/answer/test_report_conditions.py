@@ -150,7 +150,8 @@ def test_the_page_has_both_tables_and_says_whose_they_are(store: Store) -> None:
 
     html = document_page.text(
         report.of_evidence(
-            evidence.gather(runs), judge_runs(runs), audit_runs([one.manifest for one in runs])
+            evidence.gather(runs),
+            report.BesideRuns(judge_runs(runs), audit_runs([one.manifest for one in runs])),
         )
     )
 

@@ -12,7 +12,7 @@ import streams
 from browsers import LAPTOP, PHONE, Seen, look
 from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.answer.render import page as document_page
-from tautochrone.answer.report import document
+from tautochrone.answer.report import BesideRuns, document
 from tautochrone.judge.loops import judge_runs
 from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.recover import recover
@@ -34,7 +34,9 @@ FINDING = Finding(
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     runs = idle_and_loaded(folder / "store")
-    return document_page.write(document(runs, judge_runs(runs), [FINDING]), folder / "report.html")
+    return document_page.write(
+        document(runs, BesideRuns(judge_runs(runs), [FINDING])), folder / "report.html"
+    )
 
 
 Looked = Callable[[tuple[int, int], str], Seen]
@@ -180,7 +182,9 @@ def test_words_of_a_run_can_not_break_out_of_the_page(browser: Browser, tmp_path
     evil = "</script><script>document.title='broken'</script><b>"
     run = store_run(Store(tmp_path / "s"), [latencies(1, 4_000, 50_000)], load=evil, title=evil)
 
-    seen = look(browser, document_page.write(document([run], judge_runs([run])), tmp_path / "r.html"))
+    seen = look(
+        browser, document_page.write(document([run], BesideRuns(judge_runs([run]))), tmp_path / "r.html")
+    )
 
     assert seen.page.title() != "broken"
     assert seen.errors == []
@@ -195,7 +199,9 @@ def test_a_run_that_was_cut_off_says_so_at_the_top(browser: Browser, tmp_path: P
     recover(store)
     run = store.open("latest")
 
-    seen = look(browser, document_page.write(document([run], judge_runs([run])), tmp_path / "r.html"))
+    seen = look(
+        browser, document_page.write(document([run], BesideRuns(judge_runs([run]))), tmp_path / "r.html")
+    )
 
     section = seen.page.locator("main > *").first
     assert section.inner_text().find("was cut off and recovered") >= 0
@@ -208,7 +214,9 @@ def test_a_run_that_was_cut_off_says_so_at_the_top(browser: Browser, tmp_path: P
 def test_a_run_without_samples_says_so_in_words(browser: Browser, tmp_path: Path) -> None:
     run = store_run(Store(tmp_path / "s"), [np.array([], dtype=np.int64)])
 
-    seen = look(browser, document_page.write(document([run], judge_runs([run])), tmp_path / "r.html"))
+    seen = look(
+        browser, document_page.write(document([run], BesideRuns(judge_runs([run]))), tmp_path / "r.html")
+    )
 
     assert "No sample was recorded" in seen.page.locator("#runs").inner_text()
     assert seen.page.locator(".chart").count() == 0
@@ -220,7 +228,9 @@ def test_a_run_without_samples_says_so_in_words(browser: Browser, tmp_path: Path
 def test_a_histogram_run_is_drawn_without_a_chart_over_time(browser: Browser, tmp_path: Path) -> None:
     run = store_run(Store(tmp_path / "s"), [latencies(1, 4_000, 50_000)], histogram=True)
 
-    seen = look(browser, document_page.write(document([run], judge_runs([run])), tmp_path / "r.html"))
+    seen = look(
+        browser, document_page.write(document([run], BesideRuns(judge_runs([run]))), tmp_path / "r.html")
+    )
 
     assert seen.page.locator(".chart[id*=histogram] svg").count() == 1
     assert seen.page.locator(".chart[id*=time]").count() == 0
@@ -234,7 +244,9 @@ def test_a_histogram_run_is_drawn_without_a_chart_over_time(browser: Browser, tm
 def test_a_single_sample_is_drawn_whatever_its_value(browser: Browser, tmp_path: Path, value: int) -> None:
     run = store_run(Store(tmp_path / "s"), [np.array([value])], overrun="replay")
 
-    seen = look(browser, document_page.write(document([run], judge_runs([run])), tmp_path / "r.html"))
+    seen = look(
+        browser, document_page.write(document([run], BesideRuns(judge_runs([run]))), tmp_path / "r.html")
+    )
 
     assert seen.errors == []
     assert seen.page.locator(".chart svg").count() >= 4
@@ -291,7 +303,9 @@ def test_many_cpus_are_drawn_together(browser: Browser, tmp_path: Path) -> None:
     sources = [latencies(seed, 4_000, 50_000 + seed)[:400] for seed in range(16)]
     run = store_run(Store(tmp_path / "s"), sources)
 
-    seen = look(browser, document_page.write(document([run], judge_runs([run])), tmp_path / "r.html"))
+    seen = look(
+        browser, document_page.write(document([run], BesideRuns(judge_runs([run]))), tmp_path / "r.html")
+    )
 
     assert seen.page.locator(".chart[id*=histogram]").count() == 1
     assert seen.page.locator(".chart[id*=cpus] .role-axis-label text").all_text_contents().count("cpu15") == 1

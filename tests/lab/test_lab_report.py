@@ -92,7 +92,7 @@ def test_a_terminal_is_told_what_it_is_and_once(
 
 def test_on_a_page_what_it_is_stands_above_all_else_and_only_there(tmp_path: Path) -> None:
     written = document_page.text(
-        report.of_evidence(evidence.gather([a_run(tmp_path, FOUR, [1.0, 0.85, 0.0, 0.0])]), None)
+        report.of_evidence(evidence.gather([a_run(tmp_path, FOUR, [1.0, 0.85, 0.0, 0.0])]))
     )
     assert "<title>In the virtual lab: " in written
     title = "Virtual lab: a functional run that usually repeats, not surely"
@@ -104,7 +104,7 @@ def test_on_a_page_what_it_is_stands_above_all_else_and_only_there(tmp_path: Pat
 @pytest.mark.slow
 def test_a_run_on_hardware_has_no_band_and_beside_others_it_is_told_apart(tmp_path: Path) -> None:
     real, lab = a_run(tmp_path, None), a_run(tmp_path, ONE)
-    written = document_page.text(report.of_evidence(evidence.gather([real]), None))
+    written = document_page.text(report.of_evidence(evidence.gather([real])))
     assert 'class="band"' not in written
     assert "In the virtual lab" not in written
     band = band_of([real.manifest, lab.manifest])

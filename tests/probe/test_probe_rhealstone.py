@@ -297,7 +297,5 @@ def test_a_command_is_stored_as_its_words_and_shown_as_a_shell_takes_it(tmp_path
     judged = judge_rhealstone(run)
     assert judged.weighted is not None
     assert judged.weighted.weights == (1, 1, 1, 1, 1, 2)
-    text = html.unescape(
-        document_page.write(report.document([run], None), tmp_path / "page.html").read_text()
-    )
+    text = html.unescape(document_page.write(report.document([run]), tmp_path / "page.html").read_text())
     assert shlex.join(("tauto", *typed)) in text

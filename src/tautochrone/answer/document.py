@@ -114,19 +114,14 @@ def time(ns: float | None) -> TypedCell:
     return TypedCell(ns, "ns")
 
 
-def number(value: float | None, text: str) -> TypedCell:
-    """Return a cell of a number that is written in a way of its own, or N/A."""
-    return TypedCell(value, "number", UNKNOWN if value is None else text)
-
-
 def micros(ns: float | None, missing: str = UNKNOWN) -> TypedCell:
     """Return a time in microseconds, for columns that are compared down the page."""
     return TypedCell(ns, "ns", missing if ns is None else format_us(ns))
 
 
 def formatted(value: float | None, form: str, unit: Unit = "number") -> TypedCell:
-    """Return a number in a format of its own, such as ``.2f``."""
-    return TypedCell(value, unit, "" if value is None else format(value, form))
+    """Return a number in a form of its own, such as ``{:.2f}``, which may have words as well."""
+    return TypedCell(value, unit, "" if value is None else form.format(value))
 
 
 def millis(ns: float | None, sign: str = "") -> TypedCell:

@@ -5,7 +5,7 @@ What was found stands first, and is all that a terminal shows; the evidence is f
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tautochrone.answer import composition, evidence, numbers, warnings
 from tautochrone.answer import document as doc
@@ -38,28 +38,38 @@ _LEVELS = (
 Findings = Sequence[Finding] | Mapping[str, Sequence[Finding]]
 
 
-def document(
-    runs: Sequence[StoredRun],
-    verdict: Judged,
-    findings: Findings | Later[Findings] = (),
-    mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
-    lacking: Sequence[tuple[str, str]] = (),
-    steps: Sequence[NextStep] | Later[Sequence[NextStep]] = (),
-    *,
-    top: doc.Document | None = None,
-) -> doc.Document:
-    """Return the report about ``runs``. What can't be made costs its part only.
+@dataclass(frozen=True)
+class BesideRuns:
+    """What a report says beside what is stored with its runs.
 
-    Where that is the report itself, the verdict is left, with a notice.
-
-    Args:
-        runs: sealed or recovered runs, in the order in which they shall stand.
+    Attributes:
         verdict: what was judged from them, or None.
         findings: the audit of the machine they ran on, or of each machine by its name.
         mechanisms: what mechanisms cost, one line each.
         lacking: what was to be measured and was not, each with the reason.
         steps: what to ask next.
         top: what stands above the verdict: the answer to a question that was asked.
+    """
+
+    verdict: Judged = None
+    findings: Findings | Later[Findings] = ()
+    mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = ()
+    lacking: Sequence[tuple[str, str]] = ()
+    steps: Sequence[NextStep] | Later[Sequence[NextStep]] = ()
+    top: doc.Document | None = None
+
+
+_NOTHING = BesideRuns()
+
+
+def document(runs: Sequence[StoredRun], beside: BesideRuns = _NOTHING) -> doc.Document:
+    """Return the report about ``runs``. What can't be made costs its part only.
+
+    Where that is the report itself, the verdict is left, with a notice.
+
+    Args:
+        runs: sealed or recovered runs, in the order in which they shall stand.
+        beside: what it says beside them.
 
     Raises:
         UsageError: no run was given.
@@ -68,37 +78,26 @@ def document(
         raise UsageError("There is no run to report on", "Name a run; `tauto list` shows them.")
     return attempt(
         "The report",
-        lambda: _of_runs(runs, verdict, findings, mechanisms, lacking, steps, top=top),
-        lambda fault: _without_evidence(runs, verdict, top, fault),
+        lambda: _of_runs(runs, beside),
+        lambda fault: _without_evidence(runs, beside, fault),
     )
 
 
-def _without_evidence(
-    runs: Sequence[StoredRun], verdict: Judged, top: doc.Document | None, fault: Fault
-) -> doc.Document:
+def _without_evidence(runs: Sequence[StoredRun], beside: BesideRuns, fault: Fault) -> doc.Document:
     """Return the answer alone, below a notice that there is no more."""
     manifests = tuple(run.manifest for run in runs)
 
     def lost(one: Fault) -> doc.DocumentPart:
         return doc.DocumentPart(one.part, Later(lambda: (doc.Lost(one.notice),)))
 
-    if top is not None:
-        return replace(top, parts=(lost(fault), *top.parts))
-    judged = attempt("Verdict", lambda: tuple(of_verdict(verdict)), lambda one: (lost(one),))
-    headline = Later(lambda: headline_of(manifests, now(verdict)))
+    if beside.top is not None:
+        return replace(beside.top, parts=(lost(fault), *beside.top.parts))
+    judged = attempt("Verdict", lambda: tuple(of_verdict(beside.verdict)), lambda one: (lost(one),))
+    headline = Later(lambda: headline_of(manifests, now(beside.verdict)))
     return doc.Document(headline, (lost(fault), *judged), grounds=doc.Grounds(manifests))
 
 
-def _of_runs(
-    runs: Sequence[StoredRun],
-    verdict: Judged,
-    findings: Findings | Later[Findings],
-    mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]],
-    lacking: Sequence[tuple[str, str]],
-    steps: Sequence[NextStep] | Later[Sequence[NextStep]],
-    *,
-    top: doc.Document | None,
-) -> doc.Document:
+def _of_runs(runs: Sequence[StoredRun], beside: BesideRuns) -> doc.Document:
     manifests = [run.manifest for run in runs]
     labels = dict(zip(runs, evidence.labels_of(manifests, lambda _: None), strict=True))  # gathering tells it
     rare = Section()
@@ -112,23 +111,13 @@ def _of_runs(
             )
 
     seen = evidence.gather(runs, tell_tails)
-    return of_evidence(seen, verdict, findings, mechanisms, lacking, steps, top=top, rare=rare)
+    return of_evidence(seen, beside, rare)
 
 
-def of_evidence(
-    seen: Evidence,
-    verdict: Judged,
-    findings: Findings | Later[Findings] = (),
-    mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
-    lacking: Sequence[tuple[str, str]] = (),
-    steps: Sequence[NextStep] | Later[Sequence[NextStep]] = (),
-    *,
-    top: doc.Document | None = None,
-    rare: Section | None = None,
-) -> doc.Document:
+def of_evidence(seen: Evidence, beside: BesideRuns = _NOTHING, rare: Section | None = None) -> doc.Document:
     """Return the report about evidence; ``rare``: the section on rare late cycles."""
-    manifests, labels = seen.manifests, seen.labels
-    audits = Later(_by_machine, findings)
+    manifests, labels, verdict, top = seen.manifests, seen.labels, beside.verdict, beside.top
+    audits = Later(_by_machine, beside.findings)
     latencies = [one for group in seen.measured[:1] for one in group.series if group.loop]
     headline = Later(lambda: headline_of(manifests, now(verdict)))
 
@@ -145,9 +134,9 @@ def of_evidence(
     parts = (
         doc.part("Verdict", judged, id="" if top is None else "verdict"),
         *of_verdict(verdict, sure=Later(numbers.how_sure, latencies)),
-        of_mechanisms(mechanisms),
+        of_mechanisms(beside.mechanisms),
         warned(Later(noticed)),
-        doc.part("What was measured", lambda: _measured(seen, lacking), id="runs"),
+        doc.part("What was measured", lambda: _measured(seen, beside.lacking), id="runs"),
         *_measures(seen),
         *(rare.parts() if rare is not None else ()),
         doc.part("The books", lambda: _books(manifests, labels), id="books"),
@@ -156,7 +145,7 @@ def of_evidence(
         doc.part("Settings", lambda: environment.settings_blocks(manifests, labels)),
         audited(audits, _LEVELS),
         doc.part("Facts", lambda: [doc.Subheading("Facts"), *facts(manifests, several=len(manifests) > 1)]),
-        what_next(steps),
+        what_next(beside.steps),
         doc.part("How to repeat it", lambda: _again(manifests), id="reproduce"),
     )
     if top is None:

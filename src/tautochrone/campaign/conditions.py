@@ -8,7 +8,7 @@ from tautochrone.answer.document import (
     TypedTable,
     columns,
     count,
-    number,
+    formatted,
     table_of_words,
     words,
 )
@@ -90,7 +90,7 @@ def loads(results: CampaignResults) -> TypedTable | None:
 def _did(reports: Sequence[LoadReport]) -> tuple[TypedCell, ...]:
     def span(values: Sequence[float], said: Callable[[float], str]) -> TypedCell:
         least, most = said(min(values)), said(max(values))
-        return number(max(values), least if least == most else f"{least} to {most}")
+        return formatted(max(values), least if least == most else f"{least} to {most}")
 
     seconds = [max(1, one.elapsed_ns) / 1e9 for one in reports]
     shares = [

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, number, words
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, formatted, micros, words
 from tautochrone.answer.numbers import TOO_FEW, quantile_name
 from tautochrone.base.words import plural, verb
 from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable, Repetition
@@ -121,7 +121,7 @@ def _count(row: CampaignRow) -> TypedCell:
     if len(counts) == 1:
         return count(counts[0])
     if len(set(counts)) == 1:
-        return number(sum(counts), f"{len(counts)}{_TIMES}{counts[0]:,}")
+        return formatted(sum(counts), f"{len(counts)}{_TIMES}{counts[0]:,}")
     return count(sum(counts))
 
 

@@ -56,7 +56,9 @@ def report_of(results: CheckResults, findings: Sequence[Finding]) -> doc.Documen
 
     told = {one.code for one in results.advice[:MOST]}  # above the report; not once more in it
     others = [one for one in findings if one.code not in told]
-    return report.document(results.runs, Later(judge_runs, results.runs), others, top=document(results))
+    return report.document(
+        results.runs, report.BesideRuns(Later(judge_runs, results.runs), others, top=document(results))
+    )
 
 
 def answers(results: CheckResults) -> doc.TypedTable:

@@ -57,13 +57,13 @@ def report(
 def _of_runs(names: list[str], out: Path | None, store: Path | None) -> Path:
     from tautochrone.answer.foot import audit_runs
     from tautochrone.answer.render import page
-    from tautochrone.answer.report import document
+    from tautochrone.answer.report import BesideRuns, document
     from tautochrone.judge.loops import judge_runs
 
     runs = open_runs(store, names)
     path = out if out is not None else Path(f"report-{runs[0].manifest.id}.html")
     found = Later(audit_runs, [one.manifest for one in runs])
-    page.write(document(runs, Later(judge_runs, runs), found), path)
+    page.write(document(runs, BesideRuns(Later(judge_runs, runs), found)), path)
     for one in runs:
         if not any(book.recorded for book in one.manifest.books):
             typer.echo(f"In no chart: {one.manifest.id}; it has no sample.", err=True)

@@ -85,7 +85,7 @@ def answer(
     )
     # Last, so that a page that can't be made costs nothing else.
     path = out if out is not None else place.path / f"report-{runs[0].manifest.id.partition('-')[0]}.html"
-    page.write(report.document(runs, verdict, findings, costs, steps=steps), path)
+    page.write(report.document(runs, report.BesideRuns(verdict, findings, costs, steps=steps)), path)
     tell_report(path, open_it=open_it and not batch.stopped)
     if batch.not_put_back is not None:
         raise batch.not_put_back

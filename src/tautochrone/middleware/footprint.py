@@ -394,4 +394,4 @@ def _known(parts: Sequence[int | None]) -> tuple[int, ...]:
 
 
 def _kib(size: float | None) -> TypedCell:
-    return formatted(None if size is None else size / _KIB, ",.1f")
+    return formatted(None if size is None else size / _KIB, "{:,.1f}")

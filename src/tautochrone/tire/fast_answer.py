@@ -185,10 +185,10 @@ def _threads(results: TireResults) -> TypedTable:
                 (
                     words(field.with_threads(threads)),
                     *([words(results.thread_names.get(threads, ""))] if named else []),
-                    formatted(times, ".2f"),
+                    formatted(times, "{:.2f}"),
                     _speed(first.simulated_ns / elapsed_ns),
                     _speed(nodes * first.steps / elapsed_ns * 1e3),
-                    words("") if ratio is None else formatted(ratio.middle, ".3g"),
+                    words("") if ratio is None else formatted(ratio.middle, "{:.3g}"),
                 )
             )
     heads = columns(

@@ -66,12 +66,12 @@ def _verdict(study: ModelStudy, team: str, fit: ModelFit) -> tuple[TypedCell, ..
         words(f"{study.policy}, {team}"),
         words(_range(fit.nodes)),
         words("holds" if fit.holds else "refused"),
-        formatted(fit.held_out, ".1%", "share"),
-        formatted(worst.error if worst is not None else None, "+.0%", "share"),
+        formatted(fit.held_out, "{:.1%}", "share"),
+        formatted(worst.error if worst is not None else None, "{:+.0%}", "share"),
         count(worst.nodes if worst is not None else None),
-        formatted(structure.runs_p if structure is not None else None, ".1g"),
-        formatted(structure.trend_p if structure is not None else None, ".1g"),
-        formatted(lack.p if lack is not None else None, ".1g"),
+        formatted(structure.runs_p if structure is not None else None, "{:.1g}"),
+        formatted(structure.trend_p if structure is not None else None, "{:.1g}"),
+        formatted(lack.p if lack is not None else None, "{:.1g}"),
     )
 
 
@@ -129,7 +129,7 @@ def _switches(study: ModelStudy) -> tuple[TypedCell, ...]:
     if not known or len(known) < len(counts):
         return _constant(name, _UNKNOWN, _UNKNOWN, "this system does not count them")
     span = f"counted per step and thread, {min(known):.2g} to {max(known):.2g}"
-    return _constant(name, formatted(sum(known) / len(known), ".2g"), _UNKNOWN, span)
+    return _constant(name, formatted(sum(known) / len(known), "{:.2g}"), _UNKNOWN, span)
 
 
 def _locks(study: ModelStudy, attempt: Attempt) -> Iterator[tuple[TypedCell, ...]]:
@@ -139,7 +139,9 @@ def _locks(study: ModelStudy, attempt: Attempt) -> Iterator[tuple[TypedCell, ...
     if fitted is not None:
         yield _constant(f"N_ipc fitted, {study.policy}{of}", *_valued(fitted), "N_ipc T_ipc / T_ipc")
     origin = "voluntary switches at locks, per access"
-    yield _constant(f"N_ipc counted, {study.policy}{of}", formatted(attempt.counted, ".2g"), _UNKNOWN, origin)
+    yield _constant(
+        f"N_ipc counted, {study.policy}{of}", formatted(attempt.counted, "{:.2g}"), _UNKNOWN, origin
+    )
 
 
 def _variants(model: ModelResults) -> Iterator[TypedTable]:
@@ -148,13 +150,18 @@ def _variants(model: ModelResults) -> Iterator[TypedTable]:
         for attempt in study.attempts:
             name = words(f"{study.policy}, {plural(attempt.threads, 'thread')}")
             lines.append(
-                (name, words("as printed"), formatted(attempt.whole.held_out, ".1%", "share"), words(""))
+                (name, words("as printed"), formatted(attempt.whole.held_out, "{:.1%}", "share"), words(""))
             )
             line = attempt.line.variant if attempt.line is not None else None
             for variant in filter(None, (attempt.split, line)):
                 said = ", ".join(f"{of} {_with_interval(one)}" for of, one in variant.constants.items())
                 lines.append(
-                    (name, words(variant.formula), formatted(variant.held_out, ".1%", "share"), words(said))
+                    (
+                        name,
+                        words(variant.formula),
+                        formatted(variant.held_out, "{:.1%}", "share"),
+                        words(said),
+                    )
                 )
     if lines:
         yield TypedTable(
@@ -195,8 +202,8 @@ def _point(row: model_words.ModelRow, *, shares: bool) -> tuple[TypedCell, ...]:
         words(_ROLES[row.role]),
         micros(row.measured_ns),
         micros(terms.step_ns),
-        formatted(row.error, "+.1%", "share"),
-        *(formatted(one, ".1f") for one in of),
+        formatted(row.error, "{:+.1%}", "share"),
+        *(formatted(one, "{:.1f}") for one in of),
         micros(row.meeting_ns),
     )
 

@@ -218,10 +218,10 @@ def _share_row(one: ThreadAccount) -> tuple[TypedCell, ...]:
     parts = (shares.computing, shares.exchanging, shares.waiting, shares.dispatch, shares.idle)
     return (
         words(one.name),
-        *(formatted(part, ".2%", "share") for part in parts),
+        *(formatted(part, "{:.2%}", "share") for part in parts),
         _millions(one.nodes_per_s),
-        formatted(one.voluntary, ".3f"),
-        formatted(one.involuntary, ".3f"),
+        formatted(one.voluntary, "{:.3f}"),
+        formatted(one.involuntary, "{:.3f}"),
     )
 
 
@@ -243,7 +243,7 @@ def _fast_row(run: StoredRun, label: str) -> tuple[TypedCell, ...]:
     seen, what = tire_run.real_fast(run), tire_run.configuration(run)
     return (
         words(label or _THIS),
-        _seconds(seen.simulated_ns, ",.3f"),
+        _seconds(seen.simulated_ns, "{:,.3f}"),
         _seconds(seen.elapsed_ns),
         TypedCell(None if seen.speed is None else float(f"{seen.speed:.4g}"), "number"),
         count(seen.steps),
@@ -270,7 +270,7 @@ def _fast_threads(run: StoredRun, label: str) -> TypedTable:
                 count(told.nodes),
                 _seconds(had_ns),
                 _seconds(None if had_ns is None else max(0, seen.elapsed_ns - had_ns)),
-                *(formatted(one, ".3f") for one in switches),
+                *(formatted(one, "{:.3f}") for one in switches),
             )
         )
     heads = columns("", "masses", "CPU time (s)", "off CPU (s)", "waits per step", "preemptions per step")
@@ -295,7 +295,7 @@ def _model_row(run: StoredRun, label: str) -> tuple[TypedCell, ...]:
         count(tire.springs),
         time(what.step_ns),
         TypedCell(tire.stiffness_per_mass, "number"),
-        formatted(None if tire.state_bytes is None else tire.state_bytes / 1e6, ",.3f"),
+        formatted(None if tire.state_bytes is None else tire.state_bytes / 1e6, "{:,.3f}"),
         words(what.solver),
         words(what.vector or "-"),
         micros(tire.rehearsed_ns),
@@ -313,12 +313,12 @@ def _quantile(summary: Summary, q: float, *, less_than_ns: int | None = None) ->
     return micros(value if value is None or less_than_ns is None else less_than_ns - value, "too few")
 
 
-def _seconds(ns: int | None, form: str = ",.6f") -> TypedCell:
+def _seconds(ns: int | None, form: str = "{:,.6f}") -> TypedCell:
     return formatted(None if ns is None else ns / 1e9, form)
 
 
 def _millions(per_s: float | None) -> TypedCell:
-    return formatted(None if per_s is None else per_s / 1e6, ",.2f")
+    return formatted(None if per_s is None else per_s / 1e6, "{:,.2f}")
 
 
 def _positions(run: StoredRun) -> TypedCell:

@@ -180,10 +180,10 @@ def _row(kernel: Kernel) -> tuple[TypedCell, ...]:
     return (
         words(kernel.name),
         words(kernel.release),
-        words(kernel.package.partition("_")[2] if kernel.package else "your own"),
+        words(kernel.version or "your own"),
         TypedCell(_preemption_words(preemption_of(kernel))),
         TypedCell(None if tracers is None else ", ".join(tracers) or "none"),
-        formatted(size_of(kernel) / 1e6, ".0f"),
+        formatted(size_of(kernel) / 1e6, "{:.0f}"),
         words(kernel.sha256[:_SHOWN_DIGITS]),
     )
 

@@ -10,7 +10,7 @@ from tautochrone.answer.charts.rows import key_of
 from tautochrone.answer.charts.scales import bands, by_run, colors, lanes, linear, shapes, time, worded_lines
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK, MUTED
-from tautochrone.answer.document import UNKNOWN, TypedCell, TypedTable, columns, millis, number, words
+from tautochrone.answer.document import UNKNOWN, TypedCell, TypedTable, columns, formatted, millis, words
 from tautochrone.answer.phrasing.mechanisms import locks_headline, why_not_shown
 from tautochrone.answer.typeset import duration
 from tautochrone.base.units import format_duration
@@ -221,12 +221,14 @@ def _line(one: LockVerdict, *, several_places: bool) -> tuple[TypedCell, ...]:
 
 
 def _absent(name: str) -> tuple[TypedCell, ...]:
-    return (words(name), words(UNKNOWN), number(None, ""), millis(None), millis(None), words(UNKNOWN))
+    return (words(name), words(UNKNOWN), formatted(None, ""), millis(None), millis(None), words(UNKNOWN))
 
 
 def _times(one: LockVerdict) -> TypedCell:
     """Return in how many repetitions it was open, of those that show something."""
-    return number(one.times_open if one.times_shown else None, f"{one.times_open:,} of {one.times_shown:,}")
+    return formatted(
+        one.times_open if one.times_shown else None, f"{one.times_open:,} of {one.times_shown:,}"
+    )
 
 
 def _waited(one: LockVerdict, ns: float | None) -> TypedCell:

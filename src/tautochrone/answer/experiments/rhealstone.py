@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tautochrone.answer.blocks import Figure
 from tautochrone.answer.charts import rows
 from tautochrone.answer.charts.rows import SummaryLine
-from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, number, words
+from tautochrone.answer.document import TypedCell, TypedTable, columns, count, formatted, micros, words
 from tautochrone.answer.labels import titled
 from tautochrone.judge.rhealstone import (
     COMPONENTS,
@@ -141,7 +141,7 @@ def _rates(name: str, rating: Rating) -> Iterator[tuple[TypedCell, TypedCell]]:
 
 
 def _per_second(value: float | None, unit: str) -> TypedCell:
-    return number(value, f"{value or 0:,.0f} {unit}")
+    return formatted(value, f"{{:,.0f}} {unit}")
 
 
 def _lines(run: StoredRun, label: str, rank: int) -> Iterator[tuple[str, SummaryLine]]:

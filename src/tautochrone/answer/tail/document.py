@@ -39,7 +39,7 @@ def checks(one: SourceTail) -> doc.TypedTable:
 
 def _check_row(check: TailCheck) -> tuple[doc.TypedCell, ...]:
     passed = doc.words("yes" if check.passed else "no")
-    p = doc.number(check.p, words.p_value(check.p)) if check.p is not None else doc.words("")
+    p = doc.formatted(check.p, words.p_value(check.p)) if check.p is not None else doc.words("")
     return (doc.words(check.name), passed, p, doc.words(tail_checks.found(check)))
 
 

@@ -1,6 +1,6 @@
 """How long to measure: as a document, and as JSON."""
 
-from tautochrone.answer.document import Document, TypedTable, columns, count, number, part, words
+from tautochrone.answer.document import Document, TypedTable, columns, count, formatted, part, words
 from tautochrone.base.units import format_percent, format_rate, format_span
 from tautochrone.judge.tail.sample_plan import PRECISION, Need, SamplePlan
 
@@ -32,10 +32,10 @@ def table(plan: SamplePlan) -> TypedTable:
     for need in plan.needs:
         times = [format_span(seconds, up=True) for seconds in plan.seconds(need)]
         cells = (
-            [count(need.samples[0]), *map(number, plan.seconds(need), times)]
+            [count(need.samples[0]), *map(formatted, plan.seconds(need), times)]
             if alike
             else [
-                number(samples, f"{time}: {samples:,}")
+                formatted(samples, f"{time}: {samples:,}")
                 for time, samples in zip(times, need.samples, strict=True)
             ]
         )

@@ -132,7 +132,7 @@ def _share(report: LoadReport) -> doc.TypedCell:
 
 
 def _quantity(value: float | None, unit: str = "") -> doc.TypedCell:
-    return doc.number(value, f"{_scaled(value or 0)}{unit}")
+    return doc.formatted(value, f"{_scaled(value or 0)}{unit}")
 
 
 def _scaled(value: float) -> str:

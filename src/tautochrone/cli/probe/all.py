@@ -67,7 +67,7 @@ def verb(
         show(console, document(batch.runs, verdict, lacking))
         path = out if out is not None else place.path / f"report-{_instant(batch)}.html"
         findings = Later(lambda: audit_facts(Facts.from_table(facts)))
-        page.write(report.document(batch.runs, verdict, findings, (), lacking), path)
+        page.write(report.document(batch.runs, report.BesideRuns(verdict, findings, lacking=lacking)), path)
         tell_report(path, open_it=open_it and not batch.stopped)
     _end(batch)
 

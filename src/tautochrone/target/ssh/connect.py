@@ -148,12 +148,9 @@ def _is_locked(path: Path) -> bool:
     if path.suffix == ".pub":
         return False
     try:
-        asyncssh.read_private_key(path)
-    except asyncssh.KeyImportError as error:
-        return str(error).startswith("Passphrase")  # asyncssh itself tells it so
+        return not asyncssh.load_keypairs([str(path)], ignore_encrypted=True)
     except (OSError, ValueError):
         return False
-    return False
 
 
 _CONNECT_TIMEOUT_S = 10.0

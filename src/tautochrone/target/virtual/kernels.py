@@ -85,6 +85,11 @@ class Kernel:
     config: Path | None
     sha256: str
 
+    @property
+    def version(self) -> str | None:
+        """Return the version of its package; None: it is of the user's own making."""
+        return self.package.partition("_")[2] if self.package else None
+
 
 _PATHS = ("image", "modules", "system_map", "config")
 
