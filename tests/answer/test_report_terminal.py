@@ -18,6 +18,7 @@ import streams
 from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.answer import evidence, show
 from tautochrone.answer.labels import shortest_ids
+from tautochrone.answer.render.terminal import show_blocks
 from tautochrone.cli.app import app
 from tautochrone.cli.listing import run_list
 from tautochrone.command.ending import run_to_exit_code
@@ -158,8 +159,7 @@ def test_list_shows_runs_that_are_not_whole_and_what_to_do(tmp_path: Path) -> No
     ]
 
     with console.capture() as captured:
-        for part in run_list(console, entries):
-            console.print(part)
+        show_blocks(console, tuple(run_list(entries)))
 
     assert "cut off" in captured.get()
     assert "tauto recover" in captured.get()

@@ -18,6 +18,7 @@ from tautochrone.answer import evidence, figure
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.document import Document
 from tautochrone.answer.render import terminal
+from tautochrone.answer.render.terminal import show_blocks
 from tautochrone.answer.show import document
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.campaign.answer import grid_parts
@@ -322,8 +323,7 @@ def test_an_id_is_never_cut(store: Store, width: int) -> None:
         for _ in range(2)
     ]
     console = Console(file=StringIO(), width=width, force_terminal=True, color_system=None)
-    for part in run_list(console, catalogue(store)):
-        console.print(part)
+    show_blocks(console, tuple(run_list(catalogue(store))))
     printed = console.file.getvalue()  # type: ignore[attr-defined]
     shown = [line.split()[0] for line in printed.splitlines()[1:]]
     assert len(shown) == len(ids)

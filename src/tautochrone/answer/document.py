@@ -138,10 +138,16 @@ def micros_between(low_ns: float | None, high_ns: float | None, missing: str = U
 
 @dataclass(frozen=True)
 class TableColumn:
-    """The head of a column; ``spare``: a narrow terminal leaves the column out."""
+    """The head of a column.
+
+    Attributes:
+        spare: whether a narrow terminal leaves the column out.
+        cut: whether of its words the end is left out on a terminal, so that each row is one line.
+    """
 
     head: str
     spare: bool = False
+    cut: bool = False
 
 
 def columns(*heads: str) -> tuple[TableColumn, ...]:

@@ -100,11 +100,10 @@ def list_runs(
         typer.echo(_nothing(place.path))
     else:
         from tautochrone.answer.console import make_console
+        from tautochrone.answer.render.terminal import show_blocks
         from tautochrone.cli.listing import run_list
 
-        console = make_console()
-        for part in run_list(console, entries):
-            console.print(part)
+        show_blocks(make_console(), tuple(run_list(entries)))
 
 
 def _nothing(place: Path) -> str:

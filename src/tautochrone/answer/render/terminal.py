@@ -19,6 +19,7 @@ from tautochrone.run.manifest import Manifest
 _GAP = 2
 _MOST_TURNED = 8
 _LEAST_ROOM = 36  # columns for the words at the end of a row
+_LEAST_CUT = 16  # columns for words of which the end may be left out
 _WIDE = 100  # columns of a terminal from which on nothing is left out of a table
 _MARKS: dict[Mark, str] = {
     "": "",
@@ -66,7 +67,9 @@ def band_lines(manifests: Sequence[Manifest]) -> Iterator[RenderableType]:
 def show_table(console: Console, table: doc.TypedTable, indent: int = 0) -> Iterator[RenderableType]:
     """Yield a table, in parts below each other where it is too wide for the terminal without ``indent``."""
     width = console.width - indent if console.is_terminal else None
-    if width is not None and table.layout == "dense":
+    if width is not None and any(column.cut for column in table.columns):
+        table = _cut(table, width)
+    elif width is not None and table.layout == "dense":
         table = _fitted(table, width)
     elif width is not None and width < _WIDE - indent:
         table = in_brief(table)
@@ -98,6 +101,28 @@ def _fitted(table: doc.TypedTable, width: int) -> doc.TypedTable:
     if sum(max(map(len, texts)) + _GAP for texts in every) - _GAP <= width:
         return table
     return turned(table) if len(table.rows) <= _MOST_TURNED else in_brief(table)
+
+
+def _cut(table: doc.TypedTable, width: int) -> doc.TypedTable:
+    """Return a table with a line for each row: in brief where there is little room, one column cut."""
+    for kept in (table, in_brief(table)):
+        (at,) = (at for at, column in enumerate(kept.columns) if column.cut)
+        every = [
+            max(map(len, _texts(kept, other))) + _GAP for other in range(len(kept.columns)) if other != at
+        ]
+        room = width - sum(every)
+        if room >= _LEAST_CUT:
+            break
+    room = max(room, _LEAST_CUT // 2)
+    rows = [
+        [replace(cell, text=_shortened(cell.shown, room)) if cell is row[at] else cell for cell in row]
+        for row in kept.rows
+    ]
+    return replace(kept, rows=tuple(map(tuple, rows)))
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def _room(table: doc.TypedTable, width: int) -> int:
@@ -184,6 +209,18 @@ def as_text(table: doc.TypedTable) -> str:
     ]
     title = [f"\n{plain(table.title)}"] if table.title else []
     return "\n".join([*title, *(lines if table.rows else []), *map(plain, table.notes)])
+
+
+def show_blocks(console: Console, blocks: Sequence[doc.Block]) -> None:
+    """Print blocks that are no document: what is listed has no headline."""
+    _print(
+        console,
+        [
+            line
+            for at, block in enumerate(blocks)
+            for line in (*([Text("")] if at else []), *_lines(console, block))
+        ],
+    )
 
 
 def _print(console: Console, lines: Iterator[RenderableType] | Sequence[RenderableType]) -> None:

@@ -41,12 +41,11 @@ def fetch_headers(kernel: Kernel, tell: Tell = tell_nobody) -> Path:
         MeasuringError: they can't be brought.
         StoreError: the cache can't be written.
     """
-    if kernel.package is None:
+    if (version := kernel.version) is None:
         raise UsageError(
             f"the kernel {kernel.name} is not from a package, so its headers aren't either",
             "Build its modules in the folder in which it was built itself.",
         )
-    version = kernel.package.partition("_")[2]
     name = f"linux-headers-{kernel.release}"
     debian = ARCHITECTURES[kernel.architecture]
     with sole_writer(tell) as cache:
