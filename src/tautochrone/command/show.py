@@ -1,11 +1,17 @@
 """``tauto show``: one run in the terminal."""
 
+from __future__ import annotations
+
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
+
+if TYPE_CHECKING:
+    from tautochrone.answer.evidence import Evidence
+    from tautochrone.judge.course import Courses
 
 
 def show(
@@ -43,7 +49,7 @@ def show(
     terminal.show(console, shown.document(seen, intervals=intervals, whole=whole))
 
 
-def _as_json(seen: Any) -> dict[str, object]:
+def _as_json(seen: Evidence) -> dict[str, object]:
     from dataclasses import asdict
 
     from tautochrone.answer.render.json import table as json_table
@@ -87,7 +93,7 @@ def _as_json(seen: Any) -> dict[str, object]:
     }
 
 
-def _over_time(found: Any) -> dict[str, object]:
+def _over_time(found: Courses) -> dict[str, object]:
     """Return what stands out in the course of a run; instants are nanoseconds since its start."""
     from dataclasses import asdict
 

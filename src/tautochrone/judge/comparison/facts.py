@@ -6,7 +6,6 @@ marked, so that it is never taken for a difference of the conditions.
 
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
 
 from tautochrone.judge.middleware_setting import as_obtained
 from tautochrone.run.conditions import LOCAL, RunConditions
@@ -61,7 +60,7 @@ def varies_by_itself(name: str) -> bool:
     return any(fnmatchcase(own, pattern) for pattern in VARIES_BY_ITSELF)
 
 
-def is_same(name: str, first: Any, second: Any) -> bool:
+def is_same(name: str, first: object, second: object) -> bool:
     """Whether two values of one fact mean the same."""
     own = name.removeprefix(OF_SERVER)
     if own == "memory.total_bytes" and isinstance(first, int) and isinstance(second, int):
@@ -77,7 +76,7 @@ def alike(first: Facts, second: Facts) -> bool:
     )
 
 
-def _facts(manifest: Manifest) -> Iterator[tuple[str, Any]]:
+def _facts(manifest: Manifest) -> Iterator[tuple[str, object]]:
     header = manifest.header
     yield "experiment", manifest.experiment
     for one in header.measures:
@@ -110,14 +109,14 @@ def _facts(manifest: Manifest) -> Iterator[tuple[str, Any]]:
     yield from _server(manifest.conditions)
 
 
-def _of_machine(groups: FactTable) -> Iterator[tuple[str, Any]]:
+def _of_machine(groups: FactTable) -> Iterator[tuple[str, object]]:
     for group, facts in groups.items():
         for name, value in facts.items():
             if not name.endswith(_ORIGIN):
                 yield from _nested(f"{group}.{name}", value)
 
 
-def _server(conditions: RunConditions) -> Iterator[tuple[str, Any]]:
+def _server(conditions: RunConditions) -> Iterator[tuple[str, object]]:
     """The machine of a server that did not run beside its client: half of what was measured."""
     if conditions.server_place:
         yield "server", conditions.server_place
@@ -127,7 +126,7 @@ def _server(conditions: RunConditions) -> Iterator[tuple[str, Any]]:
         yield f"{OF_SERVER}{name}", value
 
 
-def _deployment(conditions: RunConditions) -> Iterator[tuple[str, Any]]:
+def _deployment(conditions: RunConditions) -> Iterator[tuple[str, object]]:
     yield "deployment", conditions.deployment_name or "as it is"
     if (held := conditions.deployment) is None:
         return
@@ -144,7 +143,7 @@ def _as_told(header: Header, name: str) -> Mapping[str, object]:
     return told if isinstance(told, dict) else {}
 
 
-def _obtained(header: Header) -> Iterator[tuple[str, Any]]:
+def _obtained(header: Header) -> Iterator[tuple[str, object]]:
     """What the system said of the threads; one value where all of them have the same."""
     yield "sources", tuple(source.label for source in header.sources)
     found: dict[str, dict[str, object]] = {}
@@ -161,14 +160,14 @@ def _obtained(header: Header) -> Iterator[tuple[str, Any]]:
         yield f"obtained.{key}", value
 
 
-def _one_or_each(values: Mapping[str, object]) -> Any:
+def _one_or_each(values: Mapping[str, object]) -> object:
     distinct = {repr(value) for value in values.values()}
     if len(distinct) == 1:
         return next(iter(values.values()))
     return tuple(f"{name}: {value}" for name, value in values.items())
 
 
-def _nested(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _nested(name: str, value: object) -> Iterator[tuple[str, object]]:
     if isinstance(value, Mapping):
         for key, part in value.items():
             yield from _nested(f"{name}.{key}", part)
@@ -180,7 +179,7 @@ def _nested(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return tuple(one if isinstance(one, _SCALARS) else repr(one) for one in value)
     return value if value is None or isinstance(value, _SCALARS) else repr(value)
