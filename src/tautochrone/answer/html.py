@@ -129,7 +129,7 @@ def masthead(*manifests: Manifest) -> str:
 class _Context(Context):
     """Makes what comes later when it is asked for."""
 
-    def resolve_or_missing(self, key: str) -> Any:
+    def resolve_or_missing(self, key: str) -> object:
         """Return the value of a name in a template."""
         return now(super().resolve_or_missing(key))
 

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 MOST_TEXT_BYTES = 1 << 20
 """What a file that people write may have: a plan, a task set, a deployment."""
@@ -78,7 +78,7 @@ def read_text(path: Path, most: int = MOST_TEXT_BYTES) -> str:
     return read_bytes(path, most).decode()
 
 
-def json_of(text: str) -> Any:
+def json_of(text: str) -> object:
     """Read JSON as its standard has it, with numbers of 64 bits and texts that UTF-8 has, not nested deeply.
 
     Raises:
@@ -106,7 +106,7 @@ def json_of(text: str) -> Any:
     return content
 
 
-def _no_number(text: str) -> Any:
+def _no_number(text: str) -> object:
     raise ValueError(f"{text} is no number")
 
 

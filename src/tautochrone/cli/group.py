@@ -29,7 +29,7 @@ class LateGroup(TyperGroup):
         self.found = type(self).rows()
         self.commands: dict[str, Any] = dict.fromkeys(self.found)
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - click's signature
+    def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the names in the order of help."""
         return list(self.found)
 

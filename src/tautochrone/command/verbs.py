@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _TYPES: dict[str, object] = {"flag": bool, "count": int | None, "file": Path | None}
 """What a value is read as; all others are texts, which the probe or the lab reads."""
 
-_COMMON: dict[str, tuple[Any, object]] = {
+_COMMON: dict[str, tuple[object, object]] = {
     "load": (Loads, None),
     "on": (On, None),
     "deployment": (DeploymentName, None),
@@ -154,7 +154,7 @@ def _parameters(options: Sequence[Option]) -> Iterator[Parameter]:
         read_as = _TYPES.get(one.kind, str | None)
         default: object = False if one.kind == "flag" else None
         if one.positional:
-            described: Any = typer.Argument(metavar=one.stands_for, help=one.told, show_default=False)
+            described: object = typer.Argument(metavar=one.stands_for, help=one.told, show_default=False)
             read_as, default = (Path if one.kind == "file" else str), Parameter.empty
         else:
             is_pair = one.kind == "flag" and one.metavar

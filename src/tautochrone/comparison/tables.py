@@ -1,7 +1,6 @@
 """A comparison in tables: the sides, what differs in the conditions, and what in the numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from tautochrone.answer.document import TableColumn, TypedCell, TypedTable, Unit, columns, count, micros
 from tautochrone.answer.document import words as cell
@@ -119,13 +118,13 @@ def _rest(parts: Sequence[str], common: set[str]) -> str:
     return f"also {said}" if said else "without these"
 
 
-def _as_set(name: str, value: Any) -> list[str] | None:
+def _as_set(name: str, value: object) -> list[str] | None:
     if name.endswith(_WORD_LISTS) and isinstance(value, str):
         return value.split()
     return [str(part) for part in value] if isinstance(value, tuple) and name in _SETS else None
 
 
-def _value(name: str, value: Any) -> str:
+def _value(name: str, value: object) -> str:
     if value is None:
         return "not set" if name.startswith(_NOT_SET) else "not known"
     return plain(environment.show(name.rpartition(".")[2], value))

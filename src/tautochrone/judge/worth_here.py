@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import DamagedError, StoreError
 from tautochrone.judge.worth import Answers, MeasuredUnder, StatePair, find_pairs
@@ -89,7 +89,7 @@ def _weigh(pair: StatePair, places: Mapping[str, Path]) -> Worth | None:
         return None
 
 
-def _described(folders: Iterable[Path], machine: Sequence[Any]) -> Iterable[tuple[str, MeasuredUnder]]:
+def _described(folders: Iterable[Path], machine: Sequence[object]) -> Iterable[tuple[str, MeasuredUnder]]:
     audited: dict[str, Answers] = {}
     for folder in folders:
         try:
@@ -138,7 +138,7 @@ def _conditions(name: str, manifest: Manifest, audited: dict[str, Answers]) -> M
     )
 
 
-def _identity(facts: Facts) -> tuple[Any, ...]:
+def _identity(facts: Facts) -> tuple[object, ...]:
     """What tells machines apart: the firmware's names for it, the processor's."""
     machine = facts.machine
     return machine.vendor, machine.product, machine.board, facts.cpu.model

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, cast
+from typing import Literal, Protocol, cast
 
 Kind = Literal["file", "folder"]
 
@@ -81,7 +81,7 @@ class ReadOnce:
 
     def __init__(self, files: Files) -> None:
         self._files = files
-        self._known: dict[tuple[str, str], Any] = {}
+        self._known: dict[tuple[str, str], object] = {}
         self._announced: set[str] = set()
         self._missed: dict[str, None] | None = None
 
@@ -118,7 +118,7 @@ class ReadOnce:
             self._files.prefetch(tuple(missed))
             self._announced.update(missed)
 
-    def _once(self, verb: str, path: str) -> Any:
+    def _once(self, verb: str, path: str) -> object:
         if (verb, path) not in self._known:
             if self._missed is not None and path not in self._announced:
                 self._missed[path] = None

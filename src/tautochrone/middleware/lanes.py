@@ -214,7 +214,7 @@ def _whose(names: Sequence[str]) -> str:
     return f"({'; '.join(there)}.) " if any(there) else ""
 
 
-def _order(manifest: Manifest) -> tuple[Any, ...]:
+def _order(manifest: Manifest) -> tuple[object, ...]:
     setting = setting_of(manifest)
     place = list(PLACES).index(setting.place) if setting.place in PLACES else len(PLACES)
     return place_of(setting.transport), place, manifest.created

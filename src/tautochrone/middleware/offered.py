@@ -37,7 +37,7 @@ class MiddlewareResults:
     """
 
     kind: str
-    lanes: tuple[Lane[Any], ...]
+    lanes: tuple[Lane[object], ...]
     warnings: tuple[str, ...] = ()
 
 
@@ -54,7 +54,7 @@ class Topic:
 
     experiment: str
     figures_named: str
-    reduce: Callable[[StoredRun], Any]
+    reduce: Callable[[StoredRun], object]
     sentences: Callable[[_Lanes], list[str]]
     tables: Callable[[_Lanes], list[TypedTable]]
     figures: Callable[[_Lanes, str], list[Figure]]
@@ -62,7 +62,7 @@ class Topic:
     in_short: Callable[[_Lanes], list[TypedTable]] | None = None
     where: bool = True
 
-    def lanes(self, runs: Sequence[StoredRun]) -> list[Lane[Any]]:
+    def lanes(self, runs: Sequence[StoredRun]) -> list[Lane[object]]:
         """Return the lanes of some runs."""
         return lanes_of(runs, self.reduce, where=self.where)
 

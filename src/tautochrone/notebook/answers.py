@@ -72,7 +72,7 @@ class DrawnChart:
         spec: the chart as a Vega-Lite specification (JSON as dicts and lists); times in it are in ns.
     """
 
-    def __init__(self, spec: dict[str, Any]) -> None:
+    def __init__(self, spec: dict[str, object]) -> None:
         """Take a specification; nothing is drawn yet."""
         self.spec = spec
 
@@ -113,7 +113,7 @@ class DrawnChart:
         """
         return figure.save(self.spec, Path(path))
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:  # noqa: ARG002
         return {"image/svg+xml": self.svg, "text/plain": repr(self)}
 
     def __repr__(self) -> str:

@@ -104,7 +104,7 @@ def _is_readable(manifest: Path) -> bool:
     return is_file(manifest, MOST_BYTES) and os.access(manifest, os.R_OK)
 
 
-def _describe(manifests: list[str]) -> dict[str, tuple[Any, ...]]:
+def _describe(manifests: list[str]) -> dict[str, tuple[object, ...]]:
     """Return what the manifests say, by file; a file that has gone meanwhile is left out."""
     if not manifests:
         return {}

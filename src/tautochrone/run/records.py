@@ -6,7 +6,7 @@ does not know are kept in ``stored``, as everything is that was read.
 
 import re
 from contextlib import suppress
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 import numpy as np
@@ -119,7 +119,7 @@ class Stored(Struct, frozen=True, kw_only=True):
         record.keep(told)
         return record
 
-    def keep(self, told: Any) -> None:
+    def keep(self, told: object) -> None:
         """Keep what it was made from, where it was made as a part of something else."""
         msgspec.structs.force_setattr(self, "stored", told)
 

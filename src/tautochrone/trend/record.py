@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from tautochrone.base.errors import DamagedError, StoreError
 from tautochrone.base.units import format_duration
@@ -144,7 +143,7 @@ def _obtained(header: Header) -> Iterator[str]:
         yield ", ".join(differing)
 
 
-def _words(name: str, value: Any) -> str:
+def _words(name: str, value: object) -> str:
     if name.endswith("_ns") and isinstance(value, (int, float)) and not isinstance(value, bool):
         return format_duration(value)
     if isinstance(value, bool):

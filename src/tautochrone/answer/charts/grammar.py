@@ -66,7 +66,7 @@ def field(name: str, kind: Kind = "nominal", **more: Any) -> Channel:
     return Channel({**_named(name), "type": kind, **more})
 
 
-def fixed(value: Any) -> Channel:
+def fixed(value: object) -> Channel:
     """Return the channel of a place that is the same for all rows: px from the left or the top edge."""
     return Channel({"value": value})
 
@@ -76,7 +76,7 @@ def literal(name: str, kind: Kind = "nominal") -> Channel:
     return field(name, kind, scale=None, legend=None)
 
 
-def when(test: str, value: Any, otherwise: Any) -> Channel:
+def when(test: str, value: object, otherwise: object) -> Channel:
     """Return the channel with ``value`` in rows for which ``test``, an expression of Vega, is true."""
     return Channel({"condition": {"test": test, "value": value}, "value": otherwise})
 
@@ -275,7 +275,7 @@ def _drawn(layer: Layer, theme: Theme, held: Specification) -> Specification:
     return {"data": {"name": name}, "mark": mark, "encoding": encoding}
 
 
-def _resolved(part: Any, theme: Theme) -> Any:
+def _resolved(part: object, theme: Theme) -> object:
     """Put a theme's colours and legends where they were left open; the rest stays, as JSON has it."""
     if isinstance(part, Tone):
         return theme.colours.of(part)

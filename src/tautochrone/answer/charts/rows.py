@@ -53,7 +53,7 @@ def _joined(
     points: Sequence[Row],
     x: Scale,
     marks: Mapping[str, str],
-    tooltip: Sequence[Any],
+    tooltip: Sequence[object],
     *,
     size: int,
     opacity: float = 0.55,

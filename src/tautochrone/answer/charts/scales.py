@@ -220,7 +220,7 @@ def bands(
     )
 
 
-def lanes(name: str, order: Sequence[Any], padding: float | None = 0.3, *, fixed: bool = False) -> Channel:
+def lanes(name: str, order: Sequence[object], padding: float | None = 0.3, *, fixed: bool = False) -> Channel:
     """Return the channel of a field whose values lie beside each other within one band.
 
     ``padding`` is outside of the lanes, in lanes; ``fixed`` gives values without a row their lane, too.

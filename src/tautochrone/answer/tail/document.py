@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import all_made
@@ -360,9 +359,9 @@ def _level_as_table(at: AtRate) -> dict[str, object]:
     }
 
 
-def _plain(fitted: Any, without: str) -> dict[str, object]:
+def _plain(fitted: object, without: str) -> dict[str, object]:
     return {name: _finite(value) for name, value in vars(fitted).items() if name != without}
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from tautochrone.answer import document as doc
 from tautochrone.answer.views.environment import show, words
@@ -112,7 +111,7 @@ def _load_notes(report: LoadReport) -> list[str]:
     return found
 
 
-def _fact(key: str, value: Any) -> str:
+def _fact(key: str, value: object) -> str:
     if key.endswith(_RATE) and isinstance(value, (int, float)):
         return f"{words(key.removesuffix(_RATE))} {_scaled(value)}bit/s"
     if key == "command" and isinstance(value, list):

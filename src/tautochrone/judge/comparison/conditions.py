@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Literal
+from typing import Literal
 
 from tautochrone.judge.comparison.facts import OF_SERVER, Facts, facts_of, is_same, varies_by_itself
 from tautochrone.judge.comparison.side import ComparedSide
@@ -74,7 +74,7 @@ def is_a_cause(name: str) -> bool:
 
 _SAID_OR_NOT = ("deployment.", "parameters.", "virtual.")
 
-Values = tuple[Any, ...]
+Values = tuple[object, ...]
 """The distinct values of one fact among the runs of a side; one, where they agree. None: not known."""
 
 
@@ -147,7 +147,7 @@ def changes(sides: Sequence[ComparedSide]) -> Changes:
 
 
 def _distinct(name: str, runs: Sequence[Facts]) -> Values:
-    kept: list[Any] = []
+    kept: list[object] = []
     for facts in runs:
         value = facts.get(name)
         if not any(is_same(name, value, one) for one in kept):

@@ -91,26 +91,26 @@ def _first_not(tree: Tree, *paths: str) -> bool | None:
     return flag if contrary is None else not contrary
 
 
-def _match(pattern: str, value: Callable[[str], Any]) -> Callable[[Tree, str], Any]:
+def _match(pattern: str, value: Callable[[str], object]) -> Callable[[Tree, str], object]:
     """Return the value of what a pattern's group finds."""
 
-    def find(tree: Tree, path: str) -> Any:
+    def find(tree: Tree, path: str) -> object:
         found = re.search(pattern, tree.text(path) or "", re.MULTILINE)
         return value(found[1]) if found else None
 
     return find
 
 
-def _limit(name: str) -> Callable[[Tree, str], Any]:
+def _limit(name: str) -> Callable[[Tree, str], object]:
     return _match(rf"^{name}\s+(\S+)", lambda text: -1 if text == "unlimited" else int(text))
 
 
-def _capability(number: int) -> Callable[[Tree, str], Any]:
+def _capability(number: int) -> Callable[[Tree, str], object]:
     """Numbers are those of linux/capability.h."""
     return _match(r"^CapEff:\s*([0-9a-f]+)$", lambda text: bool(int(text, 16) >> number & 1))
 
 
-def _size(name: str) -> Callable[[Tree, str], Any]:
+def _size(name: str) -> Callable[[Tree, str], object]:
     return _match(rf"^{name}:\s+(\d+) kB", lambda kib: int(kib) * 1024)
 
 
@@ -177,7 +177,7 @@ def _merging(tree: Tree, path: str) -> bool | None:
     return None if run is None else run == 1  # 2 undoes all merging and stops
 
 
-def _traced(tree: Tree) -> tuple[Any, ...]:
+def _traced(tree: Tree) -> tuple[object, ...]:
     place = next((one for one in _TRACEFS if tree.text(f"{one}/current_tracer") is not None), None)
     if place is None:
         return None, None, None, None, None
@@ -339,8 +339,8 @@ def observe(place: Path | Files = Path("/"), *, hostname: bool = False) -> Facts
     return Facts(**{group.name: group.type(**found[group.name]) for group in msgspec.structs.fields(Facts)})
 
 
-def _found(rows: Iterable[Fact], tree: Tree) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+def _found(rows: Iterable[Fact], tree: Tree) -> dict[str, dict[str, object]]:
+    found: dict[str, dict[str, object]] = {}
     for names, find, *places in rows:
         values = find(tree, *places)
         several = names.split()

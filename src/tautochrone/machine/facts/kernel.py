@@ -1,7 +1,6 @@
 """Facts about the kernel that take more than one look: how it was built, how it preempts."""
 
 import re
-from typing import Any
 
 from tautochrone.machine.tree import Tree
 from tautochrone.run.facts import KernelFacts, kernel_number
@@ -42,7 +41,7 @@ _FAIR_SERVER_SINCE = (6, 12)
 _LAZY_SINCE = (6, 13)
 
 
-def build(tree: Tree) -> tuple[Any, ...]:
+def build(tree: Tree) -> tuple[object, ...]:
     """Return what follows from the kernel's configuration, its version and its command line.
 
     Returns:

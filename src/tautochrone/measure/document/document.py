@@ -28,7 +28,7 @@ Every mistake is a `UsageError` that begins with the file and the line.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from tautochrone.base import toml
 from tautochrone.base.errors import UsageError
@@ -185,7 +185,7 @@ class _Reader(toml.TomlReader):
             require=self._texts(table, "require", ()) if "require" in table else (),
         )
 
-    def _defaults(self, table: Any) -> dict[str, tuple[Value, ...]]:
+    def _defaults(self, table: object) -> dict[str, tuple[Value, ...]]:
         if not isinstance(table, dict):
             raise self._mistake(("defaults",), "'defaults' is not a table", "Write it as [defaults].")
         known = tuple(dict.fromkeys(name for one in EXPERIMENTS.values() for name in one.known))

@@ -81,7 +81,7 @@ def _variance(differences: Floats) -> float:
 # segment.
 
 
-_Search = Callable[[Any, float, int], Any]
+_Search = Callable[[object, float, int], object]
 
 
 def segments(series: Floats, penalty: float, least_length: int = 2) -> list[int]:

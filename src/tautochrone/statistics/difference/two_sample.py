@@ -48,7 +48,7 @@ class TwoSample:
     whole_runs: bool
 
 
-_Statistic = Callable[[Floats, Any, Floats, float], Floats]
+_Statistic = Callable[[Floats, object, Floats, float], Floats]
 
 
 def two_samples(
