@@ -10,7 +10,7 @@ import pytest
 
 from any_runs import MS, Made, Samples, of_plan, store_made
 from faulty import FaultyCommand, read
-from report_runs import FACTS, idle_and_loaded, latencies, store_run
+from report_runs import FACTS, FEW, idle_and_loaded, latencies, store_run
 from tautochrone.command.batch import Batch
 from tautochrone.command.permission import Permission
 from tautochrone.run.store import Store
@@ -88,7 +88,7 @@ def see(tauto: FaultyCommand, ended: tuple[int, str, str], headline: str, *, els
 @pytest.mark.slow
 @pytest.mark.parametrize("broken", [*EVIDENCE, *FRAME])
 def test_a_report_keeps_its_page(tauto: FaultyCommand, broken: str) -> None:
-    ids = [run.id for run in idle_and_loaded(tauto.store)]
+    ids = [run.id for run in idle_and_loaded(tauto.store, FEW)]
     tauto.break_(broken)
     see(tauto, tauto.run("report", *ids, "--out", "page.html"), HEADLINE, elsewhere=True)
 
@@ -96,7 +96,7 @@ def test_a_report_keeps_its_page(tauto: FaultyCommand, broken: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("broken", ["judge.reduced._lost", *EVIDENCE, *FRAME])
 def test_the_first_answer_keeps_its_page_and_its_verdict(tauto: FaultyCommand, broken: str) -> None:
-    runs = tuple(idle_and_loaded(tauto.store))
+    runs = tuple(idle_and_loaded(tauto.store, FEW))
     tauto.break_(broken)
     with (
         mock.patch("tautochrone.command.batch.run_batch", return_value=Batch(runs, (), False, ())),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from faulty import WORDS, FaultyCommand, notice, read, see_kept
-from report_runs import idle_and_loaded
+from report_runs import FEW, idle_and_loaded
 from tautochrone.answer import html as pages
 from tautochrone.base import faults
 from tautochrone.base.errors import DamagedError
@@ -38,7 +38,7 @@ def tauto(
 def test_a_part_of_a_report_costs_only_itself(
     tauto: FaultyCommand, broken: str, part: str, still: str
 ) -> None:
-    runs = idle_and_loaded(tauto.store)
+    runs = idle_and_loaded(tauto.store, FEW)
     tauto.break_(broken)
     code, out, err = tauto.run("report", *(run.id for run in runs), "--out", "page.html")
     assert code == 70, err
@@ -54,7 +54,7 @@ def test_a_part_of_a_report_costs_only_itself(
 def test_a_chart_that_lost_its_place_is_not_drawn(
     tauto: FaultyCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (run, _) = idle_and_loaded(tauto.store)
+    (run, _) = idle_and_loaded(tauto.store, FEW)
     place = pages._place
 
     def only_the_first(charts: dict[str, object], panel: object) -> str:

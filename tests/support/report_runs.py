@@ -11,6 +11,8 @@ from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 SAMPLES = 3_000
+FEW = 400
+"""Too few for a tail, whose fit is nearly all that a report of more computes."""
 FACTS = {
     "machine": {"product": "Test bench", "vendor": None},
     "kernel": {
@@ -23,10 +25,10 @@ FACTS = {
 }
 
 
-def latencies(seed: int, median_ns: int, outlier_ns: int) -> npt.NDArray[np.int64]:
+def latencies(seed: int, median_ns: int, outlier_ns: int, samples: int = SAMPLES) -> npt.NDArray[np.int64]:
     """Lognormal latencies, and one outlier in the middle."""
-    values = np.random.default_rng(seed).lognormal(np.log(median_ns), 0.35, SAMPLES).astype(np.int64)
-    values[SAMPLES // 2] = outlier_ns
+    values = np.random.default_rng(seed).lognormal(np.log(median_ns), 0.35, samples).astype(np.int64)
+    values[samples // 2] = outlier_ns
     return values
 
 
@@ -54,14 +56,15 @@ def store_run(
         return writer.seal()
 
 
-def idle_and_loaded(folder: Path) -> list[StoredRun]:
+def idle_and_loaded(folder: Path, samples: int = SAMPLES) -> list[StoredRun]:
     """Two runs of two CPUs each."""
     store = Store(folder)
+    idle = [latencies(1, 4_000, 42_000, samples), latencies(2, 3_500, 61_000, samples)]
     return [
-        store_run(store, [latencies(1, 4_000, 42_000), latencies(2, 3_500, 61_000)], "idle"),
+        store_run(store, idle, "idle"),
         store_run(
             store,
-            [latencies(3, 9_000, 310_000), latencies(4, 8_000, 184_000)],
+            [latencies(3, 9_000, 310_000, samples), latencies(4, 8_000, 184_000, samples)],
             "cpu+memory",
             warning=("rt-throttling", "RT throttling can bite.", "Type: echo -1 > sched_rt_runtime_us"),
         ),
