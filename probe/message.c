@@ -6,23 +6,33 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { LONGEST_MESSAGE = 2048, LONGEST_CODE = 64 };
+enum { LONGEST_MESSAGE = 2048, LONGEST_CODE = 64, LONGEST_BEFORE = 128 };
 
+static const char *speaker = "tauto-probe";
 static enum os_status printed = OS_OK; /* the last reason why something did not go out */
 
-static enum os_status write_between(struct os_output output, const char *before, const char *body, const char *after)
+void speak_as(const char *program)
 {
-    char whole[LONGEST_MESSAGE + LONGEST_CODE];
-    const size_t length = format_text(whole, sizeof whole, "%s%s%s", before, body, after);
-    return os_output_write(output, whole, length < sizeof whole ? length : sizeof whole - 1);
+    speaker = program;
 }
 
-static enum os_status say(struct os_output output, const char *before, const char *format, va_list arguments,
-                          const char *after)
+static enum os_status write_out(struct os_output output, const char *text, size_t length, size_t room)
 {
-    char body[LONGEST_MESSAGE];
-    format_arguments(body, sizeof body, format, arguments);
-    return write_between(output, before, body, after);
+    return os_output_write(output, text, length < room ? length : room - 1);
+}
+
+static enum os_status say(struct os_output output, const char *format, va_list arguments)
+{
+    char text[LONGEST_MESSAGE];
+    return write_out(output, text, format_arguments(text, sizeof text, format, arguments), sizeof text);
+}
+
+/* A line on standard error in one piece: who speaks, what kind of line it is, and the text. */
+static void tell(const char *kind, const char *text)
+{
+    char line[LONGEST_MESSAGE + LONGEST_BEFORE];
+    (void)write_out(os_output_error(), line, format_text(line, sizeof line, "%s: %s%s\n", speaker, kind, text),
+                    sizeof line);
 }
 
 int refuse(enum exit_code code, const char *format, ...)
@@ -36,36 +46,40 @@ int refuse(enum exit_code code, const char *format, ...)
     if (advice != NULL) {
         *advice = '\0';
     }
-    (void)write_between(os_output_error(), "tauto-probe: ", text, "\n");
+    tell("", text);
     if (advice != NULL) {
-        (void)write_between(os_output_error(), "tauto-probe: advice: ", advice + 1, "\n");
+        tell("advice: ", advice + 1);
     }
     return (int)code;
 }
 
 void warn(const char *format, ...)
 {
+    char text[LONGEST_MESSAGE];
     va_list arguments;
     va_start(arguments, format);
-    (void)say(os_output_error(), "tauto-probe: warning: ", format, arguments, "\n");
+    format_arguments(text, sizeof text, format, arguments);
     va_end(arguments);
+    tell("warning: ", text);
 }
 
 void warn_of(const char *code, const char *format, ...)
 {
-    char before[LONGEST_CODE];
-    format_text(before, sizeof before, "tauto-probe: warning [%s]: ", code);
+    char kind[LONGEST_CODE];
+    char text[LONGEST_MESSAGE];
+    format_text(kind, sizeof kind, "warning [%s]: ", code);
     va_list arguments;
     va_start(arguments, format);
-    (void)say(os_output_error(), before, format, arguments, "\n");
+    format_arguments(text, sizeof text, format, arguments);
     va_end(arguments);
+    tell(kind, text);
 }
 
 bool print(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    const enum os_status status = say(os_output_standard(), "", format, arguments, "");
+    const enum os_status status = say(os_output_standard(), format, arguments);
     va_end(arguments);
     printed = status == OS_OK ? printed : status;
     return status == OS_OK;
@@ -83,6 +97,6 @@ void print_error(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    (void)say(os_output_error(), "", format, arguments, "");
+    (void)say(os_output_error(), format, arguments);
     va_end(arguments);
 }

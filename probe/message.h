@@ -6,6 +6,9 @@
 
 enum exit_code { EXIT_MEASURED = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOT_PERMITTED = 3 };
 
+/* Whose messages these are: tauto-probe's, where it is not told. `program` stays. */
+void speak_as(const char *program);
+
 /* A refusal on standard error: what is wrong, and behind a line break in `format` what to do about it.
  *
  *     tauto-probe: --cpus 9: this CPU is offline; online: 0-1.

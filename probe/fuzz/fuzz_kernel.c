@@ -5,10 +5,8 @@
 #include "os/posix/timer_trace_format.h"
 #include "os/posix/trace_page.h"
 #include "os/posix/tracefs.h"
-#include "os/settings.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void read_format(const char *text)
 {
@@ -38,15 +36,10 @@ static void read_page(const uint8_t *data, size_t size)
     free(copy);
 }
 
-static void read_thread(char *text)
+static void read_thread(const char *text)
 {
     struct proc_stat stat;
     (void)proc_stat_parse(&stat, text);
-    char *const second = strchr(text, ' ');
-    if (second != NULL) {
-        *second = '\0';
-        (void)os_cpus_are_within(text, second + 1);
-    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -3,7 +3,6 @@
 #include "fuzz.h"
 
 #include "os/os.h"
-#include "os/settings.h"
 
 #include <ftw.h>
 #include <stdio.h>
@@ -16,8 +15,6 @@ enum { OPEN_FOLDERS = 16, FOLDER_BYTES = 256 };
 int64_t __wrap_os_now_ns(void);
 enum os_status __wrap_os_sleep_until(int64_t instant_ns);
 enum os_status __wrap_os_output_write(struct os_output output, const void *data, size_t bytes);
-enum os_fault __wrap_os_threads_visit(os_thread_visitor visit, void *argument);
-enum os_fault __wrap_os_thread_cpus_write(const struct os_thread_identity *identity, const char *list);
 
 static int64_t now_ns;
 
@@ -37,19 +34,6 @@ enum os_status __wrap_os_output_write(struct os_output output, const void *data,
 {
     (void)output;
     return memchr(data, '\0', bytes) == NULL ? OS_OK : OS_FAILED;
-}
-
-enum os_fault __wrap_os_threads_visit(os_thread_visitor visit, void *argument)
-{
-    static const struct os_thread_identity identity = {1, 1, 1};
-    visit(argument, &identity, "0-3");
-    return FAULT_NONE;
-}
-
-enum os_fault __wrap_os_thread_cpus_write(const struct os_thread_identity *identity, const char *list)
-{
-    (void)identity;
-    return os_cpus_are_within(list, list) ? FAULT_ESRCH : FAULT_EINVAL;
 }
 
 char *fuzz_string(const uint8_t *data, size_t size)

@@ -1,6 +1,6 @@
 /*
- * Other programs, and children that only burn memory: for loads and for the far side of a connection. What is started
- * here never outlives its starter: when this process ends, however, so do they (on Linux also after SIGKILL).
+ * Other programs. What is started here never outlives its starter: when this process ends, however, so do they (on Linux
+ * also after SIGKILL).
  */
 #ifndef TAUTO_PROCESS_H
 #define TAUTO_PROCESS_H
@@ -34,6 +34,8 @@ bool os_process_has_ended(struct os_process *process, int *exit_code);
 /* Sleeps until it has ended, this process was asked to stop (os_stop_requested), the instant has come or, with `input`,
  * until standard input has something to read or is at its end. */
 void os_process_wait(const struct os_process *process, bool input, int64_t instant_ns);
+/* CPU time of all children of this process that have ended and were waited for (of programs: at os_process_free). */
+int64_t os_children_cpu_time_ns(void);
 /* Ends what still runs of it and of all that it started, waits, frees it. */
 void os_process_free(struct os_process *process);
 
@@ -43,28 +45,5 @@ void os_process_free(struct os_process *process);
 enum os_status os_process_become(const char *place, const char *name, char *const *argv);
 /* Where that program is. OS_NOT_FOUND: there is none that may be started. */
 enum os_status os_program_find(const char *place, const char *name, char *path, size_t bytes);
-
-/* ---- What a program says last (os/posix/words.c) --------------------------- */
-
-struct os_words;
-enum os_status os_words_create(struct os_words **words);
-void os_words_destroy(struct os_words *words);
-/* What is written there is kept, as far as os_words_last needs it. */
-intptr_t os_words_handle(const struct os_words *words);
-/* Takes what was written since the last time, so that nobody waits for a reader. Never blocks. */
-void os_words_take(struct os_words *words);
-/* The last line with something in it of what was taken; empty when there is none. */
-const char *os_words_last(struct os_words *words);
-
-/* ---- Children of this program's own (os/posix/fork.c) --------------------- */
-
-/* CPU time of all children of this process that have ended and were waited for (of programs: at os_process_free). */
-int64_t os_children_cpu_time_ns(void);
-
-/* A child that is a copy of the calling thread runs `work`, then ends; returns when it has ended. `work` may touch
- * memory, os_memory_reserve and os_memory_free, and nothing that takes a lock. OS_FAILED: it returned false.
- * OS_NO_MEMORY: there was no memory for the child, or the system ended it. OS_INTERRUPTED: os_stop_requested, and it
- * was ended. */
-enum os_status os_fork_and_wait(bool (*work)(void *argument), void *argument);
 
 #endif

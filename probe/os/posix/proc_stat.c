@@ -58,3 +58,8 @@ bool proc_stat_read(struct proc_stat *stat, pid_t process, pid_t thread)
     text[got] = '\0';
     return proc_stat_parse(stat, text);
 }
+
+bool proc_stat_has_ended(const struct proc_stat *stat)
+{
+    return stat->state == 'Z' || stat->state == 'X';
+}

@@ -19,5 +19,7 @@ struct proc_stat {
 bool proc_stat_read(struct proc_stat *stat, pid_t process, pid_t thread);
 /* The same from the file's text. */
 bool proc_stat_parse(struct proc_stat *stat, const char *text);
+/* One that nobody has waited for yet has ended all the same. */
+bool proc_stat_has_ended(const struct proc_stat *stat);
 
 #endif

@@ -28,14 +28,19 @@ enum { SET_USERS = SYS_setresuid32, SET_GROUPS = SYS_setresgid32 };
 enum { SET_USERS = SYS_setresuid, SET_GROUPS = SYS_setresgid };
 #endif
 
+bool os_rights_are_raised(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
 bool os_rights_are_of_another(void)
 {
-    return getauxval(AT_SECURE) != 0 && (geteuid() != getuid() || getegid() != getgid());
+    return os_rights_are_raised() && (geteuid() != getuid() || getegid() != getgid());
 }
 
 enum os_status os_rights_give_back(void)
 {
-    if (getauxval(AT_SECURE) == 0) {
+    if (!os_rights_are_raised()) {
         return OS_OK;
     }
     struct capability_header header = {.version = capability_version_3};

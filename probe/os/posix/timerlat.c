@@ -6,7 +6,7 @@
  */
 #include "os/timerlat.h"
 
-#include "os/settings.h"
+#include "os/tasks.h"
 
 #include "linux.h"
 #include "status.h"

@@ -13,7 +13,7 @@
  */
 #include "timerlat_settings.h"
 
-#include "os/settings.h"
+#include "os/tasks.h"
 #include "tracefs.h"
 
 #include "format.h"
