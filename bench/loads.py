@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tautochrone.run.store import Store
-from tautochrone.target.local import LocalTarget, find_probe
+from tautochrone.target.local import LocalTarget, find_agent, find_probe
 
 # Ours, and the nearest that stress-ng has; {cpus} is how many CPUs there are.
 _PAIRS = {
@@ -41,7 +41,7 @@ def guarded(cpu: int, seconds: float, rounds: int) -> None:
     bare = [str(find_probe())]
     found = np.array(
         [
-            [_of(command, seconds, str(cpu)) for command in (bare, [*bare, "guard", "--", *bare])]
+            [_of(command, seconds, str(cpu)) for command in (bare, [str(find_agent()), "guard", "--", *bare])]
             for _ in range(rounds * 3)
         ]
     )

@@ -115,8 +115,11 @@ static void say_what_it_did(struct load_run *run, const struct load_thread *thre
 static int refuse_thread(const struct load_run *run, int32_t cpu, enum os_status status)
 {
     if (status == OS_NOT_PERMITTED) { /* only real-time ones are refused */
-        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user.\n%s",
-                      os_policy_name(run->policy), run->priority, os_advice_for_policy());
+        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user.\n"
+                      "Grant it with the line \"@realtime - rtprio 99\" in /etc/security/limits.d/realtime.conf for a "
+                      "group you are in, then log in again; or run as root. In a container: --cap-add SYS_NICE. What "
+                      "setcap gives to tauto-probe is not for loads.",
+                      os_policy_name(run->policy), run->priority);
     }
     if (status == OS_TIMED_OUT) {
         return refuse(EXIT_FAILED, "a thread of the load did not come to run: threads of higher priority hold CPU %d.\n"

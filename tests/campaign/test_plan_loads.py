@@ -18,12 +18,12 @@ from tautochrone.measure.loads.spec import parse_load
 from tautochrone.measure.placing import TASKS_PER_CPU, measured_cpus, measured_on, placed_loads
 from tautochrone.schedulability.analysis import analyse
 from tautochrone.schedulability.taskset import Task, TaskSet
-from tautochrone.target.local import find_probe
+from tautochrone.target.local import find_agent
 
 
 def help_of(*words: str) -> str:
     ended = subprocess.run(
-        [str(find_probe()), "load", *words, "--help"],
+        [str(find_agent()), "load", *words, "--help"],
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,

@@ -34,7 +34,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             (content / "busybox").write_bytes(_APPLETS)
         record = {"busybox": f"packages/{architecture}/busybox"}
         (place / "tools" / f"busybox-{architecture}.json").write_text(json.dumps(record))
-        (probes / f"tauto-guest-{architecture}").write_text(f"the first program of {architecture}")
+        (probes / f"tauto-agent-{architecture}").write_text(f"the agent of {architecture}")
         (probes / f"tauto-probe-{architecture}").write_text(f"the probe of {architecture}")
     return place
 
@@ -145,7 +145,15 @@ def test_an_image_is_the_same_to_the_byte_wherever_and_whenever_it_is_made(tmp_p
     assert second.path.read_bytes() == content
     names = listed(first.path)
     assert names == sorted(names)
-    assert {"init", "bin/tauto-probe", "bin/busybox", "bin/applet7", "proc", "etc/more"} <= set(names)
+    assert {
+        "init",
+        "bin/tauto-agent",
+        "bin/tauto-probe",
+        "bin/busybox",
+        "bin/applet7",
+        "proc",
+        "etc/more",
+    } <= set(names)
     further.write_text("other")
     assert build_image(find_kernel("mine"), ["alpha"], {"etc/more": further}) != first
 
@@ -164,9 +172,9 @@ def test_modules_come_after_those_that_they_need(tmp_path: Path) -> None:
     assert "Did you mean gamma?" in refused.value.advice
 
 
-def test_a_first_program_that_was_not_built_is_told_with_what_builds_it(tmp_path: Path) -> None:
+def test_an_agent_that_was_not_built_is_told_with_what_builds_it(tmp_path: Path) -> None:
     kernel = adopted(tmp_path / "build")
-    (tmp_path / "probes" / "tauto-guest-x86_64").unlink()
+    (tmp_path / "probes" / "tauto-agent-x86_64").unlink()
     with pytest.raises(UsageError) as refused:
         build_image(kernel)
     assert "make probes" in refused.value.advice

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agents import Agent, agent, best_of_three, seconds_until
-from real import probe, wait_until
+from real import tauto_agent, wait_until
 from tautochrone.target.local import find_probe
 
 PROMISE_S = 2.0
@@ -60,10 +60,10 @@ def test_what_can_not_be_started_is_told() -> None:
         (["--patience", "5s"], 2, "needs a command"),
         (["--"], 2, "needs a command"),
     ]:
-        answer = probe("guard", *arguments)
+        answer = tauto_agent("guard", *arguments)
         assert (answer.returncode, answer.stdout) == (code, "")
         assert words in answer.stderr
-    assert "--join FILE" in probe("guard", "--help").stdout
+    assert "--join FILE" in tauto_agent("guard", "--help").stdout
 
 
 def test_it_joins_every_file_before_the_command_begins(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from agents import RefusedError, keep
 from keeper_trees import make_tree, snapshot
-from real import probe
-from tautochrone.target.local import find_probe
+from real import tauto_agent
+from tautochrone.target.local import find_agent
 
 
 @pytest.fixture
@@ -175,7 +175,7 @@ def test_refusals_of_its_options() -> None:
         (["--patience", "x"], "not a duration"),
         (["more"], "no such option"),
     ]:
-        answer = probe("keep", *arguments)
+        answer = tauto_agent("keep", *arguments)
         assert answer.returncode == 2
         assert words in answer.stderr
 
@@ -206,7 +206,7 @@ def unprivileged_answers(before: Callable[[], None]) -> dict[str, str]:
     requests = ["read /etc/shadow", "begin MI", "state", "restore"]
     environment = {name: value for name, value in os.environ.items() if name != "TAUTO_JOURNAL"}
     answered = subprocess.run(
-        [str(find_probe()), "keep"],
+        [str(find_agent()), "keep"],
         input="".join(f"{i} {request}\n" for i, request in enumerate(requests)).encode(),
         capture_output=True,
         env=environment,

@@ -20,8 +20,16 @@ from loads import (
     to_its_end,
     tree,
 )
-from real import PATIENCE_S, a_cpu, is_one_refusal, mount_small_disk, needs_priorities, probe, wait_until
-from tautochrone.target.local import find_probe
+from real import (
+    PATIENCE_S,
+    a_cpu,
+    is_one_refusal,
+    mount_small_disk,
+    needs_priorities,
+    tauto_agent,
+    wait_until,
+)
+from tautochrone.target.local import find_agent
 
 MIB = 1024 * 1024
 SPIN = ("--", "sh", "-c", "while :; do :; done")
@@ -128,7 +136,7 @@ def test_cpu_does_one_method_alone() -> None:
     with running("cpu", "--method", "mandelbrot", "--cpus", a_cpu()) as load:
         report = load.end()
     assert list(report["methods"]) == ["mandelbrot"]
-    ended = probe("load", "cpu", "--method", "astrology")
+    ended = tauto_agent("load", "cpu", "--method", "astrology")
     assert ended.returncode == 2
     assert "mandelbrot" in ended.stderr
 
@@ -192,17 +200,17 @@ def test_memory_takes_a_share_of_what_is_available_and_refuses_what_is_not() -> 
     with running("memory", "--bytes", "1%", "--cpus", a_cpu()) as load:
         assert 0 < load.end()["memory_bytes"] < 0.02 * available
     for name in ("memory", "fork", "exit", "munmap", "thp"):
-        ended = probe("load", name, "--bytes", f"{available}")
+        ended = tauto_agent("load", name, "--bytes", f"{available}")
         assert ended.returncode == 1
         assert "available" in ended.stderr
-        assert probe("load", name, "--bytes", "95%").returncode == 2
+        assert tauto_agent("load", name, "--bytes", "95%").returncode == 2
 
 
 def test_memory_stays_within_the_limit_of_its_group() -> None:
     limit = 200 * MIB
     with memory_group(limit) as inside:
         process = subprocess.Popen(
-            [*inside, str(find_probe()), "load", "memory", "--bytes", "50%", "--cpus", a_cpu()],
+            [*inside, str(find_agent()), "load", "memory", "--bytes", "50%", "--cpus", a_cpu()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -213,7 +221,7 @@ def test_memory_stays_within_the_limit_of_its_group() -> None:
         rest, _ = process.communicate(timeout=PATIENCE_S)
         assert 0.3 * limit < report_of(rest)["memory_bytes"] <= 0.5 * limit
         refused = subprocess.run(
-            [*inside, str(find_probe()), "load", "fork", "--bytes", "256MiB"],
+            [*inside, str(find_agent()), "load", "fork", "--bytes", "256MiB"],
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,
@@ -261,16 +269,16 @@ def test_storage_finds_a_wrong_byte(tmp_path: Path) -> None:
 def test_storage_refuses_a_file_system_that_is_full_or_read_only(tmp_path: Path) -> None:
     disk = mount_small_disk(tmp_path, "size=1m")
     try:
-        full = probe("load", "storage", "--path", str(disk), "--bytes", "8MiB")
+        full = tauto_agent("load", "storage", "--path", str(disk), "--bytes", "8MiB")
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-        frozen = probe("load", "storage", "--path", str(disk), "--bytes", "128KiB")
+        frozen = tauto_agent("load", "storage", "--path", str(disk), "--bytes", "128KiB")
     finally:
         subprocess.run(["umount", str(disk)], check=True)
     assert full.returncode == 1
     assert "0 MiB are free there" in full.stderr or "1 MiB are free there" in full.stderr
     assert frozen.returncode == 1
     assert "read-only" in frozen.stderr
-    missing = probe("load", "storage", "--path", str(tmp_path / "nowhere"))
+    missing = tauto_agent("load", "storage", "--path", str(tmp_path / "nowhere"))
     assert missing.returncode == 1
     assert "no such file or folder" in missing.stderr
 
@@ -339,7 +347,7 @@ def test_tasks_wake_up_again_and_again_at_their_priority() -> None:
     ],
 )
 def test_a_mistake_is_told_once_with_what_to_do(arguments: tuple[str, ...]) -> None:
-    ended = probe("load", *arguments)
+    ended = tauto_agent("load", *arguments)
     assert ended.returncode == 2
     if arguments:
         assert ended.stdout == ""
@@ -347,11 +355,11 @@ def test_a_mistake_is_told_once_with_what_to_do(arguments: tuple[str, ...]) -> N
 
 
 def test_the_list_of_loads_and_their_help() -> None:
-    listed = probe("load", "--help")
+    listed = tauto_agent("load", "--help")
     assert listed.returncode == 0
     for name in LOADS:
         assert name in listed.stdout
-        assert "--duration" in probe("load", name, "--help").stdout
+        assert "--duration" in tauto_agent("load", name, "--help").stdout
 
 
 def test_resident_memory_of_nothing_is_nothing() -> None:

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from real import PATIENCE_S, a_cpu, needs_priorities, probe, two_cpus, wait_until
-from tautochrone.target.local import find_probe
+from real import PATIENCE_S, a_cpu, needs_priorities, tauto_agent, two_cpus, wait_until
+from tautochrone.target.local import find_agent
 
 LOADS = ("comms", "network", "irq")
 
@@ -54,7 +54,7 @@ class Load:
 @contextmanager
 def load(*arguments: str, before: Sequence[str] = ()) -> Iterator[Load]:
     process = subprocess.Popen(
-        [*before, str(find_probe()), "load", *arguments],
+        [*before, str(find_agent()), "load", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -355,7 +355,7 @@ def test_a_server_that_is_frozen_is_a_failure_after_ten_seconds() -> None:
 @pytest.mark.parametrize("name", ["comms", "network"])
 def test_a_port_where_nobody_listens_is_refused_with_advice(name: str) -> None:
     port = free_port()
-    ended = probe("load", name, "--role", "client", "--port", str(port))
+    ended = tauto_agent("load", name, "--role", "client", "--port", str(port))
     assert ended.returncode == 1
     assert ended.stdout == ""
     assert f"127.0.0.1, port {port}: nobody listens there" in ended.stderr
@@ -365,7 +365,7 @@ def test_a_port_where_nobody_listens_is_refused_with_advice(name: str) -> None:
 @pytest.mark.parametrize("name", ["comms", "network"])
 def test_a_port_that_somebody_else_has_is_refused(name: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
-        ended = probe("load", name, "--role", "server", "--port", str(other.getsockname()[1]))
+        ended = tauto_agent("load", name, "--role", "server", "--port", str(other.getsockname()[1]))
     assert ended.returncode == 1
     assert "another program has this address and port" in ended.stderr
 
@@ -509,7 +509,7 @@ def test_its_threads_can_be_real_time_and_leave_a_cpu_time_for_others(name: str)
     ],
 )
 def test_what_makes_no_sense_is_refused_with_the_option_to_change(arguments: list[str], words: str) -> None:
-    ended = probe("load", *arguments)
+    ended = tauto_agent("load", *arguments)
     assert ended.returncode == 2
     assert words in ended.stderr
     assert ended.stdout == ""

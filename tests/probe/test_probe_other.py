@@ -7,13 +7,13 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from real import PATIENCE_S, policy_options, probe, sealed, skip_or_fail
-from tautochrone.target.local import find_probe
+from real import PATIENCE_S, policy_options, probe, sealed, skip_or_fail, tauto_agent
+from tautochrone.target.local import find_agent, find_probe
 
 
 def lock_options() -> list[str]:
@@ -98,21 +98,53 @@ def test_help_and_mistakes() -> None:
     assert probe("--help").returncode == 0
     assert probe().returncode == 2
     assert "no such command" in probe("cycle").stderr
-    for command in ("cyclic", "clock", "load"):
+    for command in ("cyclic", "clock"):
         ended = probe(command, "--help")
         assert ended.returncode == 0
         assert "--" in ended.stdout
 
 
-@pytest.mark.parametrize("words", ["--help", "--version", "", "cyclic --help", "services", "load"])
-def test_what_can_not_be_printed_is_told_once(words: str) -> None:
+@pytest.mark.parametrize("command", ["load", "guard", "keep"])
+def test_what_is_the_agents_is_no_command_of_the_probe(command: str) -> None:
+    for words in ((), ("--help",), ("cpu",)):
+        refused = probe(command, *words)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert refused.stderr == (
+            f"tauto-probe: {command}: this is a command of tauto-agent.\n"
+            f"tauto-probe: advice: Run 'tauto-agent {command}', beside this program.\n"
+        )
+    assert f"  {command} " not in probe("--help").stdout
+    assert f"  {command} " in tauto_agent("--help").stdout
+
+
+def test_the_agent_measures_nothing() -> None:
+    for command in ("cyclic", "timerlat", "services"):
+        refused = tauto_agent(command)
+        assert refused.returncode == 2
+        assert refused.stderr.startswith(f"tauto-agent: {command}: no such command.\n")
+    assert tauto_agent("--version").stdout.split()[1:] == probe("--version").stdout.split()[1:]
+
+
+def test_the_first_program_of_a_guest_has_no_work_elsewhere() -> None:
+    assert tauto_agent("guest").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("find", "words"),
+    [
+        *((find_probe, words) for words in ("--help", "--version", "", "cyclic --help", "services")),
+        *((find_agent, words) for words in ("--help", "--version", "", "load", "load cpu --help")),
+    ],
+)
+def test_what_can_not_be_printed_is_told_once(find: Callable[[], Path], words: str) -> None:
+    program = find()
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(
-            [str(find_probe()), *words.split()],
+            [str(program), *words.split()],
             stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S, check=False,
         )  # fmt: skip
     assert ended.returncode == 1
-    assert ended.stderr == "tauto-probe: the output can't be written: no space is left there.\n"
+    assert ended.stderr == f"{program.name}: the output can't be written: no space is left there.\n"
 
 
 def test_an_output_without_a_name_is_refused() -> None:

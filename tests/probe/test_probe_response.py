@@ -24,13 +24,14 @@ from real import (
     skip_or_fail,
     start_tauto,
     tauto,
+    tauto_agent,
     wait_until,
 )
 from tautochrone.answer.experiments.response import ResponsePresentation
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.statistics.means import repetitions
-from tautochrone.target.local import find_probe
+from tautochrone.target.local import find_agent, find_probe
 
 MECHANISMS = (
     "semaphore", "fifo", "pipe", "message-queue", "unix", "udp", "eventfd", "futex", "signal", "condition",
@@ -442,7 +443,7 @@ def test_the_load_of_tasks_is_bounded_and_does_its_work() -> None:
     needs_real_time()
     with Path("/dev/zero").open() as endless:  # it ends when its standard input does
         ended = subprocess.run(
-            [*(str(find_probe()), "load", "tasks", "--cpus", str(ALLOWED[-1]), "--duration", "1s"),
+            [*(str(find_agent()), "load", "tasks", "--cpus", str(ALLOWED[-1]), "--duration", "1s"),
              *("--work", "8us")],
             stdin=endless, capture_output=True, text=True, timeout=PATIENCE_S, check=True,
         )  # fmt: skip
@@ -465,7 +466,7 @@ LOAD_REFUSALS = {
 @pytest.mark.parametrize("name", LOAD_REFUSALS)
 def test_a_load_that_harms_is_refused(name: str) -> None:
     arguments, words = LOAD_REFUSALS[name]
-    ended = probe("load", "tasks", *arguments)
+    ended = tauto_agent("load", "tasks", *arguments)
     assert ended.returncode == 2
     assert words in ended.stderr
     assert ended.stdout == ""

@@ -1,4 +1,4 @@
-"""With whose rights the probe does things, and where it writes: nobody else chooses that for its caller."""
+"""With whose rights probe and agent work, and where the probe writes: its caller alone chooses that."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from real import PATIENCE_S, skip_or_fail
-from tautochrone.target.local import find_probe
+from tautochrone.target.local import find_agent, find_probe
 
 NOBODY = 65534
 CLOCK = ("clock", "--count", "10", "--no-memory-lock", "--clocks", "monotonic")
@@ -31,11 +31,12 @@ def needs_root() -> None:
         skip_or_fail("needs root to become another user")
 
 
-def lent_to_nobody(folder: Path, capability: str) -> Path:
-    """A copy of the probe, with this capability from its file."""
+def lent_to_nobody(folder: Path, capability: str, program: Path | None = None) -> Path:
+    """A copy of the probe, or of this program, with this capability from its file."""
     needs_root()
-    copy = folder / "tauto-probe"
-    shutil.copyfile(find_probe(), copy)
+    original = program or find_probe()
+    copy = folder / original.name
+    shutil.copyfile(original, copy)
     copy.chmod(0o755)
     lent = subprocess.run(
         ["setcap", f"{capability}+ep", str(copy)], capture_output=True, text=True, check=False
@@ -57,54 +58,80 @@ def as_nobody(
 # ---- Rights of the program's file ------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_a_crafted_journal_repins_nobody_elses_threads(shared: Path) -> None:
-    """The capability that measuring needs lets a process set the CPUs of any other one."""
-    probe = lent_to_nobody(shared, "cap_sys_nice")
-    cpus = sorted(os.sched_getaffinity(0))
-    if len(cpus) < 2:
-        skip_or_fail("needs two CPUs")
-    with subprocess.Popen(["sleep", "1000"]) as victim:
-        try:
-            start = Path(f"/proc/{victim.pid}/stat").read_text().rpartition(")")[2].split()[19]
-            boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-            journal = shared / "journal"
-            journal.write_text(
-                f"tautochrone-journal 1 crafted 2026-01-01T00:00:00Z {boot} 1 1\n"
-                f"affinity {victim.pid} {victim.pid} {start} {cpus[1]}\n"
-            )
-            os.chown(journal, NOBODY, NOBODY)
-            journal.chmod(0o600)
-            restored = as_nobody(probe, "keep", "--journal", journal, asked=b"1 state\n2 restore\n")
-            assert restored.returncode == 0, restored.stderr
-            assert b'"crafted"' in restored.stdout  # looking is allowed
-            assert f"affinity {victim.pid}".encode() in restored.stdout.partition(b"2 ok")[2]
-            assert os.sched_getaffinity(victim.pid) == set(cpus)
-        finally:
-            victim.kill()
+AGENTS = [
+    ("keep",),
+    ("guard", "--", "true"),
+    ("load", "cpu", "--duration", "10ms"),
+    ("guest",),
+    ("--help",),
+]
+
+
+def refuses_lent_rights(agent: Path) -> None:
+    for words in AGENTS:
+        refused = as_nobody(agent, *words, asked=b"1 state\n")
+        assert (refused.returncode, refused.stdout) == (3, b""), words
+        said = refused.stderr.decode()
+        assert said.startswith("tauto-agent: this file has rights of its own (setcap, set-user-ID)")
+        assert said.count("\n") == 2
+        assert f"sudo setcap -r {agent}" in said
 
 
 @pytest.mark.slow
-def test_a_guard_writes_nowhere_its_caller_may_not(shared: Path) -> None:
+@pytest.mark.parametrize("capability", ["cap_sys_nice", "cap_dac_override", "cap_net_bind_service"])
+def test_an_agent_with_rights_of_its_file_does_nothing(shared: Path, capability: str) -> None:
+    """A crafted journal would else repin anybody's threads: the right to raise priorities does."""
+    refuses_lent_rights(lent_to_nobody(shared, capability, find_agent()))
+
+
+@pytest.mark.slow
+def test_a_set_user_id_agent_does_nothing(shared: Path) -> None:
+    needs_root()
+    if os.statvfs(shared).f_flag & os.ST_NOSUID:
+        skip_or_fail("set-user-ID has no effect there")
+    agent = shared / "tauto-agent"
+    shutil.copyfile(find_agent(), agent)
+    agent.chmod(0o6755)
+    refuses_lent_rights(agent)
+    agent.chmod(0o755)
+    assert as_nobody(agent, "keep", "--journal", shared / "none", asked=b"1 state\n").returncode == 0
+
+
+@pytest.mark.slow
+def test_a_probe_with_rights_of_its_file_writes_nowhere_its_caller_may_not(shared: Path) -> None:
     probe = lent_to_nobody(shared, "cap_dac_override")
     private = shared / "private"
     private.write_text("as it was")
     private.chmod(0o600)
-    refused = as_nobody(probe, "guard", "--join", private, "--", "true")
-    assert (refused.returncode, private.read_text()) == (3, "as it was")
-    assert b"can't be put there" in refused.stderr
     measured = as_nobody(probe, "period", "--count", "5", "--policy", "other", "--no-memory-lock",
                          TAUTO_THREADS_JOIN=str(private))  # fmt: skip
     assert (measured.returncode, private.read_text()) == (0, "as it was")
 
 
 @pytest.mark.slow
-def test_what_a_guard_starts_has_its_own_rights_from_its_file(shared: Path) -> None:
+def test_a_probe_gives_its_files_rights_back_before_it_sets_the_tracer_up(shared: Path) -> None:
+    """Its file may write into tracefs, its caller may not."""
+    lent = lent_to_nobody(shared, "cap_dac_override,cap_sys_admin")
+    unlent = shared / "unlent"
+    shutil.copyfile(lent, unlent)  # without the capabilities
+    unlent.chmod(0o755)
+    with_them, without = (
+        as_nobody(probe, "timerlat", "--count", "5", "--no-memory-lock") for probe in (lent, unlent)
+    )
+    assert without.returncode != 0
+    assert (with_them.returncode, with_them.stderr) == (without.returncode, without.stderr)
+
+
+@pytest.mark.slow
+def test_a_probe_under_a_guard_has_its_own_rights_from_its_file(shared: Path) -> None:
     probe = lent_to_nobody(shared, "cap_sys_nice")
+    agent = shared / "tauto-agent"
+    shutil.copyfile(find_agent(), agent)
+    agent.chmod(0o755)
     nothing_yet, speaker = os.pipe()  # an input that has ended would be a connection that is cut
     try:
         measured = subprocess.run(
-            ["prlimit", "--rtprio=0", probe, "guard", "--", probe, "period", "--count=5", "--no-memory-lock"],
+            ["prlimit", "--rtprio=0", agent, "guard", "--", probe, "period", "--count=5", "--no-memory-lock"],
             stdin=nothing_yet, capture_output=True, timeout=PATIENCE_S, check=False,
             user=NOBODY, group=NOBODY, extra_groups=[],
         )  # fmt: skip
@@ -115,22 +142,17 @@ def test_what_a_guard_starts_has_its_own_rights_from_its_file(shared: Path) -> N
 
 
 @pytest.mark.slow
-def test_a_set_user_id_probe_starts_nothing_as_that_user(shared: Path) -> None:
+def test_a_set_user_id_probe_writes_as_its_caller(shared: Path) -> None:
     needs_root()
     if os.statvfs(shared).f_flag & os.ST_NOSUID:
         skip_or_fail("set-user-ID has no effect there")
     probe = shared / "tauto-probe"
     shutil.copyfile(find_probe(), probe)
     probe.chmod(0o6755)
-    made = shared / "made"
-    # A load ends with its input, so that is held open for longer than it lasts.
-    held_open = 'sleep 3 | "$0" load command --duration 2s -- touch "$1"'
-    loaded = as_nobody("sh", "-c", held_open, probe, made)
-    assert loaded.returncode == 0, loaded.stderr
     out = shared / "out"
     measured = as_nobody(probe, *CLOCK, "--out", out)
     assert measured.returncode == 0, measured.stderr
-    assert [(path.stat().st_uid, path.stat().st_gid) for path in (made, out)] == [(NOBODY, NOBODY)] * 2
+    assert (out.stat().st_uid, out.stat().st_gid) == (NOBODY, NOBODY)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The far side's commands as their peer sees them: `tauto-probe guard` and `tauto-probe keep`."""
+"""The far side's commands as their peer sees them: `tauto-agent guard` and `tauto-agent keep`."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from typing import IO, Any
 from urllib.parse import quote
 
 from real import PATIENCE_S, wait_until
-from tautochrone.target.local import find_probe
+from tautochrone.target.local import find_agent
 
 _MARK = "TAUTO_TEST_AGENT"
 
@@ -33,7 +33,7 @@ class Agent:
     def __init__(self, *arguments: str, environment: dict[str, str] | None = None) -> None:
         self._mark = f"{_MARK}={uuid.uuid4()}"
         self.process = subprocess.Popen(
-            [str(find_probe()), *arguments],
+            [str(find_agent()), *arguments],
             bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -95,7 +95,7 @@ def _pids() -> list[int]:
 
 
 class Keep(Agent):
-    """`tauto-probe keep`, and its protocol."""
+    """`tauto-agent keep`, and its protocol."""
 
     def __init__(self, *arguments: str, journal: Path | str | None = None) -> None:
         super().__init__("keep", *arguments, environment={"TAUTO_JOURNAL": str(journal)} if journal else None)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from real import PATIENCE_S, skip_or_fail, wait_until
-from tautochrone.target.local import find_probe
+from tautochrone.target.local import find_agent
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -57,7 +57,7 @@ def report_of(text: str) -> dict[str, Any]:
 def running(*arguments: str, cwd: Path | None = None) -> Iterator[Load]:
     """A load that has said that it runs; killed at the end of the block if it was not ended before."""
     process = subprocess.Popen(
-        [str(find_probe()), "load", *arguments],
+        [str(find_agent()), "load", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -80,7 +80,7 @@ def running(*arguments: str, cwd: Path | None = None) -> Iterator[Load]:
 def to_its_end(*arguments: str) -> subprocess.CompletedProcess[str]:
     """The load, until it ends by itself: its standard input stays open."""
     with subprocess.Popen(
-        [str(find_probe()), "load", *arguments],
+        [str(find_agent()), "load", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

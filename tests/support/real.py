@@ -19,7 +19,7 @@ from tautochrone.base.stream import HEADER, ROWS, Frame, FrameReader, json_paylo
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import Header
 from tautochrone.run.store import Store
-from tautochrone.target.local import find_probe
+from tautochrone.target.local import find_agent, find_probe
 from tautochrone.target.program import messages_of
 
 TAUTO = [sys.executable, "-c", "from tautochrone.cli.app import main; main()"]
@@ -45,8 +45,16 @@ def start_tauto(*arguments: str, store: Path) -> subprocess.Popen[str]:
 
 
 def probe(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return _ended(find_probe(), arguments)
+
+
+def tauto_agent(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return _ended(find_agent(), arguments)
+
+
+def _ended(program: Path, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(find_probe()), *arguments],
+        [str(program), *arguments],
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,

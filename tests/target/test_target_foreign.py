@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from tautochrone.measure.cell import Load, LoadPart
 from tautochrone.measure.execute import run_cell
 from tautochrone.run.store import Store
 from tautochrone.target.local import LocalTarget
-from tautochrone.target.probes import find_probe_for
+from tautochrone.target.probes import find_agent_for, find_probe_for
 from tautochrone.target.target import Placement
 from where import ROOT
 
@@ -36,14 +37,15 @@ def probes() -> None:
 
 @pytest.fixture(params=list(EMULATORS))
 def target(request: pytest.FixtureRequest, probes: None, tmp_path: Path) -> Iterator[LocalTarget]:
-    """A target whose probe is one for another machine."""
+    """A target whose programs are those for another machine."""
     emulator = shutil.which(EMULATORS[request.param])
     if emulator is None:
         skip_or_fail(f"needs {EMULATORS[request.param]}")
-    program = tmp_path / "tauto-probe"
-    program.write_text(f'#!/bin/sh\nexec {emulator} {find_probe_for(request.param)} "$@"\n')
-    program.chmod(0o755)
-    opened = LocalTarget(program, root=str(tmp_path / "tree"))
+    probe, agent = tmp_path / "tauto-probe", tmp_path / "tauto-agent"
+    for program, find in ((probe, find_probe_for), (agent, find_agent_for)):
+        program.write_text(f'#!/bin/sh\nexec {emulator} {find(request.param)} "$@"\n')
+        program.chmod(0o755)
+    opened = LocalTarget(probe, root=str(tmp_path / "tree"), agent=agent)
     yield opened
     opened.close()
 
@@ -107,8 +109,8 @@ def test_a_foreign_guard_and_keeper_do_their_work(
 
 @pytest.mark.slow
 def test_foreign_probes_need_no_library(probes: None) -> None:
-    for machine in EMULATORS:
-        program = find_probe_for(machine)
+    for machine, find in product(EMULATORS, (find_probe_for, find_agent_for)):
+        program = find(machine)
         assert os.access(program, os.X_OK)
         told = subprocess.run(
             ["readelf", "--program-headers", str(program)],

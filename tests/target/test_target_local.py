@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from real import PATIENCE_S, a_cpu, needs_priorities, policy_options, probe, wai
 from tautochrone.base.errors import MeasuringError, NotPermittedError, UsageError
 from tautochrone.machine.settings import Hold, MakeFolder, SettingError, Write
 from tautochrone.run.store import Store
-from tautochrone.target.local import LocalProgram, LocalTarget, find_probe
+from tautochrone.target.local import LocalProgram, LocalTarget, find_agent, find_probe
 from tautochrone.target.target import ANYWHERE, Placement
 
 
@@ -54,7 +55,7 @@ def test_a_short_command_is_answered_with_what_it_said() -> None:
     answer = LocalTarget().ask(["services"])
     assert answer.exit_code == 0
     assert answer.text == probe("services").stdout
-    assert LocalTarget().ask(["load", "gravity"]).messages[0].text.startswith("gravity: no such load")
+    assert LocalTarget().ask(["gravity"]).messages[0].text == "gravity: no such command."
 
 
 def test_a_short_command_that_takes_long_is_ended() -> None:
@@ -120,7 +121,7 @@ def test_a_program_that_can_not_be_placed_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("placed", [0, 1], ids=["anywhere", "placed"])
-def test_loads_are_refused_in_the_probes_words(tmp_path: Path, placed: int) -> None:
+def test_loads_are_refused_in_the_agents_words(tmp_path: Path, placed: int) -> None:
     placement = placements(tmp_path)[placed]
     with pytest.raises(UsageError, match="no such load") as refusal:
         LocalTarget().start_load(["gravity"], placement)
@@ -128,15 +129,15 @@ def test_loads_are_refused_in_the_probes_words(tmp_path: Path, placed: int) -> N
 
 
 def test_a_load_that_is_not_permitted_is_told_so(tmp_path: Path) -> None:
-    """A stand-in for a probe, which refuses as the real one does to a user without rights."""
-    stand_in = tmp_path / "probe"
+    """A stand-in for an agent, which refuses as the real one does to a user without rights."""
+    stand_in = tmp_path / "agent"
     stand_in.write_text(
-        "#!/bin/sh\necho 'tauto-probe: policy fifo is denied.' >&2\n"
-        "echo 'tauto-probe: advice: Ask for it.' >&2\nexit 3\n"
+        "#!/bin/sh\necho 'tauto-agent: policy fifo is denied.' >&2\n"
+        "echo 'tauto-agent: advice: Ask for it.' >&2\nexit 3\n"
     )
     stand_in.chmod(0o755)
     with pytest.raises(NotPermittedError, match="policy fifo is denied") as refusal:
-        LocalTarget(stand_in).start_load(["tasks"])
+        LocalTarget(agent=stand_in).start_load(["tasks"])
     assert refusal.value.advice == "Ask for it."
 
 
@@ -287,35 +288,63 @@ def test_real_settings_are_changed_and_put_back(tmp_path: Path, monkeypatch: pyt
     assert period.read_text() == before
 
 
-def test_probes_of_an_older_kind_are_told(tmp_path: Path) -> None:
-    stand_in = tmp_path / "probe"
-    stand_in.write_text("#!/bin/sh\necho 'tauto-probe: keep: no such command.' >&2\nexit 2\n")
+def test_agents_of_an_older_kind_are_told(tmp_path: Path) -> None:
+    stand_in = tmp_path / "agent"
+    stand_in.write_text("#!/bin/sh\necho 'tauto-agent: keep: no such command.' >&2\nexit 2\n")
     stand_in.chmod(0o755)
     with pytest.raises(SettingError, match="no such command"):
-        LocalTarget(stand_in).in_force()
+        LocalTarget(agent=stand_in).in_force()
 
 
 @pytest.mark.parametrize("named", ["none", ""], ids=["what is not there", "a folder"])
-def test_the_probe_is_the_one_that_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, named: str
+@pytest.mark.parametrize(("variable", "find"), [("TAUTO_PROBE", find_probe), ("TAUTO_AGENT", find_agent)])
+def test_probe_and_agent_are_those_that_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str, find: Callable[[], Path], named: str
 ) -> None:
-    monkeypatch.setenv("TAUTO_PROBE", str(tmp_path / named))
-    with pytest.raises(UsageError, match="TAUTO_PROBE"):
-        find_probe()
+    monkeypatch.setenv(variable, str(tmp_path / named))
+    with pytest.raises(UsageError, match=variable):
+        find()
+
+
+def test_the_agent_is_the_one_beside_the_probe(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    beside = [tmp_path / "tauto-probe", tmp_path / "tauto-agent"]
+    for program in beside:
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("TAUTO_PROBE", str(beside[0]))
+    monkeypatch.delenv("TAUTO_AGENT", raising=False)
+    assert find_agent() == beside[1]
+    beside[1].unlink()
+    assert find_agent().parent == Path(sys.prefix) / "bin"
+
+
+def test_an_agent_that_is_missing_is_told_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    probe = tmp_path / "tauto-probe"
+    probe.write_text("#!/bin/sh\n")
+    probe.chmod(0o755)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("TAUTO_PROBE", str(probe))
+    monkeypatch.delenv("TAUTO_AGENT", raising=False)
+    with pytest.raises(UsageError, match="the program tauto-agent is not there") as refusal:
+        LocalTarget()
+    assert "make setup" in refusal.value.advice
 
 
 def test_a_program_of_another_machine_is_named(tmp_path: Path) -> None:
-    stand_in = tmp_path / "probe"
+    stand_in = tmp_path / "agent"
     stand_in.write_bytes(b"\x7fELF of another machine")
     stand_in.chmod(0o755)
     with pytest.raises(UsageError, match=f"{stand_in} can't be started"):
-        LocalTarget(stand_in).in_force()
+        LocalTarget(agent=stand_in).in_force()
 
 
 def test_reports_are_json_objects(tmp_path: Path) -> None:
-    stand_in = tmp_path / "probe"
+    stand_in = tmp_path / "agent"
     stand_in.write_text('#!/bin/sh\necho \'{"event":"running"}\'\nread word\necho "[]"\n')
     stand_in.chmod(0o755)
-    load = LocalTarget(stand_in).start_load(["cpu"])
+    load = LocalTarget(agent=stand_in).start_load(["cpu"])
     with pytest.raises(MeasuringError, match="the load failed"):
         load.end()

@@ -21,7 +21,7 @@ from tautochrone.run.facts import FactTable
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.open import open_target
-from tautochrone.target.target import ANYWHERE, Target
+from tautochrone.target.target import Target
 
 MEASURING_TASK = "tauto-cyclic"
 """What the probe calls its measuring threads."""
@@ -72,7 +72,7 @@ cat per_cpu/cpu*/stats trace
 
 
 def _run(target: Target, script: str) -> str:
-    program = target.start(["guard", "--", "/bin/sh", "-c", script], ANYWHERE)
+    program = target.start_agent(["guard", "--", "/bin/sh", "-c", script])
     try:
         said = b"".join(iter(program.read, b""))
         code = program.wait(1.0)

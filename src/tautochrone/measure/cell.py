@@ -29,7 +29,7 @@ class LoadPart:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Return the arguments of `tauto-probe load`."""
+        """Return the arguments of `tauto-agent load`."""
         options = (word for name, value in self.options for word in (f"--{name}", value))
         return (self.kind, *options, *(("--", *self.command) if self.command else ()))
 

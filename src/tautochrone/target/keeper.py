@@ -1,4 +1,4 @@
-"""Speaking to `tauto-probe keep`, the keeper of a machine's settings, and reading its files through it."""
+"""Speaking to `tauto-agent keep`, the keeper of a machine's settings, and reading its files through it."""
 
 import errno
 import os

@@ -26,29 +26,55 @@ def find_probe() -> Path:
     Raises:
         UsageError: there is none.
     """
-    named = os.environ.get("TAUTO_PROBE")
-    if named:
-        if not (Path(named).is_file() and os.access(named, os.X_OK)):
-            raise UsageError(
-                f"TAUTO_PROBE names {named}, which is not a program", "Unset it, or name the probe."
-            )
-        return Path(named)
-    beside = Path(sys.prefix) / "bin" / "tauto-probe"
+    return _named("TAUTO_PROBE") or _installed("tauto-probe")
+
+
+def find_agent() -> Path:
+    """Return the agent that belongs to the probe: TAUTO_AGENT, else beside the probe, else as the probe.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if (named := _named("TAUTO_AGENT")) is not None:
+        return named
+    beside = find_probe().with_name("tauto-agent")
+    return beside if beside.exists() else _installed("tauto-agent")
+
+
+def _named(variable: str) -> Path | None:
+    named = os.environ.get(variable)
+    if not named:
+        return None
+    if not (Path(named).is_file() and os.access(named, os.X_OK)):
+        raise UsageError(
+            f"{variable} names {named}, which is not a program",
+            f"Unset it, or name the {variable.removeprefix('TAUTO_').lower()}.",
+        )
+    return Path(named)
+
+
+def _installed(program: str) -> Path:
+    beside = Path(sys.prefix) / "bin" / program
     if beside.exists():
         return beside
-    found = shutil.which("tauto-probe")
+    found = shutil.which(program)
     if found is None:
-        raise UsageError("the program tauto-probe is not there", "Install the project with `make setup`.")
+        raise UsageError(
+            f"the program {program} is not there",
+            "Install the project with `make setup`: tauto-probe and tauto-agent belong together.",
+        )
     return Path(found)
 
 
 class LocalTarget(Target):
-    """Probes and loads as child processes, by default of the probe that belongs to this lab."""
+    """Probes and loads as child processes, by default of the programs that belong to this lab."""
 
     name = "local"
 
-    def __init__(self, probe: Path | None = None, root: str | None = None) -> None:
-        super().__init__(str(probe if probe is not None else find_probe()), root)
+    def __init__(
+        self, probe: Path | None = None, root: str | None = None, *, agent: Path | None = None
+    ) -> None:
+        super().__init__(str(probe or find_probe()), str(agent or find_agent()), root)
 
     def address_here(self) -> str | None:
         return "127.0.0.1"

@@ -16,7 +16,7 @@ _ARCHITECTURES = {
     "armv8l": "armv7",  # a 64-bit machine that shows itself as a 32-bit one
     "riscv64": "riscv64",
 }
-_SHOWN = {"tauto-probe": "the probe", "tauto-guest": "the first program"}
+_SHOWN = {"tauto-probe": "the probe", "tauto-agent": "the agent"}
 
 
 def find_probe_for(machine: str) -> Path:
@@ -24,9 +24,9 @@ def find_probe_for(machine: str) -> Path:
     return _find("tauto-probe", machine)
 
 
-def find_guest_for(machine: str) -> Path:
-    """Return the first program of a virtual machine that ``uname -m`` calls so there."""
-    return _find("tauto-guest", machine)
+def find_agent_for(machine: str) -> Path:
+    """Return the agent for the machine that ``uname -m`` calls so."""
+    return _find("tauto-agent", machine)
 
 
 def find_static(program: str, machine: str) -> Path | None:

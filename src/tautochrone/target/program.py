@@ -9,7 +9,7 @@ from typing import Protocol
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
 
-_PROBES_NAME, _ADVICE = "tauto-probe: ", "tauto-probe: advice: "
+_SPEAKER = re.compile(r"tauto-(?:probe|agent): (?P<advice>advice: )?")
 _WARNING = re.compile(r"warning(?: \[(?P<code>[a-z-]+)\])?: (?P<text>.*)")
 _OPTION = re.compile(r"--([a-z][a-z-]*)")
 
@@ -19,7 +19,7 @@ class Message:
     """What a program said on standard error; docs/stream.md has the form that the probe gives to it.
 
     Attributes:
-        text: the line without the probe's name.
+        text: the line without the program's name.
         advice: what to do about it; empty if the probe does not say.
         warning: the code of a warning, empty for most; None: it is no warning.
     """
@@ -44,10 +44,11 @@ def messages_of(lines: Iterable[str]) -> tuple[Message, ...]:
     found: list[Message] = []
     for line in lines:
         text = line.rstrip()
-        if found and text.startswith(_ADVICE):
-            found[-1] = replace(found[-1], advice=text.removeprefix(_ADVICE))
-            continue
-        text = text.removeprefix(_PROBES_NAME)
+        if (speaker := _SPEAKER.match(text)) is not None:
+            text = text[speaker.end() :]
+            if found and speaker["advice"]:
+                found[-1] = replace(found[-1], advice=text)
+                continue
         warning = _WARNING.fullmatch(text)
         found.append(Message(warning["text"], warning=warning["code"] or "") if warning else Message(text))
     return tuple(found)
@@ -128,7 +129,7 @@ class Program(Protocol):
 
 
 class Guarded:
-    """A program under `tauto-probe guard`, which is told in lines what other programs learn from signals."""
+    """A program under `tauto-agent guard`, which is told in lines what other programs learn from signals."""
 
     def __init__(self, guard: Program) -> None:
         self._guard = guard
@@ -193,7 +194,7 @@ def ask(program: Program, what: str, patience_s: float) -> ProbeAnswer:
         timer.cancel()
         program.release()
     if late.is_set() or code is None:
-        raise MeasuringError(f"`tauto-probe {what}` did not end within {patience_s:g} s")
+        raise MeasuringError(f"`{what}` did not end within {patience_s:g} s")
     return ProbeAnswer(code, text.decode(errors="replace"), program.messages())
 
 

@@ -215,7 +215,8 @@ class Target(ABC):
 
     Attributes:
         name: as people write it after --on.
-        probe: the path of the probe there.
+        probe: the path of the probe there, which takes time stamps.
+        agent: that of the agent, which has loads, guard and keeper.
         patience: what guards and keepers are told of how long to wait for a sign of life.
         companions: other machines that take part in what is measured on this one.
     """
@@ -223,8 +224,9 @@ class Target(ABC):
     name: str
     patience: tuple[str, ...] = ()
 
-    def __init__(self, probe: str, root: str | None = None) -> None:
+    def __init__(self, probe: str, agent: str, root: str | None = None) -> None:
         self.probe = probe
+        self.agent = agent
         self._root = root
         self._standing: Keeper | None = None
         self.companions = Companions()
@@ -288,26 +290,32 @@ class Target(ABC):
 
     def start(self, arguments: Sequence[str], placement: Placement, *, guarded: bool = False) -> Program:
         """Start the probe: by itself, or under a guard, which joins the groups first where it is placed."""
-        command = [self.probe, *arguments]
+        return self._start([self.probe, *arguments], placement, guarded=guarded)
+
+    def start_agent(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> Program:
+        """Start the agent as `start` does the probe."""
+        return self._start([self.agent, *arguments], placement)
+
+    def _start(self, command: Sequence[str], placement: Placement, *, guarded: bool = False) -> Program:
         environment: dict[str, str] = {}
         if placement == ANYWHERE and not guarded and not self.patience:
             return self.run(command, environment)
         joins = [word for file in placement.joins for word in ("--join", file)]
         if placement.threads_join:  # the probe's threads find it out from their environment
             environment = {"TAUTO_THREADS_JOIN": placement.threads_join}
-        return Guarded(self.run([self.probe, "guard", *joins, *self.patience, "--", *command], environment))
+        return Guarded(self.run([self.agent, "guard", *joins, *self.patience, "--", *command], environment))
 
     def start_keeper(self, arguments: Sequence[str]) -> Program:
         """Start the keeper of settings, which puts back what it changed when its standard input ends."""
-        return self.run([self.probe, *arguments, *self.patience], {})
+        return self.run([self.agent, *arguments, *self.patience], {})
 
     def start_probe(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningProbe:
         """Start `tauto-probe` with these arguments; its stream goes to standard output."""
         return RunningProbe(self.start([*arguments, "--out", "-"], placement))
 
     def start_load(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningLoad:
-        """Start `tauto-probe load` with these arguments and wait until it says that it runs."""
-        return RunningLoad(self.start(["load", *arguments], placement))
+        """Start `tauto-agent load` with these arguments and wait until it says that it runs."""
+        return RunningLoad(self.start_agent(["load", *arguments], placement))
 
     def start_service(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningService:
         """Start `tauto-probe` with these arguments and wait for its first line; it serves until it ends."""

@@ -12,15 +12,15 @@ from tautochrone.machine.tree import Files
 from tautochrone.target.address import SshAddress
 from tautochrone.target.keeper import FarFiles, Keeper
 from tautochrone.target.middleware import find_program_for, program_name
-from tautochrone.target.probes import find_probe_for, how_to_build
+from tautochrone.target.probes import find_agent_for, find_probe_for, how_to_build
 from tautochrone.target.program import ProbeAnswer, Program, ask, said_in
 from tautochrone.target.ssh.connect import log_in
 from tautochrone.target.ssh.link import Background, Link, RemoteProgram
 from tautochrone.target.target import Target
 
-# Getting the probe onto the machine: a fresh folder, the program, and a shell that removes them at the end.
+# Getting probe and agent onto the machine: a fresh folder, and a shell that removes it at the end.
 #
-# One shell holds all together. It makes the folder, waits for the word that the probe is there, becomes the
+# One shell holds all together. It makes the folder, waits for the word that both are there, becomes the
 # parent of the keeper, and removes the folder when the keeper has ended: because it was told to, or because
 # the connection was cut, which the keeper notices. If that happens earlier, the shell's own input ends.
 
@@ -37,34 +37,36 @@ _HOLD = (
     'then found="$folder"; rm -f "$folder/try"; break; fi 2>/dev/null; rm -rf "$folder"; done; '
     'if [ -z "$found" ]; then echo "$(uname -m) -"; exit 1; fi; '
     'echo "$(uname -m) $found"; '
-    'if read word && [ "$word" = keep ]; then "$found/tauto-probe" {keep}; fi; rm -rf "$found"'
+    'if read word && [ "$word" = keep ]; then "$found/tauto-agent" {keep}; fi; rm -rf "$found"'
 )
 
 
 class Landing:
-    """The pushed probe, and the keeper that stays as long as we do.
+    """The pushed probe and agent, and the keeper that stays as long as we do.
 
     Attributes:
         machine: its kind, as ``uname -m`` has it.
-        probe: its path there.
+        probe: its path there; the agent lies beside it.
         keeper: the program; its end removes everything.
     """
 
     def __init__(self, link: Link, name: str, keep: Sequence[str]) -> None:
-        """Push the probe to the machine of this name and start the keeper with the arguments `keep`.
+        """Push both to the machine of this name and start the keeper with the arguments `keep`.
 
         Raises:
-            UsageError: there is no probe for its architecture.
+            UsageError: one of them is not there for its architecture, or of another version.
             NotPermittedError: there is no folder that this user may write into and start programs from.
-            MeasuringError: the connection was lost, or the probe can't run there.
+            MeasuringError: the connection was lost, or one of them can't run there.
         """
         folder_name = f"tautochrone-{secrets.token_hex(8)}"
         script = _HOLD.format(name=folder_name, keep=" ".join(shlex.quote(word) for word in keep))
         self.keeper = link.start(f"exec sh -c {shlex.quote(script)}", beats=False)
         try:
             self.machine, folder = _first_words(self.keeper, name)
-            self.probe = f"{folder}/tauto-probe"
-            _push(link, find_probe_for(self.machine), self.probe, name)
+            self.probe, self.agent = f"{folder}/tauto-probe", f"{folder}/tauto-agent"
+            pushed = find_probe_for(self.machine), find_agent_for(self.machine)
+            for file, place in zip(pushed, (self.probe, self.agent), strict=True):
+                _push(link, file, place, name)
         except BaseException:
             self.keeper.release()  # its input ends: it removes the folder
             raise
@@ -93,15 +95,15 @@ def _first_words(holder: RemoteProgram, name: str) -> tuple[str, str]:
     return machine, folder
 
 
-def _push(link: Link, probe: Path, place: str, name: str) -> None:
-    answer = push(link, probe, place, name)
+def _push(link: Link, file: Path, place: str, name: str) -> None:
+    answer = push(link, file, place, name)
     if answer.exit_code != 0:
         raise MeasuringError(
-            f"{probe.name} does not run on {name}: {said_in(answer.messages, 'it said nothing')}"
+            f"{file.name} does not run on {name}: {said_in(answer.messages, 'it said nothing')}"
         )
-    ours, theirs = own_version(), answer.text.strip().removeprefix("tauto-probe ")
+    ours, theirs = own_version(), answer.text.strip().removeprefix(f"{place.rpartition('/')[2]} ")
     if ours is not None and theirs != ours:
-        raise UsageError(f"{probe} is version {theirs}, and this is version {ours}", how_to_build())
+        raise UsageError(f"{file} is version {theirs}, and this is version {ours}", how_to_build())
 
 
 def push(link: Link, file: Path, place: str, name: str) -> ProbeAnswer:
@@ -261,12 +263,12 @@ class SshTarget(Target):
     def __init__(
         self, address: SshAddress, background: Background, link: Link, root: str | None = None
     ) -> None:
-        super().__init__("", root)
+        super().__init__("", "", root)
         self.name = str(address)
         self._background = background
         self._link = link
         landing = Landing(link, self.name, [*self.keeper_words(), *self.patience])
-        self.probe = landing.probe
+        self.probe, self.agent = landing.probe, landing.agent
         self._middleware = PushedMiddleware(link, landing, self.name)
         self._standing = Keeper(landing.keeper)
         self._files = FarFiles(self.keeper)

@@ -348,5 +348,5 @@ def ask(program: GuestProgram, what: str, patience_s: float) -> ProbeAnswer:
     finally:
         program.release()
     if code is None:
-        raise MeasuringError(f"`tauto-probe {what}` did not end within {patience_s:g} s")
+        raise MeasuringError(f"`{what}` did not end within {patience_s:g} s")
     return ProbeAnswer(code, text.decode(errors="replace"), program.messages())

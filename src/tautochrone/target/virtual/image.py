@@ -15,7 +15,7 @@ from typing import Literal
 from tautochrone.base.errors import UsageError
 from tautochrone.target.address import suggestion
 from tautochrone.target.middleware import SOCKETS, program_name
-from tautochrone.target.probes import find_guest_for, find_probe_for, find_static
+from tautochrone.target.probes import find_agent_for, find_probe_for, find_static
 from tautochrone.target.virtual.cache import cache_folder, checked_bytes, write_whole
 from tautochrone.target.virtual.kernels import Kernel, fetch_command, is_elf, section
 from tautochrone.target.virtual.packages import find_busybox
@@ -227,10 +227,11 @@ def _entries(
     entries |= {f"bin/{name}": link("busybox") for name in _applets(busybox)}
     entries["bin/busybox"] = file(busybox, executable=True)
     entries["bin/tauto-probe"] = file(find_probe_for(kernel.architecture).read_bytes(), executable=True)
+    entries["bin/tauto-agent"] = file(find_agent_for(kernel.architecture).read_bytes(), executable=True)
     for transport in SOCKETS:
         if program := find_static(program_name(transport), kernel.architecture):
             entries[f"bin/{program_name(transport)}"] = file(program.read_bytes(), executable=True)
-    entries["init"] = file(find_guest_for(kernel.architecture).read_bytes(), executable=True)
+    entries["init"] = link("bin/tauto-agent")
     entries["dev/console"] = character_device(5, 1)
     for number, (name, content) in enumerate(with_what_they_need(kernel.modules, modules, fetch)):
         entries[f"modules/{number:03}-{name}.ko"] = file(content)

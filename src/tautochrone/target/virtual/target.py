@@ -186,7 +186,7 @@ _MOST_CONSOLE_BYTES = 65536
 _LAST_LINES = 3
 _KERNEL_TIME = re.compile(r"^\[ *[0-9.]+\]")
 _REGISTERS = re.compile(r"[A-Z][A-Z0-9]{1,4} ?=")  # QEMU shows them all when a guest can't go on
-_TELLING = re.compile(r"panic|BUG|Oops|Unable to|tauto-guest|qemu-system|setpriv")
+_TELLING = re.compile(r"panic|BUG|Oops|Unable to|tauto-agent|qemu-system|setpriv")
 
 
 class RunningMachine:
@@ -251,7 +251,7 @@ def _with_path(word: str, paths: dict[str, str]) -> str:
     return word
 
 
-_PROBE = "/bin/tauto-probe"
+_PROBE, _AGENT = "/bin/tauto-probe", "/bin/tauto-agent"
 _WANTS_KERNEL_HALF = "kernel"
 
 
@@ -269,7 +269,7 @@ class VirtualTarget(Target):
     """Probes, loads and keeper as programs in a guest."""
 
     def __init__(self, address: LabAddress, machine: BootableMachine) -> None:
-        super().__init__(_PROBE)
+        super().__init__(_PROBE, _AGENT)
         self.name = address.where
         self._address = address
         self._machine = machine
