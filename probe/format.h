@@ -1,7 +1,7 @@
 /*
  * The few conversions that the probe's messages and tables need: %s %d %u with h, l, ll (and so PRId64), a width,
- * the flags - and 0, and %%. The C library's printf brings floating point and wide characters: a fifth of
- * the whole static probe.
+ * the flags - and 0, and %%. The C library's printf brings floating point and wide characters:
+ * a twentieth of the whole static probe.
  */
 #ifndef TAUTO_FORMAT_H
 #define TAUTO_FORMAT_H

@@ -77,17 +77,10 @@ static int list_transports(void)
         char path[PATH_BYTES];
         char word[] = "--present";
         int code = EXIT_FAILED;
-        struct os_process *process = NULL;
         program_of(name, transports[i].name);
         if (os_program_find(place, name, path, sizeof path) == OS_OK) {
             char *argv[] = {path, word, NULL};
-            const struct os_process_attributes attributes = {.argv = argv, .cpu = OS_CPU_ANY};
-            if (os_process_start(&process, &attributes) == OS_OK) {
-                while (!os_process_has_ended(process, &code)) {
-                    os_process_wait(process, false, INT64_MAX);
-                }
-                os_process_free(process);
-            }
+            code = os_program_ask(path, argv);
         }
         if (code != EXIT_MEASURED) {
             const char *const packages = transports[i].packages;

@@ -43,6 +43,8 @@ void os_process_free(struct os_process *process);
  * names, or else from the folder of this program's own file. argv[0] is given as it stands. Returns only with the reason
  * why it can't. OS_NOT_FOUND: there is none. */
 enum os_status os_process_become(const char *place, const char *name, char *const *argv);
+/* Runs a short program of ours to its end: its exit code, or -1 where it did not end by itself. */
+int os_program_ask(const char *path, char *const *argv);
 /* Where that program is. OS_NOT_FOUND: there is none that may be started. */
 enum os_status os_program_find(const char *place, const char *name, char *path, size_t bytes);
 

@@ -26,6 +26,7 @@ from tautochrone.run.store import Store
 from tautochrone.target.address import read_address
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.open import open_target
+from tautochrone.target.probes import find_agent_for, find_probe_for
 from tautochrone.target.program import RunningProbe
 from tautochrone.target.ssh import connect as credentials
 from tautochrone.target.ssh.target import SshTarget, connect
@@ -437,6 +438,30 @@ def test_a_machine_without_a_probe_for_it_is_told_and_left_clean(
     with pytest.raises(UsageError, match="was not built") as refusal, open_target(openssh.where):
         pass
     assert "make probes" in refusal.value.advice
+    wait_until(lambda: openssh.left() == [], "the folder is removed")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("other", ["tauto-probe", "tauto-agent"])
+def test_probe_and_agent_that_do_not_belong_together_are_told_by_name(
+    openssh: SshServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, other: str
+) -> None:
+    at_home(openssh.home, monkeypatch)
+    machine = os.uname().machine
+    ours = [find_probe_for(machine), find_agent_for(machine)]
+    monkeypatch.setenv("TAUTO_PROBES", str(tmp_path))
+    for file in ours:
+        (tmp_path / file.name).symlink_to(file)
+    changed = next(tmp_path / file.name for file in ours if file.name.startswith(other))
+    changed.unlink()
+    missing = rf"the {other.removeprefix('tauto-')} for \S+ machines was not built"
+    with pytest.raises(UsageError, match=missing) as refusal, open_target(openssh.where):
+        pass
+    assert changed.name in refusal.value.advice
+    changed.write_text(f"#!/bin/sh\necho {other} 0.0.0\n")
+    old = rf"{changed} is version 0\.0\.0, and this is version"
+    with pytest.raises(UsageError, match=old), open_target(openssh.where):
+        pass
     wait_until(lambda: openssh.left() == [], "the folder is removed")
 
 

@@ -1,4 +1,4 @@
-/* Programs that were installed beside this one: readlink(2) of /proc/self/exe, execv(3). */
+/* Programs that were installed beside this one: readlink(2) of /proc/self/exe, execv(3), fork(2). */
 #define _GNU_SOURCE
 #include "os/process.h"
 
@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PATH_BYTES = 4096 };
@@ -42,6 +43,19 @@ enum os_status os_program_find(const char *place, const char *name, char *path, 
         return OS_NOT_FOUND;
     }
     return access(path, X_OK) == 0 ? OS_OK : OS_NOT_FOUND;
+}
+
+int os_program_ask(const char *path, char *const *argv)
+{
+    int how = -1;
+    const pid_t child = fork();
+    if (child == 0) {
+        execv(path, argv);
+        _exit(127);
+    }
+    while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR) {
+    }
+    return child > 0 && WIFEXITED(how) ? WEXITSTATUS(how) : -1;
 }
 
 enum os_status os_process_become(const char *place, const char *name, char *const *argv)
