@@ -41,7 +41,7 @@ class StillMachine(Target):
     """
 
     def __init__(self, name: str, root: Path) -> None:
-        super().__init__("tauto-probe")
+        super().__init__("tauto-probe", "tauto-agent")
         self.name = name
         self._tree = root
 
