@@ -142,7 +142,7 @@ static int start_threads(const struct load_run *run_, struct load_thread *thread
             .below_highest = run_->below_highest,
             .cpu = thread->cpu,
         };
-        const enum os_status status = os_thread_create(&thread->thread, &attributes, run, thread);
+        const enum os_status status = os_thread_create_ordinary(&thread->thread, &attributes, run, thread);
         if (status != OS_OK) {
             return refuse_thread(run_, thread->cpu, status);
         }

@@ -12,10 +12,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#ifdef __linux__
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#endif
 
 enum { REGISTER_PRIVATE_EXPEDITED = 1 << 4, PRIVATE_EXPEDITED = 1 << 3 }; /* linux/membarrier.h, Linux 4.14 */
 
@@ -27,9 +25,7 @@ struct os_interrupter {
 
 void os_thread_sleep_exactly(void)
 {
-#ifdef __linux__
     prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0); /* nanoseconds */
-#endif
 }
 
 static bool barrier(int command)

@@ -75,7 +75,7 @@ static void measure_clock(struct source *source, size_t clock, int64_t count)
             break;
         }
     }
-    source->counters.cpu_time_ns = os_thread_cpu_time_ns() - cpu_time_before_ns;
+    source->counters.cpu_time_ns = source_cpu_time_since(cpu_time_before_ns);
     source_finish(source);
 }
 

@@ -43,6 +43,14 @@ void conditions_warn_of_throttling(void)
          share);
 }
 
+int conditions_need_cpu_time(void)
+{
+    const struct os_answer answer = os_service_available(OS_SERVICE_THREAD_CPU_TIME);
+    return answer.availability == OS_PRESENT
+               ? EXIT_MEASURED
+               : refuse(EXIT_FAILED, "this experiment counts CPU time of threads, and %s.", answer.why);
+}
+
 int conditions_prepare(struct conditions *conditions)
 {
     os_thread_become_ordinary();

@@ -28,6 +28,8 @@ struct conditions conditions_default(void);
 bool conditions_check(const struct conditions *conditions);
 /* Signals, watchdog, wake-up latency, memory lock. Returns an exit code; refusals are told. */
 int conditions_prepare(struct conditions *conditions);
+/* For an experiment whose threads ask for their CPU time. Returns as conditions_prepare. */
+int conditions_need_cpu_time(void);
 /* With so short a period, or a shorter one, a real-time thread takes nearly all of its CPU, also when it sleeps. */
 enum { PERIOD_WITHOUT_SLACK_NS = 20000 };
 /* For a real-time thread that will take nearly all of its CPU. */

@@ -36,7 +36,7 @@ struct worker {
     const struct cyclic_options *options;
     struct recorder *recorder;
     struct source *source;
-    struct os_semaphore *ready; /* posted when `obtained` is filled in */
+    struct os_notice *ready;    /* posted when `obtained` is filled in */
     struct os_semaphore *go;
     int32_t cpu;
     int64_t first_release_ns; /* of the warm-up; set before `go` */
@@ -92,8 +92,7 @@ static void record(struct source *source, int64_t scheduled_ns, int64_t wake_ns)
 static void rest(struct worker *worker, struct position *position)
 {
     struct schedule *const schedule = &position->schedule;
-    os_sleep_until(os_now_ns() + (int64_t)REST_MS * NS_PER_MS);
-    const int64_t now_ns = os_now_ns();
+    const int64_t now_ns = os_sleep_until_and_read(os_now_ns() + (int64_t)REST_MS * NS_PER_MS);
     if (now_ns >= schedule->scheduled_ns && schedule->release < schedule->count) {
         worker->source->counters.rested += schedule_pass_over(schedule, worker->source, now_ns);
     }
@@ -150,11 +149,11 @@ static void work(void *argument)
 {
     struct worker *const worker = argument;
     os_thread_read_back(&worker->obtained);
-    os_semaphore_post(worker->ready);
+    os_notice_post(worker->ready);
     os_semaphore_wait(worker->go);
-    const int64_t cpu_time_before_ns = os_thread_cpu_time_ns();
+    const int64_t cpu_time_before_ns = source_join(worker->source);
     serve_releases(worker);
-    worker->source->counters.cpu_time_ns = os_thread_cpu_time_ns() - cpu_time_before_ns;
+    worker->source->counters.cpu_time_ns = source_cpu_time_since(cpu_time_before_ns);
     source_finish(worker->source);
 }
 
@@ -228,7 +227,7 @@ static int write_header(struct recorder *recorder, const struct cyclic_options *
 
 /* Starts one thread after the other; each waits for `go` with its attributes read back. Returns an exit code. */
 static int start_workers(struct recorder *recorder, const struct cyclic_options *options, struct worker *workers,
-                         struct os_semaphore *ready, struct os_semaphore *go)
+                         struct os_notice *ready, struct os_semaphore *go)
 {
     for (uint32_t i = 0; i < recorder->source_count; i++) {
         struct worker *const worker = &workers[i];
@@ -246,7 +245,7 @@ static int start_workers(struct recorder *recorder, const struct cyclic_options 
         if (status != OS_OK) {
             return refuse_thread(options, status);
         }
-        if (os_semaphore_wait_for(ready, START_WAIT_S * ns_per_s) != OS_OK) {
+        if (os_notice_wait_for(ready, START_WAIT_S * ns_per_s) != OS_OK) {
             return refuse(EXIT_FAILED, "the measuring thread on %s did not come up within %d s: that CPU is kept busy by "
                                        "threads of higher priority.",
                           source->name, START_WAIT_S);
@@ -266,10 +265,10 @@ static void choose_start(const struct recorder *recorder, const struct cyclic_op
 
 static int measure(struct recorder *recorder, const struct cyclic_options *options, struct worker *workers)
 {
-    struct os_semaphore *ready = NULL;
+    struct os_notice *ready = NULL;
     struct os_semaphore *go = NULL;
-    if (os_semaphore_create(&ready, 0) != OS_OK || os_semaphore_create(&go, 0) != OS_OK) {
-        os_semaphore_destroy(ready);
+    if (os_notice_create(&ready) != OS_OK || os_semaphore_create(&go, 0) != OS_OK) {
+        os_notice_destroy(ready);
         return refuse(EXIT_FAILED, "semaphores can't be made here.");
     }
     int code = start_workers(recorder, options, workers, ready, go);
@@ -291,7 +290,7 @@ static int measure(struct recorder *recorder, const struct cyclic_options *optio
         }
     }
     recorder_run(recorder);
-    os_semaphore_destroy(ready);
+    os_notice_destroy(ready);
     os_semaphore_destroy(go);
     return code;
 }

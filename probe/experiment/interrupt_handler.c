@@ -18,7 +18,7 @@ static void sleep_and_look(void *argument)
     for (int i = 0; i < TRIES && !trial->seen; i++) {
         const int64_t expiry_ns = os_now_ns() + TRY_SLEEP_NS;
         os_timer_trace_expect(trial->trace, expiry_ns);
-        os_sleep_until(expiry_ns);
+        os_sleep_until_and_read(expiry_ns);
         trial->seen = os_timer_trace_handler_ns(trial->trace) >= expiry_ns;
     }
 }

@@ -151,7 +151,7 @@ static void act_high(struct stage *stage)
         const int64_t began_ns = os_now_ns();
         repeat_once(stage, k);
         const int64_t ended_ns = os_now_ns();
-        os_sleep_until(ended_ns + (ended_ns - began_ns)); /* as long again for everybody else on this CPU */
+        os_sleep_until_and_read(ended_ns + (ended_ns - began_ns)); /* as long again for everybody else on this CPU */
     }
     scene->over = true;
     os_semaphore_post(scene->low_goes);
@@ -321,7 +321,10 @@ int experiment_inversion(int argc, char **argv)
     if (!read_options(&options, argc, argv, &code)) {
         return code;
     }
-    code = conditions_prepare(&options.stage.conditions);
+    code = conditions_need_cpu_time();
+    if (code == EXIT_MEASURED) {
+        code = conditions_prepare(&options.stage.conditions);
+    }
     if (code != EXIT_MEASURED) {
         return code;
     }

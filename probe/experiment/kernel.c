@@ -115,7 +115,7 @@ static int run(struct kernel_rows *rows)
         code = write_header(rows);
     }
     if (code == EXIT_MEASURED &&
-        os_thread_create(&recorder->sources[rows->count - 1].thread, &follower, kernel_rows_run, rows) != OS_OK) {
+        os_thread_create_ordinary(&recorder->sources[rows->count - 1].thread, &follower, kernel_rows_run, rows) != OS_OK) {
         code = refuse(EXIT_FAILED, "a thread can't be started.");
     }
     if (code != EXIT_MEASURED) {

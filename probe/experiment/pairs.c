@@ -82,7 +82,7 @@ void pair_give_turn(struct pair *pair)
     os_semaphore_post(pair->turn);
     if (pair->apart) {
         /* Asleep and not polling: a kernel may let a waiter poll for as long as the holder of a mutex runs. */
-        os_sleep_until(os_now_ns() + PAIR_APART_NS);
+        os_sleep_until_and_read(os_now_ns() + PAIR_APART_NS);
     }
 }
 
@@ -95,7 +95,7 @@ bool pair_wait_taken(struct pair *pair)
 void pair_rest(int64_t i)
 {
     if (i % PAIR_ROUND == PAIR_ROUND - 1) {
-        os_sleep_until(os_now_ns() + REST_NS);
+        os_sleep_until_and_read(os_now_ns() + REST_NS);
     }
 }
 
@@ -116,7 +116,7 @@ void yield_first(struct stage *stage)
             goes_on = pair_take_row(pair, stage, before_ns != pair->last_before_ns, before_ns, after_ns);
             pair->last_before_ns = before_ns;
         }
-        os_sleep_until(os_now_ns() + REST_NS);
+        os_sleep_until_and_read(os_now_ns() + REST_NS);
     }
     os_semaphore_post(pair->turn);
 }

@@ -21,7 +21,7 @@
 
 #include <inttypes.h>
 
-enum { STAGES_LIMIT = 2 * OS_CHANNEL_KIND_COUNT };
+enum { STAGES_LIMIT = 2 * RESPONSE_KINDS_LIMIT };
 
 static const struct column columns[RESPONSE_COLUMNS] = {
     [BEFORE] = {"before_ns", "task 1, just before it sends", NULL},
@@ -66,14 +66,14 @@ static void parameters_to_json(struct json *json, const void *given)
     for (uint32_t i = 0; i < rows->count; i++) {
         const struct stage *const stage = &rows->stages[i];
         json_open_object(json, NULL);
-        json_text(json, "mechanism", os_channel_name(rows->exchanges[i].kind));
+        json_text(json, "mechanism", rows->exchanges[i].kind->name);
         json_text(json, "place", stage->actors[0].cpu == stage->actors[1].cpu ? "same" : "different");
         json_close_object(json);
     }
     json_close_array(json);
 }
 
-static bool add_row(struct rows *rows, enum os_channel_kind kind, int32_t far_cpu)
+static bool add_row(struct rows *rows, const struct os_channel_kind *kind, int32_t far_cpu)
 {
     const struct response_options *const options = rows->options;
     const int32_t near_cpu = options->stage.near_cpu;
@@ -82,7 +82,7 @@ static bool add_row(struct rows *rows, enum os_channel_kind kind, int32_t far_cp
     rows->count++;
     exchange->options = options;
     exchange->kind = kind;
-    stage->what = os_channel_what(kind);
+    stage->what = kind->what;
     stage->period_ns = options->period_ns;
     stage->context = exchange;
     stage->actors[0] = (struct actor){
@@ -90,18 +90,18 @@ static bool add_row(struct rows *rows, enum os_channel_kind kind, int32_t far_cp
     stage->actors[1] = (struct actor){
         .role = "task 2", .cpu = far_cpu, .below = options->waiter == WAITER_BELOW ? 1 : 0, .act = response_task_2};
     stage->actor_count = 2;
-    stage_name(stage, os_channel_name(kind), near_cpu, far_cpu);
+    stage_name(stage, kind->name, near_cpu, far_cpu);
     return os_semaphore_create(&exchange->renewed, 0) == OS_OK && os_semaphore_create(&exchange->bound, 0) == OS_OK &&
            os_semaphore_create(&exchange->left, 0) == OS_OK;
 }
 
 /* What can't be made here is a row of its own, with the reason. */
-static bool is_there(struct stages *set, enum os_channel_kind kind, size_t bytes)
+static bool is_there(struct stages *set, const struct os_channel_kind *kind, size_t bytes)
 {
     struct os_channel *channel = NULL;
     const char *why = "";
     if (os_channel_create(&channel, kind, bytes, &why) != OS_OK) {
-        stages_lack(set, os_channel_name(kind), why);
+        stages_lack(set, kind->name, why);
         return false;
     }
     os_channel_destroy(channel);
@@ -114,7 +114,7 @@ static bool lay_out(struct rows *rows, struct stages *set)
     const struct stage_options *const stage = &options->stage;
     bool made = true;
     for (uint32_t i = 0; i < options->kind_count && made; i++) {
-        const enum os_channel_kind kind = options->kinds[i];
+        const struct os_channel_kind *const kind = options->kinds[i];
         if (!is_there(set, kind, (size_t)options->bytes)) {
             continue;
         }
@@ -124,6 +124,9 @@ static bool lay_out(struct rows *rows, struct stages *set)
         if (stage_options_want_different(stage)) {
             made = made && add_row(rows, kind, stage->far_cpu);
         }
+    }
+    for (uint32_t i = 0; i < options->lacking_count; i++) {
+        stages_lack(set, options->lacking[i], "this system has no such mechanism");
     }
     if (stage_options_lack_different(stage)) {
         stages_lack(set, "on two CPUs", "there is only one");

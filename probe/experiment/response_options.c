@@ -1,6 +1,7 @@
 #include "experiment/response_options.h"
 
 #include "message.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -24,35 +25,91 @@ static struct response_options usual_options(void)
     return options;
 }
 
+/* What one system or another has: where this one has not, it is a row that says so, and no mistake of the user's. */
+static const char *const known_names[] = {"semaphore", "fifo",    "pipe",  "message-queue", "unix",
+                                          "udp",       "eventfd", "futex", "signal",        "condition"};
+enum { KNOWN_NAMES = sizeof known_names / sizeof known_names[0] };
+
+static const struct os_channel_kind *kind_of(const char *name, size_t length)
+{
+    for (const struct os_channel_kind *const *kind = os_channel_kinds; *kind != NULL; kind++) {
+        if (strlen((*kind)->name) == length && strncmp((*kind)->name, name, length) == 0) {
+            return *kind;
+        }
+    }
+    return NULL;
+}
+
+static const char *known_name(const char *name, size_t length)
+{
+    for (size_t i = 0; i < KNOWN_NAMES; i++) {
+        if (strlen(known_names[i]) == length && strncmp(known_names[i], name, length) == 0) {
+            return known_names[i];
+        }
+    }
+    return NULL;
+}
+
+static void refuse_name(const struct response_options *options)
+{
+    struct text names = {0};
+    for (const struct os_channel_kind *const *kind = os_channel_kinds; *kind != NULL; kind++) {
+        text_add_string(&names, (*kind)->name);
+        text_add_string(&names, ", ");
+    }
+    refuse(EXIT_USAGE, "--mechanisms %s: choose from %sjoined by commas, or all.", options->mechanisms_text,
+           text_string(&names));
+    text_free(&names);
+}
+
+static bool is_among(const struct response_options *options, const char *name)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < options->kind_count; i++) {
+        found = found || strcmp(options->kinds[i]->name, name) == 0;
+    }
+    for (uint32_t i = 0; i < options->lacking_count; i++) {
+        found = found || strcmp(options->lacking[i], name) == 0;
+    }
+    return found;
+}
+
 static bool add_kind(struct response_options *options, const char *name, size_t length)
 {
-    for (uint32_t kind = 0; kind < OS_CHANNEL_KIND_COUNT; kind++) {
-        const char *const known = os_channel_name((enum os_channel_kind)kind);
-        if (strlen(known) != length || strncmp(known, name, length) != 0) {
-            continue;
-        }
-        for (uint32_t i = 0; i < options->kind_count; i++) {
-            if (options->kinds[i] == (enum os_channel_kind)kind) {
-                refuse(EXIT_USAGE, "--mechanisms names %s twice.", known);
-                return false;
-            }
-        }
-        options->kinds[options->kind_count++] = (enum os_channel_kind)kind;
-        return true;
+    const struct os_channel_kind *const kind = kind_of(name, length);
+    const char *const known = kind != NULL ? kind->name : known_name(name, length);
+    if (known == NULL || options->kind_count + options->lacking_count == RESPONSE_KINDS_LIMIT) {
+        refuse_name(options);
+        return false;
     }
-    refuse(EXIT_USAGE, "--mechanisms %s: choose from semaphore, fifo, pipe, message-queue, unix, udp, eventfd, futex, "
-                       "signal, condition, joined by commas, or all.",
-           options->mechanisms_text);
-    return false;
+    if (is_among(options, known)) {
+        refuse(EXIT_USAGE, "--mechanisms names %s twice.", known);
+        return false;
+    }
+    if (kind != NULL) {
+        options->kinds[options->kind_count++] = kind;
+    } else {
+        options->lacking[options->lacking_count++] = known;
+    }
+    return true;
+}
+
+static bool add_all(struct response_options *options)
+{
+    bool added = true;
+    for (const struct os_channel_kind *const *kind = os_channel_kinds; *kind != NULL && added; kind++) {
+        added = add_kind(options, (*kind)->name, strlen((*kind)->name));
+    }
+    for (size_t i = 0; i < KNOWN_NAMES && added; i++) {
+        added = is_among(options, known_names[i]) || add_kind(options, known_names[i], strlen(known_names[i]));
+    }
+    return added;
 }
 
 static bool choose_kinds(struct response_options *options)
 {
     if (strcmp(options->mechanisms_text, "all") == 0) {
-        for (uint32_t kind = 0; kind < OS_CHANNEL_KIND_COUNT; kind++) {
-            options->kinds[options->kind_count++] = (enum os_channel_kind)kind;
-        }
-        return true;
+        return add_all(options);
     }
     for (const char *at = options->mechanisms_text;;) {
         const size_t length = strcspn(at, ",");
@@ -75,11 +132,11 @@ static bool check_bytes(const struct response_options *options, bool given)
         return false;
     }
     for (uint32_t i = 0; i < options->kind_count; i++) {
-        const enum os_channel_kind kind = options->kinds[i];
+        const struct os_channel_kind *const kind = options->kinds[i];
         struct os_channel *channel = NULL;
         const char *why = "";
         const char *how_to_raise = "";
-        if (!os_channel_carries_data(kind)) {
+        if (kind->most_bytes == NULL) {
             continue;
         }
         carried = true;
@@ -90,7 +147,7 @@ static bool check_bytes(const struct response_options *options, bool given)
         } else if (options->bytes > (int64_t)most || status == OS_INVALID) {
             refuse(EXIT_USAGE, "--bytes %" PRId64 ": %s takes at most %lld here (%s).\n"
                                "%s Or send less, or leave %s out of --mechanisms.",
-                   options->bytes, os_channel_name(kind), (long long)most, why, how_to_raise, os_channel_name(kind));
+                   options->bytes, kind->name, (long long)most, why, how_to_raise, kind->name);
             return false;
         }
     }

@@ -5,6 +5,8 @@
 #include "experiment/stage_options.h"
 #include "os/channel.h"
 
+enum { RESPONSE_KINDS_LIMIT = 24 };
+
 enum response_waiter { WAITER_ABOVE, WAITER_SAME, WAITER_BELOW };
 
 struct response_options {
@@ -18,8 +20,10 @@ struct response_options {
     struct stage_options stage; /* its `count`: samples of each row, over all repetitions */
 
     /* After reading. */
-    enum os_channel_kind kinds[OS_CHANNEL_KIND_COUNT];
+    const struct os_channel_kind *kinds[RESPONSE_KINDS_LIMIT];
     uint32_t kind_count;
+    const char *lacking[RESPONSE_KINDS_LIMIT]; /* names of what was asked for and this system does not have at all */
+    uint32_t lacking_count;
 };
 
 /* Refusals are told. True to go on, otherwise `code` is the program's exit code. */

@@ -68,16 +68,19 @@ static void close_channels(struct stage *stage, struct exchange *exchange)
     while (os_semaphore_wait_for(exchange->left, PATIENCE_NS) == OS_TIMED_OUT) {
         os_thread_interrupt(stage->actors[1].thread);
     }
+    os_thread_go_ordinary();
     os_channel_destroy(exchange->there);
     os_channel_destroy(exchange->back);
+    os_thread_go_realtime();
     exchange->there = NULL;
     exchange->back = NULL;
 }
 
-static bool open_channels(struct stage *stage, struct exchange *exchange)
+static enum os_status make_channels(struct exchange *exchange)
 {
     const size_t bytes = (size_t)exchange->options->bytes;
     const char *why = "";
+    os_thread_go_ordinary();
     enum os_status status = os_channel_create(&exchange->there, exchange->kind, bytes, &why);
     if (status == OS_OK) {
         status = os_channel_create(&exchange->back, exchange->kind, bytes, &why);
@@ -86,6 +89,13 @@ static bool open_channels(struct stage *stage, struct exchange *exchange)
             exchange->there = NULL;
         }
     }
+    os_thread_go_realtime();
+    return status;
+}
+
+static bool open_channels(struct stage *stage, struct exchange *exchange)
+{
+    const enum os_status status = make_channels(exchange);
     if (status != OS_OK) {
         stage_fail(stage, status);
         return false;
@@ -208,7 +218,7 @@ static void run_back_to_back(struct stage *stage, struct exchange *exchange)
             break;
         }
         if (k % ROUND == 0) {
-            os_sleep_until(os_now_ns() + REST_NS);
+            os_sleep_until_and_read(os_now_ns() + REST_NS);
         }
         do {
             outcome = measure_one(stage, exchange, k, 0);

@@ -9,7 +9,7 @@ enum response_column { BEFORE, AFTER, RECEIVED, ANSWERED, REPETITION, SCHEDULED,
 
 struct exchange {
     const struct response_options *options;
-    enum os_channel_kind kind;
+    const struct os_channel_kind *kind;
     struct os_semaphore *renewed; /* by task 1: new channels are there, or it is over */
     struct os_semaphore *bound;   /* by task 2: it will receive from them */
     struct os_semaphore *left;    /* by task 2: it uses them no more */

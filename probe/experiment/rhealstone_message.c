@@ -28,7 +28,7 @@ static void get_it_through(struct stage *stage, enum os_status status)
     struct meeting *const meeting = stage->context;
     while (status != OS_OK) {
         stage_fail(stage, status);
-        os_sleep_until(os_now_ns() + TRY_AGAIN_NS);
+        os_sleep_until_and_read(os_now_ns() + TRY_AGAIN_NS);
         pair_stamp(&meeting->pair);
         status = os_message_queue_send(meeting->queue, meeting->sent, meeting->message_bytes);
     }

@@ -60,14 +60,14 @@ static void run_actor(void *argument)
     struct stage *const stage = actor->stage;
     const bool measures = actor == &stage->actors[0];
     os_thread_read_back(&actor->obtained);
-    os_semaphore_post(stage->set->ready);
+    os_notice_post(stage->set->ready);
     os_semaphore_wait(stage->go);
-    const int64_t cpu_time_before_ns = os_thread_cpu_time_ns();
+    const int64_t cpu_time_before_ns = source_join(stage->source);
     if (!atomic_load(&stage->skipped)) {
         actor->act(stage);
     }
     if (measures) {
-        stage->source->counters.cpu_time_ns = os_thread_cpu_time_ns() - cpu_time_before_ns;
+        stage->source->counters.cpu_time_ns = source_cpu_time_since(cpu_time_before_ns);
         end_stage(stage);
     } else {
         os_semaphore_post(stage->done);
@@ -128,7 +128,7 @@ static int start_actors(struct stages *set, struct stage *stage)
         const struct os_thread_attributes attributes = attributes_of(set->options, actor);
         enum os_status status = os_thread_create(&actor->thread, &attributes, run_actor, actor);
         if (status == OS_OK) {
-            status = os_semaphore_wait_for(set->ready, START_WAIT_S * ns_per_s);
+            status = os_notice_wait_for(set->ready, START_WAIT_S * ns_per_s);
         }
         if (status != OS_OK) {
             return refuse_actor(set, actor, status);
@@ -139,7 +139,7 @@ static int start_actors(struct stages *set, struct stage *stage)
 
 static int start_stages(struct stages *set)
 {
-    if (os_semaphore_create(&set->ready, 0) != OS_OK) {
+    if (os_notice_create(&set->ready) != OS_OK) {
         return refuse(EXIT_FAILED, "semaphores can't be made here.");
     }
     for (uint32_t i = 0; i < set->count; i++) {
@@ -185,7 +185,7 @@ static void free_stages(struct stages *set)
         os_semaphore_destroy(stage->go);
         os_semaphore_destroy(stage->done);
     }
-    os_semaphore_destroy(set->ready);
+    os_notice_destroy(set->ready);
 }
 
 static void actor_to_json(struct json *json, const struct stages *set, const struct actor *actor)

@@ -62,7 +62,7 @@ struct stages {
 
     /* Set by stages_measure. */
     struct recorder *recorder;
-    struct os_semaphore *ready;
+    struct os_notice *ready;
 };
 
 /* Adds a row that can't be given here. */

@@ -44,7 +44,7 @@ struct worker {
     _Alignas(CACHE_LINE_BYTES) const struct task *task;
     struct recorder *recorder;
     struct source *source;
-    struct os_semaphore *ready; /* posted when `obtained` is filled in */
+    struct os_notice *ready; /* posted when `obtained` is filled in */
     struct os_semaphore *go;
     bool replay;
     struct work work;
@@ -59,7 +59,7 @@ struct taskset {
     struct recorder recorder;
     struct worker workers[TASKS_LIMIT];
     struct calibrations calibrations;
-    struct os_semaphore *ready;
+    struct os_notice *ready;
     struct os_semaphore *go;
 };
 
@@ -110,12 +110,12 @@ static void run_task(void *argument)
 {
     struct worker *const worker = argument;
     os_thread_read_back(&worker->obtained);
-    os_semaphore_post(worker->ready);
+    os_notice_post(worker->ready);
     os_semaphore_wait(worker->go);
     os_semaphore_post(worker->go); /* to the next: the thread that let us go may not get its CPU again for a while */
-    const int64_t cpu_time_before_ns = os_thread_cpu_time_ns();
+    const int64_t cpu_time_before_ns = source_join(worker->source);
     serve_releases(worker);
-    worker->source->counters.cpu_time_ns = os_thread_cpu_time_ns() - cpu_time_before_ns;
+    worker->source->counters.cpu_time_ns = source_cpu_time_since(cpu_time_before_ns);
     source_finish(worker->source);
 }
 
@@ -189,7 +189,7 @@ static int start_workers(struct taskset *set)
         const struct os_thread_attributes attributes = taskset_attributes(options, task);
         enum os_status status = os_thread_create(&source->thread, &attributes, run_task, worker);
         if (status == OS_OK) {
-            status = os_semaphore_wait_for(set->ready, START_WAIT_S * ns_per_s);
+            status = os_notice_wait_for(set->ready, START_WAIT_S * ns_per_s);
         }
         if (status != OS_OK) {
             return refuse_task(options, task, status);
@@ -260,8 +260,8 @@ static void let_go(struct taskset *set)
 
 static int run(struct taskset *set)
 {
-    if (os_semaphore_create(&set->ready, 0) != OS_OK || os_semaphore_create(&set->go, 0) != OS_OK) {
-        os_semaphore_destroy(set->ready);
+    if (os_notice_create(&set->ready) != OS_OK || os_semaphore_create(&set->go, 0) != OS_OK) {
+        os_notice_destroy(set->ready);
         return refuse(EXIT_FAILED, "semaphores can't be made here.");
     }
     const struct task *lender = NULL;
@@ -281,7 +281,7 @@ static int run(struct taskset *set)
     if (code == EXIT_MEASURED) {
         calibrations_repeat(&set->calibrations, set->options, &set->recorder);
     }
-    os_semaphore_destroy(set->ready);
+    os_notice_destroy(set->ready);
     os_semaphore_destroy(set->go);
     return code;
 }
@@ -324,7 +324,10 @@ int experiment_taskset(int argc, char **argv)
     if (!taskset_options_read(&options, argc, argv, &code)) {
         return code;
     }
-    code = conditions_prepare(&options.conditions);
+    code = conditions_need_cpu_time();
+    if (code == EXIT_MEASURED) {
+        code = conditions_prepare(&options.conditions);
+    }
     if (code != EXIT_MEASURED) {
         return code;
     }

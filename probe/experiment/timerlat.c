@@ -183,7 +183,7 @@ static int run(struct session *session)
         session->rows[i].thread = thread;
     }
     const struct os_thread_attributes attributes = {.name = "tauto-reader", .cpu = OS_CPU_ANY};
-    const enum os_status status = os_thread_create(&recorder->sources[0].thread, &attributes, read_on, session);
+    const enum os_status status = os_thread_create_ordinary(&recorder->sources[0].thread, &attributes, read_on, session);
     if (status != OS_OK) {
         return refuse(EXIT_FAILED, "the thread that reads the trace can't be started: %s.", os_status_text(status));
     }

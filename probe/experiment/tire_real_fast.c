@@ -82,7 +82,7 @@ void tire_run_real_fast(struct tire_worker *worker)
         compute_row(worker, team->course.steps);
         record(worker->source, &team->course.row);
         if (team->course.rests) {
-            os_sleep_until(team->course.rested_ns + (int64_t)REST_MS * NS_PER_MS);
+            os_sleep_until_and_read(team->course.rested_ns + (int64_t)REST_MS * NS_PER_MS);
         }
     }
 }

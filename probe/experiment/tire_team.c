@@ -67,7 +67,7 @@ static void rehearse(struct tire_worker *worker)
     struct tire_stamps *const wanted = team->options->pace == TIRE_REAL_TIME ? &stamps : NULL;
     const int64_t rest_ns = tire_is_real_time_policy(team->options) ? (int64_t)REHEARSAL_REST_MS * NS_PER_MS : 0;
     for (uint64_t step = 0; !team->rehearsal.over; step++) {
-        os_sleep_until(os_now_ns() + rest_ns);
+        os_sleep_until_and_read(os_now_ns() + rest_ns);
         if (os_barrier_meet(team->barrier)) {
             team->rehearsal.step_began_ns = os_now_ns();
             os_barrier_open(team->barrier);
@@ -76,7 +76,7 @@ static void rehearse(struct tire_worker *worker)
         if (os_barrier_meet(team->barrier)) {
             judge_rehearsal(team);
             if (team->rehearsal.over) { /* the others are held until the run may begin */
-                os_semaphore_post(team->ready);
+                os_notice_post(team->ready);
                 os_semaphore_wait(team->go);
             }
             os_barrier_open(team->barrier);
@@ -89,17 +89,17 @@ static void work(void *argument)
     struct tire_worker *const worker = argument;
     struct tire_team *const team = worker->team;
     os_thread_read_back(&worker->obtained);
-    os_semaphore_post(team->ready);
+    os_notice_post(team->ready);
     os_semaphore_wait(team->go);
     if (team->begun) {
         rehearse(worker);
-        const int64_t cpu_time_before_ns = os_thread_cpu_time_ns();
+        const int64_t cpu_time_before_ns = source_join(worker->source);
         if (team->options->pace == TIRE_REAL_TIME) {
             tire_run_real_time(worker);
         } else {
             tire_run_real_fast(worker);
         }
-        worker->source->counters.cpu_time_ns = os_thread_cpu_time_ns() - cpu_time_before_ns;
+        worker->source->counters.cpu_time_ns = source_cpu_time_since(cpu_time_before_ns);
         end_switches(worker);
     }
     source_finish(worker->source);
@@ -140,7 +140,7 @@ static int start_thread(struct tire_team *team, uint32_t number)
     }
     enum os_status status = os_thread_create(&source->thread, &attributes, work, worker);
     if (status == OS_OK) {
-        status = os_semaphore_wait_for(team->ready, START_WAIT_S * ns_per_s);
+        status = os_notice_wait_for(team->ready, START_WAIT_S * ns_per_s);
     }
     return status == OS_OK ? EXIT_MEASURED : refuse_thread(team->options, number, status);
 }
@@ -151,7 +151,7 @@ int tire_team_gather(struct tire_team *team)
     void *workers = NULL;
     team->count = (uint32_t)options->threads;
     team->rehearsal.fastest_ns = INT64_MAX;
-    enum os_status status = os_semaphore_create(&team->ready, 0);
+    enum os_status status = os_notice_create(&team->ready);
     if (status == OS_OK) {
         status = os_semaphore_create(&team->go, 0);
     }
@@ -178,7 +178,7 @@ static enum os_status wait_for_rehearsal(const struct tire_team *team)
 {
     enum os_status status = OS_TIMED_OUT;
     for (int s = 0; s < REHEARSAL_WAIT_S && status == OS_TIMED_OUT; s++) {
-        status = os_semaphore_wait_for(team->ready, ns_per_s);
+        status = os_notice_wait_for(team->ready, ns_per_s);
         if (status != OS_OK && os_stop_requested() != OS_STOP_NONE) {
             os_threads_unpin();
         }
@@ -267,7 +267,7 @@ void tire_team_run(struct tire_team *team, bool call_off)
 
 void tire_team_free(struct tire_team *team)
 {
-    os_semaphore_destroy(team->ready);
+    os_notice_destroy(team->ready);
     os_semaphore_destroy(team->go);
     os_barrier_destroy(team->barrier);
     os_memory_free(team->workers, team->count * sizeof *team->workers);

@@ -64,7 +64,7 @@ struct tire_team {
     struct tire *tire;
     struct live *live; /* NULL: nobody is shown the tire */
     struct os_barrier *barrier;
-    struct os_semaphore *ready; /* posted by each thread when it is there, and by one of them after the rehearsal */
+    struct os_notice *ready; /* posted by each thread when it is there, and by one of them after the rehearsal */
     struct os_semaphore *go;    /* posted for each thread, and after the rehearsal for one of them */
     struct tire_worker *workers;
     uint32_t count;

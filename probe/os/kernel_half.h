@@ -86,6 +86,8 @@ enum os_status os_kernel_half_stop(struct os_kernel_half *half);
 enum os_status os_kernel_half_read(struct os_kernel_half *half, struct kernel_row *rows, size_t most, size_t *count);
 enum os_status os_kernel_half_books(struct os_kernel_half *half, struct kernel_books *books);
 
+/* ---- Real-time side ---------------------------------------------------------- */
+
 /* Of the second task of KERNEL_USER. Waits for a message. OS_CLOSED: the experiment is over. */
 enum os_status os_kernel_half_receive(struct os_kernel_half *half);
 enum os_status os_kernel_half_answer(struct os_kernel_half *half, int64_t received_ns);

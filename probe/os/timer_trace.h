@@ -15,6 +15,8 @@ struct os_answer os_timer_trace_open(struct os_timer_trace **trace);
 /* NULL is allowed. */
 void os_timer_trace_close(struct os_timer_trace *trace);
 
+/* ---- Real-time side ---------------------------------------------------------- */
+
 /* The calling thread is about to sleep until `expiry_ns`. */
 void os_timer_trace_expect(struct os_timer_trace *trace, int64_t expiry_ns);
 /* After that sleep: the first reading of the clock (the one of os_now_ns) by the handler of its timer, INT64_MIN where

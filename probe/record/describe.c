@@ -231,8 +231,12 @@ static void books_to_json(struct json *json, const struct recorder *recorder, ui
         json_unsigned(json, "warmup", counters->warmup);
     }
     json_unsigned(json, "recorded", source->recorded);
-    json_unsigned(json, "dropped", atomic_load(&source->ring.dropped));
-    json_integer(json, "cpu_time_ns", counters->cpu_time_ns);
+    json_unsigned(json, "dropped", source_dropped(source));
+    if (source->ring.voids != NULL) {
+        json_unsigned(json, "voided", source->voided);
+        json_unsigned(json, "inband_switches", atomic_load(&counters->inband_switches));
+    }
+    json_integer_or_null(json, "cpu_time_ns", counters->cpu_time_ns);
     json_close_object(json);
 }
 

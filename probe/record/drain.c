@@ -43,7 +43,7 @@ static void look_at_rows(struct recorder *recorder, uint16_t index, const int64_
 static void tell_dropped(struct recorder *recorder, uint16_t index)
 {
     struct source *const source = &recorder->sources[index];
-    const uint64_t dropped = atomic_load_explicit(&source->ring.dropped, memory_order_relaxed);
+    const uint64_t dropped = source_dropped(source);
     if (dropped == source->dropped_told) {
         return;
     }
@@ -73,6 +73,12 @@ void drain_source(struct recorder *recorder, uint16_t index)
     for (uint64_t left = ring_waiting(&source->ring); left > 0;) {
         uint64_t count = 0;
         const int64_t *const rows = ring_peek(&source->ring, &count);
+        if (count == 0) { /* void: its thread left the real-time domain meanwhile */
+            ring_release(&source->ring, 1);
+            source->voided++;
+            left--;
+            continue;
+        }
         count = count < most ? count : most;
         count = count < left ? count : left;
         if (streams_raw &&

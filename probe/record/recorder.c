@@ -82,11 +82,15 @@ int recorder_open(struct recorder *recorder, const struct recorder_options *opti
     for (uint32_t i = 0; i < source_count; i++) {
         recorder->sources[i] = (struct source){.worst_ns = INT64_MIN, .last_ns = INT64_MIN};
     }
+    const bool counts_switches = os_service_available(OS_SERVICE_INBAND_SWITCHES).availability == OS_PRESENT;
     for (uint32_t i = 0; i < source_count; i++) {
         struct source *const source = &recorder->sources[i];
         enum os_status status = ring_create(&source->ring, options->ring_rows, schema->column_count);
         for (uint32_t m = 0; m < schema->measure_count && status == OS_OK && needs_histograms(options); m++) {
             status = histogram_create(&source->histograms[m]);
+        }
+        if (status == OS_OK && counts_switches) {
+            status = ring_allow_voids(&source->ring);
         }
         if (status != OS_OK) {
             free_sources(recorder);
@@ -101,6 +105,22 @@ void recorder_add_absence(struct recorder *recorder, const char *name, const cha
     if (recorder->absent_count < ABSENCES_LIMIT) {
         recorder->absent[recorder->absent_count++] = (struct absence){name, why};
     }
+}
+
+/* In the thread that left, at the place where it left. */
+static void note_switch(void *argument)
+{
+    struct source *const source = argument;
+    atomic_fetch_add_explicit(&source->counters.inband_switches, 1, memory_order_relaxed);
+    ring_void(&source->ring);
+}
+
+int64_t source_join(struct source *source)
+{
+    if (source->ring.voids != NULL) {
+        (void)os_thread_watch_inband(note_switch, source);
+    }
+    return os_thread_cpu_time_ns();
 }
 
 void recorder_fail(struct recorder *recorder, const char *why)

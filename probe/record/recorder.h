@@ -57,7 +57,8 @@ struct counters {
     uint64_t overruns;
     uint64_t rested; /* those of `missed` that fell into a rest of a spinning thread */
     uint64_t warmup;
-    int64_t cpu_time_ns;
+    _Atomic uint64_t inband_switches; /* of the source's threads: they left the real-time domain */
+    int64_t cpu_time_ns;              /* INT64_MIN where a thread can't tell */
 };
 
 struct source {
@@ -71,6 +72,7 @@ struct source {
     /* The draining side only. */
     _Alignas(CACHE_LINE_BYTES) struct histogram histograms[MEASURES_LIMIT];
     uint64_t recorded;
+    uint64_t voided; /* rows that were taken while a thread of the source left the real-time domain; dropped too */
     uint64_t dropped_told;
     int64_t worst_ns;
     int64_t last_ns;
@@ -129,6 +131,16 @@ void recorder_run(struct recorder *recorder);
 int recorder_close(struct recorder *recorder);
 /* The same without a result, when nothing was measured. */
 void recorder_abandon(struct recorder *recorder);
+
+/* The calling thread takes part in what is measured: from now on it may not leave the real-time domain unseen. Returns
+ * the CPU time that it has used, for source_cpu_time_since. */
+int64_t source_join(struct source *source);
+/* INT64_MIN where a thread can't tell. */
+static inline int64_t source_cpu_time_since(int64_t before_ns)
+{
+    const int64_t now_ns = os_thread_cpu_time_ns();
+    return now_ns != INT64_MIN ? now_ns - before_ns : INT64_MIN;
+}
 
 /* The source has finished. Its last act: nothing of it is touched by its own thread afterwards. */
 static inline void source_finish(struct source *source)

@@ -6,6 +6,12 @@
 
 enum { TABLE_SAMPLES = 0, TABLE_HISTOGRAM = 0, TABLE_EXTREMES = 1 };
 
+/* Taken and not kept: the ring was full, or the thread had left the real-time domain. */
+static inline uint64_t source_dropped(const struct source *source)
+{
+    return atomic_load_explicit(&source->ring.dropped, memory_order_relaxed) + source->voided;
+}
+
 /* Takes everything that lies in the ring. */
 void drain_source(struct recorder *recorder, uint16_t index);
 void write_progress(struct recorder *recorder);

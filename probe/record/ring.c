@@ -1,5 +1,7 @@
 #include "record/ring.h"
 
+#include "os/ordinary.h"
+
 static const uint64_t most_rows = (uint64_t)1 << 32;
 
 static uint64_t power_of_two_at_least(uint64_t rows)
@@ -35,6 +37,7 @@ enum os_status ring_create(struct ring *ring, uint64_t rows, uint32_t row_words)
     ring->capacity = capacity;
     ring->mask = capacity - 1;
     ring->row_words = row_words;
+    ring->voids = NULL;
     ring->read_seen = 0;
     atomic_init(&ring->written, 0);
     atomic_init(&ring->dropped, 0);
@@ -42,8 +45,20 @@ enum os_status ring_create(struct ring *ring, uint64_t rows, uint32_t row_words)
     return OS_OK;
 }
 
+enum os_status ring_allow_voids(struct ring *ring)
+{
+    void *memory = NULL;
+    const enum os_status status = os_memory_allocate(&memory, (size_t)ring->capacity * sizeof *ring->voids);
+    ring->voids = memory;
+    return status;
+}
+
 void ring_destroy(struct ring *ring)
 {
+    if (ring->voids != NULL) {
+        os_memory_free(ring->voids, (size_t)ring->capacity * sizeof *ring->voids);
+        ring->voids = NULL;
+    }
     os_memory_free(ring->rows, (size_t)ring->capacity * ring->row_words * sizeof(int64_t));
     ring->rows = NULL;
 }
@@ -54,17 +69,30 @@ uint64_t ring_waiting(struct ring *ring)
            atomic_load_explicit(&ring->read, memory_order_relaxed);
 }
 
+static uint64_t until_void(const struct ring *ring, uint64_t from, uint64_t most)
+{
+    uint64_t count = 0;
+    while (count < most && !atomic_load_explicit(&ring->voids[(from + count) & ring->mask], memory_order_relaxed)) {
+        count++;
+    }
+    return count;
+}
+
 const int64_t *ring_peek(struct ring *ring, uint64_t *count)
 {
     const uint64_t read = atomic_load_explicit(&ring->read, memory_order_relaxed);
     const uint64_t written = atomic_load_explicit(&ring->written, memory_order_acquire);
     const uint64_t until_wrap = ring->capacity - (read & ring->mask);
-    *count = written - read < until_wrap ? written - read : until_wrap;
+    const uint64_t most = written - read < until_wrap ? written - read : until_wrap;
+    *count = ring->voids == NULL ? most : until_void(ring, read, most);
     return ring->rows + (read & ring->mask) * ring->row_words;
 }
 
 void ring_release(struct ring *ring, uint64_t count)
 {
     const uint64_t read = atomic_load_explicit(&ring->read, memory_order_relaxed);
+    for (uint64_t i = 0; i < count && ring->voids != NULL; i++) {
+        atomic_store_explicit(&ring->voids[(read + i) & ring->mask], false, memory_order_relaxed);
+    }
     atomic_store_explicit(&ring->read, read + count, memory_order_release);
 }

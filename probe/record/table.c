@@ -108,11 +108,17 @@ bool print_table(const struct recorder *recorder)
         printed &= print("  N/A: %s\n", recorder->absent[i].why);
     }
     for (uint32_t i = 0; i < recorder->source_count; i++) {
-        const uint64_t dropped = atomic_load(&recorder->sources[i].ring.dropped);
+        const struct source *const source = &recorder->sources[i];
+        const uint64_t dropped = atomic_load(&source->ring.dropped);
         if (dropped != 0) {
             printed &= print("%s: missing above, because taken and not kept: %" PRIu64 "; a full ring is the usual reason "
                              "(--ring takes more rows)\n",
-                             recorder->sources[i].name, dropped);
+                             source->name, dropped);
+        }
+        if (source->voided != 0) {
+            printed &= print("%s: missing above, because its thread left the real-time domain while they were taken: %" PRIu64
+                             "\n",
+                             source->name, source->voided);
         }
     }
     return print("Quantiles are exact up to 2.048 us and at most 0.1 %% too high above; min and max are exact.\n") &&

@@ -8,7 +8,7 @@
 enum { ROUNDS = 500, LARGE_ROUNDS = 10, MS = 1000000 };
 
 struct two_ways {
-    enum os_channel_kind kind;
+    const struct os_channel_kind *kind;
     struct os_channel *there;
     struct os_channel *back;
     size_t bytes;
@@ -21,14 +21,14 @@ struct two_ways {
 
 static const struct os_thread_attributes ordinary = {.name = "test", .cpu = OS_CPU_ANY};
 
-static bool make(struct two_ways *ways, enum os_channel_kind kind, size_t bytes)
+static bool make(struct two_ways *ways, const struct os_channel_kind *kind, size_t bytes)
 {
     const char *why = NULL;
     *ways = (struct two_ways){.kind = kind, .bytes = bytes};
     const enum os_status status = os_channel_create(&ways->there, kind, bytes, &why);
     if (status != OS_OK) {
         assert_true(strlen(why) > 0);
-        print_message("%s: not shown, %s\n", os_channel_name(kind), why);
+        print_message("%s: not shown, %s\n", kind->name, why);
         return false;
     }
     assert_string_equal(why, "");
@@ -45,6 +45,16 @@ static void destroy(struct two_ways *ways)
     os_semaphore_destroy(ways->bound);
 }
 
+static const struct os_channel_kind *kind_named(const char *name)
+{
+    const struct os_channel_kind *const *at_kind = os_channel_kinds;
+    while (*at_kind != NULL && strcmp((*at_kind)->name, name) != 0) {
+        at_kind++;
+    }
+    assert_non_null(*at_kind);
+    return *at_kind;
+}
+
 /* What was received goes back, each byte one higher. */
 static void answer(void *argument)
 {
@@ -54,7 +64,7 @@ static void answer(void *argument)
     for (int i = 0; i < ways->rounds && ways->status == OS_OK; i++) {
         ways->status = os_channel_receive(ways->there);
         ways->received++;
-        for (size_t at = 0; os_channel_carries_data(ways->kind) && at < ways->bytes; at++) {
+        for (size_t at = 0; ways->kind->most_bytes != NULL && at < ways->bytes; at++) {
             ways->back->outgoing[at] = (unsigned char)(ways->there->incoming[at] + 1);
         }
         if (ways->status == OS_OK) {
@@ -65,7 +75,7 @@ static void answer(void *argument)
 
 static void exchange(struct two_ways *ways, int round)
 {
-    const bool carries = os_channel_carries_data(ways->kind);
+    const bool carries = ways->kind->most_bytes != NULL;
     for (size_t at = 0; carries && at < ways->bytes; at++) {
         ways->there->outgoing[at] = (unsigned char)(round + (int)at);
     }
@@ -80,7 +90,7 @@ static void exchange(struct two_ways *ways, int round)
     assert_true(arrived);
 }
 
-static void go_there_and_back(enum os_channel_kind kind, size_t bytes, int rounds)
+static void go_there_and_back(const struct os_channel_kind *kind, size_t bytes, int rounds)
 {
     struct two_ways ways;
     struct os_thread *thread = NULL;
@@ -101,19 +111,19 @@ static void go_there_and_back(enum os_channel_kind kind, size_t bytes, int round
 static void every_kind_wakes_and_carries_what_it_was_given(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < OS_CHANNEL_KIND_COUNT; kind++) {
-        go_there_and_back((enum os_channel_kind)kind, 8, ROUNDS);
+    for (const struct os_channel_kind *const *at_kind = os_channel_kinds; *at_kind != NULL; at_kind++) {
+        go_there_and_back(*at_kind, 8, ROUNDS);
     }
 }
 
 static void the_largest_message_arrives_whole_and_a_larger_one_is_refused(void **state)
 {
     (void)state;
-    for (int number = 0; number < OS_CHANNEL_KIND_COUNT; number++) {
-        const enum os_channel_kind kind = (enum os_channel_kind)number;
+    for (const struct os_channel_kind *const *at_kind = os_channel_kinds; *at_kind != NULL; at_kind++) {
+        const struct os_channel_kind *const kind = *at_kind;
         const char *how_to_raise = NULL;
         const size_t most = os_channel_most_bytes(kind, &how_to_raise);
-        assert_int_equal(most != 0, os_channel_carries_data(kind));
+        assert_int_equal(most != 0, kind->most_bytes != NULL);
         if (most == 0) {
             continue;
         }
@@ -122,17 +132,29 @@ static void the_largest_message_arrives_whole_and_a_larger_one_is_refused(void *
     }
     struct os_channel *channel = NULL;
     const char *why = NULL;
-    assert_int_equal(os_channel_create(&channel, OS_CHANNEL_UDP, 65508, &why), OS_INVALID);
+    assert_int_equal(os_channel_create(&channel, kind_named("udp"), 65508, &why), OS_INVALID);
     assert_true(strlen(why) > 0);
+}
+
+static void a_kind_that_leaves_the_real_time_domain_is_not_made_and_says_why(void **state)
+{
+    (void)state;
+    struct os_channel_kind kind = *kind_named("pipe");
+    struct os_channel *channel = NULL;
+    const char *why = NULL;
+    kind.leaves_realtime = "a pipe is served by the ordinary kernel";
+    assert_int_equal(os_channel_create(&channel, &kind, 8, &why), OS_UNSUPPORTED);
+    assert_string_equal(why, "a pipe is served by the ordinary kernel");
+    assert_null(channel);
 }
 
 /* The first of them wakes nobody: it lies there when the receiver comes. */
 static void two_messages_can_be_under_way(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < OS_CHANNEL_KIND_COUNT; kind++) {
+    for (const struct os_channel_kind *const *at_kind = os_channel_kinds; *at_kind != NULL; at_kind++) {
         struct two_ways ways;
-        if (!make(&ways, (enum os_channel_kind)kind, 100)) {
+        if (!make(&ways, *at_kind, 100)) {
             continue;
         }
         os_channel_bind_receiver(ways.there);
@@ -155,15 +177,15 @@ static void send_late(void *argument)
 static void a_new_channel_knows_nothing_of_the_one_before(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < OS_CHANNEL_KIND_COUNT; kind++) {
+    for (const struct os_channel_kind *const *at_kind = os_channel_kinds; *at_kind != NULL; at_kind++) {
         struct two_ways ways;
         struct os_thread *thread = NULL;
-        if (!make(&ways, (enum os_channel_kind)kind, 8)) {
+        if (!make(&ways, *at_kind, 8)) {
             continue;
         }
         assert_int_equal(os_channel_send(ways.back), OS_OK); /* to us, and never received */
         destroy(&ways);
-        assert_true(make(&ways, (enum os_channel_kind)kind, 8));
+        assert_true(make(&ways, *at_kind, 8));
         assert_int_equal(os_thread_create(&thread, &ordinary, send_late, &ways), OS_OK);
         assert_int_equal(os_channel_receive(ways.back), OS_OK);
         assert_int_equal(ways.received, 1);
@@ -186,10 +208,10 @@ static void a_receiver_that_waits_in_vain_can_be_interrupted(void **state)
 {
     (void)state;
     assert_int_equal(os_stop_listen(), OS_OK);
-    for (int kind = 0; kind < OS_CHANNEL_KIND_COUNT; kind++) {
+    for (const struct os_channel_kind *const *at_kind = os_channel_kinds; *at_kind != NULL; at_kind++) {
         struct two_ways ways;
         struct os_thread *thread = NULL;
-        if (kind == OS_CHANNEL_CONDITION || !make(&ways, (enum os_channel_kind)kind, 8)) {
+        if (strcmp((*at_kind)->name, "condition") == 0 || !make(&ways, *at_kind, 8)) {
             continue; /* a condition variable knows no interruption */
         }
         assert_int_equal(os_thread_create(&thread, &ordinary, wait_for_nothing, &ways), OS_OK);
@@ -211,16 +233,19 @@ static void a_receiver_that_waits_in_vain_can_be_interrupted(void **state)
 static void many_channels_one_after_the_other_leave_nothing_behind(void **state)
 {
     (void)state;
-    for (int i = 0; i < 2000; i++) { /* more than a process may have files or a user queues */
-        struct two_ways ways;
-        if (make(&ways, (enum os_channel_kind)(i % OS_CHANNEL_KIND_COUNT), 8)) {
-            destroy(&ways);
+    for (int i = 0; i < 200; i++) { /* in all more than a process may have files or a user queues */
+        for (const struct os_channel_kind *const *at_kind = os_channel_kinds; *at_kind != NULL; at_kind++) {
+            struct two_ways ways;
+            if (make(&ways, *at_kind, 8)) {
+                destroy(&ways);
+            }
         }
     }
 }
 
 TESTS(cmocka_unit_test(every_kind_wakes_and_carries_what_it_was_given),
       cmocka_unit_test(the_largest_message_arrives_whole_and_a_larger_one_is_refused),
+      cmocka_unit_test(a_kind_that_leaves_the_real_time_domain_is_not_made_and_says_why),
       cmocka_unit_test(two_messages_can_be_under_way),
       cmocka_unit_test(a_new_channel_knows_nothing_of_the_one_before),
       cmocka_unit_test(a_receiver_that_waits_in_vain_can_be_interrupted),

@@ -245,6 +245,25 @@ static void priorities_are_levels_below_the_highest(void **state)
     assert_int_equal(os_priority_from_native(OS_POLICY_OTHER, 0, &below), OS_INVALID);
 }
 
+static void post_notice(void *argument)
+{
+    assert_int_equal(os_notice_post(argument), OS_OK);
+}
+
+static void the_ordinary_side_waits_for_a_notice_of_a_real_time_thread(void **state)
+{
+    (void)state;
+    struct os_notice *notice = NULL;
+    struct os_thread *thread = NULL;
+    assert_int_equal(os_notice_create(&notice), OS_OK);
+    assert_int_equal(os_notice_wait_for(notice, MS), OS_TIMED_OUT);
+    assert_int_equal(os_thread_create(&thread, &ordinary, post_notice, notice), OS_OK);
+    assert_int_equal(os_notice_wait_for(notice, 10000LL * MS), OS_OK);
+    assert_int_equal(os_notice_wait_for(notice, MS), OS_TIMED_OUT);
+    assert_int_equal(os_thread_join(thread), OS_OK);
+    os_notice_destroy(notice);
+}
+
 static void every_service_answers_and_gives_a_reason_when_it_is_missing(void **state)
 {
     (void)state;
@@ -273,7 +292,7 @@ static void a_sleeping_thread_can_be_interrupted(void **state)
     assert_int_equal(os_stop_listen(), OS_OK);
     assert_int_equal(os_thread_create(&thread, &ordinary, sleep_long, &pair), OS_OK);
     while (pair.count < 2) {
-        os_thread_interrupt(thread);
+        assert_int_equal(os_thread_interrupt(thread), OS_OK);
         os_sleep_until(os_now_ns() + MS);
     }
     assert_int_equal(pair.count, 2);
@@ -318,6 +337,7 @@ TESTS(cmocka_unit_test(the_clock_never_goes_back_and_sleep_ends_after_its_instan
       cmocka_unit_test(a_thread_has_the_attributes_that_it_was_given),
       cmocka_unit_test(a_thread_takes_on_other_attributes_again_and_again),
       cmocka_unit_test(priorities_are_levels_below_the_highest),
+      cmocka_unit_test(the_ordinary_side_waits_for_a_notice_of_a_real_time_thread),
       cmocka_unit_test(every_service_answers_and_gives_a_reason_when_it_is_missing),
       cmocka_unit_test(a_sleeping_thread_can_be_interrupted),
       cmocka_unit_test(the_watchdog_ends_a_real_time_thread_that_never_sleeps))

@@ -1,3 +1,4 @@
+#include "os/os.h"
 #include "record/ring.h"
 #include "test/check.h"
 
@@ -106,7 +107,49 @@ static void a_ring_without_rows_is_refused(void **state)
     assert_int_equal(ring_create(&ring, UINT64_MAX, 2), OS_INVALID);
 }
 
-TESTS(cmocka_unit_test(a_full_ring_refuses_and_counts_what_it_refused),
+static void put(struct ring *ring, int64_t value)
+{
+    int64_t *const row = ring_slot(ring);
+    assert_non_null(row);
+    *row = value;
+    ring_commit(ring);
+}
+
+static void rows_that_became_void_are_skipped_one_by_one_and_their_places_are_used_again(void **state)
+{
+    (void)state;
+    struct ring ring;
+    uint64_t count = 0;
+    assert_int_equal(ring_create(&ring, 4, 1), OS_OK);
+    assert_int_equal(ring_allow_voids(&ring), OS_OK);
+    for (int64_t round = 0; round < 3; round++) {
+        put(&ring, 0);
+        ring_void(&ring); /* twice while one row is taken: still one row */
+        ring_void(&ring);
+        put(&ring, 1);
+        put(&ring, 2);
+        put(&ring, 3);
+        ring_void(&ring); /* full: there is no row that it could be */
+        assert_int_equal(*ring_peek(&ring, &count), 0);
+        assert_int_equal(count, 1);
+        ring_release(&ring, count);
+        (void)ring_peek(&ring, &count);
+        assert_int_equal(count, 0);
+        assert_int_equal(ring_waiting(&ring), 3);
+        ring_release(&ring, 1);
+        uint64_t taken = 0;
+        while (ring_waiting(&ring) > 0) {
+            assert_int_equal(*ring_peek(&ring, &count), 2 + (int64_t)taken);
+            ring_release(&ring, count);
+            taken += count;
+        }
+        assert_int_equal(taken, 2);
+    }
+    ring_destroy(&ring);
+}
+
+TESTS(cmocka_unit_test(rows_that_became_void_are_skipped_one_by_one_and_their_places_are_used_again),
+      cmocka_unit_test(a_full_ring_refuses_and_counts_what_it_refused),
       cmocka_unit_test(rows_that_wrap_are_given_out_in_two_pieces_and_in_order),
       cmocka_unit_test(every_row_crosses_between_two_threads_once_and_whole),
       cmocka_unit_test(a_ring_without_rows_is_refused))

@@ -236,7 +236,7 @@ enum os_status live_open(struct live **made, const struct live_options *options)
     write_state(live, true);
     status = os_datagram_open(&live->socket, options->to.host, options->to.port);
     if (status == OS_OK) {
-        status = os_thread_create(&live->thread, &ordinary, send_states, live);
+        status = os_thread_create_ordinary(&live->thread, &ordinary, send_states, live);
     }
     if (status != OS_OK) {
         os_network_close(&live->socket);

@@ -27,7 +27,8 @@ static void release(void *lock)
 
 static enum os_status create(struct tire *tire)
 {
-    static const struct tire_lock_kind mutexes = {create_mutex, destroy_mutex, acquire, release};
+    static const struct tire_lock_kind mutexes = {
+        .create = create_mutex, .destroy = destroy_mutex, .acquire = acquire, .release = release};
     return tire_locked_create(tire, &mutexes);
 }
 

@@ -27,7 +27,8 @@ static void release(void *lock)
 
 static enum os_status create(struct tire *tire)
 {
-    static const struct tire_lock_kind semaphores = {create_semaphore, destroy_semaphore, acquire, release};
+    static const struct tire_lock_kind semaphores = {
+        .create = create_semaphore, .destroy = destroy_semaphore, .acquire = acquire, .release = release};
     return tire_locked_create(tire, &semaphores);
 }
 

@@ -158,6 +158,19 @@ def test_dropped_samples_are_counted_and_warned_about(tmp_path: Path) -> None:
     assert "12 samples of cpu0" in run.manifest.warnings[0].text
 
 
+@pytest.mark.parametrize(("dropped", "codes"), [(5, ["voided"]), (12, ["voided", "dropped"])])
+def test_samples_taken_outside_the_real_time_domain_are_told_apart(
+    tmp_path: Path, dropped: int, codes: list[str]
+) -> None:
+    book = {"voided": 5, "inband_switches": 6}
+    run = sealed(tmp_path, streams.make_stream([[1, 2, 3]], dropped={0: dropped}, books_extra={0: book}))
+    warnings = run.manifest.warnings
+    assert [warning.code for warning in warnings] == codes
+    assert "5 samples of cpu0" in warnings[0].text
+    assert "6 in-band switches" in warnings[0].text
+    assert all("7 samples" in warning.text for warning in warnings[1:])
+
+
 @pytest.mark.parametrize(
     ("book", "told"),
     [

@@ -1,94 +1,23 @@
-/* The barrier: a count, and a round that waiters watch. They sleep on futex(2) where there is one: not even the last
- * thread has to take a lock then, and it makes a system call only if somebody sleeps. */
-#define _GNU_SOURCE /* syscall */
-#include "status.h"
+/* The barrier: a count, and a round that waiters watch, awake for a while and then asleep (barrier_bed.h). */
+#include "barrier_bed.h"
+
+#include "os/os.h"
 
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#ifdef __linux__
-#include <limits.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#else
-#include <pthread.h>
-#endif
-
 enum { CACHE_LINE = 64, LOOKS_PER_CLOCK = 32 };
-/* futex(2); not every C library has the kernel's header. */
-enum { FUTEX_WAIT_PRIVATE = 128, FUTEX_WAKE_PRIVATE = 129 };
 
 struct os_barrier {
     uint32_t count;
     int64_t spin_ns;
-#ifndef __linux__
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-#endif
+    struct barrier_bed *bed;
     /* Those who come write here, those who wait read below: on lines of their own, they don't disturb each other. */
     alignas(CACHE_LINE) atomic_uint arrived;
     alignas(CACHE_LINE) atomic_uint round;
     atomic_uint asleep;
 };
-
-#ifdef __linux__
-
-static enum os_status bed_make(struct os_barrier *barrier)
-{
-    (void)barrier;
-    return OS_OK;
-}
-
-static void bed_unmake(struct os_barrier *barrier)
-{
-    (void)barrier;
-}
-
-/* The kernel looks at the round once more before it lets the thread sleep. */
-static void sleep_through(struct os_barrier *barrier, unsigned round)
-{
-    while (atomic_load(&barrier->round) == round) {
-        syscall(SYS_futex, &barrier->round, FUTEX_WAIT_PRIVATE, round, NULL, NULL, 0);
-    }
-}
-
-static void wake_all(struct os_barrier *barrier)
-{
-    syscall(SYS_futex, &barrier->round, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
-}
-
-#else
-
-static enum os_status bed_make(struct os_barrier *barrier)
-{
-    const int error = pthread_mutex_init(&barrier->mutex, NULL);
-    return os_status_from_errno(error != 0 ? error : pthread_cond_init(&barrier->changed, NULL));
-}
-
-static void bed_unmake(struct os_barrier *barrier)
-{
-    pthread_cond_destroy(&barrier->changed);
-    pthread_mutex_destroy(&barrier->mutex);
-}
-
-static void sleep_through(struct os_barrier *barrier, unsigned round)
-{
-    pthread_mutex_lock(&barrier->mutex);
-    while (atomic_load(&barrier->round) == round) {
-        pthread_cond_wait(&barrier->changed, &barrier->mutex);
-    }
-    pthread_mutex_unlock(&barrier->mutex);
-}
-
-static void wake_all(struct os_barrier *barrier)
-{
-    pthread_mutex_lock(&barrier->mutex); /* nobody is between the look and the sleep */
-    pthread_cond_broadcast(&barrier->changed);
-    pthread_mutex_unlock(&barrier->mutex);
-}
-
-#endif
 
 enum os_status os_barrier_create(struct os_barrier **barrier, uint32_t count, int64_t spin_ns)
 {
@@ -97,7 +26,7 @@ enum os_status os_barrier_create(struct os_barrier **barrier, uint32_t count, in
         return OS_NO_MEMORY;
     }
     *made = (struct os_barrier){.count = count, .spin_ns = spin_ns};
-    const enum os_status status = bed_make(made);
+    const enum os_status status = barrier_bed_make(&made->bed);
     if (status != OS_OK) {
         free(made);
         return status;
@@ -109,7 +38,7 @@ enum os_status os_barrier_create(struct os_barrier **barrier, uint32_t count, in
 void os_barrier_destroy(struct os_barrier *barrier)
 {
     if (barrier != NULL) {
-        bed_unmake(barrier);
+        barrier_bed_unmake(barrier->bed);
         free(barrier);
     }
 }
@@ -157,7 +86,7 @@ bool os_barrier_meet(struct os_barrier *barrier)
     }
     if (!ended_while_spinning(barrier, round)) {
         atomic_fetch_add(&barrier->asleep, 1); /* said before the last look: whoever opens sees it, or is seen */
-        sleep_through(barrier, round);
+        barrier_bed_sleep(barrier->bed, &barrier->round, round);
         atomic_fetch_sub(&barrier->asleep, 1);
     }
     return false;
@@ -168,6 +97,6 @@ void os_barrier_open(struct os_barrier *barrier)
     atomic_store_explicit(&barrier->arrived, 0, memory_order_relaxed);
     atomic_fetch_add(&barrier->round, 1);
     if (atomic_load(&barrier->asleep) > 0) {
-        wake_all(barrier);
+        barrier_bed_wake(barrier->bed, &barrier->round);
     }
 }

@@ -1,4 +1,4 @@
-/* What all channels share: the table of kinds, the messages' memory, the first message. */
+/* What all channels share: the messages' memory, the first message. */
 #include "channel_kinds.h"
 
 #include "status.h"
@@ -9,38 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct channel_kind *const kinds[OS_CHANNEL_KIND_COUNT] = {
-    [OS_CHANNEL_SEMAPHORE] = &channel_semaphore,
-    [OS_CHANNEL_FIFO] = &channel_fifo,
-    [OS_CHANNEL_PIPE] = &channel_pipe,
-    [OS_CHANNEL_MESSAGE_QUEUE] = &channel_message_queue,
-    [OS_CHANNEL_UNIX] = &channel_unix,
-    [OS_CHANNEL_UDP] = &channel_udp,
-    [OS_CHANNEL_EVENTFD] = &channel_eventfd,
-    [OS_CHANNEL_FUTEX] = &channel_futex,
-    [OS_CHANNEL_SIGNAL] = &channel_signal,
-    [OS_CHANNEL_CONDITION] = &channel_condition,
-};
-
-const char *os_channel_name(enum os_channel_kind kind)
-{
-    return kinds[kind]->name;
-}
-
-const char *os_channel_what(enum os_channel_kind kind)
-{
-    return kinds[kind]->what;
-}
-
-bool os_channel_carries_data(enum os_channel_kind kind)
-{
-    return kinds[kind]->most_bytes != NULL;
-}
-
-size_t os_channel_most_bytes(enum os_channel_kind kind, const char **how_to_raise)
+size_t os_channel_most_bytes(const struct os_channel_kind *kind, const char **how_to_raise)
 {
     *how_to_raise = "";
-    return kinds[kind]->most_bytes != NULL ? kinds[kind]->most_bytes(how_to_raise) : 0;
+    return kind->most_bytes != NULL ? kind->most_bytes(how_to_raise) : 0;
 }
 
 enum os_status channel_failure(int error)
@@ -109,29 +81,32 @@ static enum os_status try_out(struct os_channel *channel)
     return status == OS_OK ? channel->receive(channel) : status;
 }
 
-enum os_status os_channel_create(struct os_channel **channel, enum os_channel_kind kind, size_t message_bytes,
+enum os_status os_channel_create(struct os_channel **channel, const struct os_channel_kind *kind, size_t message_bytes,
                                  const char **why)
 {
-    const struct channel_kind *const wanted = kinds[kind];
-    struct os_channel *const made = calloc(1, wanted->size);
     *why = "";
+    if (kind->leaves_realtime != NULL) {
+        *why = kind->leaves_realtime;
+        return OS_UNSUPPORTED;
+    }
+    struct os_channel *const made = calloc(1, kind->size);
     if (made == NULL) {
         *why = os_status_text(OS_NO_MEMORY);
         return OS_NO_MEMORY;
     }
     made->kind = kind;
     enum os_status status = OS_OK;
-    if (wanted->most_bytes != NULL) {
+    if (kind->most_bytes != NULL) {
         made->message_bytes = message_bytes;
         status = allocate_messages(made);
     }
     if (status == OS_OK) {
-        status = wanted->open(made, why);
-        if (status == OS_OK && wanted->bind_receiver == NULL) {
+        status = kind->open(made, why);
+        if (status == OS_OK && kind->bind_receiver == NULL) {
             status = try_out(made);
         }
         if (status != OS_OK) {
-            wanted->close(made);
+            kind->close(made);
         }
     }
     if (status != OS_OK) {
@@ -146,14 +121,14 @@ enum os_status os_channel_create(struct os_channel **channel, enum os_channel_ki
 void os_channel_destroy(struct os_channel *channel)
 {
     if (channel != NULL) {
-        kinds[channel->kind]->close(channel);
+        channel->kind->close(channel);
         free_channel(channel);
     }
 }
 
 void os_channel_bind_receiver(struct os_channel *channel)
 {
-    if (kinds[channel->kind]->bind_receiver != NULL) {
-        kinds[channel->kind]->bind_receiver(channel);
+    if (channel->kind->bind_receiver != NULL) {
+        channel->kind->bind_receiver(channel);
     }
 }

@@ -130,7 +130,7 @@ static size_t most_bytes(const char **how_to_raise)
     return MOST_BYTES;
 }
 
-const struct channel_kind channel_condition = {
+const struct os_channel_kind channel_condition = {
     .name = "condition",
     .what = "message in shared memory, mutex and condition variable",
     .size = sizeof(struct channel_of_condition),

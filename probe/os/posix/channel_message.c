@@ -191,7 +191,7 @@ static size_t udp_most_bytes(const char **how_to_raise)
     return UDP_MOST_BYTES;
 }
 
-const struct channel_kind channel_message_queue = {
+const struct os_channel_kind channel_message_queue = {
     .name = "message-queue",
     .what = "POSIX message queue: mq_send and mq_receive",
     .size = sizeof(struct channel_queue),
@@ -199,7 +199,7 @@ const struct channel_kind channel_message_queue = {
     .close = queue_close,
     .most_bytes = queue_most_bytes,
 };
-const struct channel_kind channel_unix = {
+const struct os_channel_kind channel_unix = {
     .name = "unix",
     .what = "pair of Unix datagram sockets: send and recv",
     .size = sizeof(struct channel_ends),
@@ -207,7 +207,7 @@ const struct channel_kind channel_unix = {
     .close = channel_ends_close,
     .most_bytes = unix_most_bytes,
 };
-const struct channel_kind channel_udp = {
+const struct os_channel_kind channel_udp = {
     .name = "udp",
     .what = "UDP over the loopback: send and recv",
     .size = sizeof(struct channel_ends),

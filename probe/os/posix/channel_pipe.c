@@ -194,7 +194,7 @@ static enum os_status open_fifo(struct os_channel *channel, const char **why)
     return begin(ends, why);
 }
 
-const struct channel_kind channel_fifo = {
+const struct os_channel_kind channel_fifo = {
     .name = "fifo",
     .what = "named FIFO: write and read",
     .size = sizeof(struct channel_ends),
@@ -202,7 +202,7 @@ const struct channel_kind channel_fifo = {
     .close = channel_ends_close,
     .most_bytes = most_bytes,
 };
-const struct channel_kind channel_pipe = {
+const struct os_channel_kind channel_pipe = {
     .name = "pipe",
     .what = "pipe: write and read",
     .size = sizeof(struct channel_ends),

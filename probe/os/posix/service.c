@@ -1,4 +1,5 @@
 /* Which services exist here: tried where a try is harmless; what every POSIX system has is taken for granted. */
+#include "domain.h"
 #include "status.h"
 
 #include <string.h>
@@ -24,6 +25,9 @@ static const char *const names[OS_SERVICE_COUNT] = {
     [OS_SERVICE_SUSPEND_RESUME] = "suspend and resume another thread",
     [OS_SERVICE_MEMORY_LOCK] = "memory lock",
     [OS_SERVICE_WAKE_LATENCY_LIMIT] = "limit on the wake-up latency of idle CPUs",
+    [OS_SERVICE_THREAD_CPU_TIME] = "CPU time of a thread",
+    [OS_SERVICE_INTERRUPTION] = "interruption of a sleeping thread",
+    [OS_SERVICE_INBAND_SWITCHES] = "in-band switches counted",
 };
 
 const char *os_service_name(enum os_service service)
@@ -128,6 +132,12 @@ struct os_answer os_service_available(enum os_service service)
         return access("/dev/cpu_dma_latency", W_OK) == 0
                    ? answer(OS_OK, "")
                    : answer(OS_NOT_PERMITTED, "Write access to /dev/cpu_dma_latency is needed.");
+    case OS_SERVICE_THREAD_CPU_TIME:
+        return os_thread_cpu_time_ns() != INT64_MIN
+                   ? answer(OS_OK, "")
+                   : (struct os_answer){OS_ABSENT, "this system has no CLOCK_THREAD_CPUTIME_ID"};
+    case OS_SERVICE_INBAND_SWITCHES:
+        return domain_inband_switches();
     default:
         return (struct os_answer){OS_PRESENT, ""};
     }

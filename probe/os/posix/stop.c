@@ -1,4 +1,5 @@
 /* Ending early: signals, and the operator's end of input. */
+#include "interruption.h"
 #include "status.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ enum os_status os_stop_listen(void)
         }
     }
     if (error == 0) {
-        error = listen_to(SIGUSR1, on_interrupt);
+        error = listen_to(INTERRUPTION, on_interrupt);
     }
     if (error == 0) {
         error = listen_to(SIGPIPE, SIG_IGN); /* a reader that went away is a write error, told in words */

@@ -1,4 +1,5 @@
 /* Threads: creation with policy, priority, affinity and stack; reading back what was obtained. */
+#include "interruption.h"
 #include "linux.h"
 #include "status.h"
 
@@ -122,7 +123,7 @@ static int create_without_signals(struct os_thread *thread, const pthread_attr_t
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
-    sigdelset(&all, SIGUSR1);
+    sigdelset(&all, INTERRUPTION);
     sigdelset(&all, SIGXCPU);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int error = pthread_create(&thread->handle, attributes, start, thread);
@@ -174,6 +175,13 @@ enum os_status os_thread_create(struct os_thread **thread, const struct os_threa
     return OS_OK;
 }
 
+/* Here all threads are of one domain. */
+enum os_status os_thread_create_ordinary(struct os_thread **thread, const struct os_thread_attributes *attributes,
+                                         os_thread_entry entry, void *argument)
+{
+    return os_thread_create(thread, attributes, entry, argument);
+}
+
 enum os_status os_thread_join(struct os_thread *thread)
 {
     const int error = pthread_join(thread->handle, NULL);
@@ -200,9 +208,9 @@ void os_thread_become_ordinary(void)
     (void)pthread_setschedparam(pthread_self(), SCHED_OTHER, &none); /* giving up is always permitted */
 }
 
-void os_thread_interrupt(struct os_thread *thread)
+enum os_status os_thread_interrupt(struct os_thread *thread)
 {
-    pthread_kill(thread->handle, SIGUSR1);
+    return os_status_from_errno(pthread_kill(thread->handle, INTERRUPTION));
 }
 
 /* POSIX has no call that suspends another thread. */

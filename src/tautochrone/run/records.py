@@ -361,7 +361,13 @@ class Header(Stored, frozen=True, kw_only=True):
 
 
 class SourceCounts(Struct, frozen=True):
-    """The book of one source as the footer states it."""
+    """The book of one source as the footer states it.
+
+    Attributes:
+        voided: those of ``dropped`` that were taken while a thread of the source left the real-time
+            domain of its system; None where a system has one domain only.
+        inband_switches: how often its threads left that domain; None as above.
+    """
 
     source: Count
     completed: Count | None = None
@@ -373,6 +379,8 @@ class SourceCounts(Struct, frozen=True):
     rested: Count | None = None
     warmup: Count | None = None
     cpu_time_ns: Count | None = None
+    voided: Count | None = None
+    inband_switches: Count | None = None
 
 
 class Footer(Stored, frozen=True, kw_only=True):

@@ -37,6 +37,7 @@ from tautochrone.run.records import (
     Footer,
     Header,
     Progress,
+    SourceCounts,
     SourceProgress,
 )
 from tautochrone.run.table import TableWriter
@@ -293,20 +294,35 @@ def _warnings(intake: Intake, books: tuple[Books, ...], *, told_why: bool) -> It
         if intake.footer is None and intake.header.periods_ns:
             lost += " Misses and overruns are those that are known of; there may have been more."
         yield RunWarning("cut-off", lost, "What is here is whole. Measure again for the rest.")
+    stated = (intake.footer.books or ()) if intake.footer is not None else ()
+    void = {one.source: one for one in stated if one.voided}
     for book in books:
-        if book.dropped and told_why:
-            yield RunWarning(
-                "dropped",
-                f"{_samples(book.dropped)} of {book.name} taken but lost; another warning says why.",
-                "Quantiles and maximum do not know these samples.",
-            )
-        elif book.dropped:
-            yield RunWarning(
-                "dropped",
-                f"{_samples(book.dropped)} of {book.name} taken but lost, because the buffer was full.",
-                "Give --ring more rows, or lengthen the period. Quantiles and maximum do not know these "
-                "samples.",
-            )
+        yield from _losses(book, void.get(book.source), told_why=told_why)
+
+
+def _losses(book: Books, void: SourceCounts | None, *, told_why: bool) -> Iterator[RunWarning]:
+    """Say why samples of one source are not in the data: they were void, or not kept."""
+    voided = (void.voided or 0) if void is not None else 0
+    if void is not None:
+        yield RunWarning(
+            "voided",
+            f"{_samples(voided)} of {book.name} taken but void, because its thread left the real-time domain "
+            f"meanwhile ({plural(void.inband_switches or 0, 'in-band switch', 'in-band switches')} in all).",
+            "Quantiles and maximum do not know these samples.",
+        )
+    lost = (book.dropped or 0) - voided
+    if lost > 0 and told_why:
+        yield RunWarning(
+            "dropped",
+            f"{_samples(lost)} of {book.name} taken but lost; another warning says why.",
+            "Quantiles and maximum do not know these samples.",
+        )
+    elif lost > 0:
+        yield RunWarning(
+            "dropped",
+            f"{_samples(lost)} of {book.name} taken but lost, because the buffer was full.",
+            "Give --ring more rows, or lengthen the period. Quantiles and maximum do not know these samples.",
+        )
 
 
 def _samples(count: int) -> str:

@@ -1,0 +1,7 @@
+/* The channels of a system that has POSIX and nothing beside it. */
+#include "os/posix/channel_kinds.h"
+
+const struct os_channel_kind *const os_channel_kinds[] = {
+    &channel_semaphore, &channel_fifo, &channel_pipe, &channel_message_queue, &channel_unix, &channel_udp,
+    &channel_signal,    &channel_condition, NULL,
+};
