@@ -61,7 +61,7 @@ void tire_result_take(struct tire_result *result, const struct tire_team *team)
     struct crc32c crc;
     crc32c_prepare(&crc);
     tire_read(team->tire, team->course.steps, result->first, result->second, NULL, NULL);
-    result->positions_crc32c = crc32c_of(&crc, result->first, result->bytes); /* as they lie in memory: little-endian */
+    result->positions_crc32c = crc32c_of_words(&crc, result->first, result->bytes / sizeof(double));
     result->finite = are_finite(result);
     tire_read(team->tire, team->course.steps, NULL, NULL, result->first, result->second);
     result->finite &= are_finite(result);

@@ -1,5 +1,7 @@
 #include "record/stream.h"
 
+#include "record/little_endian.h"
+
 #include <string.h>
 
 enum { FRAME_HEADER_BYTES = 24, CHECKED_HEADER_BYTES = 20 };
@@ -41,15 +43,8 @@ static void write_bytes(struct stream *stream, const void *data, size_t bytes)
     }
 }
 
-static void put_little_endian(uint8_t *at, uint32_t value, int bytes)
-{
-    for (int i = 0; i < bytes; i++) {
-        at[i] = (uint8_t)(value >> (8 * i));
-    }
-}
-
-static bool write_frame(struct stream *stream, enum frame_type type, uint8_t table, uint16_t source,
-                        const void *payload, size_t bytes)
+static bool begin_frame(struct stream *stream, enum frame_type type, uint8_t table, uint16_t source, size_t bytes,
+                        uint32_t payload_crc)
 {
     if (stream->failed || bytes % 8 != 0 || bytes > FRAME_PAYLOAD_LIMIT_BYTES) {
         stream->failed = true;
@@ -62,19 +57,42 @@ static bool write_frame(struct stream *stream, enum frame_type type, uint8_t tab
     put_little_endian(header + 6, source, 2);
     put_little_endian(header + 8, (uint32_t)bytes, 4);
     put_little_endian(header + 12, stream->sequence++, 4);
-    put_little_endian(header + 16, crc32c_of(&stream->crc, payload, bytes), 4);
+    put_little_endian(header + 16, payload_crc, 4);
     put_little_endian(header + 20, crc32c_of(&stream->crc, header, CHECKED_HEADER_BYTES), 4);
     write_bytes(stream, header, sizeof header);
+    return !stream->failed;
+}
+
+static bool write_frame(struct stream *stream, enum frame_type type, uint8_t table, uint16_t source,
+                        const void *payload, size_t bytes)
+{
+    if (!begin_frame(stream, type, table, source, bytes, crc32c_of(&stream->crc, payload, bytes))) {
+        return false;
+    }
     write_bytes(stream, payload, bytes);
     return !stream->failed;
 }
 
-/* Rows go out as they lie in memory. */
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the stream is little-endian");
+/* Twice over the rows, as the checksum goes out first, and without a buffer as large as they are. */
+bool stream_write_rows_turned(struct stream *stream, uint8_t table, uint16_t source, const void *rows, size_t bytes)
+{
+    const size_t count = bytes / WORD_BYTES;
+    uint8_t turned[WORDS_AT_ONCE * WORD_BYTES];
+    if (!begin_frame(stream, FRAME_ROWS, table, source, bytes, crc32c_of_words(&stream->crc, rows, count))) {
+        return false;
+    }
+    for (size_t at = 0; at < count; at += WORDS_AT_ONCE) {
+        const size_t some = put_words(turned, (const uint8_t *)rows + at * WORD_BYTES, count - at);
+        write_bytes(stream, turned, some);
+    }
+    return !stream->failed;
+}
 
+/* Where the machine is little-endian they go out as they lie in memory. */
 bool stream_write_rows(struct stream *stream, uint8_t table, uint16_t source, const void *rows, size_t bytes)
 {
-    return write_frame(stream, FRAME_ROWS, table, source, rows, bytes);
+    return is_little_endian_here() ? write_frame(stream, FRAME_ROWS, table, source, rows, bytes)
+                                   : stream_write_rows_turned(stream, table, source, rows, bytes);
 }
 
 bool stream_write_json(struct stream *stream, enum frame_type type, struct json *json)

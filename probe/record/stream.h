@@ -26,6 +26,8 @@ bool stream_close(struct stream *stream);
 
 /* Each returns false when the stream has failed. `bytes` is a multiple of 8 within the limit. */
 bool stream_write_rows(struct stream *stream, uint8_t table, uint16_t source, const void *rows, size_t bytes);
+/* The same, made byte by byte: for machines that are not little-endian, and for tests on those that are. */
+bool stream_write_rows_turned(struct stream *stream, uint8_t table, uint16_t source, const void *rows, size_t bytes);
 bool stream_write_json(struct stream *stream, enum frame_type type, struct json *json);
 /* Hand on what is buffered, so that a reader sees it now. */
 bool stream_flush(struct stream *stream);

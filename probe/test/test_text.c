@@ -3,10 +3,12 @@
 #include "options.h"
 #include "record/crc32c.h"
 #include "record/json.h"
+#include "record/stream.h"
 #include "test/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void crc32c_gives_the_vectors_of_rfc_3720(void **state)
@@ -192,7 +194,45 @@ static void cpu_lists_are_checked_against_the_machine(void **state)
     assert_int_equal(cpu_list_read(&list, own), 2);
 }
 
-TESTS(cmocka_unit_test(crc32c_gives_the_vectors_of_rfc_3720), cmocka_unit_test(formatting_agrees_with_the_c_library),
+enum { TURNED_WORDS = 1300 }; /* more than are turned at once */
+
+static size_t written(uint8_t *to, size_t room, bool (*write)(struct stream *, uint8_t, uint16_t, const void *, size_t),
+                      const int64_t *words)
+{
+    char path[] = "/tmp/tauto-test-stream-XXXXXX";
+    static struct stream stream;
+    assert_true(mkstemp(path) >= 0);
+    assert_int_equal(stream_open(&stream, path), OS_OK);
+    assert_true(write(&stream, 0, 3, words, TURNED_WORDS * sizeof *words));
+    assert_true(stream_close(&stream));
+    FILE *const file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t got = fread(to, 1, room, file);
+    fclose(file);
+    remove(path);
+    return got;
+}
+
+static void rows_are_little_endian_on_every_machine(void **state)
+{
+    (void)state;
+    enum { FRAME_BYTES = 24 + TURNED_WORDS * 8 };
+    static int64_t words[TURNED_WORDS];
+    static uint8_t direct[FRAME_BYTES + 1];
+    static uint8_t turned[FRAME_BYTES + 1];
+    for (int64_t i = 0; i < TURNED_WORDS; i++) {
+        words[i] = 0x0102030405060708 * (i % 2 == 0 ? i : -i) + 7;
+    }
+    assert_int_equal(written(direct, sizeof direct, stream_write_rows, words), FRAME_BYTES);
+    assert_int_equal(written(turned, sizeof turned, stream_write_rows_turned, words), FRAME_BYTES);
+    assert_memory_equal(direct, turned, FRAME_BYTES);
+    for (int i = 0; i < TURNED_WORDS * 8; i++) {
+        assert_int_equal(turned[24 + i], (uint8_t)((uint64_t)words[i / 8] >> (8 * (i % 8))));
+    }
+}
+
+TESTS(cmocka_unit_test(rows_are_little_endian_on_every_machine),
+      cmocka_unit_test(crc32c_gives_the_vectors_of_rfc_3720), cmocka_unit_test(formatting_agrees_with_the_c_library),
       cmocka_unit_test(a_text_that_does_not_fit_is_cut_and_its_length_told),
       cmocka_unit_test(json_places_commas_and_escapes),
       cmocka_unit_test(whatever_bytes_a_text_has_its_json_is_utf_8), cmocka_unit_test(options_are_read_by_their_kind),
