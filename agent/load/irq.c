@@ -13,29 +13,37 @@
  * sleep between two of them; they take all the time that is left on their CPU. Whoever sends waits for the answers
  * and can't be preempted meanwhile, and that is what a measured thread on the sender's CPU feels. Two CPUs at least.
  *
- * `both`: two threads on each CPU, one of each kind. Real-time threads rest as load/rest.h says.
+ * `network`: as `timer`, and at each expiry a packet arrives at a network device that has no other use, on that CPU: the
+ * system takes it in as it does those of a card (Linux in the softirq NET_RX), and throws it away. The device is one end
+ * of a virtual wire in a network of this process alone, and goes with it.
  *
- * operations: timers that expired and interrupts that were sent to all others. The report adds `kind`, `rate_hz`,
+ * `both`: two threads on each CPU, one for timers and one for interrupts from CPU to CPU. Real-time threads rest as load/rest.h says.
+ *
+ * operations: timers that expired (or packets that arrived) and interrupts that were sent to all others. The report adds `kind`, `rate_hz`,
  * `expiries`, `broadcasts`, `left_out`, `sent_by` (the system's way to send them; null for `timer`), and what the
  * system counted meanwhile on the chosen CPUs, whoever caused it: `interrupts` (all) and `interrupts_by_name` (those
- * that Linux names: LOC local timer, CAL function call, TLB, RES rescheduling, IPI0 …). Both are null where that can't be read.
+ * that Linux names: LOC local timer, CAL function call, TLB, RES rescheduling, IPI0 …), and `deferred`, what the system
+ * did of the work that interrupts leave behind (Linux's softirqs: NET_RX, TIMER …). They are null where that can't be read.
  */
 #include "load/rest.h"
 #include "os/interrupts.h"
+#include "os/packets.h"
 
 #include <string.h>
 
-enum kind { KIND_TIMER, KIND_IPI, KIND_BOTH };
+enum kind { KIND_TIMER, KIND_IPI, KIND_BOTH, KIND_NETWORK };
 enum { MOST_HZ = 100000 };
 static const int64_t ns_per_s = 1000000000;
 
-static const char *const kind_words[] = {"timer", "ipi", "both", NULL};
+static const char *const kind_words[] = {"timer", "ipi", "both", "network", NULL};
 
 struct settings {
     int kind; /* enum kind */
     int64_t rate_hz;
     bool counted; /* `before` holds something */
     struct os_interrupt_counts before;
+    bool deferred_counted;
+    struct os_interrupt_counts deferred_before;
     const char *sent_by;
     _Atomic uint64_t expiries;
     _Atomic uint64_t broadcasts;
@@ -86,14 +94,17 @@ static int64_t beat_next_ns(struct beat *beat)
     return beat_instant_ns(beat, beat->next++);
 }
 
-static void expire(struct load_thread *thread, struct settings *settings)
+/* `packets` NULL: there are none. */
+static void expire(struct load_thread *thread, struct settings *settings, const struct os_packets *packets)
 {
+    enum os_status status = OS_OK;
     struct beat beat = beat_begin(thread, settings->rate_hz);
     struct rest rest = rest_begin();
     uint64_t expiries = 0;
     os_thread_sleep_exactly();
-    while (!load_must_end(thread)) {
+    while (status == OS_OK && !load_must_end(thread)) {
         rest_until(thread, beat_next_ns(&beat));
+        status = packets != NULL ? os_packets_send(*packets) : OS_OK;
         load_did(thread, 1, 0);
         expiries++;
         rest_when_due(&rest, thread);
@@ -101,6 +112,9 @@ static void expire(struct load_thread *thread, struct settings *settings)
     (void)beat_next_ns(&beat);
     settings->expiries += expiries;
     settings->left_out += beat.left_out;
+    if (status != OS_OK) {
+        load_failed(thread, "a packet", status);
+    }
 }
 
 static void spin_until(const struct load_thread *thread, int64_t instant_ns)
@@ -134,12 +148,28 @@ static void interrupt_others(struct load_thread *thread, struct settings *settin
     }
 }
 
+static void let_packets_arrive(struct load_thread *thread, struct settings *settings)
+{
+    struct os_packets packets;
+    const enum os_status status = os_packets_open(&packets);
+    if (status != OS_OK) {
+        load_failed(thread, "a way to send packets", status);
+        return;
+    }
+    expire(thread, settings, &packets);
+    os_packets_close(packets);
+}
+
 static void work(struct load_thread *thread)
 {
     struct settings *const settings = thread->run->settings;
+    if (settings->kind == KIND_NETWORK) {
+        let_packets_arrive(thread, settings);
+        return;
+    }
     const bool is_of_first_kind = thread->index < thread->run->cpus.count;
     if (settings->kind == KIND_TIMER || (settings->kind == KIND_BOTH && is_of_first_kind)) {
-        expire(thread, settings);
+        expire(thread, settings, NULL);
         return;
     }
     struct os_interrupter *interrupter = NULL;
@@ -168,6 +198,25 @@ static int find_way_to_send(struct settings *settings)
                                     os_status_text(status));
 }
 
+static int prepare_network(void)
+{
+    switch (os_packets_prepare()) {
+    case OS_OK:
+        return EXIT_MEASURED;
+    case OS_NOT_PERMITTED:
+        return refuse(EXIT_NOT_PERMITTED, "--kind network: this user may not make network devices.\n"
+                                          "Run it as root, or take --kind timer.");
+    default:
+        return refuse(EXIT_FAILED, "--kind network: this kernel has no pair of virtual network devices (veth), or no network "
+                                   "namespaces.\nTake --kind timer.");
+    }
+}
+
+static bool has_ipis(const struct settings *settings)
+{
+    return settings->kind == KIND_IPI || settings->kind == KIND_BOTH;
+}
+
 static int prepare(struct load_run *run)
 {
     struct settings *const settings = run->settings;
@@ -177,17 +226,22 @@ static int prepare(struct load_run *run)
     if (run->cpus.cpus[0] == OS_CPU_ANY) {
         return refuse(EXIT_USAGE, "--cpus any: interrupts of this load come to CPUs that are named.\nName them.");
     }
-    if (settings->kind != KIND_TIMER && run->cpus.count < 2) {
+    if (has_ipis(settings) && run->cpus.count < 2) {
         return refuse(EXIT_USAGE, "--kind %s: a CPU is interrupted by another one, so --cpus must name two at least.\n"
                                   "Or take --kind timer.",
                       kind_words[settings->kind]);
     }
-    const int code = settings->kind == KIND_TIMER ? EXIT_MEASURED : find_way_to_send(settings);
+    int code = has_ipis(settings) ? find_way_to_send(settings) : EXIT_MEASURED;
+    if (code == EXIT_MEASURED && settings->kind == KIND_NETWORK) {
+        code = prepare_network();
+    }
     if (code != EXIT_MEASURED) {
         return code;
     }
     run->threads = run->cpus.count * (settings->kind == KIND_BOTH ? 2U : 1U);
     settings->counted = os_interrupts_count(run->cpus.cpus, run->cpus.count, &settings->before) == OS_OK;
+    settings->deferred_counted =
+        os_deferred_count(run->cpus.cpus, run->cpus.count, &settings->deferred_before) == OS_OK;
     return EXIT_MEASURED;
 }
 
@@ -201,6 +255,19 @@ static uint64_t count_before(const struct os_interrupt_counts *before, const cha
     return 0;
 }
 
+static void report_named(struct json *report, const char *key, const struct os_interrupt_counts *before,
+                         const struct os_interrupt_counts *after)
+{
+    json_open_object(report, key);
+    for (size_t i = 0; i < after->names; i++) {
+        const uint64_t earlier = count_before(before, after->named[i].name);
+        if (after->named[i].count > earlier) {
+            json_unsigned(report, after->named[i].name, after->named[i].count - earlier);
+        }
+    }
+    json_close_object(report);
+}
+
 static void report_counts(const struct load_run *run, struct json *report)
 {
     const struct settings *const settings = run->settings;
@@ -211,17 +278,15 @@ static void report_counts(const struct load_run *run, struct json *report)
     if (!counted || after.all < before->all) { /* a CPU went off line and back */
         json_null(report, "interrupts");
         json_null(report, "interrupts_by_name");
-        return;
+    } else {
+        json_unsigned(report, "interrupts", after.all - before->all);
+        report_named(report, "interrupts_by_name", before, &after);
     }
-    json_unsigned(report, "interrupts", after.all - before->all);
-    json_open_object(report, "interrupts_by_name");
-    for (size_t i = 0; i < after.names; i++) {
-        const uint64_t earlier = count_before(before, after.named[i].name);
-        if (after.named[i].count > earlier) {
-            json_unsigned(report, after.named[i].name, after.named[i].count - earlier);
-        }
+    if (settings->deferred_counted && os_deferred_count(run->cpus.cpus, run->cpus.count, &after) == OS_OK) {
+        report_named(report, "deferred", &settings->deferred_before, &after);
+    } else {
+        json_null(report, "deferred");
     }
-    json_close_object(report);
 }
 
 static void finish(struct load_run *run, struct json *report)
@@ -245,8 +310,8 @@ static void finish(struct load_run *run, struct json *report)
 
 const struct load load_irq = {
     .name = "irq",
-    .summary = "interrupts on every chosen CPU, by timers or from CPU to CPU",
-    .unit = "timer expiries and broadcasts of interrupts",
+    .summary = "interrupts on every chosen CPU, by timers, packets or from CPU to CPU",
+    .unit = "timer expiries, packets and broadcasts of interrupts",
     .may_be_real_time = true,
     .settings_bytes = sizeof(struct settings),
     .options = options,

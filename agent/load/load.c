@@ -15,8 +15,8 @@ static const int64_t longest_ns = 7LL * 24 * 3600 * 1000000000;
 static const int64_t usual_start_patience_ns = 10LL * 1000000000;
 
 static const struct load *const loads[] = {
-    &load_cpu,  &load_memory, &load_storage, &load_fork,    &load_exit, &load_munmap,  &load_thp,
-    &load_pipe, &load_tasks,  &load_comms,   &load_network, &load_irq,  &load_command,
+    &load_cpu, &load_memory, &load_bandwidth, &load_storage, &load_fork,    &load_exit, &load_munmap,
+    &load_thp, &load_pipe,   &load_tasks,     &load_comms,   &load_network, &load_irq,  &load_command,
 };
 
 static const char *const policy_words[] = {"other", "fifo", "rr", NULL};

@@ -82,6 +82,7 @@ extern const struct load load_thp;
 extern const struct load load_pipe;
 extern const struct load load_command;
 extern const struct load load_memory;
+extern const struct load load_bandwidth;
 extern const struct load load_tasks;
 extern const struct load load_comms;
 extern const struct load load_network;

@@ -21,6 +21,9 @@ struct os_interrupt_counts {
  * not on line. */
 enum os_status os_interrupts_count(const int32_t *cpus, uint32_t cpu_count, struct os_interrupt_counts *counts);
 
+/* The same of the work that interrupts leave behind for later: on Linux the softirqs (NET_RX, TIMER, HRTIMER …). */
+enum os_status os_deferred_count(const int32_t *cpus, uint32_t cpu_count, struct os_interrupt_counts *counts);
+
 /* Sleeps of the calling thread end when they should, not later so that others end with them. Real-time threads never
  * sleep otherwise. */
 void os_thread_sleep_exactly(void);

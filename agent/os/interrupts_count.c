@@ -1,6 +1,7 @@
 /*
  * /proc/interrupts (proc_interrupts(5)): a line that names the CPUs on line, then a line for each interrupt: its number
  * or name, a colon, a count for each of these CPUs, a description. Some lines have one count that belongs to no CPU.
+ * /proc/softirqs looks the same, with all CPUs that there can be.
  */
 #include "os/interrupts.h"
 
@@ -143,9 +144,10 @@ static void take_line(struct reader *reader, const bool *counts, size_t columns,
     }
 }
 
-enum os_status os_interrupts_count(const int32_t *cpus, uint32_t cpu_count, struct os_interrupt_counts *counts)
+static enum os_status count(const char *path, const int32_t *cpus, uint32_t cpu_count,
+                            struct os_interrupt_counts *counts)
 {
-    struct reader reader = {.file = open("/proc/interrupts", O_RDONLY | O_CLOEXEC)};
+    struct reader reader = {.file = open(path, O_RDONLY | O_CLOEXEC)};
     bool column_counts[MOST_COLUMNS];
     uint32_t found = 0;
     *counts = (struct os_interrupt_counts){.all = 0};
@@ -161,4 +163,14 @@ enum os_status os_interrupts_count(const int32_t *cpus, uint32_t cpu_count, stru
         return OS_UNSUPPORTED;
     }
     return found == cpu_count ? OS_OK : OS_INVALID;
+}
+
+enum os_status os_interrupts_count(const int32_t *cpus, uint32_t cpu_count, struct os_interrupt_counts *counts)
+{
+    return count("/proc/interrupts", cpus, cpu_count, counts);
+}
+
+enum os_status os_deferred_count(const int32_t *cpus, uint32_t cpu_count, struct os_interrupt_counts *counts)
+{
+    return count("/proc/softirqs", cpus, cpu_count, counts);
 }

@@ -37,6 +37,7 @@ SPIN = ("--", "sh", "-c", "while :; do :; done")
 LOADS = {
     "cpu": (),
     "memory": ("--bytes", "64MiB"),
+    "bandwidth": (),
     "storage": ("--bytes", "4MiB"),
     "fork": ("--bytes", "32MiB"),
     "exit": ("--bytes", "32MiB"),
@@ -166,6 +167,48 @@ def test_memory_counts_as_running_only_when_all_of_it_was_touched() -> None:
         status = Path(f"/proc/{load.pid}/status").read_text()
         highest = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
     assert highest * 1024 > 0.95 * 256 * MIB
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["store", "thrash", "both"])
+def test_bandwidth_writes_every_line_of_more_memory_than_the_last_cache_has(kind: str) -> None:
+    """As seen from outside, in the memory itself: of each MiB a line, at two moments."""
+    with running("bandwidth", "--kind", kind, "--cpus", a_cpu()) as load:
+        wait_until(lambda: cpu_time_s(load.pid) > 0.3, "it went round")
+        before = _lines_of_largest_mapping(load.pid)
+        used_s = cpu_time_s(load.pid)
+        wait_until(lambda: cpu_time_s(load.pid) > used_s + 1, "it goes round again")
+        after = _lines_of_largest_mapping(load.pid)
+        resident = resident_bytes(load.pid)
+        report = load.end()
+    assert report["memory_bytes"] > (report["last_cache_bytes"] or 0)
+    assert 0.9 * report["memory_bytes"] < resident < 1.1 * report["memory_bytes"] + 16 * MIB
+    assert len(before) >= report["memory_bytes"] // MIB
+    assert sum(one != other for one, other in zip(before, after, strict=True)) > 0.9 * len(before)
+    assert report["bytes"] == report["operations"] * 64 == report["stored_bytes"] + report["thrashed_bytes"]
+    assert (report["stored_bytes"] > 0, report["thrashed_bytes"] > 0) == (kind != "thrash", kind != "store")
+    assert report["bytes"] > 2 * report["memory_bytes"]
+    assert report["bytes"] > 100 * MIB * report["cpu_time_ns"] / 1e9  # no memory is so slow
+
+
+def _lines_of_largest_mapping(pid: int) -> list[bytes]:
+    """The first word of each MiB."""
+    lines = [line.split() for line in Path(f"/proc/{pid}/maps").read_text().splitlines()]
+    ranges = [tuple(int(edge, 16) for edge in line[0].split("-")) for line in lines if line[1] == "rw-p"]
+    begin, end = max(ranges, key=lambda edges: edges[1] - edges[0])
+    found = []
+    with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
+        for at in range(begin, end, MIB):
+            memory.seek(at)
+            found.append(memory.read(8))
+    return found
+
+
+def test_bandwidth_refuses_buffers_that_the_last_cache_could_hold() -> None:
+    ended = tauto_agent("load", "bandwidth", "--bytes", "1MiB", "--cpus", a_cpu())
+    if Path("/sys/devices/system/cpu/cpu0/cache/index0/size").exists():
+        assert ended.returncode == 2
+        assert "larger than the last cache" in ended.stderr
 
 
 def test_memory_finds_a_wrong_bit() -> None:

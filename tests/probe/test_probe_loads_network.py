@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from real import PATIENCE_S, a_cpu, needs_priorities, tauto_agent, two_cpus, wait_until
+from real import PATIENCE_S, a_cpu, needs_priorities, skip_or_fail, tauto_agent, two_cpus, wait_until
 from tautochrone.target.local import find_agent
 
 LOADS = ("comms", "network", "irq")
@@ -433,6 +433,56 @@ def test_timers_expire_on_the_chosen_cpu_and_the_system_counts_them() -> None:
     assert report["expiries"] > 100
     assert report["expiries"] * 0.9 <= report["interrupts"] <= seen
     assert sum(report["interrupts_by_name"].values()) <= report["interrupts"]
+
+
+def softirqs(cpu: str, name: str) -> int:
+    lines = [line.split() for line in Path("/proc/softirqs").read_text().splitlines()]
+    column = lines[0].index(f"CPU{cpu}") + 1
+    return next(int(line[column]) for line in lines[1:] if line[0] == f"{name}:")
+
+
+@pytest.mark.slow
+def test_packets_arrive_on_the_chosen_cpu_at_a_device_that_goes_with_the_load() -> None:
+    """The system counts them, and nobody outside the load sees the device."""
+    cpu = a_cpu()
+    before = softirqs(cpu, "NET_RX")
+    with load("irq", "--kind", "network", "--cpus", cpu, "--rate", "5000", "--duration", "60s") as started:
+        started.wait_until_it_runs()
+        network = Path(f"/proc/{started.process.pid}/ns/net").readlink()
+        wait_until(lambda: softirqs(cpu, "NET_RX") > before + 500, "packets arrive")
+        devices = Path(f"/proc/{started.process.pid}/net/dev").read_text()
+        assert "tauto0" in devices
+        assert "tauto1" in devices
+        assert "tauto0" not in Path("/proc/self/net/dev").read_text()
+        report = started.end()
+    seen = softirqs(cpu, "NET_RX") - before
+    assert network != Path("/proc/self/ns/net").readlink()
+    assert report["kind"] == "network"
+    assert report["operations"] == report["expiries"] > 500
+    assert report["expiries"] / 2 < report["deferred"]["NET_RX"] <= seen  # some may be taken in together
+    assert report["interrupts"] > report["expiries"] / 2
+
+
+@pytest.mark.slow
+def test_a_user_who_may_not_make_devices_is_told() -> None:
+    """Where the system lets users be root in a namespace of their own, the load runs there."""
+    if os.geteuid() != 0:
+        skip_or_fail("needs root, to be somebody else")
+    command = [
+        "setpriv",
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+        str(find_agent()),
+        "load",
+        "irq",
+    ]
+    ended = subprocess.run(
+        [*command, "--kind", "network", "--cpus", a_cpu(), "--duration", "300ms"],
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+    assert ended.returncode in (0, 3)
+    assert ended.returncode == 0 or "may not make network devices" in ended.stderr
 
 
 @pytest.mark.slow

@@ -58,6 +58,14 @@ KINDS: Mapping[str, LoadKind] = {
         "delgado2020",
         {"bytes": "in all: 64MiB, or 70% of what is available", "stressors": "in all"},
     ),
+    "bandwidth": LoadKind(
+        "the way to memory and the last cache, by stores past it and changes in every line",
+        "",
+        {
+            "kind": "store, thrash or both",
+            "bytes": "of all buffers: 64MiB, or 70% of what is available",
+        },
+    ),
     "network": LoadKind(
         "a server that answers many clients, each at its own rate",
         "delgado2020",
@@ -126,9 +134,9 @@ KINDS: Mapping[str, LoadKind] = {
         },
     ),
     "irq": LoadKind(
-        "interrupts on every chosen CPU, by timers or from CPU to CPU",
+        "interrupts on every chosen CPU, by timers, packets or from CPU to CPU",
         "",
-        {"kind": "timer, ipi or both", "rate": "of each kind per second, on each CPU"},
+        {"kind": "timer, ipi, both or network", "rate": "of each kind per second, on each CPU"},
         any_policy=True,
     ),
 }
