@@ -89,6 +89,27 @@ def test_an_output_without_a_name_is_refused(words: str) -> None:
     assert advice == "Name it, or leave it out."
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "wrong", "advice"),
+    [
+        ("answer -V", "tauto answer has no option -V", "It stands before the verb: tauto -V."),
+        ("--work 1ms", "tauto answer has no option --work", "tauto check has it."),
+        ("--rate 1kHz", "tauto answer has no option --rate", "tauto check, tauto plan-samples have it."),
+        ("check --rte 3", "tauto check has no option --rte", "Did you mean --rate?"),
+        (
+            "probe cyclic --xyz",
+            "tauto probe cyclic has no option --xyz",
+            "tauto probe cyclic -h lists its options.",
+        ),
+    ],
+)
+def test_an_option_of_another_verb_is_told_with_that_verb(words: str, wrong: str, advice: str) -> None:
+    ended = run_tauto(*shlex.split(words))
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines() == [f"tauto: {wrong}", advice]
+
+
 def test_help_names_every_verb() -> None:
     ended = run_tauto("--help")
     assert ended.returncode == 0
@@ -310,6 +331,7 @@ def test_a_broken_pipe_that_is_not_our_output_is_not_hidden(tmp_path: Path) -> N
         (["cyclic"], "Did you mean tauto probe cyclic?"),
         (["fetch"], "Did you mean tauto lab fetch?"),
         (["run", "examples/delgado2020.toml"], "is a task set, and this verb takes a plan"),
+        (["run", "examples/deployments/quiet.toml"], "is a deployment, and this verb takes a plan"),
         (["analyse", "examples/quick.plan.toml"], "is a plan, and this verb takes a task set"),
     ],
 )

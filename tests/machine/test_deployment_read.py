@@ -83,6 +83,19 @@ def test_a_value_that_this_machine_cannot_have_is_told_with_its_line(tmp_path: P
             canonical_settings(read_deployment(path), tree)
 
 
+@pytest.mark.parametrize(
+    ("text", "said", "advice"),
+    [
+        ('[[experiment]]\nname = "cyclic"\n', "is a plan, not a deployment", "tauto run"),
+        ('[[task]]\nname = "a"\n', "is a task set, not a deployment", "tauto analyse"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_as_such(tmp_path: Path, text: str, said: str, advice: str) -> None:
+    with pytest.raises(UsageError, match=said) as caught:
+        read_deployment(written(tmp_path, text))
+    assert advice in caught.value.advice
+
+
 def test_names_are_found_built_in_by_path_and_in_the_own_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,6 +68,22 @@ def test_a_run_is_found_by_id_beginning_age_and_path(store: Store) -> None:
     assert store.open("mi").path == shorter
 
 
+@pytest.mark.parametrize("damage", ["", "[", "\xff", '{"schema": 999999}'])
+def test_a_run_that_latest_passes_over_is_named(store: Store, damage: str) -> None:
+    told: list[str] = []
+    older, newer = (add(store, streams.make_stream([[k]])) for k in range(2))
+    telling = Store(store.path, told.append)
+    assert telling.open("latest").id == newer.id
+    assert told == []
+    (newer.path / "run.json").write_bytes(damage.encode("latin-1"))
+    assert telling.open("latest").id == older.id
+    assert told == [f"latest passes over 1 newer run that can't be read: {newer.id}"]
+    (older.path / "run.json").write_bytes(damage.encode("latin-1"))
+    with pytest.raises(StoreError):
+        telling.open("latest~1")
+    assert told[1:] == [f"latest~1 passes over 2 runs that can't be read: {older.id}, {newer.id}"]
+
+
 def test_a_run_that_is_not_there_is_answered_with_near_ones(store: Store) -> None:
     with pytest.raises(StoreError, match="There are no runs") as empty:
         store.open("latest")

@@ -203,7 +203,7 @@ def test_a_name_that_is_not_of_this_machine_is_not_served(shown: Demonstrator) -
     """Whoever owns a name can have it resolved to this machine, for a page of theirs."""
     port = shown.page_at.port
     for path in ("/", STATES):
-        for name, status in ((f"attacker.example:{port}", 403), (f"localhost:{port}", None)):
+        for name, status in ((f"attacker.example:{port}", 403), (f"localhost:{port}", None), ("[", 403)):
             asked = urllib.request.Request(shown.url.rstrip("/") + path)
             asked.add_header("Host", name)
             asked.add_header("Origin", f"http://{name}")

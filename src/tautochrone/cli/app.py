@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.words import near, printable
 from tautochrone.cli.group import LateGroup, group, use_store
 from tautochrone.command.ending import run_to_exit_code
 from tautochrone.command.forgotten import forgotten_deployment
@@ -106,13 +107,35 @@ _VERBS: "Rows" = {
 }
 
 
+_REFUSAL: Any = typer.BadParameter.__mro__[1]
+"""What is wrong with the words of a command: a class that typer keeps to itself."""
+
+_MOST_VERBS = 3
+"""That are named for an option."""
+
+
+def _options(verb: Any) -> list[str]:
+    return [name for one in verb.params for name in one.opts if name.startswith("-")]
+
+
 class _Root(LateGroup):
     """The root of all verbs, which says what is wrong with a value in the words of this program."""
 
     rows = staticmethod(lambda: _VERBS)
 
     def invoke(self, ctx: Any) -> Any:
-        """Invoke the verb; one that needs a number and gets none is told so."""
+        """Invoke the verb; one that needs a number and gets none is told so, as one that lacks an option."""
+        try:
+            return self._invoke(ctx)
+        except _REFUSAL as refusal:
+            if not hasattr(refusal, "possibilities"):
+                raise
+            verb = refusal.ctx.command_path if refusal.ctx else "tauto"
+            raise UsageError(
+                f"{verb} has no option {printable(refusal.option_name)}", self._meant(ctx, refusal, verb)
+            ) from None
+
+    def _invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except typer.BadParameter as refusal:
@@ -121,6 +144,19 @@ class _Root(LateGroup):
                 if what := _NUMBERS.get(str(first["type"]).partition("_")[0]):
                     refusal.message = f"'{first['input']}' is not {what}."
             raise
+
+    def _meant(self, ctx: Any, refusal: Any, verb: str) -> str:
+        """Return which option or verb was probably meant: one that has it comes before one spelt alike."""
+        option = refusal.option_name
+        if option in _options(self):
+            return f"It stands before the verb: tauto {option}."
+        verbs = [f"tauto {name}" for name in self.found if option in _options(self.get_command(ctx, name))]
+        if verbs:
+            more = " and others" if len(verbs) > _MOST_VERBS else ""
+            return f"{', '.join(verbs[:_MOST_VERBS])}{more} {'has' if len(verbs) == 1 else 'have'} it."
+        known = [] if refusal.ctx is None else [name.lstrip("-") for name in _options(refusal.ctx.command)]
+        meant = near(option.lstrip("-"), known)
+        return f"Did you mean --{meant}?" if meant else f"{verb} -h lists its options."
 
 
 app = typer.Typer(

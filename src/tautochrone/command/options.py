@@ -65,7 +65,9 @@ def open_store(store: Path | None, *, mend: bool = True) -> Store:
     """Return the store that the user means, and seal runs that a kill left behind first."""
     from tautochrone.run.store import Store, default_store
 
-    place = Store(store if store is not None else default_store())
+    place = Store(
+        store if store is not None else default_store(), lambda words: typer.echo(f"tauto: {words}", err=True)
+    )
     if mend and place.has_raw_streams():
         from tautochrone.run.recover import REFUSED, recover
 

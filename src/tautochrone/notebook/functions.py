@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+from warnings import warn
 
 from tautochrone.base.errors import UsageError
 from tautochrone.notebook.answers import Shown
@@ -196,7 +197,7 @@ def _see_distinct(found: Sequence[folder.StoredRun]) -> None:
 def _store(path: str | Path | None) -> Store:
     from tautochrone.run.store import Store, default_store
 
-    return Store(default_store() if path is None else Path(path))
+    return Store(default_store() if path is None else Path(path), lambda words: warn(words, stacklevel=2))
 
 
 def _found(name: str | Path, store: Store) -> folder.StoredRun:

@@ -3,12 +3,13 @@
 import difflib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.base.version import own_version
+from tautochrone.base.words import plural
 from tautochrone.run import files
 from tautochrone.run.conditions import RunConditions
 from tautochrone.run.facts import FactTable
@@ -42,8 +43,8 @@ class Store:
         path: the folder; it is made when the first run begins.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Name the folder; nothing is touched yet.
+    def __init__(self, path: Path, tell: Callable[[str], object] = lambda _: None) -> None:
+        """Name the folder; nothing is touched yet. ``tell`` is told what a word such as ``latest`` passes over.
 
         Raises:
             StoreError: its name is not UTF-8.
@@ -54,6 +55,7 @@ class Store:
                 "Name another folder with --store or TAUTO_STORE.",
             )
         self.path = path
+        self._tell = tell
 
     def create(
         self,
@@ -137,7 +139,7 @@ class Store:
         if os.sep in name or name in (".", ".."):
             return StoredRun.read(Path(name))
         if match := _LATEST.fullmatch(name):
-            return self._latest(int(match[1] or 0))
+            return self._latest(name, int(match[1] or 0))
         folders = {folder.name: folder for folder in self.folders()}
         found = one_named(folders, name, "runs")
         if found is None and name.startswith(_CAMPAIGNS):
@@ -153,7 +155,16 @@ class Store:
         answer = run.manifest.conditions.answer.id
         return [one for one in self.runs() if one.manifest.conditions.answer.id == answer] if answer else []
 
-    def _latest(self, back: int) -> StoredRun:
+    def tell_passed_over(self, word: str, chosen: str = "") -> None:
+        """Tell of runs that can't be read, which lie after the run that ``word`` has chosen."""
+        passed = [folder.name for folder in self.folders() if folder.name > chosen and _is_damaged(folder)]
+        if passed:
+            newer = "newer " if chosen else ""
+            self._tell(
+                f"{word} passes over {plural(len(passed), f'{newer}run')} that can't be read: {some_of(passed)}"
+            )
+
+    def _latest(self, word: str, back: int) -> StoredRun:
         sealed, aside = 0, None
         for folder in reversed(self.folders()):
             try:
@@ -164,10 +175,13 @@ class Store:
                 aside = aside or run
                 continue
             if sealed == back:
+                self.tell_passed_over(word, run.path.name)
                 return run
             sealed += 1
         if not sealed and aside is not None and back == 0:
+            self.tell_passed_over(word, aside.path.name)
             return aside
+        self.tell_passed_over(word)
         if not sealed:
             raise StoreError(f"There are no runs in {self.path}", "Measure one: type tauto.")
         raise StoreError(
@@ -185,6 +199,16 @@ class Store:
             except FileExistsError:
                 continue  # for 15 microseconds at most
             return folder, now
+
+
+def _is_damaged(folder: Path) -> bool:
+    """Return whether a manifest is there and can't be read; one that is not sealed yet can."""
+    manifest = folder / files.MANIFEST
+    try:
+        Manifest.read(manifest)
+    except (OSError, DamagedError):
+        return os.path.lexists(manifest)
+    return False
 
 
 def _near(name: str, ids: list[str]) -> str:

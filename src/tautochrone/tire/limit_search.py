@@ -174,6 +174,7 @@ def open_search(store: Store, name: str) -> LimitSearch:
     found = one_named(there, name, "searches")
     if found is None and name == LATEST:
         found = next(reversed(there.values()), None)
+        store.tell_passed_over(name, found.entries[-1].id if found is not None else "")
     if found is None:
         raise StoreError(
             f"There is no search '{name}' in {store.path}", latest_named(there, "Make one: tauto tire limit.")

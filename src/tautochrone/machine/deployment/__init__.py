@@ -51,6 +51,10 @@ def as_condition(deployment: Deployment, obtained: tuple[Obtained, ...]) -> dict
 def read_deployment(path: Path) -> Deployment:
     """Read a deployment's file."""
     text, table = read_toml(path, "a deployment", "Texts stand in quotes; settings stand below [settings].")
+    if "experiment" in table:
+        raise UsageError(f"'{path}' is a plan, not a deployment", f"Carry it out: tauto run {path}.")
+    if "task" in table:
+        raise UsageError(f"'{path}' is a task set, not a deployment", f"Look at it: tauto analyse {path}.")
     return deployment_of(table, text, str(path), name=path.name.removesuffix(".toml"))
 
 

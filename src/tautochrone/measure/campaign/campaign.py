@@ -127,6 +127,7 @@ def open_campaign(store: Store, name: str) -> Campaign:
     prefix = name.removesuffix(LATEST)
     if found is None and name != prefix and prefix in PREFIXES:
         found = next((one for one in reversed(there.values()) if one.id.startswith(prefix)), None)
+        store.tell_passed_over(name, found.entries[-1].id if found is not None else "")
     if found is None:
         raise StoreError(
             f"There is no campaign '{name}' in {store.path}",

@@ -143,6 +143,11 @@ def _document(text: str, table: toml.Table, path: Path) -> PlanDocument:
             f"'{path}' is a task set, and this verb takes a plan",
             f"Type tauto analyse {path}, or, to run it, tauto probe taskset {path}.",
         )
+    if "settings" in table and "experiment" not in table:
+        raise UsageError(
+            f"'{path}' is a deployment, and this verb takes a plan",
+            f"To measure under it, type tauto --deployment {path}.",
+        )
     return _Reader(text, path).document(table)
 
 

@@ -265,12 +265,12 @@ class Demonstrator:
         That is a page of the same origin at an address of this machine. A name is not enough: whoever owns
         one can have it resolved to this machine for a page of theirs.
         """
-        path = urlsplit(request.path).path
+        path = request.path.partition("?")[0]
         if not _is_of_this_machine(request.headers.get("Host")):
             return connection.respond(HTTPStatus.FORBIDDEN, f"This page is at {self.url}\n")
         if path == STATES:
             origin = request.headers.get("Origin")
-            if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
+            if origin is not None and origin.partition("://")[2] != request.headers.get("Host"):
                 return connection.respond(HTTPStatus.FORBIDDEN, "Only this server's own page is fed.\n")
             return None
         if path != "/":
@@ -324,15 +324,12 @@ def _reached_at(page_at: Address) -> str:
 
 def _is_of_this_machine(host: str | None) -> bool:
     """Return whether a request's Host is an address in numbers, or this machine's own name."""
-    name = urlsplit(f"//{host or ''}").hostname or ""
     own = socket.gethostname().lower()
-    if name in ("localhost", own, f"{own}.local"):
-        return True
     try:
-        ipaddress.ip_address(name)
-    except ValueError:
+        name = urlsplit(f"//{host or ''}").hostname or ""
+        return name in ("localhost", own, f"{own}.local") or bool(ipaddress.ip_address(name))
+    except ValueError:  # it is no address, or "[", which is no host at all
         return False
-    return True
 
 
 def _quiet() -> logging.Logger:
