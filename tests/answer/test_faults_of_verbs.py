@@ -3,6 +3,8 @@
 A table of verbs with functions that are made to raise.
 """
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
@@ -13,6 +15,7 @@ from faulty import FaultyCommand, read
 from report_runs import FACTS, FEW, idle_and_loaded, latencies, store_run
 from tautochrone.command.batch import Batch
 from tautochrone.command.permission import Permission
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 LOST = "could not be made"
@@ -93,19 +96,26 @@ def test_a_report_keeps_its_page(tauto: FaultyCommand, broken: str) -> None:
     see(tauto, tauto.run("report", *ids, "--out", "page.html"), HEADLINE, elsewhere=True)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("broken", ["judge.reduced._lost", *EVIDENCE, *FRAME])
-def test_the_first_answer_keeps_its_page_and_its_verdict(tauto: FaultyCommand, broken: str) -> None:
-    runs = tuple(idle_and_loaded(tauto.store, FEW))
-    tauto.break_(broken)
+@contextmanager
+def measured(runs: Sequence[StoredRun]) -> Iterator[None]:
+    """These are the runs that the verb measures."""
     with (
-        mock.patch("tautochrone.command.batch.run_batch", return_value=Batch(runs, (), False, ())),
+        mock.patch("tautochrone.command.batch.run_batch", return_value=Batch(tuple(runs), (), False, ())),
         mock.patch("tautochrone.machine.facts.gather", return_value=FACTS),
         mock.patch(
             "tautochrone.command.permission.find_permission",
             return_value=(Permission(priority=True, memory_lock=True), ""),
         ),
     ):
+        yield
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("broken", ["judge.reduced._lost", *EVIDENCE, *FRAME])
+def test_the_first_answer_keeps_its_page_and_its_verdict(tauto: FaultyCommand, broken: str) -> None:
+    runs = tuple(idle_and_loaded(tauto.store, FEW))
+    tauto.break_(broken)
+    with measured(runs):
         ended = tauto.run("answer", "--out", "page.html")
     assert HEADLINE in " ".join(ended[1].split())
     see(tauto, ended, HEADLINE, elsewhere=True)
@@ -133,6 +143,29 @@ def test_a_part_costs_only_itself(tauto: FaultyCommand, verb: str, broken: str, 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("verb", "broken", "headline"),
+    [
+        ("select", "selection.answer.document", "Selection from "),
+        ("trend", "trend.answer.document", "Max over time"),
+        ("compare", "comparison.answer.document", "Comparison of "),
+        ("campaign", "campaign.answer.document", "Any runs"),
+        ("check", "check.answer.document", "Holds: a 1 kHz loop"),
+        ("check", "check.answer.report_of", "Holds: a 1 kHz loop"),
+    ],
+)
+def test_an_answer_that_fails_whole_leaves_a_page_with_its_headline(
+    tauto: FaultyCommand, verb: str, broken: str, headline: str
+) -> None:
+    asked = asked_of(verb, tauto)
+    tauto.break_(broken)
+    with measured(Store(tauto.store).runs()[-1:]):
+        ended = tauto.run(*asked, "--out", "page.html")
+    see(tauto, ended, headline)
+    assert headline in " ".join(ended[1].split()) or verb == "campaign"  # which prints the page's path alone
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", FRAME[:4])
 @pytest.mark.parametrize("verb", ["select", "trend", "compare", "campaign"])
 def test_any_page_outlives_what_draws_it(tauto: FaultyCommand, verb: str, broken: str) -> None:
@@ -145,9 +178,6 @@ def test_any_page_outlives_what_draws_it(tauto: FaultyCommand, verb: str, broken
 @pytest.mark.parametrize(
     ("verb", "broken"),
     [
-        ("select", "selection.answer.document"),
-        ("trend", "trend.answer.document"),
-        ("campaign", "campaign.answer.document"),
         ("campaign", "campaign.results.gather_results"),
         ("doctor", "machine.audit.audit_facts"),
         ("doctor", "doctor.verb._show"),
@@ -170,6 +200,9 @@ def asked_of(verb: str, tauto: FaultyCommand) -> list[str]:
     """What is typed, and the runs that it is about."""
     if verb == "doctor":
         return [verb]
+    if verb == "check":
+        store_run(Store(tauto.store), [latencies(1, 4_000, 42_000)])
+        return [verb, "--rate", "1kHz"]
     if verb == "campaign":
         for at in range(4):
             store_made(

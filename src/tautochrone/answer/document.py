@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from tautochrone.answer.blocks import Figure, Mark, Sheet, SheetCell
-from tautochrone.base.faults import Later, attempt, now
+from tautochrone.base.faults import Fault, Later, attempt, now
 from tautochrone.base.units import format_duration, format_percent, format_rate, format_us
 
 if TYPE_CHECKING:
@@ -428,6 +428,21 @@ class Document:
             return now(self.mark), now(self.headline)
 
         return attempt("The answer", made, lambda fault: ("", fault.notice))
+
+
+def whole(what: str, make: Callable[[], Document], headline: Callable[[], str]) -> Document:
+    """Make an answer; where that fails unexpectedly, its headline is left, with a notice.
+
+    Args:
+        what: it is, as a heading names it: "The comparison".
+        headline: said where there is nothing else.
+    """
+
+    def left(fault: Fault) -> Document:
+        said = attempt(what, headline, lambda _: fault.notice)
+        return Document(said, (part(what, lambda: [Lost(fault.notice)]),))
+
+    return attempt(what, make, left)
 
 
 def attempted(one: DocumentPart, show: Callable[[Sequence[Block]], _Shown]) -> _Shown:

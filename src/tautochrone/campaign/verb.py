@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from tautochrone.answer.document import Document
     from tautochrone.answer.outcome import Outcome as Told
     from tautochrone.command.live import Watch
     from tautochrone.command.verbs import Typed
@@ -191,6 +192,7 @@ def _title(agenda: Agenda, slot: Slot) -> str:
 
 def _report(agenda: Agenda, outcome: CampaignOutcome, store: Store, console: Console, wanted: Wanted) -> int:
     """Tables, the page, and what programs that run tests read; returns the exit code of the requirements."""
+    from tautochrone.answer.document import whole
     from tautochrone.answer.render import page
     from tautochrone.answer.render.terminal import show
     from tautochrone.campaign import answer
@@ -207,11 +209,15 @@ def _report(agenda: Agenda, outcome: CampaignOutcome, store: Store, console: Con
         campaign, just_tried(outcome), stored(agenda.required), [one.point.key for one in went_wrong(outcome)]
     )
     path = wanted.out if wanted.out is not None else store.path / f"report-{campaign.id}.html"
+
+    def shown() -> Document:
+        return whole("The report", lambda: answer.document(results), lambda: campaign.title)
+
     if wanted.as_json:
         tell_json(lambda: answer.as_table(results))
     else:
-        show(console, answer.document(results))
-    page.write(answer.document(results), path)
+        show(console, shown())
+    page.write(shown(), path)
     tell(results.outcome, wanted.junit, wanted.markdown)
     tell_report(path, as_json=wanted.as_json, open_it=wanted.open_it and not outcome.stopped)
     return results.exit_code

@@ -401,11 +401,14 @@ def _tell(
 ) -> Path:
     """Give the answer in the terminal, or as JSON, and as a page."""
     from tautochrone.answer.console import make_console
+    from tautochrone.answer.document import whole
     from tautochrone.answer.render import page
     from tautochrone.check import answer
 
+    shown = whole("The answer", lambda: answer.document(results), lambda: results.headline)
     if not as_json:
         make_console().print()
-    tell_document(answer.document(results), lambda: answer.as_table(results), as_json=as_json)
+    tell_document(shown, lambda: answer.as_table(results), as_json=as_json)
     instant = results.runs[0].manifest.id.partition("-")[0]
-    return page.write(answer.report_of(results, findings), out or store.path / f"report-{instant}.html")
+    report = whole("The report", lambda: answer.report_of(results, findings), lambda: results.headline)
+    return page.write(report, out or store.path / f"report-{instant}.html")

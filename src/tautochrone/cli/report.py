@@ -73,6 +73,7 @@ def _of_runs(names: list[str], out: Path | None, store: Path | None) -> Path:
 def _of_campaign(
     names: list[str], out: Path | None, store: Path | None, junit: Path | None, markdown: Path | None
 ) -> Path:
+    from tautochrone.answer.document import whole
     from tautochrone.answer.render import page
     from tautochrone.campaign.answer import document
     from tautochrone.campaign.results import gather_results
@@ -88,7 +89,7 @@ def _of_campaign(
             f"It is a campaign of {results.paper}. With the paper's numbers beside it: {_typed(results)}",
             err=True,
         )
-    return page.write(document(results), path)
+    return page.write(whole("The report", lambda: document(results), lambda: campaign.title), path)
 
 
 def _typed(results: CampaignResults) -> str:
@@ -98,6 +99,7 @@ def _typed(results: CampaignResults) -> str:
 
 
 def _of_search(names: list[str], out: Path | None, store: Path | None) -> Path:
+    from tautochrone.answer.document import whole
     from tautochrone.answer.render import page
     from tautochrone.tire.limit_answer import document
     from tautochrone.tire.limit_results import results_of
@@ -106,4 +108,5 @@ def _of_search(names: list[str], out: Path | None, store: Path | None) -> Path:
     place = open_store(store)
     search = open_search(place, names[0])
     path = out if out is not None else Path(f"report-{search.id}.html")
-    return page.write(document(results_of(search, findings_of(search, place))), path)
+    results = results_of(search, findings_of(search, place))
+    return page.write(whole("The report", lambda: document(results), lambda: results.headline), path)

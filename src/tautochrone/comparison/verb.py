@@ -80,6 +80,7 @@ def compare(
     plan- (plan-latest), its cells are named by key, name, or a part of it. Exit code 6: a gate is broken; 7:
     the sides can't be compared, or (--strict) a gate can't be shown either way.
     """
+    from tautochrone.answer.document import whole
     from tautochrone.base.units import parse_confidence
     from tautochrone.comparison import answer
     from tautochrone.comparison.sides import resolve
@@ -96,7 +97,11 @@ def compare(
     place = open_store(store)
     asked = _Asked(gates, sure, measure, tuple(source or ()), not no_history)
     comparison, lacking = _compare(place, resolve(place, side), asked)
-    shown = answer.document(comparison, lacking, ("tauto", *sys.argv[1:]))
+    shown = whole(
+        "The comparison",
+        lambda: answer.document(comparison, lacking, ("tauto", *sys.argv[1:])),
+        lambda: f"Comparison of {', '.join(side)}",
+    )
     tell_document(shown, lambda: answer.as_table(comparison, lacking), as_json=as_json)
     if out is not None or open_it:
         from tautochrone.answer.render import page

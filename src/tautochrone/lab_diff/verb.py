@@ -118,10 +118,11 @@ class _Outlook(Countdown):
 
 def _report(results: DiffResults, store: Store, *, as_json: bool, out: Path | None, open_it: bool) -> None:
     from tautochrone.answer.console import make_console
+    from tautochrone.answer.document import whole
     from tautochrone.answer.render import page
     from tautochrone.lab_diff import answer
 
-    shown = answer.document(results)
+    shown = whole("The answer", lambda: answer.document(results), lambda: results.headline)
     if not as_json:
         make_console().print()
     tell_document(shown, lambda: answer.as_table(results), as_json=as_json)

@@ -19,6 +19,7 @@ from tautochrone.answer import figure as publication
 from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK
+from tautochrone.answer.document import whole
 from tautochrone.answer.render import latex, markdown, page
 from tautochrone.base.errors import StoreError
 from tautochrone.papers import verdicts as claims
@@ -63,7 +64,8 @@ def write(made: Made, folder: Path) -> Path:
     for name, content in _files(made, drawn):
         with output(folder / name) as file:
             file.write(content)
-    return page.write(document(made, drawn), folder / PAGE)
+    shown = whole("The report", lambda: document(made, drawn), lambda: made.paper.short)
+    return page.write(shown, folder / PAGE)
 
 
 def _files(made: Made, drawn: tuple[DrawnFigure, ...]) -> Iterator[tuple[str, bytes]]:

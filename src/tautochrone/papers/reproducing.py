@@ -367,6 +367,7 @@ def _written(made: "Made", store: Store, folder: Path | None) -> tuple[Path, Sto
 
 def _show(console: Console, made: "Made", page: Path, *, stopped: bool, as_json: bool) -> None:
     """Show a paper, and of one that was stopped only how far it is. JSON comes at the end, of all."""
+    from tautochrone.answer.document import whole
     from tautochrone.answer.render import terminal
     from tautochrone.papers.answer import document
 
@@ -374,7 +375,7 @@ def _show(console: Console, made: "Made", page: Path, *, stopped: bool, as_json:
     if stopped:
         there.print(f"\n{made.paper.name}: {len(made.runs):,} of {made.slots:,} runs are measured.")
     elif not as_json:
-        terminal.show(console, document(made))
+        terminal.show(console, whole("The answer", lambda: document(made), lambda: made.paper.short))
     tell_report(page, as_json=as_json)
 
 

@@ -44,7 +44,7 @@ class Store:
     """
 
     def __init__(self, path: Path, tell: Callable[[str], object] = lambda _: None) -> None:
-        """Name the folder; nothing is touched yet. ``tell`` is told what a word such as ``latest`` passes over.
+        """Name the folder, untouched yet. ``tell`` is told what a word such as ``latest`` passes over.
 
         Raises:
             StoreError: its name is not UTF-8.
@@ -159,10 +159,8 @@ class Store:
         """Tell of runs that can't be read, which lie after the run that ``word`` has chosen."""
         passed = [folder.name for folder in self.folders() if folder.name > chosen and _is_damaged(folder)]
         if passed:
-            newer = "newer " if chosen else ""
-            self._tell(
-                f"{word} passes over {plural(len(passed), f'{newer}run')} that can't be read: {some_of(passed)}"
-            )
+            runs = plural(len(passed), "newer run" if chosen else "run")
+            self._tell(f"{word} passes over {runs} that can't be read: {some_of(passed)}")
 
     def _latest(self, word: str, back: int) -> StoredRun:
         sealed, aside = 0, None

@@ -64,6 +64,7 @@ def select(
     Cells that differ in more than one thing (load, period) make a selection for each. A campaign's name
     begins with plan-; plan-latest is the latest one.
     """
+    from tautochrone.answer.document import whole
     from tautochrone.base.units import parse_confidence
     from tautochrone.selection import answer
     from tautochrone.selection import judge as selection
@@ -78,7 +79,11 @@ def select(
     found = selection.select(
         runs, by=by, reference=reference, metric=wanted, measure=measure, per=per, confidence=sure
     )
-    shown = answer.document(found, ("tauto", *sys.argv[1:]))
+    shown = whole(
+        "The selection",
+        lambda: answer.document(found, ("tauto", *sys.argv[1:])),
+        lambda: f"Selection from {', '.join(one.id for one in runs)}",
+    )
     tell_document(shown, lambda: answer.as_table(found), as_json=as_json)
     if out is not None or open_it:
         from tautochrone.answer.render import page

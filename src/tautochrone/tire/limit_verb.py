@@ -199,6 +199,7 @@ def _report(
     search: LimitSearch, found: Sequence[LimitFindings], store: Store, typed: Typed, *, open_it: bool
 ) -> None:
     """Tell the answers and write the page; do nothing where there is nothing to report on."""
+    from tautochrone.answer.document import whole
     from tautochrone.answer.render import page
     from tautochrone.tire.limit_answer import as_table, document
     from tautochrone.tire.limit_results import results_of
@@ -206,7 +207,7 @@ def _report(
     results = results_of(search, found)
     if not results.runs:
         return
-    shown = document(results)
+    shown = whole("The answer", lambda: document(results), lambda: results.headline)
     tell_document(shown, lambda: as_table(results), as_json=typed.as_json)
     path = page.write(shown, typed.out or store.path / f"report-{search.id}.html")
     tell_report(path, as_json=typed.as_json, open_it=open_it)

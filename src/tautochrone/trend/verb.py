@@ -51,6 +51,8 @@ def trend(
     Runs that may be compared stand in one line: same machine, kernel, deployment, load, experiment and
     parameters. --by machine,deployment,load has all kernels in one line, so that an update is seen as a step.
     """
+    from tautochrone.answer.document import whole
+    from tautochrone.base.words import capital
     from tautochrone.trend import answer
     from tautochrone.trend.judge import trend as trend_of
     from tautochrone.trend.record import chosen, measures, records
@@ -73,7 +75,11 @@ def trend(
     told = trend_of(found, wanted, traits, last)
     if not told.lines:
         raise UsageError(*_nothing(found, wanted.text))
-    shown = answer.document(told, [one.manifest for one in found])
+    shown = whole(
+        "The trend",
+        lambda: answer.document(told, [one.manifest for one in found]),
+        lambda: f"{capital(told.metric.text)} over time",
+    )
     tell_document(shown, lambda: answer.as_table(told), as_json=as_json)
     if out is not None:
         from tautochrone.answer.render import page
