@@ -13,25 +13,38 @@ static bool read_count(const char *text, int64_t *count)
     return quantity_digits(&text, end, "", count) && text == end;
 }
 
-/* Whether they are the same but for capital letters. */
-static bool is_same_word(const char *one, const char *other)
+/* What follows `beginning` in the word, capital letters or not; NULL: it does not begin like that. */
+static const char *after(const char *word, const char *beginning)
 {
-    while (*one != '\0' && tolower((unsigned char)*one) == tolower((unsigned char)*other)) {
-        one++;
-        other++;
+    while (*beginning != '\0') {
+        if (tolower((unsigned char)*word++) != tolower((unsigned char)*beginning++)) {
+            return NULL;
+        }
     }
-    return *one == '\0' && *other == '\0';
+    return word;
 }
 
 static bool read_choice(const struct option *option, const char *text)
 {
     for (int i = 0; option->choices[i] != NULL; i++) {
-        if (is_same_word(text, option->choices[i])) {
+        const char *const rest = after(option->choices[i], text);
+        if (rest != NULL && *rest == '\0') {
             *(int *)option->target = i;
             return true;
         }
     }
     return false;
+}
+
+/* The first choice that begins with `text`, which was cut short; NULL: there is none. */
+static const char *beginning_with(const struct option *option, const char *text)
+{
+    for (int i = 0; *text != '\0' && option->choices[i] != NULL; i++) {
+        if (after(option->choices[i], text) != NULL) {
+            return option->choices[i];
+        }
+    }
+    return NULL;
 }
 
 static void join_choices(const struct option *option, char *text, size_t bytes)
@@ -67,14 +80,17 @@ static bool read_value(const struct option *option, const char *text)
                refuse_quantity(option, text, "size", "bytes, or a number with its unit: 64kB, 64KiB, 256MiB, 1.5GB");
     case OPTION_COUNT:
         if (!read_count(text, option->target)) {
-            refuse(EXIT_USAGE, "--%s %s: not a whole number.", option->name, text);
+            refuse(EXIT_USAGE, "--%s %s: not a whole number.\nWrite 0, or a number above it, in digits.", option->name,
+                   text);
             return false;
         }
         return true;
     case OPTION_CHOICE:
         if (!read_choice(option, text)) {
             join_choices(option, choices, sizeof choices);
-            refuse(EXIT_USAGE, "--%s %s: not one of %s.", option->name, text, choices);
+            const char *const meant = beginning_with(option, text);
+            refuse(EXIT_USAGE, "--%s %s: not one of %s.%s%s%s", option->name, text, choices,
+                   meant != NULL ? "\nDid you mean " : "", meant != NULL ? meant : "", meant != NULL ? "?" : "");
             return false;
         }
         return true;

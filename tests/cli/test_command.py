@@ -29,6 +29,11 @@ def table_on_stdout(stderr=False):
     from tautochrone.answer.console import make_console
     while True: make_console(stderr=stderr).print("x" * 1000)
 def table_on_stderr(): table_on_stdout(stderr=True)
+def no_memory(): raise MemoryError("Unable to allocate 7.45 GiB")
+def no_library():
+    try: raise ImportError("libarrow.so: failed to map segment from shared object")
+    except ImportError as error: raise ImportError("Importing the numpy C-extensions failed.") from error
+def no_name(): raise ImportError("cannot import name 'x'")
 def full_elsewhere(): raise OSError(28, "No space left on device")
 def words_of_all_kinds():
     from tautochrone.answer.console import make_console
@@ -318,6 +323,23 @@ def test_the_list_of_experiments_cuts_no_words() -> None:
         assert line.endswith(".")
         assert not line.endswith("...")
         assert len(line) <= 80
+
+
+@pytest.mark.parametrize(
+    ("way", "code", "said"),
+    [
+        ("no_memory", 1, "The system refused memory. See what limits it"),
+        ("no_library", 1, "The system refused memory for a library. See what limits it"),
+        ("no_name", 70, "This is a fault in tauto"),
+    ],
+)
+def test_memory_that_the_system_refuses_is_no_fault_in_tauto(
+    way: str, code: int, said: str, tmp_path: Path
+) -> None:
+    ended = end_by(way, XDG_STATE_HOME=str(tmp_path))
+    assert ended.returncode == code
+    assert said in ended.stderr
+    assert ("fault in tauto" in ended.stderr) == (code == 70)
 
 
 def test_a_broken_pipe_that_is_not_our_output_is_not_hidden(tmp_path: Path) -> None:

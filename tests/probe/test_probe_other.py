@@ -153,6 +153,20 @@ def test_an_output_without_a_name_is_refused() -> None:
     assert ended.stderr == "tauto-probe: --out needs a value: an empty one was given.\n"
 
 
+@pytest.mark.parametrize(
+    ("typed", "advice"),
+    [
+        (["--count", "-1"], "Write 0, or a number above it, in digits."),
+        (["--policy", "fif"], "Did you mean fifo?"),
+        (["--policy", "DEAD"], "Did you mean deadline?"),
+    ],
+)
+def test_a_value_that_is_wrong_is_refused_with_the_right_ones(typed: list[str], advice: str) -> None:
+    ended = probe("cyclic", *typed)
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines()[1:] == [f"tauto-probe: advice: {advice}"]
+
+
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
     """A folder that every user can read; pytest's own are private."""

@@ -1,5 +1,6 @@
 """Faults in tauto: a part of an answer that can't be made costs that part only, and the fault is kept."""
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -25,23 +26,28 @@ class Fault:
         part: what could not be made; empty: the whole answer.
         error: its kind and message.
         file: None if none could be written, for the reason ``why_not``.
+        refused: what the system refused, where that is the reason, so that the fault is not tauto's.
     """
 
     part: str
     error: str
     file: Path | None
     why_not: str = ""
+    refused: str = ""
 
     @property
     def notice(self) -> str:
         """Return what stands in the place of the part."""
         where = f"is kept in {self.file}" if self.file else f"could not be saved: {self.why_not}"
-        return f"This part could not be made: {self.part} ({self.error}). The fault is tauto's; it {where}."
+        begin = f"This part could not be made: {self.part} ({self.error})."
+        return f"{begin} {self.refused}." if self.refused else f"{begin} The fault is tauto's; it {where}."
 
     @property
     def request(self) -> str:
         """Return what a person is asked to do about it."""
         what = f", so this part was not made: {self.part}" if self.part else ""
+        if self.refused:
+            return f"tauto: {self.error}{what}\n{self.refused}. {_MORE_MEMORY}"
         where = (
             f"with the file {self.file}"
             if self.file
@@ -49,6 +55,10 @@ class Fault:
         )
         return f"tauto: unexpected {self.error}{what}. This is a fault in tauto; please report it {where}"
 
+
+_MORE_MEMORY = "See what limits it, `ulimit -v` or the cgroup's memory.max, and what else needs memory."
+_NOT_LOADED = ("failed to map segment", "cannot allocate memory", "cannot create shared object descriptor")
+"""How the loader of libraries says that there was no memory for one."""
 
 _kept: list[Fault] = []
 _files: dict[tuple[object, ...], Path] = {}
@@ -118,10 +128,21 @@ def keep(error: Exception, part: str = "") -> Fault:
             _files[alike] = _save(error)
         except OSError as failure:
             why_not = str(failure)
-    fault = Fault(part, said, _files.get(alike), why_not)
+    fault = Fault(part, said, _files.get(alike), why_not, _refused(error))
     if fault not in _kept:
         _kept.append(fault)
     return fault
+
+
+def _refused(error: BaseException | None) -> str:
+    """Return what the system refused, if that is what this error comes from; empty: it is not."""
+    while error is not None:
+        if isinstance(error, ImportError) and any(one in str(error).lower() for one in _NOT_LOADED):
+            return "The system refused memory for a library"
+        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+            return "The system refused memory"
+        error = error.__cause__ or error.__context__
+    return ""
 
 
 def kept() -> tuple[Fault, ...]:

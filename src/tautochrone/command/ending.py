@@ -9,11 +9,12 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from tautochrone.base import faults
-from tautochrone.base.errors import StoreError, TautoError
+from tautochrone.base.errors import MeasuringError, StoreError, TautoError
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 READER_GONE = 141  # 128 + SIGPIPE
 UNEXPECTED = 70  # EX_SOFTWARE of sysexits.h
+REFUSED = MeasuringError.exit_code
 _REFUSED_WRITES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 
 
@@ -31,7 +32,9 @@ def run_to_exit_code(command: Callable[[], object]) -> int:
     code = _end(command)
     for fault in faults.kept():
         _tell(fault.request)
-    return UNEXPECTED if faults.kept() and code != READER_GONE else code
+    if not faults.kept() or code == READER_GONE:
+        return code
+    return REFUSED if all(fault.refused for fault in faults.kept()) else UNEXPECTED
 
 
 def _hold_output() -> None:
