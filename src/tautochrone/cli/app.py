@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from tautochrone.cli.group import Rows
 
 _EXIT_CODES = (
-    "Exit codes: 0 done, 1 failed while measuring, or no memory, 2 usage, or a machine that can't be reached, "
-    "3 not permitted, 4 store or output, 5 damaged, "
+    "Exit codes: 0 done, 1 failed while measuring, or no memory, "
+    "2 usage, or a machine that can't be reached, 3 not permitted, 4 store or output, 5 damaged, "
     "6 found: a requirement that does not hold, --fail-on, analyse --fail, 7 a requirement that is not "
     "shown, 70 a fault in tauto, 130 stopped by Ctrl-C, 141 nobody reads the output."
 )
