@@ -280,7 +280,7 @@ static int measure(const struct footprint_options *options, struct server_seen *
 {
     struct footprint footprint = {.options = options, .server = server};
     const struct conditions *const conditions = &options->ends.conditions;
-    const int64_t ring_rows = recording_ring_rows(&conditions->recording, options->calls * options->servants);
+    const int64_t ring_rows = recording_ring_rows(&conditions->recording, options->calls * options->servants, 0);
     if (ring_rows < 0) {
         return EXIT_USAGE;
     }

@@ -264,6 +264,11 @@ static int allocate_and_run(struct latency *latency)
     return code;
 }
 
+static struct os_thread_attributes thread_of(const void *context, uint32_t source)
+{
+    return ends_client_attributes(context, source);
+}
+
 static int measure(struct latency *latency)
 {
     const struct latency_options *const options = latency->options;
@@ -272,12 +277,14 @@ static int measure(struct latency *latency)
         return refuse(EXIT_USAGE, "--one-way takes the servants' time stamps, and they read another clock: the server runs "
                                   "on another machine, in another time namespace, or can't tell.\nLeave it out.");
     }
-    const int64_t ring_rows = recording_ring_rows(&conditions->recording, latency_rows(options));
+    const int64_t ring_rows = recording_ring_rows(&conditions->recording, latency_rows(options), latency_period_ns(options, 0));
     if (ring_rows < 0) {
         return EXIT_USAGE;
     }
-    const struct recorder_options recorder_options =
+    struct recorder_options recorder_options =
         recording_for_recorder(&conditions->recording, ring_rows, conditions->budget_obtained_ns, true);
+    recorder_options.thread_of = thread_of;
+    recorder_options.context = &options->ends;
     const int code = recorder_open(&latency->recorder, &recorder_options,
                                    options->one_way ? &one_way_schema : &two_way_schema, latency->count);
     return code == EXIT_MEASURED ? allocate_and_run(latency) : code;

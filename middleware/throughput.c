@@ -343,7 +343,7 @@ static int measure(struct throughput_options *options, struct server_seen *serve
         .client = {.ends = &options->ends, .server = server, .recorder = &recorder},
     };
     const struct conditions *const conditions = &options->ends.conditions;
-    const int64_t ring_rows = recording_ring_rows(&conditions->recording, options->count);
+    const int64_t ring_rows = recording_ring_rows(&conditions->recording, options->count, 0);
     if (ring_rows < 0) {
         return EXIT_USAGE;
     }

@@ -122,7 +122,7 @@ static bool read_options(struct clock_options *options, int argc, char **argv, i
         return false;
     }
     options->recording.drain = DRAIN_AT_END;
-    return true;
+    return recording_check(&options->recording);
 }
 
 int experiment_clock(int argc, char **argv)

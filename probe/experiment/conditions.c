@@ -25,7 +25,7 @@ bool conditions_check(const struct conditions *conditions)
         refuse(EXIT_USAGE, "--wake-latency-us takes at most %d.", INT32_MAX);
         return false;
     }
-    return true;
+    return recording_check(&conditions->recording);
 }
 
 void conditions_warn_of_throttling(void)

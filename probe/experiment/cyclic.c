@@ -170,6 +170,12 @@ static struct os_thread_attributes attributes_of(const struct cyclic_options *op
     };
 }
 
+static struct os_thread_attributes thread_of(const void *context, uint32_t source)
+{
+    const struct cyclic_options *const options = context;
+    return attributes_of(options, options->cpus.cpus[source]);
+}
+
 static int refuse_thread(const struct cyclic_options *options, enum os_status status)
 {
     const char *const policy = os_policy_name((enum os_policy)options->policy);
@@ -315,13 +321,15 @@ int experiment_cyclic(int argc, char **argv)
     if (code != EXIT_MEASURED) {
         return code;
     }
-    const int64_t ring_rows = recording_ring_rows(&options.conditions.recording, options.count);
+    const int64_t ring_rows = recording_ring_rows(&options.conditions.recording, options.count, options.period_ns);
     if (ring_rows < 0) {
         return EXIT_USAGE;
     }
     struct recorder recorder;
-    const struct recorder_options recorder_options =
+    struct recorder_options recorder_options =
         recording_for_recorder(&options.conditions.recording, ring_rows, options.conditions.budget_obtained_ns, true);
+    recorder_options.thread_of = thread_of;
+    recorder_options.context = &options;
     code = recorder_open(&recorder, &recorder_options, &cyclic_schema, options.cpus.count);
     if (code != EXIT_MEASURED) {
         return code;

@@ -136,7 +136,7 @@ static int measure(struct kernel_rows *rows)
 {
     const struct stage_options *const stage = &rows->options->stage;
     const struct recording_options *const recording = &stage->conditions.recording;
-    const int64_t ring_rows = recording_ring_rows(recording, stage->count);
+    const int64_t ring_rows = recording_ring_rows(recording, stage->count, 0);
     if (ring_rows < 0) {
         return EXIT_USAGE;
     }

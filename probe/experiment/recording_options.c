@@ -7,7 +7,10 @@
 const char *const recording_modes[] = {"raw", "histogram", NULL};
 const char *const recording_drains[] = {"live", "at-end", NULL};
 
-enum { DEFAULT_RING_ROWS = 262144 };
+/* What comes between two looks of the drain, a tenth of a second apart, and while its output makes it wait. */
+enum { MOST_ROWS_UNASKED = 262144, LEAST_ROWS_UNASKED = 1024 };
+static const int64_t held_with_output_ns = 30000000000;
+static const int64_t held_without_ns = 4000000000;
 static const int64_t most_ring_rows = (int64_t)1 << 32;
 
 int recording_lock_memory(const struct recording_options *options, bool asks_for_priority)
@@ -34,7 +37,26 @@ int recording_lock_memory(const struct recording_options *options, bool asks_for
                   limit / 1024, os_advice_for_memory_lock(), next);
 }
 
-int64_t recording_ring_rows(const struct recording_options *options, int64_t rows)
+bool recording_check(const struct recording_options *options)
+{
+    if (options->keep_above_ns != 0 && (options->record != RECORD_HISTOGRAM || options->out == NULL)) {
+        refuse(EXIT_USAGE, "--keep-above keeps rows beside bins: it needs --record histogram and --out.\n"
+                           "--record raw keeps every row.");
+        return false;
+    }
+    return true;
+}
+
+static int64_t rows_unasked(const struct recording_options *options, int64_t period_ns)
+{
+    if (period_ns == 0) {
+        return MOST_ROWS_UNASKED;
+    }
+    const int64_t rows = (options->out != NULL ? held_with_output_ns : held_without_ns) / period_ns;
+    return rows < LEAST_ROWS_UNASKED ? LEAST_ROWS_UNASKED : rows < MOST_ROWS_UNASKED ? rows : MOST_ROWS_UNASKED;
+}
+
+int64_t recording_ring_rows(const struct recording_options *options, int64_t rows, int64_t period_ns)
 {
     const int64_t wanted = options->ring_rows;
     if (options->drain == DRAIN_AT_END) {
@@ -49,7 +71,7 @@ int64_t recording_ring_rows(const struct recording_options *options, int64_t row
         refuse(EXIT_USAGE, "--ring %lld: at most %lld rows.", (long long)wanted, (long long)most_ring_rows);
         return -1;
     }
-    const int64_t most = wanted != 0 ? wanted : DEFAULT_RING_ROWS;
+    const int64_t most = wanted != 0 ? wanted : rows_unasked(options, period_ns);
     return rows < most ? rows : most;
 }
 
@@ -60,6 +82,7 @@ struct recorder_options recording_for_recorder(const struct recording_options *o
         .out = options->out,
         .record = (enum record_mode)options->record,
         .drain = (enum drain_mode)options->drain,
+        .keep_above_ns = options->keep_above_ns,
         .ring_rows = (uint64_t)ring_rows,
         .periodic = periodic,
         .progress = options->progress,
@@ -70,6 +93,9 @@ struct recorder_options recording_for_recorder(const struct recording_options *o
 void recording_to_json(struct json *json, const struct recording_options *options, int64_t ring_rows)
 {
     json_text(json, "record", recording_modes[options->record]);
+    if (options->keep_above_ns > 0) {
+        json_integer(json, "keep_above_ns", options->keep_above_ns);
+    }
     json_text(json, "drain", recording_drains[options->drain]);
     json_integer(json, "ring_rows", ring_rows);
     json_boolean(json, "memory_lock", !options->no_memory_lock);

@@ -9,6 +9,7 @@ struct recording_options {
     const char *out;
     int record;
     int drain;
+    int64_t keep_above_ns; /* 0: nothing */
     int64_t ring_rows;
     bool progress;
     bool no_memory_lock;
@@ -17,9 +18,11 @@ struct recording_options {
 #define RECORDING_OPTIONS(target)                                                                                     \
     {"out", OPTION_TEXT, &(target)->out, NULL, "write the sample stream there; - is standard output", false},         \
         {"record", OPTION_CHOICE, &(target)->record, recording_modes, "every sample, or bins [raw]", false},          \
+        {"keep-above", OPTION_DURATION, &(target)->keep_above_ns, NULL,                                               \
+         "beside bins, whole rows with a time of this or more [none]", false},                                        \
         {"drain", OPTION_CHOICE, &(target)->drain, recording_drains, "write while measuring, or after it [live]",     \
          false},                                                                                                      \
-        {"ring", OPTION_COUNT, &(target)->ring_rows, NULL, "rows kept in memory for each thread [262144]", false},    \
+        {"ring", OPTION_COUNT, &(target)->ring_rows, NULL, "rows in memory for each thread [30 s, 262144 at most]", false},    \
         {"progress", OPTION_FLAG, &(target)->progress, NULL, "a line a second on standard error", false},             \
     {                                                                                                                 \
         "no-memory-lock", OPTION_FLAG, &(target)->no_memory_lock, NULL, "measure with pageable memory", false         \
@@ -31,9 +34,11 @@ extern const char *const recording_drains[];
 /* Locks memory as asked, after telling what to do where it is refused: `asks_for_priority` also where a real-time
  * priority will be. Returns an exit code. */
 int recording_lock_memory(const struct recording_options *options, bool asks_for_priority);
-/* Rows for each ring: as given, or enough for `rows` when nothing may be written before the end. -1 after telling
- * that it can't be. */
-int64_t recording_ring_rows(const struct recording_options *options, int64_t rows);
+/* False after telling which of them contradict each other. */
+bool recording_check(const struct recording_options *options);
+/* Rows for each ring: as given, or enough for `rows` when nothing may be written before the end, or for what comes in
+ * half a minute of releases `period_ns` apart (0: nobody knows how often). -1 after telling that it can't be. */
+int64_t recording_ring_rows(const struct recording_options *options, int64_t rows, int64_t period_ns);
 struct recorder_options recording_for_recorder(const struct recording_options *options, int64_t ring_rows,
                                                int64_t budget_ns, bool periodic);
 /* The keys of "parameters" that belong to these options. */

@@ -281,17 +281,35 @@ static void describe_sources(struct stages *set)
     }
 }
 
+static struct os_thread_attributes thread_of(const void *context, uint32_t source)
+{
+    const struct stages *const set = context;
+    return attributes_of(set->options, &set->stages[source].actors[0]);
+}
+
+/* The shortest there is; 0 where a stage has none. */
+static int64_t period_of(const struct stages *set)
+{
+    int64_t shortest_ns = set->stages[0].period_ns;
+    for (uint32_t i = 1; i < set->count; i++) {
+        shortest_ns = set->stages[i].period_ns < shortest_ns ? set->stages[i].period_ns : shortest_ns;
+    }
+    return shortest_ns;
+}
+
 int stages_measure(struct stages *set)
 {
     const struct stage_options *const options = set->options;
     const struct conditions *const conditions = &options->conditions;
-    const int64_t ring_rows = recording_ring_rows(&conditions->recording, options->count);
+    const int64_t ring_rows = recording_ring_rows(&conditions->recording, options->count, period_of(set));
     if (ring_rows < 0) {
         return EXIT_USAGE;
     }
     struct recorder recorder;
-    const struct recorder_options recorder_options =
+    struct recorder_options recorder_options =
         recording_for_recorder(&conditions->recording, ring_rows, conditions->budget_obtained_ns, set->periodic);
+    recorder_options.thread_of = thread_of;
+    recorder_options.context = set;
     int code = recorder_open(&recorder, &recorder_options, set->schema, set->count);
     if (code != EXIT_MEASURED) {
         return code;

@@ -297,11 +297,28 @@ static void print_lateness(const struct taskset *set)
     calibrations_print(&set->calibrations);
 }
 
+static struct os_thread_attributes thread_of(const void *context, uint32_t source)
+{
+    const struct taskset_options *const options = context;
+    return taskset_attributes(options, &options->tasks[source]);
+}
+
+static int64_t shortest_period_ns(const struct taskset_options *options)
+{
+    int64_t shortest_ns = options->tasks[0].period_ns;
+    for (uint32_t i = 1; i < options->count; i++) {
+        shortest_ns = options->tasks[i].period_ns < shortest_ns ? options->tasks[i].period_ns : shortest_ns;
+    }
+    return shortest_ns;
+}
+
 static int measure(struct taskset *set, int64_t ring_rows)
 {
     const struct conditions *const conditions = &set->options->conditions;
-    const struct recorder_options recorder_options =
+    struct recorder_options recorder_options =
         recording_for_recorder(&conditions->recording, ring_rows, conditions->budget_obtained_ns, true);
+    recorder_options.thread_of = thread_of;
+    recorder_options.context = set->options;
     int code = recorder_open(&set->recorder, &recorder_options, &taskset_schema, set->options->count);
     if (code != EXIT_MEASURED) {
         return code;
@@ -331,7 +348,7 @@ int experiment_taskset(int argc, char **argv)
     if (code != EXIT_MEASURED) {
         return code;
     }
-    const int64_t ring_rows = recording_ring_rows(&options.conditions.recording, options.most_releases);
+    const int64_t ring_rows = recording_ring_rows(&options.conditions.recording, options.most_releases, shortest_period_ns(&options));
     if (ring_rows < 0) {
         return EXIT_USAGE;
     }

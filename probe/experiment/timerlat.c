@@ -247,7 +247,7 @@ int experiment_timerlat(int argc, char **argv)
         return code;
     }
     const struct recording_options *const recording = &options.conditions.recording;
-    const int64_t ring_rows = recording_ring_rows(recording, options.count);
+    const int64_t ring_rows = recording_ring_rows(recording, options.count, options.rhythm.period_ns);
     if (ring_rows < 0) {
         return EXIT_USAGE;
     }

@@ -203,19 +203,26 @@ static int measure(struct experiment *experiment)
     return code;
 }
 
+static struct os_thread_attributes thread_of(const void *context, uint32_t source)
+{
+    return tire_attributes(context, source);
+}
+
 static int open_and_measure(struct experiment *experiment)
 {
     const struct tire_options *const options = &experiment->options;
     const struct recording_options *const recording = &options->conditions.recording;
     const bool real_time = options->pace == TIRE_REAL_TIME;
-    const int64_t ring_rows = recording_ring_rows(recording, options->count);
+    const int64_t ring_rows = recording_ring_rows(recording, options->count, real_time ? options->parameters.step_ns : 0);
     if (ring_rows < 0) {
         return EXIT_USAGE;
     }
     /* An ordinary thread that computes without end harms nobody. */
     const bool watched = real_time || tire_is_real_time_policy(options);
-    const struct recorder_options recorder_options = recording_for_recorder(
+    struct recorder_options recorder_options = recording_for_recorder(
         recording, ring_rows, watched ? options->conditions.budget_obtained_ns : 0, real_time);
+    recorder_options.thread_of = thread_of;
+    recorder_options.context = options;
     const int code = recorder_open(&experiment->recorder, &recorder_options,
                                    real_time ? &tire_real_time_schema : &tire_real_fast_schema,
                                    (uint32_t)options->threads);

@@ -108,6 +108,8 @@ void os_cpus_online_text(char *text, size_t bytes);
 bool os_cpu_is_allowed(int32_t cpu);
 /* This process runs there without asking: what it was started with. */
 bool os_cpu_is_inherited(int32_t cpu);
+/* A thread of this process was created for this CPU alone. */
+bool os_cpu_has_thread(int32_t cpu);
 /* How many doubles the widest vector instructions that this CPU and this system have take at a time: 2, 4 or 8; 2 too
  * where nothing is known. */
 uint32_t os_vector_lanes(void);
@@ -177,6 +179,11 @@ void os_memory_end_first(void);
 void os_stand_firm(void);
 /* Memory that is mapped, touched and zeroed now, so that a measuring thread never faults on it. */
 enum os_status os_memory_allocate(void **memory, size_t bytes);
+/* The same, on the memory node of this CPU where there are several and it has room; nearest to the caller for
+ * OS_CPU_ANY. A policy that the process was started with (numactl) is left as it is. */
+enum os_status os_memory_allocate_near(void **memory, size_t bytes, int32_t cpu);
+/* The memory node of a CPU; -1 where the system does not tell or has no such thing. */
+int32_t os_memory_node_of(int32_t cpu);
 /* Memory that costs nothing until it is touched. */
 enum os_status os_memory_reserve(void **memory, size_t bytes);
 /* All of it, or whole pages of it. */

@@ -35,12 +35,16 @@ static void tables_to_json(struct json *json, const struct recorder *recorder)
         json_open_object(json, NULL);
         json_text(json, "name", "histogram");
         json_open_array(json, "columns");
+        column_to_json(json, "measure", "u64", "1", "of which measure, by its place in the list of measures");
         column_to_json(json, "low_ns", "i64", "ns", "lowest value of the bin");
         column_to_json(json, "high_ns", "i64", "ns", "highest value of the bin, included");
         column_to_json(json, "count", "u64", "1", "values in the bin");
         json_close_array(json);
         json_close_object(json);
         samples_to_json(json, "extremes", recorder->schema);
+        if (recorder->options.keep_above_ns > 0) {
+            samples_to_json(json, "kept", recorder->schema);
+        }
     }
     json_close_array(json);
 }
@@ -203,15 +207,14 @@ void write_stop_event(struct recorder *recorder)
     if (!recorder->streaming || recorder->options.drain == DRAIN_AT_END) {
         return; /* how it ended stands in the footer too */
     }
-    struct json json;
-    json_begin(&json);
-    json_open_object(&json, NULL);
-    json_text(&json, "event", "stop");
-    json_integer(&json, "time_ns", os_now_ns());
-    json_text(&json, "reason", how_it_ended(recorder));
-    json_close_object(&json);
-    stream_write_json(&recorder->stream, FRAME_EVENT, &json);
-    json_free(&json);
+    struct json *const json = &recorder->event;
+    json_restart(json);
+    json_open_object(json, NULL);
+    json_text(json, "event", "stop");
+    json_integer(json, "time_ns", os_now_ns());
+    json_text(json, "reason", how_it_ended(recorder));
+    json_close_object(json);
+    stream_write_json(&recorder->stream, FRAME_EVENT, json);
 }
 
 static void books_to_json(struct json *json, const struct recorder *recorder, uint32_t index)
@@ -231,6 +234,9 @@ static void books_to_json(struct json *json, const struct recorder *recorder, ui
         json_unsigned(json, "warmup", counters->warmup);
     }
     json_unsigned(json, "recorded", source->recorded);
+    if (recorder->options.keep_above_ns > 0) {
+        json_unsigned(json, "kept", source->kept);
+    }
     json_unsigned(json, "dropped", source_dropped(source));
     if (source->ring.voids != NULL) {
         json_unsigned(json, "voided", source->voided);

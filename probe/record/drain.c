@@ -6,36 +6,51 @@
 
 enum { ROWS_BYTES_PER_FRAME = 65536 };
 
-/* A running maximum, in histogram mode, with the instants that belong to it. */
-static void write_extreme(struct recorder *recorder, uint16_t index, const int64_t *row)
+/* Into the histograms of its measures. A running maximum of any of them goes into the stream with the instants that
+ * belong to it, and so does a row that is to be kept whole. */
+static void look_at_row(struct recorder *recorder, uint16_t index, const int64_t *row)
 {
-    stream_write_rows(&recorder->stream, TABLE_EXTREMES, index, row,
-                      recorder->schema->column_count * sizeof(int64_t));
+    struct source *const source = &recorder->sources[index];
+    const struct schema *const schema = recorder->schema;
+    const int64_t keep_above_ns = recorder->options.keep_above_ns;
+    bool is_worst = false;
+    bool is_kept = false;
+    for (uint32_t m = 0; m < schema->measure_count; m++) {
+        const int64_t value = row[schema->measures[m].to] - row[schema->measures[m].from];
+        histogram_add(&source->histograms[m], value);
+        is_kept = is_kept || (keep_above_ns > 0 && value >= keep_above_ns);
+        if (value > source->worst_ns[m]) {
+            source->worst_ns[m] = value;
+            is_worst = true;
+        }
+    }
+    if (!recorder->streaming) {
+        return;
+    }
+    const size_t row_bytes = schema->column_count * sizeof(int64_t);
+    if (is_worst) {
+        stream_write_rows(&recorder->stream, TABLE_EXTREMES, index, row, row_bytes);
+    }
+    if (is_kept && stream_write_rows(&recorder->stream, TABLE_KEPT, index, row, row_bytes)) {
+        source->kept++;
+    }
 }
 
 static void look_at_rows(struct recorder *recorder, uint16_t index, const int64_t *rows, uint64_t count)
 {
     struct source *const source = &recorder->sources[index];
     const struct schema *const schema = recorder->schema;
+    const struct measure *const first = &schema->measures[0];
     const bool streams_raw = recorder->streaming && recorder->options.record == RECORD_RAW;
-    const bool streams_extremes = recorder->streaming && recorder->options.record == RECORD_HISTOGRAM;
 
     for (uint64_t i = 0; i < count; i++) {
         const int64_t *const row = rows + i * schema->column_count;
-        for (uint32_t m = 0; m < schema->measure_count && !streams_raw; m++) {
-            const int64_t value = row[schema->measures[m].to] - row[schema->measures[m].from];
-            if (histogram_add(&source->histograms[m], value) != OS_OK) {
-                recorder_fail(recorder, "no memory for the histogram");
-            }
+        source->last_ns = row[first->to] - row[first->from];
+        if (!streams_raw) {
+            look_at_row(recorder, index, row);
+        } else if (source->last_ns > source->worst_ns[0]) {
+            source->worst_ns[0] = source->last_ns;
         }
-        const int64_t value = row[schema->measures[0].to] - row[schema->measures[0].from];
-        if (value > source->worst_ns) {
-            source->worst_ns = value;
-            if (streams_extremes) {
-                write_extreme(recorder, index, row);
-            }
-        }
-        source->last_ns = value;
     }
     source->recorded += count;
 }
@@ -48,16 +63,15 @@ static void tell_dropped(struct recorder *recorder, uint16_t index)
         return;
     }
     if (recorder->streaming) {
-        struct json json;
-        json_begin(&json);
-        json_open_object(&json, NULL);
-        json_text(&json, "event", "dropped");
-        json_integer(&json, "time_ns", os_now_ns());
-        json_integer(&json, "source", index);
-        json_unsigned(&json, "rows", dropped - source->dropped_told);
-        json_close_object(&json);
-        stream_write_json(&recorder->stream, FRAME_EVENT, &json);
-        json_free(&json);
+        struct json *const json = &recorder->event;
+        json_restart(json);
+        json_open_object(json, NULL);
+        json_text(json, "event", "dropped");
+        json_integer(json, "time_ns", os_now_ns());
+        json_integer(json, "source", index);
+        json_unsigned(json, "rows", dropped - source->dropped_told);
+        json_close_object(json);
+        stream_write_json(&recorder->stream, FRAME_EVENT, json);
     }
     source->dropped_told = dropped;
 }
@@ -92,30 +106,44 @@ void drain_source(struct recorder *recorder, uint16_t index)
     tell_dropped(recorder, index);
 }
 
+static void write_histogram(struct recorder *recorder, uint16_t index, uint32_t measure)
+{
+    enum { BINS_PER_FRAME = 2048, BIN_WORDS = 4 };
+    struct histogram *const histogram = &recorder->sources[index].histograms[measure];
+    int64_t words[BINS_PER_FRAME * BIN_WORDS];
+    size_t used = 0;
+    size_t at = 0;
+    struct histogram_bin bin;
+    bool more = histogram_next(histogram, &at, &bin);
+    while (more) {
+        words[used] = measure;
+        words[used + 1] = bin.low;
+        words[used + 2] = bin.high;
+        words[used + 3] = (int64_t)bin.count;
+        used += BIN_WORDS;
+        more = histogram_next(histogram, &at, &bin);
+        if (!more || used == sizeof words / sizeof words[0]) {
+            stream_write_rows(&recorder->stream, TABLE_HISTOGRAM, index, words, used * sizeof words[0]);
+            recorder->histogram_bytes += used * sizeof words[0];
+            used = 0;
+        }
+    }
+    histogram_clear(histogram);
+}
+
 void write_histograms(struct recorder *recorder)
 {
-    enum { BINS_PER_FRAME = 2048, BIN_WORDS = 3 };
     for (uint32_t index = 0; index < recorder->source_count; index++) {
-        int64_t words[BINS_PER_FRAME * BIN_WORDS];
-        size_t used = 0;
-        size_t at = 0;
-        struct histogram_bin bin;
-        struct histogram *const histogram = &recorder->sources[index].histograms[0];
-        bool more = histogram_next(histogram, &at, &bin);
-        while (more) {
-            words[used] = bin.low;
-            words[used + 1] = bin.high;
-            words[used + 2] = (int64_t)bin.count;
-            used += BIN_WORDS;
-            more = histogram_next(histogram, &at, &bin);
-            if (!more || used == sizeof words / sizeof words[0]) {
-                stream_write_rows(&recorder->stream, TABLE_HISTOGRAM, (uint16_t)index, words,
-                                  used * sizeof words[0]);
-                used = 0;
-            }
+        for (uint32_t m = 0; m < recorder->schema->measure_count; m++) {
+            write_histogram(recorder, (uint16_t)index, m);
         }
-        histogram_clear(histogram);
     }
+}
+
+uint64_t histogram_allowance_bytes(int64_t elapsed_ns)
+{
+    enum { AT_ONCE_BYTES = 10000000, BYTES_PER_DAY = 20000000, S_PER_DAY = 86400, NS_PER_S = 1000000000 };
+    return AT_ONCE_BYTES + (uint64_t)(elapsed_ns / NS_PER_S) * BYTES_PER_DAY / S_PER_DAY;
 }
 
 static void print_progress(const struct recorder *recorder)
@@ -127,7 +155,7 @@ static void print_progress(const struct recorder *recorder)
         const struct source *const source = &recorder->sources[i];
         completed += source->recorded + source->dropped_told;
         missed += atomic_load_explicit(&source->counters.missed, memory_order_relaxed);
-        worst_ns = source->worst_ns > worst_ns ? source->worst_ns : worst_ns;
+        worst_ns = source->worst_ns[0] > worst_ns ? source->worst_ns[0] : worst_ns;
     }
     print_error("completed %" PRIu64, completed);
     if (recorder->options.periodic) {
@@ -141,7 +169,35 @@ static void print_progress(const struct recorder *recorder)
     print_error("\n");
 }
 
-void write_progress(struct recorder *recorder)
+/* Of 64 CPUs this would be more in a day than the day's histograms. So after its first minutes, while somebody may still
+ * look on, a run tells of a few sources at a time, in turn, and at once of those that are worse than was told. */
+enum { TOLD_AT_ONCE = 2, MINUTES_TOLD_IN_FULL = 5 };
+
+static bool is_told(const struct recorder *recorder, uint32_t index, uint64_t times)
+{
+    const struct source *const source = &recorder->sources[index];
+    const uint64_t turns = (recorder->source_count + TOLD_AT_ONCE - 1) / TOLD_AT_ONCE;
+    return times <= MINUTES_TOLD_IN_FULL * 60 || index / TOLD_AT_ONCE == times % turns ||
+           source->worst_ns[0] > source->worst_told_ns ||
+           atomic_load_explicit(&source->counters.missed, memory_order_relaxed) != source->missed_told;
+}
+
+static void tell_source(struct recorder *recorder, uint32_t index)
+{
+    struct json *const json = &recorder->event;
+    struct source *const source = &recorder->sources[index];
+    source->missed_told = atomic_load_explicit(&source->counters.missed, memory_order_relaxed);
+    source->worst_told_ns = source->worst_ns[0];
+    json_open_object(json, NULL);
+    json_integer(json, "source", index);
+    json_unsigned(json, "completed", source->recorded + source->dropped_told);
+    json_unsigned(json, "missed", source->missed_told);
+    json_integer_or_null(json, "worst_ns", source->worst_told_ns);
+    json_integer_or_null(json, "last_ns", source->last_ns);
+    json_close_object(json);
+}
+
+void write_progress(struct recorder *recorder, uint64_t times)
 {
     if (recorder->options.progress) {
         print_progress(recorder);
@@ -149,24 +205,18 @@ void write_progress(struct recorder *recorder)
     if (!recorder->streaming || recorder->options.drain == DRAIN_AT_END) {
         return;
     }
-    struct json json;
-    json_begin(&json);
-    json_open_object(&json, NULL);
-    json_text(&json, "event", "progress");
-    json_integer(&json, "time_ns", os_now_ns());
-    json_open_array(&json, "sources");
+    struct json *const json = &recorder->event;
+    json_restart(json);
+    json_open_object(json, NULL);
+    json_text(json, "event", "progress");
+    json_integer(json, "time_ns", os_now_ns());
+    json_open_array(json, "sources");
     for (uint32_t i = 0; i < recorder->source_count; i++) {
-        const struct source *const source = &recorder->sources[i];
-        json_open_object(&json, NULL);
-        json_integer(&json, "source", i);
-        json_unsigned(&json, "completed", source->recorded + source->dropped_told);
-        json_unsigned(&json, "missed", atomic_load_explicit(&source->counters.missed, memory_order_relaxed));
-        json_integer_or_null(&json, "worst_ns", source->worst_ns);
-        json_integer_or_null(&json, "last_ns", source->last_ns);
-        json_close_object(&json);
+        if (is_told(recorder, i, times)) {
+            tell_source(recorder, i);
+        }
     }
-    json_close_array(&json);
-    json_close_object(&json);
-    stream_write_json(&recorder->stream, FRAME_EVENT, &json);
-    json_free(&json);
+    json_close_array(json);
+    json_close_object(json);
+    stream_write_json(&recorder->stream, FRAME_EVENT, json);
 }

@@ -3,46 +3,21 @@
 #include <string.h>
 
 enum {
-    SUB_BITS = 10,
-    SUB_BINS = 1 << SUB_BITS, /* of a block */
-    /* One block for 0 … 1023, one for each of the 53 doublings up to 2^63. */
-    SIDE_BLOCKS = 64 - SUB_BITS,
-    SIDE_BINS = SIDE_BLOCKS * SUB_BINS,
-    USUAL_BLOCKS = 18, /* up to 2^27 */
+    SUB_BITS = 8,
+    SUB_BINS = 1 << SUB_BITS, /* of a doubling */
+    TOP_BIT = 36,             /* from 2^36 on there is one bin */
+    SIDE_BINS = (TOP_BIT - SUB_BITS + 1) * SUB_BINS + 1,
+    BINS = 2 * SIDE_BINS,
 };
-static const size_t block_bytes = SUB_BINS * sizeof(uint64_t);
-
-_Static_assert(2 * SIDE_BLOCKS == HISTOGRAM_BLOCKS, "a block for each doubling on both sides");
 
 size_t histogram_bytes(void)
 {
-    return USUAL_BLOCKS * block_bytes;
+    return BINS * sizeof(uint64_t);
 }
 
-static enum os_status make_block(uint64_t **block)
+void histogram_begin(struct histogram *histogram, void *memory)
 {
-    void *memory = NULL;
-    const enum os_status status = os_memory_allocate(&memory, block_bytes);
-    *block = memory;
-    return status;
-}
-
-enum os_status histogram_create(struct histogram *histogram)
-{
-    enum os_status status = OS_OK;
-    *histogram = (struct histogram){.minimum = INT64_MAX, .maximum = INT64_MIN};
-    for (size_t i = 0; i < USUAL_BLOCKS && status == OS_OK; i++) {
-        status = make_block(&histogram->blocks[SIDE_BLOCKS + i]);
-    }
-    return status;
-}
-
-void histogram_destroy(struct histogram *histogram)
-{
-    for (size_t i = 0; i < HISTOGRAM_BLOCKS; i++) {
-        os_memory_free(histogram->blocks[i], block_bytes);
-        histogram->blocks[i] = NULL;
-    }
+    *histogram = (struct histogram){.bins = memory, .lowest = BINS, .minimum = INT64_MAX, .maximum = INT64_MIN};
 }
 
 static int highest_bit(uint64_t value)
@@ -57,70 +32,69 @@ static int highest_bit(uint64_t value)
     return bit;
 }
 
-/* Bin of a magnitude below 2^63. */
 static size_t side_bin(uint64_t magnitude)
 {
     if (magnitude < UINT64_C(2) * SUB_BINS) {
         return (size_t)magnitude;
     }
-    const int shift = highest_bit(magnitude) - SUB_BITS;
+    const int bit = highest_bit(magnitude);
+    if (bit >= TOP_BIT) {
+        return SIDE_BINS - 1;
+    }
+    const int shift = bit - SUB_BITS;
     return (size_t)shift * SUB_BINS + (size_t)(magnitude >> shift);
 }
 
-static uint64_t side_low(size_t bin)
+static int64_t side_low(size_t bin)
 {
     if (bin < (size_t)2 * SUB_BINS) {
-        return bin;
+        return (int64_t)bin;
     }
     const size_t shift = bin / SUB_BINS - 1;
-    return (uint64_t)(bin - shift * SUB_BINS) << shift;
+    return (int64_t)((uint64_t)(bin - shift * SUB_BINS) << shift);
 }
 
-static uint64_t side_high(size_t bin)
+static int64_t side_high(size_t bin)
 {
-    return side_low(bin + 1) - 1;
+    return bin == SIDE_BINS - 1 ? INT64_MAX : side_low(bin + 1) - 1;
 }
 
-/* Ascending over all values: negative ones lie mirrored below the middle (-1 - value is their magnitude). */
+/* Negative values lie mirrored below the middle (-1 - value is their magnitude). */
 static size_t bin_of(int64_t value)
 {
     return value >= 0 ? SIDE_BINS + side_bin((uint64_t)value) : SIDE_BINS - 1 - side_bin((uint64_t)(-1 - value));
 }
 
-static struct histogram_bin edges_of(size_t bin)
+static struct histogram_bin bin_at(const struct histogram *histogram, size_t bin)
 {
-    if (bin >= SIDE_BINS) {
-        const size_t side = bin - SIDE_BINS;
-        return (struct histogram_bin){.low = (int64_t)side_low(side), .high = (int64_t)side_high(side)};
-    }
-    const size_t side = SIDE_BINS - 1 - bin;
-    return (struct histogram_bin){.low = -1 - (int64_t)side_high(side), .high = -1 - (int64_t)side_low(side)};
+    const bool negative = bin < SIDE_BINS;
+    const size_t side = negative ? SIDE_BINS - 1 - bin : bin - SIDE_BINS;
+    return (struct histogram_bin){
+        .low = negative ? -1 - side_high(side) : side_low(side),
+        .high = negative ? -1 - side_low(side) : side_high(side),
+        .count = histogram->bins[bin],
+    };
 }
 
-enum os_status histogram_add(struct histogram *histogram, int64_t value)
+void histogram_add(struct histogram *histogram, int64_t value)
 {
     const size_t bin = bin_of(value);
-    uint64_t **const block = &histogram->blocks[bin / SUB_BINS];
-    if (*block == NULL) {
-        const enum os_status status = make_block(block);
-        if (status != OS_OK) {
-            return status;
-        }
-    }
-    (*block)[bin % SUB_BINS]++;
+    histogram->bins[bin]++;
+    histogram->lowest = bin < histogram->lowest ? bin : histogram->lowest;
+    histogram->highest = bin > histogram->highest ? bin : histogram->highest;
     histogram->total++;
     histogram->minimum = value < histogram->minimum ? value : histogram->minimum;
     histogram->maximum = value > histogram->maximum ? value : histogram->maximum;
-    return OS_OK;
 }
 
 void histogram_clear(struct histogram *histogram)
 {
-    for (size_t i = 0; i < HISTOGRAM_BLOCKS; i++) {
-        if (histogram->blocks[i] != NULL) {
-            memset(histogram->blocks[i], 0, block_bytes);
-        }
+    if (histogram->total > 0) {
+        memset(histogram->bins + histogram->lowest, 0,
+               (histogram->highest - histogram->lowest + 1) * sizeof *histogram->bins);
     }
+    histogram->lowest = BINS;
+    histogram->highest = 0;
     histogram->total = 0;
 }
 
@@ -142,18 +116,13 @@ int64_t histogram_quantile(const struct histogram *histogram, uint64_t parts, ui
 
 bool histogram_next(const struct histogram *histogram, size_t *at, struct histogram_bin *bin)
 {
-    while (*at < (size_t)2 * SIDE_BINS) {
-        const uint64_t *const block = histogram->blocks[*at / SUB_BINS];
-        if (block == NULL) {
-            *at = (*at / SUB_BINS + 1) * SUB_BINS;
-        } else if (block[*at % SUB_BINS] == 0) {
-            (*at)++;
-        } else {
-            *bin = edges_of(*at);
-            bin->count = block[*at % SUB_BINS];
-            (*at)++;
+    for (size_t i = *at > histogram->lowest ? *at : histogram->lowest; i <= histogram->highest; i++) {
+        if (histogram->bins[i] != 0) {
+            *bin = bin_at(histogram, i);
+            *at = i + 1;
             return true;
         }
     }
+    *at = BINS;
     return false;
 }

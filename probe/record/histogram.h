@@ -1,29 +1,28 @@
 /*
- * A histogram that clips nothing: bins of 1 up to 2,048, then 1,024 bins for each doubling, over all of int64.
- * A quantile read from it is at most 1/1024 too high and never too low; minimum and maximum are exact.
- * Negative values have the mirrored bins. There is memory from the beginning for what latencies are, 0 to 2^27 (134 ms);
- * for each doubling beyond it is made when its first value comes.
+ * A histogram that clips nothing: bins of 1 up to 512, then 256 bins for each doubling up to 2^36 (68 s), mirrored for
+ * negative values; the outermost bins hold all that lies beyond. A quantile read from it is at most 1/256 too high and
+ * never too low; minimum and maximum are exact. All its memory is there from the beginning, and whoever reads or
+ * empties it looks only at the bins between the lowest and the highest that hold something.
  */
 #ifndef TAUTO_HISTOGRAM_H
 #define TAUTO_HISTOGRAM_H
 
 #include "os/os.h"
 
-enum { HISTOGRAM_BLOCKS = 108 }; /* of 1,024 bins; the negative ones come first */
-
 struct histogram {
-    uint64_t *blocks[HISTOGRAM_BLOCKS]; /* NULL: nothing has come there */
+    uint64_t *bins; /* ascending */
+    size_t lowest;  /* of the bins that are not empty; above `highest` when all are */
+    size_t highest;
     uint64_t total;
     int64_t minimum;
     int64_t maximum;
 };
 
-enum os_status histogram_create(struct histogram *histogram);
-void histogram_destroy(struct histogram *histogram);
-/* What one takes from the beginning. */
+/* What one takes. */
 size_t histogram_bytes(void);
-/* OS_NO_MEMORY: of a doubling that nothing had come to before; the value is not in it. */
-enum os_status histogram_add(struct histogram *histogram, int64_t value);
+/* Its bins will be in `memory`, histogram_bytes() of zeroes, aligned as uint64_t is. */
+void histogram_begin(struct histogram *histogram, void *memory);
+void histogram_add(struct histogram *histogram, int64_t value);
 /* Empties the bins; minimum and maximum stay. */
 void histogram_clear(struct histogram *histogram);
 

@@ -16,6 +16,21 @@ void json_free(struct json *json)
     json_begin(json);
 }
 
+void json_restart(struct json *json)
+{
+    json->length = 0;
+    json->needs_comma = false;
+    json->out_of_memory = false;
+}
+
+bool json_reserve(struct json *json, size_t bytes)
+{
+    json_begin(json);
+    json->text = malloc(bytes);
+    json->capacity = json->text != NULL ? bytes : 0;
+    return json->text != NULL;
+}
+
 static void append(struct json *json, const char *text, size_t length)
 {
     if (json->length + length + 1 > json->capacity && !json->out_of_memory) {

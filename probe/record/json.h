@@ -16,6 +16,10 @@ struct json {
 
 void json_begin(struct json *json);
 void json_free(struct json *json);
+/* Begins with memory for a text of so many bytes, its NUL included; false where there is none. */
+bool json_reserve(struct json *json, size_t bytes);
+/* Begins the next text in the memory of the last one. */
+void json_restart(struct json *json);
 
 /* Is it UTF-8 to its end? */
 bool json_is_text(const char *text);

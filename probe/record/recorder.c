@@ -7,17 +7,22 @@
 #include <string.h>
 
 enum { DRAIN_INTERVAL_MS = 100, PROGRESS_INTERVAL_MS = 1000, HISTOGRAM_EVERY_PROGRESS = 10, NS_PER_MS = 1000000 };
+enum { EVENT_BYTES = 1024, EVENT_BYTES_PER_SOURCE = 192 }; /* more than the longest event of the recorder's own has */
 static const int64_t ns_per_s = 1000000000;
+
+static size_t histogram_memory_bytes(const struct recorder *recorder)
+{
+    return recorder->schema->measure_count * histogram_bytes();
+}
 
 static void free_sources(struct recorder *recorder)
 {
     for (uint32_t i = 0; i < recorder->source_count; i++) {
         ring_destroy(&recorder->sources[i].ring);
-        for (uint32_t m = 0; m < recorder->schema->measure_count; m++) {
-            histogram_destroy(&recorder->sources[i].histograms[m]);
-        }
+        os_memory_free(recorder->sources[i].histogram_memory, histogram_memory_bytes(recorder));
     }
     os_memory_free(recorder->sources, recorder->source_count * sizeof *recorder->sources);
+    json_free(&recorder->event);
 }
 
 static int refuse_memory(const struct recorder_options *options, uint32_t source_count, enum os_status status)
@@ -41,7 +46,7 @@ static bool needs_histograms(const struct recorder_options *options)
 /* Before the system kills somebody. All is touched at once, and one part in 16 of what there is stays to the others. */
 static int check_memory(const struct recorder_options *options, const struct schema *schema, uint32_t source_count)
 {
-    enum { BYTES_PER_MB = 1000000, PART_FOR_OTHERS = 16 };
+    enum { BYTES_PER_KB = 1000, BYTES_PER_MB = 1000000, PART_FOR_OTHERS = 16 };
     const uint64_t available = (uint64_t)os_memory_available_bytes();
     const uint64_t ring = ring_bytes(options->ring_rows, schema->column_count);
     const uint64_t of_histograms = needs_histograms(options) ? schema->measure_count * histogram_bytes() : 0;
@@ -51,9 +56,37 @@ static int check_memory(const struct recorder_options *options, const struct sch
         return EXIT_MEASURED;
     }
     return refuse(EXIT_USAGE,
-                  "no memory for %" PRIu64 " rows for each of %u sources: they take %" PRIu64 " MB, rounded up to powers of "
-                  "two, %" PRIu64 " MB are left.\nGive --ring fewer rows.",
-                  options->ring_rows, source_count, all / BYTES_PER_MB + 1, available / BYTES_PER_MB);
+                  "no memory for %" PRIu64 " rows for each of %u sources: rounded up to powers of two, with %" PRIu64
+                  " KB of histograms each, they take %" PRIu64 " MB, and %" PRIu64 " MB are left.\nGive --ring fewer rows.",
+                  options->ring_rows, source_count, of_histograms / BYTES_PER_KB, all / BYTES_PER_MB + 1,
+                  available / BYTES_PER_MB);
+}
+
+static bool counts_switches(void)
+{
+    return os_service_available(OS_SERVICE_INBAND_SWITCHES).availability == OS_PRESENT;
+}
+
+/* A ring and histograms, near the CPU that will fill the ring. */
+static enum os_status create_source(struct recorder *recorder, uint32_t index)
+{
+    const struct recorder_options *const options = &recorder->options;
+    struct source *const source = &recorder->sources[index];
+    const int32_t cpu = options->thread_of != NULL ? options->thread_of(options->context, index).cpu : OS_CPU_ANY;
+    enum os_status status = ring_create(&source->ring, options->ring_rows, recorder->schema->column_count, cpu);
+    if (status == OS_OK && counts_switches()) {
+        status = ring_allow_voids(&source->ring);
+    }
+    if (status == OS_OK && needs_histograms(options)) {
+        status = os_memory_allocate_near(&source->histogram_memory, histogram_memory_bytes(recorder), cpu);
+    }
+    for (uint32_t m = 0; m < recorder->schema->measure_count; m++) {
+        source->worst_ns[m] = INT64_MIN;
+        if (source->histogram_memory != NULL) {
+            histogram_begin(&source->histograms[m], (uint8_t *)source->histogram_memory + m * histogram_bytes());
+        }
+    }
+    return status;
 }
 
 int recorder_open(struct recorder *recorder, const struct recorder_options *options, const struct schema *schema,
@@ -62,42 +95,30 @@ int recorder_open(struct recorder *recorder, const struct recorder_options *opti
     memset(recorder, 0, sizeof *recorder);
     recorder->options = *options;
     recorder->schema = schema;
-    if (options->record == RECORD_HISTOGRAM && schema->measure_count > 1) {
-        return refuse(EXIT_USAGE, "--record histogram keeps one measure, and this experiment has %u.\n"
-                                  "Use --record raw.",
-                      schema->measure_count);
-    }
     const int code = check_memory(options, schema, source_count);
     if (code != EXIT_MEASURED) {
         return code;
     }
     recorder->clock_before = calibrate_clock(0);
     void *memory = NULL;
-    const enum os_status allocated = os_memory_allocate(&memory, source_count * sizeof *recorder->sources);
-    if (allocated != OS_OK) {
-        return refuse_memory(options, source_count, allocated);
+    enum os_status status = os_memory_allocate(&memory, source_count * sizeof *recorder->sources);
+    if (status != OS_OK) {
+        return refuse_memory(options, source_count, status);
     }
     recorder->sources = memory; /* whole pages, so its cache lines are as declared */
     recorder->source_count = source_count;
     for (uint32_t i = 0; i < source_count; i++) {
-        recorder->sources[i] = (struct source){.worst_ns = INT64_MIN, .last_ns = INT64_MIN};
+        recorder->sources[i] = (struct source){.last_ns = INT64_MIN};
     }
-    const bool counts_switches = os_service_available(OS_SERVICE_INBAND_SWITCHES).availability == OS_PRESENT;
-    for (uint32_t i = 0; i < source_count; i++) {
-        struct source *const source = &recorder->sources[i];
-        enum os_status status = ring_create(&source->ring, options->ring_rows, schema->column_count);
-        for (uint32_t m = 0; m < schema->measure_count && status == OS_OK && needs_histograms(options); m++) {
-            status = histogram_create(&source->histograms[m]);
-        }
-        if (status == OS_OK && counts_switches) {
-            status = ring_allow_voids(&source->ring);
-        }
-        if (status != OS_OK) {
-            free_sources(recorder);
-            return refuse_memory(options, source_count, status);
-        }
+    status = json_reserve(&recorder->event, EVENT_BYTES + (size_t)source_count * EVENT_BYTES_PER_SOURCE) ? OS_OK : OS_NO_MEMORY;
+    for (uint32_t i = 0; i < source_count && status == OS_OK; i++) {
+        status = create_source(recorder, i);
     }
-    return 0;
+    if (status != OS_OK) {
+        free_sources(recorder);
+        return refuse_memory(options, source_count, status);
+    }
+    return EXIT_MEASURED;
 }
 
 void recorder_add_absence(struct recorder *recorder, const char *name, const char *why)
@@ -166,12 +187,13 @@ static void end_sources(struct recorder *recorder, int64_t asked_ns)
     }
 }
 
-/* Once a second; a histogram is written now and then, so that a long run that is killed keeps nearly all of it. */
+/* Once a second; a histogram is written now and then, so that a long run that is killed keeps much of it. */
 static void tell_progress(struct recorder *recorder, uint64_t times)
 {
-    write_progress(recorder);
+    write_progress(recorder, times);
     if (recorder->streaming && recorder->options.drain == DRAIN_LIVE) {
-        if (recorder->options.record == RECORD_HISTOGRAM && times % HISTOGRAM_EVERY_PROGRESS == 0) {
+        if (recorder->options.record == RECORD_HISTOGRAM && times % HISTOGRAM_EVERY_PROGRESS == 0 &&
+            recorder->histogram_bytes <= histogram_allowance_bytes(os_now_ns() - recorder->began_ns)) {
             write_histograms(recorder);
         }
         stream_flush(&recorder->stream); /* a reader that went away is noticed here at the latest */
@@ -207,7 +229,8 @@ static bool watchdog_bites(struct recorder *recorder)
 
 void recorder_run(struct recorder *recorder)
 {
-    int64_t next_progress_ns = os_now_ns() + (int64_t)PROGRESS_INTERVAL_MS * NS_PER_MS;
+    recorder->began_ns = os_now_ns();
+    int64_t next_progress_ns = recorder->began_ns + (int64_t)PROGRESS_INTERVAL_MS * NS_PER_MS;
     uint64_t progresses = 0;
     int64_t asked_ns = 0;
     while (!all_finished(recorder)) {

@@ -1,6 +1,7 @@
 /*
  * What every experiment shares: one ring for each source, an ordinary thread (the caller's) that drains them to
- * the stream or into histograms, the events, the books, and the end of the run, early or not.
+ * the stream or into histograms, the events, the books, and the end of the run, early or not. From the header on, until
+ * the sources have finished, it allocates nothing.
  *
  * A source is whoever takes the samples: a measuring thread, a clock. The measuring side touches its ring and its
  * counters and nothing else.
@@ -35,7 +36,7 @@ struct measure {
 };
 
 /* The rows of an experiment: columns of signed integers, and what is read from them. The first measure is the one
- * that progress and histograms are about. */
+ * that progress is about; each has a histogram of its own. */
 struct schema {
     const struct column *columns;
     uint32_t column_count;
@@ -71,10 +72,14 @@ struct source {
 
     /* The draining side only. */
     _Alignas(CACHE_LINE_BYTES) struct histogram histograms[MEASURES_LIMIT];
+    void *histogram_memory; /* of all of them; NULL where there are none */
+    int64_t worst_ns[MEASURES_LIMIT];
     uint64_t recorded;
+    uint64_t kept; /* of them, as whole rows beside the histograms */
     uint64_t voided; /* rows that were taken while a thread of the source left the real-time domain; dropped too */
     uint64_t dropped_told;
-    int64_t worst_ns;
+    uint64_t missed_told;
+    int64_t worst_told_ns;
     int64_t last_ns;
     int64_t busy_since_ns; /* of the watchdog's second look: when the thread was last seen to rest, */
     int64_t busy_cpu_ns;   /* and the CPU time it had used by then */
@@ -84,10 +89,14 @@ struct recorder_options {
     const char *out; /* NULL: no stream, a table at the end */
     enum record_mode record;
     enum drain_mode drain;
+    int64_t keep_above_ns; /* beside histograms, rows with a measure that reaches this are kept whole; 0: none are */
     uint64_t ring_rows;
     bool periodic; /* released and missed are counted */
     bool progress;     /* a line a second on standard error */
     int64_t budget_ns; /* for the watchdog, 0: none */
+    /* The thread that is a source; NULL where none of them is a thread of this process. */
+    struct os_thread_attributes (*thread_of)(const void *context, uint32_t source);
+    const void *context;
 };
 
 struct recorder {
@@ -98,7 +107,10 @@ struct recorder {
     struct absence absent[ABSENCES_LIMIT];
     uint32_t absent_count;
     struct stream stream;
-    bool streaming; /* the output is open */
+    struct json event;        /* its memory serves every event of the run */
+    uint64_t histogram_bytes; /* written so far */
+    int64_t began_ns;         /* when the draining did */
+    bool streaming;           /* the output is open */
     struct clock_calibration clock_before;
     _Atomic bool stop;           /* the sources heed this and os_stop_requested() */
     _Atomic bool overrun_stop;   /* why, when a source asked for the end itself */

@@ -4,7 +4,7 @@
 
 #include "record/recorder.h"
 
-enum { TABLE_SAMPLES = 0, TABLE_HISTOGRAM = 0, TABLE_EXTREMES = 1 };
+enum { TABLE_SAMPLES = 0, TABLE_HISTOGRAM = 0, TABLE_EXTREMES = 1, TABLE_KEPT = 2 };
 
 /* Taken and not kept: the ring was full, or the thread had left the real-time domain. */
 static inline uint64_t source_dropped(const struct source *source)
@@ -14,9 +14,12 @@ static inline uint64_t source_dropped(const struct source *source)
 
 /* Takes everything that lies in the ring. */
 void drain_source(struct recorder *recorder, uint16_t index);
-void write_progress(struct recorder *recorder);
+/* `times`: how often it was called with this one, about once a second. */
+void write_progress(struct recorder *recorder, uint64_t times);
 /* What came into the bins of each source since the last call: counts of the same bin add up in the stream. */
 void write_histograms(struct recorder *recorder);
+/* How many bytes of histograms the stream may have had after so much of a run, so that days of it stay small. */
+uint64_t histogram_allowance_bytes(int64_t elapsed_ns);
 
 void write_stop_event(struct recorder *recorder);
 void write_footer(struct recorder *recorder);

@@ -18,7 +18,7 @@ uint64_t ring_bytes(uint64_t rows, uint32_t row_words)
     return rows > most_rows ? UINT64_MAX : power_of_two_at_least(rows) * row_words * sizeof(int64_t);
 }
 
-enum os_status ring_create(struct ring *ring, uint64_t rows, uint32_t row_words)
+enum os_status ring_create(struct ring *ring, uint64_t rows, uint32_t row_words, int32_t cpu)
 {
     if (rows == 0 || rows > most_rows || row_words == 0) {
         return OS_INVALID;
@@ -29,7 +29,7 @@ enum os_status ring_create(struct ring *ring, uint64_t rows, uint32_t row_words)
     if (bytes > SIZE_MAX) {
         return OS_NO_MEMORY;
     }
-    const enum os_status status = os_memory_allocate(&memory, (size_t)bytes);
+    const enum os_status status = os_memory_allocate_near(&memory, (size_t)bytes, cpu);
     if (status != OS_OK) {
         return status;
     }

@@ -26,9 +26,9 @@ struct ring {
     _Alignas(CACHE_LINE_BYTES) _Atomic uint64_t read; /* the consumer's line */
 };
 
-/* Allocates, touches and zeroes room for at least `rows` rows (at most 2^32).
+/* Allocates, touches and zeroes room for at least `rows` rows (at most 2^32), near `cpu`, where the producer runs.
  * OS_INVALID: no rows or no words. OS_NO_MEMORY. */
-enum os_status ring_create(struct ring *ring, uint64_t rows, uint32_t row_words);
+enum os_status ring_create(struct ring *ring, uint64_t rows, uint32_t row_words, int32_t cpu);
 /* What that takes: the rows are rounded up to a power of two. UINT64_MAX: more than can be counted. */
 uint64_t ring_bytes(uint64_t rows, uint32_t row_words);
 void ring_destroy(struct ring *ring);

@@ -121,6 +121,6 @@ bool print_table(const struct recorder *recorder)
                              source->name, source->voided);
         }
     }
-    return print("Quantiles are exact up to 2.048 us and at most 0.1 %% too high above; min and max are exact.\n") &&
+    return print("Quantiles are exact up to 0.512 us and at most 0.4 %% too high above; min and max are exact.\n") &&
            printed;
 }

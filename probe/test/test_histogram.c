@@ -20,42 +20,45 @@ static struct histogram_bin bin_that_holds(const struct histogram *histogram, in
     return (struct histogram_bin){0};
 }
 
-static size_t blocks_of(const struct histogram *histogram)
+static struct histogram empty_histogram(void)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < HISTOGRAM_BLOCKS; i++) {
-        count += histogram->blocks[i] != NULL ? 1 : 0;
-    }
-    return count;
+    struct histogram histogram;
+    void *memory = NULL;
+    assert_int_equal(os_memory_allocate(&memory, histogram_bytes()), OS_OK);
+    histogram_begin(&histogram, memory);
+    return histogram;
 }
 
-static void every_64_bit_value_has_a_bin_no_wider_than_a_thousandth(void **state)
+static void every_value_has_a_bin_and_up_to_a_minute_none_is_wider_than_a_part_in_256(void **state)
 {
     (void)state;
-    static const int64_t edges[] = {0,    1,          2047,          2048,      2049,          -1,       -2048,
-                                    4095, 4611686018427387904 /* 2^62 */, INT64_MAX, INT64_MAX - 1, INT64_MIN, -4097};
+    static const int64_t a_minute = 60000000000;
+    static const int64_t edges[] = {0,    1,   511,       512,           513,       -1,        -512, -513, 1023,
+                                    4095, 4611686018427387904 /* 2^62 */, INT64_MAX, INT64_MIN, -4097};
+    enum { EDGES = sizeof edges / sizeof edges[0] };
     uint64_t random = 42;
+    struct histogram histogram = empty_histogram();
     for (int i = 0; i < 400; i++) {
-        const int64_t value = i < 13 ? edges[i] : (int64_t)(next_random(&random) >> (i % 60)) * (i % 2 != 0 ? 1 : -1);
-        struct histogram histogram;
-        assert_int_equal(histogram_create(&histogram), OS_OK);
+        const int64_t value =
+            i < EDGES ? edges[i] : (int64_t)(next_random(&random) >> (i % 60)) * (i % 2 != 0 ? 1 : -1);
+        histogram_begin(&histogram, histogram.bins);
         histogram_add(&histogram, value);
         const struct histogram_bin bin = bin_that_holds(&histogram, value);
         assert_int_equal(bin.count, 1);
         const uint64_t width = (uint64_t)bin.high - (uint64_t)bin.low;
         const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-        assert_true(width <= size / 1024);
+        assert_true(width <= size / 256 || size > (uint64_t)a_minute);
         assert_int_equal(histogram.minimum, value);
         assert_int_equal(histogram.maximum, value);
-        histogram_destroy(&histogram);
+        histogram_clear(&histogram);
     }
+    os_memory_free(histogram.bins, histogram_bytes());
 }
 
 static void bins_come_in_ascending_order_without_overlap_and_keep_the_total(void **state)
 {
     (void)state;
-    struct histogram histogram;
-    assert_int_equal(histogram_create(&histogram), OS_OK);
+    struct histogram histogram = empty_histogram();
     uint64_t random = 7;
     for (int i = 0; i < 20000; i++) {
         histogram_add(&histogram, (int64_t)(next_random(&random) >> (i % 63 + 1)) - 100000);
@@ -70,67 +73,97 @@ static void bins_come_in_ascending_order_without_overlap_and_keep_the_total(void
     }
     assert_int_equal(total, 20000);
     assert_int_equal(histogram.total, 20000);
-    histogram_destroy(&histogram);
+    os_memory_free(histogram.bins, histogram_bytes());
 }
 
-static void a_quantile_is_the_order_statistic_or_at_most_a_thousandth_above(void **state)
+static void a_quantile_is_the_order_statistic_or_at_most_a_part_in_256_above(void **state)
 {
     (void)state;
-    struct histogram histogram;
-    assert_int_equal(histogram_create(&histogram), OS_OK);
-    for (int64_t value = 1; value <= 1000; value++) {
+    struct histogram histogram = empty_histogram();
+    for (int64_t value = 1; value <= 500; value++) {
         histogram_add(&histogram, value);
     }
-    assert_int_equal(histogram_quantile(&histogram, 1, 2), 500);
-    assert_int_equal(histogram_quantile(&histogram, 99, 100), 990);
-    assert_int_equal(histogram_quantile(&histogram, 999, 1000), 999);
-    assert_int_equal(histogram_quantile(&histogram, 99999, 100000), 1000);
-    for (int64_t value = 1001; value <= 100000; value++) {
+    assert_int_equal(histogram_quantile(&histogram, 1, 2), 250);
+    assert_int_equal(histogram_quantile(&histogram, 99, 100), 495);
+    assert_int_equal(histogram_quantile(&histogram, 999, 1000), 500);
+    assert_int_equal(histogram_quantile(&histogram, 99999, 100000), 500);
+    for (int64_t value = 501; value <= 100000; value++) {
         histogram_add(&histogram, value);
     }
     const int64_t quantile = histogram_quantile(&histogram, 99, 100);
-    assert_in_range(quantile, 99000, 99000 + 99000 / 1024);
+    assert_in_range(quantile, 99000, 99000 + 99000 / 256);
     assert_int_equal(histogram_quantile(&histogram, 1, 1), 100000);
-    histogram_destroy(&histogram);
+    os_memory_free(histogram.bins, histogram_bytes());
 }
 
 static void an_empty_histogram_has_no_bins(void **state)
 {
     (void)state;
-    struct histogram histogram;
+    struct histogram histogram = empty_histogram();
     struct histogram_bin bin;
     size_t at = 0;
-    assert_int_equal(histogram_create(&histogram), OS_OK);
     assert_false(histogram_next(&histogram, &at, &bin));
     assert_int_equal(histogram_quantile(&histogram, 1, 2), 0);
-    histogram_destroy(&histogram);
+    os_memory_free(histogram.bins, histogram_bytes());
 }
 
-static void memory_is_taken_where_values_come(void **state)
+static bool is_zeroed(const struct histogram *histogram)
+{
+    for (size_t i = 0; i < histogram_bytes() / sizeof *histogram->bins; i++) {
+        if (histogram->bins[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void what_is_emptied_is_empty_everywhere_and_takes_values_again(void **state)
 {
     (void)state;
-    struct histogram histogram;
-    assert_int_equal(histogram_create(&histogram), OS_OK);
-    assert_true(histogram_bytes() < 200000);
-    for (int64_t value = 0; value < (int64_t)1 << 27; value += 1 + value / 3) {
-        assert_int_equal(histogram_add(&histogram, value), OS_OK);
+    static const int64_t rounds[][3] = {{700, 701, 70000}, {-5, 0, 5}, {INT64_MIN, 1, INT64_MAX}, {3, 3, 3}};
+    struct histogram histogram = empty_histogram();
+    for (size_t round = 0; round < sizeof rounds / sizeof rounds[0]; round++) {
+        for (size_t i = 0; i < 3; i++) {
+            histogram_add(&histogram, rounds[round][i]);
+        }
+        struct histogram_bin bin;
+        uint64_t total = 0;
+        for (size_t at = 0; histogram_next(&histogram, &at, &bin);) {
+            total += bin.count;
+        }
+        assert_int_equal(total, 3);
+        histogram_clear(&histogram);
+        assert_true(is_zeroed(&histogram));
+        assert_int_equal(histogram.total, 0);
     }
-    const size_t usual = blocks_of(&histogram);
-    assert_int_equal(usual * 1024 * sizeof(uint64_t), histogram_bytes());
-    static const int64_t others[] = {(int64_t)1 << 28, INT64_MAX, -1, INT64_MIN};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        assert_int_equal(histogram_add(&histogram, others[i]), OS_OK);
-        assert_int_equal(blocks_of(&histogram), usual + i + 1);
-    }
-    histogram_clear(&histogram);
-    struct histogram_bin bin;
-    size_t at = 0;
-    assert_false(histogram_next(&histogram, &at, &bin));
-    histogram_destroy(&histogram);
+    os_memory_free(histogram.bins, histogram_bytes());
 }
 
-TESTS(cmocka_unit_test(every_64_bit_value_has_a_bin_no_wider_than_a_thousandth),
+static void whoever_reads_or_empties_it_touches_only_what_holds_something(void **state)
+{
+    (void)state;
+    struct histogram histogram = empty_histogram();
+    for (int64_t value = 10; value <= 20; value++) {
+        histogram_add(&histogram, value);
+    }
+    assert_int_equal(histogram.highest - histogram.lowest, 10);
+    histogram.bins[histogram.highest + 1] = 99; /* as nobody would: it is not looked at */
+    struct histogram_bin bin;
+    size_t bins = 0;
+    for (size_t at = 0; histogram_next(&histogram, &at, &bin);) {
+        assert_int_equal(bin.count, 1);
+        bins++;
+    }
+    assert_int_equal(bins, 11);
+    const uint64_t *const beyond = &histogram.bins[histogram.highest + 1];
+    histogram_clear(&histogram);
+    assert_int_equal(*beyond, 99);
+    os_memory_free(histogram.bins, histogram_bytes());
+}
+
+TESTS(cmocka_unit_test(every_value_has_a_bin_and_up_to_a_minute_none_is_wider_than_a_part_in_256),
       cmocka_unit_test(bins_come_in_ascending_order_without_overlap_and_keep_the_total),
-      cmocka_unit_test(a_quantile_is_the_order_statistic_or_at_most_a_thousandth_above),
+      cmocka_unit_test(a_quantile_is_the_order_statistic_or_at_most_a_part_in_256_above),
       cmocka_unit_test(an_empty_histogram_has_no_bins),
-      cmocka_unit_test(memory_is_taken_where_values_come))
+      cmocka_unit_test(what_is_emptied_is_empty_everywhere_and_takes_values_again),
+      cmocka_unit_test(whoever_reads_or_empties_it_touches_only_what_holds_something))

@@ -6,7 +6,7 @@ static void a_full_ring_refuses_and_counts_what_it_refused(void **state)
 {
     (void)state;
     struct ring ring;
-    assert_int_equal(ring_create(&ring, 4, 2), OS_OK);
+    assert_int_equal(ring_create(&ring, 4, 2, OS_CPU_ANY), OS_OK);
     for (int i = 0; i < 4; i++) {
         int64_t *const row = ring_slot(&ring);
         assert_non_null(row);
@@ -32,7 +32,7 @@ static void rows_that_wrap_are_given_out_in_two_pieces_and_in_order(void **state
 {
     (void)state;
     struct ring ring;
-    assert_int_equal(ring_create(&ring, 4, 1), OS_OK);
+    assert_int_equal(ring_create(&ring, 4, 1, OS_CPU_ANY), OS_OK);
     int64_t next_in = 0;
     int64_t next_out = 0;
     for (int round = 0; round < 100; round++) {
@@ -79,7 +79,7 @@ static void every_row_crosses_between_two_threads_once_and_whole(void **state)
     struct ring ring;
     struct os_thread *producer = NULL;
     const struct os_thread_attributes attributes = {.name = "producer", .cpu = OS_CPU_ANY};
-    assert_int_equal(ring_create(&ring, 64, 2), OS_OK);
+    assert_int_equal(ring_create(&ring, 64, 2, OS_CPU_ANY), OS_OK);
     assert_int_equal(os_thread_create(&producer, &attributes, produce, &ring), OS_OK);
     int64_t expected = 0;
     while (expected < PASSED_ON) {
@@ -102,9 +102,9 @@ static void a_ring_without_rows_is_refused(void **state)
 {
     (void)state;
     struct ring ring;
-    assert_int_equal(ring_create(&ring, 0, 2), OS_INVALID);
-    assert_int_equal(ring_create(&ring, 2, 0), OS_INVALID);
-    assert_int_equal(ring_create(&ring, UINT64_MAX, 2), OS_INVALID);
+    assert_int_equal(ring_create(&ring, 0, 2, OS_CPU_ANY), OS_INVALID);
+    assert_int_equal(ring_create(&ring, 2, 0, OS_CPU_ANY), OS_INVALID);
+    assert_int_equal(ring_create(&ring, UINT64_MAX, 2, OS_CPU_ANY), OS_INVALID);
 }
 
 static void put(struct ring *ring, int64_t value)

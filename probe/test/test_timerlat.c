@@ -153,8 +153,8 @@ struct books {
 
 static void open_books(struct books *books)
 {
-    *books = (struct books){.source = {.worst_ns = 0}};
-    assert_int_equal(ring_create(&books->source.ring, RING, TIMERLAT_COLUMNS), OS_OK);
+    *books = (struct books){.source = {.recorded = 0}};
+    assert_int_equal(ring_create(&books->source.ring, RING, TIMERLAT_COLUMNS, OS_CPU_ANY), OS_OK);
     books->rows = timerlat_rows_from(&books->source, PERIOD, COUNT, WARMUP);
 }
 

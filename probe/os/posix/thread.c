@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { DEFAULT_STACK_BYTES = 256 * 1024 };
+enum { DEFAULT_STACK_BYTES = 256 * 1024, CPUS_KNOWN = 4096 };
 static const int64_t start_patience_ns = 10000000000;
 
 /* Whoever comes first decides: the thread that it runs, or its creator that nobody waits for it any more. */
@@ -131,6 +131,13 @@ static int create_without_signals(struct os_thread *thread, const pthread_attr_t
     return error;
 }
 
+static atomic_bool has_thread[CPUS_KNOWN];
+
+bool os_cpu_has_thread(int32_t cpu)
+{
+    return cpu >= 0 && cpu < CPUS_KNOWN && atomic_load(&has_thread[cpu]);
+}
+
 enum os_status os_thread_create(struct os_thread **thread, const struct os_thread_attributes *attributes,
                                 os_thread_entry entry, void *argument)
 {
@@ -170,6 +177,9 @@ enum os_status os_thread_create(struct os_thread **thread, const struct os_threa
         os_semaphore_destroy(made->started);
         free(made);
         return status;
+    }
+    if (attributes->cpu >= 0 && attributes->cpu < CPUS_KNOWN) {
+        atomic_store(&has_thread[attributes->cpu], true);
     }
     *thread = made;
     return OS_OK;
