@@ -15,6 +15,7 @@ import numpy as np
 from tautochrone.answer.blocks import Figure
 from tautochrone.answer.document import TypedTable
 from tautochrone.answer.experiments import Presentation, beginning_of, presentation_of
+from tautochrone.answer.kept import kept_tables
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.series import Bins, CumulativeCurve, Envelope, Marks, MaximaCurve, Series
 from tautochrone.base.faults import Fault, attempt
@@ -79,7 +80,8 @@ class Presented:
 class Evidence:
     """Runs beside each other: manifests and labels in the same order, and what was measured.
 
-    Of each experiment it has what presents it; of each part that could not be made, a notice.
+    Of each experiment it has what presents it; of runs that kept whole rows beside histograms, a table of
+    those; of each part that could not be made, a notice.
     """
 
     manifests: tuple[Manifest, ...]
@@ -87,6 +89,7 @@ class Evidence:
     measured: tuple[MeasuredEvidence, ...]
     presented: Mapping[str, Presented] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
+    kept: tuple[TypedTable, ...] = ()
 
     def of(self, experiment: str) -> list[MeasuredEvidence]:
         """Return the measures of one experiment, the one it is about first."""
@@ -144,7 +147,8 @@ def gather(
     ]
     loops_first = tuple(sorted(measured, key=lambda one: not one.loop))
     presented = attempt("What presents the experiments", lambda: _presented(runs, labels), lose) or {}
-    return Evidence(manifests, labels, loops_first, presented, tuple(lost))
+    kept = attempt("Cycles kept whole", lambda: kept_tables(runs, labels), lose) or ()
+    return Evidence(manifests, labels, loops_first, presented, tuple(lost), kept)
 
 
 def labels_of(manifests: Sequence[Manifest], lose: Callable[[Fault], None]) -> tuple[str, ...]:
@@ -190,7 +194,7 @@ def _series(
         book = next((one for one in run.manifest.books if one.source == number), None)
         reduction = parts[number].reduction
         drawn = (
-            _draw_histogram(run, number, extreme, start_ns)
+            _draw_histogram(run, number, measure, extreme, start_ns)
             if reduction is None
             else _draw_samples(reduction, start_ns)
         )
@@ -264,15 +268,17 @@ def _draw_samples(reduction: Reduction, start_ns: int | None) -> _Drawn:
     return _Drawn(summary_of(counts), bins, CumulativeCurve(*shape.ecdf_of(counts)), envelope)
 
 
-def _draw_histogram(run: StoredRun, source: int, extreme: Extremes | None, start_ns: int | None) -> _Drawn:
-    low, high, count = run.histogram(source)
+def _draw_histogram(
+    run: StoredRun, source: int, measure: str, extreme: Extremes | None, start_ns: int | None
+) -> _Drawn:
+    low, high, count = run.histogram(source, measure)
     summary = summarise_counts(low, high, count, extreme.maximum_ns if extreme is not None else None)
     at, share = shape.ecdf_of_counts(low, high, count)
     order = np.argsort(low)
     bins = Bins(low[order], high[order], count[order].astype(np.int64))
     maxima = None
     if start_ns is not None:
-        instants, values = run.running_maxima(source)
+        instants, values = run.running_maxima(source, measure)
         maxima = MaximaCurve((instants - start_ns) / 1e9, values)
     curve = CumulativeCurve(np.minimum(at, summary.maximum), share)
     return _Drawn(summary, bins, curve, maxima=maxima)

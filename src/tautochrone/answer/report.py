@@ -139,6 +139,7 @@ def of_evidence(seen: Evidence, beside: BesideRuns = _NOTHING, rare: Section | N
         doc.part("What was measured", lambda: _measured(seen, beside.lacking), id="runs"),
         *_measures(seen),
         *(rare.parts() if rare is not None else ()),
+        *([doc.part("Cycles kept whole", lambda: seen.kept, id="kept")] if seen.kept else []),
         doc.part("The books", lambda: _books(manifests, labels), id="books"),
         doc.part("The conditions", lambda: _beside(manifests, labels), id="environment"),
         doc.part("Clocks", lambda: environment.clocks(manifests, labels)),

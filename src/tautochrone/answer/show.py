@@ -47,6 +47,7 @@ def document(seen: Evidence, *, intervals: bool = False, whole: bool = True) -> 
         (
             doc.part("The run", lambda: _head(manifest)),
             *_numbers(seen, intervals=intervals, whole=whole),
+            doc.part("Cycles kept whole", lambda: seen.kept),
             doc.part("What is absent", lambda: _absent(seen)),
             doc.part("Deployments and loads", lambda: _beside(manifest)),
             doc.part("Settings", lambda: _settings(manifest)),

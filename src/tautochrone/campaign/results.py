@@ -316,4 +316,4 @@ def _summary(run: StoredRun, measure: str, source: int | None) -> Summary | None
         for one in run.manifest.extremes
         if one.measure == measure and source in (None, one.source)
     )
-    return summarise_counts(*run.histogram(source), largest)
+    return summarise_counts(*run.histogram(source, measure), largest)

@@ -54,10 +54,16 @@ def export(
     ] = False,
     as_json: Annotated[
         bool,
-        typer.Option("--json", help="One object: run (its manifest) and samples, or histogram and extremes."),
+        typer.Option(
+            "--json", help="One object: run (its manifest) and samples, or bins, extremes and kept rows."
+        ),
     ] = False,
     extremes: Annotated[
         bool, typer.Option("--extremes", help="Of a histogram run: each new maximum, instead of the bins.")
+    ] = False,
+    kept: Annotated[
+        bool,
+        typer.Option("--kept", help="Of a run with --keep-above: the rows kept whole, instead of the bins."),
     ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File to write; otherwise the standard output.")
@@ -68,16 +74,21 @@ def export(
 
     RUN may also be latest~1, the run before the latest. Times are whole nanoseconds. The column source is
     a number; the sources' names are in the manifest, which JSON has under run. Bins are low_ns to high_ns,
-    both included, with their count; the counts of a bin that comes more than once add up.
+    both included, with their count; the counts of a bin that comes more than once add up. The column measure
+    is the place of the bin's measure in the manifest's header, from 0.
     """
     from tautochrone.run.export import export as write
+    from tautochrone.run.layout import EXTREMES, KEPT, SAMPLES
 
     chosen = [kind for kind, wanted in (("csv", csv), ("parquet", parquet), ("json", as_json)) if wanted]
     if len(chosen) != 1:
         raise UsageError("Exactly one format is needed", "Choose one of --csv, --parquet and --json.")
     if chosen == ["parquet"] and out is None and sys.stdout.isatty():
         raise UsageError("Parquet is no text for a terminal", "Name a file with --out, or use a pipe.")
-    write(open_store(store).open(run), chosen[0], out, extremes=extremes)
+    if extremes and kept:
+        raise UsageError("--extremes and --kept are two tables", "Choose one of them; --json has both.")
+    table = EXTREMES if extremes else KEPT if kept else SAMPLES
+    write(open_store(store).open(run), chosen[0], out, table=table)
 
 
 def list_runs(

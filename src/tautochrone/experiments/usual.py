@@ -21,8 +21,15 @@ WAKE_LATENCY = Option(
     "wake-latency-us", "count", "Hold idle CPUs to this wake-up latency, in us.", "not held"
 )
 DRAIN = Option("drain", "choice", "Write samples while measuring, or after it.", "live", ("live", "at-end"))
-RING = Option("ring", "count", "Rows kept in memory for each thread.", "262144")
+RING = Option(
+    "ring", "count", "Rows kept in memory for each thread.", "what half a minute takes, 262144 at most"
+)
 RECORD = Option("record", "choice", "Keep every sample, or bins.", "raw", ("raw", "histogram"))
+KEEP_ABOVE = Option(
+    "keep-above", "time", "Beside bins, keep whole rows in which a time is this or more.", "none"
+)
+RECORDING = (RECORD, KEEP_ABOVE)
+"""How much is kept of the samples."""
 NO_MEMORY_LOCK = Option("no-memory-lock", "flag", "Measure with pageable memory.")
 CONDITIONS = (POLICY, PRIORITY, BUDGET, WAKE_LATENCY, DRAIN, RING, NO_MEMORY_LOCK)
 """Of every experiment with threads of its own."""
@@ -89,16 +96,12 @@ def prepare_timer(options: Given, _folder: Path) -> tuple[Given, CellConditions,
     """Keep the requirement with the run; the rest is the probe's.
 
     Raises:
-        UsageError: the limit is no time, or none at all; or three measures are to be kept as one histogram.
+        UsageError: the limit is no time, or none at all.
     """
     limit_ns = parse_duration_ns(options.text(LIMIT.name))
     if limit_ns == 0:
         raise UsageError(
             f"--{LIMIT.name}: nothing starts in less than no time", "Give a time, such as 500us."
-        )
-    if options.given("record") == "histogram" and not options.is_set("without-handler"):
-        raise UsageError(
-            "--record histogram keeps one measure, and there are three", "Use raw, or --without-handler."
         )
     return options.without(LIMIT.name), CellConditions(limit_ns=limit_ns), ""
 

@@ -119,7 +119,7 @@ def _latency(run: StoredRun, measure: str, bins: tuple[int, int]) -> Latency | N
         return None
     if run.is_histogram:
         known = next(one for one in run.manifest.extremes if one.measure == measure)
-        return Latency(summarise_counts(*run.histogram(), known.maximum_ns))
+        return Latency(summarise_counts(*run.histogram(measure=measure), known.maximum_ns))
     values = run.values(measure)
     counted = fixed_bins(values, *bins)
     return Latency(summarise(values, in_place=True), counted)
@@ -145,7 +145,7 @@ def _late(run: StoredRun, limit_ns: int) -> int:
     """At least one: the maximum is late. Of a histogram, the samples of all bins that reach the limit."""
     if not run.is_histogram:
         return int(np.count_nonzero(run.values(PREEMPTION) >= limit_ns))
-    _, high, count = run.histogram()
+    _, high, count = run.histogram(measure=PREEMPTION)
     return int(count[high >= limit_ns].sum())
 
 

@@ -117,7 +117,7 @@ def summaries(run: StoredRun, measure: str) -> dict[int, Summary]:
     if not run.is_histogram:
         return {one.source: summary_of(one.counts) for one in reduce_run(run, measure)}
     return {
-        one.source: summarise_counts(*run.histogram(one.source), one.maximum_ns)
+        one.source: summarise_counts(*run.histogram(one.source, measure), one.maximum_ns)
         for one in run.manifest.extremes
         if one.measure == measure and run.count(measure, one.source)
     }

@@ -50,7 +50,7 @@ def reduce_run(run: StoredRun, measure: str | None = None) -> tuple[Reduced, ...
         if not run.count(measure, book.source):
             continue
         one = reductions.get(book.source)
-        counts = _histogram(run, book.source) if one is None else one.counts
+        counts = _histogram(run, book.source, measure) if one is None else one.counts
         period_ns = periods.get(book.source)
         found.append(Reduced(book.source, book.name, counts, one, period_ns, _lost(book, period_ns)))
     return tuple(found)
@@ -67,9 +67,12 @@ def _lost(book: Books, period_ns: int | None) -> int | None:
     return None if book.missed is None or book.dropped is None else book.missed + book.dropped
 
 
-def _histogram(run: StoredRun, source: int) -> Counts:
-    _, high, count = run.histogram(source)
-    largest = max(one.maximum_ns for one in run.manifest.extremes if one.source == source)
+def _histogram(run: StoredRun, source: int, measure: str | None) -> Counts:
+    _, high, count = run.histogram(source, measure)
+    name = measure if measure is not None else run.measures[0]
+    largest = max(
+        one.maximum_ns for one in run.manifest.extremes if (one.source, one.measure) == (source, name)
+    )
     return counts_of_bins(high.clip(max=largest), count)
 
 

@@ -91,4 +91,4 @@ def _summary(run: StoredRun, measure: str, source: int) -> Summary | None:
     maximum = next(
         one.maximum_ns for one in run.manifest.extremes if (one.source, one.measure) == (source, measure)
     )
-    return summarise_counts(*run.histogram(source), maximum)
+    return summarise_counts(*run.histogram(source, measure), maximum)

@@ -37,7 +37,7 @@ from tautochrone.run.conditions import LoadReport
 from tautochrone.run.facts import FactTable
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Warning as RunWarning
-from tautochrone.run.records import Event, Footer, Header
+from tautochrone.run.records import Event, Footer, Header, SourceProgress
 from tautochrone.run.records import Progress as SourcesProgress
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
@@ -129,6 +129,7 @@ class _Measured:
         failure: of a load.
         server: of middleware, or that there is none; None: it was not started.
         server_failure: what went wrong with it, as a sentence.
+        sources: how far each is, as it was last told; a long run tells of a few at a time.
         smis: system management interrupts meanwhile; None: not known.
         busy: the share of its time in which each CPU of a virtual machine was busy; None: not known.
     """
@@ -141,6 +142,7 @@ class _Measured:
     failure: LoadFailure | None = None
     server: Server | None = None
     server_failure: str | None = None
+    sources: dict[int, SourceProgress] = field(default_factory=dict)
     smis: int | None = None
     busy: list[float] | None = None
 
@@ -389,7 +391,7 @@ def _record(
             writer.append(data)
             for frame in reader.feed(data):
                 if frame.type == EVENT:
-                    _show(Event.of(json_payload(frame)), now_s() - started_s, watch)
+                    _show(Event.of(json_payload(frame)), measured.sources, now_s() - started_s, watch)
                 elif frame.type == HEADER:
                     measured.header = json_payload(frame)
                 elif frame.type == FOOTER:
@@ -416,11 +418,13 @@ def _read(probe: RunningProbe, measured: _Measured) -> bytes:
         return b""
 
 
-def _show(event: Event, elapsed_s: float, watch: Watch) -> None:
+def _show(event: Event, known: dict[int, SourceProgress], elapsed_s: float, watch: Watch) -> None:
     if event.event == "started":
         watch(CellProgress(elapsed_s))
-    if event.event != "progress" or not (sources := event.told(SourcesProgress).sources):
+    if event.event != "progress" or not (told := event.told(SourcesProgress).sources):
         return
+    known.update((one.source, one) for one in told)
+    sources = known.values()
     seen = [source for source in sources if source.completed > 0]
     watch(
         CellProgress(

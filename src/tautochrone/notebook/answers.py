@@ -205,7 +205,7 @@ class Checked:
 
 def summary(run: StoredRun, parts: Sequence[Reduced], measure: str) -> Shown[dict[str, Summary]]:
     """Summarise each source."""
-    found = {one.name: _summary_of(run, one) for one in parts}
+    found = {one.name: _summary_of(run, one, measure) for one in parts}
     told = [list(columns_of(own)) for own in found.values()]
     heads = (*columns("source", "samples", "without"), *(column for column, _ in told[0]))
     rows = tuple(
@@ -230,10 +230,10 @@ def summary(run: StoredRun, parts: Sequence[Reduced], measure: str) -> Shown[dic
     return Shown(found, run.manifest.title, (), (table, between))
 
 
-def _summary_of(run: StoredRun, one: Reduced) -> Summary:
+def _summary_of(run: StoredRun, one: Reduced, measure: str) -> Summary:
     if not run.is_histogram:
         return summary_of(one.counts)
-    return summarise_counts(*run.histogram(one.source), int(one.counts.value[-1]))
+    return summarise_counts(*run.histogram(one.source, measure), int(one.counts.value[-1]))
 
 
 def tail(

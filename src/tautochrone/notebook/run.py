@@ -205,9 +205,9 @@ class Run:
 
     @property
     def bins(self) -> pa.Table:
-        """Return the bins of a histogram: ``source``, ``low_ns``, ``high_ns`` (both included), ``count``.
+        """Return the bins: ``source``, ``measure``, ``low_ns``, ``high_ns`` (both included), ``count``.
 
-        Shape (bins, 4), ascending in each source.
+        Shape (bins, 5), ascending in each measure of each source.
 
         Raises:
             UsageError: the run has samples and no histogram.

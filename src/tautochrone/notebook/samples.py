@@ -13,7 +13,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.run.catalogue import CatalogueEntry, catalogue
 from tautochrone.run.columns import gather
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.layout import HISTOGRAM_COLUMNS, SAMPLES, SOURCE, TableLayout, table_layouts
+from tautochrone.run.layout import HISTOGRAM_COLUMNS, MEASURE, SAMPLES, SOURCE, TableLayout, table_layouts
 from tautochrone.run.store import Store
 from tautochrone.run.table import schema_of
 
@@ -101,16 +101,23 @@ class RunSamples:
         return self._columns[name]
 
     def bins(self) -> pa.Table:
-        """Return source, lowest and highest value of each bin in ns, and count, of a run with a histogram."""
+        """Return source, measure, edges of each bin in ns, and count, of a histogram run."""
         if not self._run.is_histogram:
             raise UsageError(f"Run {self._run.id} has samples and no histogram", "Ask for its samples.")
-        columns: dict[str, list[Integers]] = {name: [] for name in (SOURCE, *HISTOGRAM_COLUMNS)}
-        for source in self._run.sources:
-            low, high, count = self._run.histogram(source)
-            columns[SOURCE].append(np.full(len(low), source, np.int32))
-            for name, part in zip(HISTOGRAM_COLUMNS, (low, high, count), strict=True):
-                columns[name].append(part)
-        return pa.table({name: np.concatenate(parts) for name, parts in columns.items()})
+        parts = [
+            (source, measure, *self._run.histogram(source, measure))
+            for source in self._run.sources
+            for measure in self._run.measures
+            if self._run.has_histogram(measure)
+        ]
+        names = [np.full(len(low), measure) for _, measure, low, *_ in parts]
+        columns = {
+            SOURCE: np.concatenate([np.full(len(low), source, np.int32) for source, _, low, *_ in parts]),
+            MEASURE: pa.array(np.concatenate(names).tolist(), pa.string()),
+        }
+        for at, name in enumerate(HISTOGRAM_COLUMNS, 2):
+            columns[name] = np.concatenate([part[at] for part in parts])
+        return pa.table(columns)
 
     def _layout(self) -> TableLayout:
         if self._run.is_histogram:

@@ -1,15 +1,15 @@
 """The books of a run: read from the footer and checked, or rebuilt from the rows when there is no footer."""
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tautochrone.base.errors import DamagedError
 from tautochrone.run.manifest import Books
-from tautochrone.run.records import Footer, Header, SourceCounts, SourceProgress
+from tautochrone.run.records import Footer, Header, Measure, SourceCounts, SourceProgress
 from tautochrone.run.tally import Tally
 
-_COUNTS = ("released", "missed", "dropped", "overruns", "warmup", "cpu_time_ns")
+_COUNTS = ("released", "missed", "dropped", "overruns", "warmup", "cpu_time_ns", "kept")
 
 
 def source_names(header: Header) -> dict[int, str]:
@@ -66,6 +66,29 @@ def problems(
     return found
 
 
+def beside_bins(
+    books: Sequence[Books], tallies: Mapping[int, Tally], measures: Sequence[Measure]
+) -> Iterator[str]:
+    """What is wrong with the rows and the other histograms beside that of the first measure, in words.
+
+    A histogram of each measure has every sample, and the stream has each row that the footer says it kept.
+    """
+    for book in books:
+        tally = tallies.get(book.source, Tally())
+        if (book.kept or 0) != (tally.kept or 0):
+            yield (
+                f"{book.name}: kept {book.kept or 0:,} whole rows by the footer, but the stream has "
+                f"{tally.kept or 0:,}"
+            )
+        for at in sorted(tally.binned):
+            if tally.binned[at] != book.recorded:
+                name = measures[at].name if at < len(measures) else f"measure {at}, which is not described"
+                yield (
+                    f"{book.name}: recorded {book.recorded:,}, but the histogram of {name} has "
+                    f"{tally.binned[at]:,}"
+                )
+
+
 def rebuilt(
     names: Mapping[int, str],
     tallies: Mapping[int, Tally],
@@ -105,7 +128,7 @@ def _rebuilt(
     source: int, name: str, tally: Tally, dropped: int, period: int | None, seen: SourceProgress | None
 ) -> Books:
     completed = tally.samples + dropped
-    book = Books(source, name, completed=completed, recorded=tally.samples, dropped=dropped)
+    book = Books(source, name, completed=completed, recorded=tally.samples, dropped=dropped, kept=tally.kept)
     if period is None:
         return book
     missed = seen.missed if seen is not None and seen.missed is not None and seen.missed >= 0 else None

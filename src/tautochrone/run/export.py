@@ -13,7 +13,7 @@ import pyarrow.csv as pa_csv
 from tautochrone.base.errors import DamagedError, UsageError
 from tautochrone.run.columns import batches, schema
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.layout import EXTREMES, SAMPLES
+from tautochrone.run.layout import EXTREMES, KEPT, SAMPLES
 from tautochrone.run.output import output
 from tautochrone.run.records import HISTOGRAM
 
@@ -21,33 +21,35 @@ _ROWS_AT_ONCE = 10_000
 _BYTES_AT_ONCE = 1 << 20
 
 
-def export(run: StoredRun, kind: str, out: Path | BinaryIO | None = None, *, extremes: bool = False) -> None:
+def export(run: StoredRun, kind: str, out: Path | BinaryIO | None = None, *, table: str = SAMPLES) -> None:
     """Write a run's samples or, of a histogram run, its bins, with constant memory.
 
     CSV has a line with the names of the columns. Parquet is the file of the run itself. JSON is one object:
-    ``run``, its manifest, and ``samples``, a list of objects; of a histogram run ``histogram`` (the bins) and
-    ``extremes`` (each new maximum) instead. Times are integers of nanoseconds.
+    ``run``, its manifest, and ``samples``, a list of objects; of a histogram run ``histogram`` (the bins),
+    ``extremes`` (each new maximum) and, where rows were kept whole, ``kept`` instead. Times are integers of
+    nanoseconds.
 
     Args:
         run: the run.
         kind: "csv", "parquet" or "json".
         out: a file to make or replace, which appears only when it is complete; an open binary file; or None
             for the standard output.
-        extremes: write the extremes of a histogram run instead of its bins; JSON has both anyway.
+        table: "extremes" or "kept": these rows of a histogram run instead of its bins; JSON has all anyway.
 
     Raises:
-        UsageError: there is no such format, or the run has samples and no extremes.
+        UsageError: there is no such format, or the run has no such table.
         DamagedError: the samples can't be read.
         StoreError: the file can't be written.
     """
     if kind not in _WRITERS:
         raise UsageError(f"'{kind}' is not a format to export to", f"Choose {', '.join(_WRITERS)}.")
-    if extremes and not run.is_histogram:
+    if table == EXTREMES and not run.is_histogram:
         raise UsageError(f"Run {run.id} has every sample, and no extremes", "Leave --extremes out.")
-    table = run.path / f"{EXTREMES if extremes else SAMPLES}.parquet"
+    if table == KEPT and not run.keeps_rows:
+        raise UsageError(f"Run {run.id} kept no rows beside bins", "--keep-above has them kept.")
 
     def write(run: StoredRun, file: BinaryIO) -> None:
-        _WRITERS[kind](run, table, file)
+        _WRITERS[kind](run, run.path / f"{table}.parquet", file)
 
     if not isinstance(out, Path):
         write(run, sys.stdout.buffer if out is None else out)
@@ -84,6 +86,8 @@ def _piece(samples: BinaryIO, table: Path) -> bytes:
 def _write_json(run: StoredRun, _table: Path, file: BinaryIO) -> None:
     file.write(b'{\n"run": ' + run.manifest.to_json().rstrip().encode())
     tables = {HISTOGRAM: SAMPLES, EXTREMES: EXTREMES} if run.is_histogram else {SAMPLES: SAMPLES}
+    if run.keeps_rows:
+        tables[KEPT] = KEPT
     for key, name in tables.items():
         file.write(f',\n"{key}": ['.encode())
         _write_rows(run.path / f"{name}.parquet", file)

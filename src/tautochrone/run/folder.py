@@ -13,9 +13,9 @@ from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.run import files
 from tautochrone.run.columns import batches, gather, schema, small_table, stretches
 from tautochrone.run.facts import FactTable
-from tautochrone.run.layout import HISTOGRAM_COLUMNS, SAMPLES, TableLayout, table_layouts
+from tautochrone.run.layout import HISTOGRAM_COLUMNS, KEPT, MEASURE, SAMPLES, TableLayout, table_layouts
 from tautochrone.run.manifest import MEASURING, Manifest
-from tautochrone.run.records import Measure
+from tautochrone.run.records import HISTOGRAM, Measure
 
 Integers = npt.NDArray[np.integer[Any]]
 """Nanoseconds, int64 unless said otherwise; counts are uint64."""
@@ -170,40 +170,87 @@ class StoredRun:
         known = ", ".join(layout.dtype.names or ())
         raise UsageError(f"Run {self.id} has no column '{name}'", f"It has: {known}.")
 
-    def histogram(self, source: int | None = None) -> tuple[Integers, Integers, Integers]:
+    def has_histogram(self, measure: str) -> bool:
+        """Return whether there are bins of this measure; older streams have those of the first one alone."""
+        return self.is_histogram and (self._bins_tell_measures or measure == self._described(0))
+
+    def histogram(
+        self, source: int | None = None, measure: str | None = None
+    ) -> tuple[Integers, Integers, Integers]:
         """The bins of a histogram run, ascending: lowest value, highest (both included), count, each (n,).
 
         Args:
             source: of which source; None for all, merged.
+            measure: of which measure; None for the first.
 
         Raises:
-            UsageError: the run has samples and no histogram, or there is no such source.
+            UsageError: the run has samples, or no histogram of that measure, or there is no such source.
             DamagedError: the bins can't be read.
         """
         if not self.is_histogram:
             raise UsageError(f"Run {self.id} has samples and no histogram")
         if source is not None:
             self._needs_source(source)
-        low, high, count = small_table(self.path / f"{SAMPLES}.parquet", HISTOGRAM_COLUMNS, source)
+        name = self._measure(measure)[1].name
+        if not self.has_histogram(name):
+            raise UsageError(
+                f"Run {self.id} kept a histogram of another measure", "Record raw to have this one."
+            )
+        columns = (*HISTOGRAM_COLUMNS, MEASURE) if self._bins_tell_measures else HISTOGRAM_COLUMNS
+        low, high, count, *of = small_table(self.path / f"{SAMPLES}.parquet", columns, source)
+        if of:
+            at = next(k for k, one in enumerate(self.manifest.header.measures) if one.name == name)
+            own = of[0] == at
+            low, high, count = low[own], high[own], count[own]
         # The probe writes what came since it last wrote, so a bin can stand there several times.
-        low, at, bins = np.unique(low, return_index=True, return_inverse=True)
+        low, first, bins = np.unique(low, return_index=True, return_inverse=True)
         totals = np.zeros(len(low), np.int64)
         np.add.at(totals, bins, count)
-        return low, high[at], totals
+        return low, high[first], totals
 
-    def running_maxima(self, source: int) -> tuple[Integers, Integers]:
+    def running_maxima(self, source: int, measure: str | None = None) -> tuple[Integers, Integers]:
         """Return each new maximum of a histogram run as it occurred: instants and values in ns, each (n,).
 
         Raises:
-            UsageError: the run has samples and no histogram, or there is no such source.
+            UsageError: the run has samples and no histogram, or there is no such source or measure.
             DamagedError: they can't be read.
         """
         if not self.is_histogram:
             raise UsageError(f"Run {self.id} has samples and no running maxima")
         self._needs_source(source)
-        layout, measure = self._measure(None)
-        instants, values = small_table(self.path / layout.file, (measure.start, measure.name), source)
-        return instants, values
+        layout, known = self._measure(measure)
+        instants, values = small_table(self.path / layout.file, (known.start, known.name), source)
+        rises = np.diff(np.maximum.accumulate(values), prepend=np.iinfo(np.int64).min) > 0
+        return instants[rises], values[rises]  # other rows are maxima of other measures
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Return whether whole rows were kept beside histograms."""
+        return any(layout.name == KEPT for layout in self._layouts())
+
+    def kept(self, *columns: str) -> tuple[Integers, ...]:
+        """Columns of the whole rows that were kept beside histograms, each (n,): as they came, all sources.
+
+        Args:
+            columns: "source", a recorded instant but a measure's ``to``, or a measure.
+
+        Raises:
+            UsageError: no rows were kept.
+            DamagedError: they can't be read.
+        """
+        if not self.keeps_rows:
+            raise UsageError(f"Run {self.id} kept no rows beside histograms", "--keep-above has them kept.")
+        return small_table(self.path / f"{KEPT}.parquet", columns, None)
+
+    @property
+    def _bins_tell_measures(self) -> bool:
+        return any(
+            layout.name == HISTOGRAM and MEASURE in (layout.dtype.names or ()) for layout in self._layouts()
+        )
+
+    def _described(self, at: int) -> str | None:
+        measures = self.manifest.header.measures
+        return measures[at].name if at < len(measures) else None
 
     def schema(self) -> pa.Schema:
         """Return the columns of the samples, or of the histogram, with unit and meaning."""

@@ -16,9 +16,14 @@ from tautochrone.base.errors import DamagedError
 from tautochrone.run.records import HISTOGRAM, LATENCY, Header, Measure, TableDescription
 
 SOURCE = "source"
-SAMPLES, EXTREMES = "samples", "extremes"
+SAMPLES, EXTREMES, KEPT = "samples", "extremes", "kept"
+WHOLE_ROWS = (EXTREMES, KEPT)
+"""Tables beside a histogram that have the columns of the samples; what they hold is in the bins, too."""
 
 HISTOGRAM_COLUMNS = ("low_ns", "high_ns", "count")
+MEASURE = "measure"
+"""The column of a histogram that says of which measure a bin is, by its place in the header. Streams that are
+older have none, and one measure."""
 
 _TABLE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
@@ -34,8 +39,8 @@ class TableLayout:
         measures: the columns that the file has instead of the others.
         notes: unit and meaning by column.
         periods_ns: between two releases, by source; empty for an experiment without a schedule.
-        lateness: the measure from a release to its start, which tells overruns; of a histogram, what its bins
-            are of, if that is it; otherwise None.
+        lateness: the measure from a release to its start, which tells overruns.
+        lateness_at: its place among the header's measures.
     """
 
     name: str
@@ -46,6 +51,7 @@ class TableLayout:
     notes: dict[str, dict[str, str]]
     periods_ns: Mapping[int, int] = field(default_factory=dict)
     lateness: str | None = None
+    lateness_at: int = 0
 
     def check(self, rows: npt.NDArray[np.void]) -> None:
         """See that every measure of these rows fits 64 bits.
@@ -107,16 +113,14 @@ def _layout(header: Header, table: TableDescription) -> TableLayout:
     }
     notes |= {measure.name: {"unit": "ns", "meaning": measure.meaning or ""} for measure in own}
     file = f"{SAMPLES if name == HISTOGRAM else name}.parquet"
-    return TableLayout(name, file, dtype, kept, own, notes, header.periods_ns, _lateness(name, header))
-
-
-def _lateness(table: str, header: Header) -> str | None:
-    """`LATENCY`, or where no measure is called so, the first one, which the experiment is about."""
     names = [one.name for one in header.measures]
-    lateness = LATENCY if LATENCY in names else next(iter(names), None)
-    return lateness if table != HISTOGRAM or names[:1] == [lateness] else None
+    lateness = LATENCY if LATENCY in names else next(iter(names), None)  # what the experiment is about
+    at = names.index(lateness) if lateness is not None else 0
+    if name == HISTOGRAM and at > 0 and MEASURE not in columns:
+        lateness = None  # its bins are of the first measure
+    return TableLayout(name, file, dtype, kept, own, notes, header.periods_ns, lateness, at)
 
 
 def _belongs(measure: Measure, table: str) -> bool:
-    """Return whether a measure is taken from this table; running maxima have the columns of the samples."""
-    return measure.table == table or (table == EXTREMES and measure.table in (SAMPLES, HISTOGRAM))
+    """Return whether a measure is taken from this table, or from another one with its columns."""
+    return measure.table == table or (table in WHOLE_ROWS and measure.table in (SAMPLES, HISTOGRAM, EXTREMES))

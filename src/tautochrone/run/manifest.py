@@ -24,7 +24,7 @@ MOST_BYTES = 64 << 20
 """What a ``run.json`` may have. Those that tauto writes are far smaller."""
 
 _ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_.-]{0,199}")
-_COUNTED_SOMETIMES = ("released", "missed", "dropped", "overruns", "warmup", "cpu_time_ns")
+_COUNTED_SOMETIMES = ("released", "missed", "dropped", "overruns", "warmup", "cpu_time_ns", "kept")
 
 
 def sum_of_known(counts: Iterable[int | None]) -> int | None:
@@ -48,6 +48,7 @@ class Books:
         overruns: completed releases that woke at or after the next one.
         warmup: releases before the counting began.
         cpu_time_ns: CPU time the source used.
+        kept: of the samples recorded, those that are kept as whole rows beside histograms.
     """
 
     source: Count
@@ -60,6 +61,7 @@ class Books:
     overruns: Count | None = None
     warmup: Count | None = None
     cpu_time_ns: Count | None = None
+    kept: Count | None = None
 
     def problems(self) -> list[str]:
         """Return what does not add up, in words; empty when the books balance."""
@@ -81,7 +83,16 @@ class Books:
         counts = asdict(self)
         found += [
             f"{self.name}: {name} is {counts[name]:,}"
-            for name in ("completed", "recorded", "released", "missed", "dropped", "overruns", "warmup")
+            for name in (
+                "completed",
+                "recorded",
+                "released",
+                "missed",
+                "dropped",
+                "overruns",
+                "warmup",
+                "kept",
+            )
             if (counts[name] or 0) < 0
         ]
         return found

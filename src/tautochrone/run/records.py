@@ -381,6 +381,7 @@ class SourceCounts(Struct, frozen=True):
     cpu_time_ns: Count | None = None
     voided: Count | None = None
     inband_switches: Count | None = None
+    kept: Count | None = None
 
 
 class Footer(Stored, frozen=True, kw_only=True):

@@ -16,10 +16,10 @@ from tautochrone.base.errors import DamagedError
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.run import files
-from tautochrone.run.books import books_of, problems, rebuilt, source_names
+from tautochrone.run.books import beside_bins, books_of, problems, rebuilt, source_names
 from tautochrone.run.conditions import RunConditions
 from tautochrone.run.files import RAW_STREAM
-from tautochrone.run.layout import EXTREMES, table_layouts
+from tautochrone.run.layout import EXTREMES, KEPT, WHOLE_ROWS, table_layouts
 from tautochrone.run.manifest import (
     MEASURING,
     PROBE_DROPPED,
@@ -90,14 +90,18 @@ class Intake:
 
     def tallies(self) -> dict[int, Tally]:
         """How many samples went by of each source, how many were late, when the first and the last began."""
-        merged = {source: Tally() for source in self.names}
+        keeps = any(writer.layout.name == KEPT for writer in self.writers)
+        merged = {source: Tally(kept=0 if keeps else None) for source in self.names}
         for writer in self.writers:
             for source, tally in writer.tallies.items():
                 known = merged[source]
                 known.overruns = max(known.overruns, tally.overruns)
-                if writer.layout.name == EXTREMES:
+                if writer.layout.name == KEPT:
+                    known.kept = tally.samples
+                if writer.layout.name in WHOLE_ROWS:
                     continue  # these rows are among the samples of the histogram already
                 known.samples += tally.samples
+                known.binned |= tally.binned
                 if known.first_start_ns is None:
                     known.first_start_ns, known.last_start_ns = tally.first_start_ns, tally.last_start_ns
         return merged
@@ -118,15 +122,21 @@ class Intake:
             if w.layout.name == HISTOGRAM
             for source, tally in w.tallies.items()
         }
+        places = {measure.name: at for at, measure in enumerate(self.header.measures)}
         found = []
         for writer in self.writers:
+            if writer.layout.name == KEPT:
+                continue
             for source, tally in sorted(writer.tallies.items()):
                 for one in tally.extremes.values():
-                    if writer.layout.name == EXTREMES and source in bins:
-                        lowest = bins[source].lowest
-                        least = one.minimum_ns if lowest is None else min(lowest, one.minimum_ns)
+                    at = places[one.measure]
+                    if writer.layout.name == EXTREMES and source in bins and at in bins[source].binned:
                         found.append(
-                            replace(one, count=max(one.count, bins[source].samples), minimum_ns=least)
+                            replace(
+                                one,
+                                count=max(one.count, bins[source].binned[at]),
+                                minimum_ns=min(bins[source].lowest[at], one.minimum_ns),
+                            )
                         )
                     else:
                         found.append(one)
@@ -276,7 +286,9 @@ def _books(intake: Intake) -> tuple[Books, ...]:
             overruns_seen=intake.overruns_seen,
         )
     counted = {source: tally.samples for source, tally in tallies.items()}
-    if found := problems(intake.books, counted, intake.names, periodic=periods):
+    found = problems(intake.books, counted, intake.names, periodic=periods)
+    found += beside_bins(intake.books, tallies, intake.header.measures)
+    if found:
         raise DamagedError(
             "The books do not balance: " + "; ".join(found),
             "The raw stream is kept as it is. Measure again; if it comes back, the probe has a fault.",
@@ -289,7 +301,7 @@ def _warnings(intake: Intake, books: tuple[Books, ...], *, told_why: bool) -> It
     if intake.missing is not None:
         lost = f"The run is not complete: {intake.missing}."
         if intake.footer is None and intake.header.is_histogram:
-            lost += " What its histogram held since it was last written, ten seconds at most, is lost."
+            lost += " What its histograms held since they were last written is lost."
             lost += "".join(_last_sign(intake.names[k], seen) for k, seen in sorted(intake.progress.items()))
         if intake.footer is None and intake.header.periods_ns:
             lost += " Misses and overruns are those that are known of; there may have been more."

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.run.layout import TableLayout
+from tautochrone.run.layout import MEASURE, TableLayout
 from tautochrone.run.manifest import Extremes
 from tautochrone.run.records import HISTOGRAM
 
@@ -16,8 +16,10 @@ class Tally:
     """What went by of one source in one table.
 
     Attributes:
-        samples: rows; in a histogram the sum of its counts.
-        lowest: lower edge of the lowest bin that holds a sample, histograms only.
+        samples: rows; in a histogram the sum of its counts of the first measure.
+        binned: samples in a histogram, by the place of their measure in the header.
+        lowest: lower edge of the lowest bin that holds a sample, in the same way.
+        kept: rows that were kept whole beside a histogram; None where none were to be.
         first_start_ns: the ``from`` of the lateness (or of the first measure) in the first row.
         last_start_ns: the same in the last row.
         overruns: samples that began a period late or later; 0 without a schedule or where that is not seen.
@@ -25,7 +27,9 @@ class Tally:
     """
 
     samples: int = 0
-    lowest: int | None = None
+    binned: dict[int, int] = field(default_factory=dict)
+    lowest: dict[int, int] = field(default_factory=dict)
+    kept: int | None = None
     first_start_ns: int | None = None
     last_start_ns: int | None = None
     overruns: int = 0
@@ -78,7 +82,7 @@ def count(tallies: dict[int, Tally], layout: TableLayout, block: RowBlock) -> No
         own = np.flatnonzero(block.sources == source)
         if layout.name == HISTOGRAM:
             bins = np.concatenate([block.rows[starts[k] :][: block.lengths[k]] for k in own])
-            _count_bins(tally, bins, layout.periods_ns.get(source) if layout.lateness else None)
+            _count_bins(tally, bins, layout, layout.periods_ns.get(source) if layout.lateness else None)
             continue
         samples = int(block.lengths[own].sum())
         tally.samples += samples
@@ -133,11 +137,22 @@ def _late(
     )
 
 
-def _count_bins(tally: Tally, bins: npt.NDArray[np.void], period_ns: int | None) -> None:
+def measures_of(bins: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
+    """Of which measure each bin of a histogram is, by its place in the header, shape (n,)."""
+    if MEASURE not in (bins.dtype.names or ()):
+        return np.zeros(len(bins), np.int64)
+    return bins[MEASURE].astype(np.int64)
+
+
+def _count_bins(tally: Tally, bins: npt.NDArray[np.void], layout: TableLayout, period_ns: int | None) -> None:
     occupied = bins[bins["count"] > 0]
-    tally.samples += sum(occupied["count"].tolist())  # Python's integers, which can't wrap
-    if period_ns is not None:
-        tally.overruns += sum(occupied["count"][occupied["low_ns"] >= period_ns].tolist())
-    if len(occupied):
-        lowest = int(occupied["low_ns"].min())
-        tally.lowest = lowest if tally.lowest is None else min(tally.lowest, lowest)
+    measures = measures_of(occupied)
+    for measure in np.unique(measures).tolist():
+        own = occupied[measures == measure]
+        total = sum(own["count"].tolist())  # Python's integers, which can't wrap
+        lowest = int(own["low_ns"].min())
+        tally.binned[measure] = tally.binned.get(measure, 0) + total
+        tally.lowest[measure] = min(tally.lowest.get(measure, lowest), lowest)
+        if measure == layout.lateness_at and period_ns is not None:
+            tally.overruns += sum(own["count"][own["low_ns"] >= period_ns].tolist())
+    tally.samples = tally.binned.get(0, 0)

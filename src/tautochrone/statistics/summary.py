@@ -142,7 +142,7 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 EXACT = "exact"
-BINNED = "bins up to 1/1024 wide"
+BINNED = "bins up to 1/256 wide"
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,10 @@ class TirePresentation:
     """Presentation of the experiment `tire`."""
 
     def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
-        """Return where the time of runs at a rate went, and how fast real-fast ones were."""
+        """Return where the time of runs at a rate went, and how fast real-fast ones were.
+
+        Of a histogram neither is known; its summary is told as that of any run.
+        """
         fast, at_rate = _by_pace(runs, labels)
         paced = [(run, label, account(run)) for run, label in at_rate]
         tables = [_deadlines(paced)] if paced else []
@@ -127,7 +130,7 @@ class TirePresentation:
 def _by_pace(
     runs: Sequence[StoredRun], labels: Sequence[str]
 ) -> tuple[list[tuple[StoredRun, str]], list[tuple[StoredRun, str]]]:
-    every = list(zip(runs, labels, strict=True))
+    every = [(run, label) for run, label in zip(runs, labels, strict=True) if not run.is_histogram]
     fast = [one for one in every if tire_run.configuration(one[0]).pace == tire_run.REAL_FAST]
     return fast, [one for one in every if one not in fast]
 

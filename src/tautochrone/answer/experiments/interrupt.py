@@ -222,7 +222,7 @@ def _series(run: StoredRun, label: str, rank: int) -> Iterator[Series]:
         if measure not in run.measures or run.count(measure) == 0:
             continue
         if run.is_histogram:
-            bins = Bins(*run.histogram())
+            bins = Bins(*run.histogram(measure=measure))
             value, share = shape.ecdf_of_counts(bins.low_ns, bins.high_ns, bins.count)
             maximum = max(one.maximum_ns for one in run.manifest.extremes if one.measure == measure)
         else:

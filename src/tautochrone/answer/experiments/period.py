@@ -26,10 +26,11 @@ class PeriodPresentation:
     """Presentation of the experiment `period`."""
 
     def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
-        """Return one table per run, with a line for each period."""
+        """Return one table per run that has samples, with a line for each period."""
         return [
             TypedTable(titled("Error of the period", label), _COLUMNS, tuple(self._lines(run)), (_NOTE,))
             for run, label in zip(runs, labels, strict=True)
+            if not run.is_histogram
         ]
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
@@ -46,7 +47,7 @@ class PeriodPresentation:
     def _lines(self, run: StoredRun) -> Iterator[tuple[TypedCell, ...]]:
         books = {book.source: book for book in run.manifest.books}
         for source, name in run.sources.items():
-            seen = None if run.is_histogram else periodicity(run.values(ERROR, source))
+            seen = periodicity(run.values(ERROR, source))
             missed = count(books[source].missed if source in books else None)
             if seen is None:
                 yield (words(name), count(0), *map(micros, [None] * 4), missed)
@@ -58,6 +59,7 @@ class PeriodPresentation:
         drawn = [
             (titled(name, label), points, rank)
             for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
+            if not run.is_histogram
             for source, name in run.sources.items()
             if (points := course.thin_errors(run.values(ERROR, source), _MOST_POINTS)) is not None
         ]

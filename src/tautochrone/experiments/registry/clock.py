@@ -21,7 +21,7 @@ EXPERIMENT = Experiment(
     ("step_ns",),
     lambda _: "clocks",
     lambda options: 0.2 + options.count("count") * _EACH_S,
-    unused=("drain", "ring"),
+    unused=("drain", "keep-above", "ring"),
     suite=InSuite(1, "clocks", {"count": 100_000}, {"count": 20_000}),
     place=2,
     asks="What does reading a clock cost, and how finely does it step?",

@@ -13,7 +13,7 @@ from tautochrone.experiments.usual import (
     OVERRUN,
     PERIOD,
     POLICY,
-    RECORD,
+    RECORDING,
     paced,
 )
 
@@ -54,7 +54,7 @@ EXPERIMENT = Experiment(
         OVERRUN,
         Option("wait", "choice", "Sleep until the release, or poll the clock.", "sleep", ("sleep", "spin")),
         Option("overload", "flag", "Sleep also with a period below 10us, which holds the CPU."),
-        RECORD,
+        *RECORDING,
         replace(POLICY, choices=("fifo", "rr", "other", "deadline")),
         *CONDITIONS[1:],
     ),

@@ -44,7 +44,7 @@ EXPERIMENT = Experiment(
     heading="Priority inversion",
     presentation="tautochrone.answer.experiments.inversion:InversionPresentation",
     runs_on=RunsOn("cpus", usual=1, most=2, levels_below=2),
-    unused=("record",),
+    unused=("record", "keep-above"),
     suite=InSuite(6, "priority inversion", {"count": 10}, {"count": 3}),
     place=5,
     asks="Does a middle task keep the most urgent one waiting, and for which locks?",

@@ -16,7 +16,7 @@ from tautochrone.experiments.middleware import (
     prepare_middleware,
 )
 from tautochrone.experiments.option import Option
-from tautochrone.experiments.usual import RECORD
+from tautochrone.experiments.usual import RECORDING
 from tautochrone.target.middleware import FOOTPRINT, TRANSPORT
 
 _TITLE = "middleware footprint"
@@ -31,7 +31,7 @@ EXPERIMENT = Experiment(
         Option("servants", "count", "Servants, each with a thread that serves it.", str(SERVANTS)),
         Option("calls", "count", "Calls to each servant.", str(CALLS_FOOTPRINT)),
         Option("memory-lock", "flag", "Lock memory at both ends."),
-        RECORD,
+        *RECORDING,
         *END_OPTIONS,
     ),
     ("call_ns",),

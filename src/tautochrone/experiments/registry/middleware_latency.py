@@ -20,7 +20,7 @@ from tautochrone.experiments.middleware import (
     prepare_middleware,
 )
 from tautochrone.experiments.option import Given, Option
-from tautochrone.experiments.usual import OVERRUN, WARMUP
+from tautochrone.experiments.usual import OVERRUN, RECORDING, WARMUP
 from tautochrone.target.middleware import LATENCY, PHASES, TOGETHER, TRANSPORT
 
 _TITLE = "middleware latency"
@@ -71,6 +71,7 @@ EXPERIMENT = Experiment(
         ),
         Option("one-way", "flag", "With the server's instant: request and reply apart."),
         Option(WARMUP.name, "count", "Calls of each client before those, not recorded.", "10"),
+        *RECORDING,
         *END_OPTIONS,
     ),
     ("round_trip_ns", "response_ns", "latency_ns", *_PARTS, MISSES),
@@ -86,7 +87,6 @@ EXPERIMENT = Experiment(
     runs_on=ends_run_on(levels="clients"),
     size="clients",
     needs=(TRANSPORT,),
-    unused=("record",),
     has_verb=False,
     grids={LATENCY: "tautochrone.middleware.offered:LATENCY_KIND"},
     particulars=_particulars,

@@ -17,7 +17,7 @@ from tautochrone.experiments.middleware import (
 )
 from tautochrone.experiments.option import Option
 from tautochrone.experiments.usual import COUNT as SAMPLES
-from tautochrone.experiments.usual import RECORD, WARMUP
+from tautochrone.experiments.usual import RECORDING, WARMUP
 from tautochrone.target.middleware import THROUGHPUT, TRANSPORT
 
 _TITLE = "middleware throughput"
@@ -41,7 +41,7 @@ EXPERIMENT = Experiment(
         replace(SAMPLES, help="Recorded calls of each row.", default=str(COUNT)),
         replace(WARMUP, help="Calls of each row before those, not recorded.", default="100"),
         Option("row-limit", "time", "The longest time of a row, whatever its count.", "5s"),
-        RECORD,
+        *RECORDING,
         *END_OPTIONS,
     ),
     ("call_ns",),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tautochrone.experiments.experiment import Experiment, InSuite, RunsOn
 from tautochrone.experiments.option import Given, Option, parts_s
-from tautochrone.experiments.usual import CONDITIONS, COUNT, CPU, PERIOD_ERROR, WARMUP
+from tautochrone.experiments.usual import CONDITIONS, COUNT, CPU, PERIOD_ERROR, RECORDING, WARMUP
 
 
 def _length_s(options: Given) -> float:
@@ -18,6 +18,7 @@ EXPERIMENT = Experiment(
     "Error of the period: from one start of a periodic task to the next, against the period (koh2013).",
     (
         Option("periods", "text", "Periods, with one row for each.", "10ms,30ms,50ms", metavar="TIME,..."),
+        *RECORDING,
         CPU,
         replace(COUNT, default="50"),
         replace(WARMUP, default="1"),
@@ -29,7 +30,6 @@ EXPERIMENT = Experiment(
     heading="Error of the period",
     presentation="tautochrone.answer.experiments.period:PeriodPresentation",
     runs_on=RunsOn("cpu", usual=1, most=1),
-    unused=("record",),
     suite=InSuite(7, "error of the period", ordinary=True),
     place=6,
     asks="How evenly does a periodic task start?",

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, RunsOn
 from tautochrone.experiments.option import Given, Option
-from tautochrone.experiments.usual import CONDITIONS, COUNT, CPUS, PERIOD, PLACE, RESPONSE, WARMUP
+from tautochrone.experiments.usual import CONDITIONS, COUNT, CPUS, PERIOD, PLACE, RECORDING, RESPONSE, WARMUP
 
 _MECHANISMS = (
     "semaphore", "fifo", "pipe", "message-queue", "unix", "udp", "eventfd", "futex", "signal", "condition",
@@ -48,6 +48,7 @@ EXPERIMENT = Experiment(
             ("above", "same", "below"),
         ),
         Option("rehearse", "flag", "Before each exchange one that is not recorded."),
+        *RECORDING,
         CPUS,
         PLACE,
         replace(COUNT, help="Recorded exchanges of each repetition.", default="10"),
@@ -61,7 +62,6 @@ EXPERIMENT = Experiment(
     heading="Response time",
     presentation="tautochrone.answer.experiments.response:ResponsePresentation",
     runs_on=RunsOn("cpus", usual=2, most=2, levels_below=1),
-    unused=("record",),
     suite=InSuite(8, "response time", {"repetitions": 50, "warmup": 10}, {"repetitions": 5, "warmup": 2}),
     particulars=_particulars,
     place=7,

@@ -8,7 +8,7 @@ from tautochrone.experiments.usual import (
     CPUS,
     PLACE,
     REAL_TIME_POLICY,
-    RECORD,
+    RECORDING,
     WARMUP,
     rows_s,
 )
@@ -36,7 +36,7 @@ EXPERIMENT = Experiment(
             taker="verb",
         ),
         Option("message-bytes", "count", "Size of one message, in bytes.", "1024"),
-        RECORD, CPUS, PLACE, COUNT, WARMUP, REAL_TIME_POLICY, *CONDITIONS[1:],
+        *RECORDING, CPUS, PLACE, COUNT, WARMUP, REAL_TIME_POLICY, *CONDITIONS[1:],
     ),
     ("duration_ns",),
     lambda _: "Rhealstone",

@@ -8,7 +8,7 @@ from tautochrone.experiments.usual import (
     CPUS,
     PLACE,
     REAL_TIME_POLICY,
-    RECORD,
+    RECORDING,
     WARMUP,
     rows_s,
 )
@@ -21,7 +21,7 @@ EXPERIMENT = Experiment(
     "Context switch: yield, and a mutex handed over, less the mutex alone (schmidt2002).",
     (
         Option("mutex", "choice", "Protocol of the mutex.", "both", ("none", "inherit", "both")),
-        RECORD, CPUS, PLACE, COUNT, WARMUP, REAL_TIME_POLICY, *CONDITIONS[1:],
+        *RECORDING, CPUS, PLACE, COUNT, WARMUP, REAL_TIME_POLICY, *CONDITIONS[1:],
     ),
     ("duration_ns",),
     lambda _: "context switch",

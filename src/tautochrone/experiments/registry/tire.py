@@ -5,7 +5,7 @@ from dataclasses import replace
 from tautochrone.experiments.experiment import MISSES, Experiment, Pace, RunsOn
 from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.tire_threads import said
-from tautochrone.experiments.usual import CONDITIONS, DURATION, OVERRUN, paced
+from tautochrone.experiments.usual import CONDITIONS, DURATION, OVERRUN, RECORDING, paced
 
 _REAL_FAST = "real-fast"
 _NODE_S = {"halo": 1e-9, "single": 6e-9, "semaphore": 100e-9, "mutex-pi": 100e-9}
@@ -88,6 +88,7 @@ EXPERIMENT = Experiment(
             metavar="ADDRESS:PORT",
             in_verb=False,
         ),
+        *RECORDING,
         *CONDITIONS,
     ),
     ("response_ns", "dispatch_ns", "step_ns", "elapsed_ns", MISSES),
@@ -100,7 +101,6 @@ EXPERIMENT = Experiment(
     contradicting=(("count", "duration"),),
     runs_on=RunsOn("cpus", usual=1, threads="threads"),
     size="nodes",
-    unused=("record",),
     grids={
         "tire-fast": "tautochrone.tire.fast_answer:KIND",
         "tire-map": "tautochrone.tire.map_answer:KIND",

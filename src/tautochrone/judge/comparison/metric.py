@@ -13,7 +13,7 @@ from tautochrone.statistics.difference.quantile_difference import QuantileDiffer
 from tautochrone.statistics.difference.ranking import holm
 from tautochrone.statistics.difference.two_sample import TwoSample
 
-_BIN = 1 / 1024
+_BIN = 1 / 256
 """A histogram of the probe has bins that are at most so wide, of the value (docs/stream.md)."""
 
 Verdict = Literal[

@@ -109,7 +109,7 @@ def groups_of(runs: Sequence[StoredRun], measure: str) -> list[SourceGroup]:
     traits: dict[str, dict[str, str]] = {}
     for run in runs:
         name = measure_of(run, measure)
-        if name is None or (run.is_histogram and name != run.measures[0]):
+        if name is None or (run.is_histogram and not run.has_histogram(name)):
             continue
         key = _key(run)
         traits[key] = _traits(run)
@@ -142,7 +142,9 @@ def _sources(run: StoredRun, measure: str) -> list[SeenSource]:
                 missed=max(0, (book.missed or 0) - cut_off.get(book.name, 0)) if period_ns else 0,
                 dropped=book.dropped or 0,
                 known=_is_known(run, book, period_ns),
-                lowest=run.histogram(book.source)[::2] if histogram and book.source in reduced else None,
+                lowest=run.histogram(book.source, measure)[::2]
+                if histogram and book.source in reduced
+                else None,
             )
         )
     return found
