@@ -223,27 +223,27 @@ bool options_read_or_help(struct option *options, size_t count, int argc, char *
     return !wants_help;
 }
 
-static int cpu_list_add(struct cpu_list *list, int64_t cpu)
+static int cpu_list_add(struct cpu_list *list, const char *option, int64_t cpu)
 {
     if (cpu >= os_cpu_limit() || !os_cpu_is_online((int32_t)cpu)) {
         char online[256];
         os_cpus_online_text(online, sizeof online);
-        return refuse(EXIT_USAGE, "CPU %lld is offline; online: %s.\nChoose with --cpus from those.", (long long)cpu,
-                      online[0] != '\0' ? online : "not known");
+        return refuse(EXIT_USAGE, "CPU %lld is offline; online: %s.\nChoose with --%s from those.", (long long)cpu,
+                      online[0] != '\0' ? online : "not known", option);
     }
     if (!os_cpu_is_allowed((int32_t)cpu)) {
         return refuse(EXIT_NOT_PERMITTED,
                       "CPU %lld is outside the set that this process may use (cpuset or container).\n"
-                      "Widen that set, or choose with --cpus from what it allows.",
-                      (long long)cpu);
+                      "Widen that set, or choose with --%s from what it allows.",
+                      (long long)cpu, option);
     }
     for (uint32_t i = 0; i < list->count; i++) {
         if (list->cpus[i] == (int32_t)cpu) {
-            return refuse(EXIT_USAGE, "--cpus names CPU %lld twice.", (long long)cpu);
+            return refuse(EXIT_USAGE, "--%s names CPU %lld twice.", option, (long long)cpu);
         }
     }
     if (list->count == CPU_LIST_LIMIT) {
-        return refuse(EXIT_USAGE, "--cpus takes at most %d CPUs.", CPU_LIST_LIMIT);
+        return refuse(EXIT_USAGE, "--%s takes at most %d CPUs.", option, CPU_LIST_LIMIT);
     }
     list->cpus[list->count++] = (int32_t)cpu;
     return EXIT_MEASURED;
@@ -274,7 +274,7 @@ static bool read_range(const char **at, int64_t *first, int64_t *last)
     return true;
 }
 
-int cpu_list_read(struct cpu_list *list, const char *text)
+int cpu_list_read_option(struct cpu_list *list, const char *option, const char *text)
 {
     list->count = 0;
     if (strcmp(text, "all") == 0) {
@@ -289,10 +289,10 @@ int cpu_list_read(struct cpu_list *list, const char *text)
         int64_t cpu = 0;
         int64_t last = 0;
         if (!read_range(&at, &cpu, &last) || (*at != ',' && *at != '\0')) {
-            return refuse(EXIT_USAGE, "--cpus %s: not a list of CPUs.\nWrite 0,2-3, or all, or any.", text);
+            return refuse(EXIT_USAGE, "--%s %s: not a list of CPUs.\nWrite 0,2-3, or all, or any.", option, text);
         }
         for (; cpu <= last; cpu++) {
-            const int code = cpu_list_add(list, cpu);
+            const int code = cpu_list_add(list, option, cpu);
             if (code != EXIT_MEASURED) {
                 return code;
             }
@@ -302,4 +302,9 @@ int cpu_list_read(struct cpu_list *list, const char *text)
         }
         at++;
     }
+}
+
+int cpu_list_read(struct cpu_list *list, const char *text)
+{
+    return cpu_list_read_option(list, "cpus", text);
 }

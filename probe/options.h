@@ -46,5 +46,7 @@ struct cpu_list {
 /* "0,2-3", "all" (every CPU that this process runs on), "any" (one thread that may run anywhere). Every CPU is
  * checked to be on line and allowed. Returns an exit code, 0 when all is well; problems are told. */
 int cpu_list_read(struct cpu_list *list, const char *text);
+/* The same for another option than --cpus. */
+int cpu_list_read_option(struct cpu_list *list, const char *option, const char *text);
 
 #endif

@@ -18,6 +18,8 @@ struct conditions {
     {"budget", OPTION_DURATION, &(target)->budget_ns, NULL, "longest run without sleep, then stop [2s]", false},      \
         {"wake-latency-us", OPTION_COUNT, &(target)->wake_latency_limit_us, NULL,                                     \
          "hold idle CPUs to this wake-up latency [not held]", false},                                                 \
+        {"housekeeping", OPTION_TEXT, &(target)->recording.housekeeping, NULL,                                        \
+         "CPUs of the threads that drain and watch, or any [those not measured]", false},                             \
         RECORDING_OPTIONS(&(target)->recording)
 
 /* Beside os_advice_for_policy(), where an experiment can also do without. */

@@ -110,6 +110,10 @@ static int run(struct kernel_rows *rows)
     const struct os_thread_attributes follower = {
         .name = "tauto-follower", .policy = OS_POLICY_OTHER, .cpu = OS_CPU_ANY};
     struct recorder *const recorder = rows->recorder;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        housekeeping_avoid(rows->rows[i].cpus[0]);
+        housekeeping_avoid(rows->rows[i].cpus[1]);
+    }
     int code = recorder_open_output(recorder);
     if (code == EXIT_MEASURED) {
         code = write_header(rows);

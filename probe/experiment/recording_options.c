@@ -80,6 +80,7 @@ struct recorder_options recording_for_recorder(const struct recording_options *o
 {
     return (struct recorder_options){
         .out = options->out,
+        .housekeeping = options->housekeeping,
         .record = (enum record_mode)options->record,
         .drain = (enum drain_mode)options->drain,
         .keep_above_ns = options->keep_above_ns,

@@ -11,6 +11,7 @@ struct recording_options {
     int drain;
     int64_t keep_above_ns; /* 0: nothing */
     int64_t ring_rows;
+    const char *housekeeping; /* NULL: CPUs that are not measured */
     bool progress;
     bool no_memory_lock;
 };

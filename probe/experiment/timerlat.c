@@ -167,6 +167,9 @@ static int run(struct session *session)
     const struct timerlat_options *const options = session->options;
     struct recorder *const recorder = session->recorder;
     int code = wait_for_signs(session);
+    for (uint32_t i = 0; i < options->cpus.count; i++) {
+        housekeeping_avoid(options->cpus.cpus[i]);
+    }
     if (code == EXIT_MEASURED) {
         code = recorder_open_output(recorder);
     }

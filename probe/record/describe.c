@@ -125,6 +125,7 @@ void recorder_header_begin(const struct recorder *recorder, struct json *json, c
     tables_to_json(json, recorder);
     measures_to_json(json, recorder);
     absences_to_json(json, recorder);
+    housekeeping_to_json(json, recorder->options.housekeeping, &recorder->housekeeping);
 }
 
 void recorder_source_to_json(const struct recorder *recorder, struct json *json, uint32_t source)
@@ -149,8 +150,22 @@ static int refuse_output(const char *path, enum os_status status)
     }
 }
 
+/* Told only: where it is refused, the run is as good as one without it, and the header says so. */
+static void keep_house(struct recorder *recorder)
+{
+    if (recorder->options.housekeeping == NULL) {
+        (void)housekeeping_choose(&recorder->housekeeping, NULL); /* nothing is asked for that could be refused */
+    }
+    const enum os_status status = housekeeping_begin(&recorder->housekeeping);
+    if (status != OS_OK) {
+        warn("the threads that drain and watch can't be kept on CPUs that are not measured: %s.", os_status_text(status));
+        recorder->housekeeping.cpus.count = 0;
+    }
+}
+
 int recorder_open_output(struct recorder *recorder)
 {
+    keep_house(recorder);
     if (recorder->options.out == NULL) {
         return EXIT_MEASURED;
     }

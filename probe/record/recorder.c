@@ -8,7 +8,6 @@
 
 enum { DRAIN_INTERVAL_MS = 100, PROGRESS_INTERVAL_MS = 1000, HISTOGRAM_EVERY_PROGRESS = 10, NS_PER_MS = 1000000 };
 enum { EVENT_BYTES = 1024, EVENT_BYTES_PER_SOURCE = 192 }; /* more than the longest event of the recorder's own has */
-static const int64_t ns_per_s = 1000000000;
 
 static size_t histogram_memory_bytes(const struct recorder *recorder)
 {
@@ -95,7 +94,11 @@ int recorder_open(struct recorder *recorder, const struct recorder_options *opti
     memset(recorder, 0, sizeof *recorder);
     recorder->options = *options;
     recorder->schema = schema;
-    const int code = check_memory(options, schema, source_count);
+    int code = options->housekeeping != NULL ? housekeeping_choose(&recorder->housekeeping, options->housekeeping)
+                                             : EXIT_MEASURED;
+    if (code == EXIT_MEASURED) {
+        code = check_memory(options, schema, source_count);
+    }
     if (code != EXIT_MEASURED) {
         return code;
     }
@@ -151,16 +154,6 @@ void recorder_fail(struct recorder *recorder, const char *why)
     atomic_store(&recorder->stop, true);
 }
 
-static bool all_finished(const struct recorder *recorder)
-{
-    for (uint32_t i = 0; i < recorder->source_count; i++) {
-        if (!atomic_load_explicit(&recorder->sources[i].finished, memory_order_acquire)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void drain_all(struct recorder *recorder)
 {
     for (uint32_t i = 0; i < recorder->source_count; i++) {
@@ -168,22 +161,6 @@ static void drain_all(struct recorder *recorder)
     }
     if (recorder->streaming) {
         stream_flush(&recorder->stream);
-    }
-}
-
-/* Sleeping threads are woken again and again: one may have been just about to sleep when the first call came. Who has
- * not come to the end after a while is perhaps kept from running by others, on the CPU that it is bound to. */
-static void end_sources(struct recorder *recorder, int64_t asked_ns)
-{
-    atomic_store(&recorder->stop, true);
-    if (os_now_ns() - asked_ns > ns_per_s || os_stop_requested() == OS_STOP_AT_ONCE) {
-        os_threads_unpin();
-    }
-    for (uint32_t i = 0; i < recorder->source_count; i++) {
-        struct source *const source = &recorder->sources[i];
-        if (source->thread != NULL && !atomic_load_explicit(&source->finished, memory_order_acquire)) {
-            os_thread_interrupt(source->thread);
-        }
     }
 }
 
@@ -200,56 +177,32 @@ static void tell_progress(struct recorder *recorder, uint64_t times)
     }
 }
 
-/* The system's own watchdog counts in its tick, which a lone thread on a nohz_full CPU switches off. So we look too:
- * a thread whose CPU time keeps up with the clock for longer than its budget has not slept. */
-static bool watchdog_bites(struct recorder *recorder)
-{
-    enum { ASLEEP_NS = 500000 };
-    const int64_t now_ns = os_now_ns();
-    for (uint32_t i = 0; i < recorder->source_count && recorder->options.budget_ns != 0; i++) {
-        struct source *const source = &recorder->sources[i];
-        if (source->thread == NULL || atomic_load_explicit(&source->finished, memory_order_acquire)) {
-            continue;
-        }
-        const int64_t cpu_ns = os_thread_cpu_time_of(source->thread);
-        if (cpu_ns == INT64_MIN) { /* it ended just now, or can't be told */
-            continue;
-        }
-        const int64_t idle_ns = (now_ns - source->busy_since_ns) - (cpu_ns - source->busy_cpu_ns);
-        if (source->busy_since_ns == 0 || idle_ns > ASLEEP_NS) {
-            source->busy_since_ns = now_ns;
-            source->busy_cpu_ns = cpu_ns;
-        } else if (now_ns - source->busy_since_ns > recorder->options.budget_ns) {
-            os_stop_request(OS_STOP_WATCHDOG);
-            return true;
-        }
-    }
-    return false;
-}
-
 void recorder_run(struct recorder *recorder)
 {
     recorder->began_ns = os_now_ns();
     int64_t next_progress_ns = recorder->began_ns + (int64_t)PROGRESS_INTERVAL_MS * NS_PER_MS;
     uint64_t progresses = 0;
-    int64_t asked_ns = 0;
+    bool told = false;
+    watch_begin(recorder);
     while (!all_finished(recorder)) {
         os_sleep_until(os_now_ns() + (int64_t)DRAIN_INTERVAL_MS * NS_PER_MS);
         if (recorder->options.drain == DRAIN_LIVE) {
             drain_all(recorder);
         }
-        if (recorder_stopping(recorder) || recorder->stream.failed || watchdog_bites(recorder)) {
-            if (asked_ns == 0) {
-                write_stop_event(recorder);
-                asked_ns = os_now_ns();
-            }
-            end_sources(recorder, asked_ns);
+        if (recorder->stream.failed) {
+            atomic_store(&recorder->stop, true);
+        }
+        watch_instead(recorder);
+        if (recorder_stopping(recorder) && !told) {
+            write_stop_event(recorder);
+            told = true;
         }
         if (os_now_ns() >= next_progress_ns) {
             tell_progress(recorder, ++progresses);
             next_progress_ns = os_now_ns() + (int64_t)PROGRESS_INTERVAL_MS * NS_PER_MS;
         }
     }
+    watch_end(recorder);
     for (uint32_t i = 0; i < recorder->source_count; i++) {
         if (recorder->sources[i].thread != NULL) {
             os_thread_join(recorder->sources[i].thread);
@@ -257,6 +210,7 @@ void recorder_run(struct recorder *recorder)
         }
     }
     drain_all(recorder);
+    housekeeping_end(&recorder->housekeeping);
 }
 
 void recorder_abandon(struct recorder *recorder)

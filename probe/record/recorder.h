@@ -1,6 +1,7 @@
 /*
  * What every experiment shares: one ring for each source, an ordinary thread (the caller's) that drains them to
- * the stream or into histograms, the events, the books, and the end of the run, early or not. From the header on, until
+ * the stream or into histograms, another one that watches over them, the events, the books, and the end of the run, early
+ * or not. From the header on, until
  * the sources have finished, it allocates nothing.
  *
  * A source is whoever takes the samples: a measuring thread, a clock. The measuring side touches its ring and its
@@ -11,6 +12,7 @@
 
 #include "record/calibrate.h"
 #include "record/histogram.h"
+#include "record/housekeeping.h"
 #include "record/ring.h"
 #include "record/stream.h"
 
@@ -87,6 +89,7 @@ struct source {
 
 struct recorder_options {
     const char *out; /* NULL: no stream, a table at the end */
+    const char *housekeeping; /* CPUs of the threads that drain and watch; NULL: those that are not measured */
     enum record_mode record;
     enum drain_mode drain;
     int64_t keep_above_ns; /* beside histograms, rows with a measure that reaches this are kept whole; 0: none are */
@@ -111,6 +114,9 @@ struct recorder {
     uint64_t histogram_bytes; /* written so far */
     int64_t began_ns;         /* when the draining did */
     bool streaming;           /* the output is open */
+    struct housekeeping housekeeping;
+    struct os_thread *watcher; /* of the measuring threads; NULL: the drain does it itself */
+    int64_t asked_ns;          /* when they were asked to end; 0: not yet */
     struct clock_calibration clock_before;
     _Atomic bool stop;           /* the sources heed this and os_stop_requested() */
     _Atomic bool overrun_stop;   /* why, when a source asked for the end itself */
@@ -125,8 +131,9 @@ int recorder_open(struct recorder *recorder, const struct recorder_options *opti
 /* What the table and the header say is not available here, and why. Before the header is begun. */
 void recorder_add_absence(struct recorder *recorder, const char *name, const char *why);
 
-/* Opens the output: after everything else that can be refused, so that a refusal leaves no file, and before the
- * schedule begins, because it can take its time. Returns as recorder_open. */
+/* Opens the output, and puts the caller on the CPUs for housekeeping: after everything else that can be refused, so that
+ * a refusal leaves no file, when all measuring threads are there, and before the schedule begins, because it can take
+ * its time. Returns as recorder_open. */
 int recorder_open_output(struct recorder *recorder);
 
 /* The header, in three steps: the common beginning, then the experiment adds "parameters", "sources", "process"

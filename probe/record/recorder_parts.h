@@ -21,6 +21,15 @@ void write_histograms(struct recorder *recorder);
 /* How many bytes of histograms the stream may have had after so much of a run, so that days of it stay small. */
 uint64_t histogram_allowance_bytes(int64_t elapsed_ns);
 
+bool all_finished(const struct recorder *recorder);
+enum { WATCH_STACK_BYTES = 65536 };
+/* From now on a thread of its own ends the run when it is asked to, or when a measuring thread does not sleep. */
+void watch_begin(struct recorder *recorder);
+/* By the drain: does it in its place where it could not be started. */
+void watch_instead(struct recorder *recorder);
+/* All have finished. */
+void watch_end(struct recorder *recorder);
+
 void write_stop_event(struct recorder *recorder);
 void write_footer(struct recorder *recorder);
 /* "complete", or what ended the run early. */

@@ -1,0 +1,106 @@
+#include "record/housekeeping.h"
+
+#include "format.h"
+#include "message.h"
+
+enum { CPUS_KNOWN = 4096, LIST_TEXT_BYTES = 1024 };
+
+static bool avoided[CPUS_KNOWN];
+
+void housekeeping_avoid(int32_t cpu)
+{
+    if (cpu >= 0 && cpu < CPUS_KNOWN) {
+        avoided[cpu] = true;
+    }
+}
+
+static bool is_measured(int32_t cpu)
+{
+    return os_cpu_has_thread(cpu) || (cpu < CPUS_KNOWN && avoided[cpu]);
+}
+
+/* Those that this process runs on by itself: neither isolated ones, nor such that it was kept from. */
+static bool is_ours(int32_t cpu)
+{
+    return os_cpu_is_online(cpu) && os_cpu_is_inherited(cpu);
+}
+
+int housekeeping_choose(struct housekeeping *house, const char *text)
+{
+    struct cpu_list *const chosen = &house->cpus;
+    chosen->count = 0;
+    if (text != NULL) {
+        const int code = cpu_list_read_option(chosen, "housekeeping", text);
+        if (code == EXIT_MEASURED && chosen->cpus[0] == OS_CPU_ANY) {
+            chosen->count = 0;
+        }
+        return code;
+    }
+    bool some_are_measured = false;
+    for (int32_t cpu = 0; cpu < os_cpu_limit(); cpu++) {
+        if (is_measured(cpu)) {
+            some_are_measured = true;
+        } else if (is_ours(cpu) && chosen->count < CPU_LIST_LIMIT) {
+            chosen->cpus[chosen->count++] = cpu;
+        }
+    }
+    chosen->count = some_are_measured ? chosen->count : 0;
+    return EXIT_MEASURED;
+}
+
+enum os_status housekeeping_begin(struct housekeeping *house)
+{
+    if (house->cpus.count == 0) {
+        return OS_OK;
+    }
+    house->left.count = 0;
+    for (int32_t cpu = 0; cpu < os_cpu_limit() && house->left.count < CPU_LIST_LIMIT; cpu++) {
+        if (is_ours(cpu)) {
+            house->left.cpus[house->left.count++] = cpu;
+        }
+    }
+    return os_thread_keep_to(house->cpus.cpus, house->cpus.count);
+}
+
+void housekeeping_end(const struct housekeeping *house)
+{
+    if (house->left.count > 0) {
+        (void)os_thread_keep_to(house->left.cpus, house->left.count); /* where it was can't be refused */
+    }
+}
+
+/* Ascending CPUs as people write them: "0,2-3"; as many as fit. */
+static void list_to_text(const struct cpu_list *list, char text[LIST_TEXT_BYTES])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < list->count && used + 24 < LIST_TEXT_BYTES;) {
+        uint32_t last = i;
+        while (last + 1 < list->count && list->cpus[last + 1] == list->cpus[last] + 1) {
+            last++;
+        }
+        used += format_text(text + used, LIST_TEXT_BYTES - used, "%s%d", used > 0 ? "," : "", (int)list->cpus[i]);
+        if (last > i) {
+            used += format_text(text + used, LIST_TEXT_BYTES - used, "-%d", (int)list->cpus[last]);
+        }
+        i = last + 1;
+    }
+}
+
+void housekeeping_to_json(struct json *json, const char *asked, const struct housekeeping *house)
+{
+    char text[LIST_TEXT_BYTES];
+    list_to_text(&house->cpus, text);
+    json_open_object(json, "housekeeping");
+    if (asked != NULL) {
+        json_text(json, "requested", asked);
+    } else {
+        json_null(json, "requested");
+    }
+    if (house->cpus.count > 0) {
+        json_text(json, "obtained", text);
+    } else {
+        json_null(json, "obtained");
+    }
+    json_close_object(json);
+}
