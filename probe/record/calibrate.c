@@ -2,8 +2,14 @@
 
 enum { BATCHES = 101, READINGS_PER_BATCH = 200, NS_PER_MS = 1000000 };
 
-static int64_t median_cost_ns(size_t clock)
+static int64_t of_one_reading(int64_t batch_ns)
 {
+    return (batch_ns + READINGS_PER_BATCH / 2) / READINGS_PER_BATCH;
+}
+
+static void find_cost(struct clock_calibration *calibration)
+{
+    const size_t clock = calibration->clock;
     int64_t elapsed[BATCHES];
     for (int batch = 0; batch < BATCHES; batch++) {
         const int64_t begin = os_now_ns();
@@ -17,7 +23,9 @@ static int64_t median_cost_ns(size_t clock)
         }
         elapsed[place] = took;
     }
-    return (elapsed[BATCHES / 2] + READINGS_PER_BATCH / 2) / READINGS_PER_BATCH;
+    calibration->cost_lower_ns = of_one_reading(elapsed[BATCHES / 4]);
+    calibration->cost_ns = of_one_reading(elapsed[BATCHES / 2]);
+    calibration->cost_upper_ns = of_one_reading(elapsed[BATCHES - 1 - BATCHES / 4]);
 }
 
 /* A coarse clock steps with the tick: look for at most 30 ms. Nothing else is read between two readings, or the
@@ -43,12 +51,13 @@ static int64_t smallest_step_ns(size_t clock)
 
 struct clock_calibration calibrate_clock(size_t clock)
 {
-    return (struct clock_calibration){
+    struct clock_calibration calibration = {
         .clock = clock,
         .reported_resolution_ns = os_clock_resolution_ns(clock),
         .step_ns = smallest_step_ns(clock),
-        .cost_ns = median_cost_ns(clock),
     };
+    find_cost(&calibration);
+    return calibration;
 }
 
 void calibration_to_json(struct json *json, const char *key, const struct clock_calibration *calibration)
@@ -58,5 +67,7 @@ void calibration_to_json(struct json *json, const char *key, const struct clock_
     json_integer(json, "reported_resolution_ns", calibration->reported_resolution_ns);
     json_integer(json, "step_ns", calibration->step_ns);
     json_integer(json, "cost_ns", calibration->cost_ns);
+    json_integer(json, "cost_lower_ns", calibration->cost_lower_ns);
+    json_integer(json, "cost_upper_ns", calibration->cost_upper_ns);
     json_close_object(json);
 }

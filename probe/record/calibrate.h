@@ -9,7 +9,9 @@ struct clock_calibration {
     size_t clock;
     int64_t reported_resolution_ns; /* what the system says, 0 when it says nothing */
     int64_t step_ns;                /* smallest difference seen between two readings that differ, 0 if none did */
-    int64_t cost_ns;                /* median over batches of the time that one reading takes */
+    int64_t cost_ns;                /* median over batches of the time that one reading takes, */
+    int64_t cost_lower_ns;          /* and their quartiles, which tell how sure it is */
+    int64_t cost_upper_ns;
 };
 
 /* Takes a few milliseconds. */

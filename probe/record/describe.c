@@ -1,6 +1,7 @@
 /* The stream's own description: header, start and stop events, footer (docs/stream.md). */
 #include "message.h"
 #include "record/recorder_parts.h"
+#include "record/ruler.h"
 
 static void column_to_json(struct json *json, const char *name, const char *type, const char *unit,
                            const char *meaning)
@@ -135,6 +136,7 @@ void recorder_source_to_json(const struct recorder *recorder, struct json *json,
     if (recorder->sources[source].what != NULL) {
         json_text(json, "what", recorder->sources[source].what);
     }
+    ruler_to_json(json, &recorder->sources[source]);
 }
 
 static int refuse_output(const char *path, enum os_status status)
@@ -263,7 +265,8 @@ static void books_to_json(struct json *json, const struct recorder *recorder, ui
 
 void write_footer(struct recorder *recorder)
 {
-    const struct clock_calibration clock_after = calibrate_clock(0);
+    ruler_take_after(recorder);
+    const struct clock_calibration clock_after = ruler_slowest(recorder, true);
     struct json json;
     json_begin(&json);
     json_open_object(&json, NULL);
@@ -278,6 +281,7 @@ void write_footer(struct recorder *recorder)
     }
     json_close_array(&json);
     calibration_to_json(&json, "clock", &clock_after);
+    rulers_to_json(&json, recorder);
     json_close_object(&json);
     stream_write_json(&recorder->stream, FRAME_FOOTER, &json);
     json_free(&json);

@@ -2,6 +2,7 @@
 
 #include "message.h"
 #include "record/recorder_parts.h"
+#include "record/ruler.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -102,7 +103,6 @@ int recorder_open(struct recorder *recorder, const struct recorder_options *opti
     if (code != EXIT_MEASURED) {
         return code;
     }
-    recorder->clock_before = calibrate_clock(0);
     void *memory = NULL;
     enum os_status status = os_memory_allocate(&memory, source_count * sizeof *recorder->sources);
     if (status != OS_OK) {
@@ -121,6 +121,8 @@ int recorder_open(struct recorder *recorder, const struct recorder_options *opti
         free_sources(recorder);
         return refuse_memory(options, source_count, status);
     }
+    ruler_take_before(recorder);
+    recorder->clock_before = ruler_slowest(recorder, false);
     return EXIT_MEASURED;
 }
 

@@ -71,6 +71,8 @@ struct source {
     struct counters counters;
     _Atomic bool finished;
     struct os_thread *thread; /* NULL where the caller itself is the source */
+    struct clock_calibration clock_before; /* as its thread has it; all 0 where that is not known */
+    struct clock_calibration clock_after;
 
     /* The draining side only. */
     _Alignas(CACHE_LINE_BYTES) struct histogram histograms[MEASURES_LIMIT];
@@ -123,7 +125,7 @@ struct recorder {
     _Atomic(const char *) failure; /* what went wrong in a source, in words; NULL where nothing did */
 };
 
-/* Calibrates the clock and allocates the rings. On failure prints what to do and returns the exit code of the
+/* Allocates the rings and calibrates the clock. On failure prints what to do and returns the exit code of the
  * program, otherwise 0. */
 int recorder_open(struct recorder *recorder, const struct recorder_options *options, const struct schema *schema,
                   uint32_t source_count);
