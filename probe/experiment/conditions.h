@@ -14,12 +14,17 @@ struct conditions {
     int64_t wake_latency_limit_us; /* -1: leave it as it is */
 };
 
+#define HOUSEKEEPING_OPTION(target)                                                                                   \
+    {                                                                                                                 \
+        "housekeeping", OPTION_TEXT, &(target)->housekeeping, NULL,                                                   \
+            "CPUs of the threads that drain and watch, or any [those not measured]", false                            \
+    }
+
 #define CONDITION_OPTIONS(target)                                                                                     \
     {"budget", OPTION_DURATION, &(target)->budget_ns, NULL, "longest run without sleep, then stop [2s]", false},      \
         {"wake-latency-us", OPTION_COUNT, &(target)->wake_latency_limit_us, NULL,                                     \
          "hold idle CPUs to this wake-up latency [not held]", false},                                                 \
-        {"housekeeping", OPTION_TEXT, &(target)->recording.housekeeping, NULL,                                        \
-         "CPUs of the threads that drain and watch, or any [those not measured]", false},                             \
+        HOUSEKEEPING_OPTION(&(target)->recording),                                                                    \
         RECORDING_OPTIONS(&(target)->recording)
 
 /* Beside os_advice_for_policy(), where an experiment can also do without. */

@@ -50,6 +50,7 @@ bool timerlat_options_read(struct timerlat_options *options, int argc, char **ar
         {"warmup", OPTION_COUNT, &options->warmup, NULL, "releases before those, not recorded [10]", false},
         {"wake-latency-us", OPTION_COUNT, &options->conditions.wake_latency_limit_us, NULL,
          "hold idle CPUs to this wake-up latency [not held]", false},
+        HOUSEKEEPING_OPTION(&options->conditions.recording),
         RECORDING_OPTIONS(&options->conditions.recording),
     };
     const size_t count = sizeof table / sizeof table[0];

@@ -1,5 +1,6 @@
 #include "record/recorder.h"
 
+#include "format.h"
 #include "message.h"
 #include "record/recorder_parts.h"
 #include "record/ruler.h"
@@ -55,11 +56,14 @@ static int check_memory(const struct recorder_options *options, const struct sch
     if (all <= available - available / PART_FOR_OTHERS) {
         return EXIT_MEASURED;
     }
+    char histograms[64] = "";
+    if (of_histograms > 0) {
+        format_text(histograms, sizeof histograms, "with %" PRIu64 " KB of histograms each, ", of_histograms / BYTES_PER_KB);
+    }
     return refuse(EXIT_USAGE,
-                  "no memory for %" PRIu64 " rows for each of %u sources: rounded up to powers of two, with %" PRIu64
-                  " KB of histograms each, they take %" PRIu64 " MB, and %" PRIu64 " MB are left.\nGive --ring fewer rows.",
-                  options->ring_rows, source_count, of_histograms / BYTES_PER_KB, all / BYTES_PER_MB + 1,
-                  available / BYTES_PER_MB);
+                  "no memory for %" PRIu64 " rows for each of %u sources: %sthey take %" PRIu64 " MB, rounded up to powers "
+                  "of two, %" PRIu64 " MB are left.\nGive --ring fewer rows.",
+                  options->ring_rows, source_count, histograms, all / BYTES_PER_MB + 1, available / BYTES_PER_MB);
 }
 
 static bool counts_switches(void)

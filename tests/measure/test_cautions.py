@@ -76,6 +76,35 @@ def test_a_ruler_that_changed() -> None:
     assert codes(header(), footer(cost_ns=45)) == ["clock-cost-changed"]
 
 
+def of_clocks(before: list[tuple[int, int, int]], after: list[tuple[int, int, int]]) -> list[str]:
+    """Codes for clocks that cost so much before and after: lower quartile, median, upper quartile."""
+
+    def clock(cost: tuple[int, int, int]) -> dict[str, Any]:
+        return {
+            "name": "monotonic",
+            "step_ns": 20,
+            **dict(zip(("cost_lower_ns", "cost_ns", "cost_upper_ns"), cost, strict=True)),
+        }
+
+    said, ended = header(), footer()
+    (only,) = said["sources"]
+    said["sources"] = [
+        only | {"source": at, "name": f"cpu{at}", "clock": clock(cost)} for at, cost in enumerate(before)
+    ]
+    ended["clocks"] = [{"source": at, "clock": clock(cost)} for at, cost in enumerate(after)]
+    return codes(said, ended)
+
+
+def test_rulers_of_the_measured_cpus_are_compared_beyond_their_noise() -> None:
+    fast, slow, unsure = (20, 21, 22), (38, 40, 41), (18, 35, 60)
+    assert of_clocks([fast, fast], [fast, fast]) == []
+    assert of_clocks([fast, slow], [fast, slow]) == ["clocks-differ"]
+    assert of_clocks([fast, fast], [fast, slow]) == ["clock-cost-changed"]
+    assert of_clocks([fast, unsure], [fast, unsure]) == []  # they may be the same
+    assert of_clocks([fast, fast], [unsure, fast]) == []
+    assert of_clocks([fast], [(22, 23, 24)]) == []  # apart, but by little
+
+
 def test_a_run_that_was_cut_short() -> None:
     for ended in ("interrupted", "watchdog", "overrun", "failed"):
         assert codes(header(), footer(ended=ended)) == ["cut-short"]

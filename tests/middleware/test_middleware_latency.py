@@ -317,7 +317,6 @@ def test_fifty_clients_below_the_urgent_one(tmp_path: Path) -> None:
         (("--overrun", "catch-up"), "--overrun"),
         (("--phase", "random"), "--phase"),
         (("--service-time", "2s"), "--service-time must be shorter than --patience"),
-        (("--record", "histogram", "--no-memory-lock", "--policy", "other"), "keeps one measure"),
     ],
 )
 def test_what_cannot_be_is_refused(arguments: tuple[str, ...], said: str) -> None:

@@ -79,7 +79,9 @@ def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
         (["--periods", "1ns"], "between 10us and 1h"),
         (["--count", "0"], "--count"),
         (["--policy", "other", "--priority", "5"], "contradicts"),
-        (["--record", "histogram"], "one measure"),
+        (["--keep-above", "1ms"], "--keep-above keeps rows beside bins"),
+        (["--keep-above", "1ms", "--record", "histogram"], "it needs --record histogram and --out"),
+        (["--housekeeping", "0,0"], "--housekeeping names CPU 0 twice"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(arguments: list[str], says: str) -> None:

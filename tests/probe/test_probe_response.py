@@ -267,7 +267,6 @@ REFUSALS = {
     "waiter without priorities": (["--policy", "other", "--waiter", "above"], "contradicts"),
     "no priority below": (["--priority", "1"], "needs one below"),
     "two placements on one CPU": (["--cpus", str(ALLOWED[0]), "--place", "different"], "two CPUs"),
-    "a histogram of several measures": (["--record", "histogram"], "--record raw"),
 }
 
 

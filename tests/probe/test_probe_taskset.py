@@ -344,7 +344,6 @@ REFUSALS = {
         "belongs to --policy deadline",
     ),
     "no duration": (["--tasks", f"a:9ms:-:1ms:-:{CPU}", "--duration", "0s"], "more than 0"),
-    "a histogram": (["--tasks", f"a:9ms:-:1ms:-:{CPU}", "--record", "histogram"], "--record raw"),
 }
 
 

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.alone
         (("--period", "100500ns"), "whole microseconds"),
         (("--rate", "100", "--period", "10ms"), "contradict"),
         (("--cpus", "any"), "0,2-3"),
-        (("--record", "histogram"), "raw"),
     ],
 )
 def test_what_the_kernel_would_not_take_is_refused(arguments: tuple[str, ...], words: str) -> None:

@@ -33,7 +33,6 @@ REFUSALS = [
     (["--pace", "real-fast", "--overrun", "stop"], ["--overrun belongs to --pace real-time"]),
     (["--pace", "real-fast", "--overload"], ["--overload belongs to --pace real-time"]),
     (["--pace", "real-fast", "--record", "histogram"], ["--record histogram", "--record raw"]),
-    (["--record", "histogram"], ["--record histogram", "--record raw"]),
     (["--spin", "10s"], ["--spin", "--budget"]),
     (["--duration", "292y"], ["not a duration"]),
     (["--count", "9000000000000000"], ["the run would end after the clock does"]),

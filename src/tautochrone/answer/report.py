@@ -320,6 +320,7 @@ def _book(book: Books) -> Iterator[doc.TypedCell]:
 def _beside(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc.Block]:
     yield from conditions.deployments(manifests, labels)
     yield from conditions.loads(manifests, labels)
+    yield from environment.housekeeping(manifests, labels)
 
 
 def _again(manifests: Sequence[Manifest]) -> Iterator[doc.Block]:

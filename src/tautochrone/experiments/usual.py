@@ -31,7 +31,14 @@ KEEP_ABOVE = Option(
 RECORDING = (RECORD, KEEP_ABOVE)
 """How much is kept of the samples."""
 NO_MEMORY_LOCK = Option("no-memory-lock", "flag", "Measure with pageable memory.")
-CONDITIONS = (POLICY, PRIORITY, BUDGET, WAKE_LATENCY, DRAIN, RING, NO_MEMORY_LOCK)
+HOUSEKEEPING = Option(
+    "housekeeping",
+    "text",
+    "CPUs of the threads that drain samples and watch; any: wherever the system puts them.",
+    "those not measured",
+    metavar="LIST",
+)
+CONDITIONS = (POLICY, PRIORITY, BUDGET, WAKE_LATENCY, HOUSEKEEPING, DRAIN, RING, NO_MEMORY_LOCK)
 """Of every experiment with threads of its own."""
 
 CPUS = Option("cpus", "text", "One CPU, or two: 0,1.", "the first two", metavar="A[,B]")

@@ -13,11 +13,11 @@ from tautochrone.measure.lab.preemption import other_than_asked
 from tautochrone.run.facts import Facts
 from tautochrone.run.manifest import PROBE
 from tautochrone.run.manifest import Warning as RunWarning
-from tautochrone.run.records import Footer, Header, Process, Thread
+from tautochrone.run.records import Clock, Footer, Header, Process, Thread
 from tautochrone.target.program import Message
 
 _THROTTLE_MARGIN = 0.9
-_RULER_CHANGE = 2.0
+_RULER_CHANGE, _RULER_DIFFERENCE = 2.0, 1.25
 _MOST_NAMES = 3
 REAL_TIME = ("fifo", "rr")
 CUT_SHORT = "cut-short"
@@ -115,16 +115,59 @@ def _throttling(header: Header, footer: Footer) -> list[RunWarning]:
 
 
 def _changed_ruler(header: Header, footer: Footer) -> list[RunWarning]:
-    before, after = header.clock.cost_ns, footer.clock.cost_ns
-    if not before or not after or max(before, after) < _RULER_CHANGE * min(before, after):
-        return []
-    return [
-        RunWarning(
-            "clock-cost-changed",
-            f"one reading of the clock cost {before} ns before the run and {after} ns after it",
-            "The CPU frequency or the clock source changed meanwhile, or the CPU was shared.",
+    """Clocks that cost another time after the run than before it, or on one CPU than on another."""
+    after = {one.source: one.clock for one in footer.clocks}
+    pairs = [(one.label, one.clock, after[one.source]) for one in header.sources if one.source in after]
+    changed = [one for one in pairs or [("", header.clock, footer.clock)] if _differ(one[1], one[2])]
+    found = []
+    if changed:
+        who, first, last = max(changed, key=lambda one: _ratio(one[1], one[2]))
+        where = f"{_names([name for name, *_ in changed])}: " if who else ""
+        worst = f", of {who}," if len(changed) > 1 else ""
+        found.append(
+            RunWarning(
+                "clock-cost-changed",
+                f"{where}one reading of the clock{worst} cost {first.cost_ns} ns before the run and "
+                f"{last.cost_ns} ns after it",
+                "The CPU frequency or the clock source changed meanwhile, or the CPU was shared.",
+            )
         )
-    ]
+    own = [(one.label, one.clock) for one in header.sources if one.clock.cost_ns]
+    if own:
+        fast, slow = (pick(own, key=lambda one: one[1].cost_ns or 0) for pick in (min, max))
+        if _differ(fast[1], slow[1]):
+            found.append(
+                RunWarning(
+                    "clocks-differ",
+                    f"one reading of the clock costs {fast[1].cost_ns} ns for {fast[0]} and "
+                    f"{slow[1].cost_ns} ns for {slow[0]}",
+                    "Their CPUs differ in kind or frequency; each latency contains the cost of its own.",
+                )
+            )
+    steps = sorted((one.step_ns, label) for label, one in own if one.step_ns)
+    if steps and steps[-1][0] >= _RULER_CHANGE * steps[0][0]:
+        found.append(
+            RunWarning(
+                "clock-steps-differ",
+                f"the clock steps by {steps[0][0]} ns for {steps[0][1]} and by {steps[-1][0]} ns for "
+                f"{steps[-1][1]}",
+                "A time is known to one step of the clock that took it.",
+            )
+        )
+    return found
+
+
+def _ratio(one: Clock, other: Clock) -> float:
+    low, high = sorted((one.cost_ns or 0, other.cost_ns or 0))
+    return high / low if low else 1.0
+
+
+def _differ(one: Clock, other: Clock) -> bool:
+    """Return whether two costs are apart by more than their noise, or, where that is not known, by much."""
+    low, high = sorted((one, other), key=lambda clock: clock.cost_ns or 0)
+    if low.cost_upper_ns is None or high.cost_lower_ns is None:
+        return _ratio(low, high) >= _RULER_CHANGE
+    return _ratio(low, high) >= _RULER_DIFFERENCE and low.cost_upper_ns < high.cost_lower_ns
 
 
 def _ended_early(footer: Footer) -> list[RunWarning]:

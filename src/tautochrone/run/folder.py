@@ -220,7 +220,8 @@ class StoredRun:
         self._needs_source(source)
         layout, known = self._measure(measure)
         instants, values = small_table(self.path / layout.file, (known.start, known.name), source)
-        rises = np.diff(np.maximum.accumulate(values), prepend=np.iinfo(np.int64).min) > 0
+        rises = np.ones(len(values), bool)
+        rises[1:] = values[1:] > np.maximum.accumulate(values)[:-1]
         return instants[rises], values[rises]  # other rows are maxima of other measures
 
     @property

@@ -145,6 +145,9 @@ class Clock(Struct, frozen=True):
     reported_resolution_ns: Count | None = None
     step_ns: Count | None = None
     cost_ns: Count | None = None
+    cost_lower_ns: Count | None = None
+    cost_upper_ns: Count | None = None
+    """Quartiles of the batches that the cost is the median of."""
 
     def __post_init__(self) -> None:
         """See that it is described whole.
@@ -238,6 +241,8 @@ class Source(Thread, frozen=True, kw_only=True):
     start_ns: Count | None = None
     period_ns: Count | None = None
     partners: tuple[Thread, ...] = ()
+    clock: Clock = Clock()
+    """As the source's own thread had it before the run, on its CPU and with its policy."""
     calibration: Clock = Clock()
     """Of a source that is itself a clock."""
     nodes: Count | None = None
@@ -261,6 +266,13 @@ class Process(Struct, frozen=True):
 
     requested: Settings = field(default_factory=Settings)
     obtained: Settings = field(default_factory=Settings)
+
+
+class Housekeeping(Struct, frozen=True):
+    """The CPUs of the threads that drained and watched: asked for, and as they were; None: any."""
+
+    requested: str | None = None
+    obtained: str | None = None
 
 
 class AbsentRow(Struct, frozen=True):
@@ -314,6 +326,7 @@ class Header(Stored, frozen=True, kw_only=True):
     measures: tuple[Measure, ...] = ()
     sources: tuple[Source, ...] = ()
     process: Process = field(default_factory=Process)
+    housekeeping: Housekeeping | None = None
     absent: tuple[AbsentRow, ...] = ()
     model: TireModel = TireModel()
     rehearsal: Rehearsal = Rehearsal()
@@ -384,6 +397,13 @@ class SourceCounts(Struct, frozen=True):
     kept: Count | None = None
 
 
+class SourceClock(Struct, frozen=True):
+    """A source's clock after the run."""
+
+    source: Count
+    clock: Clock = Clock()
+
+
 class Footer(Stored, frozen=True, kw_only=True):
     """What a stream says after its rows."""
 
@@ -391,6 +411,7 @@ class Footer(Stored, frozen=True, kw_only=True):
     reason: str | None = None
     books: tuple[SourceCounts, ...] | None = None
     clock: Clock = Clock()
+    clocks: tuple[SourceClock, ...] = ()
 
 
 class SourceProgress(Struct, frozen=True):

@@ -127,9 +127,9 @@ def clocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc
     """Yield the clock's calibration, before and after each run."""
     yield doc.Subheading("The clock")
     found = [
-        (label, manifest.header.clock, manifest.footer.clock if manifest.footer else Clock())
+        (label, *each)
         for manifest, label in zip(manifests, labels, strict=True)
-        if manifest.header.clock.name is not None
+        for each in _clocks_of(manifest)
     ]
     if not found:
         yield doc.Sentence("The stream says nothing about its clock.")
@@ -140,15 +140,44 @@ def clocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc
     rows = tuple(
         (
             *((doc.words(label),) if several else ()),
-            _name_and_resolution(before)[0],
-            _name_and_resolution(before)[1],
+            *_name_and_resolution(before),
+            doc.words(who),
             *map(doc.time, (before.step_ns, after.step_ns, before.cost_ns, after.cost_ns)),
         )
-        for label, before, after in found
+        for label, who, before, after in found
     )
-    yield doc.TypedTable(
-        "", doc.columns(*(("Run",) if several else ()), "Clock", "Reported resolution", *steps), rows
-    )
+    heads = ("Run",) if several else ()
+    names = doc.columns(*heads, "Clock", "Reported resolution", "Read by", *steps)
+    table = doc.TypedTable("", names, rows)
+    folded = len(rows) > _MOST_SETTINGS
+    yield doc.Disclosure(f"All {len(rows)} of them", (table,)) if folded else table
+
+
+def _clocks_of(manifest: Manifest) -> Iterator[tuple[str, Clock, Clock]]:
+    """Yield who read the clock, and what it was before and after: measuring threads, or the probe."""
+    header, footer = manifest.header, manifest.footer
+    last = {one.source: one.clock for one in footer.clocks} if footer else {}
+    alike: dict[tuple[Clock, Clock], list[str]] = {}
+    for one in header.sources:
+        if one.clock.name is not None:
+            alike.setdefault((one.clock, last.get(one.source, Clock())), []).append(one.label)
+    for (before, after), who in alike.items():
+        yield who[0] if len(who) == 1 else f"{who[0]} and {len(who) - 1} more", before, after
+    if not alike and header.clock.name is not None:
+        yield "the probe", header.clock, footer.clock if footer else Clock()
+
+
+def housekeeping(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc.Block]:
+    """Yield where the probe's other threads were, which take the samples out of memory."""
+    for manifest, label in zip(manifests, labels, strict=True):
+        if (kept := manifest.header.housekeeping) is None:
+            continue
+        whose = f"{label}: the probe" if len(manifests) > 1 else "The probe"
+        if kept.obtained is not None:
+            said = f"{whose} drained its samples on CPU {kept.obtained}."
+        else:
+            said = f"{whose} drained its samples on any CPU, also on those that were measured."
+        yield doc.Sentence(said)
 
 
 def calibrations(manifests: Sequence[Manifest]) -> Iterator[doc.Block]:

@@ -7,6 +7,7 @@ from tautochrone.experiments.option import Option
 from tautochrone.experiments.usual import (
     DRAIN,
     DURATION,
+    HOUSEKEEPING,
     INTERRUPT,
     LIMIT,
     NO_MEMORY_LOCK,
@@ -41,6 +42,7 @@ EXPERIMENT = Experiment(
         TIMER_WARMUP,
         *RECORDING,
         WAKE_LATENCY,
+        HOUSEKEEPING,
         DRAIN,
         RING,
         NO_MEMORY_LOCK,
