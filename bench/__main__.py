@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import cyclic
+import drain
 import interrupt
 import lab
 import loads
@@ -39,6 +40,7 @@ def main() -> None:
     cyclic.served_awake(places[-1], options.seconds, min(3, options.rounds))
     cyclic.spin_at_10_us(places[-1], options.seconds, min(3, options.rounds))
     cyclic.missing(places[-1], options.seconds)
+    drain.disturbance(cpu, home, options.seconds, options.rounds)
     response.latency(cpu, home, options.seconds, options.rounds)
     interrupt.handler_cost(cpu, options.seconds, options.rounds)
     middleware.round_trips(cpu, home, min(2.0, options.seconds), min(3, options.rounds))

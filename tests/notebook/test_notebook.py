@@ -157,7 +157,7 @@ def test_likeness_of_neighbours_widens_the_interval(tmp_path: Path) -> None:
 
 def test_a_run_that_kept_a_histogram_has_bins_and_says_so(folder: Path) -> None:
     run = tc.open("latest", store=folder)
-    assert run.bins.column_names == ["source", "low_ns", "high_ns", "count"]
+    assert run.bins.column_names == ["source", "measure", "low_ns", "high_ns", "count"]
     assert sum(run.bins["count"].to_pylist()) == 3_000
     for ask in (lambda: run.samples, run.values):
         with pytest.raises(tc.TautoError, match="kept a histogram") as refused:

@@ -17,7 +17,7 @@ CPU = str(max(os.sched_getaffinity(0)))
 
 
 def task_set(*tasks: str) -> list[str]:
-    """Tasks as ``name:period:execution``, each less urgent than the one before, where there are priorities."""
+    """Tasks as ``name:period:execution``, each less urgent than the one before if there are priorities."""
     has_priorities = "fifo" in policy_options()
     said = []
     for at, task in enumerate(tasks):
@@ -29,7 +29,7 @@ def task_set(*tasks: str) -> list[str]:
 def several(name: str) -> list[str]:
     """An experiment with several measures."""
     if name == "taskset":
-        return [*task_set("a:5ms:100us", "b:10ms:100us"), "--duration", "400ms"]
+        return [*task_set("a:5ms:100us", "b:10ms:100us"), "--duration", "2s"]
     exchanges = ["--mechanisms", "semaphore,fifo", "--place", "same", "--period", "2ms", "--repetitions", "6"]
     return {
         "period": ["period", "--periods", "2ms,5ms", "--count", "60"],

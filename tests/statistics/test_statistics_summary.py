@@ -223,7 +223,7 @@ def test_a_coarse_histogram_says_so_and_keeps_the_exact_maximum() -> None:
     bins = bins_of([10, 20, 30, 40, 50, 1_000_003])
     assert summarise_counts(*bins, maximum=1_000_003).maximum == 1_000_003
     assert summarise_counts(*bins).maximum == streams.bin_of(1_000_003)[1]
-    assert summarise_counts(*bins).resolution == "bins up to 1/1024 wide"
+    assert summarise_counts(*bins).resolution == "bins up to 1/256 wide"
     with pytest.raises(DamagedError, match="below the histogram's highest bin"):
         summarise_counts(*bins, maximum=999)
     assert summarise_counts(*bins, maximum=2_000_000).maximum == 2_000_000  # came after the last bins
