@@ -73,7 +73,7 @@ static void a_day_of_64_cpus_fits_in_100_mb(void **state)
     const uint64_t others = (uint64_t)S_PER_DAY * PROGRESS_BYTES_PER_S;
     assert_true(histograms + others < most_bytes);
     const uint64_t rows = (most_bytes - histograms - others) / (ROW_BYTES + 24);
-    assert_true(rows > 100000); /* that many late cycles have room, each in a frame of its own */
+    assert_true(rows > 300000); /* that many late cycles have room, each in a frame of its own */
     recorder_abandon(&recorder);
 }
 
