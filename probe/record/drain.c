@@ -171,13 +171,13 @@ static void print_progress(const struct recorder *recorder)
 
 /* Of 64 CPUs this would be more in a day than the day's histograms. So after its first minutes, while somebody may still
  * look on, a run tells of a few sources at a time, in turn, and at once of those that are worse than was told. */
-enum { TOLD_AT_ONCE = 2, MINUTES_TOLD_IN_FULL = 5 };
+enum { TOLD_AT_ONCE = 2, TIMES_TOLD_IN_FULL = 300 };
 
 static bool is_told(const struct recorder *recorder, uint32_t index, uint64_t times)
 {
     const struct source *const source = &recorder->sources[index];
     const uint64_t turns = (recorder->source_count + TOLD_AT_ONCE - 1) / TOLD_AT_ONCE;
-    return times <= MINUTES_TOLD_IN_FULL * 60 || index / TOLD_AT_ONCE == times % turns ||
+    return times <= TIMES_TOLD_IN_FULL || index / TOLD_AT_ONCE == times % turns ||
            source->worst_ns[0] > source->worst_told_ns ||
            atomic_load_explicit(&source->counters.missed, memory_order_relaxed) != source->missed_told;
 }

@@ -50,8 +50,8 @@ static int64_t side_low(size_t bin)
     if (bin < (size_t)2 * SUB_BINS) {
         return (int64_t)bin;
     }
-    const size_t shift = bin / SUB_BINS - 1;
-    return (int64_t)((uint64_t)(bin - shift * SUB_BINS) << shift);
+    const size_t doubling = bin / SUB_BINS; /* at least the second */
+    return doubling > TOP_BIT ? INT64_MAX : (int64_t)((uint64_t)(SUB_BINS + bin % SUB_BINS) << (doubling - 1));
 }
 
 static int64_t side_high(size_t bin)

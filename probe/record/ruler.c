@@ -43,12 +43,16 @@ static void take_all(struct recorder *recorder, bool after)
     for (uint32_t i = 0; i < recorder->source_count && recorder->options.thread_of != NULL; i++) {
         struct source *const source = &recorder->sources[i];
         const struct source *const known = alike(recorder, i);
-        struct clock_calibration *const own = after ? &source->clock_after : &source->clock_before;
+        struct clock_calibration found = {.cost_ns = 0};
         if (known != NULL) {
-            *own = after ? known->clock_after : known->clock_before;
-        } else if (os_stop_requested() == OS_STOP_AT_ONCE || take(recorder, i, own) != OS_OK) {
-            *own = (struct clock_calibration){.cost_ns = 0};
+            found = after ? known->clock_after : known->clock_before;
+        } else if (os_stop_requested() == OS_STOP_AT_ONCE || take(recorder, i, &found) != OS_OK) {
             return; /* each of the others could take as long to be refused */
+        }
+        if (after) {
+            source->clock_after = found;
+        } else {
+            source->clock_before = found;
         }
     }
 }
