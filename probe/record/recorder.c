@@ -44,6 +44,11 @@ static bool needs_histograms(const struct recorder_options *options)
     return options->out == NULL || options->record == RECORD_HISTOGRAM;
 }
 
+static bool counts_switches(void)
+{
+    return os_service_available(OS_SERVICE_INBAND_SWITCHES).availability == OS_PRESENT;
+}
+
 /* Before the system kills somebody. All is touched at once, and one part in 16 of what there is stays to the others. */
 static int check_memory(const struct recorder_options *options, const struct schema *schema, uint32_t source_count)
 {
@@ -51,7 +56,8 @@ static int check_memory(const struct recorder_options *options, const struct sch
     const uint64_t available = (uint64_t)os_memory_available_bytes();
     const uint64_t ring = ring_bytes(options->ring_rows, schema->column_count);
     const uint64_t of_histograms = needs_histograms(options) ? schema->measure_count * histogram_bytes() : 0;
-    const uint64_t rest = sizeof(struct source) + of_histograms;
+    const uint64_t of_voids = counts_switches() ? ring / (schema->column_count * sizeof(int64_t)) : 0;
+    const uint64_t rest = sizeof(struct source) + of_histograms + of_voids;
     const uint64_t all = ring > (UINT64_MAX - rest) / source_count - rest ? UINT64_MAX : (ring + rest) * source_count;
     if (all <= available - available / PART_FOR_OTHERS) {
         return EXIT_MEASURED;
@@ -64,11 +70,6 @@ static int check_memory(const struct recorder_options *options, const struct sch
                   "no memory for %" PRIu64 " rows for each of %u sources: %sthey take %" PRIu64 " MB, rounded up to powers "
                   "of two, %" PRIu64 " MB are left.\nGive --ring fewer rows.",
                   options->ring_rows, source_count, histograms, all / BYTES_PER_MB + 1, available / BYTES_PER_MB);
-}
-
-static bool counts_switches(void)
-{
-    return os_service_available(OS_SERVICE_INBAND_SWITCHES).availability == OS_PRESENT;
 }
 
 /* A ring and histograms, near the CPU that will fill the ring. */

@@ -78,7 +78,7 @@ void watch_begin(struct recorder *recorder)
 {
     const struct os_thread_attributes attributes = {
         .name = "tauto-watch", .policy = OS_POLICY_OTHER, .cpu = OS_CPU_ANY, .stack_bytes = WATCH_STACK_BYTES};
-    if (os_thread_create(&recorder->watcher, &attributes, watch, recorder) != OS_OK) {
+    if (os_thread_create_ordinary(&recorder->watcher, &attributes, watch, recorder) != OS_OK) {
         recorder->watcher = NULL;
     }
 }

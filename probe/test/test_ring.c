@@ -120,7 +120,7 @@ static void rows_that_became_void_are_skipped_one_by_one_and_their_places_are_us
     (void)state;
     struct ring ring;
     uint64_t count = 0;
-    assert_int_equal(ring_create(&ring, 4, 1), OS_OK);
+    assert_int_equal(ring_create(&ring, 4, 1, OS_CPU_ANY), OS_OK);
     assert_int_equal(ring_allow_voids(&ring), OS_OK);
     for (int64_t round = 0; round < 3; round++) {
         put(&ring, 0);
