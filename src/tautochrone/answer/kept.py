@@ -27,7 +27,7 @@ def _table(run: StoredRun, label: str) -> TypedTable:
     rows = tuple(
         (
             words(run.sources.get(int(sources[at]), str(sources[at]))),
-            formatted(None if begin_ns is None else (int(starts[at]) - begin_ns) / 1e9, ",.6f"),
+            formatted(None if begin_ns is None else (int(starts[at]) - begin_ns) / 1e9, "{:,.6f}"),
             *(micros(int(one[at])) for one in values),
         )
         for at in shown.tolist()
