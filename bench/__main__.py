@@ -39,6 +39,7 @@ def main() -> None:
         cyclic.served(place, options.seconds, min(3, options.rounds))
     cyclic.served_awake(places[-1], options.seconds, min(3, options.rounds))
     cyclic.spin_at_10_us(places[-1], options.seconds, min(3, options.rounds))
+    cyclic.waits(places[-1], options.seconds, min(3, options.rounds))
     cyclic.missing(places[-1], options.seconds)
     drain.disturbance(cpu, home, options.seconds, options.rounds)
     response.latency(cpu, home, options.seconds, options.rounds)

@@ -122,6 +122,30 @@ def spin_at_10_us(place: Place, seconds: float, rounds: int) -> None:
         print(f"\n--wait spin at 10 us, RT throttling off: {share:.2%} served (goal: 99 %)")
 
 
+def waits(place: Place, seconds: float, rounds: int) -> None:
+    """Goal: at 10 us, 99.5 % served with a hybrid wait at half of spin's CPU time, where the machine allows."""
+    with _without_throttling() as free:
+        print(
+            f"\nWays to wait, RT throttling {'off' if free else 'as it comes'}, other threads {place}: releases "
+            "served, CPU time for each release\n(whole process; goal at 10 us: hybrid 99.5 % at half of spin's CPU "
+            "time)"
+        )
+        tools: dict[str, Tool] = {
+            **{f"tauto-probe, {wait}": ours(wait, warmup="100ms") for wait in ("sleep", "hybrid", "spin")},
+            "cyclictest": cyclictest(),
+        }
+        for period_us in (100, 50, 25, 20, 10):
+            found = _interleaved(tools, period_us, seconds, place, rounds)
+            spun_us = statistics.median(o.cpu_us_per_release for o in found["tauto-probe, spin"])
+            for name, some in found.items():
+                share = statistics.median(o.share for o in some)
+                cpu_us = statistics.median(o.cpu_us_per_release for o in some)
+                print(
+                    f"  {period_us:5d} us  {name:20s} {share:7.2%} served, {cpu_us:6.2f} us, "
+                    f"{cpu_us / spun_us:5.2f} x spin"
+                )
+
+
 def missing(place: Place, seconds: float) -> None:
     """Goal: none."""
     print("\nSamples missing from the output, when every sample is asked for (goal: none)")

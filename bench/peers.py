@@ -55,6 +55,10 @@ class Outcome:
     def cpu_us_per_sample(self) -> float:
         return self.cpu_s * 1e6 / max(1, self.served)
 
+    @property
+    def cpu_us_per_release(self) -> float:
+        return self.cpu_s * 1e6 / self.released
+
 
 Tool = Callable[[int, float, int, int], Outcome]
 """Arguments: period in us, seconds, measured CPU, home CPU."""
@@ -75,8 +79,11 @@ def _run(command: list[str], home: int, stdout: Path | None = None) -> tuple[str
     return text, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def ours(wait: str = "sleep", *, awake: bool = False) -> Tool:
-    """`awake`: idle CPUs are held out of idle states, as cyclictest and jitterdebugger do by themselves."""
+def ours(wait: str = "sleep", *, awake: bool = False, warmup: str = "0s") -> Tool:
+    """`awake`: idle CPUs are held out of idle states, as cyclictest and jitterdebugger do by themselves.
+
+    The CPU time of the warm-up counts, its releases do not.
+    """
     hold = ["--wake-latency-us", "0"] if awake else []
 
     def measure(period_us: int, seconds: float, cpu: int, home: int) -> Outcome:
@@ -85,7 +92,7 @@ def ours(wait: str = "sleep", *, awake: bool = False) -> Tool:
             _, cpu_s = _run(
                 [
                     str(find_probe()), "cyclic", "--cpus", str(cpu), "--period", f"{period_us}us",
-                    "--duration", f"{round(seconds * 1000)}ms", "--warmup", "0s", "--wait", wait,
+                    "--duration", f"{round(seconds * 1000)}ms", "--warmup", warmup, "--wait", wait,
                     "--policy", "fifo", "--priority", str(PRIORITY), "--out", str(out), *hold,
                 ],
                 home,

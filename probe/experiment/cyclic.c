@@ -5,6 +5,7 @@
  */
 #include "experiment/cyclic_options.h"
 #include "experiment/experiment.h"
+#include "experiment/hybrid.h"
 #include "experiment/schedule.h"
 
 #include "message.h"
@@ -40,6 +41,7 @@ struct worker {
     struct os_semaphore *go;
     int32_t cpu;
     int64_t first_release_ns; /* of the warm-up; set before `go` */
+    struct hybrid hybrid;     /* of WAIT_HYBRID only */
     struct os_thread_obtained obtained;
 };
 
@@ -53,24 +55,51 @@ struct position {
 static void plan_rest(const struct worker *worker, struct position *position, int64_t now_ns)
 {
     const struct cyclic_options *const options = worker->options;
-    if (options->wait == WAIT_SPIN && (options->policy == OS_POLICY_FIFO || options->policy == OS_POLICY_RR)) {
+    const bool spins = options->wait == WAIT_SPIN || (options->wait == WAIT_HYBRID && worker->hybrid.settled);
+    if (spins && (options->policy == OS_POLICY_FIFO || options->policy == OS_POLICY_RR)) {
         const int64_t longest_ns = (int64_t)LONGEST_SPIN_MS * NS_PER_MS;
         const int64_t half_budget_ns = options->conditions.budget_obtained_ns / 2;
         position->rest_at_ns = now_ns + (longest_ns < half_budget_ns ? longest_ns : half_budget_ns);
     }
 }
 
-/* Returns the first time stamp at or after the release; earlier only when the run is to stop. */
-static int64_t wait_for_release(const struct worker *worker, struct position *position)
+/* How long before the release a sleep that begins now is to end; INT64_MIN: it is too near for one. */
+static int64_t margin_now(const struct worker *worker, const struct schedule *schedule)
 {
-    if (worker->options->wait == WAIT_SLEEP) {
+    const int64_t left_ns = schedule->scheduled_ns - os_now_ns();
+    if (worker->options->wait == WAIT_HYBRID && hybrid_has_time(&worker->hybrid, left_ns)) {
+        return worker->hybrid.margin_ns;
+    }
+    return left_ns > (int64_t)FAR_AWAY_MS * NS_PER_MS ? (int64_t)SPIN_BEFORE_FAR_MS * NS_PER_MS : INT64_MIN;
+}
+
+/* Does the next release end a sleep? In the warm-up of a hybrid wait, too, but for its last tenth. */
+static bool only_sleeps(struct worker *worker, struct position *position)
+{
+    const struct cyclic_options *const options = worker->options;
+    if (options->wait == WAIT_HYBRID && !worker->hybrid.settled &&
+        position->schedule.release >= -(options->warmup / HYBRID_FEWEST_WAKE_UPS)) {
+        hybrid_settle(&worker->hybrid);
+        plan_rest(worker, position, os_now_ns());
+    }
+    return options->wait == WAIT_SLEEP || (options->wait == WAIT_HYBRID && !worker->hybrid.settled);
+}
+
+/* Returns the first time stamp at or after the release; earlier only when the run is to stop. */
+static int64_t wait_for_release(struct worker *worker, struct position *position)
+{
+    if (only_sleeps(worker, position)) {
         return schedule_wait(&position->schedule, worker->recorder);
     }
     const int64_t scheduled_ns = position->schedule.scheduled_ns;
+    const int64_t margin_ns = margin_now(worker, &position->schedule);
     int64_t now_ns;
-    if (scheduled_ns - os_now_ns() > (int64_t)FAR_AWAY_MS * NS_PER_MS) {
-        now_ns = os_sleep_until_and_read(scheduled_ns - (int64_t)SPIN_BEFORE_FAR_MS * NS_PER_MS);
+    if (margin_ns != INT64_MIN) {
+        now_ns = os_sleep_until_and_read(scheduled_ns - margin_ns);
         plan_rest(worker, position, now_ns);
+        if (now_ns >= scheduled_ns) {
+            return now_ns;
+        }
     }
     do {
         now_ns = os_now_ns();
@@ -97,6 +126,14 @@ static void rest(struct worker *worker, struct position *position)
         worker->source->counters.rested += schedule_pass_over(schedule, worker->source, now_ns);
     }
     plan_rest(worker, position, now_ns);
+}
+
+static void warm_up(struct worker *worker, const struct schedule *schedule, int64_t wake_ns)
+{
+    worker->source->counters.warmup++;
+    if (worker->options->wait == WAIT_HYBRID && !worker->hybrid.settled) {
+        hybrid_learn(&worker->hybrid, wake_ns - schedule->scheduled_ns);
+    }
 }
 
 /* What follows a release that was served at `wake_ns`. False when the run is to end here. */
@@ -133,7 +170,7 @@ static void serve_releases(struct worker *worker)
         if (schedule->release >= 0) {
             record(worker->source, schedule->scheduled_ns, wake_ns);
         } else {
-            worker->source->counters.warmup++;
+            warm_up(worker, schedule, wake_ns);
         }
         if (!advance(worker, schedule, wake_ns)) {
             break;
@@ -149,6 +186,9 @@ static void work(void *argument)
 {
     struct worker *const worker = argument;
     os_thread_read_back(&worker->obtained);
+    if (worker->options->wait == WAIT_HYBRID) {
+        hybrid_begin(&worker->hybrid, worker->options->period_ns);
+    }
     os_notice_post(worker->ready);
     os_semaphore_wait(worker->go);
     const int64_t cpu_time_before_ns = source_join(worker->source);
@@ -176,40 +216,6 @@ static struct os_thread_attributes thread_of(const void *context, uint32_t sourc
     return attributes_of(options, options->cpus.cpus[source]);
 }
 
-static int refuse_thread(const struct cyclic_options *options, enum os_status status)
-{
-    const char *const policy = os_policy_name((enum os_policy)options->policy);
-    switch (status) {
-    case OS_NOT_PERMITTED:
-        if (options->policy == OS_POLICY_DEADLINE) {
-            return refuse(EXIT_NOT_PERMITTED,
-                          "policy deadline is not permitted: either to this user, or because the process is kept to some "
-                          "of the CPUs (taskset); a deadline thread must be free to run on all of its cpuset.\n%s",
-                          os_advice_for_policy());
-        }
-        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user.\n%s %s",
-                      policy, options->priority, os_advice_for_policy(), advice_for_ordinary_policy);
-    case OS_INVALID:
-        if (options->policy == OS_POLICY_DEADLINE) {
-            return refuse(EXIT_USAGE, "the system does not take policy deadline with this period and runtime.\n"
-                                      "Linux wants "
-                                      "a runtime of 1024 ns or more and a period between sched_deadline_period_min_us "
-                                      "(100 us as it comes) and sched_deadline_period_max_us.");
-        }
-        return refuse(EXIT_USAGE, "the system does not take policy %s with priority %" PRId64 " on these CPUs.\n"
-                                                                                              "Choose others.",
-                      policy, options->priority);
-    case OS_BUSY:
-        return refuse(EXIT_FAILED, "there is not enough time left for this deadline thread: others have been promised it.\n"
-                                   "Lengthen the period, or shorten --runtime.");
-    case OS_TIMED_OUT:
-        return refuse(EXIT_FAILED, "a measuring thread did not come to run: its CPU is kept busy by threads of higher "
-                                   "priority.");
-    default:
-        return refuse(EXIT_FAILED, "a measuring thread can't be started: %s.", os_status_text(status));
-    }
-}
-
 static int write_header(struct recorder *recorder, const struct cyclic_options *options,
                          const struct worker *workers)
 {
@@ -231,6 +237,32 @@ static int write_header(struct recorder *recorder, const struct cyclic_options *
     return recorder_header_end(recorder, &json);
 }
 
+static void learnt_to_json(struct json *json, uint32_t source, const void *given)
+{
+    const struct hybrid *const hybrid = &((const struct worker *)given)[source].hybrid;
+    if (!hybrid->settled) {
+        return;
+    }
+    json_open_object(json, "hybrid");
+    json_unsigned(json, "wake_ups", hybrid->wake_ups);
+    json_integer(json, "margin_ns", hybrid->margin_ns);
+    json_integer(json, "arming_ns", hybrid->arming_ns);
+    json_boolean(json, "sleeps", hybrid->sleeps);
+    json_close_object(json);
+}
+
+static void tell_of_polling(const struct recorder *recorder, const struct worker *workers)
+{
+    for (uint32_t i = 0; i < recorder->source_count; i++) {
+        const struct hybrid *const hybrid = &workers[i].hybrid;
+        if (hybrid->settled && !hybrid->sleeps) {
+            warn("--wait hybrid polled all the time on %s: to sleep takes up to %" PRId64 " ns to wake and %" PRId64
+                 " ns to program the timer, more than three quarters of the period.",
+                 recorder->sources[i].name, hybrid->margin_ns, hybrid->arming_ns);
+        }
+    }
+}
+
 /* Starts one thread after the other; each waits for `go` with its attributes read back. Returns an exit code. */
 static int start_workers(struct recorder *recorder, const struct cyclic_options *options, struct worker *workers,
                          struct os_notice *ready, struct os_semaphore *go)
@@ -249,7 +281,7 @@ static int start_workers(struct recorder *recorder, const struct cyclic_options 
         const struct os_thread_attributes attributes = attributes_of(options, cpu);
         const enum os_status status = os_thread_create(&source->thread, &attributes, work, worker);
         if (status != OS_OK) {
-            return refuse_thread(options, status);
+            return cyclic_options_refuse_thread(options, status);
         }
         if (os_notice_wait_for(ready, START_WAIT_S * ns_per_s) != OS_OK) {
             return refuse(EXIT_FAILED, "the measuring thread on %s did not come up within %d s: that CPU is kept busy by "
@@ -296,6 +328,9 @@ static int measure(struct recorder *recorder, const struct cyclic_options *optio
         }
     }
     recorder_run(recorder);
+    if (code == EXIT_MEASURED) {
+        tell_of_polling(recorder, workers);
+    }
     os_notice_destroy(ready);
     os_semaphore_destroy(go);
     return code;
@@ -339,6 +374,8 @@ int experiment_cyclic(int argc, char **argv)
         recorder_abandon(&recorder);
         return refuse(EXIT_FAILED, "no memory for the measuring threads.");
     }
+    recorder.own_books = learnt_to_json;
+    recorder.own_given = workers;
     code = cyclic_options_check_clock(&options, &recorder.clock_before);
     if (code == EXIT_MEASURED) {
         code = measure(&recorder, &options, workers);

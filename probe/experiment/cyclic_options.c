@@ -1,8 +1,10 @@
 #include "experiment/cyclic_options.h"
 
+#include "experiment/hybrid.h"
 #include "experiment/priority.h"
 #include "message.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { NS_PER_MS = 1000000 };
@@ -10,7 +12,7 @@ static const int64_t ns_per_s = 1000000000;
 
 static const char *const policies[] = {"other", "fifo", "rr", "deadline", NULL}; /* as enum os_policy */
 static const char *const overruns[] = {"skip", "replay", "stop", NULL};
-static const char *const waits[] = {"sleep", "spin", NULL};
+static const char *const waits[] = {"sleep", "spin", "hybrid", NULL};
 
 static bool choose_length(struct cyclic_options *options, int64_t duration_ns, int64_t warmup_ns, bool count_given,
                           bool duration_given)
@@ -19,7 +21,7 @@ static bool choose_length(struct cyclic_options *options, int64_t duration_ns, i
         refuse(EXIT_USAGE, "--period must be more than 0.");
         return false;
     }
-    if (options->period_ns < OS_SHORTEST_PERIOD_NS && options->wait == WAIT_SLEEP && !options->overload) {
+    if (options->period_ns < OS_SHORTEST_PERIOD_NS && options->wait != WAIT_SPIN && !options->overload) {
         refuse(EXIT_USAGE, "--period must be 10us or more: to sleep and wake takes nearly as long, so the thread would hold "
                            "its CPU.\n--wait spin goes lower; --overload measures it all the same.");
         return false;
@@ -39,6 +41,12 @@ static bool choose_length(struct cyclic_options *options, int64_t duration_ns, i
     options->warmup = warmup_ns / options->period_ns;
     if (warmup_ns > 0 && options->warmup == 0) {
         options->warmup = 1; /* the first release finds everything cold */
+    }
+    if (options->wait == WAIT_HYBRID && options->warmup < HYBRID_FEWEST_WAKE_UPS) {
+        refuse(EXIT_USAGE, "--wait hybrid learns from the wake-ups of the warm-up, and wants %d of them at least.\n"
+                           "Lengthen --warmup.",
+               HYBRID_FEWEST_WAKE_UPS);
+        return false;
     }
     const int64_t most = INT64_MAX / 4 / options->period_ns;
     if (options->count > most || options->warmup > most || options->stagger_ns > INT64_MAX / 4 / CPU_LIST_LIMIT) {
@@ -62,8 +70,9 @@ static bool check_deadline_policy(struct cyclic_options *options, bool cpus_give
                            "Use --cpus any, inside a cpuset of its own to keep it on one CPU.");
         return false;
     }
-    if (options->wait == WAIT_SPIN) {
-        refuse(EXIT_USAGE, "--policy deadline contradicts --wait spin: its budget ends every spin.\nUse one of them.");
+    if (options->wait != WAIT_SLEEP) {
+        refuse(EXIT_USAGE, "--policy deadline contradicts --wait %s: its budget ends every spin.\nUse one of them.",
+               waits[options->wait]);
         return false;
     }
     options->cpus_text = "any";
@@ -97,7 +106,7 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
         {"runtime", OPTION_DURATION, &options->runtime_ns, NULL, "budget, policy deadline only [period/5]", false},
         {"overrun", OPTION_CHOICE, &options->overrun, overruns, "what becomes of missed releases [skip]", false},
         {"overload", OPTION_FLAG, &options->overload, NULL, "sleep also with a period below 10us", false},
-        {"wait", OPTION_CHOICE, &options->wait, waits, "sleep, or poll the clock [sleep]", false},
+        {"wait", OPTION_CHOICE, &options->wait, waits, "sleep, poll the clock, or both in turn [sleep]", false},
         CONDITION_OPTIONS(&options->conditions),
     };
     const size_t count = sizeof table / sizeof table[0];
@@ -115,9 +124,10 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
                                options_given(table, count, "runtime"))) {
         return false;
     }
-    if (options->overrun == OVERRUN_REPLAY && options->wait == WAIT_SPIN) {
-        refuse(EXIT_USAGE, "--overrun replay contradicts --wait spin: the rests that a spinning thread must take would "
-                           "be replayed as lateness.\nUse skip or stop.");
+    if (options->overrun == OVERRUN_REPLAY && options->wait != WAIT_SLEEP) {
+        refuse(EXIT_USAGE, "--overrun replay contradicts --wait %s: the rests that a spinning thread must take would "
+                           "be replayed as lateness.\nUse skip or stop.",
+               waits[options->wait]);
         return false;
     }
     if (!conditions_check(&options->conditions)) {
@@ -139,6 +149,40 @@ int cyclic_options_check_clock(const struct cyclic_options *options, const struc
                       (long long)clock->step_ns, (long long)clock->cost_ns);
     }
     return EXIT_MEASURED;
+}
+
+int cyclic_options_refuse_thread(const struct cyclic_options *options, enum os_status status)
+{
+    const char *const policy = os_policy_name((enum os_policy)options->policy);
+    switch (status) {
+    case OS_NOT_PERMITTED:
+        if (options->policy == OS_POLICY_DEADLINE) {
+            return refuse(EXIT_NOT_PERMITTED,
+                          "policy deadline is not permitted: either to this user, or because the process is kept to some "
+                          "of the CPUs (taskset); a deadline thread must be free to run on all of its cpuset.\n%s",
+                          os_advice_for_policy());
+        }
+        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user.\n%s %s",
+                      policy, options->priority, os_advice_for_policy(), advice_for_ordinary_policy);
+    case OS_INVALID:
+        if (options->policy == OS_POLICY_DEADLINE) {
+            return refuse(EXIT_USAGE, "the system does not take policy deadline with this period and runtime.\n"
+                                      "Linux wants "
+                                      "a runtime of 1024 ns or more and a period between sched_deadline_period_min_us "
+                                      "(100 us as it comes) and sched_deadline_period_max_us.");
+        }
+        return refuse(EXIT_USAGE, "the system does not take policy %s with priority %" PRId64 " on these CPUs.\n"
+                                                                                              "Choose others.",
+                      policy, options->priority);
+    case OS_BUSY:
+        return refuse(EXIT_FAILED, "there is not enough time left for this deadline thread: others have been promised it.\n"
+                                   "Lengthen the period, or shorten --runtime.");
+    case OS_TIMED_OUT:
+        return refuse(EXIT_FAILED, "a measuring thread did not come to run: its CPU is kept busy by threads of higher "
+                                   "priority.");
+    default:
+        return refuse(EXIT_FAILED, "a measuring thread can't be started: %s.", os_status_text(status));
+    }
 }
 
 void cyclic_options_to_json(struct json *json, const struct cyclic_options *options, int64_t ring_rows)

@@ -260,6 +260,9 @@ static void books_to_json(struct json *json, const struct recorder *recorder, ui
         json_unsigned(json, "inband_switches", atomic_load(&counters->inband_switches));
     }
     json_integer_or_null(json, "cpu_time_ns", counters->cpu_time_ns);
+    if (recorder->own_books != NULL) {
+        recorder->own_books(json, index, recorder->own_given);
+    }
     json_close_object(json);
 }
 

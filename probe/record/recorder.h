@@ -111,6 +111,9 @@ struct recorder {
     uint32_t source_count;
     struct absence absent[ABSENCES_LIMIT];
     uint32_t absent_count;
+    /* What an experiment adds to the book of a source in the footer; NULL: nothing. */
+    void (*own_books)(struct json *json, uint32_t source, const void *given);
+    const void *own_given;
     struct stream stream;
     struct json event;        /* its memory serves every event of the run */
     uint64_t histogram_bytes; /* written so far */

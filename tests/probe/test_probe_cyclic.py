@@ -172,6 +172,43 @@ def test_a_spinning_thread_rests_counts_its_rests_and_serves_the_others(tmp_path
     assert np.median(run.values()) < 50_000  # half a period: polling sees the release, sleeping rarely does
 
 
+@pytest.mark.slow
+def test_a_hybrid_wait_learns_its_margin_sleeps_and_polls_the_rest(tmp_path: Path) -> None:
+    run = measure(
+        tmp_path, "--wait", "hybrid", "--period", "10ms", "--warmup", "400ms", "--duration", "1s"
+    )  # fmt: skip
+    (books,) = run.manifest.books
+    assert books.released == books.completed + (books.missed or 0) == 100
+    assert run.values().min() >= 0
+    assert run.manifest.footer is not None
+    assert run.manifest.footer.books is not None
+    learnt = run.manifest.footer.books[0].hybrid
+    assert learnt is not None
+    assert learnt.sleeps
+    assert 0 < learnt.wake_ups <= 36  # of 40 releases, the last tenth waits as the run does
+    assert 0 < learnt.margin_ns <= 1_024_000
+    assert (books.cpu_time_ns or 0) < 0.5 * 1.4e9  # a spin towards each release would take all
+
+
+@pytest.mark.slow
+def test_a_hybrid_wait_without_time_to_sleep_polls_throughout_rests_and_says_so(tmp_path: Path) -> None:
+    with measuring(
+        *CYCLIC, "--cpus", a_cpu(), *policy_options(), "--wait", "hybrid", "--period", "2us", "--overload",
+        "--duration", "2500ms", "--budget", "1s",
+    ) as probe:  # fmt: skip
+        probe.end()
+        run = sealed(probe.stream, tmp_path)
+    (books,) = run.manifest.books
+    assert books.released == books.completed + (books.missed or 0) == 1_250_000
+    assert run.manifest.footer is not None
+    assert run.manifest.footer.books is not None
+    (stated,) = run.manifest.footer.books
+    assert stated.hybrid is not None
+    assert not stated.hybrid.sleeps
+    if "fifo" in policy_options():
+        assert (stated.rested or 0) > 0  # or the watchdog had ended it
+
+
 def test_what_was_obtained_is_read_back(tmp_path: Path) -> None:
     run = measure(tmp_path, "--count", "50")
     (source,) = run.manifest.header.stored["sources"]
@@ -256,6 +293,10 @@ REFUSALS = {
     "no CPU list": (["--cpus", "one"], 2, "0,2-3"),
     "deadline on a CPU": (["--policy", "deadline", "--cpus", "0"], 2, "contradicts"),
     "replay while spinning": (["--wait", "spin", "--overrun", "replay"], 2, "contradicts"),
+    "replay while waiting both ways": (["--wait", "hybrid", "--overrun", "replay"], 2, "contradicts"),
+    "a budget for both ways": (["--wait", "hybrid", "--policy", "deadline"], 2, "its budget ends every spin"),
+    "nothing to learn from": (["--wait", "hybrid", "--warmup", "9ms"], 2, "Lengthen --warmup"),
+    "too often to sleep at first": (["--wait", "hybrid", "--period", "1us"], 2, "--period must be 10us"),
     "ring smaller than the run": (
         ["--drain", "at-end", "--ring", "5", "--count", "10"],
         2,

@@ -197,6 +197,10 @@ def _settings(manifest: Manifest) -> Iterator[doc.Block]:
     ]
     if said:
         yield doc.Sentence(f"Measured with: {', '.join(said)}.")
+    sources = manifest.header.by_number
+    for source, wait in environment.hybrid_waits(manifest).items():
+        who = sources[source].label if source in sources else str(source)
+        yield doc.Sentence(f"Hybrid wait, {who}: {wait}.")
 
 
 def _books(seen: Evidence) -> Iterator[doc.Block]:

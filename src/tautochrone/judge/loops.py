@@ -64,11 +64,12 @@ def _loop(run: StoredRun, book: Books, *, with_work: bool = False) -> MeasuredLo
 
 def _way(manifest: Manifest, obtained: Settings) -> LoopOutcome:
     parameters, process = manifest.header.parameters, manifest.header.process.obtained
+    wait = parameters.get("wait")
     overrun, limit_us = parameters.get("overrun"), process.get("wake_latency_limit_us")
     return LoopOutcome(
         policy=str(obtained.policy or parameters.get("policy")),
         priority=str(obtained.priority or ""),
-        polls=parameters.get("wait") == "spin",
+        wait=str(wait) if wait in ("spin", "hybrid") else "",
         overrun="" if overrun in ("skip", None) else str(overrun),
         unlocked=process.get("memory_locked") is False,
         wake_limit_us="" if limit_us is None else str(limit_us),

@@ -36,7 +36,7 @@ class LoopOutcome:
 
     Attributes:
         policy, priority: as they were obtained; empty: not known, or it has none.
-        polls: whether it polled the clock.
+        wait: how it waited for its releases, where it did not just sleep: "spin" or "hybrid".
         overrun: what it does after an overrun, where that is not what a loop usually does.
         unlocked: whether its memory was not locked.
         wake_limit_us: wake-up latency to which idle CPUs were held.
@@ -45,7 +45,7 @@ class LoopOutcome:
 
     policy: str = ""
     priority: str = ""
-    polls: bool = False
+    wait: str = ""
     overrun: str = ""
     unlocked: bool = False
     wake_limit_us: str = ""

@@ -373,6 +373,16 @@ class Header(Stored, frozen=True, kw_only=True):
         return bool(self.periods_ns) and [one.name for one in self.measures[:1]] == [LATENCY]
 
 
+class HybridWait(Struct, frozen=True):
+    """What a thread learnt in its warm-up for a hybrid wait: how long before each release it polls."""
+
+    wake_ups: Count
+    margin_ns: Count
+    arming_ns: Count
+    sleeps: bool
+    """False: it polled throughout, as to sleep takes nearly the whole period."""
+
+
 class SourceCounts(Struct, frozen=True):
     """The book of one source as the footer states it.
 
@@ -395,6 +405,7 @@ class SourceCounts(Struct, frozen=True):
     voided: Count | None = None
     inband_switches: Count | None = None
     kept: Count | None = None
+    hybrid: HybridWait | None = None
 
 
 class SourceClock(Struct, frozen=True):

@@ -93,6 +93,9 @@ def conditions(line: LoopVerdict) -> str:
     return ", ".join(filter(None, (line.where, way(line.way))))
 
 
+_WAITS = {"spin": "polling the clock", "hybrid": "polling the clock shortly before each release"}
+
+
 def way(one: LoopOutcome) -> str:
     """Return how a loop ran: policy and priority always, the rest where it is not usual."""
     return ", ".join(
@@ -100,7 +103,7 @@ def way(one: LoopOutcome) -> str:
             None,
             (
                 " ".join(filter(None, ("policy", one.policy, one.priority))) if one.policy else "",
-                "polling the clock" if one.polls else "",
+                _WAITS.get(one.wait, ""),
                 f"overruns: {one.overrun}" if one.overrun else "",
                 "memory not locked" if one.unlocked else "",
                 f"idle CPUs held to {one.wake_limit_us} us" if one.wake_limit_us else "",

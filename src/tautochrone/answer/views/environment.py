@@ -8,7 +8,7 @@ from tautochrone.answer.typeset import duration, number
 from tautochrone.base.words import plural, upper_first, verb
 from tautochrone.run.facts import FactTable
 from tautochrone.run.manifest import Manifest
-from tautochrone.run.records import Clock, Process, Thread
+from tautochrone.run.records import Clock, HybridWait, Process, Source, Thread
 from tautochrone.run.records import Settings as RunSettings
 
 _UNKNOWN = "N/A"
@@ -76,10 +76,28 @@ def settings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Setti
             role = f", {source.role}" if source.partners and source.role else ""
             parts.append((f"{source.label}{role}", source))
             parts += [(f"{source.label}, {one.role or 'partner'}", one) for one in source.partners]
+        learnt = hybrid_waits(manifest)
         for who, part in parts:
-            if compared := _compare(part.requested, part.obtained):
+            compared = _compare(part.requested, part.obtained)
+            if isinstance(part, Source) and (wait := learnt.get(part.source)):
+                compared += (SettingRow("hybrid wait", "", wait, False, False),)
+            if compared:
                 found.append(SettingTable(label, who, compared))
     return found
+
+
+def hybrid_waits(manifest: Manifest) -> dict[int, str]:
+    """Return how each source of a hybrid wait waited, as it learnt it in its warm-up."""
+    books = manifest.footer.books if manifest.footer is not None else ()
+    return {book.source: _hybrid_wait(book.hybrid) for book in books or () if book.hybrid is not None}
+
+
+def _hybrid_wait(wait: HybridWait) -> str:
+    learnt = f"learnt from {plural(wait.wake_ups, 'wake-up')}"
+    if wait.sleeps:
+        return f"polled the last {duration(wait.margin_ns)} before each release, {learnt}"
+    waking, arming = duration(wait.margin_ns), duration(wait.arming_ns)
+    return f"polled throughout, as to sleep takes {arming} to program and {waking} to wake, {learnt}"
 
 
 def settings_blocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc.Block]:
