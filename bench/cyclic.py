@@ -123,12 +123,12 @@ def spin_at_10_us(place: Place, seconds: float, rounds: int) -> None:
 
 
 def waits(place: Place, seconds: float, rounds: int) -> None:
-    """Goal: at 10 us, 99.5 % served with a hybrid wait at half of spin's CPU time, where the machine allows."""
+    """Goal, where the machine allows: at 10 us, a hybrid wait serves 99.5 % at half of spin's CPU time."""
     with _without_throttling() as free:
         print(
-            f"\nWays to wait, RT throttling {'off' if free else 'as it comes'}, other threads {place}: releases "
-            "served, CPU time for each release\n(whole process; goal at 10 us: hybrid 99.5 % at half of spin's CPU "
-            "time)"
+            f"\nWays to wait, RT throttling {'off' if free else 'as it comes'}, other threads {place}: "
+            "releases served, CPU time for each release\n(whole process; goal at 10 us: hybrid 99.5 % at "
+            "half of spin's CPU time)"
         )
         tools: dict[str, Tool] = {
             **{f"tauto-probe, {wait}": ours(wait, warmup="100ms") for wait in ("sleep", "hybrid", "spin")},

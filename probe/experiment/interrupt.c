@@ -4,7 +4,7 @@
  * first reading of the clock in the handler of that timer (t1 of the paper), `wake_ns` the first in the task (t2).
  *
  * Where handler_ns comes from is in os/timer_trace.h. The task itself reads it, from memory and after wake_ns was
- * taken: nothing is woken for it, and no row waits for its completion. A row without it is dropped and counted.
+ * taken: nothing is woken for it, and no row waits for its completion. A row without it is kept and counted.
  */
 #include "experiment/experiment.h"
 #include "experiment/interrupt_handler.h"
@@ -29,7 +29,7 @@ static const struct measure measures[] = {
     {"switch_ns", "context switch (t2 - t1)", 2, 1},
 };
 const struct schema interrupt_schema = {
-    .columns = columns, .column_count = 3, .measures = measures, .measure_count = 3};
+    .columns = columns, .column_count = 3, .measures = measures, .measure_count = 3, .may_lack = 1U << 2};
 static const struct schema schema_without_handler = {
     .columns = columns, .column_count = 2, .measures = measures, .measure_count = 1};
 
@@ -46,10 +46,8 @@ struct task {
     int64_t unseen_worst_ns; /* preemption latency of those */
 };
 
-static void drop_unseen(struct task *task, struct source *source, int64_t latency_ns)
+static void count_unseen(struct task *task, int64_t latency_ns)
 {
-    counter_add(&source->ring.dropped, 1);
-    source->counters.completed++;
     task->unseen++;
     task->unseen_worst_ns = latency_ns > task->unseen_worst_ns ? latency_ns : task->unseen_worst_ns;
 }
@@ -77,11 +75,10 @@ static void run_task(struct stage *stage)
         }
         const int64_t handler_ns = task->trace != NULL ? os_timer_trace_handler_ns(task->trace) : wake_ns;
         if (handler_ns == INT64_MIN && schedule.release >= 0) {
-            drop_unseen(task, stage->source, wake_ns - schedule.scheduled_ns);
-        } else {
-            const int64_t row[] = {schedule.scheduled_ns, wake_ns, handler_ns};
-            stage_record(stage, schedule.release, row);
+            count_unseen(task, wake_ns - schedule.scheduled_ns);
         }
+        const int64_t row[] = {schedule.scheduled_ns, wake_ns, handler_ns};
+        stage_record(stage, schedule.release, row);
         schedule_next(&schedule, stage->source, wake_ns);
     }
     schedule_close(&schedule, stage->source);
@@ -123,6 +120,15 @@ static void parameters_to_json(struct json *json, const void *given)
     json_text(json, "handler", "timer:hrtimer_expire_entry");
 }
 
+static void unseen_to_json(struct json *json, uint32_t source, const void *given)
+{
+    (void)source; /* there is one */
+    const struct task *const task = given;
+    if (task->trace != NULL) {
+        json_unsigned(json, "unseen", task->unseen);
+    }
+}
+
 static int measure(struct task *task)
 {
     const struct interrupt_options *const options = task->options;
@@ -141,6 +147,7 @@ static int measure(struct task *task)
         .periodic = true,
         .parameters = parameters_to_json,
         .given = task,
+        .own_books = unseen_to_json,
         .stages = &stage,
         .count = 1,
     };

@@ -69,10 +69,8 @@ int handler_trace_open(struct os_timer_trace **trace, const struct stage_options
 void handler_tell_unseen(uint64_t unseen, int64_t worst_ns)
 {
     if (unseen != 0) {
-        warn_of(WARNING_OF_DROPPED,
-                "samples dropped because the kernel did not tell when their handler began: %" PRIu64 " (another tracing "
-                "program can keep it from that, or a process whose events it does not show). The longest preemption "
-                "latency among them was %" PRId64 ".%03" PRId64 " us.",
-                unseen, worst_ns / NS_PER_US, worst_ns % NS_PER_US);
+        warn("the kernel did not tell when the handler began: %" PRIu64 " times. These samples have a preemption latency "
+             "(at most %" PRId64 ".%03" PRId64 " us) and no interrupt latency.",
+             unseen, worst_ns / NS_PER_US, worst_ns % NS_PER_US);
     }
 }

@@ -9,8 +9,8 @@
  * Returns the exit code of the program; refusals are told. */
 int handler_trace_open(struct os_timer_trace **trace, const struct stage_options *stage);
 
-/* After the run: says so where `unseen` samples were dropped for want of a handler's time stamp, and what the longest
- * preemption latency among them was. */
+/* After the run: says so where `unseen` samples have no handler's time stamp, and what the longest preemption latency
+ * among them was. */
 void handler_tell_unseen(uint64_t unseen, int64_t worst_ns);
 
 #endif

@@ -315,6 +315,8 @@ int stages_measure(struct stages *set)
         return code;
     }
     set->recorder = &recorder;
+    recorder.own_books = set->own_books;
+    recorder.own_given = set->given;
     describe_sources(set);
     code = run_stages(set);
     if (code == EXIT_MEASURED) {

@@ -54,6 +54,7 @@ struct stages {
     bool periodic;                                            /* released and missed are counted */
     void (*parameters)(struct json *json, const void *given); /* the experiment's own keys; may be NULL */
     const void *given;
+    void (*own_books)(struct json *json, uint32_t source, const void *given); /* as the recorder's; may be NULL */
     void (*tell)(const struct stages *set); /* what it has to say of its rows, before the footer; may be NULL */
     struct absence absent[ABSENCES_LIMIT];
     uint32_t absent_count;

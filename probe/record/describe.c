@@ -4,13 +4,16 @@
 #include "record/ruler.h"
 
 static void column_to_json(struct json *json, const char *name, const char *type, const char *unit,
-                           const char *meaning)
+                           const char *meaning, bool may_lack)
 {
     json_open_object(json, NULL);
     json_text(json, "name", name);
     json_text(json, "type", type);
     json_text(json, "unit", unit);
     json_text(json, "meaning", meaning);
+    if (may_lack) {
+        json_integer(json, "null", NO_VALUE);
+    }
     json_close_object(json);
 }
 
@@ -21,7 +24,8 @@ static void samples_to_json(struct json *json, const char *name, const struct sc
     json_open_array(json, "columns");
     for (uint32_t i = 0; i < schema->column_count; i++) {
         const struct column *const column = &schema->columns[i];
-        column_to_json(json, column->name, "i64", column->unit != NULL ? column->unit : "ns", column->meaning);
+        column_to_json(json, column->name, "i64", column->unit != NULL ? column->unit : "ns", column->meaning,
+                       (schema->may_lack >> i & 1U) != 0);
     }
     json_close_array(json);
     json_close_object(json);
@@ -36,10 +40,10 @@ static void tables_to_json(struct json *json, const struct recorder *recorder)
         json_open_object(json, NULL);
         json_text(json, "name", "histogram");
         json_open_array(json, "columns");
-        column_to_json(json, "measure", "u64", "1", "of which measure, by its place in the list of measures");
-        column_to_json(json, "low_ns", "i64", "ns", "lowest value of the bin");
-        column_to_json(json, "high_ns", "i64", "ns", "highest value of the bin, included");
-        column_to_json(json, "count", "u64", "1", "values in the bin");
+        column_to_json(json, "measure", "u64", "1", "of which measure, by its place in the list of measures", false);
+        column_to_json(json, "low_ns", "i64", "ns", "lowest value of the bin", false);
+        column_to_json(json, "high_ns", "i64", "ns", "highest value of the bin, included", false);
+        column_to_json(json, "count", "u64", "1", "values in the bin", false);
         json_close_array(json);
         json_close_object(json);
         samples_to_json(json, "extremes", recorder->schema);

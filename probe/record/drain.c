@@ -6,6 +6,11 @@
 
 enum { ROWS_BYTES_PER_FRAME = 65536 };
 
+static bool lacks_value(const struct schema *schema, const struct measure *measure, const int64_t *row)
+{
+    return schema->may_lack != 0 && (row[measure->to] == NO_VALUE || row[measure->from] == NO_VALUE);
+}
+
 /* Into the histograms of its measures. A running maximum of any of them goes into the stream with the instants that
  * belong to it, and so does a row that is to be kept whole. */
 static void look_at_row(struct recorder *recorder, uint16_t index, const int64_t *row)
@@ -16,6 +21,9 @@ static void look_at_row(struct recorder *recorder, uint16_t index, const int64_t
     bool is_worst = false;
     bool is_kept = false;
     for (uint32_t m = 0; m < schema->measure_count; m++) {
+        if (lacks_value(schema, &schema->measures[m], row)) {
+            continue;
+        }
         const int64_t value = row[schema->measures[m].to] - row[schema->measures[m].from];
         histogram_add(&source->histograms[m], value);
         is_kept = is_kept || (keep_above_ns > 0 && value >= keep_above_ns);

@@ -44,7 +44,11 @@ struct schema {
     uint32_t column_count;
     uint32_t measure_count;
     const struct measure *measures;
+    uint32_t may_lack; /* bit c: column c may hold NO_VALUE. The first measure lacks none */
 };
+
+/* In a column that may lack its value: it is not known. Measures of such a row are not known either. */
+#define NO_VALUE INT64_MIN
 
 /* A row of the table that this system can't give. */
 struct absence {

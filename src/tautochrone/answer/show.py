@@ -203,6 +203,9 @@ def _settings(manifest: Manifest) -> Iterator[doc.Block]:
         yield doc.Sentence(f"Hybrid wait, {who}: {wait}.")
 
 
+_ALWAYS = {"recorded", "dropped", "overruns", "warm-up"}
+
+
 def _books(seen: Evidence) -> Iterator[doc.Block]:
     (manifest,) = seen.manifests
     problems = [problem for book in manifest.books for problem in book.problems()]
@@ -220,7 +223,9 @@ def _books(seen: Evidence) -> Iterator[doc.Block]:
             )
             if any(count is not None for count in counts)
         }
-        said = ", ".join(f"{name} {count:,}" for name, count in totals.items())
+        stated = manifest.footer.books if manifest.footer is not None else ()
+        totals["handler not seen"] = sum(one.unseen or 0 for one in stated or ())
+        said = ", ".join(f"{name} {count:,}" for name, count in totals.items() if count or name in _ALWAYS)
         yield doc.Sentence(f"The books balance: {said}.")
     yield from map(doc.Sentence, _worst(seen))
 

@@ -63,6 +63,9 @@ def _row(one: CatalogueEntry) -> Mapping[str, object]:
     }
 
 
+_UNKNOWN = np.iinfo(np.int64).min
+"""What stands in a column for a value that is not known."""
+
 Integers = npt.NDArray[np.integer[Any]]
 
 
@@ -81,16 +84,21 @@ class RunSamples:
     def table(self) -> pa.Table:
         """Return all columns: ``source`` (int32), recorded instants and measures (int64 or uint64, ns).
 
-        Each column is one chunk without nulls, so that ``to_numpy(zero_copy_only=True)`` copies nothing.
+        Each column is one chunk, without nulls but where a value may be unknown, so that
+        ``to_numpy(zero_copy_only=True)`` copies nothing.
         """
         schema = schema_of(self._layout())
-        arrays = [pa.array(self.column(name)) for name in schema.names]
+        arrays = [
+            pa.array(column, mask=column == _UNKNOWN if schema.field(name).nullable else None)
+            for name, column in ((name, self.column(name)) for name in schema.names)
+        ]
         return pa.Table.from_arrays(arrays, schema=schema)
 
     def values(self, measure: str, source: int | None) -> Integers:
-        """Return one column, or one source's part of it, as a view."""
+        """Return one column, or one source's part of it: a view, but where it leaves out unknown values."""
         whole = self.column(measure)
-        return whole if source is None else whole[self._part(source)]
+        own = whole if source is None else whole[self._part(source)]
+        return own[own != _UNKNOWN] if self._layout().is_nullable(measure) else own
 
     def column(self, name: str) -> Integers:
         """Return one column, shape (n,), which can't be written to."""

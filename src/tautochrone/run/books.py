@@ -1,8 +1,9 @@
 """The books of a run: read from the footer and checked, or rebuilt from the rows when there is no footer."""
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from tautochrone.base.errors import DamagedError
 from tautochrone.run.manifest import Books
@@ -67,11 +68,16 @@ def problems(
 
 
 def beside_bins(
-    books: Sequence[Books], tallies: Mapping[int, Tally], measures: Sequence[Measure]
+    books: Sequence[Books],
+    tallies: Mapping[int, Tally],
+    measures: Sequence[Measure],
+    unseen: Mapping[int, int] = MappingProxyType({}),
+    nullable: Collection[str] = (),
 ) -> Iterator[str]:
     """What is wrong with the rows and the other histograms beside that of the first measure, in words.
 
-    A histogram of each measure has every sample, and the stream has each row that the footer says it kept.
+    A histogram of each measure has every sample, but of a measure that may lack its value at most so many less
+    as are ``unseen`` of the source; and the stream has each row that the footer says it kept.
     """
     for book in books:
         tally = tallies.get(book.source, Tally())
@@ -81,8 +87,9 @@ def beside_bins(
                 f"{tally.kept or 0:,}"
             )
         for at in sorted(tally.binned):
-            if tally.binned[at] != book.recorded:
-                name = measures[at].name if at < len(measures) else f"measure {at}, which is not described"
+            name = measures[at].name if at < len(measures) else f"measure {at}, which is not described"
+            lacking = unseen.get(book.source, 0) if name in nullable else 0
+            if not 0 <= book.recorded - tally.binned[at] <= lacking:
                 yield (
                     f"{book.name}: recorded {book.recorded:,}, but the histogram of {name} has "
                     f"{tally.binned[at]:,}"

@@ -27,7 +27,7 @@ def schema(path: Path) -> pa.Schema:
 
 
 def batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield a file's rows, about a million at a time.
+    """Yield a file's rows, about a million at a time. Only columns that may lack values have nulls.
 
     Raises:
         StoreError: the file can't be opened.
@@ -40,15 +40,16 @@ def batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.Rec
             raise DamagedError(f"{path} has no column {', '.join(lacking)}")
         if odd := [name for name in names if not pa.types.is_integer(file.schema_arrow.field(name).type)]:
             raise DamagedError(f"{path} has other things than whole numbers in column {', '.join(odd)}")
+        may_lack = {name: file.schema_arrow.field(name).nullable for name in names}
         remaining = file.iter_batches(_ROWS_AT_ONCE, columns=names)
         while (batch := _next(remaining, path)) is not None:
-            if any(column.null_count for column in batch.columns):
+            if any(batch.column(name).null_count for name in names if not may_lack[name]):
                 raise DamagedError(f"{path} lacks some of its values")
             yield batch
 
 
 def gather(
-    path: Path, column: str, sizes: Mapping[int, int], kind: npt.DTypeLike
+    path: Path, column: str, sizes: Mapping[int, int], kind: npt.DTypeLike, measure: str | None = None
 ) -> tuple[npt.NDArray[Any], dict[int, npt.NDArray[Any]]]:
     """Read one column, source after source, in one pass over the file.
 
@@ -57,6 +58,8 @@ def gather(
         column: which column.
         sizes: how many rows each wanted source has; rows of other sources are passed over.
         kind: integer type of the arrays.
+        measure: leave out rows that lack the value of this column. None: leave out none; what is lacking is
+            the least 64-bit integer.
 
     Returns:
         All rows, shape (sum of sizes,), and each source's part of them as a view.
@@ -79,8 +82,7 @@ def gather(
     parts = {source: whole[bounds[k] : bounds[k + 1]] for k, source in enumerate(sizes)}
     filled = dict.fromkeys(sizes, 0)
     limits = np.iinfo(whole.dtype)
-    for batch in batches(path, [SOURCE, column]):
-        sources, values = (batch.column(name).to_numpy() for name in (SOURCE, column))
+    for sources, values in _present(path, (column,), measure):
         if values.dtype != whole.dtype and len(values) and not _fit(values, limits):
             raise DamagedError(f"{path} has values that its manifest excludes")
         for source, start, stop in _stretches(sources):
@@ -103,10 +105,28 @@ def stretches(
     path: Path, instant: str, value: str
 ) -> Iterator[tuple[int, npt.NDArray[Any], npt.NDArray[Any]]]:
     """Yield (source, instants, values) of each stretch of rows from the same source, in the file's order."""
-    for batch in batches(path, [SOURCE, instant, value]):
-        sources, instants, values = (batch.column(name).to_numpy() for name in (SOURCE, instant, value))
+    for sources, instants, values in _present(path, (instant, value), value):
         for source, start, stop in _stretches(sources):
             yield source, instants[start:stop], values[start:stop]
+
+
+def _present(
+    path: Path, columns: Sequence[str], measure: str | None
+) -> Iterator[tuple[npt.NDArray[Any], ...]]:
+    """Yield the sources and these columns, without rows that lack the value of the measure."""
+    wanted = dict.fromkeys([SOURCE, *columns, *([measure] if measure is not None else [])])
+    for batch in batches(path, list(wanted)):
+        rows = batch
+        if measure is not None and batch.column(measure).null_count:
+            rows = batch.filter(batch.column(measure).is_valid())
+        yield tuple(_filled(rows.column(name)) for name in (SOURCE, *columns))
+
+
+def _filled(column: "pa.Array[Any]") -> npt.NDArray[Any]:
+    """Return the values; the least 64-bit integer for those that are lacking."""
+    if column.null_count:
+        column = column.fill_null(np.iinfo(np.int64).min)
+    return column.to_numpy()
 
 
 def small_table(path: Path, columns: Sequence[str], source: int | None) -> tuple[npt.NDArray[Any], ...]:

@@ -118,7 +118,11 @@ class StoredRun:
         extremes = [one for one in self.manifest.extremes if one.measure == known.name]
         fits = narrow and all(one.minimum_ns >= 0 and one.maximum_ns < 2**32 for one in extremes)
         return gather(
-            self.path / layout.file, known.name, self._sizes(known, only), np.uint32 if fits else np.int64
+            self.path / layout.file,
+            known.name,
+            self._sizes(known, only),
+            np.uint32 if fits else np.int64,
+            known.name,
         )
 
     def stretches(self, measure: str | None = None) -> Iterator[tuple[int, Integers, Integers]]:
@@ -138,12 +142,14 @@ class StoredRun:
         In the order of ``values(measure, source)``.
         """
         layout, known = self._measure(measure)
-        return gather(self.path / layout.file, known.start, self._sizes(known, source), np.int64)[0]
+        sizes = self._sizes(known, source)
+        return gather(self.path / layout.file, known.start, sizes, np.int64, known.name)[0]
 
     def column(self, name: str, source: int) -> Integers:
         """Any column of one source's rows as it was recorded, shape (n,), int64, in the order of ``values``.
 
         Also a measure's ``to``, which the file does not keep: it is given back as ``from`` plus the measure.
+        A value that is not known is the least 64-bit integer.
 
         Args:
             name: a column of the stream's table of samples.

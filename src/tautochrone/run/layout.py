@@ -52,6 +52,23 @@ class TableLayout:
     periods_ns: Mapping[int, int] = field(default_factory=dict)
     lateness: str | None = None
     lateness_at: int = 0
+    nulls: Mapping[str, int] = field(default_factory=dict)
+    """What stands in the stream for a value that is not known, by column that may lack one."""
+
+    def lacking(self, rows: npt.NDArray[np.void], *names: str) -> npt.NDArray[np.bool_] | None:
+        """Return which rows lack the value of one of these columns; None: these columns lack none ever."""
+        own = [name for name in names if name in self.nulls]
+        if not own:
+            return None
+        lacking = np.zeros(len(rows), np.bool_)
+        for name in own:
+            lacking |= rows[name] == self.nulls[name]
+        return lacking
+
+    def is_nullable(self, name: str) -> bool:
+        """Return whether a column of the file, kept or a measure, may lack values."""
+        ends = {end for one in self.measures if one.name == name for end in (one.start, one.end)}
+        return not self.nulls.keys().isdisjoint(ends or {name})
 
     def check(self, rows: npt.NDArray[np.void]) -> None:
         """See that every measure of these rows fits 64 bits.
@@ -66,6 +83,8 @@ class TableLayout:
             start, end = rows[measure.start], rows[measure.end]
             difference = end.view("<i8") - start.view("<i8")
             wrapped = (end < start) != (difference < 0)
+            if (lacking := self.lacking(rows, measure.start, measure.end)) is not None:
+                wrapped &= ~lacking
             if start.dtype != end.dtype or wrapped.any():
                 raise DamagedError(f"a value of {measure.name} does not fit 64 bits")
 
@@ -112,13 +131,16 @@ def _layout(header: Header, table: TableDescription) -> TableLayout:
         for column in table.columns
     }
     notes |= {measure.name: {"unit": "ns", "meaning": measure.meaning or ""} for measure in own}
+    nulls = {column.name: column.null for column in table.columns if column.null is not None}
+    if own and not nulls.keys().isdisjoint({own[0].start, own[0].end}):
+        raise DamagedError(f"the first measure of table '{name}' may lack values")
     file = f"{SAMPLES if name == HISTOGRAM else name}.parquet"
     names = [one.name for one in header.measures]
     lateness = LATENCY if LATENCY in names else next(iter(names), None)  # what the experiment is about
     at = names.index(lateness) if lateness is not None else 0
     if name == HISTOGRAM and at > 0 and MEASURE not in columns:
         lateness = None  # its bins are of the first measure
-    return TableLayout(name, file, dtype, kept, own, notes, header.periods_ns, lateness, at)
+    return TableLayout(name, file, dtype, kept, own, notes, header.periods_ns, lateness, at, nulls)
 
 
 def _belongs(measure: Measure, table: str) -> bool:

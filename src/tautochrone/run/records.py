@@ -179,6 +179,8 @@ class Column(Struct, frozen=True):
     type: str
     unit: str | None = None
     meaning: str | None = None
+    null: Count | None = None
+    """What stands in a row whose value is not known; None: every row has one."""
 
 
 class TableDescription(Struct, frozen=True):
@@ -406,6 +408,8 @@ class SourceCounts(Struct, frozen=True):
     inband_switches: Count | None = None
     kept: Count | None = None
     hybrid: HybridWait | None = None
+    unseen: Count | None = None
+    """Releases whose handler was not seen, so that they have no interrupt latency."""
 
 
 class SourceClock(Struct, frozen=True):

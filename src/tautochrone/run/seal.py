@@ -287,7 +287,10 @@ def _books(intake: Intake) -> tuple[Books, ...]:
         )
     counted = {source: tally.samples for source, tally in tallies.items()}
     found = problems(intake.books, counted, intake.names, periodic=periods)
-    found += beside_bins(intake.books, tallies, intake.header.measures)
+    stated = intake.footer.books if intake.footer is not None else ()
+    unseen = {one.source: one.unseen or 0 for one in stated or ()}
+    nullable = {m.name for w in intake.writers for m in w.layout.measures if w.layout.is_nullable(m.name)}
+    found += beside_bins(intake.books, tallies, intake.header.measures, unseen, nullable)
     if found:
         raise DamagedError(
             "The books do not balance: " + "; ".join(found),

@@ -107,7 +107,8 @@ class TableWriter:
         }
         columns |= {name: np.ascontiguousarray(rows[name]) for name in self.layout.kept}
         columns |= block.values
-        arrays = [pa.array(columns[name]) for name in self._schema.names]
+        lacking = {name: self.layout.lacking(rows, name) for name in self.layout.kept} | block.lacking
+        arrays = [pa.array(columns[name], mask=lacking.get(name)) for name in self._schema.names]
         self._parquet.write_table(pa.Table.from_arrays(arrays, schema=self._schema), ROWS_PER_GROUP)
         self._filled = 0
         self._frames.clear()
@@ -120,5 +121,6 @@ def schema_of(layout: TableLayout) -> pa.Schema:
     for name in (*layout.kept, *(measure.name for measure in layout.measures)):
         unsigned = name in layout.kept and layout.dtype[name].kind == "u"
         kind: pa.DataType = pa.uint64() if unsigned else pa.int64()
-        fields.append(pa.field(name, kind, nullable=False, metadata=layout.notes.get(name)))
+        nullable = layout.is_nullable(name)
+        fields.append(pa.field(name, kind, nullable=nullable, metadata=layout.notes.get(name)))
     return pa.schema(fields)

@@ -43,6 +43,7 @@ class RowBlock:
     Attributes:
         rows: shape (n,), of the table's dtype.
         values: the measures' values, each of shape (n,), int64.
+        lacking: which rows lack the value of a measure, shape (n,), where some may.
         sources: which source each frame is from, shape (m,).
         lengths: how many rows each frame has, at least one, shape (m,).
     """
@@ -51,6 +52,7 @@ class RowBlock:
     values: dict[str, npt.NDArray[np.int64]]
     sources: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.int64]
+    lacking: dict[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -59,7 +61,9 @@ class RowBlock:
         """Take rows and their frames as pairs of source and length; subtract the measures' instants."""
         sources, lengths = np.array(frames, dtype=np.int64).T
         values = {m.name: rows[m.end].view("<i8") - rows[m.start].view("<i8") for m in layout.measures}
-        return cls(rows, values, sources, lengths)
+        may_lack = {m.name: layout.lacking(rows, m.start, m.end) for m in layout.measures}
+        lacking = {name: found for name, found in may_lack.items() if found is not None}
+        return cls(rows, values, sources, lengths, lacking)
 
     @property
     def starts(self) -> npt.NDArray[np.int64]:
@@ -94,6 +98,14 @@ def count(tallies: dict[int, Tally], layout: TableLayout, block: RowBlock) -> No
                 tally.last_start_ns = int(instants[starts[own[-1]] + block.lengths[own[-1]] - 1])
                 if (period_ns := layout.periods_ns.get(source)) is not None:
                     tally.overruns += _late(block, own, values, ranges[measure.name][1], period_ns)
+            known = tally.extremes.get(measure.name)
+            if measure.name in block.lacking:
+                present = np.repeat(np.isin(np.arange(len(starts)), own), block.lengths)
+                at_all = np.flatnonzero(present & ~block.lacking[measure.name])
+                if len(at_all):
+                    found = _extremes_of(source, measure.name, instants[at_all], values[at_all])
+                    tally.extremes[measure.name] = found if known is None else merge_extremes(known, found)
+                continue
             lowest, highest = ranges[measure.name]
             top = own[np.argmax(highest[own])]
             at = starts[top] + np.argmax(values[starts[top] :][: block.lengths[top]])
@@ -105,8 +117,21 @@ def count(tallies: dict[int, Tally], layout: TableLayout, block: RowBlock) -> No
                 maximum_ns=int(values[at]),
                 maximum_at_ns=int(instants[at]),
             )
-            known = tally.extremes.get(measure.name)
             tally.extremes[measure.name] = found if known is None else merge_extremes(known, found)
+
+
+def _extremes_of(
+    source: int, measure: str, instants: npt.NDArray[np.int64], values: npt.NDArray[np.int64]
+) -> Extremes:
+    top = int(np.argmax(values))
+    return Extremes(
+        source=source,
+        measure=measure,
+        count=len(values),
+        minimum_ns=int(values.min()),
+        maximum_ns=int(values[top]),
+        maximum_at_ns=int(instants[top]),
+    )
 
 
 def merge_extremes(earlier: Extremes, later: Extremes) -> Extremes:

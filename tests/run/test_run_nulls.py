@@ -1,0 +1,89 @@
+"""Rows that lack a value: other values are kept, measures leave the row out, and nothing is made up."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from streams import EVENT, FOOTER, HEADER, ROWS, frame, json_frame
+from tautochrone.base.errors import DamagedError
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.store import Store
+
+NONE = -(2**63)
+ROWS_SEEN = [[1_000, 1_009, 1_004], [2_000, 2_500, NONE], [3_000, 3_008, 3_003], [4_000, 4_007, NONE]]
+
+
+def stream(rows: list[list[int]], null_of: str = "handler_ns") -> bytes:
+    columns = [
+        {"name": name, "type": "i64", "unit": "ns", **({"null": NONE} if name == null_of else {})}
+        for name in ("scheduled_ns", "wake_ns", "handler_ns")
+    ]
+    measures = [
+        {"name": name, "table": "samples", "from": start, "to": end}
+        for name, start, end in (
+            ("later_ns", "scheduled_ns", "wake_ns"),
+            ("earlier_ns", "scheduled_ns", "handler_ns"),
+            ("between_ns", "handler_ns", "wake_ns"),
+        )
+    ]
+    header = {
+        "stream": 1,
+        "experiment": "interrupt",
+        "schedule": {"period_ns": 1_000},
+        "tables": [{"name": "samples", "columns": columns}],
+        "measures": measures,
+        "sources": [{"source": 0, "name": "task"}],
+    }
+    book = {"source": 0, "released": len(rows), "completed": len(rows), "recorded": len(rows), "missed": 0}
+    return b"".join(
+        (
+            json_frame(HEADER, 0, header),
+            json_frame(EVENT, 1, {"event": "started", "time_ns": 1, "sources": 1}),
+            frame(ROWS, 2, np.array(rows, "<i8").tobytes()),
+            json_frame(FOOTER, 3, {"ended": "complete", "books": [book]}),
+        )
+    )
+
+
+def stored(store: Path, rows: list[list[int]]) -> StoredRun:
+    with Store(store).create("interrupt", "t", {}, {}) as writer:
+        writer.append(stream(rows))
+        return writer.seal()
+
+
+def test_a_measure_leaves_out_the_rows_that_lack_it_and_no_other(tmp_path: Path) -> None:
+    run = stored(tmp_path, ROWS_SEEN)
+    assert run.manifest.state == "sealed"
+    assert run.values("later_ns").tolist() == [9, 500, 8, 7]
+    assert run.values("earlier_ns").tolist() == [4, 3]
+    assert run.values("between_ns").tolist() == [5, 5]
+    assert [run.count(one) for one in ("later_ns", "earlier_ns", "between_ns")] == [4, 2, 2]
+    assert run.instants(0, "earlier_ns").tolist() == [1_000, 3_000]
+    assert run.instants(0, "between_ns").tolist() == [1_004, 3_003]
+    assert [part.tolist() for part in next(run.stretches("earlier_ns"))[1:]] == [[1_000, 3_000], [4, 3]]
+    assert run.column("handler_ns", 0).tolist() == [row[2] for row in ROWS_SEEN]
+    (extreme,) = [one for one in run.manifest.extremes if one.measure == "earlier_ns"]
+    assert (extreme.minimum_ns, extreme.maximum_ns, extreme.maximum_at_ns) == (3, 4, 1_000)
+
+
+def test_what_no_row_has_is_no_value(tmp_path: Path) -> None:
+    run = stored(tmp_path, [[1_000, 1_009, NONE], [2_000, 2_009, NONE]])
+    assert run.count("earlier_ns") == 0
+    assert run.values("earlier_ns").tolist() == []
+    assert run.values("later_ns").tolist() == [9, 9]
+
+
+def test_an_exported_row_has_nothing_where_a_value_lacks(tmp_path: Path) -> None:
+    run = stored(tmp_path, ROWS_SEEN)
+    batch = next(run.batches())
+    assert batch.column("handler_ns").to_pylist() == [1_004, None, 3_003, None]
+    assert batch.column("earlier_ns").to_pylist() == [4, None, 3, None]
+    assert batch.column("later_ns").null_count == 0
+
+
+def test_the_measure_that_an_experiment_is_about_lacks_none(tmp_path: Path) -> None:
+    with Store(tmp_path).create("interrupt", "t", {}, {}) as writer:
+        writer.append(stream(ROWS_SEEN, null_of="wake_ns"))
+        with pytest.raises(DamagedError, match="may lack values"):
+            writer.seal()
