@@ -42,6 +42,7 @@ struct interrupt_options {
 struct task {
     const struct interrupt_options *options;
     struct os_timer_trace *trace; /* NULL: without handler */
+    enum os_timer_trace_way way;
     uint64_t unseen;
     int64_t unseen_worst_ns; /* preemption latency of those */
 };
@@ -118,6 +119,7 @@ static void parameters_to_json(struct json *json, const void *given)
         return;
     }
     json_text(json, "handler", "timer:hrtimer_expire_entry");
+    json_text(json, "handler_by", os_timer_trace_name(task->way));
 }
 
 static void unseen_to_json(struct json *json, uint32_t source, const void *given)
@@ -171,7 +173,7 @@ int experiment_interrupt(int argc, char **argv)
     }
     struct task task = {.options = &options};
     if (!options.without_handler) {
-        code = handler_trace_open(&task.trace, &options.stage);
+        code = handler_trace_open(&task.trace, &task.way, &options.stage);
     }
     if (code == EXIT_MEASURED) {
         code = measure(&task);

@@ -50,18 +50,26 @@ static int refuse_trace(enum os_availability availability, const char *why)
                   why);
 }
 
-int handler_trace_open(struct os_timer_trace **trace, const struct stage_options *stage)
+int handler_trace_open(struct os_timer_trace **trace, enum os_timer_trace_way *way, const struct stage_options *stage)
 {
-    const struct os_answer answer = os_timer_trace_open(trace);
+    static const enum os_timer_trace_way ways[] = {OS_TIMER_TRACE_DIRECT, OS_TIMER_TRACE_USUAL};
+    struct os_answer answer = {OS_ABSENT, ""};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        *way = ways[i];
+        answer = os_timer_trace_open(trace, ways[i]);
+        if (answer.availability != OS_PRESENT) {
+            continue;
+        }
+        bool seen = false;
+        if (try_it(*trace, stage, &seen) != OS_OK || seen) {
+            return EXIT_MEASURED; /* where no such thread can be had, the measuring one is refused, in better words */
+        }
+        os_timer_trace_close(*trace);
+        *trace = NULL;
+    }
     if (answer.availability != OS_PRESENT) {
         return refuse_trace(answer.availability, answer.why);
     }
-    bool seen = false;
-    if (try_it(*trace, stage, &seen) != OS_OK || seen) {
-        return EXIT_MEASURED; /* where no such thread can be had, the measuring one is refused, in better words */
-    }
-    os_timer_trace_close(*trace);
-    *trace = NULL;
     return refuse_trace(OS_ABSENT, "the kernel's timer events do not tell of this thread's sleeps (does it run in a time "
                                    "namespace?)");
 }

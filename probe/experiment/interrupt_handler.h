@@ -5,9 +5,9 @@
 #include "experiment/stage_options.h"
 #include "os/timer_trace.h"
 
-/* Begins to listen, and has a thread like the measuring one sleep a few times to see that its timers are noticed.
+/* Begins to listen, in the first way that works, and has a thread like the measuring one sleep a few times to see that its timers are noticed.
  * Returns the exit code of the program; refusals are told. */
-int handler_trace_open(struct os_timer_trace **trace, const struct stage_options *stage);
+int handler_trace_open(struct os_timer_trace **trace, enum os_timer_trace_way *way, const struct stage_options *stage);
 
 /* After the run: says so where `unseen` samples have no handler's time stamp, and what the longest preemption latency
  * among them was. */

@@ -9,9 +9,13 @@
 
 struct os_timer_trace;
 
+/* Ways to listen, the one that disturbs least first. A system may have the first and yet tell nothing by it: try it. */
+enum os_timer_trace_way { OS_TIMER_TRACE_DIRECT, OS_TIMER_TRACE_USUAL };
+const char *os_timer_trace_name(enum os_timer_trace_way way);
+
 /* Listens to all timers of the system, on every CPU. When the answer is not OS_PRESENT nothing was begun, and `why`
  * says what to enable. For one sleeping thread at a time. */
-struct os_answer os_timer_trace_open(struct os_timer_trace **trace);
+struct os_answer os_timer_trace_open(struct os_timer_trace **trace, enum os_timer_trace_way way);
 /* NULL is allowed. */
 void os_timer_trace_close(struct os_timer_trace *trace);
 

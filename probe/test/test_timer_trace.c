@@ -90,18 +90,17 @@ static int noticed(struct os_timer_trace *trace, int sleeps)
     return seen;
 }
 
-static void the_handler_of_a_sleep_is_noticed_and_of_no_other(void **state)
+static void the_handler_of_a_sleep_is_noticed(enum os_timer_trace_way way)
 {
-    (void)state;
     struct os_timer_trace *trace = NULL;
     struct os_timer_trace *other = NULL;
-    const struct os_answer answer = os_timer_trace_open(&trace);
+    const struct os_answer answer = os_timer_trace_open(&trace, way);
     if (answer.availability != OS_PRESENT) {
         assert_true(strlen(answer.why) > 20);
         print_message("not shown: %s\n", answer.why);
         skip();
     }
-    assert_int_equal(os_timer_trace_open(&other).availability, OS_PRESENT); /* two probes at a time */
+    assert_int_equal(os_timer_trace_open(&other, way).availability, OS_PRESENT); /* two probes at a time */
     assert_true(noticed(trace, 20) > 0);
     assert_true(noticed(other, 20) > 0);
 
@@ -114,6 +113,19 @@ static void the_handler_of_a_sleep_is_noticed_and_of_no_other(void **state)
     os_timer_trace_close(NULL);
 }
 
+static void the_handler_of_a_sleep_is_noticed_and_of_no_other(void **state)
+{
+    (void)state;
+    the_handler_of_a_sleep_is_noticed(OS_TIMER_TRACE_USUAL);
+}
+
+static void it_is_noticed_directly_too(void **state)
+{
+    (void)state;
+    the_handler_of_a_sleep_is_noticed(OS_TIMER_TRACE_DIRECT);
+}
+
 TESTS(cmocka_unit_test(fields_are_found_where_the_kernel_says_they_lie),
       cmocka_unit_test(a_name_is_found_whole_or_not_at_all), cmocka_unit_test(what_is_not_understood_is_refused),
-      cmocka_unit_test(the_handler_of_a_sleep_is_noticed_and_of_no_other))
+      cmocka_unit_test(the_handler_of_a_sleep_is_noticed_and_of_no_other),
+      cmocka_unit_test(it_is_noticed_directly_too))

@@ -11,6 +11,9 @@
  * A program runs at its event on every CPU, so that it does not matter which one the kernel chose for the timer.
  * Everything ends with the process, whichever way it ends.
  *
+ * Where the kernel has them, the programs run at the raw tracepoints beneath these events: perf, which fills a record for
+ * each event before it asks the program, and drops some, is not between. They read the fields from the timer itself.
+ *
  * (Samples in the ring of perf_event_open(2) would need no program. But that ring has to be read, and has somebody woken
  * now and then.)
  */
@@ -165,10 +168,27 @@ static struct os_answer why_no_formats(enum os_status status)
     }
 }
 
-struct os_answer os_timer_trace_open(struct os_timer_trace **trace)
+const char *os_timer_trace_name(enum os_timer_trace_way way)
 {
-    struct timer_events events;
-    const enum os_status status = timer_events_read(&events);
+    return way == OS_TIMER_TRACE_DIRECT ? "raw tracepoint" : "trace event";
+}
+
+static struct os_answer listen_directly(struct os_timer_trace *trace)
+{
+    if (sizeof(void *) != sizeof(uint64_t)) {
+        return absent("raw tracepoints are used on 64-bit systems only");
+    }
+    trace->expire_event = timer_bpf_open_raw_expire(trace->map);
+    if (trace->expire_event >= 0) {
+        trace->start_event = timer_bpf_open_raw_start(trace->map);
+    }
+    return trace->start_event >= 0 ? (struct os_answer){OS_PRESENT, ""} : why_not(errno);
+}
+
+struct os_answer os_timer_trace_open(struct os_timer_trace **trace, enum os_timer_trace_way way)
+{
+    struct timer_events events = {0};
+    const enum os_status status = way == OS_TIMER_TRACE_USUAL ? timer_events_read(&events) : OS_OK;
     if (status != OS_OK) {
         return why_no_formats(status);
     }
@@ -179,7 +199,7 @@ struct os_answer os_timer_trace_open(struct os_timer_trace **trace)
     *made = (struct os_timer_trace){.map = -1, .start_event = -1, .expire_event = -1};
     struct os_answer answer = share_cell(made);
     if (answer.availability == OS_PRESENT) {
-        answer = listen_to_both(made, &events);
+        answer = way == OS_TIMER_TRACE_DIRECT ? listen_directly(made) : listen_to_both(made, &events);
     }
     if (answer.availability == OS_PRESENT) {
         *trace = made;

@@ -17,8 +17,9 @@
 #include <unistd.h>
 
 /* From linux/bpf.h, which not every C library brings along. */
-enum { BPF_MAP_CREATE = 0, BPF_PROG_LOAD = 5 };
-enum { BPF_MAP_TYPE_ARRAY = 2, BPF_F_MMAPABLE = 1 << 10, BPF_PROG_TYPE_TRACEPOINT = 5, BPF_PSEUDO_MAP_VALUE = 2 };
+enum { BPF_MAP_CREATE = 0, BPF_PROG_LOAD = 5, BPF_RAW_TRACEPOINT_OPEN = 17 };
+enum { BPF_MAP_TYPE_ARRAY = 2, BPF_F_MMAPABLE = 1 << 10, BPF_PROG_TYPE_TRACEPOINT = 5, BPF_PROG_TYPE_RAW_TRACEPOINT = 17,
+       BPF_PSEUDO_MAP_VALUE = 2, PROBE_READ_KERNEL = 113 };
 
 struct map_attributes { /* the beginning of union bpf_attr; the kernel takes the rest for 0 */
     uint32_t map_type;
@@ -55,6 +56,10 @@ enum code {
     STORE_8 = 0x7b,         /* *(u64 *)(to + offset) = from */
     LOAD_CONSTANT_8 = 0x18, /* takes two instructions */
     SET = 0xb7,             /* to = immediate */
+    COPY = 0xbf,            /* to = from */
+    ADD = 0x07,             /* to += immediate */
+    CALL = 0x85,            /* the kernel's function `immediate`, of the registers 1 to 3; these are then lost */
+    SKIP_IF_OTHER = 0x55,   /* to != immediate: `offset` instructions */
     SKIP_IF_UNEQUAL = 0x5d, /* to != from: `offset` instructions */
     END = 0x95,
 };
@@ -87,13 +92,13 @@ static int call(int command, const void *attributes, size_t bytes)
     return result;
 }
 
-static int load_program(const struct instruction *instructions, size_t count)
+static int load_program(uint32_t type, const struct instruction *instructions, size_t count)
 {
     const struct program_attributes attributes = {
-        .program_type = BPF_PROG_TYPE_TRACEPOINT,
+        .program_type = type,
         .instruction_count = (uint32_t)count,
         .instructions = (uint64_t)(uintptr_t)instructions,
-        .license = (uint64_t)(uintptr_t) "MIT", /* it calls none of the kernel's functions */
+        .license = (uint64_t)(uintptr_t) "Dual MIT/GPL", /* raw ones call a function of the kernel's */
     };
     return call(BPF_PROG_LOAD, &attributes, sizeof attributes);
 }
@@ -123,7 +128,7 @@ int timer_bpf_load_start(int map, const struct trace_event *start)
         {.code = SET, .to = RESULT, .immediate = 0}, /* 0: perf has nothing to do */
         {.code = END},
     };
-    return load_program(program, sizeof program / sizeof program[0]);
+    return load_program(BPF_PROG_TYPE_TRACEPOINT, program, sizeof program / sizeof program[0]);
 }
 
 int timer_bpf_load_expire(int map, const struct trace_event *expire)
@@ -140,5 +145,72 @@ int timer_bpf_load_expire(int map, const struct trace_event *expire)
         {.code = STORE_8, .to = CELL, .from = RESULT, .offset = offsetof(struct timer_cell, timer)},
         {.code = END},
     };
-    return load_program(program, sizeof program / sizeof program[0]);
+    return load_program(BPF_PROG_TYPE_TRACEPOINT, program, sizeof program / sizeof program[0]);
+}
+
+/* ---- Raw tracepoints ------------------------------------------------------ */
+
+enum { STACK = 10, KEPT = 6, SLOT = -8, RAW_TIMER = 0, RAW_NOW = 8, SOFTEXPIRES = 32 };
+
+/* SEEN = the eight bytes at the address in register 3. Register 0 is 0 then, and 1 to 5 are lost. */
+#define READ_KERNEL                                                                                                   \
+    {.code = COPY, .to = 1, .from = STACK}, {.code = ADD, .to = 1, .immediate = SLOT},                                \
+        {.code = SET, .to = 2, .immediate = sizeof(uint64_t)}, {.code = CALL, .immediate = PROBE_READ_KERNEL},        \
+        {.code = LOAD_8, .to = SEEN, .from = STACK, .offset = SLOT}
+
+static int open_raw(const char *name, const struct instruction *program, size_t count)
+{
+    const int loaded = load_program(BPF_PROG_TYPE_RAW_TRACEPOINT, program, count);
+    if (loaded < 0) {
+        return -1;
+    }
+    const struct {
+        uint64_t name;
+        uint32_t program;
+        uint32_t unused;
+    } attributes = {.name = (uint64_t)(uintptr_t)name, .program = (uint32_t)loaded};
+    const int opened = call(BPF_RAW_TRACEPOINT_OPEN, &attributes, sizeof attributes);
+    const int error = errno;
+    close(loaded);
+    errno = error;
+    return opened;
+}
+
+int timer_bpf_open_raw_start(int map)
+{
+    const struct instruction program[] = {
+        {.code = LOAD_8, .to = KEPT, .from = EVENT, .offset = RAW_TIMER},
+        {.code = COPY, .to = 3, .from = KEPT},
+        {.code = ADD, .to = 3, .immediate = SOFTEXPIRES},
+        READ_KERNEL,
+        {.code = SKIP_IF_OTHER, .to = RESULT, .offset = 5, .immediate = 0},
+        {.code = LOAD_CONSTANT_8, .to = CELL, .from = BPF_PSEUDO_MAP_VALUE, .immediate = map},
+        {0},
+        {.code = LOAD_8, .to = WANTED, .from = CELL, .offset = offsetof(struct timer_cell, expiry_ns)},
+        {.code = SKIP_IF_UNEQUAL, .to = SEEN, .from = WANTED, .offset = 1},
+        {.code = STORE_8, .to = CELL, .from = KEPT, .offset = offsetof(struct timer_cell, timer)},
+        {.code = SET, .to = RESULT, .immediate = 0},
+        {.code = END},
+    };
+    return open_raw("hrtimer_start", program, sizeof program / sizeof program[0]);
+}
+
+int timer_bpf_open_raw_expire(int map)
+{
+    const struct instruction program[] = {
+        {.code = LOAD_CONSTANT_8, .to = CELL, .from = BPF_PSEUDO_MAP_VALUE, .immediate = map},
+        {0},
+        {.code = LOAD_8, .to = SEEN, .from = EVENT, .offset = RAW_TIMER},
+        {.code = LOAD_8, .to = WANTED, .from = CELL, .offset = offsetof(struct timer_cell, timer)},
+        {.code = SKIP_IF_UNEQUAL, .to = SEEN, .from = WANTED, .offset = 10},
+        {.code = COPY, .to = KEPT, .from = CELL},
+        {.code = LOAD_8, .to = 3, .from = EVENT, .offset = RAW_NOW},
+        READ_KERNEL,
+        {.code = SKIP_IF_OTHER, .to = RESULT, .offset = 2, .immediate = 0},
+        {.code = STORE_8, .to = KEPT, .from = SEEN, .offset = offsetof(struct timer_cell, handler_ns)},
+        {.code = STORE_8, .to = KEPT, .from = RESULT, .offset = offsetof(struct timer_cell, timer)},
+        {.code = SET, .to = RESULT, .immediate = 0},
+        {.code = END},
+    };
+    return open_raw("hrtimer_expire_entry", program, sizeof program / sizeof program[0]);
 }

@@ -17,4 +17,9 @@ int timer_bpf_create_map(void);
 int timer_bpf_load_start(int map, const struct trace_event *start);
 int timer_bpf_load_expire(int map, const struct trace_event *expire);
 
+/* The same at the raw tracepoints (bpf(2), Linux 5.5), without perf between. They get the timer itself, of which they read
+ * `softexpires` where 64-bit kernels have had it since 4.16; who opens them sees in a trial whether it lies there. */
+int timer_bpf_open_raw_start(int map);
+int timer_bpf_open_raw_expire(int map);
+
 #endif
