@@ -43,6 +43,7 @@ struct worker {
     int64_t first_release_ns; /* of the warm-up; set before `go` */
     struct hybrid hybrid;     /* of WAIT_HYBRID only */
     struct os_thread_obtained obtained;
+    int64_t budget_overruns; /* policy deadline only; INT64_MIN: not told */
 };
 
 /* Where the loop stands. */
@@ -193,6 +194,7 @@ static void work(void *argument)
     os_semaphore_wait(worker->go);
     const int64_t cpu_time_before_ns = source_join(worker->source);
     serve_releases(worker);
+    worker->budget_overruns = os_thread_budget_overruns();
     worker->source->counters.cpu_time_ns = source_cpu_time_since(cpu_time_before_ns);
     source_finish(worker->source);
 }
@@ -237,23 +239,26 @@ static int write_header(struct recorder *recorder, const struct cyclic_options *
     return recorder_header_end(recorder, &json);
 }
 
-static void learnt_to_json(struct json *json, uint32_t source, const void *given)
+static void own_books(struct json *json, uint32_t source, const void *given)
 {
-    const struct hybrid *const hybrid = &((const struct worker *)given)[source].hybrid;
-    if (!hybrid->settled) {
-        return;
+    const struct worker *const worker = &((const struct worker *)given)[source];
+    const struct hybrid *const hybrid = &worker->hybrid;
+    if (worker->options->policy == OS_POLICY_DEADLINE) {
+        json_integer_or_null(json, "budget_overruns", worker->budget_overruns);
     }
-    json_open_object(json, "hybrid");
-    json_unsigned(json, "wake_ups", hybrid->wake_ups);
-    json_integer(json, "margin_ns", hybrid->margin_ns);
-    json_integer(json, "arming_ns", hybrid->arming_ns);
-    json_boolean(json, "sleeps", hybrid->sleeps);
-    json_close_object(json);
+    if (hybrid->settled) {
+        hybrid_to_json(json, hybrid);
+    }
 }
 
-static void tell_of_polling(const struct recorder *recorder, const struct worker *workers)
+static void tell_of_waits(const struct recorder *recorder, const struct worker *workers)
 {
     for (uint32_t i = 0; i < recorder->source_count; i++) {
+        if (workers[i].budget_overruns > 0) {
+            warn("the budget of %s was used up at least %" PRId64 " times, and the thread was stopped until its next period: "
+                 "that shows as latency and missed releases. Lengthen --runtime.",
+                 recorder->sources[i].name, workers[i].budget_overruns);
+        }
         const struct hybrid *const hybrid = &workers[i].hybrid;
         if (hybrid->settled && !hybrid->sleeps) {
             warn("--wait hybrid polled all the time on %s: to sleep takes up to %" PRId64 " ns to wake and %" PRId64
@@ -329,7 +334,7 @@ static int measure(struct recorder *recorder, const struct cyclic_options *optio
     }
     recorder_run(recorder);
     if (code == EXIT_MEASURED) {
-        tell_of_polling(recorder, workers);
+        tell_of_waits(recorder, workers);
     }
     os_notice_destroy(ready);
     os_semaphore_destroy(go);
@@ -374,7 +379,7 @@ int experiment_cyclic(int argc, char **argv)
         recorder_abandon(&recorder);
         return refuse(EXIT_FAILED, "no memory for the measuring threads.");
     }
-    recorder.own_books = learnt_to_json;
+    recorder.own_books = own_books;
     recorder.own_given = workers;
     code = cyclic_options_check_clock(&options, &recorder.clock_before);
     if (code == EXIT_MEASURED) {

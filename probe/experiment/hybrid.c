@@ -40,3 +40,13 @@ void hybrid_settle(struct hybrid *hybrid)
         hybrid->wake_ups != 0 && hybrid->margin_ns + hybrid->arming_ns <= hybrid->period_ns - hybrid->period_ns / 4;
     hybrid->settled = true;
 }
+
+void hybrid_to_json(struct json *json, const struct hybrid *hybrid)
+{
+    json_open_object(json, "hybrid");
+    json_unsigned(json, "wake_ups", hybrid->wake_ups);
+    json_integer(json, "margin_ns", hybrid->margin_ns);
+    json_integer(json, "arming_ns", hybrid->arming_ns);
+    json_boolean(json, "sleeps", hybrid->sleeps);
+    json_close_object(json);
+}

@@ -7,6 +7,7 @@
 #define TAUTO_HYBRID_H
 
 #include "os/os.h"
+#include "record/json.h"
 
 /* The longest margin is about 1 ms: who wakes later than that is late. */
 enum { HYBRID_BINS = 4096, HYBRID_BIN_NS = 250, HYBRID_FEWEST_WAKE_UPS = 10 };
@@ -35,5 +36,8 @@ static inline bool hybrid_has_time(const struct hybrid *hybrid, int64_t left_ns)
 {
     return hybrid->sleeps && left_ns > hybrid->margin_ns + hybrid->arming_ns;
 }
+
+/* What was learnt, as "hybrid". */
+void hybrid_to_json(struct json *json, const struct hybrid *hybrid);
 
 #endif

@@ -25,6 +25,10 @@ int64_t os_thread_cpu_time_ns(void);
  * can't be told. */
 void os_thread_switches(int64_t *voluntary, int64_t *involuntary);
 
+/* How often the calling thread of policy DEADLINE used up its budget before the end of its period and was stopped, as far
+ * as the system tells: at its tick, so several between two ticks are one. INT64_MIN where it does not tell. */
+int64_t os_thread_budget_overruns(void);
+
 /* ---- Leaving the real-time domain --------------------------------------- */
 
 typedef void (*os_inband_note)(void *argument);

@@ -1,7 +1,7 @@
 #include "check.h"
 #include "experiment/hybrid.h"
 
-enum { US = 1000 };
+static const int64_t US = 1000;
 
 static void learn(struct hybrid *hybrid, int64_t late_ns, int times)
 {

@@ -330,6 +330,43 @@ static void the_watchdog_ends_a_real_time_thread_that_never_sleeps(void **state)
     assert_int_equal(os_stop_requested(), OS_STOP_WATCHDOG);
 }
 
+struct budgeted {
+    int64_t overruns;
+};
+
+/* Needs half a second of CPU time, and may have 2 ms in every 20. */
+static void use_up(void *argument)
+{
+    struct budgeted *const budgeted = argument;
+    const int64_t end_ns = os_now_ns() + 500LL * MS;
+    while (os_now_ns() < end_ns) {
+    }
+    budgeted->overruns = os_thread_budget_overruns();
+}
+
+static void a_budget_that_is_used_up_is_counted_and_ends_nothing(void **state)
+{
+    (void)state;
+    struct budgeted budgeted = {.overruns = -1};
+    struct os_thread *thread = NULL;
+    const struct os_thread_attributes attributes = {.name = "budget", .policy = OS_POLICY_DEADLINE, .cpu = OS_CPU_ANY,
+                                                   .runtime_ns = 2LL * MS, .deadline_ns = 20LL * MS, .period_ns = 20LL * MS};
+    assert_int_equal(os_stop_listen(), OS_OK);
+    const enum os_status status = os_thread_create(&thread, &attributes, use_up, &budgeted);
+    if (status != OS_OK) {
+        print_message("not shown: no deadline thread: %s\n", os_status_text(status));
+        skip();
+    }
+    os_thread_join(thread);
+    if (budgeted.overruns == INT64_MIN) {
+        print_message("not shown: this system does not tell\n");
+        skip();
+    }
+    assert_true(budgeted.overruns > 0 && budgeted.overruns <= 25);
+    assert_int_equal(os_stop_requested(), OS_STOP_NONE);
+    assert_true(os_thread_budget_overruns() == INT64_MIN); /* this thread has none */
+}
+
 TESTS(cmocka_unit_test(the_clock_never_goes_back_and_sleep_ends_after_its_instant),
       cmocka_unit_test(every_clock_has_a_name_and_moves_on), cmocka_unit_test(semaphores_hand_over_and_time_out),
       cmocka_unit_test(fifo_and_message_queue_keep_order_and_content),
@@ -340,4 +377,5 @@ TESTS(cmocka_unit_test(the_clock_never_goes_back_and_sleep_ends_after_its_instan
       cmocka_unit_test(the_ordinary_side_waits_for_a_notice_of_a_real_time_thread),
       cmocka_unit_test(every_service_answers_and_gives_a_reason_when_it_is_missing),
       cmocka_unit_test(a_sleeping_thread_can_be_interrupted),
+      cmocka_unit_test(a_budget_that_is_used_up_is_counted_and_ends_nothing),
       cmocka_unit_test(the_watchdog_ends_a_real_time_thread_that_never_sleeps))

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "deadline.h"
 #include "linux.h"
 
 #include "format.h"
@@ -15,23 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef SCHED_DEADLINE
-#define SCHED_DEADLINE 6
-#endif
-
 enum { CPU_LIMIT = 4096, NS_PER_US = 1000 };
-
-/* sched_setattr(2) has no wrapper in the C libraries of this age. */
-struct deadline_attributes {
-    uint32_t size;
-    uint32_t policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime_ns;
-    uint64_t deadline_ns;
-    uint64_t period_ns;
-};
 
 int linux_policy(enum os_policy policy)
 {
@@ -80,18 +65,6 @@ enum os_status linux_thread_set_cpu(int32_t cpu)
 {
     const enum os_status status = set_cpu(cpu);
     return status == OS_INVALID && linux_group_has_cpu(cpu) && linux_group_join() ? set_cpu(cpu) : status;
-}
-
-enum os_status linux_thread_set_deadline(int64_t runtime_ns, int64_t deadline_ns, int64_t period_ns)
-{
-    const struct deadline_attributes wanted = {
-        .size = sizeof wanted,
-        .policy = SCHED_DEADLINE,
-        .runtime_ns = (uint64_t)runtime_ns,
-        .deadline_ns = (uint64_t)deadline_ns,
-        .period_ns = (uint64_t)period_ns,
-    };
-    return syscall(SYS_sched_setattr, 0, &wanted, 0U) == 0 ? OS_OK : os_status_from_errno(errno);
 }
 
 /* The one CPU of the set, OS_CPU_ANY when there are several, INT64_MIN when it can't be told. */

@@ -1,4 +1,5 @@
 /* Ending early: signals, and the operator's end of input. */
+#include "deadline.h"
 #include "interruption.h"
 #include "status.h"
 
@@ -13,6 +14,9 @@ static atomic_int stop_flag;
 
 static void on_signal(int signal)
 {
+    if (signal == SIGXCPU && linux_budget_overrun()) {
+        return;
+    }
     const int wanted = signal == SIGXCPU ? OS_STOP_WATCHDOG : OS_STOP_INTERRUPTED;
     int before = OS_STOP_NONE;
     if (!atomic_compare_exchange_strong(&stop_flag, &before, wanted) && before == OS_STOP_INTERRUPTED) {

@@ -225,6 +225,7 @@ def _books(seen: Evidence) -> Iterator[doc.Block]:
         }
         stated = manifest.footer.books if manifest.footer is not None else ()
         totals["handler not seen"] = sum(one.unseen or 0 for one in stated or ())
+        totals["budget used up"] = sum(one.budget_overruns or 0 for one in stated or ())
         said = ", ".join(f"{name} {count:,}" for name, count in totals.items() if count or name in _ALWAYS)
         yield doc.Sentence(f"The books balance: {said}.")
     yield from map(doc.Sentence, _worst(seen))

@@ -408,6 +408,8 @@ class SourceCounts(Struct, frozen=True):
     inband_switches: Count | None = None
     kept: Count | None = None
     hybrid: HybridWait | None = None
+    budget_overruns: Count | None = None
+    """How often a thread of policy deadline used up its budget, at least; None: not told."""
     unseen: Count | None = None
     """Releases whose handler was not seen, so that they have no interrupt latency."""
 
