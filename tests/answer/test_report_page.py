@@ -270,7 +270,7 @@ def different(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]
             )
             for seed, (policy, priority, wait) in enumerate(ways[:count])
         ]
-        return document_page.write(document(runs, judge_runs(runs)), folder / "r.html")
+        return document_page.write(document(runs, BesideRuns(judge_runs(runs))), folder / "r.html")
 
     return made
 

@@ -259,10 +259,10 @@ def test_a_histogram_is_as_coarse_as_its_bin_at_the_quantile(tmp_path: Path) -> 
     found = compare([first, side("B", range(3, 6), 2.0)], gates=["p50 +10%"])
     assert _metric(found, "p50").verdict == "worse"
     assert found.gates[0].passing == "broken"
-    # What differs by less than the median's own bin, which is 16 ns wide here, is still not told.
+    # What differs by less than the median's own bin, which is 64 ns wide here, is still not told.
     steady, near, beyond = (
         ComparedSide("S", tuple(store_run(store, [np.full(500, value)], histogram=True) for _ in range(3)))
-        for value in (20_000, 20_016, 20_032)
+        for value in (20_000, 20_064, 20_128)
     )
     assert _metric(compare([steady, near]), "p50").verdict == "no difference shown"
     assert _metric(compare([steady, beyond]), "p50").verdict == "worse"

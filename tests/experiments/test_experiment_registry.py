@@ -69,7 +69,7 @@ def probe_that_hums(tmp_path_factory: pytest.TempPathFactory) -> Path:
         skip_or_fail("there is no meson, no ninja or no C compiler")
     tree = tmp_path_factory.mktemp("hum") / "tree"
     tree.mkdir()
-    for name in ("kmod", "probe"):
+    for name in ("agent", "kmod", "probe"):
         shutil.copytree(ROOT / name, tree / name)
     for name in ("LICENSE", "meson.build", "meson.options"):
         shutil.copy(ROOT / name, tree)

@@ -116,7 +116,9 @@ def test_a_run_with_histograms_is_told_like_any(tmp_path: Path) -> None:
         for one in words:
             assert one in ended.stdout + ended.stderr, (command, one)
     assert "Cycles kept whole" in (tmp_path / "page.html").read_text()
-    assert re.search(r"^\S.* +0\.\d{6} +[\d,.]+", tauto("show", "latest", store=tmp_path).stdout, re.MULTILINE)
+    assert re.search(
+        r"^\S.* +0\.\d{6} +[\d,.]+", tauto("show", "latest", store=tmp_path).stdout, re.MULTILINE
+    )
 
 
 def test_what_has_no_rows_says_so(tmp_path: Path) -> None:

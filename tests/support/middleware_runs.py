@@ -28,6 +28,16 @@ ALL_TYPES = (*TYPES, *((kind, length) for kind in ("longs", "octets") for length
 Integers = npt.NDArray[np.int64]
 
 
+CLOCK = {
+    "name": "monotonic",
+    "reported_resolution_ns": 1,
+    "step_ns": 10,
+    "cost_ns": 24,
+    "cost_lower_ns": 23,
+    "cost_upper_ns": 25,
+}
+
+
 def throughput(
     store: Store,
     *,
@@ -166,7 +176,7 @@ def latency(
     for source, period in zip(header["sources"], periods, strict=True):
         what = f"{S // period} calls a second to servant {source['source']}"
         source |= {"what": what, "period_ns": period, "role": "high" if source["source"] == 0 else "low"}
-        source["start_ns"] = streams.START_NS
+        source |= {"start_ns": streams.START_NS, "clock": CLOCK}
     if served and clients:
         header["sources"][1]["partners"][0]["obtained"] |= dict(served)
     names_of_columns = ["scheduled_ns", "sent_ns", *(["arrived_ns"] if one_way else []), "answered_ns"]
@@ -295,7 +305,8 @@ def _header(
             "memory_lock": True,
         },
         "system": {"name": "Linux", "release": "6.1.0", "version": "#1 SMP", "machine": "x86_64"},
-        "clock": {"name": "monotonic", "reported_resolution_ns": 1, "step_ns": 10, "cost_ns": 24},
+        "clock": CLOCK,
+        "housekeeping": {"requested": None, "obtained": "1"},
         "epoch": {"monotonic_ns": streams.START_NS, "realtime_ns": 1_790_000_000_000_000_000},
         "sources": [
             {

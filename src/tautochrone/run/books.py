@@ -76,8 +76,8 @@ def beside_bins(
 ) -> Iterator[str]:
     """What is wrong with the rows and the other histograms beside that of the first measure, in words.
 
-    A histogram of each measure has every sample; of a measure that may lack its value, at most so many less as
-    are ``unseen`` of the source. And the stream has each row that the footer says it kept.
+    A histogram of each measure has every sample; of a measure that may lack its value, at most so many less
+    as are ``unseen`` of the source. And the stream has each row that the footer says it kept.
     """
     for book in books:
         tally = tallies.get(book.source, Tally())
