@@ -38,7 +38,7 @@ for file in /tmp/pinned*; do grep Cpus_allowed_list: /proc/$(cat $file)/status; 
 _PINNED = {"1": "0", "8": "3", "c": "2-3", "f": "0-3"}
 """Masks of processes that somebody else has pinned there, and the CPUs that they mean."""
 _SESSION = """
-for program in $(pidof tauto-probe); do
+for program in $(pidof tauto-probe tauto-agent); do
     parent=$(cut -d' ' -f4 /proc/$program/stat)
     grep -q dropbear /proc/$parent/comm && echo $parent
 done | sort -u
@@ -92,7 +92,9 @@ class Desk:
 
     def pushed(self) -> str:
         """What of ours lies there, and what of ours runs."""
-        found = self.guest.ssh("ls -d /tmp/tautochrone* /run/tautochrone*/*; pidof tauto-probe; true")
+        found = self.guest.ssh(
+            "ls -d /tmp/tautochrone* /run/tautochrone*/*; pidof tauto-probe tauto-agent; true"
+        )
         return found.strip()
 
     def cpus_of(self, mask: str) -> str:
@@ -203,7 +205,7 @@ def test_a_lab_that_is_killed_leaves_the_guest_as_it_was(desk: Desk, tmp_path: P
     before = desk.state()
     running = desk.measuring(tmp_path, "MI")
     try:
-        wait_until(lambda: len(desk.guest.ssh("pidof tauto-probe; true").split()) > 4, "it began")
+        wait_until(lambda: len(desk.guest.ssh("pidof tauto-probe tauto-agent; true").split()) > 4, "it began")
     finally:
         running.kill()
         running.communicate(timeout=PATIENCE_S)
@@ -219,7 +221,7 @@ def test_a_connection_that_is_cut_leaves_the_guest_as_it_was(desk: Desk, tmp_pat
     running = desk.measuring(tmp_path, "MI")
     session = ""
     try:
-        wait_until(lambda: len(desk.guest.ssh("pidof tauto-probe; true").split()) > 4, "it began")
+        wait_until(lambda: len(desk.guest.ssh("pidof tauto-probe tauto-agent; true").split()) > 4, "it began")
         session = desk.guest.ssh(_SESSION).strip()
         assert session.isdecimal()
         desk.guest.ssh(f"kill -{cut} {session}")
