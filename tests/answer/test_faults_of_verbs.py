@@ -223,4 +223,4 @@ def test_samples_that_are_reduced_wrongly_are_not_said_to_be_damaged(tauto: Faul
     for asked in (["tail", ids[0]], ["compare", *ids], ["report", ids[0], "--out", "page.html"]):
         code, _, err = tauto.run(*asked)
         assert code == 70, (asked, err)
-        assert "not those of its manifest" not in err
+        assert "not those of the manifest" not in err

@@ -89,7 +89,9 @@ def _reductions(run: StoredRun, measure: str | None) -> dict[int, Reduction]:
                 reducers[source].add(instants, values)
         return {source: reducers[source].finish() for source in run.sources if source in reducers}
     except UnexpectedSamplesError as error:
-        raise DamagedError(f"The samples of run {run.id} are not those of its manifest: {error}") from error
+        raise DamagedError(
+            f"The samples in {run.path} are not those of the manifest there: {error}"
+        ) from error
 
 
 def _in_long_stretches(
