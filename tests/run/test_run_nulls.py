@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from streams import EVENT, FOOTER, HEADER, ROWS, frame, json_frame
+from tautochrone.answer.kept import kept_tables
 from tautochrone.base.errors import DamagedError
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
@@ -65,6 +66,46 @@ def test_a_measure_leaves_out_the_rows_that_lack_it_and_no_other(tmp_path: Path)
     assert run.column("handler_ns", 0).tolist() == [row[2] for row in ROWS_SEEN]
     (extreme,) = [one for one in run.manifest.extremes if one.measure == "earlier_ns"]
     assert (extreme.minimum_ns, extreme.maximum_ns, extreme.maximum_at_ns) == (3, 4, 1_000)
+
+
+def test_kept_rows_and_maxima_of_a_histogram_leave_unknown_what_is(tmp_path: Path) -> None:
+    """The first row has no handler, and is the first maximum of what it has."""
+    rows = [[1_000, 1_009, NONE], [2_000, 2_008, 2_003], [3_000, 3_010, 3_002]]
+    named = ("scheduled_ns", "wake_ns", "handler_ns")
+    columns = [
+        {"name": one, "type": "i64", "unit": "ns", **({"null": NONE} if one == "handler_ns" else {})}
+        for one in named
+    ]
+    bins = [{"name": one, "type": "i64", "unit": "ns"} for one in ("measure", "low_ns", "high_ns")]
+    tables = [{"name": "histogram", "columns": [*bins, {"name": "count", "type": "u64", "unit": ""}]}]
+    tables += [{"name": one, "columns": columns} for one in ("extremes", "kept")]
+    measures = [
+        {"name": name, "table": "extremes", "from": "scheduled_ns", "to": end}
+        for name, end in (("later_ns", "wake_ns"), ("earlier_ns", "handler_ns"))
+    ]
+    header = {
+        "stream": 1,
+        "experiment": "interrupt",
+        "schedule": {"period_ns": 1_000},
+        "parameters": {"keep_above_ns": 1},
+        "tables": tables,
+        "measures": measures,
+        "sources": [{"source": 0, "name": "task"}],
+    }
+    counted = [[0, 8, 8, 1], [0, 9, 9, 1], [0, 10, 10, 1], [1, 2, 2, 1], [1, 3, 3, 1]]
+    book = {"source": 0, "released": 3, "completed": 3, "recorded": 3, "missed": 0, "kept": 3, "unseen": 1}
+    frames = [json_frame(HEADER, 0, header)]
+    for at, (table, content) in enumerate(((1, rows), (2, rows), (0, counted)), 1):
+        frames.append(frame(ROWS, at, np.array(content, "<i8").tobytes(), table=table))
+    frames.append(json_frame(FOOTER, 4, {"ended": "complete", "books": [book]}))
+    with Store(tmp_path).create("interrupt", "t", {}, {}) as writer:
+        writer.append(b"".join(frames))
+        run = writer.seal()
+    assert run.manifest.state == "sealed"
+    assert [part.tolist() for part in run.running_maxima(0, "earlier_ns")] == [[2_000], [3]]
+    assert run.kept("earlier_ns")[0].tolist() == [NONE, 3, 2]
+    (table,) = kept_tables([run], ["t"])
+    assert [cell.text for cell in (row[-1] for row in table.rows)] == ["0.002", "N/A", "0.003"]
 
 
 def test_what_no_row_has_is_no_value(tmp_path: Path) -> None:

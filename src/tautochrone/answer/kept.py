@@ -7,6 +7,7 @@ import numpy as np
 from tautochrone.answer.document import TypedTable, columns, formatted, micros, words
 from tautochrone.base.units import format_duration
 from tautochrone.judge.course import start_of
+from tautochrone.run.columns import UNKNOWN
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.layout import SOURCE
 
@@ -28,7 +29,7 @@ def _table(run: StoredRun, label: str) -> TypedTable:
         (
             words(run.sources.get(int(sources[at]), str(sources[at]))),
             formatted(None if begin_ns is None else (int(starts[at]) - begin_ns) / 1e9, "{:,.6f}"),
-            *(micros(int(one[at])) for one in values),
+            *(micros(None if one[at] == UNKNOWN else int(one[at])) for one in values),
         )
         for at in shown.tolist()
     )

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from tautochrone.base.errors import UsageError
 from tautochrone.run.catalogue import CatalogueEntry, catalogue
-from tautochrone.run.columns import gather
+from tautochrone.run.columns import UNKNOWN, gather
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.layout import HISTOGRAM_COLUMNS, MEASURE, SAMPLES, SOURCE, TableLayout, table_layouts
 from tautochrone.run.store import Store
@@ -63,9 +63,6 @@ def _row(one: CatalogueEntry) -> Mapping[str, object]:
     }
 
 
-_UNKNOWN = np.iinfo(np.int64).min
-"""What stands in a column for a value that is not known."""
-
 Integers = npt.NDArray[np.integer[Any]]
 
 
@@ -89,7 +86,7 @@ class RunSamples:
         """
         schema = schema_of(self._layout())
         arrays = [
-            pa.array(column, mask=column == _UNKNOWN if schema.field(name).nullable else None)
+            pa.array(column, mask=column == UNKNOWN if schema.field(name).nullable else None)
             for name, column in ((name, self.column(name)) for name in schema.names)
         ]
         return pa.Table.from_arrays(arrays, schema=schema)
@@ -98,7 +95,7 @@ class RunSamples:
         """Return one column, or one source's part of it: a view, but where it leaves out unknown values."""
         whole = self.column(measure)
         own = whole if source is None else whole[self._part(source)]
-        return own[own != _UNKNOWN] if self._layout().is_nullable(measure) else own
+        return own[own != UNKNOWN] if measure in self._layout().nullable else own
 
     def column(self, name: str) -> Integers:
         """Return one column, shape (n,), which can't be written to."""
@@ -155,4 +152,4 @@ class RunSamples:
                 f"Run {self._run.id} has no column '{name}'", f"It has: {', '.join([SOURCE, *known])}."
             )
         kind = np.uint64 if name in layout.kept and layout.dtype[name].kind == "u" else np.int64
-        return gather(self._run.path / layout.file, name, sizes, kind)[0]
+        return gather(self._run.path / layout.file, name, sizes, kind, may_lack=layout.nullable)[0]

@@ -1,6 +1,6 @@
 """Reads columns of a run's Parquet files into arrays, without ever holding more than those arrays."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +16,9 @@ from tautochrone.base.reading import open_file
 from tautochrone.run.files import READ_ADVICE
 from tautochrone.run.layout import SOURCE
 
+UNKNOWN = np.iinfo(np.int64).min
+"""What stands in an array for a value that is not known."""
+
 _ROWS_AT_ONCE = 1 << 20
 _UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError)  # the last: the name of a column is no text
 
@@ -26,12 +29,19 @@ def schema(path: Path) -> pa.Schema:
         return file.schema_arrow
 
 
-def batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield a file's rows, about a million at a time. Only columns that may lack values have nulls.
+def batches(
+    path: Path, columns: Sequence[str] | None = None, may_lack: Collection[str] = ()
+) -> Iterator[pa.RecordBatch]:
+    """Yield a file's rows, about a million at a time.
+
+    Args:
+        path: the Parquet file.
+        columns: which columns; None: all.
+        may_lack: those that may have nulls, as the manifest says (`TableLayout.nullable`).
 
     Raises:
         StoreError: the file can't be opened.
-        DamagedError: it is missing or damaged, or lacks a column.
+        DamagedError: it is missing or damaged, or lacks a column or values.
     """
     with _opened(path) as file:
         known = file.schema_arrow.names
@@ -40,16 +50,20 @@ def batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.Rec
             raise DamagedError(f"{path} has no column {', '.join(lacking)}")
         if odd := [name for name in names if not pa.types.is_integer(file.schema_arrow.field(name).type)]:
             raise DamagedError(f"{path} has other things than whole numbers in column {', '.join(odd)}")
-        may_lack = {name: file.schema_arrow.field(name).nullable for name in names}
         remaining = file.iter_batches(_ROWS_AT_ONCE, columns=names)
         while (batch := _next(remaining, path)) is not None:
-            if any(batch.column(name).null_count for name in names if not may_lack[name]):
+            if any(batch.column(name).null_count for name in names if name not in may_lack):
                 raise DamagedError(f"{path} lacks some of its values")
             yield batch
 
 
 def gather(
-    path: Path, column: str, sizes: Mapping[int, int], kind: npt.DTypeLike, measure: str | None = None
+    path: Path,
+    column: str,
+    sizes: Mapping[int, int],
+    kind: npt.DTypeLike,
+    measure: str | None = None,
+    may_lack: Collection[str] = (),
 ) -> tuple[npt.NDArray[Any], dict[int, npt.NDArray[Any]]]:
     """Read one column, source after source, in one pass over the file.
 
@@ -60,6 +74,7 @@ def gather(
         kind: integer type of the arrays.
         measure: leave out rows that lack the value of this column. None: leave out none; what is lacking is
             the least 64-bit integer.
+        may_lack: columns that may have nulls.
 
     Returns:
         All rows, shape (sum of sizes,), and each source's part of them as a view.
@@ -82,7 +97,7 @@ def gather(
     parts = {source: whole[bounds[k] : bounds[k + 1]] for k, source in enumerate(sizes)}
     filled = dict.fromkeys(sizes, 0)
     limits = np.iinfo(whole.dtype)
-    for sources, values in _present(path, (column,), measure):
+    for sources, values in _present(path, (column,), measure, may_lack):
         if values.dtype != whole.dtype and len(values) and not _fit(values, limits):
             raise DamagedError(f"{path} has values that its manifest excludes")
         for source, start, stop in _stretches(sources):
@@ -102,20 +117,20 @@ def gather(
 
 
 def stretches(
-    path: Path, instant: str, value: str
+    path: Path, instant: str, value: str, may_lack: Collection[str] = ()
 ) -> Iterator[tuple[int, npt.NDArray[Any], npt.NDArray[Any]]]:
     """Yield (source, instants, values) of each stretch of rows from the same source, in the file's order."""
-    for sources, instants, values in _present(path, (instant, value), value):
+    for sources, instants, values in _present(path, (instant, value), value, may_lack):
         for source, start, stop in _stretches(sources):
             yield source, instants[start:stop], values[start:stop]
 
 
 def _present(
-    path: Path, columns: Sequence[str], measure: str | None
+    path: Path, columns: Sequence[str], measure: str | None, may_lack: Collection[str]
 ) -> Iterator[tuple[npt.NDArray[Any], ...]]:
     """Yield the sources and these columns, without rows that lack the value of the measure."""
     wanted = dict.fromkeys([SOURCE, *columns, *([measure] if measure is not None else [])])
-    for batch in batches(path, list(wanted)):
+    for batch in batches(path, list(wanted), may_lack):
         rows = batch
         if measure is not None and batch.column(measure).null_count:
             rows = batch.filter(batch.column(measure).is_valid())
@@ -125,17 +140,23 @@ def _present(
 def _filled(column: "pa.Array[Any]") -> npt.NDArray[Any]:
     """Return the values; the least 64-bit integer for those that are lacking."""
     if column.null_count:
-        column = column.fill_null(np.iinfo(np.int64).min)
+        column = column.fill_null(UNKNOWN)
     return column.to_numpy()
 
 
-def small_table(path: Path, columns: Sequence[str], source: int | None) -> tuple[npt.NDArray[Any], ...]:
-    """Read some columns of a file that is small by nature, of one source or of all."""
+def small_table(
+    path: Path,
+    columns: Sequence[str],
+    source: int | None,
+    measure: str | None = None,
+    may_lack: Collection[str] = (),
+) -> tuple[npt.NDArray[Any], ...]:
+    """Read some columns of a file that is small by nature, of one source or of all; otherwise as `gather`."""
     read: list[list[npt.NDArray[Any]]] = [[] for _ in columns]
-    for batch in batches(path, [SOURCE, *columns]):
-        own = slice(None) if source is None else batch.column(SOURCE).to_numpy() == source
-        for pieces, name in zip(read, columns, strict=True):
-            pieces.append(batch.column(name).to_numpy()[own])
+    for sources, *values in _present(path, columns, measure, may_lack):
+        own = slice(None) if source is None else sources == source
+        for pieces, column in zip(read, values, strict=True):
+            pieces.append(column[own])
     return tuple(np.concatenate(pieces) if pieces else np.empty(0, np.int64) for pieces in read)
 
 

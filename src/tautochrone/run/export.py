@@ -11,7 +11,7 @@ from typing import BinaryIO
 import pyarrow.csv as pa_csv
 
 from tautochrone.base.errors import DamagedError, UsageError
-from tautochrone.run.columns import batches, schema
+from tautochrone.run.columns import schema
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.layout import EXTREMES, KEPT, SAMPLES
 from tautochrone.run.output import output
@@ -58,14 +58,14 @@ def export(run: StoredRun, kind: str, out: Path | BinaryIO | None = None, *, tab
         write(run, file)
 
 
-def _write_csv(_run: StoredRun, table: Path, file: BinaryIO) -> None:
+def _write_csv(run: StoredRun, table: Path, file: BinaryIO) -> None:
     columns = schema(table)
     names = io.StringIO()
     csv.writer(names, lineterminator="\n").writerow(columns.names)  # Arrow would put each name in quotes
     file.write(names.getvalue().encode())
     rows_only = pa_csv.WriteOptions(include_header=False)
     with pa_csv.CSVWriter(file, columns, write_options=rows_only) as writer:
-        for batch in batches(table):
+        for batch in run.batches(table=table.stem):
             writer.write_batch(batch)
 
 
@@ -90,14 +90,14 @@ def _write_json(run: StoredRun, _table: Path, file: BinaryIO) -> None:
         tables[KEPT] = KEPT
     for key, name in tables.items():
         file.write(f',\n"{key}": ['.encode())
-        _write_rows(run.path / f"{name}.parquet", file)
+        _write_rows(run, name, file)
         file.write(b"\n]")
     file.write(b"\n}\n")
 
 
-def _write_rows(table: Path, file: BinaryIO) -> None:
+def _write_rows(run: StoredRun, table: str, file: BinaryIO) -> None:
     separator = b"\n"
-    for batch in batches(table):
+    for batch in run.batches(table=table):
         for at in range(0, batch.num_rows, _ROWS_AT_ONCE):
             rows = batch.slice(at, _ROWS_AT_ONCE).to_pylist()
             file.write(separator + b",\n".join(json.dumps(row).encode() for row in rows))

@@ -123,6 +123,7 @@ class StoredRun:
             self._sizes(known, only),
             np.uint32 if fits else np.int64,
             known.name,
+            layout.nullable,
         )
 
     def stretches(self, measure: str | None = None) -> Iterator[tuple[int, Integers, Integers]]:
@@ -134,7 +135,7 @@ class StoredRun:
         """
         layout, known = self._measure(measure)
         self._sizes(known, None)
-        return stretches(self.path / layout.file, known.start, known.name)
+        return stretches(self.path / layout.file, known.start, known.name, layout.nullable)
 
     def instants(self, source: int, measure: str | None = None) -> Integers:
         """When each sample of one source began: the measure's ``from`` in ns on the stream's clock, (n,).
@@ -143,7 +144,7 @@ class StoredRun:
         """
         layout, known = self._measure(measure)
         sizes = self._sizes(known, source)
-        return gather(self.path / layout.file, known.start, sizes, np.int64, known.name)[0]
+        return gather(self.path / layout.file, known.start, sizes, np.int64, known.name, layout.nullable)[0]
 
     def column(self, name: str, source: int) -> Integers:
         """Any column of one source's rows as it was recorded, shape (n,), int64, in the order of ``values``.
@@ -167,11 +168,13 @@ class StoredRun:
         self._needs_source(source)
         sizes = {book.source: book.recorded for book in self.manifest.books if book.source == source}
         if name in layout.kept:
-            return gather(self.path / layout.file, name, sizes, np.int64)[0]
+            return gather(self.path / layout.file, name, sizes, np.int64, may_lack=layout.nullable)[0]
         for measure in layout.measures:
             if measure.end == name:
                 end = self.column(measure.start, source).astype(np.int64)
-                end += gather(self.path / layout.file, measure.name, sizes, np.int64)[0]
+                end += gather(
+                    self.path / layout.file, measure.name, sizes, np.int64, may_lack=layout.nullable
+                )[0]
                 return end
         known = ", ".join(layout.dtype.names or ())
         raise UsageError(f"Run {self.id} has no column '{name}'", f"It has: {known}.")
@@ -225,7 +228,9 @@ class StoredRun:
             raise UsageError(f"Run {self.id} has samples and no running maxima")
         self._needs_source(source)
         layout, known = self._measure(measure)
-        instants, values = small_table(self.path / layout.file, (known.start, known.name), source)
+        instants, values = small_table(
+            self.path / layout.file, (known.start, known.name), source, known.name, layout.nullable
+        )
         rises = np.ones(len(values), bool)
         rises[1:] = values[1:] > np.maximum.accumulate(values)[:-1]
         return instants[rises], values[rises]  # other rows are maxima of other measures
@@ -238,6 +243,8 @@ class StoredRun:
     def kept(self, *columns: str) -> tuple[Integers, ...]:
         """Columns of the whole rows that were kept beside histograms, each (n,): as they came, all sources.
 
+        A value that is not known is the least 64-bit integer.
+
         Args:
             columns: "source", a recorded instant but a measure's ``to``, or a measure.
 
@@ -245,9 +252,10 @@ class StoredRun:
             UsageError: no rows were kept.
             DamagedError: they can't be read.
         """
-        if not self.keeps_rows:
+        layout = next((one for one in self._layouts() if one.name == KEPT), None)
+        if layout is None:
             raise UsageError(f"Run {self.id} kept no rows beside histograms", "--keep-above has them kept.")
-        return small_table(self.path / f"{KEPT}.parquet", columns, None)
+        return small_table(self.path / layout.file, columns, None, may_lack=layout.nullable)
 
     @property
     def _bins_tell_measures(self) -> bool:
@@ -263,9 +271,11 @@ class StoredRun:
         """Return the columns of the samples, or of the histogram, with unit and meaning."""
         return schema(self.path / f"{SAMPLES}.parquet")
 
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Return the samples as they lie in the file, about a million rows at a time."""
-        return batches(self.path / f"{SAMPLES}.parquet", columns)
+    def batches(self, columns: Sequence[str] | None = None, table: str = SAMPLES) -> Iterator[pa.RecordBatch]:
+        """Return the samples, or another table, as they lie in the file, about a million rows at a time."""
+        path = self.path / f"{table}.parquet"
+        nullable = next((one.nullable for one in self._layouts() if one.file == path.name), ())
+        return batches(path, columns, nullable)
 
     def _layouts(self) -> tuple[TableLayout, ...]:
         return table_layouts(self.manifest.header)

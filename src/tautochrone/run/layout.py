@@ -65,10 +65,13 @@ class TableLayout:
             lacking |= rows[name] == self.nulls[name]
         return lacking
 
-    def is_nullable(self, name: str) -> bool:
-        """Return whether a column of the file, kept or a measure, may lack values."""
-        ends = {end for one in self.measures if one.name == name for end in (one.start, one.end)}
-        return not self.nulls.keys().isdisjoint(ends or {name})
+    @property
+    def nullable(self) -> frozenset[str]:
+        """Return the columns of the file, kept ones and measures, that may lack values."""
+        lacking = {
+            one.name for one in self.measures if not self.nulls.keys().isdisjoint({one.start, one.end})
+        }
+        return frozenset(lacking.union(self.nulls.keys() & set(self.kept)))
 
     def check(self, rows: npt.NDArray[np.void]) -> None:
         """See that every measure of these rows fits 64 bits.

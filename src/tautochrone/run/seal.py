@@ -289,7 +289,7 @@ def _books(intake: Intake) -> tuple[Books, ...]:
     found = problems(intake.books, counted, intake.names, periodic=periods)
     stated = intake.footer.books if intake.footer is not None else ()
     unseen = {one.source: one.unseen or 0 for one in stated or ()}
-    nullable = {m.name for w in intake.writers for m in w.layout.measures if w.layout.is_nullable(m.name)}
+    nullable = {name for writer in intake.writers for name in writer.layout.nullable}
     found += beside_bins(intake.books, tallies, intake.header.measures, unseen, nullable)
     if found:
         raise DamagedError(

@@ -121,6 +121,5 @@ def schema_of(layout: TableLayout) -> pa.Schema:
     for name in (*layout.kept, *(measure.name for measure in layout.measures)):
         unsigned = name in layout.kept and layout.dtype[name].kind == "u"
         kind: pa.DataType = pa.uint64() if unsigned else pa.int64()
-        nullable = layout.is_nullable(name)
-        fields.append(pa.field(name, kind, nullable=nullable, metadata=layout.notes.get(name)))
+        fields.append(pa.field(name, kind, name in layout.nullable, layout.notes.get(name)))
     return pa.schema(fields)
