@@ -101,11 +101,7 @@ void ends_to_json(struct json *json, const struct ends_options *options, const s
 {
     json_text(json, "transport", the_transport.name);
     json_text(json, "transport_title", the_transport.title);
-    if (the_transport.version != NULL) {
-        json_text(json, "transport_version", the_transport.version());
-    } else {
-        json_null(json, "transport_version");
-    }
+    json_text_or_null(json, "transport_version", the_transport.version != NULL ? the_transport.version() : NULL);
     char host[HOST_BYTES] = "child"; /* not its port, which is another one each time */
     uint16_t port = 0;
     if (options->server != NULL) {

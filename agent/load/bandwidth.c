@@ -148,18 +148,13 @@ static void work(struct load_thread *thread)
 static void finish(struct load_run *run, struct json *report)
 {
     const struct settings *const settings = run->settings;
-    const char *const way = os_store_past_caches_way();
     if (report == NULL) {
         return;
     }
     json_text(report, "kind", kind_words[settings->kind]);
     json_unsigned(report, "stored_bytes", settings->stored_bytes);
     json_unsigned(report, "thrashed_bytes", settings->thrashed_bytes);
-    if (way != NULL) {
-        json_text(report, "stored_by", way);
-    } else {
-        json_null(report, "stored_by");
-    }
+    json_text_or_null(report, "stored_by", os_store_past_caches_way());
     json_integer_or_null(report, "last_cache_bytes",
                          settings->last_cache_bytes > 0 ? settings->last_cache_bytes : INT64_MIN);
     memory_share_report(&settings->share, report);

@@ -300,11 +300,7 @@ static void finish(struct load_run *run, struct json *report)
     json_unsigned(report, "expiries", settings->expiries);
     json_unsigned(report, "broadcasts", settings->broadcasts);
     json_unsigned(report, "left_out", settings->left_out);
-    if (settings->sent_by != NULL) {
-        json_text(report, "sent_by", settings->sent_by);
-    } else {
-        json_null(report, "sent_by");
-    }
+    json_text_or_null(report, "sent_by", settings->sent_by);
     report_counts(run, report);
 }
 

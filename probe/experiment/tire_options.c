@@ -294,11 +294,7 @@ void tire_options_to_json(struct json *json, const struct tire_options *options,
     json_integer(json, "nodes", nodes);
     json_integer(json, "springs", tire_springs(nodes));
     json_text(json, "solver", tire_solver_names[options->solver]);
-    if (options->solver == TIRE_HALO) {
-        json_text(json, "vector", tire_vector_name());
-    } else {
-        json_null(json, "vector");
-    }
+    json_text_or_null(json, "vector", options->solver == TIRE_HALO ? tire_vector_name() : NULL);
     json_text(json, "pace", paces[options->pace]);
     json_integer(json, "step_ns", options->parameters.step_ns);
     json_integer(json, "count", options->count);

@@ -92,15 +92,7 @@ void housekeeping_to_json(struct json *json, const char *asked, const struct hou
     char text[LIST_TEXT_BYTES];
     list_to_text(&house->cpus, text);
     json_open_object(json, "housekeeping");
-    if (asked != NULL) {
-        json_text(json, "requested", asked);
-    } else {
-        json_null(json, "requested");
-    }
-    if (house->cpus.count > 0) {
-        json_text(json, "obtained", text);
-    } else {
-        json_null(json, "obtained");
-    }
+    json_text_or_null(json, "requested", asked);
+    json_text_or_null(json, "obtained", house->cpus.count > 0 ? text : NULL);
     json_close_object(json);
 }

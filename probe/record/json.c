@@ -160,6 +160,15 @@ void json_text(struct json *json, const char *key, const char *value)
     append_quoted(json, value);
 }
 
+void json_text_or_null(struct json *json, const char *key, const char *value)
+{
+    if (value == NULL) {
+        json_null(json, key);
+    } else {
+        json_text(json, key, value);
+    }
+}
+
 void json_integer(struct json *json, const char *key, int64_t value)
 {
     char digits[24];

@@ -31,6 +31,8 @@ void json_close_object(struct json *json);
 void json_open_array(struct json *json, const char *key);
 void json_close_array(struct json *json);
 void json_text(struct json *json, const char *key, const char *value);
+/* NULL becomes null. */
+void json_text_or_null(struct json *json, const char *key, const char *value);
 void json_integer(struct json *json, const char *key, int64_t value);
 /* A value that the system could not tell (INT64_MIN) becomes null. */
 void json_integer_or_null(struct json *json, const char *key, int64_t value);
