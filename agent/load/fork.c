@@ -10,12 +10,6 @@
 #include "load/touch.h"
 #include "os/fork.h"
 
-enum { LEAST_BYTES = 65536 };
-
-struct settings {
-    struct memory_share share;
-};
-
 struct child {
     const struct load_thread *thread;
     size_t bytes;
@@ -23,23 +17,17 @@ struct child {
 
 static size_t options(void *settings, struct option *table)
 {
-    struct settings *const own = settings;
-    table[0] = (struct option){"bytes", OPTION_TEXT, &own->share.asked, NULL,
+    struct memory_share *const share = settings;
+    table[0] = (struct option){"bytes", OPTION_TEXT, &share->asked, NULL,
                                "of all children: 64MiB, or 70% of what is available [256MiB]", false};
     return 1;
-}
-
-static int prepare(struct load_run *run)
-{
-    struct settings *const settings = run->settings;
-    return memory_share_read(&settings->share, run->threads, LEAST_BYTES);
 }
 
 static int prepare_one_chain(struct load_run *run)
 {
     run->threads = 1;
     run->roams = true;
-    return prepare(run);
+    return memory_share_prepare(run);
 }
 
 /* In the child, which is a copy of one thread of several: memory only, no locks. */
@@ -56,16 +44,16 @@ static bool touch(void *argument)
 
 static void work(struct load_thread *thread)
 {
-    struct settings *const settings = thread->run->settings;
-    struct child child = {.thread = thread, .bytes = (size_t)(settings->share.bytes / thread->run->threads)};
+    struct memory_share *const share = thread->run->settings;
+    struct child child = {.thread = thread, .bytes = (size_t)(share->bytes / thread->run->threads)};
     while (!load_must_end(thread)) {
-        if (memory_share_is_short(&settings->share)) {
+        if (memory_share_is_short(share)) {
             wait_for_memory();
             continue;
         }
         const enum os_status status = os_fork_and_wait(touch, &child);
         if (status == OS_NO_MEMORY) { /* somebody else took it meanwhile */
-            atomic_fetch_add_explicit(&settings->share.waits, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&share->waits, 1, memory_order_relaxed);
             wait_for_memory();
         } else if (status == OS_OK && !load_must_end(thread)) {
             load_did(thread, 1, child.bytes);
@@ -76,24 +64,16 @@ static void work(struct load_thread *thread)
     }
 }
 
-static void finish(struct load_run *run, struct json *report)
-{
-    const struct settings *const settings = run->settings;
-    if (report != NULL) {
-        memory_share_report(&settings->share, report);
-    }
-}
-
 const struct load load_fork = {
     .name = "fork",
     .summary = "creates, fills and ends large processes on every chosen CPU",
     .unit = "processes",
     .keeps_cpus_busy = true,
-    .settings_bytes = sizeof(struct settings),
+    .settings_bytes = sizeof(struct memory_share),
     .options = options,
-    .prepare = prepare,
+    .prepare = memory_share_prepare,
     .work = work,
-    .finish = finish,
+    .finish = memory_share_finish,
 };
 
 const struct load load_exit = {
@@ -101,9 +81,9 @@ const struct load load_exit = {
     .summary = "creates, fills and ends one large process after the other",
     .unit = "processes",
     .keeps_cpus_busy = true,
-    .settings_bytes = sizeof(struct settings),
+    .settings_bytes = sizeof(struct memory_share),
     .options = options,
     .prepare = prepare_one_chain,
     .work = work,
-    .finish = finish,
+    .finish = memory_share_finish,
 };

@@ -7,24 +7,12 @@
 
 #include "load/touch.h"
 
-enum { LEAST_BYTES = 65536 };
-
-struct settings {
-    struct memory_share share;
-};
-
 static size_t options(void *settings, struct option *table)
 {
-    struct settings *const own = settings;
-    table[0] = (struct option){"bytes", OPTION_TEXT, &own->share.asked, NULL,
+    struct memory_share *const share = settings;
+    table[0] = (struct option){"bytes", OPTION_TEXT, &share->asked, NULL,
                                "of all mappings: 64MiB, or 70% of what is available [256MiB]", false};
     return 1;
-}
-
-static int prepare(struct load_run *run)
-{
-    struct settings *const settings = run->settings;
-    return memory_share_read(&settings->share, run->threads, LEAST_BYTES);
 }
 
 static bool go_round(struct load_thread *thread, uint8_t *memory, size_t bytes)
@@ -34,16 +22,7 @@ static bool go_round(struct load_thread *thread, uint8_t *memory, size_t bytes)
 
 static void work(struct load_thread *thread)
 {
-    struct settings *const settings = thread->run->settings;
-    memory_rounds(thread, &settings->share, 0, go_round);
-}
-
-static void finish(struct load_run *run, struct json *report)
-{
-    const struct settings *const settings = run->settings;
-    if (report != NULL) {
-        memory_share_report(&settings->share, report);
-    }
+    memory_rounds(thread, thread->run->settings, 0, go_round);
 }
 
 const struct load load_munmap = {
@@ -51,9 +30,9 @@ const struct load load_munmap = {
     .summary = "maps memory, fills it and gives it back at once, on every chosen CPU",
     .unit = "mappings",
     .keeps_cpus_busy = true,
-    .settings_bytes = sizeof(struct settings),
+    .settings_bytes = sizeof(struct memory_share),
     .options = options,
-    .prepare = prepare,
+    .prepare = memory_share_prepare,
     .work = work,
-    .finish = finish,
+    .finish = memory_share_finish,
 };

@@ -1,6 +1,6 @@
 #include "load/touch.h"
 
-enum { PAGE_BYTES = 4096, PAGES_PER_LOOK = 256, WAIT_MS = 10, NS_PER_MS = 1000000 };
+enum { LEAST_BYTES = 65536, PAGE_BYTES = 4096, PAGES_PER_LOOK = 256, WAIT_MS = 10, NS_PER_MS = 1000000 };
 
 bool touch_pages(const struct load_thread *thread, void *memory, size_t bytes)
 {
@@ -17,6 +17,18 @@ bool touch_pages(const struct load_thread *thread, void *memory, size_t bytes)
 void wait_for_memory(void)
 {
     os_sleep_until(os_now_ns() + (int64_t)WAIT_MS * NS_PER_MS);
+}
+
+int memory_share_prepare(struct load_run *run)
+{
+    return memory_share_read(run->settings, run->threads, LEAST_BYTES);
+}
+
+void memory_share_finish(struct load_run *run, struct json *report)
+{
+    if (report != NULL) {
+        memory_share_report(run->settings, report);
+    }
 }
 
 void memory_rounds(struct load_thread *thread, struct memory_share *share, size_t beyond, memory_round go_round)

@@ -11,6 +11,10 @@ bool touch_pages(const struct load_thread *thread, void *memory, size_t bytes);
 /* Memory is short: others give some back meanwhile. */
 void wait_for_memory(void);
 
+/* Of loads whose settings are their share of the memory and nothing else: an even part of it for each thread. */
+int memory_share_prepare(struct load_run *run);
+void memory_share_finish(struct load_run *run, struct json *report);
+
 /* True: the whole round was done. */
 typedef bool (*memory_round)(struct load_thread *thread, uint8_t *memory, size_t bytes);
 /* The work of a load that maps its part of the share, and `beyond` more, does a round with the part, and gives all of it
