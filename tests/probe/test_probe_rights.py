@@ -46,6 +46,17 @@ def lent_to_nobody(folder: Path, capability: str, program: Path | None = None) -
     return copy
 
 
+def set_user_id(folder: Path, program: Path) -> Path:
+    """A copy of this program that runs with the rights of its owner, root."""
+    needs_root()
+    if os.statvfs(folder).f_flag & os.ST_NOSUID:
+        skip_or_fail("set-user-ID has no effect there")
+    copy = folder / program.name
+    shutil.copyfile(program, copy)
+    copy.chmod(0o6755)
+    return copy
+
+
 def as_nobody(
     *command: str | Path, asked: bytes = b"", **environment: str
 ) -> subprocess.CompletedProcess[bytes]:
@@ -86,12 +97,7 @@ def test_an_agent_with_rights_of_its_file_does_nothing(shared: Path, capability:
 
 @pytest.mark.slow
 def test_a_set_user_id_agent_does_nothing(shared: Path) -> None:
-    needs_root()
-    if os.statvfs(shared).f_flag & os.ST_NOSUID:
-        skip_or_fail("set-user-ID has no effect there")
-    agent = shared / "tauto-agent"
-    shutil.copyfile(find_agent(), agent)
-    agent.chmod(0o6755)
+    agent = set_user_id(shared, find_agent())
     refuses_lent_rights(agent)
     agent.chmod(0o755)
     assert as_nobody(agent, "keep", "--journal", shared / "none", asked=b"1 state\n").returncode == 0
@@ -143,12 +149,7 @@ def test_a_probe_under_a_guard_has_its_own_rights_from_its_file(shared: Path) ->
 
 @pytest.mark.slow
 def test_a_set_user_id_probe_writes_as_its_caller(shared: Path) -> None:
-    needs_root()
-    if os.statvfs(shared).f_flag & os.ST_NOSUID:
-        skip_or_fail("set-user-ID has no effect there")
-    probe = shared / "tauto-probe"
-    shutil.copyfile(find_probe(), probe)
-    probe.chmod(0o6755)
+    probe = set_user_id(shared, find_probe())
     out = shared / "out"
     measured = as_nobody(probe, *CLOCK, "--out", out)
     assert measured.returncode == 0, measured.stderr
@@ -157,12 +158,7 @@ def test_a_set_user_id_probe_writes_as_its_caller(shared: Path) -> None:
 
 @pytest.mark.slow
 def test_a_set_user_id_middleware_program_writes_as_its_caller(shared: Path) -> None:
-    needs_root()
-    if os.statvfs(shared).f_flag & os.ST_NOSUID:
-        skip_or_fail("set-user-ID has no effect there")
-    program = shared / "tauto-middleware-tcp"
-    shutil.copyfile(find_probe().with_name(program.name), program)
-    program.chmod(0o6755)
+    program = set_user_id(shared, find_probe().with_name("tauto-middleware-tcp"))
     out = shared / "out"
     measured = as_nobody(
         program, "latency", "--calls", "5", "--policy", "other", "--no-memory-lock", "--out", out
