@@ -13,6 +13,7 @@ from real import tauto
 from report_runs import FACTS, store_run
 from tautochrone.check.looks import earlier_of, look, settle
 from tautochrone.check.question import AskedCheck, CheckQuestion, question_of
+from tautochrone.judge.comparison.facts import alike, facts_of, varies_by_itself
 from tautochrone.measure.cell import IDLE, Load
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.run.folder import StoredRun
@@ -54,6 +55,13 @@ def test_only_what_asked_the_same_under_the_same_conditions_is_an_earlier_check(
     store_run(store, [np.full(1_000, 50_000)])  # no check
     now = stored(store, question())
     assert [run.id for run in earlier_of(store, [now])] == [before.id, longer.id]
+
+
+def test_what_the_clock_was_calibrated_to_makes_no_other_conditions(tmp_path: Path) -> None:
+    known = facts_of(stored(Store(tmp_path), question()).manifest)
+    for name in ("step_ns", "cost_ns", "cost_lower_ns", "cost_upper_ns"):
+        assert alike(known, {**known, f"clock.{name}": 31})
+    assert not alike(known, {**known, "ruler.clock": "cntvct"})
 
 
 def test_a_check_that_is_made_again_until_it_passes_does_not_pass(tmp_path: Path) -> None:
@@ -133,7 +141,11 @@ def test_a_real_loop_is_measured_on_until_it_is_settled(tmp_path: Path) -> None:
     assert len(table["runs"]) > 1 or table["standing"] != "not shown"
     assert table["earlier_runs"] == []
     _, again = measured(tmp_path, *asked)
-    assert again["earlier_runs"] == table["runs"]
+    before, now = (facts_of(Store(tmp_path).open(one["runs"][-1]).manifest) for one in (table, again))
+    of_loop = {name for name in now if not name.startswith(("parameters.", "warnings", "tracing."))}
+    assert [name for name in of_loop if not varies_by_itself(name) and before.get(name) != now[name]] == []
+    if before["tracing.instances"] == now["tracing.instances"]:  # another test may trace meanwhile
+        assert again["earlier_runs"] == table["runs"]
     _, afresh = measured(tmp_path, *asked, "--afresh")
     assert afresh["earlier_runs"] == []
 
