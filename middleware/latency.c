@@ -145,7 +145,7 @@ static void serve_releases(struct latency_client *client)
         goes_on = end != CALL_ENDS_RUN && advance(client, &schedule, end, answered_ns);
     }
     if (is_high(client) && options->clients > 0 && schedule.release == schedule.count) {
-        client_fail(&client->client, "the low clients do not come to their end: more urgent threads keep the CPU");
+        client_fail(&client->client, "the low clients do not come to their end: threads of higher priority keep the CPU");
     }
     close_books(client, &schedule);
 }

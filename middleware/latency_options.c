@@ -94,7 +94,7 @@ bool latency_options_read(struct latency_options *options, int argc, char **argv
         .rate_low_hz = 10,
     };
     struct option table[] = {
-        {"clients", OPTION_COUNT, &options->clients, NULL, "low ones beside C0, each less urgent than the last [9]",
+        {"clients", OPTION_COUNT, &options->clients, NULL, "low ones beside C0, each a priority below the last [9]",
          false},
         {"calls", OPTION_COUNT, &options->calls, NULL, "of each low client; of C0 alone twice as many [4000]", false},
         {"rate-high", OPTION_RATE, &options->rate_high_hz, NULL, "calls a second of C0 [20]", false},
@@ -109,7 +109,7 @@ bool latency_options_read(struct latency_options *options, int argc, char **argv
     const size_t count = sizeof table / sizeof table[0];
     if (!options_read_or_help(table, count, argc, argv,
                               "usage: tauto-probe middleware-latency --transport NAME [options]\n\nHow long calls of the "
-                              "most urgent client take beside those of less urgent ones.\n\n",
+                              "highest-priority client take beside those of lower-priority ones.\n\n",
                               code)) {
         return false;
     }

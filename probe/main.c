@@ -24,7 +24,7 @@ static const struct command commands[] = {
     {"tire", "a simulated tire, in real time or as fast as it goes", experiment_tire},
     {"clock", "cost and resolution of each clock", experiment_clock},
     {"middleware-throughput", "operations per second of an ORB and others", experiment_middleware_throughput},
-    {"middleware-latency", "an urgent client beside less urgent ones", experiment_middleware_latency},
+    {"middleware-latency", "a high-priority client beside lower-priority ones", experiment_middleware_latency},
     {"middleware-footprint", "memory of a server with its servants", experiment_middleware_footprint},
     {"middleware-serve", "servants for a client elsewhere", middleware_serve},
     {"services", "what this system offers, and what it does not", list_services},

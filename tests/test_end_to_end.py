@@ -67,7 +67,7 @@ def test_measure_list_show_export_report(tmp_path: Path) -> None:
 
     shown = tauto("show", store=tmp_path)
     assert run.manifest.id in shown.stdout
-    assert "The books balance" in shown.stdout
+    assert "The accounting balances" in shown.stdout
 
     exported = tauto("export", run.manifest.id[:20], "--csv", store=tmp_path)
     header, *rows = exported.stdout.splitlines()

@@ -77,14 +77,14 @@ bool box_call(struct box *box)
     };
     os_mailbox_store(box->mailbox, 0, &header, sizeof header);
     if (os_mailbox_call(box->mailbox) != OS_OK) {
-        return fault("the lab has gone.");
+        return fault("tauto has gone.");
     }
     os_mailbox_load(box->mailbox, 0, &header, sizeof header);
     box->reply_bytes = 0;
     box->request_read = 0;
     box->request_bytes = header.request_bytes;
     if (box->request_bytes == unanswered) {
-        return fault("the lab has gone.");
+        return fault("tauto has gone.");
     }
     if (header.magic != MAGIC || header.version != VERSION || box->request_bytes > REQUEST_ROOM) {
         return fault("a request with a broken header: %u bytes.", header.request_bytes);

@@ -109,7 +109,7 @@ static void converse(struct conversation *talk)
 static int run(struct conversation *talk)
 {
     if (os_stop_listen() != OS_OK || !lines_begin(&talk->lines, LONGEST_REQUEST)) {
-        return refuse(EXIT_FAILED, "the keeper can't be set up.");
+        return refuse(EXIT_FAILED, "the settings guard can't be set up.");
     }
     os_threads_unpin(); /* its own CPU may be one that goes off line, or is held by others */
     converse(talk);

@@ -133,7 +133,7 @@ static enum os_fault serve_begin(const struct request *request)
 {
     struct keeper *const keeper = request->keeper;
     if (keeper->has_journal) {
-        text_add_string(request->body, "this keeper has begun already");
+        text_add_string(request->body, "this settings guard has begun already");
         return FAULT_EBUSY;
     }
     struct text line = {0};
@@ -219,7 +219,7 @@ static enum os_fault serve_restore(const struct request *request)
         fault = os_journal_open(request->keeper->journal_path, &journal);
     }
     if (fault == FAULT_EBUSY) {
-        text_add_string(request->body, "its keeper is still at work, or another restores it now");
+        text_add_string(request->body, "its settings guard is still at work, or another restores it now");
     } else if (fault == FAULT_EPERM) {
         text_format(request->body, "the journal %s is another user's, or others may write it: look into it first",
                     request->keeper->journal_path);

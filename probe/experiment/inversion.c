@@ -299,8 +299,8 @@ static bool read_options(struct inversion_options *options, int argc, char **arg
     const size_t count = sizeof table / sizeof table[0];
     if (!stage_options_read(stage, table, count, argc, argv,
                             "usage: tauto-probe inversion [options]\n\n"
-                            "Which locks are open to priority inversion: how long a thread waits for a lock that a less\n"
-                            "urgent one holds, while one of middle urgency works.\n\n",
+                            "Which locks are open to priority inversion: how long a thread waits for a lock that a\n"
+                            "lower-priority one holds, while one of middle priority works.\n\n",
                             PRIORITIES, code)) {
         return false;
     }

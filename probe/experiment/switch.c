@@ -100,7 +100,7 @@ static enum os_status add_on_no_second_cpu(struct bench *bench)
     for (int protocol = 0; protocol < PROTOCOLS && status == OS_OK; protocol++) {
         if (wants_protocol(bench, protocol)) {
             status = add_handover(bench, protocol, bench->options.stage.near_cpu,
-                                  "a mutex passes to a more urgent thread that waits for it: unlock, switch, lock");
+                                  "mutex handover to a higher-priority thread that waits for it: unlock, switch, lock");
         }
         if (wants_protocol(bench, protocol) && status == OS_OK) {
             status = add_alone(bench, "mutex alone", "lock and unlock, nobody else wants it", mutex_alone, protocol);

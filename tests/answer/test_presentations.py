@@ -495,9 +495,9 @@ def test_mechanisms_have_a_line_each_and_what_is_lacking_says_why(tmp_path: Path
         1_000,
         1_100,
     )
-    assert lines["Mutex passes to a more urgent thread"].worst_ns == 9_000
-    assert lines["Semaphore wakes a thread, same CPU"].typical_ns == 2_000
-    assert costs.why_not(lines["Semaphore wakes a thread, other CPU"]) == "There is only one."
+    assert lines["Mutex handover to a higher-priority thread"].worst_ns == 9_000
+    assert lines["Semaphore wake-up, same CPU"].typical_ns == 2_000
+    assert costs.why_not(lines["Semaphore wake-up, different CPU"]) == "There is only one."
     assert lines["Waiting for a plain mutex"].typical_ns is None
     assert costs.why_not(lines["Waiting for a plain mutex"]) == "Not permitted."
 

@@ -104,7 +104,7 @@ def test_list_fits_a_terminal_of_80_columns_with_usable_ids(store: Path) -> None
 
     assert len(shown) == 3
     assert all(len(line.rstrip()) <= 80 for line in shown)
-    assert "sealed" in shown[1]
+    assert "complete" in shown[1]
     assert tauto(store, "show", shown[1].split()[0]).returncode == 0
 
 
@@ -184,7 +184,7 @@ def test_show_in_a_pipe_has_one_line_per_source(store: Path) -> None:
     assert line.split()[-1] == "310.000"
     assert "too few" in line
     assert "needs 368,887 samples" in said
-    assert "The books balance" in said
+    assert "The accounting balances" in said
     assert "warning: RT throttling can bite." in said
     assert "Worst of cpu0: 310 us, 1.500 s after the start." in said
     assert "\x1b" not in said
@@ -226,7 +226,7 @@ def test_show_says_what_missed_releases_do_to_the_numbers(tmp_path: Path) -> Non
     shown = tauto(tmp_path, "show").stdout
 
     assert "cpu0: 3 of 1,004 releases were missed and have no sample here." in shown
-    assert "so they flatter" in shown
+    assert "look too good" in shown
 
 
 def test_show_tells_parameters_after_the_numbers_with_units_and_without_noise(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_a_dry_run_shows_the_order_and_the_time_and_touches_nothing(tmp_path: Pa
     plan = write(tmp_path, plan_text(duration="1min"))
     shown = tauto("run", plan, "--dry-run", "--seed", "5", store=store)
     assert shown.returncode == 0, shown.stderr
-    assert "4 cells in 2 repetitions" in shown.stdout
+    assert "4 cases in 2 repetitions" in shown.stdout
     assert "The rest takes about 4 min" in shown.stdout
     assert "ends at" in shown.stdout
     table = json.loads(tauto("run", plan, "--dry-run", "--json", "--seed", "5", store=store).stdout)
@@ -332,7 +332,7 @@ def test_who_may_measure_some_of_it_measures_that(tmp_path: Path, store: Path, n
 def test_a_campaign_that_is_not_there_is_told(store: Path) -> None:
     refused = tauto("report", "plan-2020", store=store)
     assert refused.returncode == 4
-    assert "no campaign" in refused.stderr
+    assert "no plan run" in refused.stderr
 
 
 @pytest.mark.slow

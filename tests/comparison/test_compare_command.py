@@ -134,7 +134,7 @@ def test_campaigns_are_compared_cell_by_cell(store: Path) -> None:
     said = _compare(store, "plan-20260101", "plan-latest").stdout
     assert "Only in plan-20260101T000000Z-aaaa: latency, idle." in said
     assert "latency, loaded" in said
-    assert said.splitlines()[0] == "1 cell against plan-20260101T000000Z-aaaa: worse in latency, loaded"
+    assert said.splitlines()[0] == "1 case against plan-20260101T000000Z-aaaa: worse in latency, loaded"
 
 
 @pytest.mark.slow
@@ -161,7 +161,7 @@ def test_a_name_that_goes_on_in_another_cell_means_the_one_that_ends_with_it(sto
         (("latest,", "latest~1"), 2, "names an empty run"),
         (("plan-latest", "latest"), 2, "is a campaign, and 'latest' is not"),
         (("plan-20260101/nosuch", "latest"), 4, "There is no cell 'nosuch'"),
-        (("plan-20260101/latency", "latest"), 4, "2 cells of plan-20260101T000000Z-aaaa are meant"),
+        (("plan-20260101/latency", "latest"), 4, "2 cases of plan-20260101T000000Z-aaaa are meant"),
         (("plan-latest", "plan-latest"), 2, "is named twice"),
         (("latest", "latest~1", "--fail-on", "p99 10%"), 2, "can't be read"),
         (("latest", "latest~1", "--junit", "x.xml"), 2, "there is none"),

@@ -148,9 +148,9 @@ def test_the_level_is_told_by_word_and_by_colour(tmp_path: Path) -> None:
         assert f"\x1b[{red_green_code}m{word}" in coloured
 
 
-def test_a_finding_names_the_knob_that_changes_it(app: typer.Typer, tmp_path: Path) -> None:
+def test_a_finding_names_the_setting_that_changes_it(app: typer.Typer, tmp_path: Path) -> None:
     _, text = run(app, plant(tmp_path, {"/sys/devices/system/cpu/cpu1/cpuidle/state2/disable": "0"}))
-    assert "    knob: c-states" in text.splitlines()
+    assert "    setting: c-states" in text.splitlines()
     assert "tauto deploy show" in text.splitlines()[-2]
 
 

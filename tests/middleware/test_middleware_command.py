@@ -136,7 +136,7 @@ def test_latency_that_was_stopped_and_killed_goes_on_and_measures_no_cell_twice(
     assert set(slots(store).values()) == {1}
     assert len(slots(store)) == 6
     assert len(campaigns(Store(store))) == 1
-    assert "all 6 cells" in tauto(*words, store=store).stdout
+    assert "all 6 cases" in tauto(*words, store=store).stdout
 
 
 @pytest.mark.slow
@@ -191,7 +191,7 @@ def test_a_deployment_says_on_which_cpu_both_ends_run(store: Path, tmp_path: Pat
 def test_what_is_not_built_is_told_once_with_what_to_install(store: Path) -> None:
     shown = tauto("middleware", "latency", "--dry-run", "--place", "same", store=store)
     assert shown.returncode == 0, shown.stderr
-    assert "7 cells in 1 repetition" in shown.stdout
+    assert "7 cases in 1 repetition" in shown.stdout
     assert shown.stderr.count("Left out: ") == 1
     assert "omniorb" in shown.stderr
     assert "apt install libzmq3-dev" in shown.stderr

@@ -225,7 +225,7 @@ def test_low_clients_that_never_come_to_run_end_the_run(tmp_path: Path) -> None:
         begin()
         code, messages = client.end()
     assert code == 1
-    assert "the low clients do not come to their end: more urgent threads keep the CPU" in messages
+    assert "the low clients do not come to their end: threads of higher priority keep the CPU" in messages
     run = sealed(client.stream, tmp_path)
     assert run.manifest.ended == "failed"
     see_balance(run)

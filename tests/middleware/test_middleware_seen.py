@@ -136,7 +136,7 @@ def test_a_policy_without_priorities_is_said_once_and_is_in_no_title(store: Stor
         for transport in ("tcp", "udp")
     ]
     (said,) = [one for one in warnings(runs) if "policy other" in one]
-    assert "no more urgent" in said
+    assert "no higher than the lower clients" in said
     assert not [one for one in warnings([made.latency(store, clients=2)]) if "policy other" in one]
     grids = latency_tables.tables(lanes_of(runs, latency_of))
     assert not [grid.title for grid in grids if "highest priority" in grid.title]
@@ -311,7 +311,7 @@ def test_a_length_that_one_transport_can_not_carry_leaves_the_others(tmp_path: P
 
 def test_a_campaign_is_no_run(store: Store) -> None:
     made.throughput(store)
-    with pytest.raises(StoreError, match="campaign") as told:
+    with pytest.raises(StoreError, match="plan run") as told:
         store.open("plan-20260101T000000Z-abcd")
     assert told.value.advice == "See it whole: tauto report plan-20260101T000000Z-abcd."
 

@@ -56,7 +56,7 @@ def test_what_is_finished_is_not_measured_again_and_the_folder_is_written_anew(t
 
     first = start_tauto(*command, store=store)
     assert first.stdout is not None
-    assert "2 cells" in first.stdout.readline()
+    assert "2 cases" in first.stdout.readline()
     first.stdout.close()  # as `head -1` does: the report is there nevertheless
     assert first.wait(PATIENCE_S) in (0, CLOSED_PIPE)
     (folder,) = store.glob("report-koh2013-plan-*")
@@ -75,7 +75,7 @@ def test_what_is_finished_is_not_measured_again_and_the_folder_is_written_anew(t
     listed = tauto("list", "--json", store=store)
     assert {one["id"] for one in json.loads(listed.stdout)} == runs  # the folder of the report is none
     told = tauto("report", "plan-latest", "--out", str(tmp_path / "plan.html"), store=store)
-    assert "It is a campaign of koh2013" in told.stderr
+    assert "It is a plan run of koh2013" in told.stderr
     assert "tauto reproduce" in told.stderr
     assert "It measures koh2013 anew" in (tmp_path / "plan.html").read_text()
 
@@ -95,7 +95,7 @@ def test_one_that_is_stopped_reports_what_is_there_and_goes_on_where_it_was(tmp_
     told, said = process.communicate(timeout=PATIENCE_S)
 
     assert process.returncode == 130, said
-    assert re.search(r"Stopped\. 1 of 2 cells are left, about \d+ s\. To go on, type the same again", said)
+    assert re.search(r"Stopped\. 1 of 2 cases are left, about \d+ s\. To go on, type the same again", said)
     assert str(out / "report.html") in told
     assert (out / "report.html").exists()
     finished = {run.id for run in Store(store).runs() if run.manifest.ended == "complete"}

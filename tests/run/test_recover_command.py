@@ -44,7 +44,7 @@ def test_a_run_whose_books_do_not_balance_is_refused_and_kept(tmp_path: Path) ->
     before = (left / "stream.tauto").read_bytes()
     ended = recover(tmp_path)
     assert ended.exit_code == 5
-    assert "do not balance" in ended.stderr
+    assert "does not balance" in ended.stderr
     assert (left / "stream.tauto").read_bytes() == before
 
 
@@ -52,4 +52,4 @@ def test_the_store_can_be_named_before_the_verb(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("TAUTO_STORE", "/nowhere")  # put back afterwards: the option sets it for this process
     left = leave_behind(tmp_path, make_stream([LATENCIES]))
     ended = CliRunner().invoke(app, ["--store", str(tmp_path), "recover"])
-    assert f"{left.name}: 200 samples sealed" in ended.stdout
+    assert f"{left.name}: 200 samples recovered" in ended.stdout

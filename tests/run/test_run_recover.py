@@ -45,7 +45,7 @@ def test_a_complete_stream_that_was_not_sealed_is_sealed(tmp_path: Path) -> None
     store = Store(tmp_path)
     folder = left_behind(store, WHOLE)
     (outcome,) = recover(store)
-    assert (outcome.id, outcome.state, outcome.text) == (folder.name, "sealed", "50 samples sealed.")
+    assert (outcome.id, outcome.state, outcome.text) == (folder.name, "sealed", "50 samples recovered.")
     run = store.open("latest")
     assert run.manifest.state == "sealed"
     assert run.manifest.conditions.stored == {"load": "idle"}
@@ -174,7 +174,7 @@ def test_books_that_do_not_balance_are_refused_each_time_and_the_list_can_say_wh
         assert outcome.state == "refused"
         assert "released 2, but completed 2 and missed 5 (-5)" in outcome.text
         assert (folder / "stream.tauto").read_bytes() == stream
-    with pytest.raises(StoreError, match="can't be sealed"):
+    with pytest.raises(StoreError, match="can't be completed"):
         store.open(folder.name)
 
 

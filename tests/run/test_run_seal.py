@@ -181,8 +181,8 @@ def test_samples_taken_outside_the_real_time_domain_are_told_apart(
             "recorded 3 by the footer, but the stream has 4 (+1)",
         ),
         ({"missed": None}, "releases and misses are not counted"),
-        ({"source": 0}, "cpu0: has 2 books"),
-        ({"source": 7}, "cpu1: has 0 books"),
+        ({"source": 0}, "cpu0: has 2 accounts"),
+        ({"source": 7}, "cpu1: has 0 accounts"),
         ({"dropped": -1, "completed": 3, "released": 3}, "cpu1: dropped is -1"),
     ],
 )
@@ -193,7 +193,7 @@ def test_books_that_do_not_balance_are_refused_and_the_stream_is_kept(
     stream = streams.make_stream([[1, 2], [3, 4, 5, 6]], histogram=histogram, books_extra={1: book})
     writer = Store(tmp_path).create("cyclic", "unbalanced")
     writer.append(stream)
-    with pytest.raises(DamagedError, match="do not balance") as refused:
+    with pytest.raises(DamagedError, match="does not balance") as refused:
         writer.seal()
     assert told in str(refused.value)
     assert (writer.path / "stream.tauto").read_bytes() == stream
@@ -219,7 +219,7 @@ def test_a_difference_that_does_not_fit_is_not_stored_as_something_else(tmp_path
         (streams.frame(streams.ROWS, 2, bytes(24)), "not a multiple of 16"),
         (streams.frame(streams.EVENT, 2, b"not json"), "is not JSON"),
         (streams.json_frame(streams.EVENT, 2, {"event": "dropped", "source": 0}), "required field `rows`"),
-        (streams.json_frame(streams.FOOTER, 2, {"ended": "complete"}), "the footer has no books"),
+        (streams.json_frame(streams.FOOTER, 2, {"ended": "complete"}), "the footer has no accounting"),
         (streams.json_frame(streams.FOOTER, 2, {"books": [{"source": 0}]}), "a book of the footer lacks"),
         (streams.json_frame(streams.FOOTER, 2, {"books": [{"source": "0"}]}), "Expected `int`"),
         (streams.json_frame(streams.FOOTER, 2, {"books": {"source": 0}}), "Expected `array"),

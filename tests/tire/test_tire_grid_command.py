@@ -73,7 +73,7 @@ def test_a_map_that_was_stopped_and_killed_goes_on_and_measures_no_cell_twice(st
     assert not table["lacking"]
 
     again = tauto(*words, store=store)
-    assert "all 8 cells" in again.stdout
+    assert "all 8 cases" in again.stdout
     assert sum(slots(store).values()) == 8
 
 
@@ -118,7 +118,7 @@ def test_as_fast_as_possible_every_cell_computes_the_same_time(store: Path) -> N
 def test_a_dry_run_tells_cells_and_time_and_touches_nothing(store: Path) -> None:
     shown = tauto("tire", "map", "--nodes", "8,400", "--threads", "1,12", "--dry-run", store=store)
     assert shown.returncode == 0, shown.stderr
-    assert "3 cells in 1 repetition" in shown.stdout
+    assert "3 cases in 1 repetition" in shown.stdout
     assert "The rest takes at most 3 min" in shown.stdout
     assert "Left out: 12 threads for 8 masses" in shown.stderr
     assert not store.exists()

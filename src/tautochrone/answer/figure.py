@@ -127,14 +127,14 @@ def _counted(measured: MeasuredEvidence) -> str:
 
 
 def draw_of(figures: Callable[[str], Sequence[Figure]], kind: str | None) -> Specification:
-    """Draw one kind of the figures of a campaign, or the first, at publication size.
+    """Draw one kind of the figures of a plan run, or the first, at publication size.
 
     Raises:
         UsageError: there is no such kind, or no figure at all.
     """
     there = _kinds(figures(_PREFIX))
     if not there:
-        raise UsageError("There is nothing to draw", "Measure at least one cell to its end.")
+        raise UsageError("There is nothing to draw", "Measure at least one case to its end.")
     if kind is not None and kind not in there:
         raise UsageError(f"There is no figure '{kind}' of this", f"Choose from {', '.join(there)}.")
     return _stacked(there[next(iter(there)) if kind is None else kind])

@@ -188,14 +188,15 @@ def _some(table: Later[doc.TypedTable | None]) -> list[doc.Block]:
 
 
 def _balance(manifests: Sequence[Manifest]) -> str:
-    """Return whether the books of all of them balance."""
+    """Return whether the accounting of all of them balances."""
     found = [book for manifest in manifests for book in manifest.books]
     wrong = sum(bool(book.problems()) for book in found)
     if wrong:
-        return f"{wrong} of {len(found)} books do not balance: tauto show says by how much."
+        of = f"{wrong} of {plural(len(found), 'source')}"
+        return f"The accounting of {of} does not balance: tauto show says by how much."
     return (
-        f"All {plural(len(found), 'book')} balance: released = completed + missed, completed = recorded + "
-        "dropped."
+        f"The accounting of {plural(len(found), 'source')} balances: released = completed + missed, "
+        "completed = recorded + dropped."
     )
 
 

@@ -75,7 +75,14 @@ def loss_sentences(series: Sequence[Series]) -> list[str]:
 def loss_caption(series: Sequence[Series]) -> list[str]:
     """Return the same for below a figure or a table, with what it does to the numbers."""
     said = loss_sentences(series)
-    return [*said, "Shares and quantiles are of the completed cycles only, so they flatter."] if said else []
+    return (
+        [
+            *said,
+            "Missed cycles leave no sample, so shares and quantiles of the completed cycles look too good.",
+        ]
+        if said
+        else []
+    )
 
 
 # How sure the numbers are, said of each CPU and run by itself.

@@ -13,7 +13,7 @@ from tautochrone.answer.render import markdown
 from tautochrone.base.words import verb
 from tautochrone.run.output import output
 
-# What was judged, one case for each requirement and cell, in the words of programs that run tests.
+# What was judged, one case for each requirement and case, in the words of programs that run tests.
 
 
 Standing = Literal["passed", "failed", "not shown", "skipped", "error"]
@@ -36,7 +36,7 @@ class Case:
     """One thing that was judged.
 
     Attributes:
-        group: what it belongs to: a cell of a plan, a question; the name of a JUnit suite.
+        group: what it belongs to: a case of a plan, a question; the name of a JUnit suite.
         name: what was judged: "latency p99.999 < 500us".
         standing: "skipped" where nothing was measured to judge it by, "error" where measuring went wrong.
         message: why, in one line.

@@ -140,7 +140,7 @@ def of_evidence(seen: Evidence, beside: BesideRuns = _NOTHING, rare: Section | N
         *_measures(seen),
         *(rare.parts() if rare is not None else ()),
         *([doc.part("Cycles kept whole", lambda: seen.kept, id="kept")] if seen.kept else []),
-        doc.part("The books", lambda: _books(manifests, labels), id="books"),
+        doc.part("Accounting", lambda: _books(manifests, labels), id="books"),
         doc.part("The conditions", lambda: _beside(manifests, labels), id="environment"),
         doc.part("Clocks", lambda: environment.clocks(manifests, labels)),
         doc.part("Settings", lambda: environment.settings_blocks(manifests, labels)),
@@ -170,7 +170,7 @@ def _measured(seen: Evidence, lacking: Sequence[tuple[str, str]]) -> Iterator[do
     yield from map(doc.Lost, seen.lost)
     if not seen.measured and not seen.lost:
         yield doc.Sentence(
-            "No sample was recorded, so there is nothing to draw. The books below say what happened."
+            "No sample was recorded, so there is nothing to draw. The accounting below says what happened."
         )
 
 
@@ -185,7 +185,7 @@ def _runs(manifests: Sequence[Manifest], labels: Sequence[str]) -> doc.TypedTabl
             doc.words(_conditions(manifest)),
             doc.words(when(manifest)),
             doc.count(sum(book.recorded for book in manifest.books)),
-            doc.words(f"{manifest.state}, {manifest.ended}" if manifest.ended else manifest.state),
+            doc.words(", ".join(dict.fromkeys(filter(None, (manifest.shown_state, manifest.ended))))),
             doc.TypedCell(manifest.id, "code"),
         )
         for manifest, label, rank in zip(manifests, labels, rank_runs(manifests), strict=True)
@@ -284,11 +284,13 @@ def _books(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc
         return
     wrong = [one for one in own if one[1].problems()]
     yield doc.Sentence(
-        f"{len(wrong)} of {len(own)} books do not balance." if wrong else f"All {len(own)} books balance."
+        f"The accounting of {len(wrong)} of {len(own)} sources does not balance."
+        if wrong
+        else f"The accounting of all {len(own)} sources balances."
     )
     if wrong:
         yield _book_table(wrong, several=several)
-    yield doc.Disclosure(f"All {len(own)} books", (_book_table(own, several=several),))
+    yield doc.Disclosure(f"Accounting of all {len(own)} sources", (_book_table(own, several=several),))
 
 
 def _book_table(own: Sequence[tuple[str, Books]], *, several: bool) -> doc.TypedTable:

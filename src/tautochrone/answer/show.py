@@ -51,7 +51,7 @@ def document(seen: Evidence, *, intervals: bool = False, whole: bool = True) -> 
             doc.part("What is absent", lambda: _absent(seen)),
             doc.part("Deployments and loads", lambda: _beside(manifest)),
             doc.part("Settings", lambda: _settings(manifest)),
-            doc.part("The books", lambda: _books(seen)),
+            doc.part("Accounting", lambda: _books(seen)),
             doc.part("Warnings", lambda: _warnings(manifest)),
         ),
         grounds=doc.Grounds((manifest,)),
@@ -63,13 +63,13 @@ def _head(manifest: Manifest) -> Iterator[doc.Block]:
     under, remote = manifest.conditions.deployment_name, manifest.conditions.remote
     parts = [
         manifest.id,
-        manifest.state,
+        manifest.shown_state,
         manifest.ended,
         f"load {load}" if load else None,
         f"deployment {under}" if under else None,
         f"on {remote}" if remote else None,
     ]
-    yield doc.Sentence(", ".join(one for one in parts if one), "note")
+    yield doc.Sentence(", ".join(dict.fromkeys(one for one in parts if one)), "note")
     yield from (doc.Sentence(one, "alarm") for one in warnings.endings([manifest], [manifest.title]))
 
 
@@ -210,7 +210,7 @@ def _books(seen: Evidence) -> Iterator[doc.Block]:
     (manifest,) = seen.manifests
     problems = [problem for book in manifest.books for problem in book.problems()]
     if problems:
-        yield doc.Sentence("The books do not balance:", "strong")
+        yield doc.Sentence("The accounting does not balance:", "strong")
         yield doc.Statements(tuple(doc.Sentence(problem, mark="missed") for problem in problems))
     elif manifest.books:
         totals = {
@@ -227,7 +227,7 @@ def _books(seen: Evidence) -> Iterator[doc.Block]:
         totals["handler not seen"] = sum(one.unseen or 0 for one in stated or ())
         totals["budget used up"] = sum(one.budget_overruns or 0 for one in stated or ())
         said = ", ".join(f"{name} {count:,}" for name, count in totals.items() if count or name in _ALWAYS)
-        yield doc.Sentence(f"The books balance: {said}.")
+        yield doc.Sentence(f"The accounting balances: {said}.")
     yield from map(doc.Sentence, _worst(seen))
 
 

@@ -49,6 +49,6 @@ class StoreError(TautoError):
 
 
 class DamagedError(TautoError):
-    """A stream or a run is damaged, or its books do not balance."""
+    """A stream or a run is damaged, or its accounting does not balance."""
 
     exit_code = 5

@@ -1,1 +1,1 @@
-"""A plan carried out, or what it would cost: `tauto plan` and its report, cell beside cell."""
+"""A plan carried out, or what it would cost: `tauto plan` and its report, case beside case."""

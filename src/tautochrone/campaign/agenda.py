@@ -1,4 +1,4 @@
-"""What is to be measured for a plan, before it is: the cells in their order, and the time they take."""
+"""What is to be measured for a plan, before it is: the cases in their order, and the time they take."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from tautochrone.measure.lab.matrix import MATRIX
 
 @dataclass(frozen=True)
 class Planned:
-    """One requirement of the cells that sample at one pace and for as long.
+    """One requirement of the cases that sample at one pace and for as long.
 
     Attributes:
         cells: how many these are.
@@ -59,7 +59,7 @@ class Planned:
     @property
     def sentence(self) -> str:
         """For people."""
-        of = f"{self.requirement.text}: of {plural(self.cells, 'cell')}"
+        of = f"{self.requirement.text}: of {plural(self.cells, 'case')}"
         if self.planned_s is None or self.counted_s is None or self.rate_hz is None or not self.least_s:
             return f"{of}."
         of = f"{of} at {format_rate(self.rate_hz)}"
@@ -78,7 +78,7 @@ class Planned:
 
 
 def planned(required: Required, points: Mapping[str, PlanPoint], repetitions: int) -> list[Planned]:
-    """Return what is required, in the order of the plan; cells of one pace and length are taken together."""
+    """Return what is required, in the order of the plan; cases of one pace and length are taken together."""
     found: dict[tuple[str, float | None, float | None], list[Requirement]] = {}
     for key, point in points.items():
         for one in required.get(key, ()):
@@ -160,19 +160,19 @@ def _show_required(console: Console, agenda: Agenda) -> None:
 
 
 def introduce_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None:
-    """Before measuring: how much there is to do, how long that takes, and in which campaign.
+    """Before measuring: how much there is to do, how long that takes, and in which plan run.
 
     Args:
-        at_once: how many cells are measured at the same time.
+        at_once: how many cases are measured at the same time.
     """
     finished = len(agenda.finished)
     if not agenda.left:
         console.print(
             f"{agenda.document.title}: "
             + (
-                f"the only cell of {agenda.campaign.id} is finished. Measure it anew with --again."
+                f"the only case of {agenda.campaign.id} is finished. Measure it anew with --again."
                 if len(agenda.slots) == 1
-                else f"all {len(agenda.slots):,} cells of {agenda.campaign.id} are finished. "
+                else f"all {len(agenda.slots):,} cases of {agenda.campaign.id} are finished. "
                 "Measure them anew with --again."
             ),
             soft_wrap=True,
@@ -182,7 +182,7 @@ def introduce_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None
     if not agenda.ahead:
         console.print(
             f"{agenda.document.title}: all that can be measured of {agenda.campaign.id} is finished, "
-            f"{finished:,} of {plural(len(agenda.slots), 'cell')}; {_refused(agenda)}.",
+            f"{finished:,} of {plural(len(agenda.slots), 'case')}; {_refused(agenda)}.",
             soft_wrap=True,
         )
         return
@@ -191,7 +191,7 @@ def introduce_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None
     seed = "" if agenda.document.order == "listed" else f"Seed {agenda.campaign.seed}, "
     together = f", {at_once} at once" if at_once > 1 else ""
     console.print(
-        f"{agenda.document.title}: {plural(len(agenda.slots), 'cell')}{done}{together}; {_takes(rest)}, "
+        f"{agenda.document.title}: {plural(len(agenda.slots), 'case')}{done}{together}; {_takes(rest)}, "
         f"until {_clock(rest)}. {seed}{agenda.campaign.id}.",
         style="dim",
         soft_wrap=True,
@@ -278,7 +278,7 @@ def _size(agenda: Agenda) -> str:
 
 
 def _families(agenda: Agenda) -> Table:
-    """The cells of a grid, of which there may be thousands: a line for all that differ in size alone."""
+    """The cases of a grid, of which there may be thousands: a line for all that differ in size alone."""
     first = next(iter(agenda.points.values()))
     size = _size(agenda)
     heads = [name for name in first.varying if name != size]
@@ -289,7 +289,7 @@ def _families(agenda: Agenda) -> Table:
         families.setdefault(tuple(str(options[name]) for name in heads), []).append(slot)
     finished, forecast = agenda.finished, _forecast(agenda)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-    for head in (*heads, size, "cells", "finished", "the rest takes"):
+    for head in (*heads, size, "cases", "finished", "the rest takes"):
         table.add_column(head, justify="right", no_wrap=True)
     for values, slots in families.items():
         sizes = sorted({int(str(agenda.points[slot.key].options[size])) for slot in slots})
@@ -309,7 +309,7 @@ def _sentences(agenda: Agenda, at_once: int) -> Iterator[str]:
     rest = _rest(agenda, at_once)
     blocks = plural(agenda.document.repetitions, "repetition")
     done = f"{len(agenda.finished)} of {len(agenda.slots)} finished"
-    yield f"{plural(len(agenda.points), 'cell')} in {blocks}; {done}."
+    yield f"{plural(len(agenda.points), 'case')} in {blocks}; {done}."
     if len(agenda.ahead) < len(agenda.left):
         yield f"{upper_first(_refused(agenda))}."
     if agenda.left and not agenda.ahead:
@@ -317,11 +317,11 @@ def _sentences(agenda: Agenda, at_once: int) -> Iterator[str]:
     if agenda.ahead:
         yield f"The rest takes {_takes(rest)}; begun now, it ends at {_clock(rest)}."
         if rest.at_most:
-            yield "It is less where cells miss a deadline: such a cell ends there."
+            yield "It is less where cases miss a deadline: such a case ends there."
     if agenda.document.grid == MATRIX:
         yield "They are measured in any order: what comes of one depends on no other."
     elif agenda.document.order == "listed":
-        yield "The order is that of the plan: what drifts meanwhile falls on some cells more than on others."
+        yield "The order is that of the plan: what drifts meanwhile falls on some cases more than on others."
     elif agenda.continues or agenda.document.seed is not None:
         yield f"The order is that of seed {agenda.campaign.seed}."
     else:
@@ -338,12 +338,12 @@ def _rest(agenda: Agenda, at_once: int = 1) -> TimeEstimate:
 
 
 def _forecast(agenda: Agenda) -> Forecast | None:
-    """Return what is known from the cells that are finished; None: none is."""
+    """Return what is known from the cases that are finished; None: none is."""
     return forecast_of(agenda) if agenda.finished else None
 
 
 def _refused(agenda: Agenda) -> str:
-    """Return the cells that were refused the last time, and take no time if they are again."""
+    """Return the cases that were refused the last time, and take no time if they are again."""
     count = len(agenda.left) - len(agenda.ahead)
     return f"{count:,} refused before {'is' if count == 1 else 'are'} tried again"
 

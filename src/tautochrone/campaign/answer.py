@@ -1,4 +1,4 @@
-"""The answer of a plan: a document with the cells side by side, its figures, its page, and JSON."""
+"""The answer of a plan: a document with the cases side by side, its figures, its page, and JSON."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -33,7 +33,7 @@ from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignT
 from tautochrone.campaign.tables import differing, name_of
 from tautochrone.run.manifest import Manifest
 
-# The figures: of a measure a row for each cell, a panel for each source where they differ in kind; of a
+# The figures: of a measure a row for each case, a panel for each source where they differ in kind; of a
 # grid its own.
 
 
@@ -45,7 +45,7 @@ _CAPTION = (
 
 
 def figures(results: CampaignResults, prefix: str) -> list[Figure]:
-    """Those of a whole campaign: of its grid, or of each measure."""
+    """Those of a whole plan run: of its grid, or of each measure."""
     if results.grid is not None:
         return kind_of(results.grid).figures(results.grid, prefix)
     drawn = [figure(table, f"{prefix}-{table.experiment}-{table.measure}") for table in results.tables]
@@ -62,7 +62,7 @@ def figure(table: CampaignTable, prefix: str) -> Figure | None:
     if len(sources) > _MOST_PANELS or len(table.rows) > _MOST_ROWS:
         return None
     loads = list(dict.fromkeys(row.load for row in table.rows))
-    if len(table.rows) == len(sources):  # one cell: its sources are the rows
+    if len(table.rows) == len(sources):  # one case: its sources are the rows
         of_source = {"": _lines(table.rows, ["source"], loads)}
     else:
         axes = [axis for axis in differing(table.rows) if axis != "source"]
@@ -82,7 +82,7 @@ def figure(table: CampaignTable, prefix: str) -> Figure | None:
     colours = " Colours tell the loads apart, which the rows name." if len(loads) > 1 else ""
     shown = {what for lines in of_source.values() for line in lines for _, what, _ in line.marks()}
     key = rows.key_of(rows.CELL_MARKS, shown)
-    return Figure("Cell by cell", panels, (f"{_CAPTION}{colours}",), key)
+    return Figure("Case by case", panels, (f"{_CAPTION}{colours}",), key)
 
 
 def _lines(held: Sequence[CampaignRow], axes: Sequence[str], loads: Sequence[str]) -> list[rows.CellLine]:
@@ -97,7 +97,7 @@ def _lines(held: Sequence[CampaignRow], axes: Sequence[str], loads: Sequence[str
 
 
 _ORDERS = {
-    "random": "randomised blocks: each repetition holds every cell once, in an order of its own",
+    "random": "randomised blocks: each repetition holds every case once, in an order of its own",
     "listed": "as listed in the plan, in every repetition",
 }
 _NO_TERMINAL = 10_000  # columns: as many as it takes
@@ -105,10 +105,10 @@ _MARKS: dict[str, Mark] = {"holds": "holds", "does not hold": "missed", "not sho
 
 
 def document(results: CampaignResults) -> Document:
-    """Return what was found in the grid, or in the cells of each measure, and what the plan requires of them.
+    """Return what was found in the grid, or in the cases of each measure, and what the plan requires of them.
 
     Raises:
-        UsageError: the campaign has no run, and no cell to speak of.
+        UsageError: the plan run has no run, and no case to speak of.
     """
     if not results.cells:
         raise UsageError("There is nothing to report on", "Run the plan first.")
@@ -163,7 +163,7 @@ def _how(results: CampaignResults) -> Iterator[str]:
     """Yield what was measured, in which order, and how much of it is there."""
     cells, repetitions = len(results.cells), results.wanted
     finished = len(results.manifests)
-    whole = f"{plural(cells, 'cell')}" + (f", {repetitions} repetitions of each" if repetitions > 1 else "")
+    whole = f"{plural(cells, 'case')}" + (f", {repetitions} repetitions of each" if repetitions > 1 else "")
     share = "all measured" if finished == results.slots else f"{finished} of {results.slots} measured"
     yield f"{whole}: {share}."
     if results.manifests:
@@ -174,12 +174,12 @@ def _how(results: CampaignResults) -> Iterator[str]:
         )
     if results.paper:
         yield (
-            f"It measures {results.paper} anew. Here its cells stand as those of any plan; the report of "
+            f"It measures {results.paper} anew. Here its cases stand as those of any plan; the report of "
             "tauto reproduce has the paper's tables and figures, what was published beside what was "
             "measured, and its claims."
         )
     if not results.tables and results.grid is None:
-        yield "No cell was measured to its end, so there is nothing to compare."
+        yield "No case was measured to its end, so there is nothing to compare."
 
 
 def _order(results: CampaignResults) -> str:
@@ -224,7 +224,7 @@ def _lacking(results: CampaignResults) -> Iterator[Block]:
 
 
 def _measure(table: CampaignTable, results: CampaignResults, at: int) -> Iterator[DocumentPart]:
-    """Yield one measure: on a page a column for each thing in which its cells differ, and its figure."""
+    """Yield one measure: on a page a column for each thing in which its cases differ, and its figure."""
     title = tables.heading(table)
 
     def numbers(*, apart: bool) -> Iterator[Block]:

@@ -1,4 +1,4 @@
-"""Carries a plan on virtual machines out, several cells at once, with one bar over all of them."""
+"""Carries a plan on virtual machines out, several cases at once, with one bar over all of them."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def measure_at_once(
     """Ask each system what it is, then measure what is left.
 
     Args:
-        hands: how many cells are measured at the same time.
+        hands: how many cases are measured at the same time.
         stack: ends what was started for that.
 
     Returns:
         The agenda, which is a new one where a virtual machine is not what was measured before.
 
     Raises:
-        UsageError: a system shares its host with what runs beside it, so that cells would disturb each other.
+        UsageError: a system shares its host with what runs beside it, so that cases would disturb each other.
         TautoError: no system can be measured.
         KeyboardInterrupt: stopped before anything was measured.
     """
@@ -86,8 +86,8 @@ def _measure(
         def begin_slot(slot: Slot, cell: Cell) -> Watch:
             outlook.begin(slot)
 
-            def show(_: object = None) -> None:  # of several cells at once no single one's numbers
-                begin(replace(cell, title=f"{outlook.finished} of {len(able)} cells, {crew.size} at once"))
+            def show(_: object = None) -> None:  # of several cases at once no single one's numbers
+                begin(replace(cell, title=f"{outlook.finished} of {len(able)} cases, {crew.size} at once"))
 
             show()
             return show

@@ -1,4 +1,4 @@
-"""Under what a campaign's cells were really measured: what was asked for and not obtained, what loads did."""
+"""Under what a plan run's cases were really measured: what was asked for and not obtained, what loads did."""
 
 from collections.abc import Callable, Sequence
 
@@ -26,9 +26,9 @@ _MOST_NAMED = 3
 
 
 def deviations(results: CampaignResults) -> list[Notice]:
-    """The runs' warnings but those that a band above all says, each once, with the cells that it is about.
+    """The runs' warnings but those that a band above all says, each once, with the cases that it is about.
 
-    A cell that was to end at its first miss tells nothing by having ended.
+    A case that was to end at its first miss tells nothing by having ended.
     """
     found = [
         (warning, manifest)

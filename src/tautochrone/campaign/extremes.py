@@ -1,7 +1,7 @@
-"""Which cells of a plan did best and worst, and how sure that is: what a reader wants before any table.
+"""Which cases of a plan did best and worst, and how sure that is: what a reader wants before any table.
 
-Two cells are told apart only where every repetition of one lies below every repetition of the other. Among
-r repetitions of each of two cells that do not differ, chance alone brings that about, in one direction or
+Two cases are told apart only where every repetition of one lies below every repetition of the other. Among
+r repetitions of each of two cases that do not differ, chance alone brings that about, in one direction or
 the other, in 2 of C(2r, r) cases: the exact two-sample rank test of Wilcoxon (1945), at its extreme.
 """
 
@@ -23,7 +23,7 @@ _CHOICES = ("deployment", "system")  # what `tauto select` selects among
 
 @dataclass(frozen=True)
 class BestAndWorst:
-    """The best and the worst cell of those that can be compared.
+    """The best and the worst case of those that can be compared.
 
     Attributes:
         title: what was measured.
@@ -45,12 +45,12 @@ class _Ranked:
 
 
 def extremes(results: CampaignResults) -> tuple[BestAndWorst, ...]:
-    """Return one of each table that has several cells to compare."""
+    """Return one of each table that has several cases to compare."""
     return tuple(one for table in results.tables for one in _of_table(table, _other_order(results)))
 
 
 def _other_order(results: CampaignResults) -> str:
-    """Return what may order the cells otherwise, where there is a choice to make; empty: there is none."""
+    """Return what may order the cases otherwise, where there is a choice to make; empty: there is none."""
     plans = [one.conditions.plan for one in results.manifests]
     if results.grid is not None or all(len({getattr(one, axis) for one in plans}) < 2 for axis in _CHOICES):
         return ""
@@ -65,11 +65,11 @@ def how_sure(results: CampaignResults) -> str:
     if not extremes(results):
         return ""
     if results.wanted < 2:
-        return "Each cell was measured once, so a difference may be chance: --repetitions 3 tells more."
+        return "Each case was measured once, so a difference may be chance: --repetitions 3 tells more."
     chance = comb(2 * results.wanted, results.wanted) // 2
     return (
-        f"Apart: all {results.wanted} repetitions of one cell lie below all of the other. Two cells that do "
-        f"not differ come out so in 1 of {chance:,} cases by chance; the two ends of many cells, more often."
+        f"Apart: all {results.wanted} repetitions of one case lie below all of the other. Two cases that do "
+        f"not differ come out so in 1 of {chance:,} cases by chance; the two ends of many cases, more often."
     )
 
 
@@ -110,10 +110,10 @@ def _by_source(compared: dict[str, list[CampaignRow]]) -> Iterator[str]:
             f"highest in {high.name}, {_said(high)}. Apart."
         )
     if len(apart) > _MOST_SOURCES:
-        yield f"{len(apart) - _MOST_SOURCES} more differ between their cells."
+        yield f"{len(apart) - _MOST_SOURCES} more differ between their cases."
     alike = len(compared) - len(apart)
     if alike:
-        yield f"{plural(alike, 'source')}: by their medians, no difference between cells is shown."
+        yield f"{plural(alike, 'source')}: by their medians, no difference between cases is shown."
 
 
 def _quantile(rows: Sequence[CampaignRow]) -> Iterator[str]:
@@ -159,8 +159,8 @@ def _lost(rows: Sequence[CampaignRow], other_order: str) -> Iterator[str]:
     if short:
         name, (count, released) = max(short.items(), key=lambda one: one[1][0] / max(1, one[1][1]))
         yield (
-            f"Releases were missed in {len(short)} of {plural(len(lost), 'cell')}, most in {name}: "
-            f"{count:,} of {released:,}. They have no sample, so quantiles there flatter."
+            f"Releases were missed in {len(short)} of {plural(len(lost), 'case')}, most in {name}: "
+            f"{count:,} of {released:,}. Missed cycles leave no sample, so quantiles look too good."
         )
         if other_order:
             yield other_order
@@ -173,7 +173,7 @@ def _has_all(rows: Sequence[CampaignRow], q: float) -> bool:
 
 
 def _ranked(rows: Sequence[CampaignRow], q: float) -> list[_Ranked]:
-    """Return the cells with their repetitions' quantiles; those that have not enough samples are left out."""
+    """Return the cases with their repetitions' quantiles; those that have not enough samples are left out."""
     return [
         _Ranked(name, tuple(float(value_of(one, q).value or 0) for one in row.repetitions))
         for name, row in zip(_names(rows), rows, strict=True)

@@ -62,8 +62,8 @@ class GridKind(Generic[_Results]):
         picture: in letters, for a terminal of so many columns; none if it is too narrow.
         tables_in_short: those for a terminal; None: all of them.
         details: more tables, for a page.
-        again: what to type to have one cell of it again.
-        order: in which order the cells were measured, as a sentence; empty: as the plan says.
+        again: what to type to have one case of it again.
+        order: in which order the cases were measured, as a sentence; empty: as the plan says.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""Whether each cell of a campaign is as its plan requires, and what programs that build and test are told."""
+"""Whether each case of a plan run is as its plan requires, and what programs that build and test are told."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from tautochrone.run.folder import StoredRun
 NOT_MEASURED = "not shown"
 TITLE = "What the plan requires"
 MEASURED = "is measured"
-"""What a cell is judged by of which nothing is required, for programs that run tests."""
+"""What a case is judged by of which nothing is required, for programs that run tests."""
 
 _STANDINGS: dict[str, CaseStanding] = {
     "holds": "passed",
@@ -27,13 +27,13 @@ _ORDER = ("does not hold", "not shown", "holds")
 
 @dataclass(frozen=True)
 class JudgedCell:
-    """One requirement of one cell.
+    """One requirement of one case.
 
     Attributes:
-        cell: key of the cell.
-        name: of the cell, for people.
+        cell: key of the case.
+        name: of the case, for people.
         text: the requirement as it is written.
-        judgement: None: no run of the cell came to its end, or the text can't be read.
+        judgement: None: no run of the case came to its end, or the text can't be read.
         why: that, where there is no judgement; else why there are not all repetitions, or nothing.
         wrong: whether the measuring went wrong, and was not refused.
         runs: ids of what it is judged by.
@@ -74,15 +74,15 @@ def judge_cells(
     why: Mapping[str, str],
     wrong: Collection[str] = (),
 ) -> tuple[JudgedCell, ...]:
-    """Judge every cell by what is required of it, in the order of the plan's cells.
+    """Judge every case by what is required of it, in the order of the plan's cases.
 
     Args:
-        required: the texts, by the key of the cell.
+        required: the texts, by the key of the case.
         cells: names by key.
         runs: the finished ones by key.
-        wanted: repetitions of each cell.
-        why: of cells without all of them, the reason.
-        wrong: cells whose measuring went wrong.
+        wanted: repetitions of each case.
+        why: of cases without all of them, the reason.
+        wrong: cases whose measuring went wrong.
     """
     found = []
     for key, name in cells.items():
@@ -138,13 +138,13 @@ def outcome(
     why: Mapping[str, str],
     wrong: Collection[str] = (),
 ) -> Outcome:
-    """Return what programs that run tests are told: a case for each requirement and cell.
+    """Return what programs that run tests are told: a case for each requirement and case.
 
-    A cell of which nothing is required is a case by itself, whether it was measured: if it was not, or if the
+    A case of which nothing is required is a case by itself, whether it was measured: if it was not, or if the
     plan requires nothing at all.
 
     Args:
-        finished: how many repetitions of each cell there are, by key.
+        finished: how many repetitions of each case there are, by key.
     """
     cases = [_case(one) for one in judged]
     with_requirement = {one.cell for one in judged}

@@ -1,4 +1,4 @@
-"""What came of a campaign, from the store alone: every cell with its repetitions, and what is lacking."""
+"""What came of a plan run, from the store alone: every case with its repetitions, and what is lacking."""
 
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ class Repetition:
 
 @dataclass(frozen=True)
 class CampaignRow:
-    """One cell, or one source of it where sources are of different kinds.
+    """One case, or one source of it where sources are of different kinds.
 
     Attributes:
         what: the experiment's heading.
@@ -64,7 +64,7 @@ class CampaignRow:
 
 @dataclass(frozen=True)
 class CampaignTable:
-    """One measure of one experiment, over all cells that have it."""
+    """One measure of one experiment, over all cases that have it."""
 
     experiment: str
     measure: str
@@ -80,16 +80,16 @@ class CampaignTable:
 
 @dataclass(frozen=True)
 class CampaignResults:
-    """A campaign's results.
+    """A plan run's results.
 
     Attributes:
-        cells: the name of every cell by its key, as the plan lists them.
-        wanted: repetitions of each cell.
+        cells: the name of every case by its key, as the plan lists them.
+        wanted: repetitions of each case.
         manifests: of all finished runs, in the order in which they were measured.
-        lacking: cells without all of their repetitions: name, how many there are, and why.
-        grid: of a plan that is one; then there are no tables, one for each measure of thousands of cells.
-        judged: what the plan requires, of each cell that it is required of.
-        outcome: the same for programs that run tests, with the cells of which nothing is required.
+        lacking: cases without all of their repetitions: name, how many there are, and why.
+        grid: of a plan that is one; then there are no tables, one for each measure of thousands of cases.
+        judged: what the plan requires, of each case that it is required of.
+        outcome: the same for programs that run tests, with the cases of which nothing is required.
         paper: the study that it measures anew; empty: none.
     """
 
@@ -108,7 +108,7 @@ class CampaignResults:
 
     @property
     def slots(self) -> int:
-        """Cells times repetitions."""
+        """Cases times repetitions."""
         return len(self.cells) * self.wanted
 
     @property
@@ -123,14 +123,14 @@ def gather_results(
     required: Mapping[str, Sequence[str]] | None = None,
     wrong: Collection[str] = (),
 ) -> CampaignResults:
-    """Read a campaign's finished runs, one after the other.
+    """Read a plan run's finished runs, one after the other.
 
     Args:
-        required: what is required of the cells, by key, from who has just read the plan; None: what the
+        required: what is required of the cases, by key, from who has just read the plan; None: what the
             latest run kept of it.
-        wrong: keys of cells that went wrong while measuring, from who has just tried.
-        reasons: why a cell was not measured, by its key, from who has just tried. Where it says nothing,
-            what the latest run says of the cells that were refused before it, or how their own runs ended.
+        wrong: keys of cases that went wrong while measuring, from who has just tried.
+        reasons: why a case was not measured, by its key, from who has just tried. Where it says nothing,
+            what the latest run says of the cases that were refused before it, or how their own runs ended.
     """
     plans = [entry.conditions.plan for entry in campaign.entries]
     last = plans[-1] if plans else PlanCell()
@@ -208,13 +208,13 @@ def _lacking(
 def _lacking_of_grid(
     points: Sequence[PlanPoint], wanted: int, done: set[tuple[str, int]], why: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """By the reason: there may be thousands of cells."""
+    """By the reason: there may be thousands of cases."""
     found: dict[str, list[PlanPoint]] = {}
     for point in points:
         if any((point.key, number) not in done for number in range(1, wanted + 1)):
             found.setdefault(why.get(point.key, NOT_YET), []).append(point)
     for words, own in found.items():
-        count = f"{plural(len(own), 'cell')} of {len(points):,}"
+        count = f"{plural(len(own), 'case')} of {len(points):,}"
         yield own[0].name if len(own) == 1 else ", ".join([count, *_in_common(own, points)]), words
 
 
@@ -231,7 +231,7 @@ def _in_common(own: Sequence[PlanPoint], points: Sequence[PlanPoint]) -> Iterato
 
 
 def _tables(runs: Sequence[StoredRun], cells: Iterable[str]) -> Iterator[CampaignTable]:
-    """In the order of the plan's cells; a table's rows of one source lie together, so that cells compare."""
+    """In the order of the plan's cases; a table's rows of one source lie together, so that cases compare."""
     found: dict[tuple[str, str], dict[tuple[str, str], list[tuple[StoredRun, Repetition]]]] = {}
     meanings: dict[tuple[str, str], str] = {}
     place = {cell: at for at, cell in enumerate(cells)}

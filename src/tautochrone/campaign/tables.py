@@ -1,4 +1,4 @@
-"""A campaign's cells in numbers: one row for each, its repetitions beside each other and never pooled."""
+"""A plan run's cases in numbers: one row for each, its repetitions beside each other and never pooled."""
 
 from collections.abc import Callable, Sequence
 
@@ -27,7 +27,7 @@ def laid_out(table: CampaignTable, results: CampaignResults, *, apart: bool) -> 
     """Return the table of one measure; times in us.
 
     Args:
-        apart: a column for each thing in which cells differ; otherwise one for all of them, for narrow
+        apart: a column for each thing in which cases differ; otherwise one for all of them, for narrow
             terminals.
     """
     axes = differing(table.rows)
@@ -152,7 +152,7 @@ def _notes(table: CampaignTable, results: CampaignResults) -> list[str]:
         many = sum(found[0] for _, found in lost)
         where = f"{plural(many, 'release')} in {plural(len(lost), 'row')}"
         became = f"{verb(many, 'was')} missed and {verb(many, 'has')} no sample"
-        notes.append(f"{where} {became}: the quantiles there flatter.")
+        notes.append(f"{where} {became}: the quantiles there look too good.")
     short = [row for row in table.rows if len(row.repetitions) < results.wanted]
     if short:
         notes.append(f"{plural(len(short), 'row')} with fewer than {results.wanted} repetitions.")

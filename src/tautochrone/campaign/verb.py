@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a person wants of a campaign beside its cells.
+    """What a person wants of a plan run beside its cases.
 
     Attributes:
         again: measure all of it anew.
         dry_run: show what would be measured, and measure nothing.
         out: where the report goes; None: into the store.
         open_it: in the browser.
-        at_once: how many cells are measured at the same time, where all systems are virtual machines; None:
+        at_once: how many cases are measured at the same time, where all systems are virtual machines; None:
             one after the other, on whatever system.
         junit, markdown: where programs that run tests find what came of it; None: nowhere.
     """
@@ -71,7 +71,7 @@ def carry_through(
             every plan has. It is asked also when a person stopped the measuring.
 
     Raises:
-        typer.Exit: stopped, a cell went wrong, or a requirement does not hold or is not shown.
+        typer.Exit: stopped, a case went wrong, or a requirement does not hold or is not shown.
         TautoError: nothing could be measured, or a setting could not be put back.
     """
     from tautochrone.answer.console import make_console
@@ -111,7 +111,7 @@ def carry_grid(document: PlanDocument, typed: Typed) -> None:
 
 
 def hands(jobs: int | None) -> int | None:
-    """Return how many cells are measured at once.
+    """Return how many cases are measured at once.
 
     Raises:
         UsageError: none would be.
@@ -131,7 +131,7 @@ def _show_agenda(console: Console, agenda: Agenda, as_json: bool, at_once: int) 
 
 
 def _open(agenda: Agenda, store: Store, stack: ExitStack) -> tuple[Agenda, Sites]:
-    """Return the systems that the slots that are left need; a campaign of another kernel is not continued."""
+    """Return the systems that the slots that are left need; a plan run of another kernel is not continued."""
     from tautochrone.measure.campaign.agenda import other_system
     from tautochrone.measure.campaign.sites import Sites, open_sites
 
@@ -224,7 +224,7 @@ def _report(agenda: Agenda, outcome: CampaignOutcome, store: Store, console: Con
 
 
 def _nothing_measured(agenda: Agenda, outcome: CampaignOutcome) -> Told:
-    """Every cell with the reason why it was not measured."""
+    """Every case with the reason why it was not measured."""
     from tautochrone.campaign.requirements import unmeasured
     from tautochrone.measure.campaign.reasons import just_tried, went_wrong
     from tautochrone.measure.document.require import stored
@@ -241,8 +241,8 @@ def _end(agenda: Agenda, outcome: CampaignOutcome, outlook: CampaignOutlook) -> 
     """How to go on, and the exit code.
 
     Raises:
-        typer.Exit: stopped, or a cell went wrong.
-        TautoError: nothing was measured, and what stood in the way of the first cell; or a setting could not
+        typer.Exit: stopped, or a case went wrong.
+        TautoError: nothing was measured, and what stood in the way of the first case; or a setting could not
             be put back.
     """
     from tautochrone.measure.campaign.reasons import went_wrong
@@ -251,7 +251,7 @@ def _end(agenda: Agenda, outcome: CampaignOutcome, outlook: CampaignOutlook) -> 
         from tautochrone.measure.campaign.estimate import long_duration
 
         typer.echo(
-            f"Stopped. {len(outcome.left)} of {len(agenda.slots)} cells are left, "
+            f"Stopped. {len(outcome.left)} of {len(agenda.slots)} cases are left, "
             f"about {long_duration(outlook.seconds(outcome.left))}. "
             f"To go on, type the same again: tauto {shlex.join(sys.argv[1:])}",
             err=True,

@@ -1,4 +1,4 @@
-"""The question of a check, as a person writes it, and its cells: the loop beside each load."""
+"""The question of a check, as a person writes it, and its cases: the loop beside each load."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -262,7 +262,7 @@ def cells(
     *,
     deployment: Deployment | None = None,
 ) -> tuple[Cell, ...]:
-    """Return one cell for each load.
+    """Return one case for each load.
 
     Args:
         cpu: where a loop with work runs, unless the question says so itself.
@@ -281,7 +281,7 @@ def cell_of(
     deployment: Deployment | None = None,
     **told: Value,
 ) -> Cell:
-    """Return the cell of one load; `told`: what else to keep with its run about the check."""
+    """Return the case of one load; `told`: what else to keep with its run about the check."""
     experiment = "cyclic" if question.work_ns is None else "taskset"
     prepared = _cyclic(question) if question.work_ns is None else _taskset(question, cpu)
     rate = format_rate(question.rate_hz)

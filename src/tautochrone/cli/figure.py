@@ -47,11 +47,11 @@ def figure(
     ] = None,
     store: StoreOption = None,
 ) -> None:
-    """Draw one chart of one or more runs, of a campaign, or of a search, at publication size.
+    """Draw one chart of one or more runs, of a plan run, or of a search, at publication size.
 
-    Of runs of several experiments it shows the periodic one, and says which runs it leaves out. A campaign's
+    Of runs of several experiments it shows the periodic one, and says which runs it leaves out. A plan run's
     name begins with plan-, that of `tauto lab matrix` with matrix-, that of a search of `tauto tire limit`
-    with limit-; plan-latest is the latest one. Of several runs or a campaign, qq and top are those of
+    with limit-; plan-latest is the latest one. Of several runs or a plan run, qq and top are those of
     `tauto select`.
     """
     from tautochrone.answer import figure as drawing
@@ -149,7 +149,7 @@ def _selection(names: list[str], kind: str, measure: str | None, store: Path | N
     if len(runs) < 2:
         raise UsageError(
             f"--kind {kind} compares runs with each other, and this is one",
-            "Name two or more runs, or a campaign: plan-latest.",
+            "Name two or more runs, or a plan run: plan-latest.",
         )
     found = select(runs, measure=measure)
     return runs[0].id, lambda prefix: figures_of(found, prefix)

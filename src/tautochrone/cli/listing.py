@@ -7,7 +7,7 @@ from tautochrone.answer.blocks import Mark
 from tautochrone.answer.labels import shortest_ids
 from tautochrone.run.catalogue import CUT_OFF, DAMAGED, NEWER, REFUSED, CatalogueEntry
 from tautochrone.run.conditions import LOCAL
-from tautochrone.run.manifest import RECOVERED
+from tautochrone.run.manifest import RECOVERED, STATE_WORDS
 
 _MARKS: dict[str, Mark] = {
     RECOVERED: "not-shown",
@@ -45,7 +45,7 @@ def run_list(entries: Sequence[CatalogueEntry]) -> Iterator[doc.Block]:
     )
     for state, told in (
         (CUT_OFF, "A run that was cut off can be saved: tauto recover"),
-        (REFUSED, "The books of a refused run do not balance; tauto recover says by how much."),
+        (REFUSED, "The accounting of a refused run does not balance; tauto recover says by how much."),
         (NEWER, "A newer run is whole; read it with the version of tauto that wrote it, or a later one."),
     ):
         if any(entry.state == state for entry in entries):
@@ -65,5 +65,5 @@ def _row(entry: CatalogueEntry, brief: str) -> tuple[doc.TypedCell, ...]:
         doc.count(entry.samples),
         doc.count(entry.missed),
         doc.time(entry.worst_ns),
-        doc.TypedCell(entry.state, mark=_MARKS.get(entry.state, "")),
+        doc.TypedCell(STATE_WORDS.get(entry.state, entry.state), mark=_MARKS.get(entry.state, "")),
     )

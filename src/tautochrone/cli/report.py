@@ -34,9 +34,9 @@ def report(
     markdown: MarkdownOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Write one HTML page about one or more runs, a campaign of `tauto run`, or a search.
+    """Write one HTML page about one or more runs, a plan run of `tauto run`, or a search.
 
-    It is one file and works offline. A campaign's name begins with plan-; plan-latest is the latest one. That
+    It is one file and works offline. A plan run's name begins with plan-; plan-latest is the latest one. That
     of `tauto lab matrix` begins with matrix-, that of a search of `tauto tire limit` with limit-.
     """
     if names_campaign(run):
@@ -44,7 +44,7 @@ def report(
     elif junit is not None or markdown is not None:
         raise UsageError(
             f"{'--junit' if junit is not None else '--markdown'} tells what a plan requires, and "
-            f"'{run[0]}' is no plan's campaign",
+            f"'{run[0]}' is no plan's plan run",
             "Name one, such as plan-latest, or ask with: tauto check.",
         )
     else:
@@ -86,7 +86,7 @@ def _of_campaign(
     tell(results.outcome, junit, markdown)
     if results.paper:
         typer.echo(
-            f"It is a campaign of {results.paper}. With the paper's numbers beside it: {_typed(results)}",
+            f"It is a plan run of {results.paper}. With the paper's numbers beside it: {_typed(results)}",
             err=True,
         )
     return page.write(whole("The report", lambda: document(results), lambda: campaign.title), path)

@@ -1,4 +1,4 @@
-"""Measures several cells one after the other, with one bar; what can't be measured is told, not fatal."""
+"""Measures several cases one after the other, with one bar; what can't be measured is told, not fatal."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def introduce(console: Console, facts: Facts) -> None:
 
 @dataclass(frozen=True)
 class Lacking:
-    """A cell that was not measured, or in part only.
+    """A case that was not measured, or in part only.
 
     Attributes:
         error: what stood in the way.
         failed: whether it went wrong while measuring; otherwise it is not permitted or not to be had here.
-        instead: the cell that was measured in its place, if one was.
+        instead: the case that was measured in its place, if one was.
     """
 
     cell: Cell
@@ -66,7 +66,7 @@ class Lacking:
 
 @dataclass(frozen=True)
 class Batch:
-    """What came of it: runs in the order of their cells, and what is lacking.
+    """What came of it: runs in the order of their cases, and what is lacking.
 
     Attributes:
         not_put_back: a setting of the deployment that could not be put back.
@@ -87,17 +87,17 @@ def run_batch(
     may_lack: Callable[[Cell], bool] = lambda _: True,
     adapt: Callable[[Cell, Sequence[StoredRun]], Cell] = lambda cell, _: cell,
 ) -> Batch:
-    """Measure the cells in their order. Ctrl-C ends it; what was measured until then is kept.
+    """Measure the cases in their order. Ctrl-C ends it; what was measured until then is kept.
 
     Args:
         cells: all of them under the same deployment, which is applied once, around them all.
         target: the machine under test.
         facts: about it, stored with each run.
-        may_lack: whether the others go on when this cell can't be measured.
-        adapt: makes of a cell what it becomes after the runs before it.
+        may_lack: whether the others go on when this case can't be measured.
+        adapt: makes of a case what it becomes after the runs before it.
 
     Raises:
-        TautoError: a cell that may not lack was refused or failed, or the deployment was; the store can't be
+        TautoError: a case that may not lack was refused or failed, or the deployment was; the store can't be
             written.
     """
     from tautochrone.machine.settings import NotPutBackError

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 _SHOWN_FROM_S = 2.0
 
 Watch = Callable[["CellProgress"], None]
-"""Called with the progress of a cell."""
+"""Called with the progress of a case."""
 
 
 @contextmanager
 def watching(cells: "tuple[Cell, ...]") -> "Iterator[Callable[[Cell], Watch]]":
-    """Show a bar over several cells, on standard error.
+    """Show a bar over several cases, on standard error.
 
     Yields:
-        A function that gives, for each cell as it begins, the watcher to pass to `run_cell`.
+        A function that gives, for each case as it begins, the watcher to pass to `run_cell`.
     """
     from rich.progress import TimeRemainingColumn
 
@@ -52,10 +52,10 @@ def watching(cells: "tuple[Cell, ...]") -> "Iterator[Callable[[Cell], Watch]]":
 
 @contextmanager
 def watching_campaign(outlook: "Outlook", how: str = "about") -> "Iterator[Callable[[Cell], Watch]]":
-    """Show the same over a campaign, whose remaining time is the outlook's.
+    """Show the same over a plan run, whose remaining time is the outlook's.
 
     Args:
-        outlook: of the campaign.
+        outlook: of the plan run.
         how: what it tells: "about", or "at most".
     """
     from rich.progress import TextColumn

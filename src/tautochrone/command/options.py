@@ -54,7 +54,7 @@ JobsOption = Annotated[
 ]
 AgainOption = Annotated[bool, typer.Option("--again", help="Measure all of it anew, also what is finished.")]
 DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Show the cells, their order and their time; measure nothing.")
+    bool, typer.Option("--dry-run", help="Show the cases, their order and their time; measure nothing.")
 ]
 
 _CAMPAIGNS, _SEARCHES = ("plan-", "matrix-"), ("limit-",)
@@ -94,8 +94,8 @@ def open_runs(store: Path | None, names: Sequence[str]) -> list[StoredRun]:
 
 
 def names_campaign(names: Sequence[str]) -> bool:
-    """Return whether one of these is a campaign, which then is named alone."""
-    return _is_alone(names, _CAMPAIGNS, "campaign")
+    """Return whether one of these is a plan run, which then is named alone."""
+    return _is_alone(names, _CAMPAIGNS, "plan run")
 
 
 def names_search(names: Sequence[str]) -> bool:

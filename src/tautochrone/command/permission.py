@@ -153,7 +153,7 @@ def _trial(policy: str, *, memory_lock: bool) -> tuple[Cell, ...]:
 
 
 def is_permitted(target: Target, cells: Iterable[Cell]) -> bool:
-    """Return whether the probe may do what these cells ask for; it ends before it measures.
+    """Return whether the probe may do what these cases ask for; it ends before it measures.
 
     What else may go wrong is not told here, but when it is measured.
     """

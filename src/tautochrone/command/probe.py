@@ -42,7 +42,7 @@ class AskedExperiment:
 
 
 def measure(asked: AskedExperiment) -> None:
-    """Measure one cell with the live bar, store it and show it.
+    """Measure one case with the live bar, store it and show it.
 
     Where real-time priority or locked memory is not permitted and nobody asked for it, it is measured
     without, which is told and stays with the run as a warning.
@@ -82,7 +82,7 @@ def measure(asked: AskedExperiment) -> None:
 def cell_of(
     experiment: str, prepared: Prepared, title: str | None, load: Load, deployment: Deployment | None
 ) -> Cell:
-    """Return a cell of one verb, as it was typed."""
+    """Return a case of one verb, as it was typed."""
     from tautochrone.measure.cell import Cell
 
     under = f", {deployment.name}" if deployment is not None else ""

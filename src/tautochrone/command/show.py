@@ -22,7 +22,7 @@ def show(
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Show one run: latencies per source, what stands out over time, conditions, the books, warnings.
+    """Show one run: latencies per source, what stands out over time, conditions, the accounting, warnings.
 
     RUN may also be latest~1, the run before the latest, latest~2, and so on. After `tauto` alone, latest is
     its whole answer: the verdict, and the runs that it consists of. Times are in microseconds. A

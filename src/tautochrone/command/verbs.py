@@ -38,7 +38,7 @@ _COMMON: dict[str, tuple[object, object]] = {
     "again": (AgainOption, False),
     "dry_run": (
         Annotated[
-            bool, typer.Option("--dry-run", help="Show the cells and how long they take; measure nothing.")
+            bool, typer.Option("--dry-run", help="Show the cases and how long they take; measure nothing.")
         ],
         False,
     ),
@@ -57,8 +57,8 @@ QUICK = "quick"
 
 
 def repetitions(usual: int) -> Option:
-    """Return the option that says how often each cell is measured."""
-    return Option("repetitions", "count", "How often each cell is measured.", str(usual), taker="verb")
+    """Return the option that says how often each case is measured."""
+    return Option("repetitions", "count", "How often each case is measured.", str(usual), taker="verb")
 
 
 def several(option: Option, forms: str = "", usual: str = "", metavar: str = "LIST") -> Option:

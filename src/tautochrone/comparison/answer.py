@@ -37,7 +37,7 @@ def document(
 ) -> doc.Document:
     """Return what a comparison comes to: conditions first, then numbers, gates, and charts.
 
-    ``lacking`` says, of campaigns, what is only on one side.
+    ``lacking`` says, of plan runs, what is only on one side.
     """
     cells = bool(comparison.pairs[0].cell)
     placed = _placed(comparison)
@@ -101,7 +101,7 @@ def _figures(comparison: Comparison) -> Iterator[doc.Block]:
 
 
 def _placed(comparison: Comparison) -> list[tuple[Manifest, str, str]]:
-    """Return every run once, with its side and its cell."""
+    """Return every run once, with its side and its case."""
     found: dict[str, tuple[Manifest, str, str]] = {}
     for pair in comparison.pairs:
         for side in (pair.first, pair.second):

@@ -173,11 +173,11 @@ def _of_cells(comparison: Comparison) -> list[Figure]:
             )
     if not panels:
         return []
-    return [Figure("Cell by cell", tuple(panels), (_RATIOS,), _KEY)]
+    return [Figure("Case by case", tuple(panels), (_RATIOS,), _KEY)]
 
 
 def _parts(comparison: Comparison) -> Iterator[tuple[SidePair, SourcePart]]:
-    """Yield the first measure of each cell."""
+    """Yield the first measure of each case."""
     return ((pair, part) for pair in comparison.pairs for part in pair.measures[0].parts)
 
 

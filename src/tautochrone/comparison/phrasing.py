@@ -185,7 +185,7 @@ def objection(one: Objection) -> str:
         return f"What {one.names[0]} means differs: {_both(one, '; ')}."
     if one.code == "virtual":
         return (
-            f"{one.side} was measured on a virtual machine of the lab, whose time is counted otherwise than "
+            f"{one.side} was measured on a guest of the virtual lab, whose time is counted otherwise than "
             "that of hardware."
         )
     if one.code == "clock":
@@ -409,7 +409,7 @@ def _weight(one: Found) -> float:
 def _named(pairs: Sequence[SidePair], kind: str) -> str:
     names = [pair.cell or pair.second.title for pair in pairs]
     if kind == "cell" and len(names) > 1:
-        return f"{len(names)} cells"
+        return f"{len(names)} cases"
     return ", ".join(names)
 
 

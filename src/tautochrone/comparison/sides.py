@@ -1,4 +1,4 @@
-"""What the names of a comparison's sides mean: runs, repetitions, a cell of a campaign, or all its cells."""
+"""What the names of a comparison's sides mean: runs, repetitions, a case of a plan run, or all its cases."""
 
 import difflib
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _MOST_NAMED = 6
 
 @dataclass(frozen=True, eq=False)
 class NamedSide:
-    """A side as it was named: runs, or a campaign with its cells."""
+    """A side as it was named: runs, or a plan run with its cases."""
 
     text: str
     runs: tuple[StoredRun, ...] = ()
@@ -31,8 +31,8 @@ def resolve(place: Store, names: Sequence[str]) -> list[NamedSide]:
     """Return what each name means.
 
     Raises:
-        UsageError: fewer than two; campaigns beside runs; a run on two sides.
-        StoreError: there is no such run, campaign or cell.
+        UsageError: fewer than two; plan runs beside runs; a run on two sides.
+        StoreError: there is no such run, plan run or case.
         DamagedError: a manifest can't be read.
     """
     if len(names) < 2:
@@ -44,11 +44,11 @@ def resolve(place: Store, names: Sequence[str]) -> list[NamedSide]:
     if whole and len(whole) < len(found):
         single = next(one.text for one in found if not one.campaign)
         raise UsageError(
-            f"'{whole[0].text}' is a campaign, and '{single}' is not",
-            f"Name a cell of it: {whole[0].text}/CELL",
+            f"'{whole[0].text}' is a plan run, and '{single}' is not",
+            f"Name a case of it: {whole[0].text}/CASE",
         )
     if len(whole) > 2:
-        raise UsageError(f"{len(whole)} campaigns can't be compared at once", "Compare two at a time.")
+        raise UsageError(f"{len(whole)} plan runs can't be compared at once", "Compare two at a time.")
     _see_apart(found)
     return found
 
@@ -67,7 +67,7 @@ def _one(place: Store, name: str) -> NamedSide:
 
 
 def _cells(place: Store, name: str) -> tuple[str, list[CampaignCell]]:
-    """Return a campaign's id, and its cells with at least one finished run, as the plan lists them."""
+    """Return a plan run's id, and its cases with at least one finished run, as the plan lists them."""
     campaign = open_campaign(place, name)
     runs: dict[str, list[StoredRun]] = {}
     names: dict[str, str] = {}
@@ -76,13 +76,13 @@ def _cells(place: Store, name: str) -> tuple[str, list[CampaignCell]]:
     for (key, _), entry in sorted(campaign.finished().items(), key=lambda one: one[0][1]):
         runs.setdefault(key, []).append(StoredRun.read(entry.path))
     if not runs:
-        raise UsageError(f"No cell of {campaign.id} is finished", "Run the plan to its end first.")
+        raise UsageError(f"No case of {campaign.id} is finished", "Run the plan to its end first.")
     order = [*(key for key in names if key in runs), *(key for key in runs if key not in names)]
     return campaign.id, [CampaignCell(key, names.get(key, key), tuple(runs[key])) for key in order]
 
 
 def _cell(cells: Sequence[CampaignCell], name: str, campaign: str) -> CampaignCell:
-    """Find a cell by its key, its name, the beginning or end of these, or any part that no other has."""
+    """Find a case by its key, its name, the beginning or end of these, or any part that no other has."""
     for way in (
         lambda cell: name in (cell.key, cell.name),
         lambda cell: len(name) >= 4 and cell.key.startswith(name),
@@ -94,12 +94,12 @@ def _cell(cells: Sequence[CampaignCell], name: str, campaign: str) -> CampaignCe
             return found[0]
         if found:
             raise StoreError(
-                f"{len(found)} cells of {campaign} are meant by '{name}': {_some(found)}",
+                f"{len(found)} cases of {campaign} are meant by '{name}': {_some(found)}",
                 "Write more of the name, or the key of one.",
             )
     near = difflib.get_close_matches(name, [cell.name for cell in cells], n=1, cutoff=0.3)
     meant = f"Did you mean '{near[0]}'? " if near else ""
-    raise StoreError(f"There is no cell '{name}' in {campaign}", f"{meant}There are: {_some(cells)}.")
+    raise StoreError(f"There is no case '{name}' in {campaign}", f"{meant}There are: {_some(cells)}.")
 
 
 def _some(cells: Sequence[CampaignCell]) -> str:
@@ -114,7 +114,7 @@ def _see_apart(found: Sequence[NamedSide]) -> None:
     for one in found:
         if one.campaign:
             if one.campaign in seen:
-                raise UsageError(f"The campaign {one.campaign} is named twice", "Name two that differ.")
+                raise UsageError(f"The plan run {one.campaign} is named twice", "Name two that differ.")
             seen[one.campaign] = one.text
         for run in one.runs:
             if run.id in seen:

@@ -131,7 +131,7 @@ def _value(name: str, value: object) -> str:
 
 
 def numbers_of(comparison: Comparison) -> list[TypedTable]:
-    """Return all tables of numbers; of campaigns the one of all cells."""
+    """Return all tables of numbers; of plan runs the one of all cases."""
     if comparison.pairs[0].cell:
         return [cells(comparison)]
     if is_long(comparison):
@@ -363,7 +363,7 @@ def _test(test: TwoSample) -> str:
 
 
 def cells(comparison: Comparison) -> TypedTable:
-    """Return the change of each number, cell by cell, for campaigns."""
+    """Return the change of each number, case by case, for plan runs."""
     names = list(
         dict.fromkeys(words.name_of(metric) for pair in comparison.pairs for _, _, metric in pair.metrics())
     )
@@ -372,7 +372,7 @@ def cells(comparison: Comparison) -> TypedTable:
         f"{comparison.sides[1].named} against {comparison.sides[0].named}. In brackets: no difference "
         "shown. Misses: in percentage points of the releases.",
     )
-    return TypedTable("Cell by cell", columns("cell", "source", "runs", *names), rows, notes)
+    return TypedTable("Case by case", columns("case", "source", "runs", *names), rows, notes)
 
 
 def _cell_rows(pair: SidePair, names: Sequence[str]) -> Iterator[tuple[TypedCell, ...]]:

@@ -35,7 +35,7 @@ def compare(
         list[str],
         typer.Argument(
             metavar="A B...",
-            help="Runs; repetitions as RUN,RUN,RUN; a cell as CAMPAIGN/CELL; or two campaigns. A is the "
+            help="Runs; repetitions as RUN,RUN,RUN; a case as PLAN-RUN/CASE; or two plan runs. A is the "
             "baseline.",
             show_default=False,
         ),
@@ -73,11 +73,11 @@ def compare(
     markdown: MarkdownOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Compare runs, cells or campaigns with the first one named.
+    """Compare runs, cases or plan runs with the first one named.
 
     First what differs in the conditions, then in the numbers, with intervals, and what that is worth. A run
-    is named by its id, the beginning of it, 'latest', 'latest~1' or a path; a campaign's name begins with
-    plan- (plan-latest), its cells are named by key, name, or a part of it. Exit code 6: a gate is broken; 7:
+    is named by its id, the beginning of it, 'latest', 'latest~1' or a path; a plan run's name begins with
+    plan- (plan-latest), its cases are named by key, name, or a part of it. Exit code 6: a gate is broken; 7:
     the sides can't be compared, or (--strict) a gate can't be shown either way.
     """
     from tautochrone.answer.document import whole
@@ -127,7 +127,7 @@ class _Asked:
 
 
 def _compare(place: Store, named: Sequence[NamedSide], asked: _Asked) -> tuple[Comparison, list[str]]:
-    """Return the comparison, and what of campaigns is only on one side."""
+    """Return the comparison, and what of plan runs is only on one side."""
     from tautochrone.comparison.sides import sides_of
     from tautochrone.judge.comparison.cells import match
     from tautochrone.judge.comparison.compare import compare as compare_sides
@@ -160,8 +160,8 @@ def _compare(place: Store, named: Sequence[NamedSide], asked: _Asked) -> tuple[C
     ]
     if not pairs:
         raise UsageError(
-            f"{first.campaign} and {second.campaign} have no cell in common",
-            "Compare single cells: CAMPAIGN/CELL.",
+            f"{first.campaign} and {second.campaign} have no case in common",
+            "Compare single cases: PLAN-RUN/CASE.",
         )
     found = compare_pairs(
         pairs, confidence=asked.confidence, gates=asked.gates, measure=asked.measure, sources=asked.sources

@@ -18,16 +18,16 @@ _HEADINGS = {
     "note": "Notes: worth knowing when reading results",
     "good": "Good",
 }
-_STATEMENTS = ("Seen", "Why", "Do", "Knob", "Here", "Source")
+_STATEMENTS = ("Seen", "Why", "Do", "Setting", "Here", "Source")
 _BRIEF: Mapping[Level, tuple[str, ...]] = {
-    "warning": ("Seen", "Why", "Do", "Knob", "Here"),
+    "warning": ("Seen", "Why", "Do", "Setting", "Here"),
     "unknown": ("Seen", "Do"),
-    "note": ("Seen", "Do", "Knob", "Here"),
+    "note": ("Seen", "Do", "Setting", "Here"),
     "good": ("Here",),
 }
 """What is said unless everything is asked for. A reader acts on warnings, so these say why."""
 
-KNOBS_EXPLAINED = "A knob is a setting that a deployment changes and puts back: tauto deploy show"
+KNOBS_EXPLAINED = "Named settings are changed and put back by a deployment: tauto deploy show"
 
 Worths = Mapping[str, str]
 """By code of a finding, what it was worth here, in words."""
@@ -79,7 +79,7 @@ def counted(findings: Sequence[Finding]) -> str:
 
 
 def has_knobs(findings: Sequence[Finding]) -> bool:
-    """Return whether a knob is named, so that `KNOBS_EXPLAINED` has a meaning."""
+    """Return whether a setting is named, so that `KNOBS_EXPLAINED` has a meaning."""
     return any(_knob(finding) for finding in findings)
 
 
@@ -118,7 +118,7 @@ def _details(finding: Finding, worth: str, names: Sequence[str]) -> list[tuple[s
         "Seen": finding.observed,
         "Why": finding.why,
         "Do": finding.advice,
-        "Knob": _knob(finding),
+        "Setting": _knob(finding),
         "Here": worth,
         "Source": finding.source,
     }

@@ -1,4 +1,4 @@
-"""What is known of a cell before it runs."""
+"""What is known of a case before it runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WordedTeam(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class CellConditions:
-    """What is known of a cell before it runs, and kept with its run.
+    """What is known of a case before it runs, and kept with its run.
 
     Attributes:
         server: where its server runs, if that is on a target of its own.

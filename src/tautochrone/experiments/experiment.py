@@ -22,7 +22,7 @@ the usual one."""
 
 @dataclass(frozen=True)
 class Prepared:
-    """An experiment with its options, ready to become a cell.
+    """An experiment with its options, ready to become a case.
 
     Attributes:
         options: the probe's.
@@ -58,7 +58,7 @@ class RunsOn:
         option: says it: "cpus", or "cpu" where it can only be one.
         usual: how many CPUs it takes by itself; None: all.
         most: how many it can take; None: all.
-        levels_below: how many levels of priority below its most urgent thread its other threads reach.
+        levels_below: how many levels of priority below its highest-priority thread its other threads reach.
         levels: the option that says how many levels more; empty: there is none.
         threads: the option that says how many threads there are, each on a CPU of its own while there are
             enough; empty: there is none.

@@ -36,7 +36,7 @@ _ROUNDING = 1e-9  # of a period that is no whole number of ns, as of 3 kHz
 _URGENT, _LEVELS = ("fifo", "rr"), 99
 
 HIGH = "C0"
-"""The source that is the most urgent client."""
+"""The source that is the highest-priority client."""
 
 COUNT = 10_000
 SERVANTS, CALLS_FOOTPRINT = 50, 10
@@ -73,7 +73,7 @@ END_OPTIONS = (
     Option("cpus", "text", "The client's CPU and the server's: 0,1.", "the first two", metavar="LIST"),
     Option(PLACE, "choice", "Both ends on one CPU, on two, or unpinned.", "same", PLACES),
     POLICY,
-    Option("priority", "count", "Priority of the most urgent thread at each end.", PRIORITY.default),
+    Option("priority", "count", "Priority of the highest-priority thread at each end.", PRIORITY.default),
     Option(SERVER, "text", "A server that runs already.", "started here", metavar="HOST:PORT"),
     Option("patience", "time", "The longest wait for one answer.", "1s"),
     Option("service-time", "time", "Each request keeps its servant so long.", "0s"),
@@ -227,7 +227,7 @@ def _see_priorities(options: Options) -> None:
         )
     if priority and priority <= clients and options.get("policy") != "other":
         raise UsageError(
-            f"--priority {priority} leaves none for {clients} clients, each less urgent than the one before",
+            f"--priority {priority} leaves none for {clients} clients, each a priority below the one before",
             f"Give --priority {clients + 1} or more, or fewer --clients.",
         )
 

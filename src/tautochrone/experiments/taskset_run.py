@@ -70,7 +70,7 @@ def as_condition(analysis: Analysis) -> KeptTaskSet:
 
 
 def placed_on(kept: KeptTaskSet | None, place: Mapping[int, int]) -> KeptTaskSet | None:
-    """Return a cell's task set, if it has one, with its tasks on other CPUs."""
+    """Return a case's task set, if it has one, with its tasks on other CPUs."""
     if kept is None:
         return None
     tasks = tuple(replace(task, cpu=place.get(task.cpu, task.cpu)) for task in kept.tasks)

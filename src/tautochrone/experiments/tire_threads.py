@@ -111,7 +111,7 @@ def counted(
     The threads get their CPUs, too: one of each core first, unless the plan says which.
 
     Args:
-        team: of the cell: it tells what else the plan measures.
+        team: of the case: it tells what else the plan measures.
         facts: about the machine; asked for only where there is a word.
         measure: CPUs of the measuring threads, as a CPU list; None: all that may be used.
 

@@ -14,7 +14,7 @@ POLICY = Option(
 )
 REAL_TIME_POLICY = replace(POLICY, choices=("fifo", "rr"))
 PRIORITY = Option(
-    "priority", "count", "Priority of the most urgent thread, by the system's own numbers.", "90"
+    "priority", "count", "Priority of the highest-priority thread, by the system's own numbers.", "90"
 )
 BUDGET = Option("budget", "time", "The run is stopped when a thread runs so long without sleep.", "2s")
 WAKE_LATENCY = Option(
@@ -52,8 +52,8 @@ DURATION = Option("duration", "time", "Length of the recorded part.", "10s")
 OVERRUN = Option("overrun", "choice", "What becomes of missed releases.", "skip", ("skip", "replay", "stop"))
 
 FIRST = "first"
-"""The word for a CPU that is chosen when it is known under which deployment a cell is measured, and the
-condition of such a cell."""
+"""The word for a CPU that is chosen when it is known under which deployment a case is measured, and the
+condition of such a case."""
 
 LIMIT = Option("limit", "time", "The requirement: the task starts in less than this.", "500us", taker="lab")
 """laurich2004's requirement."""

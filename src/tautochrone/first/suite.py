@@ -71,7 +71,7 @@ def suite(
     memory_lock: bool = True,
     deployment: Deployment | None = None,
 ) -> tuple[Cell, ...]:
-    """Return the cells, one per experiment.
+    """Return the cases, one per experiment.
 
     Args:
         quick: short lengths, for about a minute in all; otherwise about seven minutes.
@@ -117,7 +117,7 @@ def _expected_s(found: Prepared, cpus: int) -> float:
 
 
 def with_earlier_runs(cell: Cell, runs: Sequence[StoredRun]) -> Cell:
-    """Return the cell with the runs that were measured before it, where its experiment takes such runs."""
+    """Return the case with the runs that were measured before it, where its experiment takes such runs."""
     part = EXPERIMENTS[cell.experiment].suite
     wanted = part.takes if part is not None else {}
     found: list[str] = []

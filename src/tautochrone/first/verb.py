@@ -44,11 +44,11 @@ def run(
     markdown: MarkdownOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Carry out a plan: every cell in every repetition, then one report with the cells side by side.
+    """Carry out a plan: every case in every repetition, then one report with the cases side by side.
 
     What was finished before is not measured again: after Ctrl-C or a crash, type the same once more. What is
     not permitted or not to be had here is skipped, and why is told. Exit code 0: all that could be measured
-    was, and holds what the plan requires; 1: a cell went wrong while measuring; 3: nothing at all was
+    was, and holds what the plan requires; 1: a case went wrong while measuring; 3: nothing at all was
     permitted; 6: a requirement of the plan does not hold; 7: one is not shown.
     """
     from tautochrone.campaign.verb import Wanted, carry_through, hands

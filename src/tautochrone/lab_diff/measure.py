@@ -95,7 +95,7 @@ Begin = Callable[[Cell], Watch]
 
 @dataclass(frozen=True)
 class Plain:
-    """Measure a cell as it is."""
+    """Measure a case as it is."""
 
     system: str
     cell: Cell
@@ -124,7 +124,7 @@ class Looked(SealedCell):
 
 @dataclass(frozen=True)
 class Look:
-    """Measure a cell once more, while the kernel traces itself.
+    """Measure a case once more, while the kernel traces itself.
 
     Attributes:
         functions: whose calls are timed; None: stacks are noted.

@@ -1,1 +1,1 @@
-"""Carrying out what was asked: cells, plans, campaigns, loads, conditions."""
+"""Carrying out what was asked: cases, plans, plan runs, loads, conditions."""

@@ -1,4 +1,4 @@
-"""A cell: one experiment with its parameters, on one system, under one deployment and one load."""
+"""A case: one experiment with its parameters, on one system, under one deployment and one load."""
 
 from dataclasses import dataclass, field, replace
 
@@ -74,7 +74,7 @@ class Cell:
         command: what a person typed to get it; kept with the run.
         conditions: what else is known about it before it runs; kept with the run.
         cautions: warnings about it that are known before it runs; kept with the run.
-        instead: what can be measured where this can't, in a list of cells.
+        instead: what can be measured where this can't, in a list of cases.
     """
 
     experiment: str

@@ -1,4 +1,4 @@
-"""Under what a cell is measured: its deployment, applied and put back, and the facts as they are under it."""
+"""Under what a case is measured: its deployment, applied and put back, and the facts as they are under it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,7 +32,7 @@ _APPLIED_BEFORE = "applied before, and still in force"
 
 @dataclass(frozen=True)
 class Conditions:
-    """What holds while a cell is measured.
+    """What holds while a case is measured.
 
     Attributes:
         facts: about the machine, under the deployment if there is one.

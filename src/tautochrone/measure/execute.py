@@ -1,4 +1,4 @@
-"""Carrying out one cell: deployment, loads, probe; the stream to the run's folder as it comes; seal."""
+"""Carrying out one case: deployment, loads, probe; the stream to the run's folder as it comes; seal."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext, suppress
@@ -58,7 +58,7 @@ INTERRUPTED = "interrupted"
 
 @dataclass(frozen=True)
 class CellProgress:
-    """How far a cell is; times in nanoseconds, over all sources.
+    """How far a case is; times in nanoseconds, over all sources.
 
     Attributes:
         elapsed_s: of the machine's time, since the probe was started.
@@ -155,17 +155,17 @@ def run_cell(
     watch: Watch = lambda _: None,
     under: Conditions | None = None,
 ) -> StoredRun:
-    """Measure one cell and seal its run.
+    """Measure one case and seal its run.
 
     The deployment is applied first and undone before the run is sealed; the loads are known to be running
     before the probe is started. A virtual machine is booted afresh for it, unless a deployment is in force
-    there for several cells. SIGINT and SIGTERM end the probe early; what was measured until then is sealed
+    there for several cases. SIGINT and SIGTERM end the probe early; what was measured until then is sealed
     and marked. A second one ends the probe at once, and what was whole by then is sealed.
 
     Args:
         facts: about the target machine, stored with the run; gathered anew where a deployment changes it.
         watch: called with the progress, about once a second.
-        under: the conditions that hold already, for several cells; the cell's deployment is then in force.
+        under: the conditions that hold already, for several cases; the case's deployment is then in force.
 
     Raises:
         UsageError, NotPermittedError, SettingError: the probe, a load or a setting was refused; nothing is

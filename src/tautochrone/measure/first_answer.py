@@ -29,7 +29,7 @@ def first_answer(
     load: Load | None = None,
     deployment: Deployment | None = None,
 ) -> tuple[Cell, ...]:
-    """Return the cells of the first answer.
+    """Return the cases of the first answer.
 
     Args:
         seconds: for the loops: two fifths for 1 kHz idle, two for 1 kHz loaded, one for 10 kHz.

@@ -25,7 +25,7 @@ def grid_document(
         kind: its report is made by that.
         options: of the experiment, each with its values.
         axes: systems, deployments and loads, one of each; None: the usual one.
-        name: what a cell is called, before what varies; empty: as the experiment says.
+        name: what a case is called, before what varies; empty: as the experiment says.
         exclusions: combinations that are left out.
     """
     known = EXPERIMENTS[experiment].known

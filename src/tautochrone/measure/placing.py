@@ -1,4 +1,4 @@
-"""Where a cell's threads and its loads run, how urgent the loads are, and when they end at the latest."""
+"""Where a case's threads and its loads run, how urgent the loads are, and when they end at the latest."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,7 +33,7 @@ _LONGEST_S = 7 * 86_400.0
 
 
 def placed_in(cell: Cell, conditions: Conditions) -> Cell:
-    """Return the cell as it is measured here: so many threads as a word for them means, on these CPUs."""
+    """Return the case as it is measured here: so many threads as a word for them means, on these CPUs."""
 
     def facts() -> Facts:
         return conditions.known
@@ -48,7 +48,7 @@ def allowed_in(conditions: Conditions) -> str | None:
 
 
 def measured_on(cell: Cell, cpus: str | None, allowed: str | None = None) -> Cell:
-    """Return the cell with its threads on these CPUs, unless its options say where they run.
+    """Return the case with its threads on these CPUs, unless its options say where they run.
 
     A task set names CPUs to say which tasks share one. Where the threads are to run on certain CPUs and it
     names others, its first CPU is the first of them, its second the second: the same tasks share one, and its
@@ -89,7 +89,7 @@ def _on_these(cell: Cell, tasks: Sequence[ProbeTask], cpus: tuple[int, ...]) -> 
 
 
 def measured_cpus(cell: Cell, allowed: str | None) -> tuple[int, ...]:
-    """Return the CPUs of a cell's measuring threads.
+    """Return the CPUs of a case's measuring threads.
 
     Args:
         allowed: the CPUs that the probe may use, as a CPU list.
@@ -112,7 +112,7 @@ def measured_cpus(cell: Cell, allowed: str | None) -> tuple[int, ...]:
 
 
 def placed_loads(cell: Cell, measured: tuple[int, ...], load_cpus: str | None) -> tuple[LoadPart, ...]:
-    """Return the parts of a cell's load with all options that they need.
+    """Return the parts of a case's load with all options that they need.
 
     Args:
         measured: the CPUs of the measuring threads.
@@ -154,7 +154,7 @@ def _priority_below(cell: Cell) -> int:
     policy = cell.options.given("policy")
     if policy == "other":
         raise UsageError(
-            f"load {TASKS} is less urgent than what is measured, and policy other has no priorities",
+            f"load {TASKS} has a lower priority than what is measured, and policy other has no priorities",
             "Take another policy, or a load such as cpu+memory.",
         )
     if policy == "deadline":
@@ -176,7 +176,7 @@ def _priority_below(cell: Cell) -> int:
 
 
 def _partners(cell: Cell) -> int:
-    """Return how many levels below the most urgent thread an experiment's own threads reach."""
+    """Return how many levels below the highest-priority thread an experiment's own threads reach."""
     runs_on = EXPERIMENTS[cell.experiment].runs_on
     if runs_on is None:
         return 0

@@ -29,7 +29,7 @@ def refusal_of(
 
     Args:
         options: of the experiment.
-        conditions: of the cell. If its server runs on another machine, that is started for the trial; why it
+        conditions: of the case. If its server runs on another machine, that is started for the trial; why it
             can't be is told, too.
     """
     try:

@@ -64,7 +64,7 @@ def make_trials(
     """Make the trials, until there are no more, or somebody stops it.
 
     Args:
-        wanted: each cell, and what takes its run; the next one is asked for when that has been taken.
+        wanted: each case, and what takes its run; the next one is asked for when that has been taken.
 
     Returns:
         False: it was stopped; the runs that are whole are kept.

@@ -1,1 +1,1 @@
-"""`tauto middleware`: what calls to a servant take, whether an urgent client stays undisturbed, memory."""
+"""`tauto middleware`: calls to a servant, a high-priority client beside others, memory."""

@@ -35,12 +35,12 @@ SHOWN = (0.5, 0.99, 0.999)
 
 
 def quantile(summary: Summary | None, q: float) -> TypedCell:
-    """Return the cell of a quantile; `TOO_FEW` where there is no interval for it."""
+    """Return the case of a quantile; `TOO_FEW` where there is no interval for it."""
     return micros(None) if summary is None else micros(value_of(summary, q), TOO_FEW)
 
 
 def with_interval(summary: Summary, q: float) -> TypedCell:
-    """Return the cell of a quantile with its interval at 95 %: ``22.1 (21.9 to 22.4)``."""
+    """Return the case of a quantile with its interval at 95 %: ``22.1 (21.9 to 22.4)``."""
     found = _of(summary, q)
     if found is None or found.value is None:
         return micros(None, TOO_FEW)
@@ -104,9 +104,7 @@ _PARAMETERS: dict[str, tuple[str, _Show]] = {  # in which lanes may differ: thei
 }
 _SERVED = {"cpu": "CPU"}  # of what threads that served have, what is not called as a run tells it
 _ALIKE, _OTHER = "idle", "other"
-_NO_PRIORITIES = (
-    "under policy other priorities are N/A: C0 and its servant are no more urgent than the lower clients."
-)
+_NO_PRIORITIES = "policy other has no priorities: C0 and its servant are no higher than the lower clients."
 _Reduced = TypeVar("_Reduced")
 
 _MOST_NAMED = 3

@@ -1,4 +1,4 @@
-"""Latency and jitter of the most urgent client beside lower ones (schmidt2002, 3.3, MT_Cubit).
+"""Latency and jitter of the highest-priority client beside lower ones (schmidt2002, 3.3, MT_Cubit).
 
 The paper says that jitter is the variance of the latency, and prints microseconds: here the word means the
 standard deviation.
@@ -143,7 +143,7 @@ class Clients:
 
 @dataclass(frozen=True)
 class LatencyRun:
-    """One run: the most urgent client, and the lower ones together.
+    """One run: the highest-priority client, and the lower ones together.
 
     Attributes:
         low: None where there is none.

@@ -218,11 +218,11 @@ def _each(run: latency.LatencyRun, name: str) -> TypedTable:
     shown, left = _some(run.each)
     rows = tuple((words(one.name), *_trips(one.round_trip), count(one.missed)) for one in shown)
     rest = (
-        [f"Left out: {plural(left, 'client')} with a shorter worst call; the books have all of them."]
+        [f"Left out: {plural(left, 'client')} with a shorter worst call; the accounting has all of them."]
         if left
         else []
     )
-    title = "Round trips of each client in us, the most urgent first"
+    title = "Round trips of each client in us, by priority"
     notes = (*too_few(one.round_trip for one in shown), *rest)
     return TypedTable(f"{title}, {name}" if name else title, _EACH, rows, notes)
 
@@ -235,7 +235,7 @@ def _trips(found: Summary | None) -> tuple[TypedCell, ...]:
 
 
 def _some(each: Sequence[latency.Clients]) -> tuple[list[latency.Clients], int]:
-    """Return all, or of many the most and the least urgent ones and those with the worst calls."""
+    """Return all, or of many the most and the least high-priority ones and those with the worst calls."""
     if len(each) <= 2 * _MOST_EACH:
         return list(each), 0
     worst = sorted(each, key=lambda one: -(one.round_trip.maximum if one.round_trip else 0))[:_MOST_EACH]

@@ -36,7 +36,7 @@ def document_of(
 def options_of(experiment: str, given: Given) -> dict[str, Sequence[Value]]:
     """Return the options of the grid, each with its values, without those of the two ends.
 
-    A value that the probe has by itself is left out, but for what varies from cell to cell.
+    A value that the probe has by itself is left out, but for what varies from case to case.
     """
     found: dict[str, Sequence[Value]] = {}
     for name, option in EXPERIMENTS[experiment].table.items():

@@ -38,11 +38,11 @@ def _throughput(typed: Typed) -> None:
 
 
 def _latency(typed: Typed) -> None:
-    """Latency and jitter of an urgent client while less urgent ones call too (schmidt2002, 3.3).
+    """Latency and jitter of a high-priority client while lower-priority ones call too (schmidt2002, 3.3).
 
     C0 calls 20 times a second at the highest priority, n others 10 times a second at lower ones, each served
     by a servant as urgent as itself. The schedule is absolute: a slow server shows as a long response, never
-    as fewer calls. A cell of 4000 calls takes 400 s. What is finished is not measured again: after Ctrl-C or
+    as fewer calls. A case of 4000 calls takes 400 s. What is finished is not measured again: after Ctrl-C or
     a crash, type the same once more.
     """
     _measure(LATENCY, typed)

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 class DrawnChart:
     """One chart, at publication size, in the colours of paper.
 
-    The last expression of a cell shows it. It is drawn as SVG by vl-convert, which is a part of the lab; a
+    The last expression of a case shows it. It is drawn as SVG by vl-convert, which is a part of the lab; a
     notebook that was saved shows it again without Python, and without any network.
 
     Attributes:
@@ -133,7 +133,7 @@ class Shown(Generic[T]):
         result: the numbers, times in ns; what they are, the function says that gave the answer.
         title: of the answer.
         sentences: it in words.
-        grids: it in tables: ``title``, ``columns``, ``rows`` of cells with ``value`` and ``unit``, ``notes``.
+        grids: it in tables: ``title``, ``columns``, ``rows`` of cases with ``value`` and ``unit``, ``notes``.
         charts: what belongs to it.
     """
 

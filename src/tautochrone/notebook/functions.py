@@ -113,7 +113,7 @@ def select(
     """Select the best of several deployments, kernels or systems, and what can't be told apart from it.
 
     Args:
-        names: runs, or one campaign: "plan-latest".
+        names: runs, or one plan run: "plan-latest".
         by: in what the candidates differ: "deployment", "system", "load", a parameter; None: see
             docs/select.md.
         reference: by which the others are measured; None: Single, as-is, or the first.
@@ -129,7 +129,7 @@ def select(
 
     Raises:
         UsageError: there is nothing to select from; no such axis, reference, metric.
-        StoreError: there is no such run or campaign.
+        StoreError: there is no such run or plan run.
         DamagedError: samples can't be read.
 
     Source: delgado2020, section IV; docs/select.md.

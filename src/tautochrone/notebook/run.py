@@ -386,14 +386,14 @@ class Run:
         found = tuple(one for one in self._reduced[name] if only in (None, one.source))
         if not found:
             raise UsageError(
-                f"Run {self.id} has no sample of {name}", "Look at its books; measure for longer."
+                f"Run {self.id} has no sample of {name}", "Look at its accounting; measure for longer."
             )
         return found
 
     def _measure(self, wanted: str | None) -> str:
         names = self._run.measures
         if not names:
-            raise UsageError(f"Run {self.id} has no measure", "Look at its books.")
+            raise UsageError(f"Run {self.id} has no measure", "Look at its accounting.")
         if wanted is None:
             return names[0]
         found = measure_named(wanted, names)

@@ -52,7 +52,7 @@ class Made:
 
     Attributes:
         asked: what became of each claim, in the paper's order.
-        campaign: the id of the campaign that measured it.
+        campaign: the id of the plan run that measured it.
         command: what repeats it.
         length: of the plan: the paper's, the short version, or that of another plan.
         plan: the file of another plan, as it was named; empty: it is not known.
@@ -336,7 +336,7 @@ def write_together(
 
     Args:
         folder: where it is written, with the claims of all as Markdown; None: the page alone, into the store,
-            under the name of the first campaign.
+            under the name of the first plan run.
 
     Returns:
         What it says, and its path.

@@ -14,7 +14,7 @@ from tautochrone.papers.reproducing import NAMES, expected_s, plan_of
 
 BEGIN, END = "<!-- begin: scripts/describe-papers -->", "<!-- end: scripts/describe-papers -->"
 _LENGTHS = ("count", "duration", "calls", "repetitions")
-"""Options that say how long a cell is measured; they stand for its full and its quick length."""
+"""Options that say how long a case is measured; they stand for its full and its quick length."""
 
 _MOST_VALUES = 5
 
@@ -105,7 +105,7 @@ def _values(values: Sequence[Value]) -> str:
 
 
 def _length(document: PlanDocument, entry: ExperimentEntry) -> str:
-    """Return how much of each cell is measured, of how many sizes, and how often."""
+    """Return how much of each case is measured, of how many sizes, and how often."""
     said = [f"{name} {_values(entry.options[name])}" for name in _LENGTHS if name in entry.options]
     said += [
         f"{len(values)} {name}"

@@ -134,7 +134,7 @@ class ReducedRuns:
 
 @dataclass(frozen=True)
 class Measurements:
-    """A campaign of a study.
+    """A plan run of a study.
 
     Attributes:
         systems: ours, in the order in which they were named.
@@ -204,13 +204,13 @@ def _canonical(text: str) -> str:
 
 
 def gather(agenda: Agenda, campaign: Campaign, reasons: Mapping[str, str] | None = None) -> Measurements:
-    """Return the finished runs of a campaign by point.
+    """Return the finished runs of a plan run by point.
 
     Args:
         agenda: what was to be measured.
         campaign: as the store has it now.
         reasons: why a point was not measured, by key, from who has just tried. Of the other points it is told
-            what the campaign's runs say.
+            what the plan run's runs say.
     """
     entries = {slot: entry for slot, entry in sorted(campaign.finished().items()) if slot[0] in agenda.points}
     runs: dict[str, list[StoredRun]] = {}

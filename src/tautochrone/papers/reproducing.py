@@ -1,4 +1,4 @@
-"""Carries papers out, one campaign after the other, and tells of them: before, and when they are measured."""
+"""Carries papers out, one plan run after the other, and tells of them: before, and when they are measured."""
 
 import json
 import os
@@ -124,7 +124,7 @@ def list_papers(*, as_json: bool) -> None:
         typer.echo(_as_text(told))
         return
     typer.echo(
-        "\nThe lengths are for one system; in the lab it takes longer (docs/papers.md)."
+        "\nThe lengths are for one system; in the virtual lab it takes longer (docs/papers.md)."
         "\nOne of them: tauto reproduce NAME [--quick]. All, one after the other: tauto reproduce all."
     )
 
@@ -185,7 +185,7 @@ class ReproductionWay:
     Attributes:
         plan: in place of their own, or a folder with one for each of them; None: their own.
         on: the systems; none: those of the plan, which is where the command runs.
-        repetitions: of each cell; None: those of the plan.
+        repetitions: of each case; None: those of the plan.
     """
 
     quick: bool = False

@@ -57,7 +57,7 @@ def reproduce(
     as SVG and PDF, the tables as CSV, Markdown and LaTeX.
 
     Exit code 0: all that could be measured was, whether the claims hold or not: that one does not is an
-    answer, and no failure; 1: a cell went wrong while measuring; 3: nothing at all was permitted; 4: the
+    answer, and no failure; 1: a case went wrong while measuring; 3: nothing at all was permitted; 4: the
     store or the folder can't be written; 130: stopped by Ctrl-C, with a report of what is there.
     """
     from tautochrone.campaign.verb import Wanted, hands

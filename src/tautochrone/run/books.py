@@ -31,10 +31,10 @@ def books_of(footer: Footer, names: Mapping[int, str]) -> tuple[Books, ...]:
     """Return the books as a footer states them.
 
     Raises:
-        DamagedError: the footer has no books, or one of them lacks what each must have.
+        DamagedError: the footer has no accounting, or one of them lacks what each must have.
     """
     if footer.books is None:
-        raise DamagedError("the footer has no books")
+        raise DamagedError("the footer has no accounting")
     return tuple(_book(book, names) for book in footer.books)
 
 
@@ -62,7 +62,7 @@ def problems(
                 f"({gap:+,})"
             )
     times = Counter(book.source for book in books)
-    found += [f"{name}: has {times[source]} books" for source, name in names.items() if times[source] != 1]
+    found += [f"{name}: has {times[source]} accounts" for source, name in names.items() if times[source] != 1]
     found += [f"source {source}: the header does not name it" for source in times if source not in names]
     return found
 

@@ -27,7 +27,7 @@ class Obtained:
 
     Attributes:
         knob: its name.
-        requested: what was asked for; None: it was not asked for, but another knob changed it.
+        requested: what was asked for; None: it was not asked for, but another setting changed it.
         before: what it was.
         obtained: what it is.
         reason: why it differs from what was asked for, or may not stay so, in words; empty: it is so.
@@ -112,17 +112,17 @@ class LoadReport(Stored, frozen=True, kw_only=True):
 
 
 class PlanCell(Struct, frozen=True):
-    """Which cell of which carrying-out of a plan a run is.
+    """Which case of which carrying-out of a plan a run is.
 
     Attributes:
         campaign: the id of the carrying-out.
         key: of what the plan means.
-        cell: of what the cell means.
-        varied: the options in which the cells of its experiment differ.
-        cells: the names of all cells by their keys; of a grid, of this one only.
-        refused: why cells were refused before this run, by their keys.
+        cell: of what the case means.
+        varied: the options in which the cases of its experiment differ.
+        cells: the names of all cases by their keys; of a grid, of this one only.
+        refused: why cases were refused before this run, by their keys.
         grid: of a grid, all of it; None: the plan is none.
-        require: what is required of the cells, by their keys.
+        require: what is required of the cases, by their keys.
         paper: the study that it measures anew; empty: none.
     """
 

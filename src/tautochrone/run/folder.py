@@ -310,7 +310,8 @@ def _not_sealed(path: Path, manifest: Manifest) -> StoreError:
         return StoreError(f"Run {manifest.id} is still being measured", "Wait until it is finished.")
     if manifest.damage:
         return StoreError(
-            f"Run {manifest.id} can't be sealed: {manifest.damage}", "Its raw stream is kept. Measure again."
+            f"Run {manifest.id} can't be completed: {manifest.damage}",
+            "Its raw stream is kept. Measure again.",
         )
     return StoreError(f"Run {manifest.id} was cut off", "Type: tauto recover.")
 

@@ -18,6 +18,8 @@ from tautochrone.run.records import Count, Event, Footer, Header, Stored, conver
 from tautochrone.run.upgrade import upgraded
 
 MEASURING, SEALED, RECOVERED = "measuring", "sealed", "recovered"
+STATE_WORDS = {SEALED: "complete"}
+"""States that people are told by another word than what is stored."""
 STATES = (MEASURING, SEALED, RECOVERED)
 
 MOST_BYTES = 64 << 20
@@ -183,6 +185,11 @@ class Manifest:
         return Facts.from_table(self.facts)
 
     @property
+    def shown_state(self) -> str:
+        """Return the state as people are told it."""
+        return STATE_WORDS.get(self.state, self.state)
+
+    @property
     def kernel(self) -> KernelFacts:
         """What is known about the kernel: by the facts, or by the stream's header of a run without facts."""
         if self.facts.get("kernel"):
@@ -284,7 +291,7 @@ class Manifest:
         described = [source.source for source in self.header.sources]
         booked = [book.source for book in self.books]
         if len(set(described)) < len(described) or sorted(described) != sorted(booked):
-            raise DamagedError("header and books do not name the same sources")
+            raise DamagedError("header and accounting do not name the same sources")
         if not {extreme.source for extreme in self.extremes} <= set(booked):
             raise DamagedError("an extreme is of a source that has no book")
         layouts = table_layouts(self.header)

@@ -67,7 +67,7 @@ def _recover(folder: Path) -> RecoveryOutcome:
     except OSError as error:
         return RecoveryOutcome(folder.name, folder, REFUSED, f"The run can't be recovered: {error}")
     samples = sum(book.recorded for book in manifest.books)
-    text = f"{samples:,} samples sealed."
+    text = f"{samples:,} samples recovered."
     if manifest.state != SEALED:
         text = f"{samples:,} samples recovered: {manifest.damage}."
     return RecoveryOutcome(folder.name, folder, manifest.state, text)

@@ -293,7 +293,7 @@ def _books(intake: Intake) -> tuple[Books, ...]:
     found += beside_bins(intake.books, tallies, intake.header.measures, unseen, nullable)
     if found:
         raise DamagedError(
-            "The books do not balance: " + "; ".join(found),
+            "The accounting does not balance: " + "; ".join(found),
             "The raw stream is kept as it is. Measure again; if it comes back, the probe has a fault.",
         )
     return intake.books

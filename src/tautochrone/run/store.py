@@ -118,7 +118,7 @@ class Store:
         return any(os.path.lexists(folder / files.RAW_STREAM) for folder in self.folders())
 
     def runs(self) -> list[StoredRun]:
-        """All runs that can be read, oldest first; runs not sealed yet and damaged ones are left out."""
+        """All runs that can be read, oldest first; runs not complete yet and damaged ones are left out."""
         found = []
         for folder in self.folders():
             try:
@@ -144,7 +144,7 @@ class Store:
         found = one_named(folders, name, "runs")
         if found is None and name.startswith(_CAMPAIGNS):
             raise StoreError(
-                f"{name} is no run but a campaign of runs", f"See it whole: tauto report {name}."
+                f"{name} is no run but a plan run of runs", f"See it whole: tauto report {name}."
             )
         if found is None:
             raise StoreError(f"There is no run '{name}' in {self.path}", _near(name, list(folders)))
@@ -200,7 +200,7 @@ class Store:
 
 
 def _is_damaged(folder: Path) -> bool:
-    """Return whether a manifest is there and can't be read; one that is not sealed yet can."""
+    """Return whether a manifest is there and can't be read; one that is not complete yet can."""
     manifest = folder / files.MANIFEST
     try:
         Manifest.read(manifest)

@@ -177,8 +177,8 @@ class _Reader(TomlReader):
             raise self._mistake(
                 place,
                 f"task '{without[0]}' has no 'priority', but others have one",
-                "Give every task a priority (larger is more urgent), or none: then the shortest deadline is "
-                "the most urgent.",
+                "Give every task a priority (a larger number is higher), or none: a shorter deadline has "
+                "the higher priority.",
             )
         if len(tasks) > len(PRIORITIES):
             raise self._mistake(

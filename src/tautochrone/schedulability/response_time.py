@@ -3,7 +3,7 @@ release jitter and arbitrary deadlines as in Tindell, Burns and Wellings (1994) 
 
 Job q of the busy period (q = 0, 1, ...) ends by ``w(q)``, the least solution of
 
-    w = (q + 1) C + B + sum over the more urgent tasks j of ceil((w + J_j) / T_j) C_j
+    w = (q + 1) C + B + sum over the higher-priority tasks j of ceil((w + J_j) / T_j) C_j
 
 and responds within ``J + w(q) - q T``; the busy period ends with the first job for which that is at most T.
 This is equation (1) of Delgado and Choi (2020) as these sources have it. As it is printed there, R_j stands
@@ -24,7 +24,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.schedulability.taskset import CriticalSection, Protocol, Task, TaskSet
 from tautochrone.schedulability.utilisation import compare_to_one
 
-# How long less urgent tasks can hold up a more urgent one, by the critical sections they share.
+# How long lower-priority tasks can hold up a higher-priority one, by the critical sections they share.
 
 
 def fixed_blocking_ns(task_set: TaskSet, task: Task) -> int:

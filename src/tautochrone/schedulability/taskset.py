@@ -50,7 +50,7 @@ class TaskSet:
     Args:
         tasks: in the order of the file; names are unique.
         policy: ``fixed`` priorities (every task has one), or ``edf``, the earliest deadline first.
-        sections: critical sections that delay more urgent tasks.
+        sections: critical sections that delay higher-priority tasks.
         protocol: what bounds that delay: priority inheritance, or the priority ceiling (under EDF: Baker's
             stack resource policy).
     """

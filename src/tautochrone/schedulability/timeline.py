@@ -323,7 +323,7 @@ def _cut_job(job: Job, end_ns: int) -> Job:
 
 
 def _preemptions(slices: Sequence[Slice]) -> tuple[Preemption, ...]:
-    """Return the breaks between two slices of one job: a job leaves its CPU for more urgent ones only."""
+    """Return the breaks between two slices of one job: a job leaves its CPU for higher-priority ones only."""
     found = []
     by_cpu: dict[int, list[Slice]] = {}
     last_of: dict[tuple[str, int], int] = {}

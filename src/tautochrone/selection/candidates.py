@@ -77,7 +77,7 @@ def differs(axis: str, there: Sequence[Mapping[str, str]]) -> bool:
 
 
 def block_of(run: StoredRun) -> int:
-    """Return the repetition of its campaign in which a run was measured; 0 without one."""
+    """Return the repetition of its plan run in which a run was measured; 0 without one."""
     return run.manifest.conditions.plan.repetition
 
 
@@ -178,7 +178,7 @@ def draw_up(runs: Sequence[StoredRun], by: str | None = None, measure: str | Non
     """
     if len(runs) < 2:
         raise UsageError(
-            "There is nothing to select from", "Name two or more runs, or a campaign: plan-latest."
+            "There is nothing to select from", "Name two or more runs, or a plan run: plan-latest."
         )
     of_experiment: dict[str, list[StoredRun]] = {}
     for run in runs:

@@ -127,7 +127,7 @@ def select(
     per: int | None = None,
     confidence: float = 0.95,
 ) -> Selected:
-    """Select among runs, or among the cells that they are the repetitions of.
+    """Select among runs, or among the cases that they are the repetitions of.
 
     Source of the test as printed: delgado2020, section IV; of the rest: docs/select.md.
 

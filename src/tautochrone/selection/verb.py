@@ -57,11 +57,11 @@ def select(
     open_it: OpenPageOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Select among deployments, kernels or systems: runs, or the cells of a campaign.
+    """Select among deployments, kernels or systems: runs, or the cases of a plan run.
 
     First the ranking, in which those that can't be told apart share a letter; then the selection of
     delgado2020 as printed (its chi-square test and Q-Q plot), the tests that it lacks, and what can mislead.
-    Cells that differ in more than one thing (load, period) make a selection for each. A campaign's name
+    Cases that differ in more than one thing (load, period) make a selection for each. A plan run's name
     begins with plan-; plan-latest is the latest one.
     """
     from tautochrone.answer.document import whole
@@ -93,11 +93,11 @@ def select(
 
 
 def runs_named(names: list[str], store: Path | None) -> list[StoredRun]:
-    """Return these runs, or the finished ones of a campaign.
+    """Return these runs, or the finished ones of a plan run.
 
     Raises:
-        UsageError: a run is named twice, or no cell of the campaign is finished.
-        StoreError: there is no such run or campaign.
+        UsageError: a run is named twice, or no case of the plan run is finished.
+        StoreError: there is no such run or plan run.
     """
     if not names_campaign(names):
         return open_runs(store, names)
@@ -107,5 +107,5 @@ def runs_named(names: list[str], store: Path | None) -> list[StoredRun]:
     campaign = open_campaign(open_store(store), names[0])
     finished = campaign.finished()
     if not finished:
-        raise UsageError(f"No cell of {campaign.id} is finished", "Run the plan to its end first.")
+        raise UsageError(f"No case of {campaign.id} is finished", "Run the plan to its end first.")
     return [StoredRun.read(entry.path) for entry in finished.values()]

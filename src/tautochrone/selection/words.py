@@ -178,7 +178,7 @@ def _lost(candidates: Sequence[Candidate]) -> Iterator[str]:
         )
     unknown = [one.name for one in candidates if one.lost is None]
     if unknown:
-        yield f"How many releases {listed(unknown)} missed is not known, so its quantiles may flatter."
+        yield f"How many releases {listed(unknown)} missed is not known, so its quantiles may look too good."
 
 
 def _uncertain(selection: Selection) -> Iterator[str]:

@@ -105,12 +105,12 @@ def canonical_kernel(text: str) -> str:
     architecture = found["architecture"]
     if architecture is not None and architecture not in _DEBIAN_ARCHITECTURES:
         raise UsageError(
-            f"'{text}': the lab has no kernels for '{architecture}'",
+            f"'{text}': the virtual lab has no kernels for '{architecture}'",
             "Leave it out for x86-64, or write /arm64.",
         )
     if found["flavour"] not in FLAVOURS:
         raise UsageError(
-            f"'{text}': the lab has no such kernel of Debian",
+            f"'{text}': the virtual lab has no such kernel of Debian",
             _choice(found["flavour"], FLAVOURS, "debian:{}".format),
         )
     return f"debian:{found['flavour']}{_DEBIAN_ARCHITECTURES[architecture or 'amd64']}"

@@ -69,7 +69,7 @@ class Keeper:
             if said == number and rest:
                 break
             if said >= number or not rest:
-                raise MeasuringError(f"the keeper answered {said} {word} to request {number}")
+                raise MeasuringError(f"the settings guard answered {said} {word} to request {number}")
         if word == "ok":
             return content
         code = getattr(errno, rest[0], errno.EIO)
@@ -92,9 +92,7 @@ class Keeper:
         if not data:
             self._program.wait(_PATIENCE_S)
             said = self._program.messages()
-            raise MeasuringError(
-                f"the keeper of settings has ended: {said[-1] if said else 'it said nothing'}"
-            )
+            raise MeasuringError(f"the settings guard has ended: {said[-1] if said else 'it said nothing'}")
         self._waiting += data
 
 

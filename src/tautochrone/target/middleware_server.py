@@ -1,6 +1,6 @@
-"""The server of a cell of middleware, where it runs on another target than its client.
+"""The server of a case of middleware, where it runs on another target than its client.
 
-A cell says so in its conditions (`server_on`), as a person typed it. The server is started there before the
+A case says so in its conditions (`server_on`), as a person typed it. The server is started there before the
 client is, which gets its address in one more argument, and ended after it.
 """
 
@@ -242,7 +242,7 @@ def _start(
         service = target.start_service([_SERVE, *words(of_server)])
     except TautoError as error:
         if isinstance(error, MeasuringError):
-            forget()  # if it was the connection, the next cell needs another one
+            forget()  # if it was the connection, the next case needs another one
         kinds = (UsageError, NotPermittedError, MeasuringError)
         kind = next((kind for kind in kinds if isinstance(error, kind)), MeasuringError)
         raise kind(f"the server on {where}: {error}", error.advice, about=error.about) from error
@@ -313,7 +313,7 @@ _NOT_BUILT = "this transport was not built when the sizes were noted"
 def footprint_condition(
     experiment: str, options: Options, place: ServerPlace | None, target: str
 ) -> dict[str, object] | None:
-    """Return what is known of sizes before a cell is measured; None: it is not about memory.
+    """Return what is known of sizes before a case is measured; None: it is not about memory.
 
     Args:
         options: of the experiment.

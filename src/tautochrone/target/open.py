@@ -2,9 +2,9 @@
 
     with open_target(on) as target:  # None or "local": this machine; else ssh:… or lab:…
         facts = gather(target.files())
-        run_cell(cell, store, target, facts)
+        run_cell(case, store, target, facts)
 
-Open it once for a command, not once for a cell: connecting and pushing the probe takes a second or so.
+Open it once for a command, not once for a case: connecting and pushing the probe takes a second or so.
 Leaving the block ends what was started there and puts back what was changed. What goes wrong with the
 connection while it is open is a `MeasuringError` from whatever was asked of the target at that moment.
 """

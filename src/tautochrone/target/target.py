@@ -42,7 +42,7 @@ Open = Callable[[str], "AbstractContextManager[Target]"]
 class Companions:
     """The companions of one target, by the names that people write after --on.
 
-    Connecting takes a second, and may ask for a password: it is done once for a command, not for each cell.
+    Connecting takes a second, and may ask for a password: it is done once for a command, not for each case.
     """
 
     def __init__(self) -> None:
@@ -258,7 +258,7 @@ class Target(ABC):
     def renew(self) -> None:
         """What follows is to be as on a machine that has just been booted.
 
-        So the result of a cell on a virtual machine never depends on what was asked there before. All that
+        So the result of a case on a virtual machine never depends on what was asked there before. All that
         was started there is gone then. A machine that is not the lab's own stays as it is.
         """
         return

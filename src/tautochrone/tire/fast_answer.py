@@ -24,7 +24,7 @@ def sentences(results: TireResults) -> list[str]:
     """Return what was found, in plain text."""
     steps = results.duration_ns // max(1, results.step_ns)
     said = [
-        f"Each cell simulates {format_duration(results.duration_ns)}: {plural(steps, 'step')} of "
+        f"Each case simulates {format_duration(results.duration_ns)}: {plural(steps, 'step')} of "
         f"{format_duration(results.step_ns)}, by solver {results.solver}. The time is that of steps alone."
     ]
     for field in results.fields:
@@ -130,7 +130,7 @@ def _about_policies(found: Sequence[tuple[str, Sequence[Ratio]]], *, several: bo
         where = f"{name}: " if name else ""
         text = (
             f"{where}{_OVER.upper()} takes {middle:.3g} times as long as {_UNDER.upper()} (median of "
-            f"{plural(len(values), 'pair')} of cells; {min(values):.3g} to {max(values):.3g})."
+            f"{plural(len(values), 'pair')} of cases; {min(values):.3g} to {max(values):.3g})."
         )
         if several:
             longer, shorter = (sum(getattr(one, side) for one in compared) for side in ("longer", "shorter"))
@@ -139,7 +139,7 @@ def _about_policies(found: Sequence[tuple[str, Sequence[Ratio]]], *, several: bo
                 f"{_OVER.upper()} takes longer in {longer} of them."
             )
         else:
-            text += " Each cell was measured once, so single differences may be chance."
+            text += " Each case was measured once, so single differences may be chance."
         yield text
 
 

@@ -237,7 +237,7 @@ def _misses(cells: Sequence[MapCell], x: Channel, y: Channel) -> Layer:
 
 
 def drawn_rings(rings: Sequence[PublishedRing], cells: Sequence[MapCell]) -> list[PublishedRing]:
-    """Return those that lie on the map of these cells."""
+    """Return those that lie on the map of these cases."""
     low, high = min(cell.nodes for cell in cells), max(cell.nodes for cell in cells)
     threads = {cell.threads for cell in cells}
     return [one for one in rings if low <= one.nodes <= high and one.threads in threads]
@@ -282,7 +282,7 @@ class FastExtent:
 
     Attributes:
         threads: all of them, fewest first: the place decides the colour, the dash and the shape.
-        simulated_s: what was simulated in every cell, in seconds.
+        simulated_s: what was simulated in every case, in seconds.
     """
 
     nodes: tuple[int, ...]
@@ -292,7 +292,7 @@ class FastExtent:
 
 
 def extent_of(cells: Sequence[FastCell]) -> FastExtent | None:
-    """Return what the cells of all panels share; None: none is measured."""
+    """Return what the cases of all panels share; None: none is measured."""
     trials = [trial for cell in cells for trial in cell.trials]
     if not trials:
         return None

@@ -86,10 +86,10 @@ _PRETEST_THREADS = 40
 
 @dataclass(frozen=True)
 class TireGrid:
-    """What is varied, ascending, and what is the same in all cells.
+    """What is varied, ascending, and what is the same in all cases.
 
     Attributes:
-        fixed: options of the experiment that all cells have.
+        fixed: options of the experiment that all cases have.
     """
 
     kind: str
@@ -114,7 +114,7 @@ class TireGrid:
 
 @dataclass(frozen=True)
 class Common:
-    """What all cells of a grid have in common, as a person gave it."""
+    """What all cases of a grid have in common, as a person gave it."""
 
     solver: str
     step: str
@@ -172,7 +172,7 @@ def document_of(
     """Return the plan that measures the grid in randomised blocks.
 
     Raises:
-        UsageError: no cell is left, since there are more threads than masses everywhere.
+        UsageError: no case is left, since there are more threads than masses everywhere.
     """
     if not grid.cells:
         raise UsageError(
@@ -229,10 +229,10 @@ def fast_grid(varied: Varied, common: Common) -> TireGrid:
 def map_grid(varied: Varied, common: Common, *, soft: bool) -> TireGrid:
     """Return the grid of tires at a rate, deadlines counted: garre2014, 4.4.
 
-    A cell that can't keep its rate at all is measured like the others (``overload``): it tells by how much.
+    A case that can't keep its rate at all is measured like the others (``overload``): it tells by how much.
 
     Args:
-        soft: every cell is measured to its end; otherwise to its first miss.
+        soft: every case is measured to its end; otherwise to its first miss.
     """
     rate = format_rate(1e9 / parse_period_ns(common.step))
     return TireGrid(

@@ -1,9 +1,9 @@
-"""What came of a grid of tires, from the store alone: a field of cells for each policy, system, load.
+"""What came of a grid of tires, from the store alone: a field of cases for each policy, system, load.
 
 *As fast as possible* (garre2014, 4.3): the time that each took. *At a rate* (its 4.4): the deadlines that
 each missed, where the boundary lies for each number of threads, and how sure that is. Nothing here is
 interpolated: what is said of a number of masses was measured with that number. The grid itself, with the
-cells that are not measured yet, is told by the runs: each keeps how it was made.
+cases that are not measured yet, is told by the runs: each keeps how it was made.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class _Cell(Generic[_Trial]):
 
 
 class FastCell(_Cell[FastTrial]):
-    """A cell that is simulated as fast as possible."""
+    """A case that is simulated as fast as possible."""
 
     @property
     def elapsed(self) -> Spread | None:
@@ -91,7 +91,7 @@ class FastCell(_Cell[FastTrial]):
 
 
 class MapCell(_Cell[MapTrial]):
-    """A cell that is simulated at its rate."""
+    """A case that is simulated at its rate."""
 
     @property
     def missed(self) -> int | None:
@@ -232,7 +232,7 @@ def _ratio(threads: int, pairs: Sequence[tuple[FastCell, FastCell]]) -> Ratio:
 
 
 class FieldTraits(NamedTuple):
-    """What the cells of a field have in common."""
+    """What the cases of a field have in common."""
 
     policy: str
     system: str
@@ -247,7 +247,7 @@ class FieldTraits(NamedTuple):
 
 @dataclass(frozen=True)
 class Field:
-    """Cells that differ in masses and threads alone, those that are not measured among them.
+    """Cases that differ in masses and threads alone, those that are not measured among them.
 
     Attributes:
         name: what tells it from the other fields: "fifo"; empty: it is the only one.
@@ -282,8 +282,8 @@ class TireResults:
 
     Attributes:
         kind: `FAST`, `MAP` or `MODEL`.
-        duration_ns: simulated in each cell.
-        soft: every cell is measured to its end, whatever it misses.
+        duration_ns: simulated in each case.
+        soft: every case is measured to its end, whatever it misses.
         thread_names: what a number of threads means on this machine: "one per core".
         fields: one for each policy, system, deployment and load; none of a model.
         model: the model of the step, of a grid that is for it.
@@ -302,7 +302,7 @@ class TireResults:
 
     @property
     def cells(self) -> list[FastCell | MapCell]:
-        """Return the cells of all fields."""
+        """Return the cases of all fields."""
         return [cell for field in self.fields for cell in field.cells]
 
     @property
@@ -312,11 +312,11 @@ class TireResults:
 
 
 _Place = tuple[FieldTraits, int, int]
-"""Of a cell: its field, masses, threads."""
+"""Of a case: its field, masses, threads."""
 
 
 def gather_tires(found: GridRuns) -> TireResults:
-    """Return the cells of a grid with their runs."""
+    """Return the cases of a grid with their runs."""
     runs, why = found.runs, found.why
     document = from_stored(found.plan.grid)
     measured: dict[_Place, list[StoredRun]] = {}

@@ -1,6 +1,6 @@
 """A search for the largest tire: what the store has of it, what is made next, how long it still takes.
 
-A search has no state but its runs, as a campaign: what was tried stands with the runs, as their condition
+A search has no state but its runs, as a plan run: what was tried stands with the runs, as their condition
 ``search``, and what comes next follows from that (``limit``).
 """
 
@@ -35,7 +35,7 @@ from tautochrone.tire.limit_course import LimitBound, LimitCourse, LimitTry, lea
 from tautochrone.tire.limit_question import LimitQuestion, Wish
 
 PREFIX = "limit-"
-"""What the id of every search begins with, and of no run and no campaign."""
+"""What the id of every search begins with, and of no run and no plan run."""
 
 LATEST = f"{PREFIX}latest"
 
@@ -194,7 +194,7 @@ def findings_of(search: LimitSearch, store: Store) -> tuple[LimitFindings, ...]:
 def _cell_of(
     search: LimitSearch, wish: Wish, own: LimitFindings, wanted: LimitTry, command: tuple[str, ...] = ()
 ) -> Cell:
-    """Return the cell of a run, without its deployment, which is applied around the whole search."""
+    """Return the case of a run, without its deployment, which is applied around the whole search."""
     told = judge.RunOfSearch(
         search.id,
         search.key,

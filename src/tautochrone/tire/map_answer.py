@@ -27,9 +27,9 @@ def sentences(results: TireResults) -> list[str]:
     """Return what was found, in plain text."""
     steps = results.duration_ns // max(1, results.step_ns)
     way = (
-        "Every cell was measured to its end."
+        "Every case was measured to its end."
         if results.soft
-        else "A cell ends at its first miss; the others are measured to their end."
+        else "A case ends at its first miss; the others are measured to their end."
     )
     said = [
         f"A step is released at {format_rate(1e9 / results.step_ns)}, {plural(steps, 'step')} in "
@@ -85,7 +85,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
                 for at, field in enumerate(results.fields)
             ),
             (
-                f"{captions[kind]} Numbers of threads are not to scale. Every cell tells its numbers under "
+                f"{captions[kind]} Numbers of threads are not to scale. Every case tells its numbers under "
                 "the pointer.",
             ),
             charts.key_of_map(cells, kind),

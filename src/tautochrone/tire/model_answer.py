@@ -213,7 +213,7 @@ def _range(nodes: Sequence[int]) -> str:
 
 
 def _valued(one: Estimate, digits: int = 3) -> tuple[TypedCell, TypedCell]:
-    """Return the cells of an estimate and of its interval, to so many digits; 0: whole numbers."""
+    """Return the cases of an estimate and of its interval, to so many digits; 0: whole numbers."""
     interval = TypedCell(None, "number", _interval(one, digits), one.low, one.high)
     return TypedCell(one.value, "number", _figures(one.value, digits)), interval
 

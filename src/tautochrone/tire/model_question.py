@@ -155,7 +155,7 @@ def stored_mechanism(
 def mechanism_cell(
     wanted: NeededMechanism, load: Load, command: tuple[str, ...], *, memory_lock: bool
 ) -> Cell:
-    """Return the cell that measures it."""
+    """Return the case that measures it."""
     options = {**wanted.options, **({} if memory_lock else {"no-memory-lock": True})}
     prepared = EXPERIMENTS[wanted.experiment].prepare(options, Path())
     return Cell(

@@ -91,7 +91,7 @@ def _asked(
     duration: str,
     usual: Callable[[Sequence[int]], Sequence[int]] = tuple,
 ) -> tuple[grids.Varied, grids.Common]:
-    """Return what a grid varies, and what all of its cells have in common.
+    """Return what a grid varies, and what all of its cases have in common.
 
     Args:
         usual: the usual numbers of threads of a team's.
@@ -122,7 +122,7 @@ def plan_of(grid: TireGrid, typed: command.Typed) -> PlanDocument:
 def _fast(typed: command.Typed) -> None:
     """How long a simulation takes as fast as possible, over masses, threads and policies (garre2014, 4.3).
 
-    Cells are measured in randomised order. What is finished is not measured again: after Ctrl-C or a crash,
+    Cases are measured in randomised order. What is finished is not measured again: after Ctrl-C or a crash,
     type the same once more.
     """
     given = typed.options
@@ -133,7 +133,7 @@ def _fast(typed: command.Typed) -> None:
 def _misses(typed: command.Typed) -> None:
     """How many deadlines are missed, over masses and threads: hard and soft maps (garre2014, 4.4).
 
-    Each step is released at its rate. Cells are measured in randomised order. What is finished is not
+    Each step is released at its rate. Cases are measured in randomised order. What is finished is not
     measured again: after Ctrl-C or a crash, type the same once more.
     """
     given = typed.options
@@ -155,7 +155,7 @@ def options_of(nodes: Option, policy: str, *own: Option, repeated: int = 1) -> t
     Args:
         policy: the usual one, or several.
         own: what only this verb has, or has otherwise.
-        repeated: how often each cell is measured.
+        repeated: how often each case is measured.
     """
     usual = {one.name: one for one in (SOLVER, TABLE["step"], TABLE["duration"])}
     given = {**usual, **{one.name: one for one in own}}
@@ -183,7 +183,7 @@ misses = command.verb_of(
         Option(
             "soft",
             "flag",
-            "soft: every cell whole, its misses counted. hard: a cell ends at its first miss.",
+            "soft: every case whole, its misses counted. hard: a case ends at its first miss.",
             metavar="hard",
             taker="verb",
         ),
@@ -193,7 +193,7 @@ misses = command.verb_of(
             "Few masses, many threads, steps of 0.5 ms: how many threads help.",
             taker="verb",
         ),
-        Option(command.QUICK, "flag", "Few masses, 5 s of each cell.", taker="verb"),
+        Option(command.QUICK, "flag", "Few masses, 5 s of each case.", taker="verb"),
     ),
     command.OF_GRID,
     _misses,

@@ -83,7 +83,7 @@ class MatrixResults:
     kind: str = MATRIX
 
     def column(self, load: str) -> list[tuple[MatrixRow, MatrixCell]]:
-        """Return the measured cells of a load."""
+        """Return the measured cases of a load."""
         at = self.loads.index(load)
         return [(row, row.cells[at]) for row in self.rows if row.cells[at].summary is not None]
 
@@ -94,7 +94,7 @@ class MatrixResults:
 
 
 def gather_matrix(found: GridRuns) -> MatrixResults:
-    """Return the cells of a matrix with their runs."""
+    """Return the cases of a matrix with their runs."""
     measured = {run.manifest.conditions.plan.cell: run for run in found.runs}
     loads = tuple(dict.fromkeys(point.load.name for point in found.points))
     of_system: dict[str, list[PlanPoint]] = {}

@@ -40,7 +40,7 @@ _ROW_PX, _TEXT_PX = 46, 56
 
 
 def figures(results: MatrixResults, prefix: str) -> list[Figure]:
-    """Return the matrix in shades, and every load's latencies on one scale; none without a measured cell."""
+    """Return the matrix in shades, and every load's latencies on one scale; none without a measured case."""
     if not any(results.column(load) for load in results.loads):
         return []
     return [_shades(results, prefix), _scale(results, prefix)]
@@ -173,7 +173,7 @@ def tables(results: MatrixResults) -> list[TypedTable]:
 
 
 def details(results: MatrixResults) -> list[TypedTable]:
-    """Return every cell with its run."""
+    """Return every case with its run."""
     rows = tuple(
         (
             words(f"{row.name}, {cell.load}"),
@@ -190,11 +190,11 @@ def details(results: MatrixResults) -> list[TypedTable]:
     )
     heads = columns("", "samples", "median", _rare_name(), "worst", "missed", "run")
     notes = ("Times in us. tauto show RUN shows one of them closely.",)
-    return [TypedTable("Cell by cell", heads, rows, notes)] if rows else []
+    return [TypedTable("Case by case", heads, rows, notes)] if rows else []
 
 
 def again(results: MatrixResults) -> list[str]:
-    """Return one cell alone, that with the worst latency: its samples are the same."""
+    """Return one case alone, that with the worst latency: its samples are the same."""
     cells = [(cell.worst_ns or 0, row, cell) for row in results.rows for cell in row.cells if cell.run]
     if not cells:
         return []
@@ -203,7 +203,7 @@ def again(results: MatrixResults) -> list[str]:
 
 
 def command_of(row: MatrixRow, cell: MatrixCell, results: MatrixResults) -> str:
-    """Return what to type to measure a cell alone."""
+    """Return what to type to measure a case alone."""
     options = [word for name, value in results.options.items() for word in (f"--{name}", str(value))]
     words = ["tauto", "probe", EXPERIMENT, "--on", row.machine.system, "--load", cell.load, *options]
     return shlex.join(words)
@@ -262,7 +262,7 @@ def _about(results: MatrixResults) -> str:
         f"Scheduling latency of a thread of policy fifo, released each {options.get('period', '1ms')} for "
         f"{options.get('duration', '10s')} of the guest's time, on virtual machines with one CPU. Their time "
         f"is the number of executed instructions{length}: the same machine gives the same numbers, to the "
-        "bit, on any host. So each cell is measured once, and no difference between two of them is chance."
+        "bit, on any host. So each case is measured once, and no difference between two of them is chance."
     )
 
 
@@ -309,9 +309,9 @@ def _missed(results: MatrixResults) -> tuple[str, ...]:
         return ()
     row, cell = max(cells, key=lambda one: one[1].missed)
     return (
-        f"Releases were missed in {plural(len(cells), 'cell')}, most in {row.name}, {cell.load}: "
-        f"{cell.missed:,} of {cell.released:,}. They have no sample, so quantiles there flatter; the worst "
-        "latency is that of the release before them.",
+        f"Releases were missed in {plural(len(cells), 'case')}, most in {row.name}, {cell.load}: "
+        f"{cell.missed:,} of {cell.released:,}. Missed cycles leave no sample, so quantiles look too "
+        "good; the worst latency is that of the release before them.",
     )
 
 
@@ -364,5 +364,5 @@ KIND = GridKind(
     as_table,
     details=details,
     again=again,
-    order="Several at once, in any order: what comes of one cell depends on no other.",
+    order="Several at once, in any order: what comes of one case depends on no other.",
 )

@@ -162,7 +162,7 @@ def _show(kernels: dict[str, Kernel | None]) -> None:
     if fetched:
         heads = columns("name", "release", "package version", "preemption", "tracers", "MB", "sha256")
         notes = (f"They lie in {cache_folder()}; after --on, lab:debian-rt means debian:rt.",)
-        for part in show_table(console, TypedTable("Kernels of the lab", heads, fetched, notes)):
+        for part in show_table(console, TypedTable("Kernels of the virtual lab", heads, fetched, notes)):
             console.print(part)
     if missing:
         gap = "\n" if fetched else ""
@@ -233,7 +233,7 @@ def matrix(
         str, typer.Option(metavar="LIST", help="Loads, with commas. `tauto load list`")
     ] = "idle,exit,munmap,thp,pipe",
     period: Annotated[str, typer.Option(metavar="TIME", help="Between two releases.")] = "250us",
-    duration: Annotated[str, typer.Option(metavar="TIME", help="Of each cell, in the guest's time.")] = "2s",
+    duration: Annotated[str, typer.Option(metavar="TIME", help="Of each case, in the guest's time.")] = "2s",
     priority: Annotated[int | None, typer.Option(help="Of the measuring thread, policy fifo. [90]")] = None,
     shift: Annotated[
         int | None,
@@ -247,7 +247,7 @@ def matrix(
         bool, typer.Option("--again", help="Measure all of it anew, also what is finished.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the cells and how long they take; measure nothing.")
+        bool, typer.Option("--dry-run", help="Show the cases and how long they take; measure nothing.")
     ] = False,
     as_json: JsonOption = False,
     out: Annotated[
@@ -259,7 +259,7 @@ def matrix(
 ) -> None:
     """Scheduling latency of each kernel, under each preemption model that it has, beside each load.
 
-    All on virtual machines, which repeat to the bit: each cell is measured once, and as many at once as there
+    All on virtual machines, which repeat to the bit: each case is measured once, and as many at once as there
     are CPUs, which changes no number. What is finished is not measured again: after Ctrl-C or a crash, type
     the same once more.
     """

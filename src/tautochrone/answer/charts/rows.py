@@ -1,4 +1,4 @@
-"""Row beside row on one scale: what was measured of each CPU, mechanism, cell of a plan or data type.
+"""Row beside row on one scale: what was measured of each CPU, mechanism, case of a plan or data type.
 
 Most rows show the marks of a summary, from the median to the worst value, joined by a thin line.
 """
@@ -119,12 +119,12 @@ def _of_series(one: Series, marks: Mapping[str, str]) -> list[tuple[str, int]]:
     return _marked(one.summary, marks)
 
 
-# Cell beside cell of a plan.
+# Case beside case of a plan.
 
 
 @dataclass(frozen=True)
 class CellLine:
-    """One cell, by a name that no other has, with a lane for each of its repetitions, by their numbers."""
+    """One case, by a name that no other has, with a lane for each of its repetitions, by their numbers."""
 
     name: str
     rank: int
@@ -172,7 +172,7 @@ def cells(lines: Sequence[CellLine], *, span_ns: Sequence[float], title: str) ->
         f"{len(line.repetitions)} repetitions"
         for line in lines
     ]
-    words = "Median, rare quantiles and maximum of each repetition of each cell. " + "; ".join(said) + "."
+    words = "Median, rare quantiles and maximum of each repetition of each case. " + "; ".join(said) + "."
     return Chart(layers, row * len(lines) + row // 2, words)
 
 

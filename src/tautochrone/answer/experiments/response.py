@@ -41,7 +41,7 @@ _CELLS = (
 )
 _KOH_NOTE = (
     "In ns, means, as the paper prints them: its time starts after the send has returned. A semaphore's ends "
-    "at the receiver, the others' when the answer is there. A receiver that is more urgent and on the same "
+    "at the receiver, the others' when the answer is there. A receiver of higher priority on the same "
     "CPU runs before the send returns: then the time to it is negative."
 )
 _IN_USER_SPACE = "The paper's FIFO is RTAI's, or a message pipe of Xenomai; here it is a named FIFO."
@@ -107,7 +107,7 @@ class _Stated(Struct, frozen=True):
 
 
 def _cells(run: StoredRun) -> list[_Cell]:
-    """Return the cells by the header; by the sources' names where it does not say."""
+    """Return the cases by the header; by the sources' names where it does not say."""
     stated = run.manifest.header.told(_Stated).rows
     if len(stated) == len(run.sources):
         several = len({one.period_ns for one in stated}) > 1

@@ -15,14 +15,14 @@ _WHY_NOT: dict[Story, str] = {
 _KINDS: dict[Kind, tuple[str, str]] = {
     "switch": ("Switch between two equal threads", "What changing threads costs by itself (sched_yield)."),
     "handover": (
-        "Mutex passes to a more urgent thread",
+        "Mutex handover to a higher-priority thread",
         "What a lock costs that somebody waits for: unlock, switch, lock.",
     ),
     "wake": (
-        "Semaphore wakes a thread, same CPU",
+        "Semaphore wake-up, same CPU",
         "From the post to the first time stamp of the thread that waited.",
     ),
-    "wake across": ("Semaphore wakes a thread, other CPU", "The same, and the wake-up of the other CPU."),
+    "wake across": ("Semaphore wake-up, different CPU", "The same, and the wake-up of the other CPU."),
     "plain lock": ("Waiting for a plain mutex", ""),
     "inheriting lock": ("Waiting for an inheriting mutex", ""),
     "ceiling lock": ("Waiting for a ceiling mutex", ""),
@@ -47,11 +47,11 @@ def meaning(one: Mechanism) -> str:
     held, work = _of(one.critical_ns), _of(one.middle_ns)
     if one.lock.standing == "open":
         return (
-            f"Open to priority inversion: beyond the critical section{held} an urgent thread waited for "
-            f"work{work} that has nothing to do with the lock."
+            f"Open to priority inversion: beyond the critical section{held} the high-priority thread waited "
+            f"for work{work} that has nothing to do with the lock."
         )
     if one.lock.standing == "safe":
-        return f"Safe from priority inversion: it waited for the critical section{held}, not for other work."
+        return f"Safe from priority inversion: bounded by the critical section{held}."
     return f"Not shown: {why_not_shown(one.lock) or 'the scenario did not come about'}."
 
 

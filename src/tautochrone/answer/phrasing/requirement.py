@@ -30,7 +30,7 @@ _NOTES: dict[Note, str] = {
         "From a histogram: bins count at their upper edge, and the likeness of neighbours is not seen."
     ),
     "several": "That one of {} does not hold is corrected for their number (Bonferroni).",
-    "idle": "Nothing ran beside the measurement: an idle machine flatters.",
+    "idle": "Measured on an idle machine: expect larger latencies under load.",
     "watched": "The confidence holds for all looks together, however many there are and whichever ends it.",
 }
 _ALIKE = 1.05  # above it, neighbours are said to be alike

@@ -124,7 +124,7 @@ def notes(verdict: Verdict) -> tuple[str, ...]:
         "will have."
     )
     if loops and all(loop.load == IDLE for loop in loops):
-        found.append("Nothing ran beside the measurement: an idle machine flatters.")
+        found.append("Measured on an idle machine: expect larger latencies under load.")
     if any(loop.way.policy == "other" for loop in loops):
         found.append("Policy other is that of an ordinary program; a real-time thread is served earlier.")
     return tuple(found)

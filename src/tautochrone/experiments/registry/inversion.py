@@ -20,7 +20,7 @@ def _length_s(options: Given) -> float:
 EXPERIMENT = Experiment(
     "inversion",
     "Which locks are open to priority inversion (garre2014).",
-    "Which locks are open to priority inversion: how long an urgent thread waits for each (garre2014).",
+    "Which locks are open to priority inversion: how long a high-priority thread waits for each (garre2014).",
     (
         Option("critical", "time", "CPU time of low's critical section, 10us to 200ms.", "1ms"),
         Option("middle", "time", "CPU time of middle's work, 10us to 200ms.", "20ms"),
@@ -47,6 +47,6 @@ EXPERIMENT = Experiment(
     unused=("record", "keep-above"),
     suite=InSuite(6, "priority inversion", {"count": 10}, {"count": 3}),
     place=5,
-    asks="Does a middle task keep the most urgent one waiting, and for which locks?",
+    asks="Does a task of middle priority keep the highest-priority task waiting, and for which locks?",
     asked_by="garre2014, 3.2",
 )

@@ -1,4 +1,4 @@
-"""`middleware-latency`: an urgent client beside less urgent ones."""
+"""`middleware-latency`: a high-priority client beside lower-priority ones."""
 
 from functools import partial
 
@@ -52,12 +52,12 @@ def _pace(options: Given, source: str) -> Pace | None:
 
 EXPERIMENT = Experiment(
     LATENCY,
-    "An urgent client beside n less urgent ones.",
-    "Latency and jitter of an urgent client while less urgent ones call too (schmidt2002, 3.3).",
+    "A high-priority client beside n lower-priority ones.",
+    "Latency and jitter of a high-priority client while lower-priority ones call too (schmidt2002, 3.3).",
     (
         *SERVER_OPTIONS,
         TRANSPORT_OPTION,
-        Option("clients", "count", "Lower clients, each less urgent than the one before.", str(CLIENTS)),
+        Option("clients", "count", "Lower-priority clients, each below the one before.", str(CLIENTS)),
         Option("calls", "count", "Calls of each lower client.", str(CALLS)),
         Option("rate-high", "rate", "Calls of C0 in a second.", str(RATE_HIGH_HZ)),
         Option("rate-low", "rate", "Calls of each lower client in a second.", str(RATE_LOW_HZ)),
@@ -91,7 +91,7 @@ EXPERIMENT = Experiment(
     grids={LATENCY: "tautochrone.middleware.offered:LATENCY_KIND"},
     particulars=_particulars,
     place=14,
-    asks="Does an urgent client keep its answers in time beside less urgent ones?",
+    asks="Does a high-priority client keep its answers in time beside lower-priority ones?",
     asked_by="schmidt2002, 3.3",
     page="middleware",
 )

@@ -1,4 +1,4 @@
-"""Cells of two campaigns, matched by what they mean."""
+"""Cases of two plan runs, matched by what they mean."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ _AS_IS = "as-is"
 
 @dataclass(frozen=True, eq=False)
 class CampaignCell:
-    """One cell of a campaign: its finished repetitions, and a key that is the same in every campaign."""
+    """One case of a plan run: its finished repetitions, and a key that is the same in every plan run."""
 
     key: str
     name: str
@@ -38,7 +38,7 @@ class CampaignCell:
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Cells of two campaigns: in pairs, in the order of the first, and those that only one of them has."""
+    """Cases of two plan runs: in pairs, in the order of the first, and those that only one of them has."""
 
     pairs: tuple[tuple[CampaignCell, CampaignCell], ...]
     first: tuple[CampaignCell, ...]
@@ -46,10 +46,10 @@ class Matched:
 
 
 def match(first: Sequence[CampaignCell], second: Sequence[CampaignCell]) -> Matched:
-    """Pair the cells: by key, then by what is left when the system is not looked at, then without the
+    """Pair the cases: by key, then by what is left when the system is not looked at, then without the
     deployment, too; never where several could be meant.
 
-    So the same plan on two systems, or under two deployments, is compared cell by cell.
+    So the same plan on two systems, or under two deployments, is compared case by case.
     """
     ways: tuple[Callable[[CampaignCell], str], ...] = (
         lambda cell: cell.key,

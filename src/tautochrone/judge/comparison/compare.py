@@ -29,7 +29,7 @@ class MeasureCompared:
 
 @dataclass(frozen=True, eq=False)
 class SidePair:
-    """A side beside the first one; ``cell``: of a campaign, empty otherwise."""
+    """A side beside the first one; ``cell``: of a plan run, empty otherwise."""
 
     first: ComparedSide
     second: ComparedSide
@@ -109,14 +109,14 @@ def compare_pairs(
     sources: Sequence[str] = (),
     tests: bool = False,
 ) -> Comparison:
-    """Compare cell by cell: pairs that each have a name of their own, judged together.
+    """Compare case by case: pairs that each have a name of their own, judged together.
 
     Args:
-        named: the name of each cell, and its two sides. They are read and let go one after the other.
+        named: the name of each case, and its two sides. They are read and let go one after the other.
         confidence, gates, measure, sources, tests: as of `compare`.
     """
     if not named:
-        raise UsageError("The two have no cell in common", "Compare single cells: CAMPAIGN/CELL")
+        raise UsageError("The two have no case in common", "Compare single cases: PLAN-RUN/CASE")
     asked, question = _asked(gates, confidence, tests=tests, charts=False)
     pairs: list[SidePair] = []
     for name, first, second in named:

@@ -156,7 +156,7 @@ def _distinct(name: str, runs: Sequence[Facts]) -> Values:
 
 
 def common_changes(of_pairs: Sequence[Changes]) -> Changes:
-    """What differs between two sides in the same way in every cell; the rest is told with its cell."""
+    """What differs between two sides in the same way in every case; the rest is told with its case."""
     first = of_pairs[0]
     common = tuple(
         one

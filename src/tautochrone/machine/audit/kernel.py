@@ -289,7 +289,7 @@ CHECKS = (
         answers=(
             note(
                 "Kernel messages go over a serial line",
-                "Console {slow}; messages more urgent than level {level} are written there.",
+                "Console {slow}; messages more severe than level {level} are written there.",
                 "Write only what is fatal there: sudo dmesg -n 1. For good: quiet loglevel=1, or no console= "
                 "for the serial line",
                 when=_slow_consoles,

@@ -1,1 +1,1 @@
-"""Carrying out a plan: which cells are left, in which order, and what came of each."""
+"""Carrying out a plan: which cases are left, in which order, and what came of each."""

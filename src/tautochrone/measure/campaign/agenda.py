@@ -67,7 +67,7 @@ class Agenda:
         return bool(self.campaign.entries)
 
     def cell(self, slot: Slot, command: tuple[str, ...] = ()) -> Cell:
-        """Return the cell of a slot, without its deployment, which depends on the machine."""
+        """Return the case of a slot, without its deployment, which depends on the machine."""
         point = self.points[slot.key]
         points = tuple(self.points.values())
         told = condition(self.campaign, self.document, points, point, slot, self.required)
@@ -90,7 +90,7 @@ def make_agenda(document: PlanDocument, store: Store, *, again: bool = False) ->
     """Expand a plan and see how far it is.
 
     Args:
-        again: begin a new campaign whatever there is.
+        again: begin a new plan run whatever there is.
 
     Raises:
         UsageError: the plan names what is not there, or requires what nobody measures.
@@ -107,13 +107,13 @@ def make_agenda(document: PlanDocument, store: Store, *, again: bool = False) ->
 
 
 def plan_key(document: PlanDocument) -> str:
-    """Return what tells its campaigns from those of any other plan."""
+    """Return what tells its plan runs from those of any other plan."""
     points = expand(document, lambda name: meaning_of(name, document.path.parent))
     return key_of(points, document.order, document.seed)
 
 
 def other_system(agenda: Agenda, store: Store, facts: Mapping[str, FactTable]) -> str | None:
-    """The system that is not what the campaign was begun on, such as one with a new kernel; None: all are.
+    """The system that is not what the plan run was begun on, such as one with a new kernel; None: all are.
 
     Args:
         facts: about each system that answers, by its name.

@@ -1,6 +1,6 @@
-"""A campaign: one carrying-out of a plan, known by what the runs in the store say of themselves.
+"""A plan run: one carrying-out of a plan, known by what the runs in the store say of themselves.
 
-There is no other state: which cells are finished, in which order the rest comes, and what the plan was stands
+There is no other state: which cases are finished, in which order the rest comes, and what the plan was stands
 with the runs, as their condition ``plan``.
 """
 
@@ -32,11 +32,11 @@ PAPER = "paper"
 """What a run's condition says of the study that it belongs to: its name."""
 
 REFUSED = "refused"
-"""What a run's condition says of the cells that were refused before it: why, by key."""
+"""What a run's condition says of the cases that were refused before it: why, by key."""
 
 PREFIX, OF_MATRIX = "plan-", "matrix-"
 PREFIXES = (PREFIX, OF_MATRIX)
-"""What the ids of campaigns begin with, those of kernel matrices with the second, and of no run."""
+"""What the ids of plan runs begin with, those of kernel matrices with the second, and of no run."""
 
 LATEST = "latest"
 FINISHED = ("complete", "overrun")
@@ -51,7 +51,7 @@ class Campaign:
 
     Attributes:
         id: its own.
-        key: of what the plan means; the same for every campaign of it.
+        key: of what the plan means; the same for every plan run of it.
         title: of the plan.
         seed: of the order.
         entries: its runs in the store, oldest first, also those that were cut off.
@@ -64,7 +64,7 @@ class Campaign:
     entries: tuple[CatalogueEntry, ...] = ()
 
     def finished(self) -> dict[tuple[str, int], CatalogueEntry]:
-        """The finished run of each cell and repetition that has one; the first, if there are several."""
+        """The finished run of each case and repetition that has one; the first, if there are several."""
         found: dict[tuple[str, int], CatalogueEntry] = {}
         for entry in self.entries:
             plan = entry.conditions.plan
@@ -74,7 +74,7 @@ class Campaign:
 
     @property
     def refused(self) -> dict[str, str]:
-        """Return why cells were refused before the latest run, by the key of the point."""
+        """Return why cases were refused before the latest run, by the key of the point."""
         return self.entries[-1].conditions.plan.refused if self.entries else {}
 
     @property
@@ -86,7 +86,7 @@ class Campaign:
 def key_of(points: Sequence[PlanPoint], order: Order, seed: int | None) -> str:
     """Of what a plan means: its points, and how they are ordered.
 
-    How often they are repeated is no part of it, so that more repetitions continue a campaign; nor is what is
+    How often they are repeated is no part of it, so that more repetitions continue a plan run; nor is what is
     required of them, so that another requirement is judged by what was measured before.
 
     Args:
@@ -103,7 +103,7 @@ def begin(key: str, title: str, seed: int, prefix: str = PREFIX) -> Campaign:
 
 
 def campaigns(store: Store) -> list[Campaign]:
-    """Return all campaigns of a store, the one with the latest beginning last."""
+    """Return all plan runs of a store, the one with the latest beginning last."""
     found: dict[str, list[CatalogueEntry]] = {}
     for entry in catalogue(store):
         if campaign := entry.conditions.plan.campaign:
@@ -112,12 +112,12 @@ def campaigns(store: Store) -> list[Campaign]:
 
 
 def latest(store: Store, key: str) -> Campaign | None:
-    """Return the latest campaign of a plan; None if there is none."""
+    """Return the latest plan run of a plan; None if there is none."""
     return next((one for one in reversed(campaigns(store)) if one.key == key), None)
 
 
 def open_campaign(store: Store, name: str) -> Campaign:
-    """Return the campaign of this id, or of the beginning of one, or ``plan-latest``, ``matrix-latest``.
+    """Return the plan run of this id, or of the beginning of one, or ``plan-latest``, ``matrix-latest``.
 
     Raises:
         StoreError: there is none, or several.
@@ -130,7 +130,7 @@ def open_campaign(store: Store, name: str) -> Campaign:
         store.tell_passed_over(name, found.entries[-1].id if found is not None else "")
     if found is None:
         raise StoreError(
-            f"There is no campaign '{name}' in {store.path}",
+            f"There is no plan run '{name}' in {store.path}",
             latest_named(
                 there, "Run one first: `tauto run`, `tauto tire`, `tauto middleware`, `tauto lab matrix`."
             ),
@@ -148,8 +148,8 @@ def condition(
 ) -> PlanCell:
     """Return what a run says about its plan.
 
-    It names all cells, so that a report can be made from the store alone, also of an unfinished plan. A grid
-    has too many for that: it is kept as it was made, and the cells are told from it.
+    It names all cases, so that a report can be made from the store alone, also of an unfinished plan. A grid
+    has too many for that: it is kept as it was made, and the cases are told from it.
     """
     named = (point,) if document.grid else points
     return PlanCell(

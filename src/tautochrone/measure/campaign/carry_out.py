@@ -98,11 +98,11 @@ def carry_out(
     What goes wrong while measuring is, since that may be chance.
 
     Args:
-        cells: gives the point of a slot, and its cell.
+        cells: gives the point of a slot, and its case.
         sites: the systems, by name.
-        begin: called as a cell begins; gives the watcher of its progress.
+        begin: called as a case begins; gives the watcher of its progress.
         refused: what is known to be refused, by the key of the point.
-        end: called as a cell has ended, with how its run did; None: it has no run, or not a whole one.
+        end: called as a case has ended, with how its run did; None: it has no run, or not a whole one.
 
     Raises:
         StoreError: the store can't be written.

@@ -1,7 +1,7 @@
-"""How long a plan's cells take, with what is around each: deployment, start of a load, sealing.
+"""How long a plan's cases take, with what is around each: deployment, start of a load, sealing.
 
-Before anything is measured that is what the experiments say of themselves. A forecast learns from every cell
-that is finished, from the cells of its family most: those that differ from it in their size alone.
+Before anything is measured that is what the experiments say of themselves. A forecast learns from every case
+that is finished, from the cases of its family most: those that differ from it in their size alone.
 """
 
 import math
@@ -17,7 +17,7 @@ from tautochrone.measure.document.expand import AS_IS, PlanPoint
 from tautochrone.measure.lab.pace import boot_s, measuring_s
 
 _AROUND_S, _LOAD_S, _DEPLOYMENT_S = 0.4, 0.8, 0.8
-_ENDS_AT_ONCE_S = 0.2  # a cell that is to end at its first miss, if that is at its beginning
+_ENDS_AT_ONCE_S = 0.2  # a case that is to end at its first miss, if that is at its beginning
 _UNKNOWN = 0.5
 
 
@@ -28,7 +28,7 @@ class TimeEstimate:
     Attributes:
         seconds: in all.
         ends: when that is over, on the clock on the wall here.
-        at_most: whether it is less where cells end early.
+        at_most: whether it is less where cases end early.
     """
 
     seconds: float
@@ -131,7 +131,7 @@ class Forecast:
     def _weigh(self) -> None:
         """What is not known of a family is taken from all of them, and weighs as much as one usual point.
 
-        Middles are taken: one cell that was disturbed says little about the others, and a small one, too.
+        Middles are taken: one case that was disturbed says little about the others, and a small one, too.
         """
         common = _middle([*self._ratios, (1.0, self._usual_s)])
         for family in self._families.values():
@@ -197,7 +197,7 @@ def estimate(
     """Time for these slots, begun now (with its time zone).
 
     Args:
-        forecast: what was learnt; None: nothing, and then as if no cell ended early.
+        forecast: what was learnt; None: nothing, and then as if no case ended early.
         at_once: how many are measured at the same time.
     """
     seconds = sum(

@@ -1,4 +1,4 @@
-"""In which order a plan's cells are measured: randomised complete blocks.
+"""In which order a plan's cases are measured: randomised complete blocks.
 
 Each repetition is a block that holds every point once (Montgomery, Design and Analysis of Experiments,
 chapter 4), so that what drifts meanwhile (temperature, other users, fragmented memory) falls on all points

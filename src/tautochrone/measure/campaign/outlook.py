@@ -1,4 +1,4 @@
-"""How far a campaign is while it goes on, and how long the rest of it takes."""
+"""How far a plan run is while it goes on, and how long the rest of it takes."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ _LONGEST = 50.0
 
 
 class CampaignOutlook(Outlook):
-    """Of a campaign: told of every slot as it begins and ends, in any order; learns from each."""
+    """Of a plan run: told of every slot as it begins and ends, in any order; learns from each."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class CampaignOutlook(Outlook):
 
 
 def forecast_of(agenda: Agenda) -> Forecast:
-    """Return what the finished runs of a campaign teach about the rest of it."""
+    """Return what the finished runs of a plan run teach about the rest of it."""
     forecast = Forecast(agenda.points.values())
     for (key, _), entry in agenda.finished.items():
         point = agenda.points[key]

@@ -1,4 +1,4 @@
-"""Why cells of a campaign are not measured, or not often enough: from who just tried, or from the store."""
+"""Why cases of a plan run are not measured, or not often enough: from who just tried, or from the store."""
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class EarlyEnds:
     """Runs that did not come to their end, of slots of which no other run did.
 
     Attributes:
-        reasons: how the latest of each cell ended, by the key of the point.
+        reasons: how the latest of each case ended, by the key of the point.
         stopped: those of which one was stopped by a person: nothing went wrong with them.
     """
 
@@ -27,7 +27,7 @@ class EarlyEnds:
 
     @property
     def failed(self) -> set[str]:
-        """Return the cells that went wrong."""
+        """Return the cases that went wrong."""
         return set(self.reasons) - self.stopped
 
 
@@ -45,9 +45,9 @@ def went_wrong(outcome: CampaignOutcome) -> list[Unmeasured]:
 def all_reasons(
     campaign: Campaign, tried: Sequence[Reason] = (), early: EarlyEnds | None = None
 ) -> list[Reason]:
-    """All that is known; what the store says of a cell only where who has just tried says nothing of it.
+    """All that is known; what the store says of a case only where who has just tried says nothing of it.
 
-    The store knows what the latest run says of the cells that were refused before it, and how their own runs
+    The store knows what the latest run says of the cases that were refused before it, and how their own runs
     ended.
 
     Args:
@@ -60,7 +60,7 @@ def all_reasons(
 
 
 def joined(reasons: Iterable[Reason]) -> dict[str, str]:
-    """Return all that is said of a cell, each once, by its key."""
+    """Return all that is said of a case, each once, by its key."""
     said: dict[str, dict[str, None]] = {}
     for key, words in reasons:
         said.setdefault(key, {})[words] = None
@@ -68,7 +68,7 @@ def joined(reasons: Iterable[Reason]) -> dict[str, str]:
 
 
 def early_ends(campaign: Campaign, finished: Container[tuple[str, int]]) -> EarlyEnds:
-    """Of a campaign's runs.
+    """Of a plan run's runs.
 
     Args:
         finished: the slots that have a finished run: the key of the point, and the repetition.

@@ -14,7 +14,7 @@
 
     [[experiment]]
     name = "cyclic"
-    period = ["1ms", "250us"]     # a list: one cell for each
+    period = ["1ms", "250us"]     # a list: one case for each
     duration = "1min"
     loads = ["idle"]              # in place of those above
 
@@ -284,7 +284,7 @@ class _Reader(toml.TomlReader):
             if name not in (*_OF_EXCLUDE, *options):
                 raise self._mistake(
                     (*place, key),
-                    f"'{key}' tells no cells of this plan apart",
+                    f"'{key}' tells no cases of this plan apart",
                     suggestion(name, [*_OF_EXCLUDE, *options]),
                 )
             values = given if isinstance(given, list) else [given]

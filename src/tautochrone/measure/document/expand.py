@@ -316,12 +316,12 @@ def _see_meant(document: PlanDocument, exclusion: Exclusion, points: Sequence[Pl
             if not any(_is(name, value, point) for point in points):
                 raise document.mistake(
                     ("exclude", exclusion.number, name, at),
-                    f"no cell has {name} '{value}'",
+                    f"no case has {name} '{value}'",
                     suggestion(value, there),
                 )
     if not any(_matches(exclusion, point) for point in points):
         raise document.mistake(
-            ("exclude", exclusion.number), "no cell has all of these together", "Take it away, or mend it."
+            ("exclude", exclusion.number), "no case has all of these together", "Take it away, or mend it."
         )
 
 

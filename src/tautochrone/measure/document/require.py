@@ -1,4 +1,4 @@
-"""What a plan requires of its cells.
+"""What a plan requires of its cases.
 
     require = "latency p99.999 < 500us"          # or a list of them; of every experiment that measures it
 
@@ -23,7 +23,7 @@ REQUIRE = "require"
 """What a plan's requirements are called, in its file and in the condition of its runs."""
 
 Required = Mapping[str, tuple[Requirement, ...]]
-"""What is required of each cell, by the key of its point; a cell of which nothing is required is left out."""
+"""What is required of each case, by the key of its point; a case of which nothing is required is left out."""
 
 
 def requirements(document: PlanDocument, points: Sequence[PlanPoint]) -> dict[str, tuple[Requirement, ...]]:

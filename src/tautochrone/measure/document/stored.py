@@ -1,4 +1,4 @@
-"""A grid as its runs keep it: the whole document, since thousands of cells can't each name all the others."""
+"""A grid as its runs keep it: the whole document, since thousands of cases can't each name all the others."""
 
 from pathlib import Path
 

@@ -141,7 +141,7 @@ def _jobs(
 
 
 def see_independent(agenda: Agenda) -> None:
-    """See that no cell's numbers depend on what else the host does.
+    """See that no case's numbers depend on what else the host does.
 
     Raises:
         UsageError: a system is no virtual machine, or one whose time is the host's.
@@ -150,9 +150,9 @@ def see_independent(agenda: Agenda) -> None:
         with open_target(system) as target:
             virtual = target.virtual()
         if virtual is None or virtual.shift is None:
-            why = "is no virtual machine of the lab" if virtual is None else "has the host's time"
+            why = "is no guest of the virtual lab" if virtual is None else "has the host's time"
             raise UsageError(
-                f"--jobs: {system} {why}, so cells that run at once would disturb each other",
+                f"--jobs: {system} {why}, so cases that run at once would disturb each other",
                 "Leave --jobs out: they are measured one after the other.",
             )
 

@@ -122,7 +122,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class MeasureJob:
-    """Measure a cell.
+    """Measure a case.
 
     Attributes:
         machine: as `Surveyed` has it; another one is not measured.
@@ -147,7 +147,7 @@ class MeasureJob:
 
 
 def measure_on(target: Target, cell: Cell, store: Path, facts: FactTable, watch: Watch) -> SealedCell:
-    """Carry a cell out and seal its run in the store at this path."""
+    """Carry a case out and seal its run in the store at this path."""
     try:
         run = run_cell(cell, Store(store), target, facts, watch)
     except StoppedAfterRunError as stop:

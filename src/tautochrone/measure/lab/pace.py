@@ -1,4 +1,4 @@
-"""How long a cell takes on the host's clock: a guest's own time runs at another pace.
+"""How long a case takes on the host's clock: a guest's own time runs at another pace.
 
 What the host's clock says of a virtual machine is told to who waits, and never stands in a result. The paces
 are those of one host; what is measured corrects them while it goes on.

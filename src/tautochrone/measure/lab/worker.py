@@ -1,6 +1,6 @@
 """A process beside the lab that does one job after the other, each in its main thread.
 
-Measuring holds SIGINT and SIGTERM, which only a main thread can do, so each cell that is measured at the same
+Measuring holds SIGINT and SIGTERM, which only a main thread can do, so each case that is measured at the same
 time as another one needs a process of its own. Where the lab is gone, the job is ended as by a signal: what
 was measured is sealed, and what was started ends.
 """

@@ -54,7 +54,7 @@ def _system(system: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
     named = [one for one in loads if one]
     told = [
         f"Linux {kernel}" if kernel else "",
-        "a virtual machine of the lab" if system.virtual is not None else "",
+        "a guest of the virtual lab" if system.virtual is not None else "",
         f"under {' and '.join(named)}" if named else "",
     ]
     words = ", ".join(filter(None, told))

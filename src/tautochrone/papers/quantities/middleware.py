@@ -1,4 +1,4 @@
-"""Numbers of schmidt2002: calls through middleware, what lower clients do to an urgent one, sizes, switches.
+"""Numbers of schmidt2002: calls through middleware, a client beside lower-priority ones, sizes, switches.
 
 And whether a lock is open to priority inversion (garre2014, 3.2).
 """
@@ -28,7 +28,7 @@ _ANSWERS = {"open": "yes", "safe": "no"}
 
 
 def _vulnerable(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    """Say yes if it was seen once: an urgent thread waited for one that has nothing to do with the lock."""
+    """Say yes if it was seen once: a thread waited for one that has nothing to do with the lock."""
     runs = measurements.runs_of(query, system)
     # The name of a lock has its CPUs after a comma.
     found = [one for run in runs for one in judge_run(run) if matches(query.source, one.lock)]

@@ -82,7 +82,7 @@ def read_boot_image(content: bytes, name: str) -> BootImage:
         content = _unpacked(content, start, start + length, name)
     if content[56:60] == b"ARM\x64":
         return _described_image("aarch64", content, content, name)
-    raise UsageError(f"{name} is not a kernel that the lab can boot", _WHAT_IS_TAKEN)
+    raise UsageError(f"{name} is not a kernel that the virtual lab can boot", _WHAT_IS_TAKEN)
 
 
 def _described_image(architecture: str, inside: bytes, content: bytes, name: str) -> BootImage:
@@ -112,7 +112,7 @@ def _unpacked(content: bytes, start: int, end: int, name: str) -> bytes:
             except (OSError, EOFError, ValueError, struct.error, lzma.LZMAError, zlib.error) as error:
                 raise UsageError(f"{name} is damaged: {error}", "Bring it anew.") from error
     raise UsageError(
-        f"{name} is compressed with something that the lab can't unpack",
+        f"{name} is compressed with something that tauto can't unpack",
         "It knows gzip, lz4, lzma, xz and zstd; or give the uncompressed vmlinux.",
     )
 
