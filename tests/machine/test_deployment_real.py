@@ -222,6 +222,7 @@ def test_killed_in_the_middle_for_real(
         process.wait()
         process.stdout.close()
     if with_keeper:
+        wait_until(lambda: (left := machine.in_force()) is None or left.keeper is None, "its guard has died")
         assert state() != before
         told = tauto("deploy", "list", store=tmp_path)
         assert "was killed. To put it back: tauto deploy restore" in told.stdout

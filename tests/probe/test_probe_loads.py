@@ -177,7 +177,7 @@ def test_bandwidth_writes_every_line_of_more_memory_than_the_last_cache_has(kind
         wait_until(lambda: cpu_time_s(load.pid) > 0.3, "it went round")
         before = _lines_of_largest_mapping(load.pid)
         used_s = cpu_time_s(load.pid)
-        wait_until(lambda: cpu_time_s(load.pid) > used_s + 1, "it goes round again")
+        wait_until(lambda: cpu_time_s(load.pid) > used_s + 1, "it goes round again", 3 * PATIENCE_S)
         after = _lines_of_largest_mapping(load.pid)
         resident = resident_bytes(load.pid)
         report = load.end()

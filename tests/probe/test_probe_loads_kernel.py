@@ -15,7 +15,11 @@ MIB = 1024 * 1024
 def test_exit_has_one_process_at_a_time_with_all_of_the_memory() -> None:
     with running("exit", "--bytes", "64MiB") as load:
         families = [tree(load.pid) for _ in range(20)]
-        most = most_resident_bytes(load.pid, 1.0)
+        most = 0
+        for _ in range(30):  # of a second each: where the CPU is taken, a process rarely comes so far
+            most = max(most, most_resident_bytes(load.pid, 1.0))
+            if most > 0.5 * 64 * MIB:
+                break
         report = load.end()
     assert max(map(len, families)) == 2
     assert 0.5 * 64 * MIB < most < 1.5 * 64 * MIB
@@ -37,7 +41,11 @@ def test_thp_got_the_huge_pages_that_it_says() -> None:
     if _vmstat("thp_fault_alloc") is None:
         skip_or_fail("this kernel has no huge pages, or does not count them")
     before = _vmstat("thp_fault_alloc"), _vmstat("thp_split_pmd")
-    report = report_of(to_its_end("thp", "--bytes", "32MiB", "--cpus", a_cpu(), "--duration", "300ms").stdout)
+    for duration in ("300ms", "3s", "20s"):  # where the CPU is taken, the shorter ones may split none
+        options = ("--bytes", "32MiB", "--cpus", a_cpu(), "--duration", duration)
+        report = report_of(to_its_end("thp", *options).stdout)
+        if report["splits"]:
+            break
     made, split = (
         (_vmstat(name) or 0) - (old or 0)
         for name, old in zip(("thp_fault_alloc", "thp_split_pmd"), before, strict=True)

@@ -29,7 +29,9 @@ class Load:
 
     def line(self) -> dict[str, Any]:
         assert self.process.stdout is not None
-        said: dict[str, Any] = json.loads(self.process.stdout.readline())
+        line = self.process.stdout.readline()
+        assert line, self.process.communicate(timeout=PATIENCE_S)[1]
+        said: dict[str, Any] = json.loads(line)
         return said
 
     def wait_until_it_runs(self) -> None:

@@ -202,8 +202,8 @@ def test_the_table_subtracts_the_mutex_and_names_what_is_missing(tmp_path: Path)
     assert suspend == "N/A"
     assert any("POSIX has no call" in note for note in table.notes)
     yields = run.values(DURATION, source["yield"])
-    assert yielding == f"{yields.mean() / 1e3:.3f} ({yields.std() / 1e3:.3f})"
-    assert synchronized == f"{(handed.mean() - alone.mean()) / 1e3:.3f} ({handed.std() / 1e3:.3f})"
+    assert yielding == f"{yields.mean() / 1e3:,.3f} ({yields.std() / 1e3:,.3f})"
+    assert synchronized == f"{(handed.mean() - alone.mean()) / 1e3:,.3f} ({handed.std() / 1e3:,.3f})"
     low, high = map(float, how.rows[0][4].split(" to "))
     assert low <= float(how.rows[0][3]) <= high
 

@@ -96,8 +96,8 @@ def children(pid: int) -> list[int]:
     return [int(child) for child in found]
 
 
-def wait_until(holds: Callable[[], bool], what: str) -> None:
-    give_up = time.monotonic() + PATIENCE_S
+def wait_until(holds: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
+    give_up = time.monotonic() + patience_s
     while not holds():
         assert time.monotonic() < give_up, f"waited in vain until {what}"
         time.sleep(0.02)

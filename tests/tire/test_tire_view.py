@@ -236,7 +236,7 @@ def test_a_tire_of_another_machine_is_seen(networks: Networks, tmp_path: Path) -
         _, errors = view.communicate(timeout=PATIENCE_S)
 
     assert (known["nodes"], known["released"]) == (64, 2_000)
-    assert known["lowest"] < 0.1
+    assert known["lowest"] < 0.45  # it fell from half a metre, as far as the releases that were served let it
     assert known["reception"]["lost"] == known["reception"]["unreadable"] == 0
     assert "Whoever reaches this machine can see it, too." in errors
 
