@@ -23,7 +23,7 @@ def recover(store: StoreOption = None) -> None:
     """Seal runs that were cut off.
 
     Every whole frame of them is kept. A run that is being measured right now is left alone. Exit code 5: at
-    least one could not be sealed; it is kept as it is, and why is told.
+    least one could not be completed; it is kept as it is, and why is told.
     """
     from tautochrone.base.errors import DamagedError
     from tautochrone.run.recover import REFUSED

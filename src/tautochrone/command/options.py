@@ -46,7 +46,7 @@ OpenReportOption = Annotated[bool, typer.Option("--open", help="Open the report 
 PageOption = Annotated[Path | None, typer.Option("--out", "-o", help="Write a page, too: an HTML file.")]
 OpenPageOption = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
 RepetitionsOption = Annotated[
-    int | None, typer.Option("--repetitions", help="How often each cell is measured. [as the plan says]")
+    int | None, typer.Option("--repetitions", help="How often each case is measured. [as the plan says]")
 ]
 JobsOption = Annotated[
     int | None,

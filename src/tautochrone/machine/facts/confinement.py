@@ -47,7 +47,7 @@ _CLOCKS = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
 def virtual(tree: Tree) -> tuple[bool | None, str | None, str | None]:
     """Return whether this is a virtual machine, of which hypervisor, and what says so."""
     if set((tree.text(_PCI_DEVICES) or "").split()) >= _LABS_DEVICES:
-        return True, VIRTUAL_LAB, "the devices through which the lab speaks to its guests"
+        return True, VIRTUAL_LAB, "the devices through which the virtual lab speaks to its guests"
     # Rented machines without a hypervisor carry the same maker's name as rented guests.
     metal = ".metal" in (tree.text(_PRODUCT) or "")
     for path in _DMI:
