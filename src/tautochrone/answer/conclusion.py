@@ -16,7 +16,7 @@ from tautochrone.answer.typeset import duration, number
 from tautochrone.answer.views import conditions
 from tautochrone.base.faults import Later, now
 from tautochrone.base.units import format_duration, format_rate
-from tautochrone.base.words import plural, upper_first
+from tautochrone.base.words import listed, lower_first, plural, upper_first
 from tautochrone.judge.mechanisms import EXPERIMENTS, Mechanism
 from tautochrone.judge.verdict import LoopVerdict, Standing, Verdict
 from tautochrone.machine.audit.finding import Finding
@@ -25,7 +25,8 @@ from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 
 Judged = Verdict | Later[Verdict | None] | None
-_MOST_FINDINGS = 4
+_MOST_FINDINGS = 3
+_MOST_STEPS = 4
 
 
 @dataclass(frozen=True)
@@ -43,18 +44,17 @@ def conclusion(
     mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
     steps: Sequence[NextStep] | Later[Sequence[NextStep]] = (),
 ) -> doc.Document:
-    """Return what a terminal shows of the first answer, before any sample is looked at for the page."""
+    """Return what a terminal shows of the first answer: one screen; the page has the rest."""
     manifests = tuple(run.manifest for run in runs)
     return doc.Document(
         Later(lambda: _concluded(manifests, now(verdict))),
         (
             doc.part("How the runs ended", lambda: ended(manifests, label_runs(manifests))),
             *of_verdict(verdict),
-            of_mechanisms(mechanisms),
-            doc.part("Clock", lambda: _clock(manifests)),
+            doc.part("Mechanisms", lambda: _open_locks(now(mechanisms))),
             doc.part("Warnings", lambda: _warnings(manifests)),
             doc.part("The audit", lambda: _serious(now(findings))),
-            what_next(steps),
+            what_next(Later(lambda: now(steps)[:_MOST_STEPS])),
         ),
         grounds=doc.Grounds(manifests, where=Later(conditions.sentence, manifests)),
     )
@@ -89,7 +89,7 @@ def of_verdict(verdict: Judged, sure: Later[list[str]] | None = None) -> Iterato
         return lambda: [] if (found := now(verdict)) is None else [show(found) for show in shown]
 
     yield doc.part("Verdict", of(matrix), only="page")
-    yield doc.part("Verdict", of(lines, _in_words), only="text")
+    yield doc.part("Verdict", of(lines), only="text")
     if sure is not None:
         yield doc.part("How sure it is", lambda: [doc.Sentence(one) for one in sure.get()])
     yield doc.part("Notes of the verdict", of(_notes))
@@ -117,19 +117,24 @@ def of_mechanisms(mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]]) 
     return doc.part("Mechanisms", blocks, id="mechanisms")
 
 
+def _open_locks(mechanisms: Sequence[Mechanism]) -> Iterator[doc.Block]:
+    """Yield which locks are open to priority inversion; the page has what each mechanism costs."""
+    measured = [one for one in mechanisms if not one.absent]
+    if not mechanisms:
+        return
+    found = [
+        lower_first(costs.what(one))
+        for one in measured
+        if one.lock is not None and one.lock.standing == "open"
+    ]
+    open_to = f" Open to priority inversion: {listed(found)}." if found else ""
+    yield doc.Sentence(f"{len(measured)} of {len(mechanisms)} mechanisms were measured.{open_to}", "note")
+
+
 def _mechanism(one: Mechanism) -> tuple[doc.TypedCell, ...]:
     mark: Mark = "not-shown" if one.absent else "tight" if one.warns else ""
     said = doc.TypedCell(costs.why_not(one) or costs.meaning(one), mark=mark)
     return doc.words(costs.what(one)), doc.time(one.typical_ns), doc.time(one.worst_ns), said
-
-
-def _clock(manifests: Sequence[Manifest]) -> Iterator[doc.Block]:
-    if manifests and (clock := manifests[0].header.clock).name is not None:
-        step = f"smallest step {clock.step_ns} ns" if clock.step_ns else "no step seen"
-        yield doc.Sentence(
-            f"Clock {clock.name}: {step}, {clock.cost_ns} ns for a reading; every latency contains the "
-            "cost of one reading."
-        )
 
 
 def _warnings(manifests: Sequence[Manifest]) -> Iterator[doc.Block]:
@@ -144,7 +149,7 @@ def _serious(findings: Sequence[Finding]) -> Iterator[doc.Block]:
     if not serious:
         yield doc.Sentence("The audit has no warning. tauto doctor shows all it looked at.")
         return
-    yield doc.Sentence("What may stand behind latencies here:")
+    yield doc.Sentence("Possible causes of latency here:")
     yield doc.Statements(
         tuple(doc.Sentence(f"- {one.title}: {one.observed}") for one in serious[:_MOST_FINDINGS])
     )

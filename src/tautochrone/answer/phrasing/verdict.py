@@ -63,7 +63,7 @@ _STARTS = _Words(
     left_for=" for the work",
     is_later="starts later than that",
     overran="came a whole period late or more",
-    meaning="This is the start of each cycle only: add the time your own work takes, at its worst.",
+    meaning="This covers the start of each cycle. Add your own worst-case execution time.",
 )
 _WHOLE = _Words(
     cycles="steps",
@@ -118,10 +118,7 @@ def notes(verdict: Verdict) -> tuple[str, ...]:
     loops = [loop for line in verdict.loops for loop in line.runs]
     found = list(dict.fromkeys(_words_of(loop).meaning for loop in loops))
     found.append(
-        "A maximum of n cycles is not a worst case. The confidence takes the cycles as independent of each "
-        "other, which "
-        "neighbours are not quite, and as like those to come: measure longer, and under the load that you "
-        "will have."
+        "A maximum is not a worst case: later cycles can be later. Measure longer, under your own load."
     )
     if loops and all(loop.load == IDLE for loop in loops):
         found.append("Measured on an idle machine: expect larger latencies under load.")
