@@ -40,7 +40,7 @@ def handler_cost(cpu: int, seconds: float, rounds: int, rate_hz: int = 1000) -> 
 
 def _latencies(cpu: int, rate_hz: int, handler: bool) -> np.ndarray:
     command = [
-        str(find_probe()), "interrupt", "--cpu", str(cpu), "--rate", str(rate_hz),
+        str(find_probe()), "interrupt", "--cpus", str(cpu), "--rate", str(rate_hz),
         "--duration", f"{round(_TURN_S * 1000)}ms", "--out", "-",
     ]  # fmt: skip
     command += [] if handler else ["--without-handler"]

@@ -84,7 +84,7 @@ def ours(wait: str = "sleep", *, awake: bool = False, warmup: str = "0s") -> Too
 
     The CPU time of the warm-up counts, its releases do not.
     """
-    hold = ["--wake-latency-us", "0"] if awake else []
+    hold = ["--wake-latency", "0us"] if awake else []
 
     def measure(period_us: int, seconds: float, cpu: int, home: int) -> Outcome:
         with tempfile.TemporaryDirectory() as folder:

@@ -86,7 +86,7 @@ def test_measure_list_show_export_report(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_first_answer_measures_judges_and_reports(tmp_path: Path) -> None:
-    answered = tauto("--seconds", "3", store=tmp_path)
+    answered = tauto("--duration", "3s", store=tmp_path)
     assert answered.returncode == 0, answered.stderr
     assert "1 kHz" in answered.stdout
     assert "Report: " in answered.stdout
@@ -111,7 +111,7 @@ def test_the_first_answer_measures_judges_and_reports(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_first_answer_that_is_stopped_says_what_it_did_not_measure(tmp_path: Path) -> None:
-    lab = start_tauto("--seconds", "200", store=tmp_path)
+    lab = start_tauto("--duration", "200s", store=tmp_path)
     wait_until(
         lambda: any(path.parent.name.count("cyclic") for path in tmp_path.glob("*/stream.tauto")), "1 kHz"
     )
@@ -169,7 +169,7 @@ def test_a_first_answer_without_permission_goes_on_with_what_is_permitted(
     tried = subprocess.run([probe, "services"], capture_output=True, text=True, check=False)
     if tried.returncode != 0:
         skip_or_fail(f"needs to give a user {given}: {tried.stderr.strip()}")
-    answered = tauto("--seconds", "2", store=tmp_path)
+    answered = tauto("--duration", "2s", store=tmp_path)
     assert answered.returncode == 0, answered.stderr
     assert f"Not permitted to this user: {lacking}." in answered.stdout
     assert f"sudo setcap cap_sys_nice,cap_ipc_lock+ep {probe}" in answered.stdout

@@ -357,7 +357,7 @@ def test_bytes_that_are_no_text_end_as_designed(
 READERS = {
     "plan": ("run", "{}", "--dry-run"),
     "task set": ("analyse", "{}"),
-    "deployment": ("deploy", "show", "{}"),
+    "deployment": ("tune", "show", "{}"),
 }
 HOSTILE_TOML = {
     "a number of 5,000 digits": b"seed = 1" + b"0" * 5_000,

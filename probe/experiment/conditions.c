@@ -5,14 +5,14 @@
 
 #include <inttypes.h>
 
-enum { NS_PER_MS = 1000000 };
+enum { NS_PER_US = 1000, NS_PER_MS = 1000000 };
 static const int64_t ns_per_s = 1000000000;
 
 const char advice_for_ordinary_policy[] = "Or measure without real-time priority: --policy other.";
 
 struct conditions conditions_default(void)
 {
-    return (struct conditions){.budget_ns = 2 * ns_per_s, .wake_latency_limit_us = -1};
+    return (struct conditions){.budget_ns = 2 * ns_per_s, .wake_latency_limit_ns = -1};
 }
 
 bool conditions_check(const struct conditions *conditions)
@@ -21,8 +21,9 @@ bool conditions_check(const struct conditions *conditions)
         refuse(EXIT_USAGE, "--budget must lie between 100ms and 4000s.");
         return false;
     }
-    if (conditions->wake_latency_limit_us > INT32_MAX) {
-        refuse(EXIT_USAGE, "--wake-latency-us takes at most %d.", INT32_MAX);
+    const int64_t limit_ns = conditions->wake_latency_limit_ns;
+    if (limit_ns >= 0 && (limit_ns % NS_PER_US != 0 || limit_ns / NS_PER_US > INT32_MAX)) {
+        refuse(EXIT_USAGE, "--wake-latency takes whole microseconds, at most %dus.", INT32_MAX);
         return false;
     }
     return recording_check(&conditions->recording);
@@ -61,11 +62,11 @@ int conditions_prepare(struct conditions *conditions)
     if (status != OS_OK) {
         return refuse(EXIT_FAILED, "the watchdog can't be started: %s.", os_status_text(status));
     }
-    if (conditions->wake_latency_limit_us >= 0) {
-        status = os_wake_latency_limit((int32_t)conditions->wake_latency_limit_us);
+    if (conditions->wake_latency_limit_ns >= 0) {
+        status = os_wake_latency_limit((int32_t)(conditions->wake_latency_limit_ns / NS_PER_US));
         if (status != OS_OK) {
             return refuse(status == OS_NOT_PERMITTED ? EXIT_NOT_PERMITTED : EXIT_FAILED,
-                          "--wake-latency-us can't be held: %s.\n"
+                          "--wake-latency can't be held: %s.\n"
                           "It needs write access to /dev/cpu_dma_latency. Leave it "
                           "out to measure the machine as it is.",
                           os_status_text(status));
@@ -84,7 +85,8 @@ void conditions_to_json(struct json *json, const struct conditions *conditions)
     json_boolean(json, "memory_locked", !conditions->recording.no_memory_lock);
     json_integer(json, "budget_ns", conditions->budget_ns);
     json_integer_or_null(json, "wake_latency_limit_us",
-                         conditions->wake_latency_limit_us < 0 ? INT64_MIN : conditions->wake_latency_limit_us);
+                         conditions->wake_latency_limit_ns < 0 ? INT64_MIN
+                                                               : conditions->wake_latency_limit_ns / NS_PER_US);
     json_close_object(json);
     json_open_object(json, "obtained");
     json_boolean(json, "memory_locked", os_memory_is_locked());

@@ -11,7 +11,7 @@ struct conditions {
     struct recording_options recording;
     int64_t budget_ns;             /* of the watchdog */
     int64_t budget_obtained_ns;    /* what the system granted, after conditions_prepare */
-    int64_t wake_latency_limit_us; /* -1: leave it as it is */
+    int64_t wake_latency_limit_ns; /* -1: leave it as it is */
 };
 
 #define HOUSEKEEPING_OPTION(target)                                                                                   \
@@ -22,7 +22,7 @@ struct conditions {
 
 #define CONDITION_OPTIONS(target)                                                                                     \
     {"budget", OPTION_DURATION, &(target)->budget_ns, NULL, "longest run without sleep, then stop [2s]", false},      \
-        {"wake-latency-us", OPTION_COUNT, &(target)->wake_latency_limit_us, NULL,                                     \
+        {"wake-latency", OPTION_DURATION, &(target)->wake_latency_limit_ns, NULL,                                     \
          "hold idle CPUs to this wake-up latency [not held]", false},                                                 \
         HOUSEKEEPING_OPTION(&(target)->recording),                                                                    \
         RECORDING_OPTIONS(&(target)->recording)

@@ -3,6 +3,8 @@
 #include "experiment/priority.h"
 #include "message.h"
 
+#include <string.h>
+
 const char *const stage_places[] = {"both", "same", "different", NULL};
 const char *const stage_policies[] = {"other", "fifo", "rr", NULL}; /* as enum os_policy */
 
@@ -20,6 +22,17 @@ struct stage_options stage_options_default(int64_t count, int64_t warmup)
     };
 }
 
+/* An experiment with threads on two CPUs has the option `place`. */
+static bool shares_one_cpu(const struct option *table, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(table[i].name, "place") == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool choose_cpus(struct stage_options *options, bool one_only, int *code)
 {
     struct cpu_list list;
@@ -28,8 +41,8 @@ static bool choose_cpus(struct stage_options *options, bool one_only, int *code)
         return false;
     }
     const bool given = options->cpus_text != NULL;
-    if (one_only && (list.count > 1 || list.cpus[0] == OS_CPU_ANY)) {
-        *code = refuse(EXIT_USAGE, "--cpu %s: name one CPU: here all threads share it.", options->cpus_text);
+    if (given && one_only && (list.count > 1 || list.cpus[0] == OS_CPU_ANY)) {
+        *code = refuse(EXIT_USAGE, "--cpus %s: name one CPU: here all threads share it.", options->cpus_text);
         return false;
     }
     if ((given && list.count > 2) || list.cpus[0] == OS_CPU_ANY) {
@@ -62,7 +75,7 @@ bool stage_options_read(struct stage_options *options, struct option *table, siz
         !conditions_check(&options->conditions)) {
         return false;
     }
-    return choose_cpus(options, options_given(table, count, "cpu"), code);
+    return choose_cpus(options, shares_one_cpu(table, count), code);
 }
 
 void stage_options_to_json(struct json *json, const struct stage_options *options, int64_t ring_rows)

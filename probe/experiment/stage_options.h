@@ -30,7 +30,7 @@ struct stage_options {
 
 /* Where all threads share one CPU. */
 #define ONE_CPU_STAGE_OPTIONS(target)                                                                                 \
-    {"cpu", OPTION_TEXT, &(target)->cpus_text, NULL, "the one CPU of all its threads [the first]", false},            \
+    {"cpus", OPTION_TEXT, &(target)->cpus_text, NULL, "the one CPU of all its threads [the first]", false},           \
         URGENCY_OPTIONS(target)
 
 #define STAGE_OPTIONS(target)                                                                                         \

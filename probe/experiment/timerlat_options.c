@@ -48,7 +48,7 @@ bool timerlat_options_read(struct timerlat_options *options, int argc, char **ar
         RHYTHM_OPTIONS(&options->rhythm),
         {"count", OPTION_COUNT, &options->count, NULL, "releases on each CPU, instead of a duration", false},
         {"warmup", OPTION_COUNT, &options->warmup, NULL, "releases before those, not recorded [10]", false},
-        {"wake-latency-us", OPTION_COUNT, &options->conditions.wake_latency_limit_us, NULL,
+        {"wake-latency", OPTION_DURATION, &options->conditions.wake_latency_limit_ns, NULL,
          "hold idle CPUs to this wake-up latency [not held]", false},
         HOUSEKEEPING_OPTION(&options->conditions.recording),
         RECORDING_OPTIONS(&options->conditions.recording),

@@ -86,8 +86,8 @@ def test_a_set_that_fails_is_told_by_how_much_and_what_would_help(tmp_path: Path
 
 
 def test_with_fail_the_exit_code_says_it(tmp_path: Path, failing: Path) -> None:
-    assert analyse(tmp_path, failing, "--fail").returncode == 6
-    assert analyse(tmp_path, EXAMPLE, "--fail").returncode == 0
+    assert analyse(tmp_path, failing, "--fail-on", "misses").returncode == 6
+    assert analyse(tmp_path, EXAMPLE, "--fail-on", "misses").returncode == 0
 
 
 def test_a_partition_is_found_on_request(tmp_path: Path, failing: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_partition_is_found_on_request(tmp_path: Path, failing: Path) -> None:
     assert answer["partition"]["found"]
     assert answer["schedulable"]
     assert set(answer["partition"]["cpus"].values()) == {0, 1}
-    done = analyse(tmp_path, failing, "--cpus", "1", "--fail")
+    done = analyse(tmp_path, failing, "--cpus", "1", "--fail-on", "misses")
     assert done.returncode == 6
     assert "No partition onto 1 CPU was found" in done.stdout
     assert "no proof" in done.stdout

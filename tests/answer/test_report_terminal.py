@@ -346,7 +346,7 @@ def test_shortest_ids_tell_runs_of_one_second_apart() -> None:
 
 @pytest.mark.slow
 def test_a_pipe_gets_no_spaces_at_the_end_of_a_line(store: Path) -> None:
-    for verb in (("show",), ("list",), ("load", "list"), ("deploy", "show"), ("deploy", "list")):
+    for verb in (("show",), ("list",), ("load", "list"), ("tune", "show"), ("tune", "list")):
         said = tauto(store, *verb)
         assert said.returncode == 0, said.stderr
         assert said.stdout
@@ -354,7 +354,7 @@ def test_a_pipe_gets_no_spaces_at_the_end_of_a_line(store: Path) -> None:
 
 
 def test_what_a_deployment_leaves_alone_is_not_in_its_table(store: Path) -> None:
-    text = tauto(store, "deploy", "show", "M").stdout
+    text = tauto(store, "tune", "show", "M").stdout
     table, _, after = text.partition("Stays as it is: ")
     assert "c-states" in table
     assert "numa-balancing" not in table

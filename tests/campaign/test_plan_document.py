@@ -99,11 +99,11 @@ def test_points_are_named_by_what_tells_them_apart() -> None:
 
 def test_underscores_and_dashes_are_the_same_option() -> None:
     first, second = (
-        points(f'[[experiment]]\nname = "cyclic"\n{key} = 0\n')[0]
-        for key in ("wake-latency-us", "wake_latency_us")
+        points(f'[[experiment]]\nname = "cyclic"\n{key} = "0us"\n')[0]
+        for key in ("wake-latency", "wake_latency")
     )
     assert first.key == second.key
-    assert first.prepared.options.words == ("--wake-latency-us", "0")
+    assert first.prepared.options.words == ("--wake-latency", "0us")
 
 
 def test_the_same_meaning_has_the_same_key_whatever_the_writing() -> None:

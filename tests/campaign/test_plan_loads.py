@@ -144,7 +144,7 @@ def placed(one: Cell, allowed: str = "0-3", load_cpus: str | None = None) -> Loa
         ("cyclic", ("--cpus", "1-2"), (1, 2)),
         ("cyclic", ("--cpus", "any"), (0, 1, 2, 3)),
         ("interrupt", (), (0,)),
-        ("interrupt", ("--cpu", "3"), (3,)),
+        ("interrupt", ("--cpus", "3"), (3,)),
         ("response", (), (0, 1)),
         ("response", ("--cpus", "3,1"), (3, 1)),
         ("response", ("--place", "same"), (0,)),
@@ -157,7 +157,7 @@ def test_the_measured_cpus(experiment: str, arguments: tuple[str, ...], cpus: tu
 
 def test_a_deployment_places_what_does_not_place_itself() -> None:
     assert measured_on(cell("cyclic"), "1,3").options.words == ("--cpus", "1,3")
-    assert measured_on(cell("interrupt"), "1,3").options.words == ("--cpu", "1")
+    assert measured_on(cell("interrupt"), "1,3").options.words == ("--cpus", "1")
     assert measured_on(cell("switch"), "1-3").options.words == ("--cpus", "1,2")
     assert measured_on(cell("cyclic", "--cpus", "0"), "1").options.words == ("--cpus", "0")
     assert measured_on(cell("clock"), "1").options.words == ()

@@ -21,7 +21,7 @@ POLICY = [word for word in policy_options() if word != "--no-memory-lock"]
         (("--rate", "1kHz", "--search", "foo"), 2, "Say --search rate or --search work."),
         (("--rate", "fast"), 2, "not a rate"),
         (("--rate", "1kHz", "--work", "2ms"), 2, "can't hold"),
-        (("--rate", "1kHz", "--seconds", "10"), 2, "about a search"),
+        (("--rate", "1kHz", "--within", "10s"), 2, "about a search"),
         (("--rate", "1kHz", "--search", "work"), 2, "no work"),
         (("--rate", "1kHz", "--search", "rate", "--load", "idle", "--load", "cpu"), 2, "one load"),
         (("--rate", "1kHz", "--deployment", "nope"), 2, "no deployment"),
@@ -93,7 +93,7 @@ def test_a_search_ends_with_a_rung_and_its_trials_are_ordinary_runs(tmp_path: Pa
     code, table = measured(
         tmp_path,
         *("--rate", "50Hz", "--deadline", "8ms", "--misses", "1 in 10", "--search", "rate"),
-        *("--seconds", "5", "--duration", "1s", "--cpus", "0"),
+        *("--within", "5s", "--duration", "1s", "--cpus", "0"),
     )
     search = table["search"]
     assert search["trials"]

@@ -59,7 +59,7 @@ def test_it_lasts_as_long_as_needed_where_that_is_short(
 @pytest.mark.parametrize(
     ("more", "wrong"),
     [
-        ({"rate": "fast"}, "not a rate"),
+        ({"rate": "fast"}, "not a period"),
         ({"rate": "1MHz"}, "too short"),
         ({"work": "900us", "deadline": "800us"}, "can't hold"),
         ({"work": "1ms"}, "can't hold"),

@@ -40,7 +40,7 @@ def test_every_verb_that_measures_says_where_under_what_and_beside_what(verb: tu
 def test_what_does_not_exist_is_told_before_anything_is_measured(
     tmp_path: Path, options: tuple[str, ...], words: str
 ) -> None:
-    for verb in (("probe", "cyclic", *SHORT), ("probe", "all", "--quick"), ("answer", "--seconds", "2")):
+    for verb in (("probe", "cyclic", *SHORT), ("probe", "all", "--quick"), ("answer", "--duration", "2s")):
         refused = tauto(*verb, *options, store=tmp_path)
         assert refused.returncode == 2, refused.stderr
         assert words in refused.stderr
@@ -82,7 +82,7 @@ def test_a_deployment_from_a_file_places_and_is_kept(tmp_path: Path, placing: Pa
 
 @pytest.mark.slow
 def test_both_is_idle_and_then_beside_any_load(tmp_path: Path) -> None:
-    options = ("--without-handler", "--count", "20", "--cpu", a_cpu(), *policy_options())
+    options = ("--without-handler", "--count", "20", "--cpus", a_cpu(), *policy_options())
     measured = tauto(
         "probe", "interrupt", *options, "--load", "both", "--load", "comms:bytes=1kB", store=tmp_path
     )
@@ -98,7 +98,8 @@ def test_the_first_answer_is_beside_the_chosen_load_under_the_deployment(
     tmp_path: Path, placing: Path
 ) -> None:
     store = tmp_path / "store"
-    answered = tauto(*("--seconds", "2", "--load", "irq:rate=200", "--deployment", str(placing)), store=store)
+    load = ("--load", "irq:rate=200")
+    answered = tauto("--duration", "2s", *load, "--deployment", str(placing), store=store)
 
     assert answered.returncode == 0, answered.stderr
     runs = Store(store).runs()
@@ -125,7 +126,7 @@ def test_a_forgotten_deployment_is_told_by_every_verb_but_deploy(
     monkeypatch.setenv("TAUTO_STORE", str(tmp_path))
 
     listed = CliRunner().invoke(app, ["list"])
-    deployed = CliRunner().invoke(app, ["deploy", "list"])
+    deployed = CliRunner().invoke(app, ["tune", "list"])
 
     assert listed.stderr.splitlines()[0] == "A deployment was forgotten."
     assert "was forgotten" not in listed.stdout

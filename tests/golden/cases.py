@@ -153,8 +153,8 @@ def _help(*verbs: str) -> Callable[[Desk], Answer]:
 
 def _help_of(desk: Desk, verb: list[str]) -> str:
     text = _told(desk, "experiments", [*verb, "--help"])
-    _, _, commands = text.partition("\nCommands:\n")
-    below = re.findall(r"^  (\S+)  ", commands, re.MULTILINE) if verb else []
+    _, _, verbs = text.partition("\nVerbs:\n")
+    below = re.findall(r"^  (\S+)  ", verbs, re.MULTILINE) if verb else []
     return "\n".join([text, *(_help_of(desk, [*verb, name]) for name in below)])
 
 
@@ -433,7 +433,7 @@ _ALL = (
         measured=("@cyclic", "@cyclic#2", "@switch", "@response", "@clock"),
     ),
     # Task sets.
-    Case("analyse/three", "analyse plans/three.tasks.toml --fail", kept="json", quick=True),
+    Case("analyse/three", "analyse plans/three.tasks.toml --fail-on misses", kept="json", quick=True),
     Case("analyse/robot", "analyse plans/robot.toml", kept="json"),
     Case("analyse/edf", "analyse plans/edf.toml", kept="json"),
     Case("analyse/delgado2020", "analyse plans/delgado2020.toml --figure out/schedule.svg", kept="json"),
@@ -442,10 +442,10 @@ _ALL = (
     # Machines.
     Case("doctor/good", "doctor --root good", "single", "json", quick=True),
     Case("doctor/poor", "doctor --root poor --explain --fail-on warning", "single", "json"),
-    Case("deploy/list", "deploy list", kept="json", machine="cores", quick=True),
-    Case("deploy/list-one-cpu", "deploy list", machine="one"),
-    Case("deploy/show", "deploy show", kept="json", machine="cores"),
-    Case("deploy/show-isolated", "deploy show HMI", kept="json", machine="cores"),
+    Case("tune/list", "tune list", kept="json", machine="cores", quick=True),
+    Case("tune/list-one-cpu", "tune list", machine="one"),
+    Case("tune/show", "tune show", kept="json", machine="cores"),
+    Case("tune/show-isolated", "tune show HMI", kept="json", machine="cores"),
     Case("load/list", "load list", kept="json", quick=True),
     # Notebooks.
     Case("notebook/runs", "", make=_notebook("single", lambda tc, place: tc.runs(place))),
@@ -506,7 +506,7 @@ _ALL = (
     Case("help/measuring", "", make=_help("answer", "check", "run", "reproduce", "doctor", "analyse")),
     *(
         Case(f"help/{verb}", "", make=_help(verb))
-        for verb in ("probe", "tire", "middleware", "lab", "load", "deploy")
+        for verb in ("probe", "tire", "middleware", "lab", "load", "tune")
     ),
     # What is refused.
     Case("refused/no-such-verb", "sho"),

@@ -61,7 +61,7 @@ MEASURED = {
         f"tire map {_TWO} --soft --nodes 48,400 --threads 1,2 --duration 200ms --seed 1",
     ),
     "lab": (
-        "lab matrix --kernels debian:rt,debian:cloud --preempt none,full --loads idle,exit --duration 200ms"
+        "lab matrix --kernels debian:rt,debian:cloud --preempt none,full --load idle,exit --duration 200ms"
         " --period 1ms --jobs 2",
     ),
     "lab-diff": ("lab diff debian:cloud,preempt=none debian:rt --duration 200ms --jobs 2",),

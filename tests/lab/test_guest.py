@@ -244,20 +244,20 @@ def test_a_connection_that_is_cut_leaves_the_guest_as_it_was(desk: Desk, tmp_pat
 @older_too
 def test_what_is_in_force_for_a_while(desk: Desk, tmp_path: Path) -> None:
     before = desk.state()
-    applied = desk.tauto("deploy", "apply", "HMI", *ON, store=tmp_path)
+    applied = desk.tauto("tune", "apply", "HMI", *ON, store=tmp_path)
     try:
         assert applied.returncode == 0, applied.stderr
         assert desk.guest.ssh(f"cat {_CGROUP}/cpuset.cpus.effective").strip() == "0"
-        again = desk.tauto("deploy", "apply", "Single", *ON, store=tmp_path)
+        again = desk.tauto("tune", "apply", "Single", *ON, store=tmp_path)
         assert again.returncode != 0
-        assert "tauto deploy restore" in again.stderr
+        assert "tauto tune restore" in again.stderr
         check_interrupts(desk)
         check_doctor(desk, tmp_path)
         # As systemd does now and then: the partition would be gone.
         desk.guest.ssh(f"echo -cpuset >{_CGROUP}/cgroup.subtree_control; true")
         assert desk.guest.ssh(f"cat {_OURS}/cpuset.cpus.partition").strip() == "isolated"
     finally:
-        restored = desk.tauto("deploy", "restore", *ON, store=tmp_path)
+        restored = desk.tauto("tune", "restore", *ON, store=tmp_path)
     assert restored.returncode == 0, restored.stderr
     assert desk.state() == before
     assert Store(tmp_path).runs() == []
@@ -292,12 +292,12 @@ def test_who_is_pinned_stays_pinned_where_that_is_possible(desk: Desk, tmp_path:
     before = desk.state()
     file = tmp_path / "third.toml"
     file.write_text('[settings]\nisolated = "3"\n')
-    applied = desk.tauto("deploy", "apply", str(file), *ON, store=tmp_path)
+    applied = desk.tauto("tune", "apply", str(file), *ON, store=tmp_path)
     try:
         assert applied.returncode == 0, applied.stderr
         assert {mask: desk.cpus_of(mask) for mask in _PINNED} == {"1": "0", "8": "0-2", "c": "2", "f": "0-2"}
     finally:
-        restored = desk.tauto("deploy", "restore", *ON, store=tmp_path)
+        restored = desk.tauto("tune", "restore", *ON, store=tmp_path)
     assert restored.returncode == 0, restored.stderr
     assert desk.state() == before
     assert {mask: desk.cpus_of(mask) for mask in _PINNED} == _PINNED
@@ -326,7 +326,7 @@ def test_settings_that_the_kernel_entangles_are_put_back(desk: Desk, tmp_path: P
 @newer_only
 def test_loads_load_the_guest(desk: Desk, tmp_path: Path) -> None:
     loads = ("fork:bytes=32MB", "network:clients=10,rate=200000", "irq:rate=200")
-    ended = desk.tauto("load", "try", *loads, "--seconds", "2", "--json", *ON, store=tmp_path)
+    ended = desk.tauto("load", "try", *loads, "--duration", "2s", "--json", *ON, store=tmp_path)
     assert ended.returncode == 0, ended.stderr
     reports = {one["load"]: one for one in json.loads(ended.stdout)}
     assert reports["fork"]["least_operations"] > 0

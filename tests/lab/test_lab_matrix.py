@@ -115,7 +115,7 @@ def test_a_list_of_loads_keeps_their_options() -> None:
     [
         (["--repetitions", "3"], "repeats to the bit"),
         (["--kernels", "debian:rt,suse"], "there is no kernel 'suse'"),
-        (["--loads", "idle,,fork"], "a name is missing"),
+        (["--load", "idle,,fork"], "a name is missing"),
     ],
 )
 def test_what_can_not_be_is_refused(tmp_path: Path, options: list[str], message: str) -> None:

@@ -32,7 +32,7 @@ def carry_out(store: Path, *words: str) -> dict[str, StoredRun]:
 
 def test_a_cell_has_the_same_samples_with_others_beside_it_in_turn_and_alone(tmp_path: Path) -> None:
     guest_kernel(KERNEL)
-    matrix = ("lab", "matrix", "--kernels", KERNEL, "--loads", ",".join(LOADS))
+    matrix = ("lab", "matrix", "--kernels", KERNEL, "--load", ",".join(LOADS))
     at_once = carry_out(tmp_path / "two", *matrix, "--jobs", "2")
     assert carry_out(tmp_path / "two", *matrix).keys() == at_once.keys()
     assert len(Store(tmp_path / "two").runs()) == len(LOADS)  # what is finished was not measured again

@@ -10,11 +10,12 @@ import pytest
 
 from deployment_machines import CPUS, FakeSettings, plant_machine, snapshot
 from tautochrone.base.errors import UsageError
-from tautochrone.deploy.verb import apply_and_leave
-from tautochrone.machine.deployment import NAMES, Deployment, Obtained, as_condition, choose
+from tautochrone.machine.deployment import Deployment, Obtained, as_condition, choose
 from tautochrone.machine.deployment.apply import Application, deployed, places
+from tautochrone.machine.named_deployments import NAMES
 from tautochrone.machine.settings import Change, MachineSettings, SettingError, Write
 from tautochrone.machine.tree import LocalFiles
+from tautochrone.tune.verb import apply_and_leave
 
 PAPERS = ((0, 2), (1, 3))
 

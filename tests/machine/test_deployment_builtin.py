@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from deployment_machines import CPUS, plant_machine
-from tautochrone.machine.deployment import NAMES, BuiltIn, built_in
+from tautochrone.machine.deployment import BuiltIn, built_in
+from tautochrone.machine.named_deployments import NAMES
 from tautochrone.machine.tree import LocalFiles, Tree
 
 PAPERS = ((0, 2), (1, 3))

@@ -224,11 +224,11 @@ def test_killed_in_the_middle_for_real(
     if with_keeper:
         wait_until(lambda: (left := machine.in_force()) is None or left.keeper is None, "its guard has died")
         assert state() != before
-        told = tauto("deploy", "list", store=tmp_path)
-        assert "was killed. To put it back: tauto deploy restore" in told.stdout
+        told = tauto("tune", "list", store=tmp_path)
+        assert "was killed. To put it back: tauto tune restore" in told.stdout
         notice = "The deployment mine is in force since"
         assert notice in tauto("list", store=tmp_path).stderr  # every other verb says it as well
-        done = tauto("deploy", "restore", store=tmp_path)
+        done = tauto("tune", "restore", store=tmp_path)
         assert notice not in tauto("list", store=tmp_path).stderr
         assert (done.returncode, done.stderr) == (0, "")
         assert "The deployment mine, in force since" in done.stdout
@@ -240,23 +240,23 @@ def test_killed_in_the_middle_for_real(
 def test_apply_stays_in_force_refuses_a_second_and_is_restored(machine: LocalTarget, tmp_path: Path) -> None:
     needs("c-states", "0us")
     before = state()
-    done = tauto("deploy", "apply", "M", "--json", store=tmp_path)
+    done = tauto("tune", "apply", "M", "--json", store=tmp_path)
     assert done.returncode == 0, done.stderr
     condition = json.loads(done.stdout)
     got = {one["knob"]: one["obtained"] for one in condition["settings"]}
     assert (condition["name"], got["c-states"]) == ("M", "0us")
     assert read_knobs(Tree())["c-states"] == "0us"
-    again = tauto("deploy", "apply", "Single", store=tmp_path)
+    again = tauto("tune", "apply", "Single", store=tmp_path)
     assert again.returncode == 3
     assert "the deployment M is in force since" in again.stderr
-    assert "tauto deploy restore" in again.stderr
-    assert "The deployment M is in force since" in tauto("deploy", "show", store=tmp_path).stdout
-    listed = json.loads(tauto("deploy", "list", "--json", store=tmp_path).stdout)
+    assert "tauto tune restore" in again.stderr
+    assert "The deployment M is in force since" in tauto("tune", "show", store=tmp_path).stdout
+    listed = json.loads(tauto("tune", "list", "--json", store=tmp_path).stdout)
     assert listed["in_force"]["left"] is True
-    restored = tauto("deploy", "restore", "--json", store=tmp_path)
+    restored = tauto("tune", "restore", "--json", store=tmp_path)
     assert json.loads(restored.stdout)["not_put_back"] == []
     assert state() == before
-    assert "nothing to put back" in tauto("deploy", "restore", store=tmp_path).stdout
+    assert "nothing to put back" in tauto("tune", "restore", store=tmp_path).stdout
 
 
 def test_a_hold_cannot_be_left_and_so_is_not_applied(machine: LocalTarget) -> None:
@@ -279,7 +279,7 @@ def test_ctrl_c_in_the_middle_of_apply_undoes(machine: LocalTarget, tmp_path: Pa
     before = state()
     for delay_s in (0.35, 0.5, 0.65):
         process = subprocess.Popen(
-            [*TAUTO, "deploy", "apply", "MI"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            [*TAUTO, "tune", "apply", "MI"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
         try:
             process.wait(delay_s)
@@ -295,7 +295,7 @@ def test_ctrl_c_in_the_middle_of_apply_undoes(machine: LocalTarget, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "verb", [["deploy", "apply", "MI"], ["probe", "cyclic", "--count", "10", "--deployment", "MI"]]
+    "verb", [["tune", "apply", "MI"], ["probe", "cyclic", "--count", "10", "--deployment", "MI"]]
 )
 def test_an_ordinary_user_is_told_what_is_missing(tmp_path: Path, verb: list[str]) -> None:
     if os.geteuid() != 0:

@@ -151,7 +151,7 @@ def test_the_level_is_told_by_word_and_by_colour(tmp_path: Path) -> None:
 def test_a_finding_names_the_setting_that_changes_it(app: typer.Typer, tmp_path: Path) -> None:
     _, text = run(app, plant(tmp_path, {"/sys/devices/system/cpu/cpu1/cpuidle/state2/disable": "0"}))
     assert "    setting: c-states" in text.splitlines()
-    assert "tauto deploy show" in text.splitlines()[-2]
+    assert "tauto tune show" in text.splitlines()[-2]
 
 
 @pytest.fixture

@@ -155,7 +155,7 @@ def test_the_first_answer_loses_neither_verdict_nor_page(
     tauto: FaultyCommand, broken: str, part: str
 ) -> None:
     tauto.break_(broken)
-    code, out, err = tauto.run("answer", "--seconds", "2", "--out", "page.html")
+    code, out, err = tauto.run("answer", "--duration", "2s", "--out", "page.html")
     assert code == 70, err
     assert notice(part) in out
     assert "Report: " in out

@@ -166,11 +166,11 @@ def test_a_load_that_was_killed_is_a_failure_too(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_trial_shows_what_a_load_does(tmp_path: Path) -> None:
-    tried = tauto("load", "try", "cpu:cpus=0", "--seconds", "0.3", store=tmp_path)
+    tried = tauto("load", "try", "cpu:cpus=0", "--duration", "300ms", store=tmp_path)
     assert tried.returncode == 0, tried.stderr
     assert "rounds of arithmetic" in tried.stdout
 
-    failed = tauto("load", "try", "command:sh -c 'sleep 0.3; exit 4'", "--seconds", "5", store=tmp_path)
+    failed = tauto("load", "try", "command:sh -c 'sleep 0.3; exit 4'", "--duration", "5s", store=tmp_path)
     assert failed.returncode == 1
     assert "the load 'sh' failed" in failed.stderr
 

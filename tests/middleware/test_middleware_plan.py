@@ -213,7 +213,7 @@ def test_a_phase_is_an_option_like_others_and_the_usual_one_is_not_named() -> No
     ("options", "message", "advice"),
     [
         ({}, "no transport", 'transport = "tcp"'),
-        ({"transport": "tpc"}, "'tpc' is not known", "unix"),
+        ({"transport": "tpc"}, "'tpc' is not known", "Did you mean 'tcp'?"),
         ({"transport": "tcp", "server_on": "board"}, "--server-on board", "ssh:[user@]"),
         ({"transport": "tcp", "server_on": "local", "server": "::1:99"}, "one that runs", "Leave one"),
         ({"transport": "tcp", "server_address": "10.0.0.2"}, "--server-address", "Add --server-on"),
@@ -281,7 +281,7 @@ def latency_plan(lines: str) -> tuple[PlanDocument, tuple[PlanPoint, ...]]:
 
 
 NOT_BUILT = ProbeAnswer(2, "", (Message("--transport omniorb: it is not there.", "Install it."),))
-WRONG = ProbeAnswer(2, "", (Message("--overrun sometimes: write replay, skip or stop."),))
+WRONG = ProbeAnswer(2, "", (Message("--patience sometimes: not a duration."),))
 WOULD_MEASURE = ProbeAnswer(2, "", (Message("--out /dev/null/no-output: it can't be opened."),))
 
 
@@ -295,10 +295,10 @@ def test_what_is_not_built_there_is_no_mistake_of_a_plan() -> None:
 
 
 def test_a_wrong_value_is_a_mistake_of_a_plan_though_no_transport_has_a_usual_value() -> None:
-    document, points = latency_plan('transport = "tcp"\noverrun = "sometimes"\n')
+    document, points = latency_plan('transport = "tcp"\npatience = "sometimes"\n')
     target = Asked(WRONG, WOULD_MEASURE)
     refused = refusals(points, target)
-    with pytest.raises(UsageError, match=r"p\.plan\.toml:4: middleware-latency: overrun sometimes"):
+    with pytest.raises(UsageError, match=r"p\.plan\.toml:4: middleware-latency: patience sometimes"):
         see_meant(document, points, refused, target)
     assert target.words[-1][:3] == ("middleware-latency", "--transport", "tcp")
 

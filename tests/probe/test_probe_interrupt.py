@@ -40,13 +40,13 @@ NOBODY = 65534
 @pytest.fixture(scope="module")
 def handler() -> None:
     """The handler's time stamp can be had here."""
-    ended = probe("interrupt", "--cpu", a_cpu(), *policy_options(), "--period", "1ms", "--count", "5")
+    ended = probe("interrupt", "--cpus", a_cpu(), *policy_options(), "--period", "1ms", "--count", "5")
     if ended.returncode:
         skip_or_fail(f"the timer's handler can't be seen here: {ended.stderr.strip()}")
 
 
 def command(*arguments: str) -> list[str]:
-    return [str(find_probe()), "interrupt", "--cpu", a_cpu(), *policy_options(), *arguments]
+    return [str(find_probe()), "interrupt", "--cpus", a_cpu(), *policy_options(), *arguments]
 
 
 def measure(store: Path, *arguments: str) -> StoredRun:
@@ -303,7 +303,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     permitted = policy_options()
     ended = tauto(
         "probe", "interrupt", "--rate", "500", "--duration", "700ms", "--load", "both", "--limit", "20ms",
-        "--cpu", a_cpu(), *permitted, "--bins", str(folder / "bins.csv"), store=folder / "store",
+        "--cpus", a_cpu(), *permitted, "--bins", str(folder / "bins.csv"), store=folder / "store",
     )  # fmt: skip
     if ended.returncode == 3:
         skip_or_fail(ended.stderr)

@@ -18,7 +18,7 @@ from tautochrone.target.local import find_probe
 
 def measured(store: Path, *arguments: str) -> StoredRun:
     ended = subprocess.run(
-        [str(find_probe()), "period", *arguments, *policy_options(), "--cpu", a_cpu(), "--out", "-"],
+        [str(find_probe()), "period", *arguments, *policy_options(), "--cpus", a_cpu(), "--out", "-"],
         capture_output=True,
         timeout=PATIENCE_S,
         check=True,
@@ -59,7 +59,7 @@ def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
     run = stopped_half_way(
         tmp_path,
         *(str(find_probe()), "period", "--periods", "5ms,400ms", "--count", "20"),
-        *(*policy_options(), "--cpu", a_cpu()),
+        *(*policy_options(), "--cpus", a_cpu()),
         source=1,
     )
     assert run.manifest.ended == "interrupted"
@@ -94,9 +94,9 @@ def test_bad_input_is_refused_in_one_line(arguments: list[str], says: str) -> No
 def test_a_period_that_leaves_no_time_to_others_is_warned_of() -> None:
     if policy_options()[1] == "other":
         pytest.skip("only a real-time thread can be throttled: policy fifo is not permitted to this user")
-    short = probe("period", "--periods", "10us", "--count", "100", "--cpu", a_cpu())
+    short = probe("period", "--periods", "10us", "--count", "100", "--cpus", a_cpu())
     assert "can be stopped by the system" in short.stderr
-    long = probe("period", "--periods", "1ms", "--count", "10", "--cpu", a_cpu())
+    long = probe("period", "--periods", "1ms", "--count", "10", "--cpus", a_cpu())
     assert long.stderr == ""
 
 
@@ -119,7 +119,7 @@ def test_the_table_gives_the_mean_of_the_sizes_and_the_worst_of_both_sides(tmp_p
 def test_the_verb_stores_a_run_that_show_and_json_know(tmp_path: Path) -> None:
     options = [option for option in policy_options() if option not in ("--policy", "fifo")]
     ended = tauto(
-        *("probe", "period", "--periods", "2ms", "--count", "30", "--cpu", a_cpu(), "--json"),
+        *("probe", "period", "--periods", "2ms", "--count", "30", "--cpus", a_cpu(), "--json"),
         *(["--policy", *options] if options else []),
         store=tmp_path,
     )

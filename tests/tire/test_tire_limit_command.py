@@ -125,7 +125,7 @@ def test_a_search_anew_is_another_one(store: Path) -> None:
     [
         (["--rate", "0Hz"], "is not a rate"),
         (["--rate", "fast"], "is not a rate"),
-        (["--rate", "100Hz", "--step", "10ms"], "say the same in two ways"),
+        (["--rate", "100Hz", "--step", "10ms"], "two ways to say the same"),
         (["--step", "0ms"], "must be more than 0"),
         (["--duration", "5ms"], "would not have a single step"),
         (["--resolution", "1"], "is not a share"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.base.words import plural
+from tautochrone.command import completion
 from tautochrone.command.options import JsonOption
 
 if TYPE_CHECKING:
@@ -19,7 +21,20 @@ if TYPE_CHECKING:
     from tautochrone.schedulability.timeline import Timeline
 
 EXIT_NOT_SCHEDULABLE = 6
-"""Exit code of ``--fail`` where a task can miss its deadline, or where that is not known."""
+"""Exit code of ``--fail-on misses`` where a task can miss its deadline, or where that is not known."""
+
+
+_TASKS = typer.Argument(
+    metavar="TASKS.toml", help="The task set.", show_default=False, autocompletion=completion.files
+)
+
+
+class _FailOn(StrEnum):
+    """What makes the exit code 6."""
+
+    NEVER = "never"
+    MISSES = "misses"
+
 
 _SCHEMA = 1
 _MOST_CPUS = 4096
@@ -27,7 +42,7 @@ _JOBS_OF_A_TASK = 40  # in a figure: more releases in one lane can't be told apa
 
 
 def analyse(
-    tasks: Annotated[Path, typer.Argument(metavar="TASKS.toml", help="The task set.", show_default=False)],
+    tasks: Annotated[Path, _TASKS],
     cpus: Annotated[
         int | None,
         typer.Option(
@@ -43,16 +58,25 @@ def analyse(
             metavar="TIME", help="How much of the schedule to draw. [one hyperperiod, if it can be seen]"
         ),
     ] = None,
-    fail: Annotated[
-        bool, typer.Option("--fail", help="Exit with code 6 unless every task meets its deadline.")
-    ] = False,
+    fail_on: Annotated[
+        _FailOn,
+        typer.Option(
+            "--fail-on",
+            case_sensitive=False,
+            help="With 'misses', exit with code 6 unless every task is sure to meet its deadline.",
+        ),
+    ] = _FailOn.NEVER,
     as_json: JsonOption = False,
 ) -> None:
     """Say whether a set of periodic tasks meets its deadlines, without running it.
 
     Worst response times, utilisation and its bounds, the processor demand under EDF, reserves, and the
     schedule itself. How a task set is written, and what is assumed: docs/schedulability.md. Exit code: 0, or
-    6 if --fail is given and not every task is sure to meet its deadline.
+    6 if --fail-on misses is given and not every task is sure to meet its deadline.
+
+    Examples:
+        tauto analyse robot.toml
+        tauto analyse robot.toml --cpus 2 --figure schedule.svg --fail-on misses
     """
     from tautochrone.base.units import parse_duration_ns
     from tautochrone.schedulability.analysis import analyse as analyse_set
@@ -85,7 +109,7 @@ def analyse(
     else:
         _show(analysis, timeline, drawn, notes, figure)
     found = partition is None or partition.task_set is not None
-    if fail and not (found and analysis.schedulable):
+    if fail_on is _FailOn.MISSES and not (found and analysis.schedulable):
         raise typer.Exit(EXIT_NOT_SCHEDULABLE)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 Value = str | int | float | bool
 Options = Mapping[str, Value]
-"""By the name of the option without its dashes: ``{"period": "1ms", "wake-latency-us": 0}``."""
+"""By the name of the option without its dashes: ``{"period": "1ms", "wake-latency": "0us"}``."""
 
 
 def words(options: Options) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -96,6 +97,33 @@ def parse_period_ns(text: str) -> int:
     if rate_nhz.denominator != 1 or not 0 < rate_nhz <= _S * _S:
         raise _no_rate(text)
     return (_S * _S + int(rate_nhz) // 2) // int(rate_nhz)
+
+
+def given_period(asked: Mapping[str, object]) -> str | None:
+    """Return the period that is asked for, written as a period or as its rate; None: nothing is given.
+
+    Args:
+        asked: by the names of the options that say it, ``period`` or ``rate``; what is None is not given. Of
+            ``rate``, a whole number alone is of Hz.
+
+    Raises:
+        UsageError: more than one is given, or the rate can't be read.
+    """
+    given = {name: str(value) for name, value in asked.items() if value is not None}
+    if len(given) > 1:
+        raise UsageError(
+            f"{' and '.join(f'--{name}' for name in given)} are two ways to say the same", "Give one of them."
+        )
+    for name, text in given.items():
+        if name != "rate":
+            return text
+        rate = f"{text}Hz" if text.isascii() and text.isdecimal() else text
+        try:
+            parse_rate_hz(rate)
+        except UsageError as error:
+            raise UsageError(f"--{name}: {error}", error.advice) from error
+        return rate
+    return None
 
 
 def parse_rate_hz(text: str) -> float:

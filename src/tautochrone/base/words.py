@@ -63,8 +63,15 @@ def sentence(words: str) -> str:
 
 
 def near(word: str, known: Collection[str]) -> str:
-    """Return the name that may have been meant; empty: none is like it."""
-    return next(iter(get_close_matches(word, list(known), n=1)), "")
+    """Return the name that may have been meant, whatever the case of its letters; empty: none is like it."""
+    spelt = {name.casefold(): name for name in known}
+    found = get_close_matches(word.casefold(), spelt, n=1)
+    return spelt[found[0]] if found else ""
+
+
+def same_letters(word: str, known: Collection[str]) -> str:
+    """Return the name that is written like the word but for the case of its letters; else the word."""
+    return next((name for name in known if name.casefold() == word.casefold()), word)
 
 
 def suggestion(word: str, known: Collection[str]) -> str:

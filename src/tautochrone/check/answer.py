@@ -151,7 +151,7 @@ def _advice(results: CheckResults) -> Iterator[doc.Block]:
     yield doc.Recommendations(tuple(doc.Recommendation(one.title, one.do, one.worth) for one in told))
     more = len(results.advice) - len(told)
     also = f"{more} more: " if more else ""
-    yield doc.Sentence(f"{also}tauto doctor says why, and tauto deploy show what a deployment sets.", "note")
+    yield doc.Sentence(f"{also}tauto doctor says why, and tauto tune show what a deployment sets.", "note")
 
 
 def _warnings(results: CheckResults) -> Iterator[doc.Block]:

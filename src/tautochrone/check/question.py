@@ -13,7 +13,7 @@ from tautochrone.base.units import (
     parse_confidence,
     parse_duration_ns,
     parse_frequency,
-    parse_rate_hz,
+    parse_period_ns,
 )
 from tautochrone.experiments import EXPERIMENTS, Prepared, Value
 from tautochrone.experiments.requirement import Requirement
@@ -138,9 +138,9 @@ class CheckQuestion:
 
 @dataclass(frozen=True)
 class AskedCheck:
-    """What a person typed; None: nothing."""
+    """What a person typed, a rate or a period as `period`; None: nothing."""
 
-    rate: str
+    period: str
     work: str | None = None
     deadline: str | None = None
     misses: str | None = None
@@ -154,11 +154,10 @@ class AskedCheck:
 
 def question_of(asked: AskedCheck) -> CheckQuestion:
     """Read the question."""
-    period_ns = round(_NS_PER_S / parse_rate_hz(asked.rate))
+    period_ns = parse_period_ns(asked.period)
     if period_ns < _SHORTEST_PERIOD_NS:
         raise UsageError(
-            f"--rate {asked.rate}: a period of {format_duration(period_ns)} is too short for a thread that "
-            "sleeps",
+            f"a period of {format_duration(period_ns)} is too short for a thread that sleeps",
             f"Ask for at most {format_rate(_NS_PER_S / _SHORTEST_PERIOD_NS)}.",
         )
     work_ns = None if asked.work is None else parse_duration_ns(asked.work)

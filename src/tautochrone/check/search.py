@@ -249,13 +249,13 @@ def search_of(kind: Kind, question: CheckQuestion, seconds: float, *, duration_g
     confirm_s = question.duration_ns / _NS_PER_S if duration_given else seconds / _CONFIRM_SHARE
     if 2 * confirm_s > seconds:
         raise UsageError(
-            f"--seconds {seconds:g}: the longer trial takes {confirm_s:g} s, and may have to be made again",
-            "Give more --seconds, or a shorter --duration.",
+            f"--within {seconds:g}s: the longer trial takes {confirm_s:g} s, and may have to be made again",
+            "Give more with --within, or a shorter --duration.",
         )
     slowest_hz = _FEWEST * _LONGEST_PART / seconds
     if question.rate_hz < slowest_hz:
         raise UsageError(
-            f"--seconds {seconds:g}: trials of {format_rate(question.rate_hz)} would have too few releases",
+            f"--within {seconds:g}s: trials of {format_rate(question.rate_hz)} would have too few releases",
             f"Give at least {slowest_hz * seconds / question.rate_hz:.0f} seconds.",
         )
     rungs = works(question)
@@ -280,7 +280,7 @@ def _no_rung(kind: Kind, question: CheckQuestion, slowest_hz: float, seconds: fl
     return (
         f"--search rate: no rate to try of at least {format_rate(slowest)} leaves a CPU time for {work} of "
         "work",
-        f"Give it less work, or more than --seconds {seconds:g}.",
+        f"Give it less work, or more than --within {seconds:g}s.",
     )
 
 

@@ -11,6 +11,8 @@ import typer
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Fault, attempt
+from tautochrone.base.units import given_period, parse_duration_ns
+from tautochrone.command import completion
 from tautochrone.command.beside import Beside, DeploymentName, On
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption, open_store
@@ -23,6 +25,7 @@ from tautochrone.command.told import (
     tell_document,
     tell_report,
 )
+from tautochrone.experiments.usual import POLICIES
 from tautochrone.run.facts import FactTable
 
 if TYPE_CHECKING:
@@ -45,12 +48,20 @@ if TYPE_CHECKING:
 
     _Found = tuple[CheckResults, Sequence[Finding], NotPutBackError | None]
 
+_POLICY = typer.Option(
+    metavar="|".join(POLICIES),
+    help="Scheduling policy of the loop. [fifo]",
+    autocompletion=completion.of(POLICIES),
+)
 _SECONDS, _FEWEST_S, _MOST_S = 60.0, 5.0, 86_400.0
 
 
 def check(
     rate: Annotated[
-        str | None, typer.Option(metavar="RATE", help="Of the loop: 1kHz, or its period: 1ms. [required]")
+        str | None, typer.Option(metavar="RATE", help="Rate of the loop: 1kHz. [this or --period]")
+    ] = None,
+    period: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Period of the loop: 1ms. [this or --rate]")
     ] = None,
     work: Annotated[
         str | None,
@@ -70,6 +81,7 @@ def check(
             "--load",
             metavar="SPEC",
             help="Beside which it must hold; given again, each by itself. `tauto load list` [idle]",
+            autocompletion=completion.loads,
         ),
     ] = None,
     deployment: DeploymentName = None,
@@ -78,9 +90,10 @@ def check(
         str | None, typer.Option(metavar="TIME", help="Beside each load. [as needed up to 1min, or else 30s]")
     ] = None,
     cpus: Annotated[
-        str | None, typer.Option(help="0 or 0,2-3: a loop on each. [all; with --work the first]")
+        str | None,
+        typer.Option(metavar="LIST", help="0 or 0,2-3: a loop on each. [all; with --work the first]"),
     ] = None,
-    policy: Annotated[str | None, typer.Option(metavar="fifo|rr|other|deadline", help="[fifo]")] = None,
+    policy: Annotated[str | None, _POLICY] = None,
     priority: Annotated[int | None, typer.Option(help="The system's own number. [90]")] = None,
     until_settled: Annotated[
         str | None,
@@ -94,11 +107,16 @@ def check(
     ] = False,
     search: Annotated[
         str | None,
-        typer.Option("--search", metavar="rate|work", help="Find the largest that holds, beginning here."),
+        typer.Option(
+            "--search",
+            metavar="rate|work",
+            help="Find the largest that holds, beginning here.",
+            autocompletion=completion.of(("rate", "work")),
+        ),
     ] = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help=f"About, of all trials of a search. [{_SECONDS:g}]"),
+    within: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help=f"Time for all trials of a search, about. [{_SECONDS:g}s]"),
     ] = None,
     as_json: JsonOption = False,
     junit: JunitOption = None,
@@ -112,15 +130,23 @@ def check(
     It is measured, and the answer is one of holds, does not hold, not shown, with its numbers, what limits
     it, what would help, and how long a run would settle it. Exit code 0: it holds; 6: it does not; 7: not
     shown.
+
+    Examples:
+        tauto check --rate 1kHz --work 300us --load cpu+memory
+        tauto check --period 250us --misses '1 per hour' --until-settled 2h
     """
     from tautochrone.answer.console import make_console
     from tautochrone.check.question import AskedCheck, question_of
 
-    if rate is None:
-        raise UsageError("--rate is missing: of which loop?", "Say its rate, or its period: --rate 1kHz.")
+    wanted = given_period({"rate": rate, "period": period})
+    if wanted is None:
+        raise UsageError(
+            "--rate is missing: of which loop?", "Say its rate, --rate 1kHz, or its period, --period 1ms."
+        )
     kind = _kind(search)
+    seconds = None if within is None else parse_duration_ns(within) / 1e9
     question = question_of(
-        AskedCheck(rate, work, deadline, misses, confidence, duration, cpus, policy, priority, counted)
+        AskedCheck(wanted, work, deadline, misses, confidence, duration, cpus, policy, priority, counted)
     )
     loads = _loads(load)
     _see_that_they_fit(question, loads, kind, seconds)
@@ -334,6 +360,7 @@ def _command() -> tuple[str, ...]:
 def _kind(search: str | None) -> Kind | None:
     """Return what is searched for; None: nothing."""
     kinds: dict[str | None, Kind | None] = {None: None, "rate": "rate", "work": "work"}
+    search = None if search is None else search.casefold()
     if search not in kinds:
         raise UsageError(
             f"--search {search}: what is searched for is a rate or work",
@@ -346,12 +373,12 @@ def _until(
     typed: str | None, question: CheckQuestion, loads: Sequence[Load], search: Kind | None
 ) -> float | None:
     """Return for how many seconds it is measured on at most; None: it is measured once."""
-    from tautochrone.base.units import format_span, parse_duration_ns
+    from tautochrone.base.units import format_span
 
     if typed is None:
         return None
     if search is not None:
-        raise UsageError("--until-settled: a search ends by itself", "Give it --seconds.")
+        raise UsageError("--until-settled: a search ends by itself", "Give it --within.")
     until_s, first_s = parse_duration_ns(typed) / 1e9, len(loads) * question.duration_ns / 1e9
     if until_s < first_s:
         raise UsageError(
@@ -375,7 +402,7 @@ def _see_that_they_fit(
 ) -> None:
     if search is None:
         if seconds is not None:
-            raise UsageError("--seconds is about a search", "Say --duration, or --search rate.")
+            raise UsageError("--within is about a search", "Say --duration, or --search rate.")
         return
     if len(loads) > 1:
         raise UsageError("a search is about one load", "Make one search for each.")
@@ -383,7 +410,7 @@ def _see_that_they_fit(
         raise UsageError("--search work: there is no work to begin with", "Give it some: --work 100us.")
     if seconds is not None and not _FEWEST_S <= seconds <= _MOST_S:
         raise UsageError(
-            f"--seconds {seconds:g}: a search lasts from {_FEWEST_S:g} to {_MOST_S:g} seconds",
+            f"--within {seconds:g}s: a search lasts from {_FEWEST_S:g} to {_MOST_S:g} seconds",
             f"Leave it out for {_SECONDS:g} seconds.",
         )
 

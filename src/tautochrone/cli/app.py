@@ -1,4 +1,4 @@
-"""The command `tauto`: its verbs.
+"""The command `tauto`: its verbs, in groups.
 
 Verbs are imported when one of them is asked for (`group.py`), so that `tauto --help` answers at once.
 """
@@ -7,9 +7,9 @@ import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.renamed import VERBS, renamed
 from tautochrone.base.words import near, printable
 from tautochrone.cli.group import LateGroup, group, use_store
 from tautochrone.command.ending import run_to_exit_code
@@ -21,15 +21,24 @@ if TYPE_CHECKING:
 
     from tautochrone.cli.group import Rows
 
-_EXIT_CODES = (
-    "Exit codes: 0 done, 1 failed while measuring, or no memory, "
-    "2 usage, or a machine that can't be reached, 3 not permitted, 4 store or output, 5 damaged, "
-    "6 found: a requirement that does not hold, --fail-on, analyse --fail, 7 a requirement that is not "
-    "shown, 70 a fault in tauto, 130 stopped by Ctrl-C, 141 nobody reads the output."
-)
+_EXIT_CODES = """\
+Exit codes of tauto:
+    0  done
+    1  failed while measuring, or no memory
+    2  usage, or a machine that can't be reached
+    3  not permitted
+    4  store or output
+    5  damaged
+    6  found: a requirement that does not hold, --fail-on
+    7  a requirement that is not shown
+   70  a fault in tauto
+  130  stopped by Ctrl-C
+  141  nobody reads the output
+"""
 
-_SEES_FOR_ITSELF = ("deploy",)  # shows a deployment that is in force
+_SEES_FOR_ITSELF = ("tune",)  # shows a deployment that is in force
 
+_HELP = ("-h", "--help")
 _OUTPUTS = ("--out", "-o", "--junit", "--markdown", "--bins", "--figure")
 
 _NUMBERS = {"int": "a whole number", "float": "a number"}
@@ -39,28 +48,27 @@ def _below(said: str, rows: "Mapping[str, tuple[str, str]]", *, with_store: bool
     return group(said, lambda: rows, with_store=with_store), said
 
 
-# In the order of help, which puts groups of verbs last; the words fit lines of 80 columns.
 _VERBS: "Rows" = {
     "answer": ("command.answer:answer", "Measure this machine for a minute and tell a verdict."),
-    "check": ("check.verb:check", "Tell whether a control loop holds its rate and deadline."),
+    "check": ("check.verb:check", "Tell whether a control loop holds rate and deadline."),
     "run": ("first.verb:run", "Carry out a plan: every case, then one report."),
     "reproduce": ("papers.verb:reproduce", "Measure a paper anew: its numbers beside ours."),
     "list": ("cli.list:list_runs", "List the runs, newest first."),
-    "show": ("command.show:show", "Show one run: latencies, conditions, accounting, warnings."),
+    "show": ("command.show:show", "Show one run: latencies, conditions, warnings."),
     "tail": ("cli.tail:tail", "Estimate how often rare or unseen latencies occur."),
-    "plan-samples": ("cli.tail:plan_samples", "Say how long to measure to show how rare a value is."),
-    "report": ("cli.report:report", "Write one HTML page about runs, a plan run or a search."),
-    "compare": ("comparison.verb:compare", "Compare runs, cases or plan runs with the first one named."),
+    "plan-samples": ("cli.tail:plan_samples", "Say how long to measure to show how rare a miss is."),
+    "report": ("cli.report:report", "Write one HTML page about runs or a plan run."),
+    "compare": ("comparison.verb:compare", "Compare runs, cases or plan runs with the first one."),
     "select": ("selection.verb:select", "Select among deployments, kernels or systems."),
-    "trend": ("trend.verb:trend", "Show one number of the runs over time, and its changes."),
+    "trend": ("trend.verb:trend", "Show one number of the runs over time."),
     "figure": ("cli.figure:figure", "Draw one chart at publication size."),
     "export": ("cli.list:export", "Write one run as CSV, Parquet or JSON."),
-    "recover": ("cli.list:recover", "Seal runs that were cut off."),
+    "recover": ("cli.list:recover", "Complete runs that were cut off."),
     "doctor": ("doctor.verb:doctor", "Check a machine for settings that cost deadlines."),
-    "analyse": ("analyse.verb:analyse", "Say whether a set of periodic tasks meets its deadlines."),
+    "analyse": ("analyse.verb:analyse", "Say whether a set of tasks meets its deadlines."),
     "probe": ("cli.probe:app", "Run one experiment on this machine and store it."),
     "tire": _below(
-        "Measure a tire of n masses in i threads: how large may it be?",
+        "Measure how large a simulated tire may be.",
         {
             "fast": ("tire.verbs:fast", "Time as fast as possible, over n and threads."),
             "map": ("tire.verbs:misses", "Missed deadlines over n and threads, hard and soft."),
@@ -70,10 +78,10 @@ _VERBS: "Rows" = {
         },
     ),
     "middleware": _below(
-        "Measure calls to a servant over CORBA, DDS, ZeroMQ, sockets.",
+        "Measure calls over CORBA, DDS, ZeroMQ and sockets.",
         {
             "throughput": ("middleware.verbs:throughput", "Operations per second, by type and length."),
-            "latency": ("middleware.verbs:latency", "A high-priority client beside n lower-priority ones."),
+            "latency": ("middleware.verbs:latency", "A high-priority client beside n lower ones."),
             "footprint": ("middleware.verbs:footprint", "What library, program and server need."),
         },
     ),
@@ -94,18 +102,28 @@ _VERBS: "Rows" = {
         },
         with_store=False,
     ),
-    "deploy": _below(
-        "Show, apply and put back deployments of a machine's CPUs.",
+    "tune": _below(
+        "Show, apply and put back settings of the CPUs.",
         {
-            "list": ("deploy.verb:list_deployments", "List them, and which ones this machine can have."),
-            "show": ("deploy.verb:show", "Show every setting, and what a deployment asks for."),
-            "apply": ("deploy.verb:apply", "Apply one and leave it in force. Needs root."),
-            "restore": ("deploy.verb:restore", "Put back what was applied, or left by a kill."),
+            "list": ("tune.verb:list_deployments", "List them, and which ones this machine can have."),
+            "show": ("tune.verb:show", "Show every setting, and what a deployment asks for."),
+            "apply": ("tune.verb:apply", "Apply one and leave it in force. Needs root."),
+            "restore": ("tune.verb:restore", "Put back what was applied, or left by a kill."),
         },
         with_store=False,
     ),
 }
 
+_GROUPS = {
+    "Measure": ("answer", "check", "probe", "run", "load"),
+    "Judge": ("show", "tail", "plan-samples", "analyse"),
+    "Compare": ("compare", "select", "trend"),
+    "Explain": ("doctor", "docs"),
+    "Share": ("list", "runs", "report", "figure", "export", "import", "pack", "unpack"),
+    "Machine": ("tune", "lab", "recover"),
+    "Research": ("reproduce", "tire", "middleware"),
+}
+"""The groups of the help, in its order; a verb that stands in none is of the last."""
 
 _REFUSAL: Any = typer.BadParameter.__mro__[1]
 """What is wrong with the words of a command: a class that typer keeps to itself."""
@@ -116,6 +134,22 @@ _MOST_VERBS = 3
 
 def _options(verb: Any) -> list[str]:
     return [name for one in verb.params for name in one.opts if name.startswith("-")]
+
+
+_ABOUT = """\
+Usage: tauto [--store FOLDER] [VERB] [OPTIONS]
+
+Tell whether this machine keeps the deadlines of a real-time control loop.
+Without a verb, measure it for about a minute and show a verdict and a report.
+"""
+
+_BELOW = """
+--store FOLDER    Where the runs are. [TAUTO_STORE, else your data folder]
+-V, --version     Show the version.
+-h, --help        Show this help; after a verb, its options and examples.
+
+tauto help VERB; tauto help exit-codes; tauto --install-completion
+"""
 
 
 class _Root(LateGroup):
@@ -131,9 +165,41 @@ class _Root(LateGroup):
             if not hasattr(refusal, "possibilities"):
                 raise
             verb = refusal.ctx.command_path if refusal.ctx else "tauto"
+            if new := renamed(verb.removeprefix("tauto "), refusal.option_name):
+                raise UsageError(
+                    f"{verb} has no option {refusal.option_name} any more: it is called {new[0]}",
+                    f"Write {new[1]}.",
+                ) from None
             raise UsageError(
                 f"{verb} has no option {printable(refusal.option_name)}", self._meant(ctx, refusal, verb)
             ) from None
+
+    def meant(self, ctx: Any, name: str) -> str:
+        """Return which verb was probably meant, also of a group, or by its old name."""
+        if name in self.found:
+            return f"Did you mean tauto {name}?"
+        if name in VERBS:
+            return f"It is called tauto {VERBS[name]} now."
+        verbs = {f"tauto {one}": one for one in self.found}
+        for first, (where, _) in self.found.items():
+            command = self.get_command(ctx, first) if where else None
+            verbs |= {f"tauto {first} {one}": one for one in getattr(command, "found", ())}
+        found = [words for words, one in verbs.items() if one == name]
+        if not found and (like := near(name, list(verbs.values()))):
+            above = [f"tauto {like}"] if like in self.found else []
+            found = above or [words for words, one in verbs.items() if one == like]
+        return f"Did you mean {' or '.join(found)}?" if found else ""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - click's signature
+        """Write the help of all: the verbs in groups, on one screen."""
+        formatter.write(f"{_ABOUT}\n")
+        rest = [name for name in self.found if not any(name in names for names in _GROUPS.values())]
+        last = next(reversed(_GROUPS))
+        for heading, names in _GROUPS.items():
+            shown = [one for one in names if one in self.found] + (rest if heading == last else [])
+            for at, name in enumerate(shown):
+                formatter.write(f"{'' if at else heading:10}{name:14}{self.found[name][1]}\n")
+        formatter.write(_BELOW)
 
     def _invoke(self, ctx: Any) -> Any:
         try:
@@ -162,7 +228,6 @@ class _Root(LateGroup):
 app = typer.Typer(
     name="tauto",
     cls=_Root,
-    epilog=_EXIT_CODES,
     rich_markup_mode=None,  # plain help: drawing boxes costs more than the 0.3 s that help may take
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -195,13 +260,15 @@ def root(
 
 
 def with_verb(arguments: list[str]) -> list[str]:
-    """Put in the verb `answer` where none is given, so that its options work without naming it."""
+    """Put in the verb `answer` where none is given, and let `help VERB` ask for the help of a verb."""
     at = 0
     while at < len(arguments) and arguments[at].partition("=")[0] == "--store":
         at += 1 if "=" in arguments[at] else 2
     if at > len(arguments):
         return arguments  # a lone --store: typer says what is missing
-    of_root = {"-h", "--help", "--version", "-V", "--install-completion", "--show-completion"}
+    if arguments[at : at + 1] == ["help"]:
+        return [*arguments[:at], *(one for one in arguments[at + 1 :] if one not in _HELP), "--help"]
+    of_root = {*_HELP, "--version", "-V", "--install-completion", "--show-completion"}
     if at < len(arguments) and (arguments[at] in of_root or not arguments[at].startswith("-")):
         return arguments
     return [*arguments[:at], "answer", *arguments[at:]]
@@ -218,28 +285,11 @@ def _see_outputs_named(arguments: list[str]) -> None:
 
 
 def _run(arguments: list[str]) -> None:
+    if arguments == ["exit-codes", "--help"]:
+        typer.echo(_EXIT_CODES, nl=False)
+        return
     _see_outputs_named(arguments)
-    try:
-        app(args=arguments, prog_name="tauto")
-    except SystemExit as end:
-        if end.code == UsageError.exit_code and (meant := _meant(arguments)):
-            typer.echo(f"Did you mean {' or '.join(meant)}?", err=True)
-        raise
-
-
-def _meant(arguments: list[str]) -> list[str]:
-    """The verbs of groups that are called like the first word; none where it is a verb, or an option."""
-    word = next((one for one in arguments if not one.startswith("-")), "")
-    root = typer.main.get_group(app)
-    context = typer.Context(root)
-    if word in root.list_commands(context):
-        return []
-    groups = {name: root.get_command(context, name) for name, (where, _) in _VERBS.items() if where}
-    return [
-        f"tauto {name} {word}"
-        for name, one in groups.items()
-        if isinstance(one, TyperGroup) and word in one.list_commands(context)
-    ]
+    app(args=arguments, prog_name="tauto")
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.command.options import (
+    LATEST,
     RunsArgument,
     StoreOption,
     names_campaign,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def figure(
-    run: RunsArgument,
+    run: RunsArgument = None,
     kind: Annotated[
         str | None,
         typer.Option(
@@ -53,9 +54,14 @@ def figure(
     name begins with plan-, that of `tauto lab matrix` with matrix-, that of a search of `tauto tire limit`
     with limit-; plan-latest is the latest one. Of several runs or a plan run, qq and top are those of
     `tauto select`.
+
+    Examples:
+        tauto figure --kind cumulative --out latency.pdf
+        tauto figure latest~1 latest --kind list
     """
     from tautochrone.answer import figure as drawing
 
+    run = run or [LATEST]
     if out is not None:
         drawing.format_of(out)
     if kind is not None and _SELECTION.fullmatch(kind):

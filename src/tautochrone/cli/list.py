@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
-from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
+from tautochrone.command.options import LATEST, JsonOption, RunArgument, StoreOption, open_store
 
 if TYPE_CHECKING:
     from tautochrone.run.catalogue import CatalogueEntry
@@ -24,6 +24,9 @@ def recover(store: StoreOption = None) -> None:
 
     Every whole frame of them is kept. A run that is being measured right now is left alone. Exit code 5: at
     least one could not be completed; it is kept as it is, and why is told.
+
+    Examples:
+        tauto recover
     """
     from tautochrone.base.errors import DamagedError
     from tautochrone.run.recover import REFUSED
@@ -45,7 +48,7 @@ def recover(store: StoreOption = None) -> None:
 
 
 def export(
-    run: RunArgument,
+    run: RunArgument = LATEST,
     csv: Annotated[
         bool, typer.Option("--csv", help="One line per sample or bin, below the columns' names.")
     ] = False,
@@ -76,6 +79,10 @@ def export(
     a number; the sources' names are in the manifest, which JSON has under run. Bins are low_ns to high_ns,
     both included, with their count; the counts of a bin that comes more than once add up. The column measure
     is the place of the bin's measure in the manifest's header, from 0.
+
+    Examples:
+        tauto export --csv --out samples.csv
+        tauto export latest~1 --parquet --out samples.parquet
     """
     from tautochrone.run.export import export as write
     from tautochrone.run.layout import EXTREMES, KEPT, SAMPLES
@@ -98,7 +105,11 @@ def list_runs(
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """List the runs, newest first."""
+    """List the runs, newest first.
+
+    Examples:
+        tauto list --number 10
+    """
     from tautochrone.run.catalogue import catalogue
 
     if number is not None and number < 1:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tautochrone.command import completion
 from tautochrone.command.beside import On
 from tautochrone.command.options import JsonOption
 
@@ -21,7 +22,11 @@ _LONGEST_S = 7 * 24 * 3600.0
 
 
 def list_loads(as_json: JsonOption = False) -> None:
-    """List the loads, what they do and their options, as --load takes them."""
+    """List the loads, what they do and their options, as --load takes them.
+
+    Examples:
+        tauto load list
+    """
     from tautochrone.answer.console import make_console
     from tautochrone.answer.document import table_of_words
     from tautochrone.answer.render.terminal import show_table
@@ -65,14 +70,25 @@ def _rest(known: Any) -> list[tuple[str, str]]:
 
 def try_load(
     spec: Annotated[
-        list[str], typer.Argument(metavar="SPEC...", help="As --load takes it: cpu+memory, comms, ...")
+        list[str],
+        typer.Argument(
+            metavar="SPEC...",
+            help="As --load takes it: cpu+memory, comms, ...",
+            autocompletion=completion.loads,
+        ),
     ],
-    seconds: Annotated[float, typer.Option(metavar="SECONDS", help="How long.")] = 3.0,
+    duration: Annotated[str, typer.Option(metavar="TIME", help="How long it runs.")] = "3s",
     on: On = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a load for some seconds and show what it did, so that one sees that it loads."""
+    """Run a load for some seconds and show what it did, so that one sees that it loads.
+
+    Examples:
+        tauto load try cpu+memory
+        tauto load try fork:bytes=64MB --duration 10s
+    """
     from tautochrone.base.errors import MeasuringError, UsageError
+    from tautochrone.base.units import parse_duration_ns
     from tautochrone.command.beside import Beside
     from tautochrone.measure.loads.cautions import cautions_of_loads
 
@@ -80,9 +96,10 @@ def try_load(
     chosen = beside.chosen_load()
     if not chosen.parts:
         raise UsageError("idle is no load that can be tried", "Name another one of `tauto load list`.")
+    seconds = parse_duration_ns(duration) / 1e9
     if not 0 < seconds <= _LONGEST_S:
         raise UsageError(
-            f"--seconds {seconds:g}: not a time to try it in", "Give more than 0, at most a week."
+            f"--duration {duration}: not a time to try it in", "Give more than 0, at most a week."
         )
     with beside.target() as target:
         reports, failure = _run(chosen, target, seconds)

@@ -10,6 +10,7 @@ import typer
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
 from tautochrone.command.options import (
+    LATEST,
     RunsArgument,
     StoreOption,
     names_campaign,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def report(
-    run: RunsArgument,
+    run: RunsArgument = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="File to write; otherwise report-RUN.html in this folder."),
@@ -38,7 +39,12 @@ def report(
 
     It is one file and works offline. A plan run's name begins with plan-; plan-latest is the latest one. That
     of `tauto lab matrix` begins with matrix-, that of a search of `tauto tire limit` with limit-.
+
+    Examples:
+        tauto report --open
+        tauto report plan-latest --out nightly.html --junit nightly.xml
     """
+    run = run or [LATEST]
     if names_campaign(run):
         path = _of_campaign(run, out, store, junit, markdown)
     elif junit is not None or markdown is not None:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from tautochrone.command import completion
 from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
 
 # ``tauto plan-samples``: how long to measure.
@@ -29,13 +30,21 @@ def plan_samples(
         list[str] | None,
         typer.Option(metavar="RATE", help="At which rate; may be given several times. [100Hz, 1kHz, 10kHz]"),
     ] = None,
+    period: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TIME", help="Periods instead of rates; may be given several times."),
+    ] = None,
     exceeding: Annotated[
         list[int] | None,
         typer.Option(metavar="COUNT", help="Allow so many later ones; may be given several times. [1, 2, 5]"),
     ] = None,
     like: Annotated[
         str | None,
-        typer.Option(metavar="RUN", help="Reckon in how alike neighbouring samples were in this run."),
+        typer.Option(
+            metavar="RUN",
+            help="Reckon in how alike neighbouring samples were in this run.",
+            autocompletion=completion.runs,
+        ),
     ] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
@@ -43,13 +52,17 @@ def plan_samples(
     """Say how many samples, and how long a run, it takes to show how rare late cycles are.
 
     By the largest sample, with some later ones allowed, as an interval, and for an estimate. Nothing is
-    assumed about the distribution. Examples: --quantile 99.999; --misses '1 per hour' --rate 1kHz.
+    assumed about the distribution.
+
+    Examples:
+        tauto plan-samples --quantile 99.999 --rate 1kHz
+        tauto plan-samples --misses '1 per hour' --period 250us
     """
-    from tautochrone.base.units import parse_confidence, parse_frequency, parse_quantile, parse_rate_hz
+    from tautochrone.base.units import parse_confidence, parse_frequency, parse_period_ns, parse_quantile
 
     q = None if quantile is None else parse_quantile(quantile)
     often = None if misses is None else parse_frequency(misses)
-    rates = [parse_rate_hz(part) for text in rate or () for part in text.split(",")]
+    rates = [1e9 / parse_period_ns(part) for part in _periods(rate, period)]
     sure = parse_confidence(confidence)
     from tautochrone.answer.tail import sample_plan
     from tautochrone.judge.tail.sample_plan import plan_samples as plan_them
@@ -71,6 +84,15 @@ def plan_samples(
     with console.capture() as text:
         show(console, sample_plan.document(plan, asked))
     typer.echo(text.get(), nl=False)
+
+
+def _periods(rates: list[str] | None, periods: list[str] | None) -> list[str]:
+    """Return what was given in one way or the other, by commas or several times."""
+    from tautochrone.base.units import given_period
+
+    given_period({"rate": ",".join(rates) if rates and periods else None, "period": periods or None})
+    found = [given_period({"rate": part}) for text in rates or () for part in text.split(",")]
+    return [one for one in found if one] + [part for text in periods or () for part in text.split(",")]
 
 
 def _effect(name: str, q: float, store: Path | None) -> tuple[float, str]:
@@ -117,6 +139,10 @@ def tail(
     is fitted to them, and says what is exceeded once per minute, hour, day and year, and how likely a cycle
     is later than each limit. If not, it says why and what to do. Beside it stands, always, what counting
     alone can say. The exit code is 0 either way. How it is computed: docs/tails.md.
+
+    Examples:
+        tauto tail --limit 100us
+        tauto tail latest~1 --source cpu1 --confidence 99%
     """
     from tautochrone.base.units import parse_confidence, parse_duration_ns
 

@@ -35,9 +35,9 @@ _FEWEST_S, _MOST_S = 2.0, 3600.0
 
 
 def answer(
-    seconds: Annotated[
-        float, typer.Option(metavar="SECONDS", help="For all the measuring, from 2 to 3600.")
-    ] = 50.0,
+    duration: Annotated[
+        str, typer.Option(metavar="TIME", help="Length of all the measuring, from 2s to 1h.")
+    ] = "50s",
     load: Loads = None,
     on: On = None,
     deployment: DeploymentName = None,
@@ -45,8 +45,16 @@ def answer(
     open_it: OpenReportOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Measure this machine for about a minute: latency idle and under load, mechanisms, a verdict."""
-    _check_before_measuring(seconds, out)
+    """Measure this machine for about a minute: latency idle and under load, mechanisms, a verdict.
+
+    Examples:
+        tauto
+        tauto --load cpu+memory --duration 2min --open
+    """
+    from tautochrone.base.units import parse_duration_ns
+
+    seconds = parse_duration_ns(duration) / 1e9
+    _check_before_measuring(duration, seconds, out)
 
     from tautochrone.answer import conclusion, report
     from tautochrone.answer.console import make_console
@@ -127,10 +135,10 @@ def _parts(
     )
 
 
-def _check_before_measuring(seconds: float, out: Path | None) -> None:
+def _check_before_measuring(duration: str, seconds: float, out: Path | None) -> None:
     if not _FEWEST_S <= seconds <= _MOST_S:
         raise UsageError(
-            f"--seconds {seconds:g}: the measuring must last from {_FEWEST_S:g} to {_MOST_S:g} seconds",
+            f"--duration {duration}: the measuring must last from {_FEWEST_S:g} to {_MOST_S:g} seconds",
             "Leave it out for 50 seconds.",
         )
     see_that_it_can_be_written(out)

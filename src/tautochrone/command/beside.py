@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
+from tautochrone.command import completion
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -23,18 +24,25 @@ Loads = Annotated[
         "--load",
         metavar="SPEC",
         help="What runs beside it, such as cpu+memory or comms; repeatable. `tauto load list` [idle]",
+        autocompletion=completion.loads,
     ),
 ]
 On = Annotated[
     str | None,
     typer.Option(
-        "--on", metavar="TARGET", help="The machine: local, ssh:[user@]host[:port], or lab:KERNEL. [local]"
+        "--on",
+        metavar="TARGET",
+        help="The machine: local, ssh:[user@]host[:port], or lab:KERNEL. [local]",
+        autocompletion=completion.targets,
     ),
 ]
 DeploymentName = Annotated[
     str | None,
     typer.Option(
-        "--deployment", metavar="NAME|FILE", help="Apply it, measure, put it back. `tauto deploy` [as it is]"
+        "--deployment",
+        metavar="NAME|FILE",
+        help="Apply it, measure, put it back. `tauto tune` [as it is]",
+        autocompletion=completion.deployments,
     ),
 ]
 

@@ -28,7 +28,7 @@ def forgotten_deployment() -> str | None:
         finally:
             target.close()
     except TautoError as error:
-        return f"A deployment may be in force here: {error}. As root, `tauto deploy restore` puts it back."
+        return f"A deployment may be in force here: {error}. As root, `tauto tune restore` puts it back."
     if force is None or force.left or force.keeper is not None:
         return None
     return in_force_line(force)
@@ -38,7 +38,7 @@ def in_force_line(force: InForce) -> str:
     """Return what is in force, since when, by whom, and how it is put back; for people."""
     begin = f"The deployment {force.name} is in force since {force.since}"
     if force.left:
-        return f"{begin}. To put it back: tauto deploy restore"
+        return f"{begin}. To put it back: tauto tune restore"
     if force.keeper is not None:
         return f"{begin}, for a measurement that runs now (process {force.keeper}), which puts it back."
-    return f"{begin}: the tauto that applied it was killed. To put it back: tauto deploy restore"
+    return f"{begin}: the tauto that applied it was killed. To put it back: tauto tune restore"

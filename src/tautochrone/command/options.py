@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
+from tautochrone.command import completion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,26 +25,47 @@ def _without_controls(title: str | None) -> str | None:
     return title
 
 
+LATEST = "latest"
+"""The run that is read where none is named."""
+
 StoreOption = Annotated[
     Path | None,
-    typer.Option("--store", help="Folder of the runs; otherwise TAUTO_STORE, otherwise your data folder."),
+    typer.Option(
+        "--store",
+        metavar="FOLDER",
+        help="Folder of the runs; otherwise TAUTO_STORE, otherwise your data folder.",
+    ),
 ]
 RunArgument = Annotated[
-    str, typer.Argument(metavar="RUN", help="A run's id, the beginning of it, 'latest', or a path.")
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="A run's id, the beginning of it, 'latest', or a path. [latest]",
+        show_default=False,
+        autocompletion=completion.runs,
+    ),
 ]
 RunsArgument = Annotated[
-    list[str],
-    typer.Argument(metavar="RUN...", help="Ids, beginnings of ids, 'latest', 'latest~1', or paths."),
+    list[str] | None,
+    typer.Argument(
+        metavar="RUN...",
+        help="Ids, beginnings of ids, 'latest', 'latest~1', or paths. [latest]",
+        show_default=False,
+        autocompletion=completion.runs,
+    ),
 ]
 TitleOption = Annotated[
     str | None, typer.Option("--title", help="What this run is, for people.", callback=_without_controls)
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ReportOption = Annotated[
-    Path | None, typer.Option("--out", "-o", help="Where the report goes; otherwise the store.")
+    Path | None,
+    typer.Option("--out", "-o", metavar="FILE", help="Where the report goes; otherwise the store."),
 ]
 OpenReportOption = Annotated[bool, typer.Option("--open", help="Open the report in the browser.")]
-PageOption = Annotated[Path | None, typer.Option("--out", "-o", help="Write a page, too: an HTML file.")]
+PageOption = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write a page, too: an HTML file.")
+]
 OpenPageOption = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
 RepetitionsOption = Annotated[
     int | None, typer.Option("--repetitions", help="How often each case is measured. [as the plan says]")

@@ -126,7 +126,9 @@ def permitted_instead(
             **({} if permission.priority else {"policy": "other"}),
             **({} if permission.memory_lock else {"no-memory-lock": True}),
         }
-        if not set(experiment.known).issuperset(less) or (not permission.priority and _is_urgent(options)):
+        if not permission.priority and (_is_urgent(options) or not _has_ordinary(experiment)):
+            continue
+        if not set(experiment.known).issuperset(less):
             continue
         why = why_not(less)
         if why is None:
@@ -134,6 +136,10 @@ def permitted_instead(
         if isinstance(why, NotPermittedError):
             refused = why  # what is lacking besides
     raise refused
+
+
+def _has_ordinary(experiment: Experiment) -> bool:
+    return "policy" in experiment.table and "other" in experiment.table["policy"].choices
 
 
 def _is_urgent(options: Options) -> bool:

@@ -27,6 +27,10 @@ def show(
     RUN may also be latest~1, the run before the latest, latest~2, and so on. After `tauto` alone, latest is
     its whole answer: the verdict, and the runs that it consists of. Times are in microseconds. A
     quantile for which there are too few samples is not shown, but how many it would need.
+
+    Examples:
+        tauto show
+        tauto show latest~1 --intervals
     """
     from tautochrone.answer import evidence
     from tautochrone.answer import show as shown

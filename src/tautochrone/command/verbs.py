@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tautochrone.command import completion
 from tautochrone.command.beside import Beside, DeploymentName, Loads, On
 from tautochrone.command.options import (
     AgainOption,
@@ -18,7 +19,7 @@ from tautochrone.command.options import (
     StoreOption,
     TitleOption,
 )
-from tautochrone.experiments.option import Given, Option
+from tautochrone.experiments.option import Given, Option, see_choices, unified
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -128,7 +129,7 @@ def verb_of(
     """
 
     def verb(**typed: Any) -> None:
-        own = {
+        own: Options = {
             one.name: str(value) if one.kind == "file" else value
             for one in options
             if (value := typed.pop(_identifier(one))) is not None and value is not False
@@ -138,6 +139,8 @@ def verb_of(
             one.name: replace(one, default=str(usual[one.name])) if one.name in usual else one
             for one in options
         }
+        own = unified(own, table)
+        see_choices(own, table)
         beside = Beside(typed.pop("load"), typed.pop("on"), typed.pop("deployment"))
         do(Typed(Given(own, table), beside, **typed))
 
@@ -184,10 +187,4 @@ def _identifier(option: Option) -> str:
 
 def _completion(option: Option) -> Callable[[str], list[str]] | None:
     """Return what completes a value that is one of several."""
-    if not option.choices:
-        return None
-
-    def completed(incomplete: str) -> list[str]:
-        return [one for one in option.choices if one.startswith(incomplete)]
-
-    return completed
+    return completion.of(option.choices) if option.choices else None

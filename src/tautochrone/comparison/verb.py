@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
+from tautochrone.command import completion
 from tautochrone.command.options import JsonOption, OpenPageOption, PageOption, StoreOption, open_store
 from tautochrone.command.told import (
     JunitOption,
@@ -38,6 +39,7 @@ def compare(
             help="Runs; repetitions as RUN,RUN,RUN; a case as PLAN-RUN/CASE; or two plan runs. A is the "
             "baseline.",
             show_default=False,
+            autocompletion=completion.runs,
         ),
     ],
     fail_on: Annotated[
@@ -79,6 +81,10 @@ def compare(
     is named by its id, the beginning of it, 'latest', 'latest~1' or a path; a plan run's name begins with
     plan- (plan-latest), its cases are named by key, name, or a part of it. Exit code 6: a gate is broken; 7:
     the sides can't be compared, or (--strict) a gate can't be shown either way.
+
+    Examples:
+        tauto compare latest~1 latest
+        tauto compare plan-latest/idle latest --fail-on 'p99.9 +10%'
     """
     from tautochrone.answer.document import whole
     from tautochrone.base.units import parse_confidence

@@ -27,7 +27,7 @@ _BRIEF: Mapping[Level, tuple[str, ...]] = {
 }
 """What is said unless everything is asked for. A reader acts on warnings, so these say why."""
 
-KNOBS_EXPLAINED = "Named settings are changed and put back by a deployment: tauto deploy show"
+KNOBS_EXPLAINED = "Named settings are changed and put back by a deployment: tauto tune show"
 
 Worths = Mapping[str, str]
 """By code of a finding, what it was worth here, in words."""

@@ -59,7 +59,8 @@ def doctor(
     fail_on: Annotated[
         FailOn,
         typer.Option(
-            help="Exit with code 6 if there is a warning (or, with 'unknown', a warning or an unknown)."
+            case_sensitive=False,
+            help="Exit with code 6 if there is a warning (or, with 'unknown', a warning or an unknown).",
         ),
     ] = FailOn.never,
     root: Annotated[
@@ -75,6 +76,10 @@ def doctor(
     Reads only, changes nothing, needs no root. What only root may read is listed as unknown, with the
     command that shows it. Where the store has runs of this machine that differ in one setting, it says what
     that was worth. Exit code: 0, or 6 if --fail-on finds something.
+
+    Examples:
+        tauto doctor
+        tauto doctor --on ssh:root@board --fail-on warning
     """
     from tautochrone.machine.audit import audit_facts
 

@@ -10,7 +10,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options
 from tautochrone.base.toml import shown
 from tautochrone.experiments.conditions import NOTHING_KNOWN, CellConditions
-from tautochrone.experiments.option import Given, Option
+from tautochrone.experiments.option import Given, Option, see_choices, unified
 
 MISSES = "misses"
 """What a requirement says of releases that are missed; among the measures of what has releases."""
@@ -55,7 +55,7 @@ class RunsOn:
     """Where an experiment's threads run, and how urgent they are.
 
     Attributes:
-        option: says it: "cpus", or "cpu" where it can only be one.
+        option: that says it.
         usual: how many CPUs it takes by itself; None: all.
         most: how many it can take; None: all.
         levels_below: how many levels of priority below its highest-priority thread its other threads reach.
@@ -140,6 +140,7 @@ class Experiment:
             one. Empty: it has none.
         needs: options without which there is nothing to measure.
         unused: options that the probe reads for every experiment, and that mean nothing to this one.
+        examples: command lines for the help of its verb.
         has_verb: whether it is measured by ``tauto probe NAME``.
         verb: what that does beside measuring, as ``module:function``; empty: nothing.
         grids: grids over its options, each by its kind: where it is offered, as ``module:name``.
@@ -169,6 +170,7 @@ class Experiment:
     size: str = ""
     needs: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
     has_verb: bool = True
     verb: str = ""
     grids: Mapping[str, str] = field(default_factory=dict)
@@ -195,7 +197,7 @@ class Experiment:
 
     def given(self, options: Options) -> Given:
         """Return options of this experiment, with its defaults behind them."""
-        return Given(dict(options), self.table)
+        return Given(unified(options, self.table), self.table)
 
     def title_of(self, options: Options) -> str:
         """Return what these options measure, for people."""
@@ -222,8 +224,8 @@ class Experiment:
             folder: where relative paths begin.
 
         Raises:
-            UsageError: a flag has a value, an option has none, or one of the lab's own is wrong. Options are
-                named as on a command line; `without_dashes` is for a plan.
+            UsageError: a flag has a value, an option has none or an unknown one, or one of tauto's own is
+                wrong. Options are named as on a command line; `without_dashes` is for a plan.
         """
         for name, value in options.items():
             is_flag = self.table[name].kind == "flag"
@@ -234,7 +236,9 @@ class Experiment:
                     if is_flag
                     else "It takes a value, not true or false.",
                 )
-        return self.ready(*self.prepare_own(self.given(options), folder))
+        given = self.given(options)
+        see_choices(given, self.table)
+        return self.ready(*self.prepare_own(given, folder))
 
     def ready(self, given: Options, conditions: CellConditions = NOTHING_KNOWN, title: str = "") -> Prepared:
         """Return what `prepare` returns, of options that are all the probe's own.

@@ -6,7 +6,8 @@ from typing import Literal, TypeVar
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options, Value, number, text, words
-from tautochrone.base.units import parse_duration_ns, parse_period_ns, parse_rate_hz
+from tautochrone.base.units import given_period, parse_duration_ns, parse_period_ns, parse_rate_hz
+from tautochrone.base.words import same_letters, suggestion
 
 Number = TypeVar("Number", int, float)
 Kind = Literal["time", "period", "rate", "count", "choice", "text", "flag", "file"]
@@ -32,6 +33,7 @@ class Option:
         taker: who takes it.
         positional: the verb takes it without its name.
         in_verb: whether the verb of the experiment has it; otherwise plans alone, or another verb.
+        instead_of: the option, a period, that this is another way to give; empty: it is none.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Option:
     taker: Taker = "probe"
     positional: bool = False
     in_verb: bool = True
+    instead_of: str = ""
 
     @property
     def told(self) -> str:
@@ -59,6 +62,36 @@ class Option:
 def but(options: Iterable[Option], *names: str) -> tuple[Option, ...]:
     """Return the options without those of these names."""
     return tuple(one for one in options if one.name not in names)
+
+
+def unified(own: Options, table: Mapping[str, Option]) -> Options:
+    """Return options as they are known further on: choices in their own letters, a rate as the period.
+
+    Raises:
+        UsageError: a period is given in two ways.
+    """
+    found = dict(own)
+    for name, value in own.items():
+        if isinstance(value, str) and name in table and table[name].kind == "choice":
+            found[name] = same_letters(value, table[name].choices)
+    for period in {one.instead_of for one in table.values() if one.instead_of}:
+        ways = [one.name for one in table.values() if one.instead_of == period and one.name in found]
+        if ways:
+            said = given_period({name: found.pop(name, None) for name in (*ways, period)})
+            found[period] = said if said is not None else ""
+    return found
+
+
+def see_choices(own: Options, table: Mapping[str, Option]) -> None:
+    """Refuse a value that is none of the choices.
+
+    Raises:
+        UsageError: with the choice that was probably meant.
+    """
+    for name, value in own.items():
+        option = table.get(name)
+        if option is not None and option.kind == "choice" and str(value) not in option.choices:
+            raise UsageError(f"--{name} '{value}' is not known", suggestion(str(value), option.choices))
 
 
 @dataclass(frozen=True, eq=False)

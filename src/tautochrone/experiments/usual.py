@@ -9,6 +9,7 @@ from tautochrone.experiments.conditions import CellConditions
 from tautochrone.experiments.experiment import MISSES, Pace
 from tautochrone.experiments.option import Given, Option
 
+POLICIES = ("fifo", "rr", "other", "deadline")
 POLICY = Option(
     "policy", "choice", "Scheduling policy of the measuring threads.", "fifo", ("fifo", "rr", "other")
 )
@@ -17,9 +18,7 @@ PRIORITY = Option(
     "priority", "count", "Priority of the highest-priority thread, by the system's own numbers.", "90"
 )
 BUDGET = Option("budget", "time", "The run is stopped when a thread runs so long without sleep.", "2s")
-WAKE_LATENCY = Option(
-    "wake-latency-us", "count", "Hold idle CPUs to this wake-up latency, in us.", "not held"
-)
+WAKE_LATENCY = Option("wake-latency", "time", "Hold idle CPUs to this wake-up latency.", "not held")
 DRAIN = Option("drain", "choice", "Write samples while measuring, or after it.", "live", ("live", "at-end"))
 RING = Option(
     "ring", "count", "Rows kept in memory for each thread.", "what half a minute takes, 262144 at most"
@@ -42,7 +41,7 @@ CONDITIONS = (POLICY, PRIORITY, BUDGET, WAKE_LATENCY, HOUSEKEEPING, DRAIN, RING,
 """Of every experiment with threads of its own."""
 
 CPUS = Option("cpus", "text", "One CPU, or two: 0,1.", "the first two", metavar="A[,B]")
-CPU = Option("cpu", "text", "The CPU that all its threads run on.", "the first", metavar="CPU")
+ONE_CPU = Option("cpus", "text", "The CPU that all its threads run on.", "the first", metavar="CPU")
 PLACE = Option("place", "choice", "Rows on one CPU, on two, or both.", "both", ("both", "same", "different"))
 COUNT = Option("count", "count", "Recorded samples of each row.", "10000")
 WARMUP = Option("warmup", "count", "Samples of each row before those, not recorded.", "256")
@@ -60,6 +59,11 @@ LIMIT = Option("limit", "time", "The requirement: the task starts in less than t
 
 RATE = Option("rate", "rate", "Releases in a second: 100, 100Hz or 1kHz.", "100")
 PERIOD = Option("period", "period", "Time between two releases, instead of a rate.", "10ms")
+RATE_OF_PERIOD = replace(
+    RATE, help="Rate instead of a period: 1kHz.", default="", taker="lab", instead_of=PERIOD.name
+)
+"""Of experiments to which the probe takes a period alone."""
+
 TIMER = (LIMIT, RATE, PERIOD, DURATION)
 """Of experiments about the expiry of a timer; `rate` and `period` contradict each other."""
 

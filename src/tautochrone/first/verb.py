@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from tautochrone.command import completion
 from tautochrone.command.options import (
     AgainOption,
     DryRunOption,
@@ -17,20 +18,39 @@ from tautochrone.command.options import (
 )
 from tautochrone.command.told import JunitOption, MarkdownOption
 
+_PLAN = typer.Argument(
+    metavar="PLAN.toml", help="The plan.", show_default=False, autocompletion=completion.files
+)
+
 
 def run(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN.toml", help="The plan.", show_default=False)],
+    plan: Annotated[Path, _PLAN],
     on: Annotated[
         list[str] | None,
-        typer.Option("--on", metavar="SYSTEM", help="In place of the plan's systems; may be repeated."),
+        typer.Option(
+            "--on",
+            metavar="SYSTEM",
+            help="In place of the plan's systems; may be repeated.",
+            autocompletion=completion.targets,
+        ),
     ] = None,
     deployment: Annotated[
         list[str] | None,
-        typer.Option("--deployment", metavar="NAME", help="In place of the plan's; may be repeated."),
+        typer.Option(
+            "--deployment",
+            metavar="NAME",
+            help="In place of the plan's; may be repeated.",
+            autocompletion=completion.deployments,
+        ),
     ] = None,
     load: Annotated[
         list[str] | None,
-        typer.Option("--load", metavar="SPEC", help="In place of the plan's; may be repeated."),
+        typer.Option(
+            "--load",
+            metavar="SPEC",
+            help="In place of the plan's; may be repeated.",
+            autocompletion=completion.loads,
+        ),
     ] = None,
     repetitions: RepetitionsOption = None,
     seed: Annotated[int | None, typer.Option(help="Of the order, to have an order again.")] = None,
@@ -50,6 +70,10 @@ def run(
     not permitted or not to be had here is skipped, and why is told. Exit code 0: all that could be measured
     was, and holds what the plan requires; 1: a case went wrong while measuring; 3: nothing at all was
     permitted; 6: a requirement of the plan does not hold; 7: one is not shown.
+
+    Examples:
+        tauto run nightly.toml
+        tauto run nightly.toml --on ssh:root@board --dry-run
     """
     from tautochrone.campaign.verb import Wanted, carry_through, hands
     from tautochrone.measure.campaign.agenda import with_options

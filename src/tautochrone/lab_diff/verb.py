@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tautochrone.command import completion
 from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption
 from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_report
 from tautochrone.measure.outlook import Countdown
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tautochrone.measure.cell import Cell
     from tautochrone.run.store import Store
 
+_PERIOD = "1ms"
 _BOOT_S = 12.0
 _SLOWER = 8.0
 """A virtual second under load takes about so many of the host's."""
@@ -30,11 +32,15 @@ def verb(
     load: Annotated[
         list[str] | None,
         typer.Option(
-            "--load", metavar="SPEC", help="What runs beside it; repeatable. `tauto load list` [exit]"
+            "--load",
+            metavar="SPEC",
+            help="What runs beside it; repeatable. `tauto load list` [exit]",
+            autocompletion=completion.loads,
         ),
     ] = None,
     duration: Annotated[str, typer.Option(metavar="TIME", help="Of the guests' time.")] = "2s",
-    period: Annotated[str, typer.Option(metavar="TIME", help="Of the loop.")] = "1ms",
+    period: Annotated[str | None, typer.Option(metavar="TIME", help="Period of the loop. [1ms]")] = None,
+    rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate instead of a period: 1kHz.")] = None,
     threshold: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="What is more is a difference. [1us, or an instruction]"),
@@ -55,7 +61,12 @@ def verb(
     Both are measured the same way and laid beside each other, release by release. Then both are measured
     again while their kernels trace themselves, and the worst release of the slower one gets a name: the
     function that held it up, and who called it. A kernel that is not there yet: `tauto lab fetch`.
+
+    Examples:
+        tauto lab diff debian:stock debian:rt
+        tauto lab diff debian:rt,shift=0 debian:rt --load munmap --rate 4kHz
     """
+    from tautochrone.base.units import given_period
     from tautochrone.command.options import open_store
     from tautochrone.lab_diff.question import question_of
     from tautochrone.measure.loads.spec import parse_load
@@ -64,7 +75,7 @@ def verb(
         a,
         b,
         parse_load(load or ["exit"]),
-        period,
+        given_period({"rate": rate, "period": period}) or _PERIOD,
         duration,
         threshold,
         traced=not no_trace,

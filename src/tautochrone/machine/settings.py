@@ -91,7 +91,7 @@ class InForce:
         name: of the deployment.
         since: when it was applied, ISO 8601, UTC.
         keeper: the process that will put it back; None: nobody will, unless asked to.
-        left: it was left in force on purpose (`tauto deploy apply`), not forgotten by a kill.
+        left: it was left in force on purpose (`tauto tune apply`), not forgotten by a kill.
     """
 
     name: str
@@ -120,7 +120,7 @@ class MachineSettings(Protocol):
         ...
 
     def leave(self) -> None:
-        """Go away and leave all changes in force; the journal stays for `tauto deploy restore`.
+        """Go away and leave all changes in force; the journal stays for `tauto tune restore`.
 
         Raises:
             SettingError: something is held open (`Hold`), which would end with this.

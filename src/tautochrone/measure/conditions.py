@@ -97,7 +97,7 @@ def _under(deployment: Deployment, held: Deployed, facts: FactTable) -> Conditio
 
 
 def _as_it_is(target: Target, facts: FactTable) -> Conditions:
-    """Somebody may have applied a deployment before, with `tauto deploy apply`.
+    """Somebody may have applied a deployment before, with `tauto tune apply`.
 
     What it asked for is not known any more, so what every setting is now is kept.
     """

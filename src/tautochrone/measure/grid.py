@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.words import suggestion
+from tautochrone.base.words import same_letters, suggestion
 from tautochrone.experiments import EXPERIMENTS, Value
 from tautochrone.measure.document.document import USUAL, Exclusion, ExperimentEntry, PlanDocument
 
@@ -53,7 +53,7 @@ def chosen_of(text: str, known: Sequence[str], option: str) -> tuple[str, ...]:
     Raises:
         UsageError: a name is not known.
     """
-    found = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    found = tuple(dict.fromkeys(same_letters(part.strip(), known) for part in text.split(",")))
     for name in found:
         if name not in known:
             raise UsageError(f"{option} '{name}' is not known", suggestion(name, known))

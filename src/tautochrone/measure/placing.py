@@ -193,7 +193,7 @@ def _is_free(cell: Cell) -> bool:
 
 
 def _given_cpus(cell: Cell) -> str | None:
-    return cell.options.given("cpus") or cell.options.given("cpu")
+    return cell.options.given("cpus")
 
 
 def _list(cpus: str | None) -> tuple[int, ...]:

@@ -33,6 +33,10 @@ def _throughput(typed: Typed) -> None:
     A client calls a servant as fast as it can; the servant cubes what it gets, and the client checks every
     answer. Of one-way calls, what was sent and what the server confirms are two numbers. What is finished is
     not measured again: after Ctrl-C or a crash, type the same once more.
+
+    Examples:
+        tauto middleware throughput --quick
+        tauto middleware throughput --transport tcp,unix --types octets
     """
     _measure(THROUGHPUT, typed)
 
@@ -44,6 +48,9 @@ def _latency(typed: Typed) -> None:
     by a servant as urgent as itself. The schedule is absolute: a slow server shows as a long response, never
     as fewer calls. A case of 4000 calls takes 400 s. What is finished is not measured again: after Ctrl-C or
     a crash, type the same once more.
+
+    Examples:
+        tauto middleware latency --transport tcp --clients 0,9 --calls 100
     """
     _measure(LATENCY, typed)
 
@@ -52,6 +59,9 @@ def _footprint(typed: Typed) -> None:
     """What library, linked program and running server need of memory (schmidt2002, 3.4, Figure 7).
 
     What is finished is not measured again: after Ctrl-C or a crash, type the same once more.
+
+    Examples:
+        tauto middleware footprint --transport tcp --servants 1,10
     """
     _measure(FOOTPRINT, typed)
 

@@ -6,14 +6,17 @@ from typing import Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
-from tautochrone.command import options
+from tautochrone.command import completion, options
 
 
 def reproduce(
     name: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="NAME...", help="A paper's name, or all; without one: a list of them.", show_default=False
+            metavar="NAME...",
+            help="A paper's name, or all; without one: a list of them.",
+            show_default=False,
+            autocompletion=completion.papers,
         ),
     ] = None,
     on: Annotated[
@@ -59,6 +62,10 @@ def reproduce(
     Exit code 0: all that could be measured was, whether the claims hold or not: that one does not is an
     answer, and no failure; 1: a case went wrong while measuring; 3: nothing at all was permitted; 4: the
     store or the folder can't be written; 130: stopped by Ctrl-C, with a report of what is there.
+
+    Examples:
+        tauto reproduce
+        tauto reproduce laurich2004 --quick
     """
     from tautochrone.campaign.verb import Wanted, hands
     from tautochrone.papers.reproducing import Order, ReproductionWay, chosen, list_papers, reproduce_papers

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
+from tautochrone.command import completion
 from tautochrone.command.options import (
     JsonOption,
     OpenPageOption,
     PageOption,
-    RunsArgument,
     StoreOption,
     names_campaign,
     open_runs,
@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 
 
 def select(
-    run: RunsArgument,
+    run: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...",
+            help="Two or more runs, by ids, beginnings of ids, 'latest~1' or paths; or a plan run.",
+            autocompletion=completion.runs,
+        ),
+    ],
     by: Annotated[
         str | None,
         typer.Option(
@@ -63,6 +70,10 @@ def select(
     delgado2020 as printed (its chi-square test and Q-Q plot), the tests that it lacks, and what can mislead.
     Cases that differ in more than one thing (load, period) make a selection for each. A plan run's name
     begins with plan-; plan-latest is the latest one.
+
+    Examples:
+        tauto select plan-latest --by deployment
+        tauto select latest~2 latest~1 latest --metric 'latency p99.9'
     """
     from tautochrone.answer.document import whole
     from tautochrone.base.units import parse_confidence

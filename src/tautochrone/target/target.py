@@ -138,7 +138,7 @@ class KeptSettings:
             if isinstance(cause := error.__cause__, FileExistsError):
                 raise SettingError(
                     f"another deployment is in force on this machine: {cause.strerror}",
-                    "`tauto deploy restore` puts it back; or wait until whoever applied it has ended.",
+                    "`tauto tune restore` puts it back; or wait until whoever applied it has ended.",
                 ) from cause
             raise
 

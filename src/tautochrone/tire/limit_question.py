@@ -11,7 +11,6 @@ from tautochrone.experiments import Value
 from tautochrone.machine.deployment import Deployment
 from tautochrone.measure.cell import IDLE, Load
 
-_NS_PER_S = 1_000_000_000
 _USUAL_RATE = "100Hz"
 _FINEST, _COARSEST = 0.0001, 0.5
 _LEAST_SURE, _MOST_SURE = 0.5, 0.999999
@@ -84,14 +83,16 @@ class Wish:
 
 
 def question_of(
-    rate: str | None, step: str | None, duration: str, resolution: str, misses: int, confidence: str
+    step: str | None, duration: str, resolution: str, misses: int, confidence: str
 ) -> LimitQuestion:
     """Return the question.
 
     Args:
-        rate, step: one of them at most; None of both: 100 Hz.
+        step: its length or its rate; None: 100 Hz.
     """
-    period_ns = _period_ns(rate, step)
+    period_ns = units.parse_period_ns(_USUAL_RATE if step is None else step)
+    if period_ns == 0:
+        raise UsageError("--step must be more than 0", "Write a time, such as 10ms.")
     steps = units.parse_duration_ns(duration) // period_ns
     if steps < 1:
         raise UsageError(
@@ -110,17 +111,6 @@ def question_of(
         resolution=_within("--resolution", resolution, units.parse_share, _FINEST, _COARSEST),
         confidence=_within("--confidence", confidence, units.parse_confidence, _LEAST_SURE, _MOST_SURE),
     )
-
-
-def _period_ns(rate: str | None, step: str | None) -> int:
-    if rate is not None and step is not None:
-        raise UsageError("--rate and --step say the same in two ways", "Give one of them.")
-    if step is not None:
-        period_ns = units.parse_period_ns(step)
-        if period_ns == 0:
-            raise UsageError("--step must be more than 0", "Write a time, such as 10ms.")
-        return period_ns
-    return round(_NS_PER_S / units.parse_rate_hz(_USUAL_RATE if rate is None else rate))
 
 
 def _within(option: str, text: str, parse: Callable[[str], float], least: float, most: float) -> float:

@@ -41,13 +41,16 @@ def _limit(typed: Typed) -> None:
     Short trials come first, then one of full length decides, whose length gives the confidence. What was
     tried is not tried again: after Ctrl-C or a crash, type the same once more. Exit code 0: the search came
     to its end, also where it found that no tire holds the rate.
+
+    Examples:
+        tauto tire limit --rate 1kHz --threads 1,2
+        tauto tire limit --quick --load cpu+memory
     """
     from tautochrone.answer.console import make_console
     from tautochrone.command.options import open_store
 
     given, beside = typed.options, typed.beside
     question = question_of(
-        given.given("rate"),
         given.given("step"),
         given.text("duration"),
         given.text("resolution"),
@@ -90,11 +93,12 @@ def _only(given: Given, name: str) -> str:
 
 verb = verb_of(
     (
-        Option("rate", "rate", "Rate of the steps.", "100Hz", taker="verb"),
+        replace(TABLE["rate"], default="100Hz"),
         replace(TABLE["step"], default=""),
+        TABLE["period"],
         THREADS,
-        replace(SOLVER, default="halo"),
-        TABLE["policy"],
+        replace(SOLVER, kind="text", default="halo"),
+        replace(TABLE["policy"], kind="text"),
         replace(TABLE["duration"], help="Time simulated by the trial that decides.", default="60s"),
         Option(
             "resolution",

@@ -39,6 +39,7 @@ THREADS = command.several(
     "auto|LIST",
 )
 CPUS = replace(TABLE["cpus"], metavar="LIST|any", default="one of each core, then siblings")
+STEP = (TABLE["step"], TABLE["rate"], TABLE["period"])
 SOLVER = replace(TABLE["solver"], choices=grids.SOLVERS, default="semaphore")
 
 
@@ -124,6 +125,10 @@ def _fast(typed: command.Typed) -> None:
 
     Cases are measured in randomised order. What is finished is not measured again: after Ctrl-C or a crash,
     type the same once more.
+
+    Examples:
+        tauto tire fast --quick
+        tauto tire fast --nodes 400,800 --threads 1,2 --solver semaphore
     """
     given = typed.options
     asked = _asked(typed, given.text("nodes"), given.text("step"), given.text("duration"))
@@ -135,6 +140,10 @@ def _misses(typed: command.Typed) -> None:
 
     Each step is released at its rate. Cases are measured in randomised order. What is finished is not
     measured again: after Ctrl-C or a crash, type the same once more.
+
+    Examples:
+        tauto tire map --quick
+        tauto tire map --rate 1kHz --nodes 400,800,1600 --hard
     """
     given = typed.options
     pretest, soon = given.is_set("pretest"), given.is_set(command.QUICK)
@@ -157,7 +166,7 @@ def options_of(nodes: Option, policy: str, *own: Option, repeated: int = 1) -> t
         own: what only this verb has, or has otherwise.
         repeated: how often each case is measured.
     """
-    usual = {one.name: one for one in (SOLVER, TABLE["step"], TABLE["duration"])}
+    usual = {one.name: one for one in (SOLVER, *STEP, TABLE["duration"])}
     given = {**usual, **{one.name: one for one in own}}
     policies = command.several(TABLE["policy"], usual=policy)
     ending = (CPUS, TABLE["no-memory-lock"], command.repetitions(repeated), command.SEED)
@@ -207,6 +216,9 @@ def _model(typed: command.Typed) -> None:
     rest. Where the equation does not hold, that and why is told, and no constant is given. T_switch and T_ipc
     are taken from runs of this machine in the store, or measured first. What is finished is not measured
     again: after Ctrl-C or a crash, type the same once more.
+
+    Examples:
+        tauto tire model --quick
     """
     from tautochrone.tire.model_question import model_grid, needed_mechanisms
 

@@ -31,8 +31,8 @@ _TABLE = EXPERIMENTS["tire"].table
 _OF_TIRE = tuple(
     replace(_TABLE[name], default=str(_USUAL.get(name, _TABLE[name].default)))
     for name in (
-        "nodes", "step", "threads", "solver", "duration", "policy", "priority", "cpus", "stiffness",
-        "overload", "no-memory-lock",
+        "nodes", "step", "rate", "period", "threads", "solver", "duration", "policy", "priority", "cpus",
+        "stiffness", "overload", "no-memory-lock",
     )
 )  # fmt: skip
 
@@ -43,6 +43,10 @@ def _view(typed: Typed) -> None:
     The probe sends its states over UDP, 100 a second at most, from a thread that the solver never waits for.
     The page shows them, the times of the steps, the deadlines missed, and how many datagrams were lost. The
     run is stored like any other. See docs/tire-view.md.
+
+    Examples:
+        tauto tire view --open
+        tauto tire view --nodes 256 --threads 2 --duration 5min
     """
     given = typed.options
     if given.is_set("attach"):

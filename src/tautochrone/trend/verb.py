@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import StoreError, UsageError
+from tautochrone.command import completion
 from tautochrone.command.options import JsonOption, StoreOption, open_store
 from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_report
 
@@ -29,7 +30,13 @@ def trend(
         ),
     ] = None,
     experiment: Annotated[
-        str | None, typer.Option("--experiment", metavar="NAME", help="Runs of this experiment alone.")
+        str | None,
+        typer.Option(
+            "--experiment",
+            metavar="NAME",
+            help="Runs of this experiment alone.",
+            autocompletion=completion.experiments,
+        ),
     ] = None,
     by: Annotated[
         str, typer.Option(metavar="TRAITS", help="What tells lines apart, beside experiment and parameters.")
@@ -50,6 +57,10 @@ def trend(
 
     Runs that may be compared stand in one line: same machine, kernel, deployment, load, experiment and
     parameters. --by machine,deployment,load has all kernels in one line, so that an update is seen as a step.
+
+    Examples:
+        tauto trend 'latency p99.9'
+        tauto trend misses --by machine,deployment,load --last 30
     """
     from tautochrone.answer.document import whole
     from tautochrone.base.words import capital

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
+from tautochrone.command import completion
 from tautochrone.command.options import JsonOption, OpenReportOption, StoreOption
 from tautochrone.target.address import LabAddress, canonical_kernel
 
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
 def fetch(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME...", help="debian:rt, debian:stock/arm64, ...; `tauto lab kernels`"),
+        typer.Argument(
+            metavar="NAME...",
+            help="debian:rt, debian:stock/arm64, ...; `tauto lab kernels`",
+            autocompletion=completion.kernels,
+        ),
     ] = None,
     kernel: Annotated[
         Path | None,
@@ -52,6 +57,10 @@ def fetch(
     """Bring kernels for the virtual lab: Debian's from its packages, or one of your own.
 
     Nothing is installed, and no root is needed. What is there already is looked over, and left as it is.
+
+    Examples:
+        tauto lab fetch debian:rt debian:stock
+        tauto lab fetch --kernel bzImage --name mine
     """
     from tautochrone.target.virtual.fetch import adopt_kernel, fetch_kernel
     from tautochrone.target.virtual.kernels import known_kernel
@@ -132,12 +141,17 @@ def _telling() -> Iterator[Tell]:
 
 
 _SHOWN_DIGITS = 12
+_LOADS, _PERIOD = "idle,exit,munmap,thp,pipe", "250us"
+"""What `tauto lab matrix` measures where nothing else is said."""
 
 
 def kernels(as_json: JsonOption = False) -> None:
     """List the kernels that guests can be booted with: Debian's, and your own.
 
     What is known of one is read from the configuration that came with it.
+
+    Examples:
+        tauto lab kernels
     """
     from tautochrone.target.address import known_kernels
     from tautochrone.target.virtual.kernels import known_kernel, own_kernels
@@ -222,17 +236,28 @@ def matrix(
     kernels: Annotated[
         str | None,
         typer.Option(
-            metavar="LIST", help="debian:stock,debian:rt, … `tauto lab kernels` [all that are here]"
+            metavar="LIST",
+            help="debian:stock,debian:rt, … `tauto lab kernels` [all that are here]",
+            autocompletion=completion.kernels,
         ),
     ] = None,
     preempt: Annotated[
         str,
         typer.Option(metavar="LIST", help="Of none, voluntary, full, lazy, for kernels that take preempt=."),
     ] = "none,voluntary,full",
-    loads: Annotated[
-        str, typer.Option(metavar="LIST", help="Loads, with commas. `tauto load list`")
-    ] = "idle,exit,munmap,thp,pipe",
-    period: Annotated[str, typer.Option(metavar="TIME", help="Between two releases.")] = "250us",
+    load: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--load",
+            metavar="LIST",
+            help=f"A column for each, with commas; repeatable. `tauto load list` [{_LOADS}]",
+            autocompletion=completion.loads,
+        ),
+    ] = None,
+    period: Annotated[
+        str | None, typer.Option(metavar="TIME", help=f"Time between two releases. [{_PERIOD}]")
+    ] = None,
+    rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate instead of a period: 4kHz.")] = None,
     duration: Annotated[str, typer.Option(metavar="TIME", help="Of each case, in the guest's time.")] = "2s",
     priority: Annotated[int | None, typer.Option(help="Of the measuring thread, policy fifo. [90]")] = None,
     shift: Annotated[
@@ -262,10 +287,14 @@ def matrix(
     All on virtual machines, which repeat to the bit: each case is measured once, and as many at once as there
     are CPUs, which changes no number. What is finished is not measured again: after Ctrl-C or a crash, type
     the same once more.
+
+    Examples:
+        tauto lab matrix --kernels debian:stock,debian:rt --load idle,exit
+        tauto lab matrix --preempt none,full --rate 1kHz --duration 5s
     """
     import os
 
-    from tautochrone.base.units import parse_duration_ns
+    from tautochrone.base.units import given_period, parse_duration_ns, parse_period_ns
     from tautochrone.campaign.verb import Wanted, carry_through, hands
     from tautochrone.measure.lab.matrix import document_of, kernels_of, loads_of, machines_of
     from tautochrone.measure.lab.preemption import why_one_row
@@ -275,15 +304,16 @@ def matrix(
             "--repetitions: a virtual machine repeats to the bit, so a second repetition is the first one",
             "Leave it out. A longer --duration sees more; --again measures anew.",
         )
-    for time in (period, duration):
-        parse_duration_ns(time)  # here, since nothing else reads it before a guest has booted
+    between = given_period({"rate": rate, "period": period}) or _PERIOD
+    parse_period_ns(between)  # here, since nothing else reads it before a guest has booted
+    parse_duration_ns(duration)
     found = kernels_of(kernels)
     for kernel in found:
         if why := why_one_row(kernel):
             typer.echo(why, err=True)
-    options: dict[str, str | int | float | bool] = {"period": period, "duration": duration}
+    options: dict[str, str | int | float | bool] = {"period": between, "duration": duration}
     if priority is not None:
         options["priority"] = priority
-    document = document_of(machines_of(found, preempt, shift), loads_of(loads), options)
+    document = document_of(machines_of(found, preempt, shift), loads_of(",".join(load or [_LOADS])), options)
     at_once = hands(jobs) or len(os.sched_getaffinity(0))
     carry_through(document, store, Wanted(again, dry_run, as_json, out, open_it, at_once))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from inspect import cleandoc
 from typing import TYPE_CHECKING
 
 from tautochrone.cli.group import group
@@ -37,7 +38,8 @@ def _verb(experiment: Experiment) -> Callable[..., None]:
         module, _, own = experiment.verb.partition(":")
         (getattr(import_module(module), own) if module else measure)(asked)
 
-    do.__doc__ = experiment.help
+    examples = "".join(f"\n    {line}" for line in experiment.examples)
+    do.__doc__ = f"{cleandoc(experiment.help)}\n\nExamples:{examples}"
     return verb_of([one for one in experiment.options if one.in_verb], OF_PROBE, do)
 
 

@@ -33,6 +33,9 @@ def verb(
 
     What is not permitted or not to be had here is skipped, and why is told. Exit code 0: all that could be
     measured was; 1: an experiment went wrong while measuring; 3: nothing at all was permitted.
+
+    Examples:
+        tauto probe all --quick
     """
     from tautochrone.answer import report
     from tautochrone.answer.console import make_console

@@ -23,6 +23,7 @@ EXPERIMENT = Experiment(
     lambda options: 0.2 + options.count("count") * _EACH_S,
     unused=("drain", "keep-above", "ring"),
     suite=InSuite(1, "clocks", {"count": 100_000}, {"count": 20_000}),
+    examples=("tauto probe clock",),
     place=2,
     asks="What does reading a clock cost, and how finely does it step?",
     asked_by="garre2014, 3.4",

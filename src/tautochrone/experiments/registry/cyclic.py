@@ -12,7 +12,9 @@ from tautochrone.experiments.usual import (
     FIRST,
     OVERRUN,
     PERIOD,
+    POLICIES,
     POLICY,
+    RATE_OF_PERIOD,
     RECORDING,
     paced,
 )
@@ -39,6 +41,7 @@ EXPERIMENT = Experiment(
     "Scheduling latency: from each programmed release to the first time stamp of the woken thread.",
     (
         replace(PERIOD, help="Time between two releases.", default="1ms"),
+        RATE_OF_PERIOD,
         DURATION,
         Option("count", "count", "Releases per thread, instead of a duration."),
         Option(
@@ -61,7 +64,7 @@ EXPERIMENT = Experiment(
         ),
         Option("overload", "flag", "Sleep also with a period below 10us, which holds the CPU."),
         *RECORDING,
-        replace(POLICY, choices=("fifo", "rr", "other", "deadline")),
+        replace(POLICY, choices=POLICIES),
         *CONDITIONS[1:],
     ),
     ("latency_ns", MISSES),
@@ -69,7 +72,7 @@ EXPERIMENT = Experiment(
     _length_s,
     pace=lambda options, _: paced(options, options.period_s("period")),
     prepare_own=_prepare,
-    contradicting=(("count", "duration"),),
+    contradicting=(("count", "duration"), ("rate", "period")),
     runs_on=RunsOn("cpus"),
     suite=InSuite(
         2, "scheduling latency, 1 kHz", {"period": "1ms", "duration": "60s"},
@@ -77,6 +80,10 @@ EXPERIMENT = Experiment(
     ),
     grids={"lab-matrix": "tautochrone.virtual_lab.matrix_view:KIND"},
     particulars=lambda options: (f"period {options.text('period')}",),
+    examples=(
+        "tauto probe cyclic --rate 4kHz --cpus 1 --load cpu+memory",
+        "tauto probe cyclic --duration 24h --record histogram --keep-above 100us",
+    ),
     place=1,
     asks="How late does a periodic thread start?",
     asked_by="delgado2020, Algorithm 1",

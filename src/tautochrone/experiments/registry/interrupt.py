@@ -4,8 +4,8 @@ from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, Runs
 from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.usual import (
     CONDITIONS,
-    CPU,
     INTERRUPT,
+    ONE_CPU,
     RECORDING,
     TIMER,
     TIMER_CONTRADICTING,
@@ -37,7 +37,7 @@ EXPERIMENT = Experiment(
         *TIMER,
         TIMER_COUNT,
         Option("without-handler", "flag", "Measure the preemption latency alone."),
-        CPU,
+        ONE_CPU,
         TIMER_WARMUP,
         *RECORDING,
         *CONDITIONS,
@@ -52,12 +52,16 @@ EXPERIMENT = Experiment(
     presentation="tautochrone.answer.experiments.interrupt:InterruptPresentation",
     prepare_own=prepare_timer,
     contradicting=TIMER_CONTRADICTING,
-    runs_on=RunsOn("cpu", usual=1, most=1),
+    runs_on=RunsOn("cpus", usual=1, most=1),
     suite=InSuite(
         4, "interrupt latency", {"rate": _SUITE_RATE_HZ, "duration": "60s"},
         {"rate": _SUITE_RATE_HZ, "duration": "8s"}, instead={"without-handler": True}, ordinary=True,
     ),
     verb="tautochrone.cli.probe.particular:interrupt",
+    examples=(
+        "tauto probe interrupt --rate 1kHz --load both",
+        "tauto probe interrupt --without-handler --duration 1h",
+    ),
     place=8,
     asks="How long until the timer's handler runs, and how long until the task does?",
     asked_by="laurich2004, 5 to 8",

@@ -46,6 +46,7 @@ EXPERIMENT = Experiment(
     runs_on=RunsOn("cpus", usual=1, most=2, levels_below=2),
     unused=("record", "keep-above"),
     suite=InSuite(6, "priority inversion", {"count": 10}, {"count": 3}),
+    examples=("tauto probe inversion --critical 2ms",),
     place=5,
     asks="Does a task of middle priority keep the highest-priority task waiting, and for which locks?",
     asked_by="garre2014, 3.2",

@@ -132,6 +132,7 @@ EXPERIMENT = Experiment(
     presentation="tautochrone.answer.experiments.kernel:KernelPresentation",
     prepare_own=_prepare,
     runs_on=RunsOn("cpus", usual=2, most=2, levels_below=1),
+    examples=("tauto probe kernel --measure period --periods 1ms,10ms",),
     place=10,
     asks="What do interrupt, period and response take in kernel space?",
     asked_by="koh2013, 3 and 4; laurich2004",

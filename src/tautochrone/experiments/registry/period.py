@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tautochrone.experiments.experiment import Experiment, InSuite, RunsOn
 from tautochrone.experiments.option import Given, Option, parts_s
-from tautochrone.experiments.usual import CONDITIONS, COUNT, CPU, PERIOD_ERROR, RECORDING, WARMUP
+from tautochrone.experiments.usual import CONDITIONS, COUNT, ONE_CPU, PERIOD_ERROR, RECORDING, WARMUP
 
 
 def _length_s(options: Given) -> float:
@@ -19,7 +19,7 @@ EXPERIMENT = Experiment(
     (
         Option("periods", "text", "Periods, with one row for each.", "10ms,30ms,50ms", metavar="TIME,..."),
         *RECORDING,
-        CPU,
+        ONE_CPU,
         replace(COUNT, default="50"),
         replace(WARMUP, default="1"),
         *CONDITIONS,
@@ -29,8 +29,9 @@ EXPERIMENT = Experiment(
     _length_s,
     heading="Error of the period",
     presentation="tautochrone.answer.experiments.period:PeriodPresentation",
-    runs_on=RunsOn("cpu", usual=1, most=1),
+    runs_on=RunsOn("cpus", usual=1, most=1),
     suite=InSuite(7, "error of the period", ordinary=True),
+    examples=("tauto probe period --periods 1ms,10ms --cpus 1",),
     place=6,
     asks="How evenly does a periodic task start?",
     asked_by="koh2013, 3.1",

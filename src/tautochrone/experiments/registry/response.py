@@ -4,7 +4,17 @@ from dataclasses import replace
 
 from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, RunsOn
 from tautochrone.experiments.option import Given, Option
-from tautochrone.experiments.usual import CONDITIONS, COUNT, CPUS, PERIOD, PLACE, RECORDING, RESPONSE, WARMUP
+from tautochrone.experiments.usual import (
+    CONDITIONS,
+    COUNT,
+    CPUS,
+    PERIOD,
+    PLACE,
+    RATE_OF_PERIOD,
+    RECORDING,
+    RESPONSE,
+    WARMUP,
+)
 
 _MECHANISMS = (
     "semaphore", "fifo", "pipe", "message-queue", "unix", "udp", "eventfd", "futex", "signal", "condition",
@@ -38,6 +48,7 @@ EXPERIMENT = Experiment(
     (
         Option("mechanisms", "text", f"Some of {','.join(_MECHANISMS)}.", "all", metavar="NAME,..."),
         replace(PERIOD, help="Period of task 1; 0s: back to back."),
+        RATE_OF_PERIOD,
         Option("bytes", "count", "Size of a message, where one is carried.", "8"),
         Option("repetitions", "count", "Repetitions of --count, each on new channels.", "50"),
         Option(
@@ -59,11 +70,13 @@ EXPERIMENT = Experiment(
     lambda _: "response time",
     _length_s,
     measured=_measured,
+    contradicting=(("rate", "period"),),
     heading="Response time",
     presentation="tautochrone.answer.experiments.response:ResponsePresentation",
     runs_on=RunsOn("cpus", usual=2, most=2, levels_below=1),
     suite=InSuite(8, "response time", {"repetitions": 50, "warmup": 10}, {"repetitions": 5, "warmup": 2}),
     particulars=_particulars,
+    examples=("tauto probe response --mechanisms semaphore,futex --rate 1kHz",),
     place=7,
     asks="How long from one task to another and back, by semaphore, FIFO, message queue, socket and others?",
     asked_by="koh2013, 3.2 to 3.4 and 4",

@@ -48,6 +48,7 @@ EXPERIMENT = Experiment(
         5, "Rhealstone", {"count": 10_000}, {"count": 2_000}, takes={"interrupt": "interrupt_latency_ns"},
     ),
     verb="tautochrone.cli.probe.particular:rhealstone",
+    examples=("tauto probe rhealstone",),
     place=4,
     asks="What do task switch, preemption, semaphore, deadlock and message cost, and what is the "
     "weighted figure?",

@@ -30,6 +30,7 @@ EXPERIMENT = Experiment(
     presentation="tautochrone.answer.experiments.switch:SwitchPresentation",
     runs_on=RunsOn("cpus", usual=2, most=2, levels_below=1),
     suite=InSuite(3, "context switch", {"count": 10_000}, {"count": 2_000}),
+    examples=("tauto probe switch --cpus 0,1 --place different",),
     place=3,
     asks="What does a context switch cost?",
     asked_by="schmidt2002, 3.1",

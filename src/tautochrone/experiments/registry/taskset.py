@@ -93,6 +93,7 @@ EXPERIMENT = Experiment(
         prepare=_of_delgado,
     ),
     verb="tautochrone.cli.probe.particular:taskset",
+    examples=("tauto probe taskset robot.toml --duration 1min",),
     place=11,
     asks="Do n periodic tasks together keep their deadlines, and does the analysis agree?",
     asked_by="delgado2020, II and V, Algorithm 2",

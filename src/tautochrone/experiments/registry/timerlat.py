@@ -57,6 +57,7 @@ EXPERIMENT = Experiment(
     contradicting=TIMER_CONTRADICTING,
     runs_on=RunsOn("cpus", usual=1),
     particulars=lambda _: ("the kernel's timerlat",),
+    examples=("tauto probe timerlat --period 1ms --cpus 1 --load cpu+memory",),
     place=9,
     asks="The same, of a timer and a thread of the kernel, by the kernel's own tracer?",
     asked_by="laurich2004, 5 to 8",

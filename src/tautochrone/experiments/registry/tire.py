@@ -5,7 +5,15 @@ from dataclasses import replace
 from tautochrone.experiments.experiment import MISSES, Experiment, Pace, RunsOn
 from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.tire_threads import said
-from tautochrone.experiments.usual import CONDITIONS, DURATION, OVERRUN, RECORDING, paced
+from tautochrone.experiments.usual import (
+    CONDITIONS,
+    DURATION,
+    OVERRUN,
+    PERIOD,
+    RATE_OF_PERIOD,
+    RECORDING,
+    paced,
+)
 
 _REAL_FAST = "real-fast"
 _NODE_S = {"halo": 1e-9, "single": 6e-9, "semaphore": 100e-9, "mutex-pi": 100e-9}
@@ -61,6 +69,8 @@ EXPERIMENT = Experiment(
             "pace", "choice", "Each step at its release, or at once.", "real-time", ("real-time", _REAL_FAST)
         ),
         Option("step", "period", "Time simulated by a step; in real time its period, too.", "10ms"),
+        replace(RATE_OF_PERIOD, help="Rate of the steps, instead of their length: 100Hz.", instead_of="step"),
+        replace(PERIOD, help="The same as --step.", default="", taker="lab", instead_of="step"),
         replace(DURATION, help="Time simulated by the run.", default="60s"),
         Option("count", "count", "Steps of the run, instead of a duration."),
         Option("warmup", "count", "Steps before those, not recorded; in real time only.", "10"),
@@ -98,7 +108,7 @@ EXPERIMENT = Experiment(
     pace=_pace,
     heading="The tire",
     presentation="tautochrone.tire.run_answer:TirePresentation",
-    contradicting=(("count", "duration"),),
+    contradicting=(("count", "duration"), ("rate", "period"), ("rate", "step"), ("period", "step")),
     runs_on=RunsOn("cpus", usual=1, threads="threads"),
     size="nodes",
     grids={
@@ -107,6 +117,10 @@ EXPERIMENT = Experiment(
         "tire-model": "tautochrone.tire.model_answer:KIND",
     },
     particulars=_particulars,
+    examples=(
+        "tauto probe tire --nodes 800 --threads 2 --rate 1kHz",
+        "tauto probe tire --pace real-fast --solver single --duration 10s",
+    ),
     place=12,
     asks="How large may a simulation be that several threads have to finish by the next release, "
     "and what takes the time?",

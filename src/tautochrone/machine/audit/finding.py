@@ -41,7 +41,7 @@ class Finding:
     certainty: Certainty
     """How sure it is that the observation means what the title says."""
     knobs: tuple[str, ...] = ()
-    """The knobs of a deployment that change it (`tauto deploy show`)."""
+    """The knobs of a deployment that change it (`tauto tune show`)."""
 
 
 def otherwise(_: Facts) -> bool:

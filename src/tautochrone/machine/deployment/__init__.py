@@ -1,6 +1,6 @@
 """Deployments, how a machine's CPUs are used: read from TOML, or by name the six of delgado2020, Table 1."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from tautochrone.base.words import near, suggestion
 from tautochrone.machine.cpulist import CPUS, check_cpus, format_cpu_list, online_cpus, present_cpus
 from tautochrone.machine.knob import KNOBS
 from tautochrone.machine.knob.cpus import Smt, cores_on_line
+from tautochrone.machine.named_deployments import NAMES, own_files
 from tautochrone.machine.tree import Files, Tree
 from tautochrone.run.conditions import Obtained
 
@@ -118,7 +119,6 @@ def _checked(name: str, value: object) -> str:
 # own.
 
 ORIGIN = "delgado2020, Table 1"
-NAMES = ("CHM", "HM", "HMI", "M", "MI", "Single")
 _SAME_WITHOUT_SMT = {"HM": "M", "HMI": "MI"}
 _WORDS = {"C": "C-states", "H": "SMT", "M": "several cores", "I": "isolated CPUs"}
 
@@ -229,7 +229,7 @@ def choose(name: str, files: Files) -> Deployment:
             if one.cannot:
                 raise UsageError(
                     f"this machine can't have the deployment {one.deployment.name}: {one.cannot}",
-                    "`tauto deploy list` shows which it can have.",
+                    "`tauto tune list` shows which it can have.",
                 )
             return one.deployment
     path, own = Path(name), {one.stem: one for one in own_files()}
@@ -240,15 +240,3 @@ def choose(name: str, files: Files) -> Deployment:
     meant = near(name, [*six, *own])
     every = f"There are {', '.join([*six, *own])}, and TOML files by their path."
     raise UsageError(f"there is no deployment '{name}'", f"Did you mean '{meant}'?" if meant else every)
-
-
-def own_folder() -> Path:
-    """Where a user keeps deployments: ``deployments`` in the configuration folder of Tautochrone."""
-    from platformdirs import user_config_path
-
-    return user_config_path("tautochrone") / "deployments"
-
-
-def own_files() -> Iterator[Path]:
-    """Yield the files in `own_folder`, sorted."""
-    yield from sorted(own_folder().glob("*.toml"))

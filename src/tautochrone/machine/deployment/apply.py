@@ -10,10 +10,11 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.reading import read_text
 from tautochrone.base.toml import mistake
 from tautochrone.machine.cpulist import format_cpu_list, named_cpus, online_cpus
-from tautochrone.machine.deployment import BuiltIn, Deployment, built_in, own_files, read_deployment
+from tautochrone.machine.deployment import BuiltIn, Deployment, built_in, read_deployment
 from tautochrone.machine.knob import KNOBS
 from tautochrone.machine.knob.isolated import groups
 from tautochrone.machine.knob.knob import Knob
+from tautochrone.machine.named_deployments import own_files
 from tautochrone.machine.settings import MachineSettings, NotPutBackError, SettingError, Write
 from tautochrone.machine.tree import Files, Tree
 from tautochrone.run.conditions import Obtained

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import suggestion
-from tautochrone.machine.deployment import NAMES, Deployment, built_in, choose, own_files, read_deployment
+from tautochrone.machine.deployment import Deployment, built_in, choose, read_deployment
+from tautochrone.machine.named_deployments import NAMES, own_files
 from tautochrone.machine.tree import Files, Tree
 from tautochrone.measure.document.expand import AS_IS, NamedDeployment
 

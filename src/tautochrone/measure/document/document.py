@@ -32,6 +32,7 @@ from typing import Literal
 
 from tautochrone.base import toml
 from tautochrone.base.errors import UsageError
+from tautochrone.base.renamed import OPTIONS
 from tautochrone.base.words import near, suggestion
 from tautochrone.experiments import EXPERIMENTS, Value
 
@@ -249,9 +250,7 @@ class _Reader(toml.TomlReader):
         for key, given in table.items():
             name = key.replace("_", "-")
             if name not in known:
-                raise self._mistake(
-                    (*place, key), f"'{key}' is not {what}", suggestion(name, [*known, *others])
-                )
+                raise self._mistake((*place, key), f"'{key}' is not {what}", _meant(name, known, others))
             values: list[Value] = []
             for at, value in enumerate(given if isinstance(given, list) else [given]):
                 if not isinstance(value, (str, int, float)):
@@ -324,6 +323,19 @@ class _Reader(toml.TomlReader):
         if not found:
             raise self._mistake((*place, key), f"'{key}' is an empty list", "Name one, or leave it out.")
         return tuple(found)
+
+
+def _meant(name: str, known: Sequence[str], others: Sequence[str]) -> str:
+    """Return what was probably meant by a key that is none; first, what it is called now."""
+    new = next(
+        (
+            example.partition(" ")[0].removeprefix("--")
+            for (verb, old), example in OPTIONS.items()
+            if verb in ("", *(f"probe {one}" for one in EXPERIMENTS)) and old == f"--{name}"
+        ),
+        "",
+    )
+    return f"It is called '{new}' now." if new in known else suggestion(name, [*known, *others])
 
 
 def _every_option() -> Iterable[str]:

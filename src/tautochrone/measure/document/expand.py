@@ -50,7 +50,7 @@ class NamedDeployment:
 
     @property
     def short(self) -> str:
-        """For people: of a file its name alone, as `tauto deploy` has it."""
+        """For people: of a file its name alone, as `tauto tune` has it."""
         return PurePath(self.name).stem if self.name.endswith(".toml") else self.name
 
 

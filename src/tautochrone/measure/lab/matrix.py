@@ -81,7 +81,7 @@ def machines_of(kernels: Sequence[Kernel], preempt: str, shift: int | None) -> t
 def loads_of(text: str) -> tuple[str, ...]:
     """Names of loads in a list with commas; what can only belong to the load before it does."""
     specs: list[str] = []
-    for part in _parts(text, "--loads", once=False):
+    for part in _parts(text, "--load", once=False):
         head, equals, _ = part.partition("=")
         of_value = bool(specs) and "=" in specs[-1] and part[:1].isdigit()
         if specs and (of_value or (equals and ":" not in head)):

@@ -1,4 +1,4 @@
-"""``tauto deploy``: how a machine's CPUs are used: what it can have, apply it, put it back."""
+"""``tauto tune``: how a machine's CPUs are used: what it can have, apply it, put it back."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
+from tautochrone.command import completion
 from tautochrone.command.beside import On
 from tautochrone.command.options import JsonOption
 
@@ -25,17 +26,23 @@ if TYPE_CHECKING:
 NameArgument = Annotated[
     str,
     typer.Argument(
-        metavar="NAME|FILE", help="A deployment of `tauto deploy list`, or the path of a TOML file."
+        metavar="NAME|FILE",
+        help="A deployment of `tauto tune list`, or the path of a TOML file.",
+        autocompletion=completion.deployments,
     ),
 ]
 _SCHEMA = 1
 
 
 def list_deployments(on: On = None, as_json: JsonOption = False) -> None:
-    """List the deployments, and which of them this machine can have."""
-    from tautochrone.deploy import answer
+    """List the deployments, and which of them this machine can have.
+
+    Examples:
+        tauto tune list
+    """
     from tautochrone.machine.deployment.apply import survey
     from tautochrone.machine.tree import Tree
+    from tautochrone.tune import answer
 
     with _target(on) as target:
         prospects = survey(Tree(target.files()))
@@ -53,16 +60,24 @@ def list_deployments(on: On = None, as_json: JsonOption = False) -> None:
 
 def show(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME|FILE", help="As in `tauto deploy list`.")
+        str | None,
+        typer.Argument(
+            metavar="NAME|FILE", help="As in `tauto tune list`.", autocompletion=completion.deployments
+        ),
     ] = None,
     on: On = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show every setting as it is now; with a name, also what that deployment asks for and how to get it."""
-    from tautochrone.deploy import answer
+    """Show every setting as it is now; with a name, also what that deployment asks for and how to get it.
+
+    Examples:
+        tauto tune show
+        tauto tune show HMI
+    """
     from tautochrone.machine.deployment import choose
     from tautochrone.machine.deployment.apply import settings_of
     from tautochrone.machine.tree import Tree
+    from tautochrone.tune import answer
 
     with _target(on) as target:
         tree = Tree(target.files())
@@ -85,13 +100,17 @@ def show(
 
 
 def apply(name: NameArgument, on: On = None, as_json: JsonOption = False) -> None:
-    """Apply a deployment and leave it in force, until `tauto deploy restore`. Needs root.
+    """Apply a deployment and leave it in force, until `tauto tune restore`. Needs root.
 
     To measure under a deployment, name it there: `tauto --deployment MI` puts everything back by itself.
+
+    Examples:
+        tauto tune apply HMI
+        tauto tune apply quiet.toml --on ssh:root@board
     """
-    from tautochrone.deploy import answer
     from tautochrone.machine.deployment import as_condition, choose
     from tautochrone.machine.deployment.apply import Application
+    from tautochrone.tune import answer
 
     with _target(on) as target:
         _refuse_virtual(target, name)
@@ -105,7 +124,11 @@ def apply(name: NameArgument, on: On = None, as_json: JsonOption = False) -> Non
 
 
 def restore(on: On = None, as_json: JsonOption = False) -> None:
-    """Put back what `tauto deploy apply`, or a tauto that was killed, has left in force."""
+    """Put back what `tauto tune apply`, or a tauto that was killed, has left in force.
+
+    Examples:
+        tauto tune restore
+    """
     from tautochrone.machine.settings import SettingError
 
     with _target(on) as target:
@@ -148,7 +171,7 @@ def apply_and_leave(application: Application, on: str | None) -> Deployed:
         with _undisturbed():
             application.undo()
         if is_not_permitted(error):
-            again = f'Type sudo "$(command -v tauto)" deploy apply {application.deployment.name}'
+            again = f'Type sudo "$(command -v tauto)" tune apply {application.deployment.name}'
             raise not_permitted(application.deployment, again if on in (None, "local") else "") from error
         raise
     return done
@@ -185,7 +208,7 @@ def _refuse_second(target: Target) -> None:
         )
     raise SettingError(
         f"the deployment {force.name} is in force since {force.since}",
-        "`tauto deploy restore` puts it back; then apply the other.",
+        "`tauto tune restore` puts it back; then apply the other.",
     )
 
 

@@ -46,7 +46,7 @@ def _prospects(prospects: Sequence[Prospect]) -> Iterator[doc.Block]:
             origins.setdefault(one.origin, []).append(one.name)
     for origin, names in origins.items():
         yield doc.Sentence(f"{', '.join(names)}: {origin}", "note")
-    yield doc.Sentence("One in full: tauto deploy show NAME")
+    yield doc.Sentence("One in full: tauto tune show NAME")
 
 
 def settings(rows: Sequence[KnobSetting], force: InForce | None, unseen: str) -> doc.Document:
@@ -130,7 +130,7 @@ def _by_hand(rows: Sequence[KnobSetting]) -> Iterator[doc.Block]:
 def _ways(deployment: Deployment, on: str | None) -> Iterator[doc.Block]:
     named = deployment.origin if deployment.origin.endswith(".toml") else deployment.name
     yield doc.Sentence(f"To measure under it: tauto probe cyclic --deployment {named}{_on(on)}")
-    yield doc.Sentence(f"To leave it in force: tauto deploy apply {named}{_on(on)}")
+    yield doc.Sentence(f"To leave it in force: tauto tune apply {named}{_on(on)}")
 
 
 def applied(deployment: Deployment, obtained: Sequence[Obtained], on: str | None) -> doc.Document:
@@ -148,7 +148,7 @@ def applied(deployment: Deployment, obtained: Sequence[Obtained], on: str | None
             for one in obtained
         ),
     )
-    back = doc.Sentence(f"To put everything back: tauto deploy restore{_on(on)}")
+    back = doc.Sentence(f"To put everything back: tauto tune restore{_on(on)}")
     return doc.Document(
         f"{deployment.name} is in force.",
         (doc.part("What was obtained", lambda: (table,)), doc.part("How to put it back", lambda: (back,))),

@@ -1,1 +1,0 @@
-"""`tauto deploy`: how a machine's CPUs are used, shown, applied and put back."""

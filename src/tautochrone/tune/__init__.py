@@ -1,0 +1,1 @@
+"""`tauto tune`: how a machine's CPUs are used, shown, applied and put back."""
