@@ -49,7 +49,7 @@ def _below(said: str, rows: "Mapping[str, tuple[str, str]]", *, with_store: bool
 
 
 _VERBS: "Rows" = {
-    "answer": ("command.answer:answer", "Measure this machine for a minute and tell a verdict."),
+    "answer": ("command.answer:answer", "Measure this machine for 40 s and tell a verdict."),
     "check": ("check.verb:check", "Tell whether a control loop holds rate and deadline."),
     "run": ("first.verb:run", "Carry out a plan: every case, then one report."),
     "reproduce": ("papers.verb:reproduce", "Measure a paper anew: its numbers beside ours."),
@@ -140,7 +140,7 @@ _ABOUT = """\
 Usage: tauto [--store FOLDER] [VERB] [OPTIONS]
 
 Tell whether this machine keeps the deadlines of a real-time control loop.
-Without a verb, measure it for about a minute and show a verdict and a report.
+Without a verb, measure it for 40 seconds and show a verdict and a report.
 """
 
 _BELOW = """
@@ -252,7 +252,7 @@ def root(
 ) -> None:
     """Tell whether this machine keeps a real-time control loop's deadlines.
 
-    Without a verb, tauto measures this machine for about a minute and shows a verdict and a report.
+    Without a verb, tauto measures this machine for 40 seconds and shows a verdict and a report.
     """
     use_store(store)
     if context.invoked_subcommand not in _SEES_FOR_ITSELF and (line := forgotten_deployment()):

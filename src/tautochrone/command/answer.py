@@ -37,7 +37,7 @@ _FEWEST_S, _MOST_S = 2.0, 3600.0
 def answer(
     duration: Annotated[
         str, typer.Option(metavar="TIME", help="Length of all the measuring, from 2s to 1h.")
-    ] = "50s",
+    ] = "30s",
     load: Loads = None,
     on: On = None,
     deployment: DeploymentName = None,
@@ -45,7 +45,7 @@ def answer(
     open_it: OpenReportOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Measure this machine for about a minute: latency idle and under load, mechanisms, a verdict.
+    """Measure this machine for 40 seconds: latency idle and under load, mechanisms, a verdict.
 
     Examples:
         tauto
@@ -139,7 +139,7 @@ def _check_before_measuring(duration: str, seconds: float, out: Path | None) -> 
     if not _FEWEST_S <= seconds <= _MOST_S:
         raise UsageError(
             f"--duration {duration}: the measuring must last from {_FEWEST_S:g} to {_MOST_S:g} seconds",
-            "Leave it out for 50 seconds.",
+            "Leave it out for 30 seconds.",
         )
     see_that_it_can_be_written(out)
 
