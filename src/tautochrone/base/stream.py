@@ -1,11 +1,12 @@
-"""Reads the sample stream, version 1 (docs/stream.md), in pieces of any size.
+"""Reads the sample stream, version 1 (docs/stream.md), in pieces of any size, and writes its frames.
 
 Whatever is fed in, the reader gives back the whole frames before the first
 damage, in order, and says in words where the stream went bad and why.
 """
 
+import json
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,7 @@ MAX_PAYLOAD_BYTES = 1_048_576
 
 _MAGIC = b"TAUF"
 _HEAD = struct.Struct("<4sBBHIIII")
+_CHECKED_HEAD = struct.Struct("<4sBBHIII")
 _BLOCK_BYTES = 1 << 20
 
 
@@ -219,3 +221,18 @@ def rows(frame: Frame, dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
     if len(frame.payload) % dtype.itemsize:
         raise DamagedError(f"the rows are not a multiple of {dtype.itemsize} bytes")
     return np.frombuffer(frame.payload, dtype)
+
+
+def frame_bytes(kind: int, sequence: int, payload: bytes, *, table: int = 0, source: int = 0) -> bytes:
+    """Return one frame; the payload is a multiple of 8 bytes, and at most `MAX_PAYLOAD_BYTES`."""
+    if len(payload) % 8 or len(payload) > MAX_PAYLOAD_BYTES:
+        raise ValueError(f"a frame can't hold {len(payload):,} bytes")
+    crc = google_crc32c.value(payload)
+    head = _CHECKED_HEAD.pack(_MAGIC, kind, table, source, len(payload), sequence % 2**32, crc)
+    return head + struct.pack("<I", google_crc32c.value(head)) + payload
+
+
+def json_frame_bytes(kind: int, sequence: int, content: Mapping[str, object]) -> bytes:
+    """Return one frame with a JSON object, which ends with spaces."""
+    text = json.dumps(content).encode()
+    return frame_bytes(kind, sequence, text + b" " * (-len(text) % 8))

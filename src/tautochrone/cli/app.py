@@ -63,6 +63,7 @@ _VERBS: "Rows" = {
     "trend": ("trend.verb:trend", "Show one number of the runs over time."),
     "figure": ("cli.figure:figure", "Draw one chart at publication size."),
     "export": ("cli.list:export", "Write one run as CSV, Parquet or JSON."),
+    "import": ("foreign.verb:import_files", "Import files of cyclictest, rtla and others as runs."),
     "recover": ("cli.list:recover", "Complete runs that were cut off."),
     "doctor": ("doctor.verb:doctor", "Check a machine for settings that cost deadlines."),
     "analyse": ("analyse.verb:analyse", "Say whether a set of tasks meets its deadlines."),

@@ -67,7 +67,7 @@ def _way(manifest: Manifest, obtained: Settings) -> LoopOutcome:
     wait = parameters.get("wait")
     overrun, limit_us = parameters.get("overrun"), process.get("wake_latency_limit_us")
     return LoopOutcome(
-        policy=str(obtained.policy or parameters.get("policy")),
+        policy=str(obtained.policy or parameters.get("policy") or ""),
         priority=str(obtained.priority or ""),
         wait=str(wait) if wait in ("spin", "hybrid") else "",
         overrun="" if overrun in ("skip", None) else str(overrun),

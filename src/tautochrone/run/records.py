@@ -412,6 +412,8 @@ class SourceCounts(Struct, frozen=True):
     """How often a thread of policy deadline used up its budget, at least; None: not told."""
     unseen: Count | None = None
     """Releases whose handler was not seen, so that they have no interrupt latency."""
+    uncounted: bool = False
+    """Of another tool's file: releases and misses are not counted, and its measures have counts of their own."""
 
 
 class SourceClock(Struct, frozen=True):

@@ -286,11 +286,13 @@ def _books(intake: Intake) -> tuple[Books, ...]:
             overruns_seen=intake.overruns_seen,
         )
     counted = {source: tally.samples for source, tally in tallies.items()}
-    found = problems(intake.books, counted, intake.names, periodic=periods)
     stated = intake.footer.books if intake.footer is not None else ()
+    uncounted = {one.source for one in stated or () if one.uncounted}
+    found = problems(intake.books, counted, intake.names, periodic=periods.keys() - uncounted)
     unseen = {one.source: one.unseen or 0 for one in stated or ()}
     nullable = {name for writer in intake.writers for name in writer.layout.nullable}
-    found += beside_bins(intake.books, tallies, intake.header.measures, unseen, nullable)
+    counted_alike = [book for book in intake.books if book.source not in uncounted]
+    found += beside_bins(counted_alike, tallies, intake.header.measures, unseen, nullable)
     if found:
         raise DamagedError(
             "The accounting does not balance: " + "; ".join(found),

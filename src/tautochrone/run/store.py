@@ -63,6 +63,7 @@ class Store:
         title: str,
         conditions: Mapping[str, object] | None = None,
         facts: FactTable | None = None,
+        measured: datetime | None = None,
     ) -> RunWriter:
         """Begin a run.
 
@@ -71,6 +72,7 @@ class Store:
             title: what it is, for people.
             conditions: under what it runs, such as ``{"load": "idle"}``.
             facts: what is known about the machine: group, name, value.
+            measured: when it was measured, of a run that began elsewhere; None: it begins now.
 
         Raises:
             UsageError: the experiment's name can't name a folder.
@@ -85,7 +87,7 @@ class Store:
             schema=SCHEMA,
             id=folder.name,
             state=MEASURING,
-            created=created.isoformat(timespec="milliseconds"),
+            created=(measured or created).isoformat(timespec="milliseconds"),
             title=title,
             experiment=experiment,
             conditions=RunConditions.of(dict(conditions or {})),

@@ -1,0 +1,1 @@
+"""Runs of other tools: what their files hold, as runs in the store."""

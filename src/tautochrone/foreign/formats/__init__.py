@@ -1,0 +1,40 @@
+"""The registry of formats: one file each, which makes a `Format` called `FORMAT`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from tautochrone.foreign.options import ImportOptions
+from tautochrone.foreign.recording import Recording
+
+HEAD_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format of one tool.
+
+    Attributes:
+        name: as `--format` takes it.
+        what: it is, for people.
+        place: formats are tried in this order; those that recognise nearly everything come last.
+        recognises: tells from the beginning of a file, and from its name, whether it has this format.
+        read: reads the whole file.
+    """
+
+    name: str
+    what: str
+    place: int
+    recognises: Callable[[bytes, Path], bool]
+    read: Callable[[Path, ImportOptions], Recording]
+
+
+def formats() -> dict[str, Format]:
+    """Return every format by its name, in the order in which they are tried."""
+    found: list[Format] = []
+    for module in iter_modules(__path__):
+        if not module.name.startswith("_"):
+            found.append(import_module(f"{__name__}.{module.name}").FORMAT)
+    return {one.name: one for one in sorted(found, key=lambda one: (one.place, one.name))}

@@ -1,0 +1,176 @@
+"""The text of rtla timerlat hist and of rtla osnoise hist, of Linux 5.17 and later."""
+
+import re
+import shlex
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from tautochrone.base.errors import DamagedError
+from tautochrone.foreign.formats import Format
+from tautochrone.foreign.options import ImportOptions
+from tautochrone.foreign.recording import (
+    CUT_TO_MICROSECONDS,
+    MICROSECOND,
+    ForeignHistogram,
+    ForeignSource,
+    Integers,
+    Recording,
+    bins_of,
+)
+from tautochrone.foreign.text import array, lines_of, option_of, whole, whole_ns
+
+TIMERLAT = {
+    "Thr": ("preemption_latency_ns", "from the timer's expiry to timerlat's thread"),
+    "IRQ": ("interrupt_latency_ns", "from the timer's expiry to its handler"),
+    "Usr": ("return_latency_ns", "from the timer's expiry until its thread has returned from user space"),
+}
+"""By the beginning of a column's head; a run is about the first that it has."""
+_OSNOISE = {"CPU": ("noise_ns", "one interruption of osnoise's thread")}
+
+_TITLE = re.compile(r"# RTLA (timerlat|osnoise) histogram")
+_UNIT = re.compile(r"# Time unit is \w+ \((ns|us)\)")
+_DURATION = re.compile(r"# Duration:\s*([0-9]+) ([0-9]{2}):([0-9]{2}):([0-9]{2})")
+_COMMAND = re.compile(r"((?:rtla\s+)?(?:timerlat|osnoise)\s+hist\b.*)$")
+_HEAD = re.compile(r"(IRQ|Thr|Usr|CPU)-([0-9]{3,})")
+_SUMMARY = ("over:", "count:", "min:", "avg:", "max:")
+_UNKNOWN = (
+    "kernel",
+    "machine",
+    "when it was measured",
+    "load",
+    "hardware, firmware and clock source",
+    "policy and priority as they were obtained",
+)
+
+
+@dataclass
+class _Table:
+    tool: str = ""
+    unit_ns: int = MICROSECOND
+    seconds: int | None = None
+    command: tuple[str, ...] = ()
+    heads: list[tuple[str, int]] = field(default_factory=list)
+    rows: list[list[int]] = field(default_factory=list)
+    summary: dict[str, list[str]] = field(default_factory=dict)
+
+    def of(self, kind: str, at: int) -> int | None:
+        """Return a number of the summary; None where it is not told."""
+        told = self.summary.get(f"{kind}:")
+        if told is None or at >= len(told) or told[at] == "-":
+            return None
+        return whole(told[at], f"{kind} of column {at + 1}")
+
+
+def _recognises(head: bytes, _path: Path) -> bool:
+    return _TITLE.search(head.decode("utf-8", "replace")) is not None
+
+
+def _read(path: Path, options: ImportOptions) -> Recording:
+    table = _table(path)
+    is_timerlat = table.tool == "timerlat"
+    known = TIMERLAT if is_timerlat else _OSNOISE
+    there = {kind for kind, _ in table.heads}
+    measures = tuple(measure for kind, measure in known.items() if kind in there)
+    starts = array([whole_ns(row[0], table.unit_ns, "a bin") for row in table.rows])
+    width_ns, is_sure = _width_ns(starts, table)
+    period = option_of(table.command, "p", "period") if is_timerlat else None
+    period_ns = options.period_ns or _duration_ns(period)
+    sources = []
+    for cpu in dict.fromkeys(cpu for _, cpu in table.heads):
+        columns = {kind: at for at, (kind, own) in enumerate(table.heads) if own == cpu}
+        histograms = {
+            known[kind][0]: _histogram(table, at, starts, width_ns)
+            for kind, at in columns.items()
+            if kind in known
+        }
+        sources.append(ForeignSource(f"cpu{cpu}", cpu, period_ns if is_timerlat else None, histograms))
+    parameters: dict[str, object] = {"bucket_ns": width_ns} if is_sure else {}
+    if table.seconds is not None:
+        parameters["duration_ns"] = table.seconds * 10**9
+    unknown = [*_UNKNOWN, "releases that were skipped"] if is_timerlat else list(_UNKNOWN)
+    if is_timerlat and period_ns is None:
+        unknown.insert(0, "period (name it with --period)")
+    return Recording(
+        tool=f"rtla {table.tool}",
+        format="rtla",
+        experiment=f"rtla-{table.tool}",
+        sources=tuple(sources),
+        measures=measures,
+        command=table.command,
+        parameters=parameters,
+        unknown=tuple(unknown),
+        warnings=() if table.unit_ns == 1 else (CUT_TO_MICROSECONDS,),
+    )
+
+
+def _table(path: Path) -> _Table:
+    table = _Table()
+    for number, line in lines_of(path):
+        words = line.split()
+        if match := _TITLE.search(line):
+            table = _Table(tool=match[1], command=table.command)
+        elif (match := _COMMAND.search(line)) and not table.tool:
+            table.command = _words(match[1])
+        elif match := _UNIT.search(line):
+            table.unit_ns = 1 if match[1] == "ns" else MICROSECOND
+        elif match := _DURATION.search(line):
+            days, hours, minutes, seconds = (int(one) for one in match.groups())
+            table.seconds = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+        elif table.tool and words and words[0] == "Index":
+            table.heads = [(match[1], int(match[2])) for match in map(_HEAD.fullmatch, words[1:]) if match]
+            if len(table.heads) != len(words) - 1:
+                raise DamagedError(f"line {number} heads columns that are not rtla's")
+        elif words and words[0] in _SUMMARY:
+            table.summary.setdefault(words[0], words[1:])  # newer ones repeat it for all CPUs together
+        elif table.heads and words and words[0].isdecimal() and not table.summary:
+            if len(words) != len(table.heads) + 1:
+                raise DamagedError(f"line {number} has {len(words) - 1} numbers for {len(table.heads)} columns")
+            table.rows.append([whole(word, f"line {number}") for word in words])
+    if not table.heads:
+        raise DamagedError("it has no sample: rtla saw nothing above its threshold, or its header is missing")
+    return table
+
+
+def _words(line: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(line))
+    except ValueError:
+        return tuple(line.split())
+
+
+def _width_ns(starts: Integers, table: _Table) -> tuple[int, bool]:
+    """Return how wide its bins are, and whether that is sure: lines without a sample are left out."""
+    if (given := option_of(table.command, "b", "bucket-size")) is not None and given.isdecimal():
+        return max(1, int(given)) * table.unit_ns, True
+    steps = [later - earlier for earlier, later in pairwise(sorted(starts.tolist())) if later > earlier]
+    return (min(steps), False) if steps else (table.unit_ns, False)
+
+
+def _histogram(table: _Table, at: int, starts: Integers, width_ns: int) -> ForeignHistogram:
+    counts = array([row[at + 1] for row in table.rows])
+    low, high, count = bins_of(starts, counts, width_ns)
+    over, total, largest = table.of("over", at) or 0, table.of("count", at), table.of("max", at)
+    if total is not None and total != int(counts.sum()) + over:
+        raise DamagedError(
+            f"column {at + 1} has {int(counts.sum()) + over:,} samples, and {total:,} by its count"
+        )
+    end_ns = int(high.max()) + 1 if len(high) else 0
+    if (entries := option_of(table.command, "E", "entries")) is not None and entries.isdecimal():
+        end_ns = max(end_ns, int(entries) * width_ns)
+    if largest is None or not int(counts.sum()) + over:
+        return ForeignHistogram(low, high, count, over, end_ns, None)
+    maximum_ns = whole_ns(largest, table.unit_ns, "max") + table.unit_ns - 1
+    held = high[counts > 0]
+    if not over and len(held) and maximum_ns < int(held.max()) and largest * table.unit_ns % width_ns == 0:
+        maximum_ns = int(held.max())  # the first rtla told the bin in which it lies
+    return ForeignHistogram(low, high, count, over, end_ns, maximum_ns)
+
+
+def _duration_ns(given: str | None) -> int | None:
+    """Return a length of time as rtla takes it: microseconds, or with a unit; None: it is none."""
+    match = re.fullmatch(r"([0-9]{1,12})(us|ms|s)?", given or "")
+    return None if match is None else int(match[1]) * {"us": 10**3, "ms": 10**6, "s": 10**9}[match[2] or "us"]
+
+
+FORMAT = Format("rtla", "the text of rtla timerlat hist or rtla osnoise hist", 15, _recognises, _read)

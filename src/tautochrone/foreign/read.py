@@ -1,0 +1,93 @@
+"""From a file to its run: which format it has, what it holds, and whether the store has it already."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from tautochrone.base.errors import DamagedError, UsageError
+from tautochrone.base.reading import open_file
+from tautochrone.base.words import suggestion
+from tautochrone.foreign.answer import ImportedFile
+from tautochrone.foreign.formats import HEAD_BYTES, Format, formats
+from tautochrone.foreign.keep import IMPORTED, FileOrigin, keep
+from tautochrone.foreign.options import ImportOptions
+from tautochrone.foreign.recording import Recording
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.store import Store
+
+_BLOCK = 1 << 20
+
+
+def bring_in(
+    paths: Sequence[Path],
+    store: Store,
+    options: ImportOptions,
+    *,
+    wanted: str = "",
+    title: str = "",
+    load: str = "",
+) -> list[ImportedFile]:
+    """Import files; all are read before the first becomes a run.
+
+    Raises:
+        UsageError: a file can't be read, has no format that is known, or lacks an option.
+        DamagedError: a file is damaged.
+    """
+    read = [(path, _recording(path, options, wanted), _origin(path)) for path in paths]
+    there = {_key(run): run for run in store.runs() if IMPORTED in run.manifest.conditions.stored}
+    imported = []
+    for path, recording, origin in read:
+        said = {**asdict(options), "title": title, "load": load}
+        key = (origin.sha256, recording.format, repr(sorted(said.items())))
+        known = there.get(key)
+        run = known if known is not None else keep(recording, store, origin, said, title, load)
+        there[key] = run
+        imported.append(ImportedFile(path, recording, run, known is not None))
+    return imported
+
+
+def _key(run: StoredRun) -> tuple[str, str, str]:
+    told = run.manifest.conditions.stored[IMPORTED]
+    if not isinstance(told, dict):
+        return "", "", ""
+    said = told.get("said")
+    words = repr(sorted(said.items())) if isinstance(said, dict) else ""
+    return str(told.get("sha256")), str(told.get("format")), words
+
+
+def _recording(path: Path, options: ImportOptions, wanted: str) -> Recording:
+    try:
+        with open_file(path) as file:
+            head = file.read(HEAD_BYTES)
+        return _format(path, head, options, wanted).read(path, options)
+    except OSError as error:
+        raise UsageError(f"{path} can't be read: {error.strerror or error}") from error
+    except DamagedError as error:
+        raise DamagedError(f"{path} can't be imported: {error}", error.advice) from error
+
+
+def _format(path: Path, head: bytes, options: ImportOptions, wanted: str) -> Format:
+    known = formats()
+    if wanted:
+        if wanted not in known:
+            raise UsageError(f"--format {wanted} is not known", suggestion(wanted, known), about="format")
+        return known[wanted]
+    if options.column:
+        return known["table"]
+    for one in known.values():
+        if one.recognises(head, path):
+            return one
+    raise UsageError(
+        f"{path} has no format that tauto reads",
+        f"It reads {'; '.join(one.what for one in known.values())}. Name its format with --format.",
+    )
+
+
+def _origin(path: Path) -> FileOrigin:
+    digest, size = hashlib.sha256(), 0
+    with open_file(path) as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+            size += len(block)
+    return FileOrigin(path.name, size, digest.hexdigest())

@@ -1,0 +1,158 @@
+"""What the file of another tool holds, whatever the tool: sources with bins or samples, and what is unknown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+import numpy.typing as npt
+
+from tautochrone.base.errors import DamagedError
+from tautochrone.run.manifest import Warning as RunWarning
+from tautochrone.run.records import LATENCY
+
+Integers = npt.NDArray[np.int64]
+
+LARGEST_NS = 2**62
+"""No latency of a file may be larger: a century and a half."""
+
+MICROSECOND = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignHistogram:
+    """One histogram, in ns.
+
+    Attributes:
+        low, high: smallest and largest value of each bin, both included, shape (n,).
+        count: samples in each, shape (n,).
+        overflow: samples beyond the last bin.
+        end_ns: where the bins end, so that each sample of the overflow is so large or larger.
+        maximum_ns: the largest sample, at most; None: the file does not tell it.
+    """
+
+    low: Integers
+    high: Integers
+    count: Integers
+    overflow: int = 0
+    end_ns: int = 0
+    maximum_ns: int | None = None
+
+    @property
+    def total(self) -> int:
+        """Return how many samples there are, the overflow included."""
+        return int(self.count.sum()) + self.overflow
+
+    @property
+    def overflow_is_bounded(self) -> bool:
+        """Return whether the overflow can be a bin: the file tells the largest sample."""
+        return self.overflow > 0 and self.maximum_ns is not None
+
+    @property
+    def largest_ns(self) -> int | None:
+        """Return the upper bound of all samples; None: the file tells none."""
+        if self.overflow and self.maximum_ns is None:
+            return None
+        held = self.high[self.count > 0]
+        if self.maximum_ns is not None:
+            return self.maximum_ns
+        return int(held.max()) if len(held) else None
+
+    def whole(self) -> "ForeignHistogram":
+        """Return the histogram with its overflow as a last, wide bin where it is bounded.
+
+        Raises:
+            DamagedError: the maximum contradicts the bins.
+        """
+        held = self.count > 0
+        low, high, count = self.low[held], self.high[held], self.count[held]
+        least = self.end_ns if self.overflow else int(low.max()) if len(low) else 0
+        if self.maximum_ns is not None and self.total and self.maximum_ns < least:
+            raise DamagedError(
+                f"its maximum, {self.maximum_ns:,} ns, lies below samples of {least:,} ns or more"
+            )
+        if not self.overflow_is_bounded or self.maximum_ns is None:
+            return ForeignHistogram(low, high, count, self.overflow, self.end_ns, self.maximum_ns)
+        return ForeignHistogram(
+            np.append(low, self.end_ns),
+            np.append(high, self.maximum_ns),
+            np.append(count, self.overflow),
+            0,
+            self.end_ns,
+            self.maximum_ns,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignSamples:
+    """Single samples in the order in which they were taken, in ns: when each began, and how long it was."""
+
+    start: Integers
+    value: Integers
+
+
+@dataclass(frozen=True)
+class ForeignSource:
+    """One thread or CPU of a file.
+
+    Attributes:
+        period_ns: between two releases of an absolute schedule; None: not known, or it has none.
+        histograms: by measure; the measures of the recording, or some of them.
+        samples: of the only measure, instead of histograms.
+        dropped: samples that were taken, but are not in the file.
+    """
+
+    name: str
+    cpu: int | None = None
+    period_ns: int | None = None
+    histograms: Mapping[str, ForeignHistogram] = field(default_factory=dict)
+    samples: ForeignSamples | None = None
+    dropped: int = 0
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One file, read.
+
+    Attributes:
+        tool: who measured; version: of it, where it is told.
+        format: which of its formats the file has.
+        experiment: what the run is filed as: that of `tauto probe` which measures the same, or a name of its
+            own.
+        measures: names, in ns, with what they mean; the first is what it is about.
+        measured: when it began; None: not told.
+        command: the words of the tool's own command; empty: not told.
+        host: the name of the machine; empty: not told.
+        system: the kernel as the file names it: name, release, version, machine.
+        parameters: what else the file tells of how it was measured.
+        unknown: what a run of tauto knows of its conditions, and the file does not tell.
+        warnings: what limits the meaning of the numbers.
+    """
+
+    tool: str
+    format: str
+    experiment: str
+    sources: tuple[ForeignSource, ...]
+    version: str = ""
+    measures: tuple[tuple[str, str], ...] = ((LATENCY, "scheduling latency"),)
+    measured: datetime | None = None
+    command: tuple[str, ...] = ()
+    host: str = ""
+    system: Mapping[str, str] = field(default_factory=dict)
+    policy: str = ""
+    priority: int | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+    warnings: tuple[RunWarning, ...] = ()
+
+
+CUT_TO_MICROSECONDS = RunWarning(
+    "whole-microseconds",
+    "The tool cuts every latency down to whole microseconds: a latency may be up to 1 us larger than it says.",
+    "Bins are told by their upper edge. With cyclictest, -N records nanoseconds.",
+)
+
+
+def bins_of(starts: Integers, counts: Integers, width_ns: int) -> tuple[Integers, Integers, Integers]:
+    """Return bins that begin at these values and are so wide: low, high, count."""
+    return starts, starts + (width_ns - 1), counts
