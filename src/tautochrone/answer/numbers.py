@@ -188,8 +188,9 @@ def columns_of(summary: Summary, *, intervals: bool = False) -> Iterator[Told]:
     The interval of a quantile stands beneath it on a page; with ``intervals`` it has a column.
     """
     yield doc.TableColumn("min"), doc.micros(summary.minimum)
-    yield doc.TableColumn("mean"), doc.micros(summary.mean)
-    yield doc.TableColumn("std dev", spare=True), doc.micros(summary.standard_deviation)
+    known = not summary.bounded
+    yield doc.TableColumn("mean"), doc.micros(summary.mean if known else None)
+    yield doc.TableColumn("std dev", spare=True), doc.micros(summary.standard_deviation if known else None)
     for held in summary.quantiles:
         name = quantile_name(held.q)
         yield doc.TableColumn(name, spare=held.q != 0.5), _quantile(held)
@@ -218,6 +219,8 @@ def _later(one: Series) -> doc.TypedCell:
 
 
 def _quantile(one: Quantile) -> doc.TypedCell:
+    if one.is_bounded:
+        return doc.micros_between(one.low, one.high)
     cell = replace(doc.micros(one.value, TOO_FEW), low=one.low, high=one.high)
     if one.value is None:
         return replace(cell, beneath=(doc.Sentence(f"needs {number(one.samples_needed)}"),))

@@ -162,7 +162,7 @@ def _too_few(series: Sequence[Series]) -> Iterator[str]:
         for one in series
         if one.summary is not None
         for quantile in one.summary.quantiles
-        if quantile.value is None
+        if quantile.low is None
     }
     if needed:
         said = ", ".join(f"{name} needs {count:,}" for name, count in needed.items())

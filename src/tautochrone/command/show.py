@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from tautochrone.answer.evidence import Evidence
     from tautochrone.judge.course import Courses
 
+_UNKNOWN_MEAN = {"mean": None, "standard_deviation": None}
+
 
 def show(
     run: RunArgument = "latest",
@@ -79,7 +81,7 @@ def _as_json(seen: Evidence) -> dict[str, object]:
                     {
                         "name": one.source,
                         **({"what": one.what} if one.what else {}),
-                        "summary": asdict(one.summary),
+                        "summary": asdict(one.summary) | (_UNKNOWN_MEAN if one.summary.bounded else {}),
                         "worst_at_s": one.worst_at_s,
                     }
                     for one in measured.series

@@ -41,7 +41,10 @@ def _table(imported: Sequence[ImportedFile]) -> doc.TypedTable:
     rows = []
     for one in imported:
         manifest = one.run.manifest
-        worst = max((extreme.maximum_ns for extreme in manifest.extremes if _is_first(one, extreme.measure)), default=None)
+        worst = max(
+            (extreme.maximum_ns for extreme in manifest.extremes if _is_first(one, extreme.measure)),
+            default=None,
+        )
         missed = [book.missed for book in manifest.books]
         rows.append(
             (
@@ -65,7 +68,7 @@ def _is_first(one: ImportedFile, measure: str) -> bool:
 def _unknown(imported: Sequence[ImportedFile]) -> Iterator[doc.Block]:
     for unknown in dict.fromkeys(_unknown_of(one.run) for one in imported):
         own = [one.path.name for one in imported if _unknown_of(one.run) == unknown]
-        yield doc.Sentence(f"Not known of {listed(own)}: {"; ".join(unknown)}.")
+        yield doc.Sentence(f"Not known of {listed(own)}: {'; '.join(unknown)}.")
     for one in imported:
         for warning in one.run.manifest.warnings:
             if warning.code in _CLIPPED:

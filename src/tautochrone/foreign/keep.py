@@ -1,6 +1,7 @@
 """A recording of another tool as a run: a sample stream as the probe writes it, sealed as any.
 
-What the file does not tell is not made up: no clock, no instants of a histogram, no misses that nobody counted.
+What the file does not tell is not made up: no clock, no instants of a histogram, no misses that nobody
+counted.
 """
 
 import shutil
@@ -29,7 +30,6 @@ NOT_HERE = "elsewhere"
 
 _UNKNOWN = np.iinfo(np.int64).min
 _START = "start_ns"
-_MOST_SOURCES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -110,22 +110,23 @@ def _warnings(recording: Recording, unknown: list[str]) -> Iterator[RunWarning]:
     version = f" {recording.version}" if recording.version else ""
     yield RunWarning(
         IMPORTED,
-        f"Measured by {recording.tool}{version}, not by tauto. Not known: {"; ".join(unknown)}.",
+        f"Measured by {recording.tool}{version}, not by tauto. Not known: {'; '.join(unknown)}.",
     )
     for one in recording.sources:
         for name, histogram in one.histograms.items():
             yield from _clipped(one, name, histogram)
         if one.dropped:
             yield RunWarning(
-                PROBE_DROPPED, f"{one.name}: {plural(one.dropped, 'cycle')} between others are not in the file."
+                PROBE_DROPPED,
+                f"{one.name}: {plural(one.dropped, 'cycle')} between others are not in the file.",
             )
 
 
 def _clipped(one: ForeignSource, measure: str, histogram: ForeignHistogram) -> Iterator[RunWarning]:
     if not histogram.overflow:
         return
-    beyond = f"{histogram.overflow:,} of {plural(histogram.total, 'sample')}"
-    said = f"{one.name}: {beyond} of {measure} lie beyond the histogram's end, {format_duration(histogram.end_ns)}"
+    beyond = f"{one.name}: {histogram.overflow:,} of {plural(histogram.total, 'sample')} of {measure}"
+    said = f"{beyond} lie beyond the histogram's end, {format_duration(histogram.end_ns)}"
     if histogram.maximum_ns is not None:
         yield RunWarning(
             "clipped",
@@ -144,8 +145,6 @@ def _clipped(one: ForeignSource, measure: str, histogram: ForeignHistogram) -> I
 
 
 def _frames(recording: Recording) -> Iterator[bytes]:
-    if not recording.sources or len(recording.sources) > _MOST_SOURCES:
-        raise DamagedError(f"it has {len(recording.sources):,} sources")
     whole = [
         {name: histogram.whole() for name, histogram in one.histograms.items()} for one in recording.sources
     ]
@@ -164,8 +163,6 @@ def _frames(recording: Recording) -> Iterator[bytes]:
             yield stream.frame_bytes(stream.ROWS, sequence, extremes.tobytes(), table=1, source=number)
             sequence += 1
         books.append(_book(recording, number, one, whole[number]))
-    if not any(book["recorded"] for book in books):
-        raise DamagedError("it has no sample")
     yield stream.json_frame_bytes(stream.FOOTER, sequence, {"ended": "complete", "books": books})
 
 
@@ -177,12 +174,19 @@ def _header(recording: Recording, *, raw: bool) -> dict[str, object]:
     names = [name for name, _ in recording.measures]
     instant = {"type": "i64", "unit": "ns"}
     told = "" if raw else ", which the file does not tell: 0"
-    whole_row = [{"name": _START, **instant, "meaning": f"when the sample began{told}"}]
+    whole_row: list[dict[str, object]] = [
+        {"name": _START, **instant, "meaning": f"when the sample began{told}"}
+    ]
     for at, name in enumerate(names):
-        null = {"null": _UNKNOWN} if at else {}
-        whole_row.append({"name": _end_of(name), **instant, "meaning": "when it ended", **null})
+        column: dict[str, object] = {"name": _end_of(name), **instant, "meaning": "when it ended"}
+        whole_row.append(column | ({"null": _UNKNOWN} if at else {}))
     bins = [
-        {"name": MEASURE, "type": "u64", "unit": "1", "meaning": "place of the measure in the header, from 0"},
+        {
+            "name": MEASURE,
+            "type": "u64",
+            "unit": "1",
+            "meaning": "place of the measure in the header, from 0",
+        },
         {"name": "low_ns", **instant, "meaning": "smallest value of the bin"},
         {"name": "high_ns", **instant, "meaning": "largest value of the bin"},
         {"name": "count", "type": "u64", "unit": "1", "meaning": "samples in the bin"},
@@ -288,7 +292,7 @@ def _extremes(
 def _book(
     recording: Recording, number: int, one: ForeignSource, whole: Mapping[str, ForeignHistogram]
 ) -> dict[str, object]:
-    """Return the accounting of a source. A loop whose every latency is below its period skipped no release."""
+    """Return the accounting of a source; a loop whose every latency is below its period skipped nothing."""
     first = whole.get(recording.measures[0][0])
     if one.samples is not None:
         recorded, dropped = len(one.samples.value), one.dropped
@@ -309,4 +313,3 @@ def _book(
     if "missed" not in book or len(whole) > 1:
         book["uncounted"] = True
     return book
-

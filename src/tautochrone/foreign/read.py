@@ -60,7 +60,9 @@ def _recording(path: Path, options: ImportOptions, wanted: str) -> Recording:
     try:
         with open_file(path) as file:
             head = file.read(HEAD_BYTES)
-        return _format(path, head, options, wanted).read(path, options)
+        recording = _format(path, head, options, wanted).read(path, options)
+        recording.see_that_it_agrees()
+        return recording
     except OSError as error:
         raise UsageError(f"{path} can't be read: {error.strerror or error}") from error
     except DamagedError as error:

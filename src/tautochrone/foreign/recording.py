@@ -1,4 +1,4 @@
-"""What the file of another tool holds, whatever the tool: sources with bins or samples, and what is unknown."""
+"""What the file of another tool holds, whatever the tool: sources with bins or samples."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,6 +17,7 @@ LARGEST_NS = 2**62
 """No latency of a file may be larger: a century and a half."""
 
 MICROSECOND = 1_000
+_MOST_SOURCES = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,11 +146,24 @@ class Recording:
     unknown: tuple[str, ...] = ()
     warnings: tuple[RunWarning, ...] = ()
 
+    def see_that_it_agrees(self) -> None:
+        """See that there is a sample, and that no histogram contradicts itself.
+
+        Raises:
+            DamagedError: it does.
+        """
+        histograms = [histogram.whole() for one in self.sources for histogram in one.histograms.values()]
+        samples = sum(len(one.samples.value) for one in self.sources if one.samples is not None)
+        if not samples + sum(histogram.total for histogram in histograms):
+            raise DamagedError("it has no sample")
+        if len(self.sources) > _MOST_SOURCES:
+            raise DamagedError(f"it has {len(self.sources):,} sources")
+
 
 CUT_TO_MICROSECONDS = RunWarning(
     "whole-microseconds",
-    "The tool cuts every latency down to whole microseconds: a latency may be up to 1 us larger than it says.",
-    "Bins are told by their upper edge. With cyclictest, -N records nanoseconds.",
+    "The tool cuts every latency to whole microseconds: it may be up to 1 us larger than the tool says.",
+    "Bins of a histogram are told by their upper edge; cyclictest -N records nanoseconds.",
 )
 
 

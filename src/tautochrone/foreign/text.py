@@ -96,5 +96,6 @@ def option_of(words: Sequence[str], short: str, long: str) -> str | None:
 def has_flag(words: Sequence[str], short: str, long: str) -> bool:
     """Return whether a flag is given, alone or among letters behind one dash."""
     return any(
-        word == f"--{long}" or re.fullmatch(rf"-[a-zA-Z]*{short}[a-zA-Z]*", word) is not None for word in words
+        word == f"--{long}" or re.fullmatch(rf"-[a-zA-Z]*{short}[a-zA-Z]*", word) is not None
+        for word in words
     )

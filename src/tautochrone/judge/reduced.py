@@ -9,7 +9,7 @@ from tautochrone.base.errors import DamagedError
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books
 from tautochrone.statistics.arrays import Integers
-from tautochrone.statistics.counts import Counts, counts_of_bins, merge
+from tautochrone.statistics.counts import Counts, counts_of_bins, merge, open_bins
 from tautochrone.statistics.difference.sides import SourceSamples
 from tautochrone.statistics.reduction import Reducer, Reduction, UnexpectedSamplesError
 
@@ -35,10 +35,29 @@ class Reduced:
     reduction: Reduction | None
     period_ns: int | None
     lost: int | None
+    clipped: "Clipped | None" = None
 
     def as_source(self) -> SourceSamples:
         """It as the tests of difference take it."""
-        return SourceSamples(self.counts, self.reduction, self.lost, self.period_ns)
+        if self.clipped is None:
+            return SourceSamples(self.counts, self.reduction, self.lost, self.period_ns)
+        beyond = self.clipped
+        return SourceSamples(beyond.rest, None, self.lost, self.period_ns, beyond.count, beyond.high_ns)
+
+
+@dataclass(frozen=True, eq=False)
+class Clipped:
+    """The largest samples of a histogram, of which only bounds are known.
+
+    Attributes:
+        low_ns, high_ns: between which they lie, both included.
+        rest: the other samples.
+    """
+
+    low_ns: int
+    high_ns: int
+    count: int
+    rest: Counts
 
 
 def reduce_run(run: StoredRun, measure: str | None = None) -> tuple[Reduced, ...]:
@@ -50,9 +69,9 @@ def reduce_run(run: StoredRun, measure: str | None = None) -> tuple[Reduced, ...
         if not run.count(measure, book.source):
             continue
         one = reductions.get(book.source)
-        counts = _histogram(run, book.source, measure) if one is None else one.counts
+        counts, clipped = _histogram(run, book.source, measure) if one is None else (one.counts, None)
         period_ns = periods.get(book.source)
-        found.append(Reduced(book.source, book.name, counts, one, period_ns, _lost(book, period_ns)))
+        found.append(Reduced(book.source, book.name, counts, one, period_ns, _lost(book, period_ns), clipped))
     return tuple(found)
 
 
@@ -67,13 +86,19 @@ def _lost(book: Books, period_ns: int | None) -> int | None:
     return None if book.missed is None or book.dropped is None else book.missed + book.dropped
 
 
-def _histogram(run: StoredRun, source: int, measure: str | None) -> Counts:
-    _, high, count = run.histogram(source, measure)
+def _histogram(run: StoredRun, source: int, measure: str | None) -> tuple[Counts, Clipped | None]:
+    low, high, count = run.histogram(source, measure)
     name = measure if measure is not None else run.measures[0]
     largest = max(
         one.maximum_ns for one in run.manifest.extremes if (one.source, one.measure) == (source, name)
     )
-    return counts_of_bins(high.clip(max=largest), count)
+    counts = counts_of_bins(high.clip(max=largest), count)
+    held = count > 0
+    low, high, count = low[held], high[held], count[held]
+    if not len(low) or not open_bins(low, high)[-1] or not int(count[:-1].sum()):
+        return counts, None
+    rest = counts_of_bins(high[:-1], count[:-1])
+    return counts, Clipped(int(low[-1]), int(high[-1]), int(count[-1]), rest)
 
 
 def _reductions(run: StoredRun, measure: str | None) -> dict[int, Reduction]:

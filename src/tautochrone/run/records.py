@@ -413,7 +413,7 @@ class SourceCounts(Struct, frozen=True):
     unseen: Count | None = None
     """Releases whose handler was not seen, so that they have no interrupt latency."""
     uncounted: bool = False
-    """Of another tool's file: releases and misses are not counted, and its measures have counts of their own."""
+    """Of another tool: releases and misses are not counted, and each measure has a count of its own."""
 
 
 class SourceClock(Struct, frozen=True):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.quantiles import rank
@@ -161,6 +162,25 @@ def counts_of(values: Integers) -> Counts:
     """The counts of samples in ns, shape (n,), any order; may be empty."""
     value, count = np.unique(values, return_counts=True)
     return Counts(value.astype(np.int64), count.astype(np.int64))
+
+
+_OPEN_SHARE, _OPEN_TIMES, _USUAL_WIDTH = 8, 4, 1_000
+
+
+def open_bins(low: Integers, high: Integers) -> npt.NDArray[np.bool_]:
+    """Return which bins are too wide to stand for a value, such as the overflow of a clipped histogram.
+
+    Those are wider than an eighth of their upper edge, and several times as wide as the narrowest one. Bins
+    of the probe are never so wide.
+
+    Args:
+        low: smallest value of each bin in ns, shape (n,), each bin once, n at least 1.
+        high: largest value of each bin, shape (n,).
+    """
+    width = (high - low + 1).astype(np.float64)
+    narrowest = float(width.min()) if len(width) > 1 else _USUAL_WIDTH
+    found: npt.NDArray[np.bool_] = (width * _OPEN_SHARE > np.abs(high)) & (width > _OPEN_TIMES * narrowest)
+    return found
 
 
 def counts_of_bins(high: Integers, count: Integers) -> Counts:

@@ -59,8 +59,9 @@ class Quantile:
     """One quantile with its confidence interval.
 
     Attributes:
-        value: the order statistic; None if there are too few samples for an interval around it.
-        low: lower end of the interval, an order statistic too; None with ``value``.
+        value: the order statistic; None if there are too few samples for an interval around it, or if it lies
+            in a bin that is too wide to stand for a value (`is_bounded`).
+        low: lower end of the interval, an order statistic too; None where there are too few samples.
         confidence: probability, at least, with which such an interval covers the true quantile.
         samples_needed: how many samples it takes for the interval to exist.
     """
@@ -71,6 +72,11 @@ class Quantile:
     high: int | None
     confidence: float
     samples_needed: int
+
+    @property
+    def is_bounded(self) -> bool:
+        """Return whether only its bounds are known, ``low`` and ``high``: a histogram was clipped."""
+        return self.value is None and self.low is not None
 
 
 def rank(n: int, q: float) -> int:

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tautochrone.base.errors import DamagedError, MeasuringError
+from tautochrone.base.units import format_duration
 from tautochrone.statistics.arrays import Integers
-from tautochrone.statistics.counts import Counts
+from tautochrone.statistics.counts import Counts, open_bins
 from tautochrone.statistics.quantiles import (
     QUANTILES,
     Quantile,
@@ -162,6 +163,8 @@ class Summary:
     maximum: int
     quantiles: tuple[Quantile, ...]
     resolution: str
+    bounded: int = 0
+    """Samples of a clipped histogram of which only bounds are known; mean and deviation are then guesses."""
 
 
 def summarise(values: Integers, confidence: float = 0.95, *, in_place: bool = False) -> Summary:
@@ -247,10 +250,14 @@ def summarise_counts(
     total = sum(counts)
     mean = sum(k * (a + b) for a, b, k in zip(lows, highs, counts, strict=True)) / (2 * total)
     squares = math.fsum(k * ((a + b) / 2 - mean) ** 2 for a, b, k in zip(lows, highs, counts, strict=True))
+    is_open = open_bins(np.array(lows), np.array(highs)).tolist()
 
     def at(position: int) -> tuple[int, int]:
         index = int(np.searchsorted(reached, position))
         return lows[index], highs[index]
+
+    def tells(position: int) -> bool:
+        return not is_open[int(np.searchsorted(reached, position))]
 
     return Summary(
         count=total,
@@ -258,22 +265,50 @@ def summarise_counts(
         mean=mean,
         standard_deviation=math.sqrt(squares / total),
         maximum=maximum,
-        quantiles=_quantiles(total, at, confidence),
-        resolution=EXACT if lows == highs else BINNED,
+        quantiles=_quantiles(total, at, confidence, tells),
+        resolution=_resolution(lows, highs, is_open),
+        bounded=sum(count for count, wide in zip(counts, is_open, strict=True) if wide),
     )
 
 
-def _quantiles(n: int, at: Callable[[int], tuple[int, int]], confidence: float) -> tuple[Quantile, ...]:
-    """All quantiles of n samples, where ``at`` gives the bounds of the sample with a rank from 1 to n."""
-    return tuple(_quantile(n, q, at, confidence) for q in QUANTILES)
+def _resolution(lows: Sequence[int], highs: Sequence[int], is_open: Sequence[bool]) -> str:
+    widths = [high - low + 1 for low, high, wide in zip(lows, highs, is_open, strict=True) if not wide]
+    if lows == highs:
+        return EXACT
+    coarse = any(width > 1 and width << 8 > max(abs(low), abs(high)) + width
+                 for width, low, high in zip(widths, lows, highs, strict=False))  # fmt: skip
+    return f"bins {format_duration(max(widths))} wide" if coarse else BINNED
 
 
-def _quantile(n: int, q: float, at: Callable[[int], tuple[int, int]], confidence: float) -> Quantile:
+def _quantiles(
+    n: int,
+    at: Callable[[int], tuple[int, int]],
+    confidence: float,
+    tells: Callable[[int], bool] = lambda _: True,
+) -> tuple[Quantile, ...]:
+    """All quantiles of n samples.
+
+    Args:
+        at: gives the bounds of the sample with a rank from 1 to n.
+        tells: whether these bounds are close enough to stand for a value.
+    """
+    return tuple(_quantile(n, q, at, confidence, tells) for q in QUANTILES)
+
+
+def _quantile(
+    n: int,
+    q: float,
+    at: Callable[[int], tuple[int, int]],
+    confidence: float,
+    tells: Callable[[int], bool],
+) -> Quantile:
     needed = samples_needed(q, confidence)
     ranks = interval_ranks(n, q, confidence)
     if ranks is None:
         return Quantile(q, None, None, None, confidence, needed)
-    return Quantile(q, at(rank(n, q))[1], at(ranks[0])[0], at(ranks[1])[1], confidence, needed)
+    own = rank(n, q)
+    value = at(own)[1] if tells(own) else None
+    return Quantile(q, value, at(ranks[0])[0], at(ranks[1])[1], confidence, needed)
 
 
 def _no_samples() -> MeasuringError:

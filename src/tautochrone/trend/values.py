@@ -10,6 +10,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_quantile
 from tautochrone.judge.naming import Kind, measure_named, number_named
 from tautochrone.judge.reduced import all_counts, reduce_run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, sum_of_known
 from tautochrone.statistics.quantiles import CONFIDENCE, between, interval_ranks, rank
 from tautochrone.trend.record import Record
@@ -134,6 +135,8 @@ def value_of(record: Record, metric: TrendMetric, measure: str, books: Sequence[
     if metric.kind == "max":
         return replace(bare, value=_largest(record, measure, books))
     assert metric.q is not None
+    clipped = _clipped(run, measure, {book.source for book in books})
+    samples, lost = samples - clipped, lost + clipped
     ends = interval_ranks(samples + lost, metric.q, CONFIDENCE)
     if ends is None:
         return bare
@@ -144,6 +147,14 @@ def value_of(record: Record, metric: TrendMetric, measure: str, books: Sequence[
     return replace(
         bare, value=value, low=low, high=high if ends[1] <= samples else None, beyond=middle > samples
     )
+
+
+def _clipped(run: StoredRun, measure: str, sources: set[int]) -> int:
+    """Return how many samples lie beyond the ends of clipped histograms: later than all others."""
+    if not run.is_histogram:
+        return 0
+    parts = [one for one in reduce_run(run, measure) if one.source in sources]
+    return sum(one.clipped.count for one in parts if one.clipped is not None)
 
 
 def _at_ranks(record: Record, measure: str, books: Sequence[Books], ranks: Sequence[int]) -> list[float]:

@@ -152,7 +152,7 @@ def _overview_rates(one: SourceTail) -> tuple[doc.TypedCell, ...]:
 
 
 def _limit_row(one: SourceTail, at: AtLimit, *, fitted: bool) -> tuple[doc.TypedCell, ...]:
-    cells = [doc.time(at.limit_ns), doc.count(at.later), doc.count(at.events)]
+    cells = [doc.time(at.limit_ns), _later(at), doc.count(at.events)]
     if fitted and at.share is None:
         cells += [doc.TypedCell(None, "share")] * 4
     elif fitted and at.share is not None:
@@ -167,6 +167,11 @@ def _limit_row(one: SourceTail, at: AtLimit, *, fitted: bool) -> tuple[doc.Typed
     if _has_bound_in_time(one):
         cells.append(doc.TypedCell(None if at.bound is None else words.once_in(at.bound, one.rate_hz)))
     return (*cells[:-1], replace(cells[-1], left=True))
+
+
+def _later(at: AtLimit) -> doc.TypedCell:
+    cell = doc.count(at.later)
+    return replace(cell, text=f"\u2264 {cell.shown}") if at.at_most and at.later else cell
 
 
 def _once(share: float, said: str) -> doc.TypedCell:

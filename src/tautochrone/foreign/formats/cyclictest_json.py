@@ -56,7 +56,8 @@ def _read(path: Path, options: ImportOptions) -> Recording:
         )
         for (number, thread), cpu, interval in zip(ordered, cpus, command.intervals_ns, strict=True)
     )
-    system = told.get("sysinfo") if isinstance(told.get("sysinfo"), dict) else {}
+    sysinfo = told.get("sysinfo")
+    system: dict[str, Any] = sysinfo if isinstance(sysinfo, dict) else {}
     return Recording(
         tool=TOOL,
         format="cyclictest-json",

@@ -1,8 +1,8 @@
 """The text of hwlatdetect of rt-tests: the windows in which the hardware took time away.
 
-The kernel's tracer hwlat looks for gaps during a part of each window, and tells the largest one where that is
-above a threshold. So of all other windows it is known that their gap is at most the threshold: they become one
-bin, from 0 to there.
+The kernel's tracer hwlat looks for gaps during a part of each window, and tells the largest one where that
+is above a threshold. So of all other windows it is known that their gap is at most the threshold: they become
+one bin, from 0 to there.
 """
 
 import re
@@ -34,7 +34,7 @@ def _recognises(head: bytes, _path: Path) -> bool:
     return _DURATION.search(head.decode("utf-8", "replace")) is not None
 
 
-def _read(path: Path, options: ImportOptions) -> Recording:
+def _read(path: Path, _options: ImportOptions) -> Recording:
     seconds: int | None = None
     told: dict[str, int] = {}
     maximum_us: int | None = None
@@ -78,8 +78,8 @@ def _read(path: Path, options: ImportOptions) -> Recording:
         warnings=(
             RunWarning(
                 "threshold",
-                f"hwlatdetect tells gaps above {threshold} us only. That there were {windows:,} windows follows "
-                "from duration and window; the others lie between 0 and the threshold.",
+                f"hwlatdetect tells only gaps above {threshold} us. That there were {windows:,} windows "
+                "follows from duration and window; the others lie between 0 and the threshold.",
                 "Measure with --threshold=1 to have more of them.",
             ),
         ),

@@ -52,7 +52,9 @@ def _read(path: Path, options: ImportOptions) -> Recording:
         cycles = whole(told.get("count"), "count")
         over = cycles - int(counts.sum())
         if over < 0:
-            raise DamagedError(f"CPU {cpu} has {cycles:,} samples, and {int(counts.sum()):,} in its histogram")
+            raise DamagedError(
+                f"CPU {cpu} has {cycles:,} samples, and {int(counts.sum()):,} in its histogram"
+            )
         maximum_ns = whole_ns(told.get("max"), MICROSECOND, "max") + MICROSECOND - 1 if cycles else None
         last_us = int(starts.max()) // MICROSECOND + 1 if len(starts) else 0
         end_ns = max(_END_US, last_us) * MICROSECOND

@@ -125,7 +125,9 @@ def _table(path: Path) -> _Table:
             table.summary.setdefault(words[0], words[1:])  # newer ones repeat it for all CPUs together
         elif table.heads and words and words[0].isdecimal() and not table.summary:
             if len(words) != len(table.heads) + 1:
-                raise DamagedError(f"line {number} has {len(words) - 1} numbers for {len(table.heads)} columns")
+                raise DamagedError(
+                    f"line {number} has {len(words) - 1} numbers for {len(table.heads)} columns"
+                )
             table.rows.append([whole(word, f"line {number}") for word in words])
     if not table.heads:
         raise DamagedError("it has no sample: rtla saw nothing above its threshold, or its header is missing")

@@ -82,7 +82,7 @@ def _table(path: Path) -> "pa.Table":
     with open_file(path) as file:
         try:
             if file.read(4) == b"PAR1":
-                return pq.read_table(pa.PythonFile(file, mode="r"))
+                return pq.read_table(file)
             file.seek(0)
             first = file.readline(1 << 16).decode("utf-8", "replace")
             file.seek(0)
@@ -104,7 +104,9 @@ def _chosen(columns: list[str], options: ImportOptions) -> tuple[str, int]:
     if not column:
         raise UsageError("A table has several columns", f"Name one with --column: {there}.", about="column")
     if column not in columns or columns.count(column) > 1:
-        raise UsageError(f"--column {column}: the table has no such column", f"It has: {there}.", about="column")
+        raise UsageError(
+            f"--column {column}: the table has no such column", f"It has: {there}.", about="column"
+        )
     unit_ns = options.unit_ns or UNITS.get(column.rpartition("_")[2])
     if unit_ns is None:
         raise UsageError(f"The unit of column {column} is not known", "Name it: --unit us.", about="unit")
@@ -132,12 +134,13 @@ def _nanoseconds(table: "pa.Table", column: str, unit_ns: int) -> Integers:
     if not np.isfinite(size).all() or float(size.max()) > LARGEST_NS:
         raise DamagedError(f"column {column} has values that can't be latencies")
     if pa.types.is_integer(held.type):
-        return np.asarray(values.astype(np.int64) * unit_ns)
+        whole: Integers = values.astype(np.int64) * unit_ns
+        return whole
     exact = values.astype(np.float64) * unit_ns
     near = np.rint(exact)  # 0.001 ms is 1,000 ns, and not one more
-    return np.where(np.abs(exact - near) < 1e-6 * np.maximum(1.0, np.abs(near)), near, np.ceil(exact)).astype(
-        np.int64
-    )
+    is_near = np.abs(exact - near) < 1e-6 * np.maximum(1.0, np.abs(near))
+    found: Integers = np.where(is_near, near, np.ceil(exact)).astype(np.int64)
+    return found
 
 
 def _names(table: "pa.Table", column: str, rows: int) -> "np.ndarray[Any, np.dtype[Any]]":

@@ -40,7 +40,8 @@ the clock was calibrated to, the control group of a session, shares of time."""
 
 _ORIGIN = "_found_by"
 _NO_CONDITION = (
-    ANSWER, "command", "load_reports", "plan", "title", "deployment", "load", "target", "server", "server_on",
+    ANSWER, "command", "imported", "load_reports", "plan", "title", "deployment", "load", "target", "server",
+    "server_on",
 )  # fmt: skip
 _TOLD_OTHERWISE = ("rows", "transport_title")  # parameters of middleware: its sources, and its transport
 OF_SERVER = "server."

@@ -122,7 +122,7 @@ def tally(run: Sources) -> Tally | None:
     """Lost and released of one run; None where that is not known."""
     if any(one.lost is None for one in run):
         return None
-    lost = sum(one.missing for one in run)
+    lost = sum(one.lost or 0 for one in run)
     return lost, lost + sum(one.counts.total for one in run)
 
 

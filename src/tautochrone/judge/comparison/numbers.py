@@ -159,7 +159,7 @@ def _maximum(sides: tuple[Sources, Sources], others: tuple[Sources, Sources]) ->
     told = [[one for one in side if one is not None] for side in values]
     complete = all(len(one) == len(side) for one, side in zip(told, sides, strict=True))
     known = of_runs(told[0], told[1], more) if complete else None
-    first, second = (float(all_counts(side).value[-1]) for side in sides)
+    first, second = (float(max(one.largest_ns for run in side for one in run)) for side in sides)
     ratio = second / first if min(first, second) > 0 else None
     basis = "" if known is None else known.basis
     notes: tuple[MetricNote, ...] = () if complete else ("lengths differ",)

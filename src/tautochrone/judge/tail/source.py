@@ -71,6 +71,8 @@ class AtLimit:
     bound: float | None
     bound_if_independent: float | None
     design_effect: float | None
+    at_most: bool = False
+    """Whether `later` is an upper bound: the limit lies beyond the end of a clipped histogram."""
 
 
 @dataclass(frozen=True)
@@ -264,6 +266,7 @@ class SourceTail:
         """What is said of a limit: counted, fitted, and bounded by counting alone."""
         lost = self.lost or 0
         everything = with_lost(self.reduced.counts, lost)
+        clipped = self.reduced.clipped
         effect = self._effect(limit_ns)
         alone, together = _bounds(everything, limit_ns, self.confidence, self._effect_for_bound(limit_ns))
         share = self._share(limit_ns)
@@ -278,6 +281,7 @@ class SourceTail:
             bound=None if self.lost is None else together,
             bound_if_independent=None if self.lost is None else alone,
             design_effect=effect,
+            at_most=clipped is not None and clipped.low_ns <= limit_ns < clipped.high_ns,
         )
 
     def at_time(self, name: str, seconds: float) -> AtRate | None:

@@ -120,17 +120,26 @@ class SourceSamples:
         lost: releases that have no sample. Each counts as later than every sample. None if that is not known,
             and then none counts.
         period_ns: between two releases, to see when samples were lost; None without a schedule.
+        clipped: samples beyond the end of a clipped histogram, which are not in the counts.
+        clipped_ns: the largest of them; None without any.
     """
 
     counts: Counts
     reduction: Reduction | None = None
     lost: int | None = 0
     period_ns: int | None = None
+    clipped: int = 0
+    clipped_ns: int | None = None
 
     @property
     def missing(self) -> int:
-        """Releases that are known to have no sample."""
-        return self.lost or 0
+        """Releases that are known to have no value, and count as later than every sample."""
+        return (self.lost or 0) + self.clipped
+
+    @property
+    def largest_ns(self) -> int:
+        """Return the largest value."""
+        return int(self.counts.value[-1]) if self.clipped_ns is None else self.clipped_ns
 
 
 Side = Sequence[Sequence[SourceSamples]]

@@ -1,0 +1,363 @@
+"""Files of other tools become runs: their numbers are those that the tool says, and the rest is unknown."""
+
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tautochrone.base.errors import DamagedError, TautoError, UsageError
+from tautochrone.foreign.formats import formats
+from tautochrone.foreign.options import ImportOptions
+from tautochrone.foreign.read import bring_in
+from tautochrone.judge.reduced import reduce_run
+from tautochrone.judge.tail.source import SourceTail
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.store import Store
+from tautochrone.statistics.summary import Summary, summarise_counts
+
+SAMPLES = Path(__file__).parent / "samples"
+MILLISECOND = 1_000_000
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """An empty store."""
+    return Store(tmp_path / "store")
+
+
+def brought(store: Store, path: Path, period_ns: int | None = None, **options: object) -> StoredRun:
+    """The run of one file."""
+    (one,) = bring_in([path], store, ImportOptions(period_ns=period_ns, **options))  # type: ignore[arg-type]
+    return one.run
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    """A file with this text."""
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def summary(run: StoredRun, source: int = 0, measure: str | None = None) -> Summary:
+    """What is said of a source of a histogram run."""
+    return summarise_counts(*run.histogram(source, measure))
+
+
+@pytest.mark.parametrize(
+    ("name", "format_name", "experiment", "samples", "worst_ns"),
+    [
+        ("cyclictest.json", "cyclictest-json", "cyclic", [1_000, 1_000], [58_985_999, 59_411_999]),
+        ("cyclictest-histogram.txt", "cyclictest-histogram", "cyclic", [40, 40], [32_999, 151_999]),
+        ("cyclictest-clipped.txt", "cyclictest-histogram", "cyclic", [500, 495], [59_237_999, 58_239_999]),
+        ("cyclictest-verbose.txt", "cyclictest-verbose", "cyclic", [300, 219], [58_282_000, 51_366_000]),
+        ("rtla-timerlat.txt", "rtla", "rtla-timerlat", [600_001, 600_000, 600_000], [16_999, 12_999, 12_999]),
+        ("jitterdebugger.json", "jitterdebugger", "cyclic", [3_901, 3_886], [11_999, 18_999]),
+        ("jitterdebugger-samples.csv", "jitterdebugger-samples", "cyclic", [10], [9_000]),
+        ("jitterdebugger-samples.raw", "jitterdebugger-samples", "cyclic", [10], [9_000]),
+        ("hwlatdetect-quiet.txt", "hwlatdetect", "hwlat", [120], [10_000]),
+        ("hwlatdetect-gaps.txt", "hwlatdetect", "hwlat", [200], [18_999]),
+    ],
+)
+def test_a_file_of_each_tool_is_recognised_and_keeps_its_numbers(
+    store: Store, name: str, format_name: str, experiment: str, samples: list[int], worst_ns: list[int]
+) -> None:
+    run = brought(store, SAMPLES / name)
+    assert run.manifest.conditions.stored["imported"]["format"] == format_name  # type: ignore[index]
+    assert (run.manifest.experiment, run.manifest.state) == (experiment, "sealed")
+    assert [book.recorded for book in run.manifest.books] == samples
+    first = run.measures[0]
+    assert [one.maximum_ns for one in run.manifest.extremes if one.measure == first] == worst_ns
+    assert any(warning.code == "imported" for warning in run.manifest.warnings)
+
+
+def test_osnoise_has_buckets_as_wide_as_its_command_says(store: Store) -> None:
+    run = brought(store, SAMPLES / "rtla-osnoise.txt")
+    low, high, count = run.histogram(0)
+    assert (low.tolist(), high.tolist()) == ([0, 10_000, 20_000, 30_000], [9_999, 19_999, 29_999, 39_999])
+    assert int(count.sum()) == 55_215
+    # The tool says 30 and means the bucket from 30 to 40.
+    assert run.manifest.extremes[0].maximum_ns == 39_999
+
+
+def test_timerlat_has_a_histogram_of_each_context(store: Store) -> None:
+    run = brought(store, SAMPLES / "rtla-timerlat.txt")
+    worst = {
+        measure: [one.maximum_ns for one in run.manifest.extremes if one.measure == measure]
+        for measure in run.measures
+    }
+    assert worst == {
+        "preemption_latency_ns": [16_999, 12_999, 12_999],
+        "interrupt_latency_ns": [4_999, 4_999, 7_999],
+        "return_latency_ns": [19_999, 14_999, 15_999],
+    }
+    assert int(run.histogram(0, "interrupt_latency_ns")[2][0]) == 477_555
+
+
+# What is known of conditions, and what is not.
+
+
+def test_json_tells_command_machine_kernel_and_when(store: Store) -> None:
+    run = brought(store, SAMPLES / "cyclictest.json")
+    manifest = run.manifest
+    assert manifest.created.startswith("2026-11-24T19:29:27")
+    assert manifest.conditions.target == "vm"
+    assert manifest.kernel.release == "6.18.44-fc-v509"
+    assert manifest.header.periods_ns == {0: MILLISECOND, 1: MILLISECOND}
+    assert {"policy": "fifo", "priority": 80}.items() <= manifest.header.parameters.items()
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.[tjcr]*")), ids=lambda path: path.name)
+def test_what_is_unknown_is_said(store: Store, path: Path) -> None:
+    told = brought(store, path).manifest.conditions.stored["imported"]
+    assert isinstance(told, dict)
+    assert told["unknown"]
+
+
+def test_a_loop_that_was_never_a_period_late_missed_nothing(store: Store) -> None:
+    run = brought(store, SAMPLES / "cyclictest-histogram.txt", period_ns=100 * MILLISECOND)
+    assert [(book.released, book.missed, book.overruns) for book in run.manifest.books] == [(40, 0, 0)] * 2
+
+
+@pytest.mark.parametrize("name", ["cyclictest.json", "cyclictest-verbose.txt"])
+def test_what_a_loop_missed_that_was_later_is_unknown_and_not_zero(store: Store, name: str) -> None:
+    run = brought(store, SAMPLES / name)
+    assert run.manifest.header.periods_ns
+    assert [(book.released, book.missed) for book in run.manifest.books] == [(None, None)] * 2
+    assert all(one.lost is None for one in reduce_run(run))
+
+
+def test_intervals_that_cyclictest_prints_are_corrected_by_the_distance(store: Store) -> None:
+    """It prints 1500 and 2000 for -i 1000 with two threads."""
+    run = brought(store, SAMPLES / "cyclictest-verbose.txt")
+    assert run.manifest.header.periods_ns == {0: MILLISECOND, 1: 1_500_000}
+
+
+def test_histograms_have_no_time(store: Store) -> None:
+    from tautochrone.answer.evidence import gather
+
+    (measured,) = gather([brought(store, SAMPLES / "cyclictest.json")]).measured
+    assert [(one.worst_at_s, one.worst_at_utc, one.maxima) for one in measured.series] == [(None,) * 3] * 2
+
+
+def test_binary_and_text_samples_are_the_same(store: Store) -> None:
+    text, binary = (
+        brought(store, SAMPLES / f"jitterdebugger-samples.{kind}").values() for kind in ("csv", "raw")
+    )
+    assert text.tolist() == binary.tolist() == [9_000] + [3_000] * 9
+
+
+def test_samples_with_gaps_in_their_structure_are_read_too(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "samples.raw"
+    path.write_bytes(b"".join(struct.pack("<I4xqqQ", 1, 5, k * 250_000, 7 + k) for k in range(21)))
+    run = brought(store, path)
+    assert run.sources == {0: "cpu1"}
+    assert run.values().tolist() == [(7 + k) * 1_000 for k in range(21)]
+
+
+# Clipped histograms.
+
+
+def test_quantiles_beyond_the_end_of_a_histogram_are_bounds(store: Store) -> None:
+    found = summary(brought(store, SAMPLES / "cyclictest.json"))
+    median, p99 = found.quantiles[:2]
+    assert median.value == 16_999
+    assert (p99.value, p99.low, p99.high) == (None, 60_000, 58_985_999)
+    assert found.bounded == 105
+
+
+def test_limits_beyond_the_end_are_told_as_at_most(store: Store) -> None:
+    one = SourceTail(reduce_run(brought(store, SAMPLES / "cyclictest.json"))[0], (30_000, MILLISECOND, 10**9))
+    told = [(limit.later, limit.at_most) for limit in one.limits]
+    inside = sum(1 for limit in one.limits if limit.at_most)
+    assert inside == 1
+    assert told[1:] == [(105, True), (0, False)]
+
+
+def test_comparisons_take_what_is_beyond_for_later_than_all_else(store: Store) -> None:
+    one = reduce_run(brought(store, SAMPLES / "cyclictest.json"))[0].as_source()
+    assert (one.counts.total, one.missing, one.largest_ns) == (895, 105, 58_985_999)
+    assert int(one.counts.value[-1]) < 60_000
+
+
+def test_an_overflow_without_a_maximum_is_lost(store: Store, tmp_path: Path) -> None:
+    text = "# Histogram\n000000 000001\n000001 000010\n# Total: 000000011\n# Histogram Overflows: 00004\n"
+    run = brought(store, written(tmp_path, "clipped.txt", text))
+    (book,) = run.manifest.books
+    assert (book.completed, book.recorded, book.dropped) == (15, 11, 4)
+
+
+def test_windows_without_a_gap_are_known_to_lie_below_the_threshold(store: Store) -> None:
+    found = summary(brought(store, SAMPLES / "hwlatdetect-gaps.txt"))
+    median = found.quantiles[0]
+    assert (median.value, median.low, median.high) == (None, 0, 10_000)
+    assert found.maximum == 18_999
+
+
+# Tables.
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_table_with_a_period_keeps_its_order(store: Store, tmp_path: Path, kind: str) -> None:
+    latencies = [12.5, 3.25, 980.0, 7.0]
+    path = tmp_path / f"log.{kind}"
+    if kind == "csv":
+        path.write_text("cpu,latency\n" + "".join(f"0,{one}\n" for one in latencies))
+    else:
+        pq.write_table(pa.table({"cpu": [0] * 4, "latency": latencies}), path)
+    run = brought(store, path, MILLISECOND, column="latency", unit_ns=1_000)
+    assert run.values().tolist() == [12_500, 3_250, 980_000, 7_000]
+    assert run.instants(0).tolist() == [0, MILLISECOND, 2 * MILLISECOND, 3 * MILLISECOND]
+    assert run.manifest.books[0].missed == 0
+
+
+def test_a_table_without_a_period_has_values_and_no_order(store: Store, tmp_path: Path) -> None:
+    path = written(tmp_path, "log.csv", "latency_us\n5\n3\n5\n")
+    run = brought(store, path)
+    low, high, count = run.histogram()
+    assert (low.tolist(), high.tolist(), count.tolist()) == ([3_000, 5_000], [3_000, 5_000], [1, 2])
+
+
+def test_a_column_tells_cpus_apart(store: Store, tmp_path: Path) -> None:
+    path = written(tmp_path, "log.csv", "cpu,latency_ns\n0,5\n1,6\n0,7\n")
+    run = brought(store, path, MILLISECOND, column="latency_ns", source="cpu")
+    assert [run.values(source=number).tolist() for number in run.sources] == [[5, 7], [6]]
+
+
+def test_fractions_of_a_nanosecond_never_shorten_a_latency(store: Store, tmp_path: Path) -> None:
+    path = written(tmp_path, "log.csv", "latency_ms\n0.001\n0.0010001\n")
+    assert brought(store, path, MILLISECOND).values().tolist() == [1_000, 1_001]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        ("a,b\n1,2\n", {}, "several columns"),
+        ("a,b\n1,2\n", {"column": "c"}, "no such column"),
+        ("a,b\n1,2\n", {"column": "a"}, "unit"),
+        ("a_us\nx\n", {}, "not numbers"),
+        ("a_us,b\n,1\n2,3\n", {"column": "a_us"}, "lacks 1 of 2"),
+        ("a_s\n1e300\n", {}, "can't be latencies"),
+        ("a_us\n", {}, "no row|not numbers"),
+    ],
+)
+def test_a_table_that_does_not_tell_enough_is_refused(
+    store: Store, tmp_path: Path, text: str, options: dict[str, object], said: str
+) -> None:
+    with pytest.raises(TautoError, match=said):
+        brought(store, written(tmp_path, "log.csv", text), **options)
+    assert store.folders() == []
+
+
+# Files that are something else, damaged, or hostile.
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("cyclictest.json", '"cycles": 1000', '"cycles": 10'),
+        ("cyclictest.json", '"12": 14', '"12": -14'),
+        ("cyclictest.json", '"max": 58985', '"max": 3'),
+        ("cyclictest.json", "cyclictest -q", "oslat -q"),
+        ("cyclictest-histogram.txt", "# Total: 000000040", "# Total: 000000041"),
+        ("rtla-timerlat.txt", "count:   600001", "count:   600009"),
+        ("rtla-timerlat.txt", "IRQ-001", "XYZ-001"),
+        ("jitterdebugger.json", '"count": 3901', '"count": 1'),
+        ("jitterdebugger-samples.csv", "0;1114.936950838;9", "0;1114.936950838;9\nnonsense"),
+        ("hwlatdetect-gaps.txt", "Samples recorded: 8", "Samples recorded: 9"),
+        ("hwlatdetect-gaps.txt", "Max Latency: 18us", "Max Latency: 12us"),
+    ],
+)
+def test_a_file_that_contradicts_itself_is_refused(
+    store: Store, tmp_path: Path, name: str, old: str, new: str
+) -> None:
+    text = (SAMPLES / name).read_text()
+    assert old in text
+    with pytest.raises(DamagedError, match="can't be imported"):
+        brought(store, written(tmp_path, name, text.replace(old, new, 1)))
+    assert store.folders() == []
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in SAMPLES.glob("*.[tjcr]*")))
+def test_a_file_cut_off_anywhere_is_read_or_refused(store: Store, tmp_path: Path, name: str) -> None:
+    whole = (SAMPLES / name).read_bytes()
+    for at in np.linspace(0, len(whole) - 1, 12, dtype=int).tolist():
+        path = tmp_path / name
+        path.write_bytes(whole[:at])
+        try:
+            brought(store, path)
+        except TautoError:
+            continue
+
+
+def test_what_no_tool_wrote_is_refused_with_what_is_read(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as refusal:
+        brought(store, written(tmp_path, "notes.txt", "hello\n"))
+    assert all(one.what in refusal.value.advice for one in formats().values())
+
+
+def test_one_bad_file_among_several_imports_none(store: Store, tmp_path: Path) -> None:
+    bad = written(tmp_path, "bad.json", "{}")
+    with pytest.raises(TautoError):
+        bring_in([SAMPLES / "cyclictest.json", bad], store, ImportOptions())
+    assert store.folders() == []
+
+
+def test_a_file_is_imported_once_and_anew_with_other_options(store: Store) -> None:
+    path = SAMPLES / "jitterdebugger.json"
+    first, again = brought(store, path), brought(store, path)
+    other = brought(store, path, period_ns=250_000)
+    assert first.id == again.id != other.id
+    assert len(store.folders()) == 2
+
+
+# Everything that reads runs reads these.
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with a run of every sample."""
+    place = tmp_path_factory.mktemp("imported")
+    bring_in(sorted(SAMPLES.glob("*.[tjcr]*")), Store(place), ImportOptions())
+    return place
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["show", "{}", "--json"],
+        ["tail", "{}", "--json"],
+        ["export", "{}", "--csv"],
+        ["export", "{}", "--json"],
+        ["report", "{}", "-o", "{out}.html"],
+        ["figure", "{}", "-o", "{out}.svg"],
+    ],
+    ids=" ".join,
+)
+def test_verbs_read_imported_runs(everything: Path, tmp_path: Path, words: list[str]) -> None:
+    from typer.testing import CliRunner
+
+    from tautochrone.cli.app import app
+
+    for run in Store(everything).runs():
+        said = [one.replace("{out}", str(tmp_path / "out")).replace("{}", run.id) for one in words]
+        result = CliRunner().invoke(app, ["--store", str(everything), *said])
+        assert result.exit_code == 0, (run.id, result.output)
+        assert "fault" not in result.stderr
+        if "--json" in words:
+            json.loads(result.stdout)
+
+
+def test_the_verb_lists_runs_as_json(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from tautochrone.cli.app import app
+
+    words = ["--store", str(tmp_path), "import", str(SAMPLES / "cyclictest.json"), "--json"]
+    answer = json.loads(CliRunner().invoke(app, words).stdout)
+    (one,) = answer["imported"]
+    assert (one["tool"], one["samples"], one["new"]) == ("cyclictest", 2_000, True)
+    assert "clipped" in one["warnings"]
