@@ -63,6 +63,8 @@ _VERBS: "Rows" = {
     "trend": ("trend.verb:trend", "Show one number of the runs over time."),
     "figure": ("cli.figure:figure", "Draw one chart at publication size."),
     "export": ("cli.list:export", "Write one run as CSV, Parquet or JSON."),
+    "pack": ("bundle.verb:pack", "Pack runs, plans and their report into one file."),
+    "unpack": ("bundle.verb:unpack", "Unpack runs of others into the store."),
     "import": ("foreign.verb:import_files", "Import files of cyclictest, rtla and others as runs."),
     "recover": ("cli.list:recover", "Complete runs that were cut off."),
     "doctor": ("doctor.verb:doctor", "Check a machine for settings that cost deadlines."),

@@ -62,11 +62,11 @@ def _recording(path: Path, options: ImportOptions, wanted: str) -> Recording:
             head = file.read(HEAD_BYTES)
         recording = _format(path, head, options, wanted).read(path, options)
         recording.see_that_it_agrees()
-        return recording
     except OSError as error:
         raise UsageError(f"{path} can't be read: {error.strerror or error}") from error
     except DamagedError as error:
         raise DamagedError(f"{path} can't be imported: {error}", error.advice) from error
+    return recording
 
 
 def _format(path: Path, head: bytes, options: ImportOptions, wanted: str) -> Format:

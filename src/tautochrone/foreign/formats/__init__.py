@@ -33,8 +33,9 @@ class Format:
 
 def formats() -> dict[str, Format]:
     """Return every format by its name, in the order in which they are tried."""
-    found: list[Format] = []
-    for module in iter_modules(__path__):
-        if not module.name.startswith("_"):
-            found.append(import_module(f"{__name__}.{module.name}").FORMAT)
+    found: list[Format] = [
+        import_module(f"{__name__}.{module.name}").FORMAT
+        for module in iter_modules(__path__)
+        if not module.name.startswith("_")
+    ]
     return {one.name: one for one in sorted(found, key=lambda one: (one.place, one.name))}

@@ -1,0 +1,1 @@
+"""Runs, plans and their report as one file to hand on."""
