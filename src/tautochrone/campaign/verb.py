@@ -75,11 +75,12 @@ def carry_through(
         TautoError: nothing could be measured, or a setting could not be put back.
     """
     from tautochrone.answer.console import make_console
+    from tautochrone.answer.render.folder import page_in
     from tautochrone.campaign.agenda import introduce_agenda
     from tautochrone.command.options import open_store
     from tautochrone.measure.campaign.agenda import make_agenda
 
-    see_that_it_can_be_written(wanted.out)
+    see_that_it_can_be_written(None if wanted.out is None else page_in(wanted.out))
     see_told(wanted.junit, wanted.markdown)
     place = open_store(store, mend=not wanted.dry_run)
     agenda = make_agenda(document, place, again=wanted.again)
@@ -193,7 +194,7 @@ def _title(agenda: Agenda, slot: Slot) -> str:
 def _report(agenda: Agenda, outcome: CampaignOutcome, store: Store, console: Console, wanted: Wanted) -> int:
     """Tables, the page, and what programs that run tests read; returns the exit code of the requirements."""
     from tautochrone.answer.document import whole
-    from tautochrone.answer.render import page
+    from tautochrone.answer.render import folder
     from tautochrone.answer.render.terminal import show
     from tautochrone.campaign import answer
     from tautochrone.campaign.results import gather_results
@@ -217,7 +218,7 @@ def _report(agenda: Agenda, outcome: CampaignOutcome, store: Store, console: Con
         tell_json(lambda: answer.as_table(results))
     else:
         show(console, shown())
-    page.write(shown(), path)
+    path = folder.write(shown(), path)
     tell(results.outcome, wanted.junit, wanted.markdown)
     tell_report(path, as_json=wanted.as_json, open_it=wanted.open_it and not outcome.stopped)
     return results.exit_code

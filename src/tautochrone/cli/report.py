@@ -28,7 +28,12 @@ def report(
     run: RunsArgument = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="File to write; otherwise report-RUN.html in this folder."),
+        typer.Option(
+            "--out",
+            "-o",
+            help="File to write, or a folder, which also gets the tables as CSV, Markdown and LaTeX. "
+            "[report-RUN.html]",
+        ),
     ] = None,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
     junit: JunitOption = None,
@@ -62,14 +67,14 @@ def report(
 
 def _of_runs(names: list[str], out: Path | None, store: Path | None) -> Path:
     from tautochrone.answer.foot import audit_runs
-    from tautochrone.answer.render import page
+    from tautochrone.answer.render import folder
     from tautochrone.answer.report import BesideRuns, document
     from tautochrone.judge.loops import judge_runs
 
     runs = open_runs(store, names)
     path = out if out is not None else Path(f"report-{runs[0].manifest.id}.html")
     found = Later(audit_runs, [one.manifest for one in runs])
-    page.write(document(runs, BesideRuns(Later(judge_runs, runs), found)), path)
+    path = folder.write(document(runs, BesideRuns(Later(judge_runs, runs), found)), path)
     for one in runs:
         if not any(book.recorded for book in one.manifest.books):
             typer.echo(f"In no chart: {one.manifest.id}; it has no sample.", err=True)
@@ -80,7 +85,7 @@ def _of_campaign(
     names: list[str], out: Path | None, store: Path | None, junit: Path | None, markdown: Path | None
 ) -> Path:
     from tautochrone.answer.document import whole
-    from tautochrone.answer.render import page
+    from tautochrone.answer.render import folder
     from tautochrone.campaign.answer import document
     from tautochrone.campaign.results import gather_results
     from tautochrone.measure.campaign.campaign import open_campaign
@@ -95,7 +100,7 @@ def _of_campaign(
             f"It is a plan run of {results.paper}. With the paper's numbers beside it: {_typed(results)}",
             err=True,
         )
-    return page.write(whole("The report", lambda: document(results), lambda: campaign.title), path)
+    return folder.write(whole("The report", lambda: document(results), lambda: campaign.title), path)
 
 
 def _typed(results: CampaignResults) -> str:
@@ -106,7 +111,7 @@ def _typed(results: CampaignResults) -> str:
 
 def _of_search(names: list[str], out: Path | None, store: Path | None) -> Path:
     from tautochrone.answer.document import whole
-    from tautochrone.answer.render import page
+    from tautochrone.answer.render import folder
     from tautochrone.tire.limit_answer import document
     from tautochrone.tire.limit_results import results_of
     from tautochrone.tire.limit_search import findings_of, open_search
@@ -115,4 +120,4 @@ def _of_search(names: list[str], out: Path | None, store: Path | None) -> Path:
     search = open_search(place, names[0])
     path = out if out is not None else Path(f"report-{search.id}.html")
     results = results_of(search, findings_of(search, place))
-    return page.write(whole("The report", lambda: document(results), lambda: results.headline), path)
+    return folder.write(whole("The report", lambda: document(results), lambda: results.headline), path)

@@ -62,6 +62,14 @@ ReportOption = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="FILE", help="Where the report goes; otherwise the store."),
 ]
+PlanReportOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        help="Where the report goes; a folder also gets the tables as CSV, Markdown and LaTeX. [the store]",
+    ),
+]
 OpenReportOption = Annotated[bool, typer.Option("--open", help="Open the report in the browser.")]
 PageOption = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write a page, too: an HTML file.")

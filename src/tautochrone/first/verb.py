@@ -12,8 +12,8 @@ from tautochrone.command.options import (
     JobsOption,
     JsonOption,
     OpenReportOption,
+    PlanReportOption,
     RepetitionsOption,
-    ReportOption,
     StoreOption,
 )
 from tautochrone.command.told import JunitOption, MarkdownOption
@@ -58,7 +58,7 @@ def run(
     again: AgainOption = False,
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
-    out: ReportOption = None,
+    out: PlanReportOption = None,
     open_it: OpenReportOption = False,
     junit: JunitOption = None,
     markdown: MarkdownOption = None,

@@ -43,6 +43,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from tautochrone.base import toml
@@ -259,6 +260,7 @@ class Paper:
         cited: authors, title, where and when it was published.
         asks: what it set out to find, in a sentence.
         cannot: by topic, what this kind of machine can't show, with the reason.
+        folder: where its files are; None: it is one of ours.
     """
 
     name: str
@@ -272,6 +274,12 @@ class Paper:
     figures: tuple[PublishedFigure, ...]
     claims: tuple[Claim, ...]
     cannot: Mapping[str, str] = field(default_factory=dict)
+    folder: Path | None = None
+
+    @property
+    def word(self) -> str:
+        """Return what `tauto reproduce` calls it: its name, or the folder of one's own."""
+        return self.name if self.folder is None else str(self.folder)
 
     @property
     def questions(self) -> int:
@@ -348,9 +356,9 @@ def parse(text: str, name: str) -> Paper:
         {"table", "figure", "claim"},
         name=name,
         conditions=_record(PublishedConditions, told["conditions"], f"{name}, conditions"),
-        tables=tuple(_table(one, f"{name}, {one.get('name')}") for one in told["table"]),
-        figures=tuple(_figure(one, f"{name}, {one.get('name')}") for one in told["figure"]),
-        claims=tuple(_claim(one, f"{name}, claim {one.get('name')}") for one in told["claim"]),
+        tables=tuple(_table(one, f"{name}, {one.get('name')}") for one in told.get("table", ())),
+        figures=tuple(_figure(one, f"{name}, {one.get('name')}") for one in told.get("figure", ())),
+        claims=tuple(_claim(one, f"{name}, claim {one.get('name')}") for one in told.get("claim", ())),
     )
 
 

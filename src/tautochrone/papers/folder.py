@@ -7,10 +7,8 @@ claims.csv .md .tex
 captions.md: of each figure, with its conditions
 """
 
-import csv
-import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape, unescape
 from pathlib import Path
@@ -21,6 +19,7 @@ from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK
 from tautochrone.answer.document import whole
 from tautochrone.answer.render import latex, markdown, page
+from tautochrone.answer.render.folder import csv_of
 from tautochrone.base.errors import StoreError
 from tautochrone.papers import verdicts as claims
 from tautochrone.papers.answer import Made, document, fields_of
@@ -40,7 +39,6 @@ _HEADS = (
 )  # fmt: skip
 _CLAIM_HEADS = ("claim", "where", "says", "found", "systems", "answer", "in_short", "evidence", "reading",
                 "besides")  # fmt: skip
-_DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
 
 
@@ -92,7 +90,7 @@ def _tables(made: Made) -> Iterator[tuple[str, str]]:
 
 def table_csv(laid: Laid) -> str:
     """Return all entries of all systems as CSV, unrounded; `why_not` says why one is empty."""
-    return _csv(
+    return csv_of(
         _HEADS,
         (
             {
@@ -114,7 +112,7 @@ def table_csv(laid: Laid) -> str:
 
 def claims_csv(asked: Sequence[AskedClaim]) -> str:
     """Return what became of each claim as CSV, a line for each system that it was asked of."""
-    return _csv(
+    return csv_of(
         _CLAIM_HEADS,
         (
             {
@@ -145,24 +143,6 @@ def _numbers(entry: TableEntry, unit: str) -> dict[str, object]:
         counts |= {"samples": found.samples or "", "repetitions": found.repetitions}
     known = {name: f"{one * scale:.12g}" for name, one in numbers.items() if one is not None}
     return {**known, **counts}
-
-
-def _csv(heads: Sequence[str], lines: Iterable[Mapping[str, object]]) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, heads, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _safe(one) for name, one in line.items()} for line in lines)
-    return out.getvalue()
-
-
-def _safe(one: object) -> str:
-    """Put a space before words that a spreadsheet would take for a formula; numbers stay as they are."""
-    text = " ".join(str(one).split())
-    try:
-        float(text)
-    except ValueError:
-        return f" {text}" if text.startswith(_DANGEROUS) else text
-    return text
 
 
 # A figure as a file for a publication: vectors, as wide as a printed column or as the page.

@@ -33,7 +33,7 @@ from tautochrone.measure.document import document as plans
 from tautochrone.measure.document.deployed import meaning_of
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import expand, override
-from tautochrone.papers.document import Paper, read
+from tautochrone.papers.document import Paper, Query, read
 from tautochrone.run.place import REPORTS
 from tautochrone.run.store import Store
 
@@ -49,21 +49,42 @@ ALL = "all"
 
 
 def chosen(words: list[str]) -> tuple[str, ...]:
-    """Return the studies of these names, each once; "all" is every one."""
+    """Return the studies of these names, each once; "all" is every one of ours. A folder is one's own."""
     for word in words:
-        if word not in (*NAMES, ALL):
+        if word not in (*NAMES, ALL) and not _is_own(word):
             raise UsageError(f"There is no paper '{word}'", suggestion(word, (*NAMES, ALL)))
-    return NAMES if ALL in words else tuple(dict.fromkeys(words))
+    others = [word for word in words if word != ALL]
+    return tuple(dict.fromkeys([*(NAMES if ALL in words else ()), *others]))
 
 
-def plan_of(name: str, *, quick: bool) -> PlanDocument:
+def _is_own(word: str) -> bool:
+    return os.sep in word or Path(word).is_dir()
+
+
+def read_study(word: str) -> Paper:
+    """Return the study of this name, or in this folder."""
+    if word in NAMES:
+        return read(word)
+    from tautochrone.papers.own import read_own
+
+    paper = read_own(Path(word))
+    if paper.name in NAMES:
+        raise UsageError(f"{word}: {paper.name} is the name of a paper of ours", "Give it another name.")
+    return paper
+
+
+def plan_of(name: str, *, quick: bool, folder: Path | None = None) -> PlanDocument:
     """Return the plan that measures a study anew, at its own length or shortened."""
-    return _of_paper(name, plans.read(plan_path(name, quick=quick)))
+    path = plan_path(name, quick=quick, folder=folder)
+    if quick and folder is not None and not path.is_file():
+        raise UsageError(f"{folder} has no {path.name}, which --quick measures", "Leave --quick out.")
+    return _of_paper(name, plans.read(path))
 
 
-def plan_path(name: str, *, quick: bool) -> Path:
-    """Return the file of a study's plan."""
-    return Path(str(files("tautochrone.papers") / f"{name}{'.quick' if quick else ''}.plan.toml"))
+def plan_path(name: str, *, quick: bool, folder: Path | None = None) -> Path:
+    """Return the file of a study's plan; ``folder`` is that of one's own."""
+    place = Path(str(files("tautochrone.papers"))) if folder is None else folder
+    return place / f"{name}{'.quick' if quick else ''}.plan.toml"
 
 
 def own_plan(paper: Paper, path: Path) -> PlanDocument:
@@ -75,18 +96,29 @@ def own_plan(paper: Paper, path: Path) -> PlanDocument:
         raise UsageError(
             f"{path}: nothing in it is what {paper.name} asks for: none of its experiments has one of the "
             f"titles\n{listed}",
-            f"Begin with a copy of {plan_path(paper.name, quick=True)}, and keep its titles.",
+            f"Begin with a copy of {plan_path(paper.name, quick=not paper.folder, folder=paper.folder)}, "
+            "and keep its titles.",
         )
     return _of_paper(paper.name, document)
 
 
 def titles_asked(paper: Paper) -> frozenset[str]:
     """Return the titles of the experiments that the tables, figures and claims of a study ask for."""
+    return frozenset(query.of for query in queries_of(paper))
+
+
+def told_in_tables(paper: Paper) -> list[Query]:
+    """Return what the tables of a study ask for, and the numbers that its text says of figures."""
     tables = [*paper.tables, *(one.said for one in paper.figures if one.said is not None)]
-    queries = [query for table in tables for row in table.ours for query in row if query is not None]
+    return [query for table in tables for row in table.ours for query in row if query is not None]
+
+
+def queries_of(paper: Paper) -> list[Query]:
+    """Return what the tables, figures and claims of a study ask for."""
+    queries = told_in_tables(paper)
     queries += [drawn.query for figure in paper.figures for drawn in figure.series]
     queries += [query for claim in paper.claims for several in claim.queries.values() for query in several]
-    return frozenset(query.of for query in queries)
+    return queries
 
 
 def expected_s(document: PlanDocument) -> float:
@@ -196,7 +228,12 @@ class ReproductionWay:
     def document(self, paper: Paper) -> PlanDocument:
         """Return what is to be measured of a paper."""
         file = self.file(paper.name)
-        whole = plan_of(paper.name, quick=self.quick) if file is None else own_plan(paper, file)
+        if file is not None:
+            whole = own_plan(paper, file)
+        elif paper.folder is not None and not self.quick:
+            whole = own_plan(paper, plan_path(paper.name, quick=False, folder=paper.folder))
+        else:
+            whole = plan_of(paper.name, quick=self.quick, folder=paper.folder)
         return override(with_options(whole, self.repetitions, None), self.on)
 
     def file(self, name: str) -> Path | None:
@@ -205,10 +242,16 @@ class ReproductionWay:
             return None
         return self.plan / f"{name}.plan.toml" if self.plan.is_dir() else self.plan
 
-    def length(self, agenda: Agenda) -> "Length":
-        """Return whether it is measured as the paper's own plans do: "full", "quick"; otherwise "other"."""
+    def length(self, agenda: Agenda, folder: Path | None = None) -> "Length":
+        """Return whether it is measured as the paper's own plans do: "full", "quick"; otherwise "other".
+
+        Args:
+            folder: of a study of one's own, which may have no short plan.
+        """
         for quick in (False, True):
-            own = override(plan_of(agenda.document.paper, quick=quick), self.on)
+            if not plan_path(agenda.document.paper, quick=quick, folder=folder).is_file():
+                continue
+            own = override(plan_of(agenda.document.paper, quick=quick, folder=folder), self.on)
             enough = agenda.document.repetitions >= own.repetitions
             if enough and plan_key(own) == agenda.campaign.key:
                 return "quick" if quick else "full"
@@ -265,7 +308,9 @@ def reproduce_papers(names: Sequence[str], order: Order) -> None:
     """
     if order.out is not None:
         see_that_it_can_be_a_folder(order.out)
-    papers = [read(name) for name in names]
+    papers = [read_study(name) for name in names]
+    if len({paper.name for paper in papers}) < len(papers):
+        raise UsageError("Two studies have the same name", "Reproduce one after the other.")
     documents = [order.way.document(paper) for paper in papers]
     if order.wanted.dry_run:
         _show_agendas(documents, order)
@@ -336,8 +381,8 @@ def _made(
         measurements,
         ask_all(paper, measurements),
         campaign.id,
-        way.command(paper.name),
-        way.length(agenda),
+        way.command(paper.word),
+        way.length(agenda, paper.folder),
         str(way.file(paper.name) or ""),
     )
 

@@ -13,8 +13,8 @@ def reproduce(
     name: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="NAME...",
-            help="A paper's name, or all; without one: a list of them.",
+            metavar="NAME|FOLDER...",
+            help="A paper's name, all, or the folder of a paper of your own; without one: a list.",
             show_default=False,
             autocompletion=completion.papers,
         ),
@@ -53,6 +53,8 @@ def reproduce(
     store: options.StoreOption = None,
 ) -> None:
     """Measure a paper anew: every table and figure of it beside ours, and whether its claims hold here.
+
+    A folder with NAME.toml and NAME.plan.toml is a paper of your own; docs/papers.md says what they hold.
 
     Without a name: which papers there are, and how long each takes. At full length each has as many samples
     as in the paper; what was finished is not measured again: after Ctrl-C or a crash, type the same once
