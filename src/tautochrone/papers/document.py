@@ -287,6 +287,23 @@ class Paper:
         return sum(claim.besides for claim in self.claims)
 
 
+# What it asks for.
+
+
+def told_in_tables(paper: Paper) -> list[Query]:
+    """Return what the tables of a study ask for, and the numbers that its text says of figures."""
+    tables = [*paper.tables, *(one.said for one in paper.figures if one.said is not None)]
+    return [query for table in tables for row in table.ours for query in row if query is not None]
+
+
+def queries_of(paper: Paper) -> list[Query]:
+    """Return what the tables, figures and claims of a study ask for."""
+    queries = told_in_tables(paper)
+    queries += [drawn.query for figure in paper.figures for drawn in figure.series]
+    queries += [query for claim in paper.claims for several in claim.queries.values() for query in several]
+    return queries
+
+
 # How it is read from its file.
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from tautochrone.base.errors import UsageError
 from tautochrone.base.reading import read_text
 from tautochrone.base.words import near
-from tautochrone.papers.document import Paper, parse
+from tautochrone.papers.document import Paper, parse, told_in_tables
 
 _PLAN, _QUICK = ".plan.toml", ".quick.plan.toml"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -71,7 +71,6 @@ def _see_that_all_is_known(paper: Paper, path: Path) -> None:
     from tautochrone.papers.claims import NOT_HERE, TESTS
     from tautochrone.papers.figures import CHARTS
     from tautochrone.papers.quantities import STATISTICS, statistic_of
-    from tautochrone.papers.reproducing import told_in_tables
 
     for query in told_in_tables(paper):
         for named in filter(None, (query.statistic, query.spread)):

@@ -33,7 +33,7 @@ from tautochrone.measure.document import document as plans
 from tautochrone.measure.document.deployed import meaning_of
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import expand, override
-from tautochrone.papers.document import Paper, Query, read
+from tautochrone.papers.document import Paper, queries_of, read
 from tautochrone.run.place import REPORTS
 from tautochrone.run.store import Store
 
@@ -105,20 +105,6 @@ def own_plan(paper: Paper, path: Path) -> PlanDocument:
 def titles_asked(paper: Paper) -> frozenset[str]:
     """Return the titles of the experiments that the tables, figures and claims of a study ask for."""
     return frozenset(query.of for query in queries_of(paper))
-
-
-def told_in_tables(paper: Paper) -> list[Query]:
-    """Return what the tables of a study ask for, and the numbers that its text says of figures."""
-    tables = [*paper.tables, *(one.said for one in paper.figures if one.said is not None)]
-    return [query for table in tables for row in table.ours for query in row if query is not None]
-
-
-def queries_of(paper: Paper) -> list[Query]:
-    """Return what the tables, figures and claims of a study ask for."""
-    queries = told_in_tables(paper)
-    queries += [drawn.query for figure in paper.figures for drawn in figure.series]
-    queries += [query for claim in paper.claims for several in claim.queries.values() for query in several]
-    return queries
 
 
 def expected_s(document: PlanDocument) -> float:
