@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from tautochrone.answer.evidence import Evidence
     from tautochrone.judge.course import Courses
 
-_UNKNOWN_MEAN = {"mean": None, "standard_deviation": None}
-
 
 def show(
     run: RunArgument = "latest",
@@ -81,7 +79,7 @@ def _as_json(seen: Evidence) -> dict[str, object]:
                     {
                         "name": one.source,
                         **({"what": one.what} if one.what else {}),
-                        "summary": asdict(one.summary) | (_UNKNOWN_MEAN if one.summary.bounded else {}),
+                        "summary": one.summary.as_json(),
                         "worst_at_s": one.worst_at_s,
                     }
                     for one in measured.series

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
@@ -165,6 +165,14 @@ class Summary:
     resolution: str
     bounded: int = 0
     """Samples of a clipped histogram of which only bounds are known; mean and deviation are then guesses."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as JSON has it; what is only guessed is not told."""
+        told = asdict(self)
+        if self.bounded:
+            return {**told, "mean": None, "standard_deviation": None}
+        del told["bounded"]
+        return told
 
 
 def summarise(values: Integers, confidence: float = 0.95, *, in_place: bool = False) -> Summary:

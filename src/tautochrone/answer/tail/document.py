@@ -169,6 +169,13 @@ def _limit_row(one: SourceTail, at: AtLimit, *, fitted: bool) -> tuple[doc.Typed
     return (*cells[:-1], replace(cells[-1], left=True))
 
 
+def _limit(at: AtLimit) -> dict[str, object]:
+    told = asdict(at)
+    if not at.at_most:
+        del told["at_most"]
+    return told
+
+
 def _later(at: AtLimit) -> doc.TypedCell:
     cell = doc.count(at.later)
     return replace(cell, text=f"\u2264 {cell.shown}") if at.at_most and at.later else cell
@@ -339,7 +346,7 @@ def _source(one: SourceTail) -> dict[str, object]:
         "peaks": None if tail.peaks is None else _plain(tail.peaks, "excess_ns"),
         "maxima": None if tail.maxima is None else _plain(tail.maxima, "maximum_ns"),
         "agree": tail.agree,
-        "limits": [asdict(at) for at in one.limits],
+        "limits": [_limit(at) for at in one.limits],
         "levels": [_level_as_table(at) for at in one.levels],
         "levels_by_maxima": [_level_as_table(at) for at in one.levels_by_maxima],
     }
