@@ -117,6 +117,14 @@ def test_what_is_unknown_is_said(store: Store, path: Path) -> None:
     assert told["unknown"]
 
 
+def test_what_a_person_says_is_known(store: Store) -> None:
+    (one,) = bring_in([SAMPLES / "jitterdebugger.json"], store, ImportOptions(period_ns=250_000), load="idle")
+    told = one.run.manifest.conditions.stored["imported"]
+    assert isinstance(told, dict)
+    assert not [word for word in told["unknown"] if word.startswith(("load", "period"))]
+    assert one.run.manifest.conditions.load == "idle"
+
+
 def test_a_loop_that_was_never_a_period_late_missed_nothing(store: Store) -> None:
     run = brought(store, SAMPLES / "cyclictest-histogram.txt", period_ns=100 * MILLISECOND)
     assert [(book.released, book.missed, book.overruns) for book in run.manifest.books] == [(40, 0, 0)] * 2
@@ -195,6 +203,18 @@ def test_windows_without_a_gap_are_known_to_lie_below_the_threshold(store: Store
     median = found.quantiles[0]
     assert (median.value, median.low, median.high) == (None, 0, 10_000)
     assert found.maximum == 18_999
+
+
+def test_a_selection_among_clipped_histograms_is_refused(store: Store, tmp_path: Path) -> None:
+    from tautochrone.selection.candidates import draw_up, read
+
+    text = (SAMPLES / "cyclictest.json").read_text()
+    other = written(
+        tmp_path, "other.json", text.replace('"12": 14', '"12": 13').replace('"13": 138', '"13": 139')
+    )
+    runs = [brought(store, path) for path in (SAMPLES / "cyclictest.json", other)]
+    with pytest.raises(UsageError, match="is clipped"):
+        [list(read(contest)) for contest in draw_up(runs).contests]
 
 
 # Tables.

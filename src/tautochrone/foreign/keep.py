@@ -14,7 +14,7 @@ from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
-from tautochrone.foreign.recording import ForeignHistogram, ForeignSource, Recording
+from tautochrone.foreign.recording import LOAD, PERIOD, ForeignHistogram, ForeignSource, Recording
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.layout import EXTREMES, MEASURE, SAMPLES
 from tautochrone.run.manifest import PROBE_DROPPED
@@ -60,7 +60,7 @@ def keep(
         StoreError: the store can't be written.
     """
     frames = list(_frames(recording))
-    unknown = [one for one in recording.unknown if not (one == "load" and load)]
+    unknown = _unknown(recording, load)
     conditions: dict[str, object] = {
         "target": recording.host or NOT_HERE,
         IMPORTED: {
@@ -93,6 +93,13 @@ def keep(
         except DamagedError:
             shutil.rmtree(writer.path, ignore_errors=True)
             raise
+
+
+def _unknown(recording: Recording, load: str) -> list[str]:
+    """Return what is not known of a run, without what the person has said of it."""
+    said = [LOAD] if load else []
+    said += [PERIOD] if all(one.period_ns is not None for one in recording.sources) else []
+    return [one for one in recording.unknown if not one.startswith(tuple(said) or "-")]
 
 
 def _title(recording: Recording) -> str:

@@ -17,7 +17,7 @@ LARGEST_NS = 2**62
 """No latency of a file may be larger: a century and a half."""
 
 MICROSECOND = 1_000
-_MOST_SOURCES = 1 << 16
+_MOST_SOURCES, _MOST_SAMPLES = 1 << 16, 1 << 53
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +63,10 @@ class ForeignHistogram:
         """Return the histogram with its overflow as a last, wide bin where it is bounded.
 
         Raises:
-            DamagedError: the maximum contradicts the bins.
+            DamagedError: the maximum contradicts the bins, or there are more samples than there can be.
         """
+        if sum(self.count.tolist()) + self.overflow > _MOST_SAMPLES:  # Python's integers, which can't wrap
+            raise DamagedError("it has more samples than any tool can take")
         held = self.count > 0
         low, high, count = self.low[held], self.high[held], self.count[held]
         least = self.end_ns if self.overflow else int(low.max()) if len(low) else 0
@@ -159,6 +161,10 @@ class Recording:
         if len(self.sources) > _MOST_SOURCES:
             raise DamagedError(f"it has {len(self.sources):,} sources")
 
+
+LOAD = "load"
+PERIOD = "period (name it with --period)"
+"""What a person can say of a file, as what is not known of it otherwise."""
 
 CUT_TO_MICROSECONDS = RunWarning(
     "whole-microseconds",

@@ -51,7 +51,7 @@ from tautochrone.selection.judge import Selected, Selection, select
 from tautochrone.selection.places import parse_metric
 from tautochrone.selection.tables import tables as tables_of
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
-from tautochrone.statistics.summary import BINNED, Summary, summarise_counts, summary_of
+from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -217,7 +217,8 @@ def summary(run: StoredRun, parts: Sequence[Reduced], measure: str) -> Shown[dic
         "quantiles here are of the samples alone."
     ]
     if run.is_histogram:
-        notes.append(f"From {BINNED}; each quantile stands at the upper edge of its bin.")
+        bins = ", ".join(dict.fromkeys(own.resolution for own in found.values()))
+        notes.append(f"From {bins}; each quantile stands at the upper edge of its bin.")
     between = TypedTable(
         "Intervals of the quantiles, at 95 % confidence, for independent samples",
         columns("source", *(quantile_name(one.q) for one in next(iter(found.values())).quantiles)),

@@ -341,6 +341,12 @@ def _run_names(runs: Sequence[StoredRun]) -> list[str]:
 def _parts(run: StoredRun, measure: str) -> dict[str, tuple[Reduced, ...]]:
     """Return its samples by source; under an empty name those of a loop's threads. Lower clients are one."""
     parts = reduce_run(run, measure)
+    if clipped := [one for one in parts if one.clipped is not None]:
+        raise UsageError(
+            f"The histogram of {run.id} is clipped: of its largest samples ({clipped[0].name}) only bounds "
+            "are known, and a selection is decided by these",
+            "Leave this run out, or measure with a longer histogram.",
+        )
     header = run.manifest.header
     if is_a_loop_with_work(header) and measure == run.measures[0]:
         return {"": parts[:1]}  # what a step took as a whole is the same for all of its threads

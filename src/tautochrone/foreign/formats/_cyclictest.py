@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tautochrone.foreign.recording import MICROSECOND
+from tautochrone.foreign.recording import LOAD, MICROSECOND
 from tautochrone.foreign.text import has_flag, option_of, whole
 
 TOOL = "cyclictest"
@@ -13,7 +13,7 @@ EXPERIMENT = "cyclic"
 _USUAL_INTERVAL_US, _USUAL_DISTANCE_US = 1_000, 500
 
 UNKNOWN = (
-    "load",
+    LOAD,
     "hardware, firmware and clock source",
     "kernel options and command line",
     "policy, priority and memory lock as they were obtained",

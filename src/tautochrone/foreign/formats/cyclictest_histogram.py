@@ -10,6 +10,7 @@ from tautochrone.foreign.options import ImportOptions
 from tautochrone.foreign.recording import (
     CUT_TO_MICROSECONDS,
     MICROSECOND,
+    PERIOD,
     ForeignHistogram,
     ForeignSource,
     Recording,
@@ -76,7 +77,7 @@ def _read(path: Path, options: ImportOptions) -> Recording:
     priority = threads[0][0] if 0 in threads else command.priority if command is not None else None
     unknown = ["kernel", "machine", "when it was measured", "CPUs of the threads", *UNKNOWN]
     if any(one.period_ns is None for one in sources):
-        unknown.insert(0, "period (name it with --period)")
+        unknown.insert(0, PERIOD)
     if "over" not in summary:
         unknown.insert(0, "samples beyond the histogram's end")
     return Recording(

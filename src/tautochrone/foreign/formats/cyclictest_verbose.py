@@ -13,6 +13,7 @@ from tautochrone.foreign.recording import (
     CUT_TO_MICROSECONDS,
     LARGEST_NS,
     MICROSECOND,
+    PERIOD,
     ForeignHistogram,
     ForeignSamples,
     ForeignSource,
@@ -50,7 +51,7 @@ def _read(path: Path, options: ImportOptions) -> Recording:
     timed = all(one.samples is not None for one in sources)
     unknown = ["kernel", "machine", "when it was measured", "CPUs of the threads", *UNKNOWN]
     if not timed:
-        unknown.insert(0, "period, and with it when each cycle was released (name it with --period)")
+        unknown[:0] = [PERIOD, "when each cycle was released"]
     dma = _DMA.search(text)
     return Recording(
         tool=TOOL,

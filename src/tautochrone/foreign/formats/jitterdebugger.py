@@ -8,7 +8,9 @@ from tautochrone.foreign.formats import Format
 from tautochrone.foreign.options import ImportOptions
 from tautochrone.foreign.recording import (
     CUT_TO_MICROSECONDS,
+    LOAD,
     MICROSECOND,
+    PERIOD,
     ForeignHistogram,
     ForeignSource,
     Recording,
@@ -20,12 +22,13 @@ from tautochrone.run.records import LATENCY
 TOOL = "jitterdebugger"
 EXPERIMENT = "cyclic"
 UNKNOWN = (
-    "interval (name it with --period), and whether its timers are absolute: early versions restart them",
+    PERIOD,
+    "whether its timers are absolute (early versions restart them)",
     "version",
     "kernel",
     "machine",
     "when it was measured",
-    "load",
+    LOAD,
     "hardware, firmware and clock source",
     "policy, priority and memory lock as they were obtained",
 )

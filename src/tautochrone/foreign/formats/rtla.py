@@ -11,7 +11,9 @@ from tautochrone.foreign.formats import Format
 from tautochrone.foreign.options import ImportOptions
 from tautochrone.foreign.recording import (
     CUT_TO_MICROSECONDS,
+    LOAD,
     MICROSECOND,
+    PERIOD,
     ForeignHistogram,
     ForeignSource,
     Integers,
@@ -38,7 +40,7 @@ _UNKNOWN = (
     "kernel",
     "machine",
     "when it was measured",
-    "load",
+    LOAD,
     "hardware, firmware and clock source",
     "policy and priority as they were obtained",
 )
@@ -90,7 +92,7 @@ def _read(path: Path, options: ImportOptions) -> Recording:
         parameters["duration_ns"] = table.seconds * 10**9
     unknown = [*_UNKNOWN, "releases that were skipped"] if is_timerlat else list(_UNKNOWN)
     if is_timerlat and period_ns is None:
-        unknown.insert(0, "period (name it with --period)")
+        unknown.insert(0, PERIOD)
     return Recording(
         tool=f"rtla {table.tool}",
         format="rtla",

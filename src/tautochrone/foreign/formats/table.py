@@ -11,6 +11,8 @@ from tautochrone.foreign.formats import Format
 from tautochrone.foreign.options import UNITS, ImportOptions
 from tautochrone.foreign.recording import (
     LARGEST_NS,
+    LOAD,
+    PERIOD,
     ForeignHistogram,
     ForeignSamples,
     ForeignSource,
@@ -45,12 +47,12 @@ def _read(path: Path, options: ImportOptions) -> Recording:
         "who measured, and how",
         "kernel",
         "machine",
-        "load",
+        LOAD,
         "policy and priority",
         "when it was measured",
     ]
     if options.period_ns is None:
-        unknown.insert(0, "period, and with it the course over time (name it with --period)")
+        unknown[:0] = [PERIOD, "the order of its values"]
     return Recording(
         tool="a table",
         format="table",
