@@ -125,6 +125,13 @@ def test_what_a_person_says_is_known(store: Store) -> None:
     assert one.run.manifest.conditions.load == "idle"
 
 
+def test_a_load_that_nobody_tells_is_not_taken_for_none(store: Store) -> None:
+    from tautochrone.judge.requirement.evidence import groups_of
+
+    run = brought(store, SAMPLES / "cyclictest-histogram.txt", period_ns=100 * MILLISECOND)
+    assert {group.where for group in groups_of([run], "latency_ns")} == {"load not known, elsewhere"}
+
+
 def test_a_loop_that_was_never_a_period_late_missed_nothing(store: Store) -> None:
     run = brought(store, SAMPLES / "cyclictest-histogram.txt", period_ns=100 * MILLISECOND)
     assert [(book.released, book.missed, book.overruns) for book in run.manifest.books] == [(40, 0, 0)] * 2
@@ -149,6 +156,7 @@ def test_histograms_have_no_time(store: Store) -> None:
 
     (measured,) = gather([brought(store, SAMPLES / "cyclictest.json")]).measured
     assert [(one.worst_at_s, one.worst_at_utc, one.maxima) for one in measured.series] == [(None,) * 3] * 2
+    assert [found.dated for _, found in measured.courses] == [False]
 
 
 def test_binary_and_text_samples_are_the_same(store: Store) -> None:

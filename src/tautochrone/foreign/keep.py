@@ -28,6 +28,9 @@ IMPORTED = "imported"
 NOT_HERE = "elsewhere"
 """The target of a run whose file does not name its machine."""
 
+NOT_KNOWN = "not known"
+"""The load of a run whose file does not tell it: not idle, which a run without a load would be taken for."""
+
 _UNKNOWN = np.iinfo(np.int64).min
 _START = "start_ns"
 
@@ -63,6 +66,7 @@ def keep(
     unknown = _unknown(recording, load)
     conditions: dict[str, object] = {
         "target": recording.host or NOT_HERE,
+        "load": load or NOT_KNOWN,
         IMPORTED: {
             "tool": recording.tool,
             "version": recording.version or None,
@@ -75,8 +79,6 @@ def keep(
             "said": dict(said),
         },
     }
-    if load:
-        conditions["load"] = load
     writer = store.create(
         recording.experiment,
         title or _title(recording),

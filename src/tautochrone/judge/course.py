@@ -58,6 +58,7 @@ class Courses:
         sources: those that have samples in their order.
         pairs: sources whose large samples were compared; numbers are places in ``sources``.
         histogram: whether the run kept one, in which nothing can be looked at.
+        dated: whether of a histogram the instant of each new maximum is known.
     """
 
     run: str
@@ -67,6 +68,7 @@ class Courses:
     sources: tuple[Course, ...]
     pairs: tuple[Association, ...]
     histogram: bool = False
+    dated: bool = True
 
 
 def course_of(
@@ -76,7 +78,8 @@ def course_of(
     manifest = run.manifest
     name = measure if measure is not None else next(iter(run.measures), "")
     if run.is_histogram:
-        return Courses(run.id, name, 0, None, (), (), histogram=True)
+        dated = start_of(manifest) is not None
+        return Courses(run.id, name, 0, None, (), (), histogram=True, dated=dated)
     parts = [one for one in (reduce_run(run, measure) if reduced is None else reduced) if one.reduction]
     step_ns = max(1, manifest.header.clock.step_ns or 1)
     most = max(1 << 13, _LOOKED_AT // max(1, len(parts)))

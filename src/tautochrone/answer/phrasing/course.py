@@ -15,6 +15,7 @@ from tautochrone.statistics.course.spikes import Apart, SpikePeriod
 
 
 _HISTOGRAM = "The run kept a histogram: what happened when is not known, but for each new maximum."
+_UNDATED = "The run has a histogram only: what happened when is not known."
 _S, _MS = 1_000_000_000, 1_000_000
 _TICKS_HZ = (100, 250, 300, 1000)
 _KNOWN = {
@@ -89,7 +90,7 @@ _Held = tuple[Course, LevelChange]
 def sentences(found: Courses) -> list[str]:
     """Return all of it: changes, periods, sources together, samples apart, and what was not found."""
     if found.histogram:
-        return [_HISTOGRAM]
+        return [_HISTOGRAM if found.dated else _UNDATED]
     searched = [one for one in found.sources if one.searched]
     if not searched:
         return [_too_few(found.sources)] if found.sources else []
