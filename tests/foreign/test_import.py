@@ -249,6 +249,23 @@ def test_a_table_without_a_period_has_values_and_no_order(store: Store, tmp_path
     assert (low.tolist(), high.tolist(), count.tolist()) == ([3_000, 5_000], [3_000, 5_000], [1, 2])
 
 
+@pytest.mark.slow
+def test_a_tail_on_steps_of_a_microsecond_is_refused_and_that_of_a_fine_clock_is_not(
+    store: Store, tmp_path: Path
+) -> None:
+    latencies = 5_000 + np.random.default_rng(1).exponential(3_000, 20_000)
+    coarse = written(
+        tmp_path, "coarse.csv", "latency_us\n" + "\n".join(map(str, (latencies // 1_000).astype(int)))
+    )
+    fine = written(tmp_path, "fine.csv", "latency_ns\n" + "\n".join(map(str, latencies.astype(int))))
+    refused, told = (
+        SourceTail(reduce_run(brought(store, path, MILLISECOND))[0]).refusal for path in (coarse, fine)
+    )
+    assert refused is not None
+    assert refused.refuses == "resolution"
+    assert told is None
+
+
 def test_a_column_tells_cpus_apart(store: Store, tmp_path: Path) -> None:
     path = written(tmp_path, "log.csv", "cpu,latency_ns\n0,5\n1,6\n0,7\n")
     run = brought(store, path, MILLISECOND, column="latency_ns", source="cpu")
