@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run probes check test test-long bench lock clean static setup-test
+.PHONY: help setup run probes check test test-long bench docs lock clean static setup-test
 
 bin := .venv/bin
 
@@ -32,6 +32,10 @@ bench: ## compare with cyclictest, jitterdebugger, stress-ng and the middleware'
 	@scripts/setup bench
 	@scripts/build-probes x86_64
 	@$(bin)/python bench
+
+docs: ## build the documentation as a site, build/site/index.html, and the man pages, build/man
+	@scripts/setup docs
+	@scripts/build-docs
 
 lock: setup-test ## write requirements/*.txt anew from pyproject.toml; UPGRADE=1 takes the newest versions
 	@UPGRADE=$(UPGRADE) scripts/lock

@@ -68,6 +68,7 @@ _VERBS: "Rows" = {
     "import": ("foreign.verb:import_files", "Import files of cyclictest, rtla and others as runs."),
     "recover": ("cli.list:recover", "Complete runs that were cut off."),
     "doctor": ("doctor.verb:doctor", "Check a machine for settings that cost deadlines."),
+    "docs": ("cli.docs:docs", "Show the documentation: a page, or a verb."),
     "analyse": ("analyse.verb:analyse", "Say whether a set of tasks meets its deadlines."),
     "probe": ("cli.probe:app", "Run one experiment on this machine and store it."),
     "tire": _below(
