@@ -17,6 +17,7 @@ from tautochrone.base.words import near
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_SHOWN = re.compile(r'src="(diagrams/[^"]+)"')
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^]]*\]\([^)]*\))*)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -168,7 +169,7 @@ def _html(page: str, known: set[str]) -> str:
         return f"[{words}]({there.as_uri()})" if there.exists() else words
 
     inside_up = "../" * page.count("/")
-    text = _LINK.sub(linked, _text(page))
+    text = _LINK.sub(linked, _SHOWN.sub(lambda one: f'src="{(_folder() / one[1]).as_uri()}"', _text(page)))
     shown = MarkdownIt("commonmark", {"html": True}).enable("table")
     shown.add_render_rule("heading_open", _heading)
     title = re.sub(r"[`#]", "", text.partition("\n")[0]).strip()
