@@ -1,5 +1,7 @@
 """What is reproduced of a study, as Markdown: docs/papers.md is written from the files of the studies."""
 
+import re
+
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
@@ -56,7 +58,8 @@ def _overview(papers: Sequence[Paper]) -> Iterator[str]:
 def _section(paper: Paper) -> Iterator[str]:
     full, quick = (plan_of(paper.name, quick=short) for short in (False, True))
     command = f"tauto reproduce {paper.name}"
-    yield f"## {paper.name}\n\n{paper.cited}. {paper.asks}\n"
+    cited = re.sub(r"DOI (10\.\S+)", r"[DOI \1](https://doi.org/\1)", paper.cited)
+    yield f"## {paper.name}\n\n{cited}. {paper.asks}\n"
     yield f"`{command}` or `{command} --quick`; what is measured:\n"
     yield from _experiments(full, quick)
     yield from _counterparts(paper)
