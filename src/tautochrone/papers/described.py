@@ -1,7 +1,6 @@
 """What is reproduced of a study, as Markdown: docs/papers.md is written from the files of the studies."""
 
 import re
-
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
