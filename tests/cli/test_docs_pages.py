@@ -114,7 +114,6 @@ def test_the_reference_and_the_man_pages_have_every_verb_and_every_option() -> N
 
 @pytest.mark.slow
 def test_man_pages_are_formatted_without_a_warning(tmp_path: Path) -> None:
-    (tmp_path / "man").mkdir()
     written = tauto("docs", "--man", str(tmp_path / "man"), store=NOWHERE)
     files = sorted((tmp_path / "man").glob("*.1"))
     assert written.returncode == 0, written.stderr

@@ -131,8 +131,12 @@ def _write_man(folder: Path) -> None:
     from tautochrone.cli.manual import man_pages, verbs
     from tautochrone.run.output import output
 
-    if not folder.is_dir():
-        raise StoreError(f"There is no folder {folder}", "Make it first.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"Can't write man pages to {folder}: {error.strerror}", "Choose another place with --man."
+        ) from error
     pages = man_pages(verbs(), version("tautochrone"))
     for name, text in pages.items():
         with output(folder / name, "the man page", "--man") as file:

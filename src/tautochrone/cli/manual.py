@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -36,9 +36,11 @@ class Verb:
 
 def verbs() -> list[Verb]:
     """Return every verb in the order of help, the root first and each group before its own verbs."""
-    from tautochrone.cli.app import app
+    from tautochrone.cli.app import _EXIT_CODES, app
 
-    return list(_walk(typer.main.get_command(app), ("tauto",), ""))
+    root, *others = _walk(typer.main.get_command(app), ("tauto",), "")
+    codes = root.epilog or (f"{_PREFORMATTED}\n{_EXIT_CODES}",)
+    return [replace(root, epilog=codes), *others]
 
 
 def _walk(command: Any, path: tuple[str, ...], summary: str, above: Any = None) -> Iterator[Verb]:
@@ -83,11 +85,12 @@ def _paragraphs(text: str | None) -> list[str]:
     ]
 
 
-def _lines(paragraph: str) -> list[str] | None:
-    """Return the lines of a paragraph that stay as they are; None: it is to be filled."""
+def _lines(paragraph: str) -> tuple[str, list[str]] | None:
+    """Return the title and the lines of a paragraph whose lines stay; None: it is to be filled."""
     if not paragraph.lstrip().startswith(_PREFORMATTED):
         return None
-    return [line.rstrip() for line in paragraph.lstrip().removeprefix(_PREFORMATTED).strip("\n").split("\n")]
+    lines = [line.rstrip() for line in paragraph.lstrip().removeprefix(_PREFORMATTED).strip("\n").split("\n")]
+    return (lines[0].rstrip(":"), lines[1:]) if lines[0].endswith(":") else ("", lines)
 
 
 def reference(shown: list[Verb]) -> dict[str, str]:
@@ -130,8 +133,12 @@ def _list(entries: tuple[tuple[str, str], ...]) -> str:
 def _words(paragraphs: tuple[str, ...]) -> str:
     shown = []
     for one in paragraphs:
-        lines = _lines(one)
-        shown.append(_escaped(one) if lines is None else "\n".join(["```", *lines, "```"]))
+        if (kept := _lines(one)) is None:
+            shown.append(_escaped(one))
+            continue
+        title, lines = kept
+        shown += [f"**{title}**"] if title else []
+        shown.append("\n".join(["```", *lines, "```"]))
     return "".join(f"{one}\n\n" for one in shown)
 
 
@@ -151,9 +158,15 @@ def man_pages(shown: list[Verb], version: str) -> dict[str, str]:
     """Return the man pages, by the names of their files: `tauto.1`, and one for each verb."""
     pages = {}
     for one in shown:
-        others = [other for other in shown if other.path[:-1] in (one.path, one.path[:-1]) and other != one]
-        also = [f"{'-'.join(other.path)}" for other in ([shown[0]] if one != shown[0] else []) + others]
-        pages[f"{'-'.join(one.path)}.1"] = _man(one, list(dict.fromkeys(also)), version)
+        near_it = [
+            other
+            for other in shown
+            if other.path == one.path[:-1]
+            or other.path[:-1] == one.path
+            or (len(one.path) > len(("tauto", "verb")) and other.path[:-1] == one.path[:-1])
+        ]
+        also = ["-".join(other.path) for other in near_it if other != one]
+        pages[f"{'-'.join(one.path)}.1"] = _man(one, also, version)
     return pages
 
 
@@ -176,7 +189,7 @@ def _man(verb: Verb, also: list[str], version: str) -> str:
     ):
         lines += [f".SH {head}", *_man_list(entries)] if entries else []
     if verb.epilog:
-        lines += [".SH NOTES", *_man_words(verb.epilog)]
+        lines += _man_words(verb.epilog)
     if also:
         lines += [
             ".SH SEE ALSO",
@@ -192,11 +205,13 @@ def _man_list(entries: tuple[tuple[str, str], ...]) -> Iterator[str]:
 
 def _man_words(paragraphs: tuple[str, ...]) -> Iterator[str]:
     for one in paragraphs:
-        yield ".PP"
-        lines = _lines(one)
-        yield from (
-            [_roff(one)] if lines is None else [".nf", *(_roff(line) or r"\&" for line in lines), ".fi"]
-        )
+        if (kept := _lines(one)) is None:
+            yield from (".PP", _roff(one))
+            continue
+        title, lines = kept
+        yield from (f".SH {_roff(title.upper())}" if title else ".PP", ".nf")
+        yield from (_roff(line) or r"\&" for line in lines)
+        yield ".fi"
 
 
 def _roff(text: str) -> str:
