@@ -16,6 +16,7 @@ import pytest
 import typer
 from playwright.sync_api import Browser
 
+import in_process
 from browsers import LAPTOP, PHONE, look
 from real import PATIENCE_S, skip_or_fail, tauto
 from tautochrone.cli import docs
@@ -134,7 +135,7 @@ def typed(page: Path) -> Iterator[list[str]]:
     """The commands of tauto that a page tells its reader to type."""
     for block in CONSOLE.findall(page.read_text(encoding="utf-8")):
         joined = block.replace("\\\n", " ")
-        for line in re.findall(r"^\$ (?:sudo )?tauto\b([^|&;>\n]*)", joined, re.MULTILINE):
+        for line in re.findall(r"^(?:\$ )?(?:sudo )?tauto(?= [a-z-]|$)([^|&;>\n]*)", joined, re.MULTILINE):
             yield re.sub(r"\"[^\"]*\"|'[^']*'", "WORDS", line.partition("  #")[0]).split()
 
 
@@ -169,16 +170,16 @@ def test_every_flag_of_cyclictest_is_answered_with_options_that_exist() -> None:
 
 def test_a_page_is_found_by_its_name_a_verb_by_its_words_and_a_mistyped_one_is_guessed() -> None:
     def first(*topic: str) -> str:
-        return tauto("docs", *topic, store=NOWHERE).stdout.partition("\n")[0]
+        return in_process.tauto("docs", *topic, store=NOWHERE).out.partition("\n")[0]
 
     assert first() == "# Tautochrone"
     assert first("tails").startswith("# Tails")
     assert first("changelog") == "# Changelog"
     assert first("probe", "cyclic").startswith("# cyclic")
     assert first("tauto show") == "# tauto show"
-    wrong = tauto("docs", "tials", store=NOWHERE)
-    assert wrong.returncode == 2
-    assert "Did you mean: tauto docs tails?" in wrong.stderr
+    wrong = in_process.tauto("docs", "tials", store=NOWHERE)
+    assert wrong.code == 2
+    assert "Did you mean: tauto docs tails?" in wrong.err
 
 
 def on_a_terminal(environment: dict[str, str], *words: str) -> str:
