@@ -40,6 +40,11 @@ def docs(
 
     A page opens in the browser where there is a desktop. Elsewhere it is shown in the terminal, through the
     pager; in a pipe it is Markdown.
+
+    Examples:
+        tauto docs tails
+        tauto docs probe cyclic
+        tauto docs --man ~/.local/share/man/man1
     """
     if man is not None:
         _write_man(man)
