@@ -42,7 +42,6 @@ def docs(
     pager; in a pipe it is Markdown.
 
     Examples:
-        tauto docs tails
         tauto docs probe cyclic
         tauto docs --man ~/.local/share/man/man1
     """
