@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run probes check test test-long bench docs lock clean static setup-test
+.PHONY: help setup run probes check test test-long bench docs lock dist deb clean static setup-test
 
 bin := .venv/bin
 
@@ -39,6 +39,13 @@ docs: ## build the documentation as a site, build/site/index.html, and the man p
 
 lock: setup-test ## write requirements/*.txt anew from pyproject.toml; UPGRADE=1 takes the newest versions
 	@UPGRADE=$(UPGRADE) scripts/lock
+
+dist: setup ## build wheel, source distribution, and the wheel of the programs for other machines, into dist/
+	@scripts/setup probes
+	@scripts/build-dist
+
+deb: setup ## build the Debian package into dist/ (on Debian)
+	@scripts/build-deb
 
 clean: ## remove everything that was made here
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -62,8 +62,9 @@ def how_to_build(name: str = "") -> str:
         return f"Run `make probes` in the source folder{other}."
     release = own_version() or "of this version"
     return (
-        f"This tauto was installed without them. Get the sources of version {release}, run `make probes` "
-        "there, and let TAUTO_PROBES name the folder build/probes in them."
+        "This tauto was installed without them. Install tautochrone-probes beside it, as "
+        '`pip install "tautochrone[probes]"` does; or get the sources of version '
+        f"{release}, run `make probes` there, and let TAUTO_PROBES name the folder build/probes in them."
     )
 
 
