@@ -59,13 +59,19 @@ def test_it_installs_answers_and_goes_without_a_trace(package: Path, tmp_path: P
     if os.geteuid() != 0:
         skip_or_fail("needs root to install a package")
     said = done(
-        ["unshare", "--mount", "sh", "-ec", OVERLAY, str(tmp_path), str(package)]
-        + [
+        [
+            "unshare",
+            "--mount",
+            "sh",
+            "-ec",
+            OVERLAY,
+            str(tmp_path),
+            str(package),
             "dpkg -i /tmp/package.deb >&2; cd /tmp; env -i PATH=/usr/bin:/bin HOME=/tmp sh -ec '"
             "tauto --version; tauto-probe --version; tauto-agent --version; "
             "tauto doctor --json >doctor.json; tauto probe cyclic --count 20 --policy other >&2; "
             "ls /tmp/.local/share/tautochrone/runs | wc -l'; "
-            "dpkg --purge tautochrone >&2; find /usr/lib/tautochrone /usr/bin/tauto* 2>/dev/null | wc -l"
+            "dpkg --purge tautochrone >&2; find /usr/lib/tautochrone /usr/bin/tauto* 2>/dev/null | wc -l",
         ]
     ).split("\n")
     version = said[0].removeprefix("tauto ")

@@ -1,4 +1,4 @@
-"""What is handed on works where there is no clone: wheel, source distribution, programs for other machines."""
+"""What is handed on works where there is no clone: wheel, source distribution, programs for others."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ import sys
 import tarfile
 import venv
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -28,7 +28,11 @@ def done(command: Sequence[str | Path], **where: str | Path) -> str:
         check=False,
         stdin=subprocess.DEVNULL,
         cwd=where.get("cwd"),
-        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/nonexistent", "TAUTO_STORE": str(where.get("store"))},
+        env={
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME": "/nonexistent",
+            "TAUTO_STORE": str(where.get("store")),
+        },
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout
@@ -55,7 +59,7 @@ def wheel(tree: Path) -> Path:
 
 
 def environment(folder: Path, *wheels: Path) -> Path:
-    """An environment of its own with these wheels; its other packages are those of the tests, seen from there.
+    """An environment of its own with these wheels; its other packages are those of the tests.
 
     They are the versions that the wheel asks for, so nothing is fetched.
     """
@@ -66,15 +70,26 @@ def environment(folder: Path, *wheels: Path) -> Path:
         if not one.name.startswith(("tautochrone", "__pycache__")):
             (packages / one.name).symlink_to(one)
     done(
-        [sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install", "--quiet"]
-        + ["--no-index", "--no-deps", "--no-cache-dir", *wheels]
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            folder / "bin" / "python",
+            "install",
+            "--quiet",
+            "--no-index",
+            "--no-deps",
+            "--no-cache-dir",
+            *wheels,
+        ]
     )
     return folder / "bin"
 
 
 @pytest.fixture(scope="module")
-def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    yield environment(tmp_path_factory.mktemp("installed") / "venv", wheel)
+def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return environment(tmp_path_factory.mktemp("installed") / "venv", wheel)
 
 
 def test_a_wheel_fits_every_python_and_one_kind_of_machine(wheel: Path) -> None:
@@ -85,16 +100,20 @@ def test_a_wheel_needs_no_library_of_middleware(wheel: Path) -> None:
     """Whoever installs it may not have them."""
     with zipfile.ZipFile(wheel) as archive:
         names = {Path(name).name for name in archive.namelist() if ".data/scripts/" in name}
-    assert names == {"tauto-probe", "tauto-agent", *(f"tauto-middleware-{one}" for one in ("tcp", "udp", "unix"))}
+    assert names == {
+        "tauto-probe",
+        "tauto-agent",
+        *(f"tauto-middleware-{one}" for one in ("tcp", "udp", "unix")),
+    }
 
 
 def test_an_installed_tauto_measures_with_the_probe_beside_it(programs: Path, tmp_path: Path) -> None:
     said = done([programs / "tauto", "probe", "cyclic", "--count", "20", "--policy", "other"], store=tmp_path)
     assert "cpu" in said
     assert list(tmp_path.glob("*/run.json"))
-    assert done([programs / "tauto-agent", "--version"]) == done([programs / "tauto-probe", "--version"]).replace(
-        "tauto-probe", "tauto-agent"
-    )
+    assert done([programs / "tauto-agent", "--version"]) == done(
+        [programs / "tauto-probe", "--version"]
+    ).replace("tauto-probe", "tauto-agent")
 
 
 def test_who_lacks_permission_is_told_the_probe_that_is_installed(programs: Path, tmp_path: Path) -> None:
@@ -102,8 +121,19 @@ def test_who_lacks_permission_is_told_the_probe_that_is_installed(programs: Path
     if os.geteuid() != 0:
         skip_or_fail("needs root to take rights away, whatever this user has")
     ended = subprocess.run(
-        ["setpriv", "--bounding-set=-sys_nice,-ipc_lock", "prlimit", "--rtprio=0", "--memlock=65536"]
-        + [str(programs / "tauto"), "check", "--rate", "1kHz", "--duration", "1s"],
+        [
+            "setpriv",
+            "--bounding-set=-sys_nice,-ipc_lock",
+            "prlimit",
+            "--rtprio=0",
+            "--memlock=65536",
+            str(programs / "tauto"),
+            "check",
+            "--rate",
+            "1kHz",
+            "--duration",
+            "1s",
+        ],
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
@@ -127,14 +157,21 @@ def test_programs_for_other_machines_come_with_a_wheel_of_their_own(
     (tree / "build" / "probes").symlink_to(built)
     done([tree / "scripts" / "build-dist-only", "probes"])
     (extra,) = (tree / "dist").glob("tautochrone_probes-*-py3-none-any.whl")
-    find = "import sys; from tautochrone.target.probes import find_probe_for as find; print(find(sys.argv[1]))"
+    find = (
+        "import sys; from tautochrone.target.probes import find_probe_for as find; print(find(sys.argv[1]))"
+    )
     without = environment(tmp_path / "without", wheel)
     ended = subprocess.run(
         [without / "python", "-c", find, "riscv64"], capture_output=True, text=True, check=False
     )
     assert "UsageError" in ended.stderr
     both = environment(tmp_path / "both", wheel, extra)
-    for machine, kind in {"x86_64": "x86_64", "armv7l": "armv7", "riscv64": "riscv64", "arm64": "aarch64"}.items():
+    for machine, kind in {
+        "x86_64": "x86_64",
+        "armv7l": "armv7",
+        "riscv64": "riscv64",
+        "arm64": "aarch64",
+    }.items():
         found = Path(done([both / "python", "-c", find, machine]).strip())
         assert found.name == f"tauto-probe-{kind}"
         assert found.is_relative_to(tmp_path / "both")
