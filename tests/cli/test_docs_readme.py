@@ -41,7 +41,7 @@ def test_the_recording_shows_what_readme_says_of_it() -> None:
     drawing = ET.fromstring((ROOT / "docs" / "recording.svg").read_text())
     words = " ".join("".join(one.itertext()) for one in drawing.iter("{http://www.w3.org/2000/svg}text"))
     assert "Holds: a 1 kHz loop" in words
-    assert "Does not hold: a 50 kHz loop" in words
+    assert "Does not hold: a 100 kHz loop" in words
 
 
 def test_the_citation_has_what_its_format_asks_for() -> None:
