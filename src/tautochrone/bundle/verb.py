@@ -34,7 +34,9 @@ def pack(
     The file is a ZIP file with a manifest of hashes: the runs with all that is known of their conditions, the
     plan files, and the page that tauto report writes. tauto unpack reads it into another store.
 
-    Examples: tauto pack latest -o run.zip; tauto pack plan-latest mine.toml -o paper.zip.
+    Examples:
+        tauto pack latest -o run.zip
+        tauto pack plan-latest mine.toml -o paper.zip
     """
     from tautochrone.answer.render import page
     from tautochrone.base.errors import UsageError
@@ -75,7 +77,9 @@ def unpack(
     All runs are checked against their hashes before the first is stored. A run that the store has already
     stays as it is, so the same file can be unpacked again.
 
-    Examples: tauto unpack run.zip; tauto unpack paper.zip --store ./theirs --out ./plans.
+    Examples:
+        tauto unpack run.zip
+        tauto unpack paper.zip --store ./theirs --out ./plans
     """
     from tautochrone.base.words import plural
     from tautochrone.bundle.unpack import unpack as read

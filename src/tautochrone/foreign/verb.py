@@ -18,7 +18,10 @@ def import_files(
     ] = None,
     period: Annotated[
         str | None,
-        typer.Option(metavar="PERIOD", help="Period or rate of the loop, where the file does not tell it."),
+        typer.Option(metavar="TIME", help="Period of the loop, where the file does not tell it."),
+    ] = None,
+    rate: Annotated[
+        str | None, typer.Option(metavar="RATE", help="The same as a rate, such as 1kHz.")
     ] = None,
     load: Annotated[
         str | None, typer.Option(metavar="TEXT", help="What ran beside the measurement, such as idle.")
@@ -43,10 +46,12 @@ def import_files(
     hwlatdetect, and CSV or Parquet with a column of latencies. What a file does not tell of its conditions is
     listed with the run. A file that the store has already is not imported again.
 
-    Examples: tauto import cyclictest.json; tauto import log.csv --column latency_us --period 1ms.
+    Examples:
+        tauto import cyclictest.json
+        tauto import log.csv --column latency_us --rate 1kHz
     """
     from tautochrone.base.errors import UsageError
-    from tautochrone.base.units import parse_period_ns
+    from tautochrone.base.units import given_period, parse_period_ns
     from tautochrone.command.told import tell_document
     from tautochrone.foreign.answer import as_table, document
     from tautochrone.foreign.options import UNITS, ImportOptions
@@ -54,11 +59,12 @@ def import_files(
 
     if unit is not None and unit not in UNITS:
         raise UsageError(f"--unit {unit} is not a unit of time", f"Choose {', '.join(UNITS)}.")
+    each = given_period({"rate": rate, "period": period})
     options = ImportOptions(
         column=column or "",
         unit_ns=None if unit is None else UNITS[unit],
         source=by or "",
-        period_ns=None if period is None else parse_period_ns(period),
+        period_ns=None if each is None else parse_period_ns(each),
     )
     imported = bring_in(
         files, open_store(store), options, wanted=wanted or "", title=title or "", load=load or ""
