@@ -62,7 +62,7 @@ def test_measure_list_show_export_report(tmp_path: Path) -> None:
     assert run.manifest.conditions.stored["load"] == "idle"
     assert "probe cyclic" in run.manifest.typed
 
-    listed = json.loads(tauto("list", "--json", store=tmp_path).stdout)
+    listed = json.loads(tauto("list", "--json", store=tmp_path).stdout)["runs"]
     assert [row["id"] for row in listed] == [run.manifest.id]
 
     shown = tauto("show", store=tmp_path)

@@ -72,7 +72,7 @@ def test_runs_of_an_earlier_version_load(store: str, desk: Desk) -> None:
     ended = desk.ask(store, "list", "--json", columns=None)
     assert ended.code == 0, ended.err
     stored = {path.parent.name: json.loads(path.read_text()) for path in (RUNS / store).glob("*/run.json")}
-    listed = {one["id"]: one for one in json.loads(ended.out)}
+    listed = {one["id"]: one for one in json.loads(ended.out)["runs"]}
     assert listed.keys() == stored.keys()
     for name, manifest in stored.items():
         assert listed[name]["samples"] == sum(book["recorded"] for book in manifest["books"])

@@ -125,7 +125,7 @@ def test_list_says_on_which_machine_where_there_are_several(tmp_path: Path) -> N
 
 
 def test_list_as_json_is_complete(store: Path) -> None:
-    entries = json.loads(tauto(store, "list", "--json").stdout)
+    entries = json.loads(tauto(store, "list", "--json").stdout)["runs"]
 
     assert [entry["samples"] for entry in entries] == [2 * SAMPLES, 2 * SAMPLES]
     assert entries[0]["worst_ns"] == 310_000
@@ -257,7 +257,7 @@ def test_export_of_a_histogram_run_has_bins_and_extremes_by_name(tmp_path: Path)
     exported = json.loads(tauto_bytes(tmp_path, "export", "latest", "--json"))
     extremes = tauto_bytes(tmp_path, "export", "latest", "--csv", "--extremes").decode()
 
-    assert set(exported) == {"run", "histogram", "extremes"}
+    assert set(exported) == {"schema", "run", "histogram", "extremes"}
     assert sum(one["count"] for one in exported["histogram"]) == 3
     assert [one["latency_ns"] for one in exported["extremes"]] == [5, 9]
     assert extremes.splitlines()[0] == "source,scheduled_ns,latency_ns"
@@ -320,7 +320,7 @@ def test_parquet_is_not_written_to_a_terminal(store: Path) -> None:
 
 @pytest.mark.slow
 def test_report_and_figure_write_where_they_are_told_and_say_where(store: Path, tmp_path: Path) -> None:
-    ids = [entry["id"] for entry in json.loads(tauto(store, "list", "--json").stdout)]
+    ids = [entry["id"] for entry in json.loads(tauto(store, "list", "--json").stdout)["runs"]]
 
     said = tauto(store, "report", *ids, "--out", str(tmp_path / "r.html"))
     drawn = tauto(store, "figure", *ids, "--kind", "cpus", "--out", str(tmp_path / "f.svg"))

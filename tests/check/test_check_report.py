@@ -205,7 +205,6 @@ def test_terminal_json_and_page_say_the_same(tmp_path: Path) -> None:
         assert "Does not hold" in words
         assert "What limits it" in words
         assert "do preempt-rt" in words
-    assert table["schema"] == 1
     assert table["standing"] == "does not hold"
     assert table["lines"][0]["later"] == 1
     assert table["limits"]["side"] == "start"

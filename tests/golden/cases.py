@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from golden import forms
 from golden.asked import Desk, notebook
 from golden.record import MEASURED
+from schemas import valid
 
 Answer = dict[str, str]
 """What is kept, by the ending of its file."""
@@ -72,6 +73,7 @@ class Case:
         if "json" in kept or "only-json" in kept:
             ended = desk.ask(self.store, *words, "--json", columns=None)
             if ended.out:  # otherwise it was refused, and the text has the reason
+                valid(ended.out)
                 answer["json"] = forms.neutral(forms.as_json(ended.out), str(desk.folder))
         return answer
 
@@ -193,7 +195,7 @@ def _of_experiments() -> Iterator[Case]:
 _ALL = (
     Case("list/experiments", "list", kept="json"),
     Case("list/single", "list", "single", "json", quick=True),
-    Case("list/few", "list --number 3", "single"),
+    Case("list/few", "list --limit 3", "single"),
     # One run.
     Case("show/cpu-load", "show @cyclic", "single", "json"),
     Case("show/missed-and-dropped", "show @cyclic#1", "single", "json", quick=True),

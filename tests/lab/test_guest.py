@@ -328,7 +328,7 @@ def test_loads_load_the_guest(desk: Desk, tmp_path: Path) -> None:
     loads = ("fork:bytes=32MB", "network:clients=10,rate=200000", "irq:rate=200")
     ended = desk.tauto("load", "try", *loads, "--duration", "2s", "--json", *ON, store=tmp_path)
     assert ended.returncode == 0, ended.stderr
-    reports = {one["load"]: one for one in json.loads(ended.stdout)}
+    reports = {one["load"]: one for one in json.loads(ended.stdout)["loads"]}
     assert reports["fork"]["least_operations"] > 0
     assert reports["fork"]["bytes"] >= reports["fork"]["operations"] * 7_000_000
     assert reports["network"]["reached_bits_per_s"] > reports["network"]["requested_bits_per_s"] / 4

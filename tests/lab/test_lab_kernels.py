@@ -79,7 +79,7 @@ def test_a_kernel_of_ones_own_is_found_by_its_name(tmp_path: Path) -> None:
     assert kernel.image.read_bytes() == vmlinux()
     assert kernel.modules is not None
     assert kernel.modules.name == RELEASE
-    listed = json.loads(tauto("lab", "kernels", "--json", store=tmp_path).stdout)
+    listed = json.loads(tauto("lab", "kernels", "--json", store=tmp_path).stdout)["kernels"]
     mine = next(one for one in listed if one["name"] == "mine")
     assert (mine["preemption"], mine["tracers"], mine["sha256"]) == ("rt", ["timerlat"], kernel.sha256)
     assert [one["name"] for one in listed if one["fetched"]] == ["mine"]

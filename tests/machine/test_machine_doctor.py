@@ -85,7 +85,7 @@ def test_json_holds_findings_and_facts(app: typer.Typer, tmp_path: Path) -> None
     code, text = run(app, root, "--json")
     answer = json.loads(text)
     assert code == 0
-    assert answer["schema"] == 1
+    assert answer["schema"]["name"] == "doctor"
     assert [finding["code"] for finding in answer["findings"]] == [
         finding.code for finding in audit_facts(observe(root))
     ]

@@ -73,7 +73,8 @@ def test_what_is_finished_is_not_measured_again_and_the_folder_is_written_anew(t
     assert page.exists()
     assert "are finished" in second.stdout
     listed = tauto("list", "--json", store=store)
-    assert {one["id"] for one in json.loads(listed.stdout)} == runs  # the folder of the report is none
+    # The folder of the report is none.
+    assert {one["id"] for one in json.loads(listed.stdout)["runs"]} == runs
     told = tauto("report", "plan-latest", "--out", str(tmp_path / "plan.html"), store=store)
     assert "It is a plan run of koh2013" in told.stderr
     assert "tauto reproduce" in told.stderr

@@ -45,7 +45,7 @@ def test_without_a_name_the_papers_are_listed_with_what_each_asks_and_how_long_i
                          re.MULTILINE)  # fmt: skip
         assert micro(read(name).asks) in done.stdout  # in a pipe no line is cut
     assert not (tmp_path / "store").exists()
-    listed = json.loads(tauto("reproduce", "--json", store=tmp_path / "store").stdout)
+    listed = json.loads(tauto("reproduce", "--json", store=tmp_path / "store").stdout)["papers"]
     assert [one["name"] for one in listed] == list(NAMES)
     assert all(one["quick_s"] < 300 for one in listed)
     assert sum(one["quick_s"] for one in listed) < 1200
@@ -59,7 +59,7 @@ def test_a_dry_run_of_an_empty_store_shows_the_cells_and_measures_nothing(tmp_pa
     )  # fmt: skip
 
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    told = json.loads(done.stdout)["papers"]
     assert [one["paper"] for one in told] == list(NAMES)
     for one in told:
         assert {cell["system"] for cell in one["cells"]} == {"local", "lab:debian-rt"}

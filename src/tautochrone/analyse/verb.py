@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +12,7 @@ from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.base.words import plural
 from tautochrone.command import completion
 from tautochrone.command.options import JsonOption
+from tautochrone.command.told import tell_json
 
 if TYPE_CHECKING:
     from tautochrone.schedulability.analysis import Analysis
@@ -36,7 +36,6 @@ class _FailOn(StrEnum):
     MISSES = "misses"
 
 
-_SCHEMA = 1
 _MOST_CPUS = 4096
 _JOBS_OF_A_TASK = 40  # in a figure: more releases in one lane can't be told apart at the width of a page
 
@@ -104,8 +103,7 @@ def analyse(
     if figure is not None:
         _draw(drawn, figure)
     if as_json:
-        table = _as_json(analysis, timeline, partition)
-        typer.echo(json.dumps(table, indent=2, ensure_ascii=False))
+        tell_json("analyse", lambda: _as_json(analysis, timeline, partition))
     else:
         _show(analysis, timeline, drawn, notes, figure)
     found = partition is None or partition.task_set is not None
@@ -192,7 +190,6 @@ def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None
 
     task_set = analysis.task_set
     return {
-        "schema": _SCHEMA,
         "title": task_set.title,
         "policy": task_set.policy,
         "protocol": task_set.protocol if task_set.sections else None,

@@ -25,6 +25,7 @@ from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Extremes, Manifest
 from tautochrone.run.records import Epoch
+from tautochrone.run.remarks import Remarks, seen_remarks
 from tautochrone.statistics import shape
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
@@ -90,6 +91,7 @@ class Evidence:
     presented: Mapping[str, Presented] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
     kept: tuple[TypedTable, ...] = ()
+    remarks: tuple[Remarks, ...] = ()
 
     def of(self, experiment: str) -> list[MeasuredEvidence]:
         """Return the measures of one experiment, the one it is about first."""
@@ -148,7 +150,8 @@ def gather(
     loops_first = tuple(sorted(measured, key=lambda one: not one.loop))
     presented = attempt("What presents the experiments", lambda: _presented(runs, labels), lose) or {}
     kept = attempt("Cycles kept whole", lambda: kept_tables(runs, labels), lose) or ()
-    return Evidence(manifests, labels, loops_first, presented, tuple(lost), kept)
+    remarks = tuple(seen_remarks(run.path) for run in runs)
+    return Evidence(manifests, labels, loops_first, presented, tuple(lost), kept, remarks)
 
 
 def labels_of(manifests: Sequence[Manifest], lose: Callable[[Fault], None]) -> tuple[str, ...]:

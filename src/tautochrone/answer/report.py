@@ -17,6 +17,7 @@ from tautochrone.answer.experiments import title_of
 from tautochrone.answer.foot import audited, facts, warned, when
 from tautochrone.answer.foot import lacking as lacking_table
 from tautochrone.answer.series import runs_of
+from tautochrone.answer.show import remarked
 from tautochrone.answer.tail.document import Section
 from tautochrone.answer.typeset import duration
 from tautochrone.answer.views import conditions, environment
@@ -164,6 +165,7 @@ def _by_machine(findings: Findings | Later[Findings]) -> Mapping[str, Sequence[F
 
 def _measured(seen: Evidence, lacking: Sequence[tuple[str, str]]) -> Iterator[doc.Block]:
     yield _runs(seen.manifests, seen.labels)
+    yield from remarked(seen.remarks, seen.labels)
     if lacking:
         yield doc.Subheading("What was not measured")
         yield lacking_table(lacking)

@@ -19,6 +19,7 @@ from tautochrone.base.units import format_duration
 from tautochrone.base.words import upper_first
 from tautochrone.judge.middleware_setting import as_obtained
 from tautochrone.run.manifest import Books, Manifest
+from tautochrone.run.remarks import Remarks
 
 _MOST_SKETCHED, _MOST_DATED = 12, 8
 _MOST_LINES = 24  # of sources of which a presentation has spoken already
@@ -46,6 +47,7 @@ def document(seen: Evidence, *, intervals: bool = False, whole: bool = True) -> 
         manifest.title if manifest.asked("--title") is not None else upper_first(manifest.title),
         (
             doc.part("The run", lambda: _head(manifest)),
+            doc.part("Tags and note", lambda: remarked(seen.remarks, [""])),
             *_numbers(seen, intervals=intervals, whole=whole),
             doc.part("Cycles kept whole", lambda: seen.kept),
             doc.part("What is absent", lambda: _absent(seen)),
@@ -71,6 +73,16 @@ def _head(manifest: Manifest) -> Iterator[doc.Block]:
     ]
     yield doc.Sentence(", ".join(dict.fromkeys(one for one in parts if one)), "note")
     yield from (doc.Sentence(one, "alarm") for one in warnings.endings([manifest], [manifest.title]))
+
+
+def remarked(remarks: Sequence[Remarks], labels: Sequence[str]) -> Iterator[doc.Block]:
+    """Yield what people added to runs: tags and a note."""
+    for one, label in zip(remarks, labels, strict=True):
+        of_run = f"{label}: " if label else ""
+        if one.tags:
+            yield doc.Sentence(f"{of_run}Tags: {', '.join(one.tags)}", "note")
+        if one.note:
+            yield doc.Sentence(f"{of_run}Note: {one.note}")
 
 
 def _numbers(seen: Evidence, *, intervals: bool, whole: bool) -> Iterator[doc.DocumentPart]:

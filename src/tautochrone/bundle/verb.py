@@ -51,13 +51,13 @@ def pack(
     contents = write(runs, plans, lambda: page.text(_report(place, names, runs)), out)
     if as_json:
         tell_json(
+            "pack",
             lambda: {
-                "schema": 1,
                 "file": str(out),
                 "runs": list(contents.runs),
                 "plans": list(contents.plans),
                 "bytes": contents.total_bytes,
-            }
+            },
         )
         return
     typer.echo(f"{_counted(len(contents.runs), len(contents.plans))} packed: {out.resolve()}")
@@ -88,13 +88,13 @@ def unpack(
     done = read(file, open_store(store), out)
     if as_json:
         tell_json(
+            "unpack",
             lambda: {
-                "schema": 1,
                 "new": list(done.new),
                 "known": list(done.known),
                 "plans": list(done.contents.plans),
                 "made_by": done.contents.made_by,
-            }
+            },
         )
         return
     for run in done.new:

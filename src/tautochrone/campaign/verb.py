@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from contextlib import ExitStack
@@ -126,7 +125,7 @@ def _show_agenda(console: Console, agenda: Agenda, as_json: bool, at_once: int) 
     from tautochrone.campaign.agenda import as_table, show_agenda
 
     if as_json:
-        typer.echo(json.dumps(as_table(agenda, at_once), indent=2, ensure_ascii=False))
+        tell_json("agenda", lambda: as_table(agenda, at_once))
     else:
         show_agenda(console, agenda, at_once)
 
@@ -215,7 +214,7 @@ def _report(agenda: Agenda, outcome: CampaignOutcome, store: Store, console: Con
         return whole("The report", lambda: answer.document(results), lambda: campaign.title)
 
     if wanted.as_json:
-        tell_json(lambda: answer.as_table(results))
+        tell_json("plan", lambda: answer.as_table(results))
     else:
         show(console, shown())
     path = folder.write(shown(), path)

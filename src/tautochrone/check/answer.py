@@ -18,7 +18,6 @@ from tautochrone.machine.audit.finding import Finding
 
 _MARKS: dict[Standing, Mark] = {"holds": "holds", "does not hold": "missed", "not shown": "not-shown"}
 _PURPOSES = {"bracket": "bracket", "narrow": "narrow", CONFIRM: "longer"}
-_SCHEMA = 1
 
 
 def document(results: CheckResults) -> doc.Document:
@@ -171,7 +170,6 @@ def as_table(results: CheckResults) -> dict[str, object]:
     """Return what programs read; times in nanoseconds unless the name says otherwise."""
     judgement, search = results.judgement, results.search
     return {
-        "schema": _SCHEMA,
         "standing": results.standing,
         "headline": results.headline,
         "question": results.question.as_condition,

@@ -435,7 +435,7 @@ def _tell(
     shown = whole("The answer", lambda: answer.document(results), lambda: results.headline)
     if not as_json:
         make_console().print()
-    tell_document(shown, lambda: answer.as_table(results), as_json=as_json)
+    tell_document(shown, "check", lambda: answer.as_table(results), as_json=as_json)
     instant = results.runs[0].manifest.id.partition("-")[0]
     report = whole("The report", lambda: answer.report_of(results, findings), lambda: results.headline)
     return page.write(report, out or store.path / f"report-{instant}.html")

@@ -67,10 +67,20 @@ _VERBS: "Rows" = {
     "unpack": ("bundle.verb:unpack", "Unpack runs of others into the store."),
     "import": ("foreign.verb:import_files", "Import files of cyclictest, rtla and others as runs."),
     "recover": ("cli.list:recover", "Complete runs that were cut off."),
+    "schema": ("cli.schema:schema", "Print the JSON Schema of an answer."),
     "doctor": ("doctor.verb:doctor", "Check a machine for settings that cost deadlines."),
     "docs": ("cli.docs:docs", "Show the documentation: a page, or a verb."),
     "analyse": ("analyse.verb:analyse", "Say whether a set of tasks meets its deadlines."),
     "probe": ("cli.probe:app", "Run one experiment on this machine and store it."),
+    "runs": _below(
+        "Remove runs, tag them, write a note on one.",
+        {
+            "rm": ("cli.runs:remove", "Remove runs, or all runs of a plan run."),
+            "tag": ("cli.runs:tag", "Tag a run; a tag is a name of the run."),
+            "untag": ("cli.runs:untag", "Remove tags from a run."),
+            "note": ("cli.runs:note", "Write a note on a run."),
+        },
+    ),
     "tire": _below(
         "Measure how large a simulated tire may be.",
         {
@@ -123,7 +133,7 @@ _GROUPS = {
     "Judge": ("show", "tail", "plan-samples", "analyse"),
     "Compare": ("compare", "select", "trend"),
     "Explain": ("doctor", "docs"),
-    "Share": ("list", "runs", "report", "figure", "export", "import", "pack", "unpack"),
+    "Share": ("list", "runs", "report", "figure", "export", "schema", "import", "pack", "unpack"),
     "Machine": ("tune", "lab", "recover"),
     "Research": ("reproduce", "tire", "middleware"),
 }

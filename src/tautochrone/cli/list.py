@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.words import plural
 from tautochrone.command.options import LATEST, JsonOption, RunArgument, StoreOption, open_store
+from tautochrone.command.told import tell_json
 
 if TYPE_CHECKING:
     from tautochrone.run.catalogue import CatalogueEntry
+    from tautochrone.run.store import Store
 
 
 # ``tauto recover``: seals what a kill, a full disk or a power cut left behind.
 
 
-def recover(store: StoreOption = None) -> None:
+def recover(as_json: JsonOption = False, store: StoreOption = None) -> None:
     """Seal runs that were cut off.
 
     Every whole frame of them is kept. A run that is being measured right now is left alone. Exit code 5: at
@@ -33,9 +36,19 @@ def recover(store: StoreOption = None) -> None:
     from tautochrone.run.recover import recover as recover_runs
 
     outcomes = recover_runs(open_store(store, mend=False))
-    if not outcomes:
+    if as_json:
+        tell_json(
+            "recover",
+            lambda: {
+                "runs": [
+                    {"id": one.id, "state": one.state, "text": one.text, "advice": one.advice}
+                    for one in outcomes
+                ]
+            },
+        )
+    elif not outcomes:
         typer.echo("Nothing to recover: no run was cut off.")
-    for outcome in outcomes:
+    for outcome in () if as_json else outcomes:
         is_refused = outcome.state == REFUSED
         typer.echo(f"{outcome.id}: {outcome.text}", err=is_refused)
         if outcome.advice:
@@ -99,25 +112,57 @@ def export(
 
 
 def list_runs(
+    experiment: Annotated[
+        str | None, typer.Option("--experiment", metavar="NAME", help="Only runs of this experiment.")
+    ] = None,
+    load: Annotated[
+        str | None,
+        typer.Option("--load", metavar="LOAD", help="Only runs beside this load, alone or with others."),
+    ] = None,
+    tag: Annotated[str | None, typer.Option("--tag", metavar="TAG", help="Only runs with this tag.")] = None,
+    plan: Annotated[
+        str | None, typer.Option("--plan", metavar="ID", help="Only runs of this plan run: plan-latest, ...")
+    ] = None,
+    machine: Annotated[
+        str | None,
+        typer.Option("--machine", metavar="NAME", help="Only runs on this host, or as --on names it."),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="WHEN", help="Only runs since then, in UTC: 2026-11-24, 2h, 7d."),
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="WHEN", help="Only runs until then, written alike.")
+    ] = None,
     number: Annotated[
-        int | None, typer.Option("--number", "-n", help="Show only so many of the newest.")
+        int | None, typer.Option("--limit", "-n", metavar="COUNT", help="Show at most so many, the newest.")
     ] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """List the runs, newest first.
+    """List the runs, newest first. All filters that are given must hold.
 
     Examples:
-        tauto list --number 10
+        tauto list --limit 10
+        tauto list --experiment cyclic --load cpu --since 7d
     """
     from tautochrone.run.catalogue import catalogue
+    from tautochrone.run.selecting import parse_instant, selected
 
     if number is not None and number < 1:
-        raise UsageError(f"--number {number}: there is nothing to show", "Give 1 or more.")
+        raise UsageError(f"--limit {number}: there is nothing to show", "Give 1 or more.")
     place = open_store(store)
-    entries = catalogue(place)[::-1][:number]
+    first = None if since is None else parse_instant(since, "--since")
+    last = None if until is None else parse_instant(until, "--until", end_of_day=True)
+    every = catalogue(place) if plan is None else _of_plan(place, plan)
+    found = selected(
+        every, experiment=experiment, load=load, tag=tag, machine=machine, since=first, until=last
+    )
+    entries = found[::-1][:number]
     if as_json:
-        typer.echo(json.dumps([_as_json(entry) for entry in entries], indent=2, ensure_ascii=False))
+        tell_json("list", lambda: {"runs": [_as_json(entry) for entry in entries]})
+    elif not entries and every:
+        typer.echo(f"None of {plural(len(every), 'run')} in {place.path} is of that kind.")
     elif not entries:
         typer.echo(_nothing(place.path))
     else:
@@ -128,6 +173,12 @@ def list_runs(
         show_blocks(make_console(), tuple(run_list(entries)))
 
 
+def _of_plan(place: Store, plan: str) -> list[CatalogueEntry]:
+    from tautochrone.measure.campaign.campaign import open_campaign
+
+    return list(open_campaign(place, plan).entries)
+
+
 def _nothing(place: Path) -> str:
     if not place.exists():
         return f"The store {place} does not exist yet. Type tauto to measure this machine, which makes it."
@@ -135,6 +186,4 @@ def _nothing(place: Path) -> str:
 
 
 def _as_json(entry: CatalogueEntry) -> dict[str, object]:
-    from dataclasses import asdict
-
     return asdict(entry) | {"path": str(entry.path), "conditions": entry.conditions.stored}

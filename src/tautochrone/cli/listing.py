@@ -21,6 +21,8 @@ _HEADS = (
     doc.TableColumn("when (UTC)", spare=True),
     doc.TableColumn("experiment", spare=True),
     doc.TableColumn("what", cut=True),
+    doc.TableColumn("tags"),
+    doc.TableColumn("note", cut=True),
     doc.TableColumn("target"),
     doc.TableColumn("sources", spare=True),
     doc.TableColumn("samples"),
@@ -31,13 +33,18 @@ _HEADS = (
 
 
 def run_list(entries: Sequence[CatalogueEntry]) -> Iterator[doc.Block]:
-    """Yield a line for each run. Where they are of several machines, a column says which."""
+    """Yield a line for each run. Columns for machines, tags and notes are there if needed."""
     several = len({entry.conditions.remote for entry in entries}) > 1
     rows = [
         _row(entry, brief)
         for entry, brief in zip(entries, shortest_ids([one.id for one in entries]), strict=True)
     ]
-    shown = [at for at, column in enumerate(_HEADS) if several or column.head != "target"]
+    lacking = {
+        *(["target"] if not several else []),
+        *(["tags"] if not any(entry.tags for entry in entries) else []),
+        *(["note"] if not any(entry.note for entry in entries) else []),
+    }
+    shown = [at for at, column in enumerate(_HEADS) if column.head not in lacking]
     yield doc.TypedTable(
         "",
         tuple(_HEADS[at] for at in shown),
@@ -60,6 +67,8 @@ def _row(entry: CatalogueEntry, brief: str) -> tuple[doc.TypedCell, ...]:
         doc.TypedCell(entry.created[:19].replace("T", " ") or None),
         doc.TypedCell(entry.experiment or None),
         doc.TypedCell(title, brief=short),
+        doc.words(", ".join(entry.tags)),
+        doc.words(" ".join(entry.note.split())),
         doc.words(entry.conditions.remote or LOCAL),
         doc.count(entry.sources),
         doc.count(entry.samples),

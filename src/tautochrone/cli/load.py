@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +10,7 @@ import typer
 from tautochrone.command import completion
 from tautochrone.command.beside import On
 from tautochrone.command.options import JsonOption
+from tautochrone.command.told import tell_json
 
 if TYPE_CHECKING:
     from tautochrone.measure.cell import Load
@@ -37,7 +37,7 @@ def list_loads(as_json: JsonOption = False) -> None:
             name: {"summary": kind.summary, "from": kind.origin or None, "options": kind.keys}
             for name, kind in KINDS.items()
         }
-        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+        tell_json("loads", lambda: {"loads": content})
         return
     console = make_console()
     built_in = table_of_words(
@@ -104,7 +104,7 @@ def try_load(
     with beside.target() as target:
         reports, failure = _run(chosen, target, seconds)
     if as_json:
-        typer.echo(json.dumps([one.stored for one in reports], indent=2, ensure_ascii=False))
+        tell_json("load-try", lambda: {"loads": [one.stored for one in reports]})
     else:
         _show(reports)
         for caution in cautions_of_loads(reports):

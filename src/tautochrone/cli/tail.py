@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from tautochrone.command import completion
 from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
+from tautochrone.command.told import tell_json
 
 # ``tauto plan-samples``: how long to measure.
 
@@ -75,7 +75,7 @@ def plan_samples(
         )
     asked = sample_plan.question(q, misses)
     if as_json:
-        typer.echo(json.dumps(sample_plan.as_table(plan, asked), indent=2, ensure_ascii=False))
+        tell_json("plan-samples", lambda: sample_plan.as_table(plan, asked))
         return
     from tautochrone.answer.console import make_console
     from tautochrone.answer.render.terminal import show
@@ -155,7 +155,7 @@ def tail(
     from tautochrone.answer.tail.document import as_table, document
 
     if as_json:
-        typer.echo(json.dumps(as_table(tails), indent=2, ensure_ascii=False))
+        tell_json("tail", lambda: as_table(tails))
         return
     from tautochrone.answer.console import make_console
     from tautochrone.answer.render.terminal import show

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,8 +15,8 @@ from tautochrone.base.faults import Later, attempt
 from tautochrone.command.batch import introduce
 from tautochrone.command.beside import Beside, DeploymentName, Loads, On
 from tautochrone.command.ending import INTERRUPTED
-from tautochrone.command.options import OpenReportOption, ReportOption, StoreOption, open_store
-from tautochrone.command.told import see_that_it_can_be_written, tell_report
+from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption, open_store
+from tautochrone.command.told import see_that_it_can_be_written, tell_json, tell_report
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,6 +42,7 @@ def answer(
     load: Loads = None,
     on: On = None,
     deployment: DeploymentName = None,
+    as_json: JsonOption = False,
     out: ReportOption = None,
     open_it: OpenReportOption = False,
     store: StoreOption = None,
@@ -68,7 +70,7 @@ def answer(
     beside = Beside(load, on, deployment)
     loaded = beside.chosen_load() if load else None
     place = open_store(store)
-    console = make_console()
+    console = make_console(stderr=as_json)
     with beside.target() as target:
         facts = gather(target.files())
         introduce(console, Facts.from_table(facts))
@@ -85,20 +87,77 @@ def answer(
     verdict, findings, costs, steps = _parts(
         runs, Facts.from_table(facts), target.name, lambda: _why_lacking(batch)
     )
-    console.print()
-    attempt(
-        "The answer in the terminal",
-        lambda: show(console, conclusion.conclusion(runs, verdict, findings, costs, steps)),
-        lambda fault: console.print(fault.notice, markup=False, highlight=False),
-    )
+    if as_json:
+        tell_json("answer", lambda: as_table(runs, verdict, findings, costs, steps, stopped=batch.stopped))
+    else:
+        console.print()
+        attempt(
+            "The answer in the terminal",
+            lambda: show(console, conclusion.conclusion(runs, verdict, findings, costs, steps)),
+            lambda fault: console.print(fault.notice, markup=False, highlight=False),
+        )
     # Last, so that a page that can't be made costs nothing else.
     path = out if out is not None else place.path / f"report-{runs[0].manifest.id.partition('-')[0]}.html"
     page.write(report.document(runs, report.BesideRuns(verdict, findings, costs, steps=steps)), path)
-    tell_report(path, open_it=open_it and not batch.stopped)
+    tell_report(path, as_json=as_json, open_it=open_it and not batch.stopped)
     if batch.not_put_back is not None:
         raise batch.not_put_back
     if batch.stopped:
         raise typer.Exit(INTERRUPTED)
+
+
+def as_table(
+    runs: Sequence[StoredRun],
+    verdict: Later[Verdict | None],
+    findings: Later[Sequence[Finding]],
+    costs: Later[Sequence[Mechanism]],
+    steps: Later[Sequence[NextStep]],
+    *,
+    stopped: bool,
+) -> dict[str, object]:
+    """Return the answer as programs read it; times in nanoseconds. A part that failed is None."""
+    from tautochrone.answer.conclusion import headline
+
+    judged = attempt("Verdict", verdict.get, lambda _: None)
+    manifests = [run.manifest for run in runs]
+    return {
+        "headline": headline(manifests, judged),
+        "loops": loops_as_table(judged),
+        "mechanisms": attempt("Mechanisms", lambda: [_cost(one) for one in costs.get()], lambda _: None),
+        "findings": attempt("Findings", lambda: [asdict(one) for one in findings.get()], lambda _: None),
+        "next_steps": attempt("Next steps", lambda: [asdict(one) for one in steps.get()], lambda _: None),
+        "runs": [one.id for one in manifests],
+        "stopped": stopped,
+    }
+
+
+def _cost(one: Mechanism) -> dict[str, object]:
+    return {
+        "kind": one.kind,
+        "typical_ns": one.typical_ns,
+        "worst_ns": one.worst_ns,
+        "lock": None if one.lock is None else one.lock.standing,
+        "critical_ns": one.critical_ns,
+        "middle_ns": one.middle_ns,
+        "absent": one.absent,
+        "told": one.told,
+    }
+
+
+def loops_as_table(verdict: Verdict | None) -> list[dict[str, object]] | None:
+    """Return what is said about each loop; None where there is no verdict."""
+    if verdict is None:
+        return None
+    return [
+        asdict(one)
+        | {
+            "loads": [
+                {"load": load, "standing": standing, "worst_ns": worst_ns}
+                for load, standing, worst_ns in one.loads
+            ]
+        }
+        for one in verdict.loops
+    ]
 
 
 def show_again(console: Console, runs: Sequence[StoredRun]) -> None:

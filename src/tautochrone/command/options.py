@@ -40,7 +40,7 @@ RunArgument = Annotated[
     str,
     typer.Argument(
         metavar="RUN",
-        help="A run's id, the beginning of it, 'latest', or a path. [latest]",
+        help="A run's id, the beginning of it, its tag, 'latest', or a path. [latest]",
         show_default=False,
         autocompletion=completion.runs,
     ),
@@ -49,7 +49,7 @@ RunsArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="RUN...",
-        help="Ids, beginnings of ids, 'latest', 'latest~1', or paths. [latest]",
+        help="Ids, beginnings of ids, tags, 'latest', 'latest~1', or paths. [latest]",
         show_default=False,
         autocompletion=completion.runs,
     ),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
+from tautochrone.command.told import tell_json
 
 if TYPE_CHECKING:
     from tautochrone.answer.evidence import Evidence
@@ -46,23 +46,24 @@ def show(
         return
     seen = evidence.gather([opened])
     if as_json:
-        typer.echo(json.dumps(_as_json(seen), indent=2, ensure_ascii=False))
+        tell_json("show", lambda: as_table(seen))
         return
     console = make_console()
     whole = not console.is_terminal
     terminal.show(console, shown.document(seen, intervals=intervals, whole=whole))
 
 
-def _as_json(seen: Evidence) -> dict[str, object]:
+def as_table(seen: Evidence) -> dict[str, object]:
+    """Return one run as programs read it; times in nanoseconds unless the name says otherwise."""
     from dataclasses import asdict
 
     from tautochrone.answer.render.json import table as json_table
 
     manifest = seen.manifests[0]
     return {
-        "schema": manifest.schema,
         "id": manifest.id,
         "title": manifest.title,
+        **asdict(seen.remarks[0]),
         "experiment": manifest.experiment,
         "state": manifest.state,
         "ended": manifest.ended,

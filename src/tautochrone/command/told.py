@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +12,7 @@ import typer
 
 from tautochrone.base.errors import StoreError
 from tautochrone.base.faults import attempt
+from tautochrone.base.schemas import with_schema
 
 if TYPE_CHECKING:
     from tautochrone.answer.document import Document
@@ -61,19 +62,27 @@ def see_that_it_can_be_written(report: Path | None, what: str = "the report", op
         raise StoreError(f"Can't write {what} to {report}: not permitted", elsewhere)
 
 
-def tell_json(make: Callable[[], object]) -> None:
-    """Print an answer as JSON; where that fails unexpectedly there is none, and what else is told goes on."""
-    text = attempt(
-        "The answer as JSON", lambda: json.dumps(make(), indent=2, ensure_ascii=False), lambda _: ""
-    )
-    if text:
-        typer.echo(text)
+def tell_json(schema: str, make: Callable[[], Mapping[str, object]]) -> None:
+    """Print an answer as JSON; where that fails unexpectedly there is none, and what else is told goes on.
+
+    Args:
+        schema: the name of its schema, `base/schemas/NAME.json`.
+        make: returns the answer, without the key ``schema``.
+    """
+
+    def text() -> str:
+        return json.dumps(with_schema(schema, make()), indent=2, ensure_ascii=False)
+
+    if told := attempt("The answer as JSON", text, lambda _: ""):
+        typer.echo(told)
 
 
-def tell_document(document: Document, as_table: Callable[[], object], *, as_json: bool) -> None:
+def tell_document(
+    document: Document, schema: str, as_table: Callable[[], Mapping[str, object]], *, as_json: bool
+) -> None:
     """Show an answer in the terminal, or as JSON."""
     if as_json:
-        tell_json(as_table)
+        tell_json(schema, as_table)
         return
     from tautochrone.answer.console import make_console
     from tautochrone.answer.render.terminal import show

@@ -18,7 +18,6 @@ from tautochrone.judge.comparison.gate import Judged, Passing
 from tautochrone.judge.comparison.metric import ComparedMetric, SourcePart
 from tautochrone.run.manifest import Manifest
 
-_SCHEMA = 1
 _MOST_SENTENCES = 12
 _OF_METRIC = (
     "name", "first", "second", "difference", "low", "high", "ratio", "ratio_low", "ratio_high", "p",
@@ -114,7 +113,6 @@ def as_table(comparison: Comparison, lacking: Sequence[str] = ()) -> dict[str, o
     """Return what programs read; times in nanoseconds, shares as fractions."""
     cells = bool(comparison.pairs[0].cell)
     return {
-        "schema": _SCHEMA,
         "headline": words.headline(comparison),
         "confidence": comparison.confidence,
         "compared": comparison.compared,

@@ -108,7 +108,7 @@ def compare(
         lambda: answer.document(comparison, lacking, ("tauto", *sys.argv[1:])),
         lambda: f"Comparison of {', '.join(side)}",
     )
-    tell_document(shown, lambda: answer.as_table(comparison, lacking), as_json=as_json)
+    tell_document(shown, "compare", lambda: answer.as_table(comparison, lacking), as_json=as_json)
     if out is not None or open_it:
         from tautochrone.answer.render import page
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -14,6 +13,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.words import plural
 from tautochrone.command.beside import On
 from tautochrone.command.options import StoreOption
+from tautochrone.command.told import tell_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 EXIT_FINDINGS = 6
 """Exit code of ``--fail-on`` when there is such a finding."""
 
-_SCHEMA = 1
 _WIDEST = 110  # longer lines are hard to read
 _WITHHELD = "not attributable"  # such a worth has no numbers; it is told to who asks for everything
 
@@ -87,7 +86,7 @@ def doctor(
     findings = audit_facts(facts)
     worths = _worths(store, facts, findings)
     if as_json:
-        typer.echo(json.dumps(_as_json(facts, findings, worths), indent=2, ensure_ascii=False))
+        tell_json("doctor", lambda: _as_json(facts, findings, worths))
     else:
         _show(facts, findings, worths, on, explain=explain)
     if any(finding.level in _FAILING[fail_on] for finding in findings):
@@ -193,7 +192,6 @@ def _as_json(facts: Facts, findings: Sequence[Finding], worths: Mapping[str, Wor
     from tautochrone.answer.phrasing.worth import as_table as worth_as_table
 
     return {
-        "schema": _SCHEMA,
         "findings": [
             {
                 **asdict(finding),

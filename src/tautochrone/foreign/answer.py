@@ -88,7 +88,6 @@ def _next(imported: Sequence[ImportedFile]) -> doc.Sentence:
 def as_table(imported: Sequence[ImportedFile]) -> dict[str, object]:
     """Return the same as JSON has it."""
     return {
-        "schema": 1,
         "imported": [
             {
                 "file": str(one.path),

@@ -69,4 +69,4 @@ def import_files(
     imported = bring_in(
         files, open_store(store), options, wanted=wanted or "", title=title or "", load=load or ""
     )
-    tell_document(document(imported), lambda: as_table(imported), as_json=as_json)
+    tell_document(document(imported), "import", lambda: as_table(imported), as_json=as_json)

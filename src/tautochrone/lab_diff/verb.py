@@ -136,7 +136,7 @@ def _report(results: DiffResults, store: Store, *, as_json: bool, out: Path | No
     shown = whole("The answer", lambda: answer.document(results), lambda: results.headline)
     if not as_json:
         make_console().print()
-    tell_document(shown, lambda: answer.as_table(results), as_json=as_json)
+    tell_document(shown, "lab-diff", lambda: answer.as_table(results), as_json=as_json)
     ids = "-".join(run.id.rpartition("-")[2] for run in results.runs)
     path = page.write(shown, out if out is not None else store.path / f"report-lab-diff-{ids}.html")
     tell_report(path, as_json=as_json, open_it=open_it)

@@ -1,6 +1,5 @@
 """Carries papers out, one plan run after the other, and tells of them: before, and when they are measured."""
 
-import json
 import os
 import shlex
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from tautochrone.campaign.agenda import as_table, show_agenda
 from tautochrone.campaign.verb import Wanted, carry_through
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import open_store
-from tautochrone.command.told import open_in_browser, tell_report
+from tautochrone.command.told import open_in_browser, tell_json, tell_report
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda, plan_key, with_options
 from tautochrone.measure.campaign.campaign import open_campaign
 from tautochrone.measure.campaign.carry_out import CampaignOutcome
@@ -139,7 +138,7 @@ def list_papers(*, as_json: bool) -> None:
         typer.echo(f"{name:<11}  {paper.title}: {counts}; about {full}, with --quick {quick_}")
         typer.echo(f"    {micro(paper.asks)}")
     if as_json:
-        typer.echo(_as_text(told))
+        tell_json("papers", lambda: {"papers": told})
         return
     typer.echo(
         "\nThe lengths are for one system; in the virtual lab it takes longer (docs/papers.md)."
@@ -153,7 +152,7 @@ def _show_agendas(documents: Sequence[PlanDocument], order: "Order") -> None:
     agendas = [make_agenda(document, place, again=order.wanted.again) for document in documents]
     if order.wanted.as_json:
         tables = [{"paper": one.document.paper, **as_table(one, at_once)} for one in agendas]
-        typer.echo(_as_text(tables if len(tables) > 1 else tables[0]))
+        tell_json("agendas", lambda: {"papers": tables})
         return
     console = make_console()
     for at, agenda in enumerate(agendas):
@@ -190,10 +189,6 @@ def see_that_it_can_be_a_folder(path: Path) -> None:
         for one in new:
             with suppress(OSError):
                 one.rmdir()
-
-
-def _as_text(told: object) -> str:
-    return json.dumps(told, indent=2, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -311,7 +306,7 @@ def reproduce_papers(names: Sequence[str], order: Order) -> None:
     if several and told.made:
         _tell_all(told, order)
     elif order.wanted.as_json and told.made:
-        typer.echo(_as_text(_table(*told.made[0])))
+        tell_json("reproduce", lambda: _table(*told.made[0]))
     if told.code:
         raise typer.Exit(told.code)
 
@@ -426,7 +421,10 @@ def _tell_all(told: Told, order: Order) -> None:
     document, page = write_together(told.made, said, order.out, store)
     console = make_console(stderr=order.wanted.as_json)
     if order.wanted.as_json:
-        typer.echo(_as_text({"papers": [_table(*one) for one in told.made], "not_measured": said}))
+        tell_json(
+            "reproduce-all",
+            lambda: {"papers": [_table(*one) for one in told.made], "not_measured": said},
+        )
     else:
         terminal.show(console, document)
     console.print(f"\nAll of them: {page.resolve()}", soft_wrap=True, highlight=False)

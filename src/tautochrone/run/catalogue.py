@@ -2,7 +2,7 @@
 
 import glob
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from tautochrone.base.reading import is_file, json_of
 from tautochrone.run import files
 from tautochrone.run.conditions import RunConditions
 from tautochrone.run.manifest import MEASURING, MOST_BYTES, STATES
+from tautochrone.run.remarks import seen_remarks
 from tautochrone.run.store import Store
 from tautochrone.run.upgrade import SCHEMA, is_readable, upgraded
 
@@ -33,6 +34,8 @@ class CatalogueEntry:
         missed: missed releases, None if not known or if nothing was periodic.
         worst_ns: the largest value of the first measure.
         warnings: how many warnings the run carries.
+        machine: the host's name.
+        tags, note: what people added.
     """
 
     id: str
@@ -49,6 +52,9 @@ class CatalogueEntry:
     warnings: int = 0
     ended: str = ""
     damage: str = ""
+    machine: str = ""
+    tags: tuple[str, ...] = ()
+    note: str = ""
 
 
 # The manifests are read as bytes and parsed with TRY, so that one damaged file can't spoil the list.
@@ -82,7 +88,8 @@ SELECT
     list_max([e.maximum_ns FOR e IN r.extremes IF e.measure = r.extremes[1].measure]),
     len(r.warnings),
     r.ended,
-    r.damage
+    r.damage,
+    TRY(json ->> '$.facts.machine.hostname')
 FROM run
 """
 
@@ -92,7 +99,11 @@ def catalogue(store: Store) -> list[CatalogueEntry]:
     folders = [folder for folder in store.folders() if _is_run(folder)]
     manifests = [folder / files.MANIFEST for folder in folders]
     described = _describe([str(path) for path in manifests if _is_readable(path)])
-    return [_entry(folder, described.get(str(path))) for folder, path in zip(folders, manifests, strict=True)]
+    found = []
+    for folder, path in zip(folders, manifests, strict=True):
+        remarks = seen_remarks(folder)
+        found.append(replace(_entry(folder, described.get(str(path))), tags=remarks.tags, note=remarks.note))
+    return found
 
 
 def _is_run(folder: Path) -> bool:
@@ -142,6 +153,7 @@ def _entry(folder: Path, described: tuple[Any, ...] | None) -> CatalogueEntry:
         warnings,
         ended,
         damage,
+        machine,
     ) = described
     if state == MEASURING:
         state = _unsealed_state(raw, damage)
@@ -160,6 +172,7 @@ def _entry(folder: Path, described: tuple[Any, ...] | None) -> CatalogueEntry:
         warnings=warnings or 0,
         ended=ended or "",
         damage=damage or "",
+        machine=machine or "",
     )
 
 

@@ -11,6 +11,7 @@ from typing import BinaryIO
 import pyarrow.csv as pa_csv
 
 from tautochrone.base.errors import DamagedError, UsageError
+from tautochrone.base.schemas import key_of
 from tautochrone.run.columns import schema
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.layout import EXTREMES, KEPT, SAMPLES
@@ -84,7 +85,8 @@ def _piece(samples: BinaryIO, table: Path) -> bytes:
 
 
 def _write_json(run: StoredRun, _table: Path, file: BinaryIO) -> None:
-    file.write(b'{\n"run": ' + run.manifest.to_json().rstrip().encode())
+    file.write(b'{\n"schema": ' + json.dumps(key_of("export")).encode())
+    file.write(b',\n"run": ' + run.manifest.to_json().rstrip().encode())
     tables = {HISTOGRAM: SAMPLES, EXTREMES: EXTREMES} if run.is_histogram else {SAMPLES: SAMPLES}
     if run.keeps_rows:
         tables[KEPT] = KEPT

@@ -18,6 +18,7 @@ from tautochrone.run.manifest import MEASURING, Manifest
 from tautochrone.run.named import one_named, some_of
 from tautochrone.run.place import default_store, is_text, run_folders
 from tautochrone.run.records import Header
+from tautochrone.run.remarks import seen_remarks
 from tautochrone.run.upgrade import SCHEMA
 from tautochrone.run.writer import RunWriter
 
@@ -130,7 +131,7 @@ class Store:
         return found
 
     def open(self, name: str) -> StoredRun:
-        """Find a run by its id, a beginning of it, ``latest``, ``latest~1`` (the one before), or a path.
+        """Find a run by its id, a beginning of it, its tag, ``latest``, ``latest~1`` (before it), or a path.
 
         Of a first answer ``latest`` passes over what its verdict is not about: the clock, the mechanisms.
 
@@ -142,15 +143,32 @@ class Store:
             return StoredRun.read(Path(name))
         if match := _LATEST.fullmatch(name):
             return self._latest(name, int(match[1] or 0))
+        return StoredRun.read(self.find(name))
+
+    def find(self, name: str) -> Path:
+        """Return the folder of the run with this id, this beginning of an id, or this tag, in whatever state.
+
+        Raises:
+            StoreError: there is no such run, or several match.
+        """
         folders = {folder.name: folder for folder in self.folders()}
-        found = one_named(folders, name, "runs")
+        found = one_named(folders, name, "runs") or self._tagged(name)
         if found is None and name.startswith(_CAMPAIGNS):
             raise StoreError(
                 f"{name} is no run but a plan run of runs", f"See it whole: tauto report {name}."
             )
         if found is None:
             raise StoreError(f"There is no run '{name}' in {self.path}", _near(name, list(folders)))
-        return StoredRun.read(found)
+        return found
+
+    def _tagged(self, name: str) -> Path | None:
+        found = [folder for folder in self.folders() if name in seen_remarks(folder).tags]
+        if len(found) > 1:
+            raise StoreError(
+                f"{len(found)} runs have the tag '{name}': {some_of([one.name for one in found])}",
+                "Name one of them by its id.",
+            )
+        return found[0] if found else None
 
     def answered_with(self, run: StoredRun) -> list[StoredRun]:
         """All runs of the first answer that a run belongs to, oldest first; none: it belongs to none."""

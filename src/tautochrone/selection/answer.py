@@ -18,7 +18,6 @@ from tautochrone.selection.judge import Against, Selected, Selection
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.two_sample import TwoSample
 
-_SCHEMA = 1
 _MOST_IN_FULL = 12  # selections
 _OF_TEST = (
     "dof", "critical", "statistic", "p", "rejected", "width_ns", "alpha", "total", "joined", "below", "above",
@@ -123,7 +122,6 @@ def _placed(selected: Selected) -> list[tuple[str, StoredRun]]:
 def as_table(selected: Selected) -> dict[str, object]:
     """Return what programs read; times in nanoseconds."""
     return {
-        "schema": _SCHEMA,
         "selections": [_selection(one) for one in selected.selections],
         "alone": list(selected.alone),
     }

@@ -95,7 +95,7 @@ def select(
         lambda: answer.document(found, ("tauto", *sys.argv[1:])),
         lambda: f"Selection from {', '.join(one.id for one in runs)}",
     )
-    tell_document(shown, lambda: answer.as_table(found), as_json=as_json)
+    tell_document(shown, "select", lambda: answer.as_table(found), as_json=as_json)
     if out is not None or open_it:
         from tautochrone.answer.render import page
 

@@ -212,6 +212,6 @@ def _report(
     if not results.runs:
         return
     shown = whole("The answer", lambda: document(results), lambda: results.headline)
-    tell_document(shown, lambda: as_table(results), as_json=typed.as_json)
+    tell_document(shown, "tire-limit", lambda: as_table(results), as_json=typed.as_json)
     path = page.write(shown, typed.out or store.path / f"report-{search.id}.html")
     tell_report(path, as_json=typed.as_json, open_it=open_it)

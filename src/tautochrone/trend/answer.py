@@ -35,7 +35,6 @@ from tautochrone.trend.judge import Trend, TrendLine, TrendPoint
 from tautochrone.trend.record import machine_of
 from tautochrone.trend.values import TrendMetric
 
-_SCHEMA = 1
 _MOST_LINES, _MOST_POINTS, _MOST_FACTS = 40, 40, 8
 _SPARKS = "▁▂▃▄▅▆▇█"
 _LONGEST_SPARK = 44
@@ -256,7 +255,6 @@ def sparkline(values: Sequence[float], width: int) -> str:
 def as_table(trend: Trend) -> dict[str, object]:
     """What programs read; times in nanoseconds, misses as shares of the releases."""
     return {
-        "schema": _SCHEMA,
         "metric": trend.metric.text,
         "unit": "share of releases" if trend.metric.kind == "misses" else "ns",
         "by": list(trend.by),

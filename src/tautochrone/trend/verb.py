@@ -91,7 +91,7 @@ def trend(
         lambda: answer.document(told, [one.manifest for one in found]),
         lambda: f"{capital(told.metric.text)} over time",
     )
-    tell_document(shown, lambda: answer.as_table(told), as_json=as_json)
+    tell_document(shown, "trend", lambda: answer.as_table(told), as_json=as_json)
     if out is not None:
         from tautochrone.answer.render import page
 

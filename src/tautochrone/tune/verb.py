@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -14,6 +13,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.command import completion
 from tautochrone.command.beside import On
 from tautochrone.command.options import JsonOption
+from tautochrone.command.told import tell_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,6 @@ NameArgument = Annotated[
         autocompletion=completion.deployments,
     ),
 ]
-_SCHEMA = 1
 
 
 def list_deployments(on: On = None, as_json: JsonOption = False) -> None:
@@ -49,11 +48,10 @@ def list_deployments(on: On = None, as_json: JsonOption = False) -> None:
         force, unseen = _in_force(target)
     if as_json:
         content = {
-            "schema": _SCHEMA,
             "in_force": None if force is None else asdict(force),
             "deployments": [asdict(one) for one in prospects],
         }
-        _print_json(content)
+        tell_json("tune-list", lambda: content)
         return
     _show(answer.possible(prospects, force, unseen))
 
@@ -86,12 +84,11 @@ def show(
         force, unseen = _in_force(target)
     if as_json:
         content = {
-            "schema": _SCHEMA,
             "in_force": None if force is None else asdict(force),
             "deployment": None if deployment is None else asdict(deployment),
             "settings": [asdict(row) for row in rows],
         }
-        _print_json(content)
+        tell_json("tune-show", lambda: content)
         return
     if deployment is None:
         _show(answer.settings(rows, force, unseen))
@@ -118,7 +115,7 @@ def apply(name: NameArgument, on: On = None, as_json: JsonOption = False) -> Non
         deployment = choose(name, target.files())
         done = apply_and_leave(Application(deployment, target.files(), target.change_settings), on)
     if as_json:
-        _print_json({"schema": _SCHEMA, **as_condition(deployment, done.obtained)})
+        tell_json("tune-apply", lambda: as_condition(deployment, done.obtained))
         return
     _show(answer.applied(deployment, done.obtained, on))
 
@@ -136,7 +133,7 @@ def restore(on: On = None, as_json: JsonOption = False) -> None:
         left = () if force is None else target.restore()
     if as_json:
         restored = None if force is None else asdict(force)
-        _print_json({"schema": _SCHEMA, "restored": restored, "not_put_back": list(left)})
+        tell_json("tune-restore", lambda: {"restored": restored, "not_put_back": list(left)})
     elif force is None:
         typer.echo("No deployment is in force; there is nothing to put back.")
     if left:
@@ -227,7 +224,3 @@ def _show(document: Document) -> None:
     from tautochrone.answer.render.terminal import show as show_document
 
     show_document(make_console(), document)
-
-
-def _print_json(content: object) -> None:
-    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))

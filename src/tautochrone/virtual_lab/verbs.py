@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +11,7 @@ import typer
 from tautochrone.base.errors import UsageError
 from tautochrone.command import completion
 from tautochrone.command.options import JsonOption, OpenReportOption, StoreOption
+from tautochrone.command.told import tell_json
 from tautochrone.target.address import LabAddress, canonical_kernel
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def kernels(as_json: JsonOption = False) -> None:
     found = {name: known_kernel(name) for name in (*known_kernels(), *own_kernels())}
     if as_json:
         content = [_as_json(name, kernel) for name, kernel in found.items()]
-        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+        tell_json("kernels", lambda: {"kernels": content})
     else:
         _show(found)
 

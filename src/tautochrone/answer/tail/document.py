@@ -219,7 +219,6 @@ def _interval(at: AtRate) -> doc.TypedCell:
     return doc.TypedCell(None, "ns", _reaching(words.interval(low_ns, high_ns), at), low_ns, high_ns)
 
 
-SCHEMA = 1
 MOST_WHOLE, MOST_DRAWN = 3, 2
 """So many sources are told whole; of more, a row each, and the worst ones whole."""
 
@@ -320,7 +319,6 @@ def _part(title: str, one: SourceTail, prefix: str, meaning: str, *, only: doc.M
 def as_table(tails: RunTails) -> dict[str, object]:
     """Return the same as JSON has it; times in nanoseconds, None for what is not known or has no end."""
     return {
-        "schema": SCHEMA,
         "run": tails.run,
         "measure": tails.measure,
         "meaning": tails.meaning,

@@ -4,8 +4,6 @@ from tautochrone.answer.document import Document, TypedTable, columns, count, fo
 from tautochrone.base.units import format_percent, format_rate, format_span
 from tautochrone.judge.tail.sample_plan import PRECISION, Need, SamplePlan
 
-SCHEMA = 1
-
 
 def question(q: float | None, misses: str | None) -> str:
     """Return what is to be shown, in words, of a quantile or else of how often something may be late."""
@@ -47,7 +45,6 @@ def table(plan: SamplePlan) -> TypedTable:
 def as_table(plan: SamplePlan, asked: str) -> dict[str, object]:
     """Return the same as JSON has it."""
     return {
-        "schema": SCHEMA,
         "asked": asked,
         "confidence": plan.confidence,
         "like": plan.like or None,

@@ -10,11 +10,14 @@ import typer
 from tautochrone.base.faults import Later
 from tautochrone.command.beside import Beside, DeploymentName, Loads, On
 from tautochrone.command.ending import INTERRUPTED
-from tautochrone.command.options import OpenReportOption, ReportOption, StoreOption, open_store
-from tautochrone.command.told import see_that_it_can_be_written, tell_report
+from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption, open_store
+from tautochrone.command.told import see_that_it_can_be_written, tell_json, tell_report
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tautochrone.command.batch import Batch, Lacking
+    from tautochrone.judge.verdict import Verdict
     from tautochrone.measure.cell import Cell
     from tautochrone.run.facts import Facts
     from tautochrone.target.target import Target
@@ -25,6 +28,7 @@ def verb(
     load: Loads = None,
     on: On = None,
     deployment: DeploymentName = None,
+    as_json: JsonOption = False,
     out: ReportOption = None,
     open_it: OpenReportOption = False,
     store: StoreOption = None,
@@ -51,7 +55,7 @@ def verb(
     beside.chosen_load()  # what is wrong with it is told before anything is done
     see_that_it_can_be_written(out)
     place = open_store(store)
-    console = make_console()
+    console = make_console(stderr=as_json)
     with beside.target() as target:
         facts = gather(target.files())
         introduce(console, Facts.from_table(facts))
@@ -67,12 +71,28 @@ def verb(
 
         lacking = _lacking(batch)
         verdict = judge_runs(batch.runs)
-        show(console, document(batch.runs, verdict, lacking))
+        if as_json:
+            tell_json("probe-all", lambda: _as_table(batch, verdict, lacking))
+        else:
+            show(console, document(batch.runs, verdict, lacking))
         path = out if out is not None else place.path / f"report-{_instant(batch)}.html"
         findings = Later(lambda: audit_facts(Facts.from_table(facts)))
         page.write(report.document(batch.runs, report.BesideRuns(verdict, findings, lacking=lacking)), path)
-        tell_report(path, open_it=open_it and not batch.stopped)
+        tell_report(path, as_json=as_json, open_it=open_it and not batch.stopped)
     _end(batch)
+
+
+def _as_table(batch: Batch, verdict: Verdict | None, lacking: Sequence[tuple[str, str]]) -> dict[str, object]:
+    from tautochrone.answer import evidence
+    from tautochrone.command.answer import loops_as_table
+    from tautochrone.command.show import as_table
+
+    return {
+        "loops": loops_as_table(verdict),
+        "runs": [as_table(evidence.gather([run])) for run in batch.runs],
+        "not_measured": [{"what": what, "why": why} for what, why in lacking],
+        "stopped": batch.stopped,
+    }
 
 
 def _cells(quick: bool, beside: Beside, target: Target, facts: Facts) -> tuple[Cell, ...]:

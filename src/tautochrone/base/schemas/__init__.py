@@ -1,0 +1,48 @@
+"""The JSON Schemas of what verbs answer under ``--json``: a file for each kind of answer, beside this one."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.words import near
+
+_HERE = Path(__file__).resolve().parent
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all schemas, in the order of the alphabet."""
+    return tuple(sorted(path.stem for path in _HERE.glob("*.json")))
+
+
+def read(name: str) -> dict[str, Any]:
+    """Return the schema of this name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name not in names():
+        meant = near(name, list(names()))
+        raise UsageError(
+            f"There is no schema '{name}'",
+            f"Did you mean {meant}?" if meant else f"There are: {', '.join(names())}.",
+        )
+    content: dict[str, Any] = json.loads((_HERE / f"{name}.json").read_text(encoding="utf-8"))
+    return content
+
+
+@cache
+def _version(name: str) -> int:
+    return int(read(name)["properties"]["schema"]["properties"]["version"]["const"])
+
+
+def key_of(name: str) -> dict[str, object]:
+    """Return the value of ``schema`` in an answer: the name of its schema, and the version."""
+    return {"name": name, "version": _version(name)}
+
+
+def with_schema(name: str, content: Mapping[str, object]) -> dict[str, object]:
+    """Return an answer with the key ``schema`` first."""
+    return {"schema": key_of(name), **content}

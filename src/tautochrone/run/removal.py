@@ -1,0 +1,90 @@
+"""Removing a run from the store: only what is a run, and never one that is being written."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from tautochrone.base.errors import StoreError
+from tautochrone.run import files
+from tautochrone.run.remarks import REMARKS
+
+_REMOVED = ".removed-"
+"""What the name of a run begins with while it is being removed; lists pass over it."""
+
+_OF_A_RUN = {files.MANIFEST, files.RAW_STREAM, REMARKS}
+_ENDINGS = (".parquet", files.PART_SUFFIX)
+
+
+def see_removable(folder: Path) -> None:
+    """See that a folder is a run that nobody writes, with nothing else in it.
+
+    Raises:
+        StoreError: it is not.
+    """
+    if folder.is_symlink():
+        raise StoreError(f"{folder} is a link, not the run itself", "Remove the link by hand.")
+    with files.store_errors("looking", folder), os.scandir(folder) as entries:
+        names = {entry.name: entry.is_file(follow_symlinks=False) for entry in entries}
+    if not {files.MANIFEST, files.RAW_STREAM} & names.keys():
+        raise StoreError(f"{folder} is not a run", "Type tauto list to see the runs there are.")
+    foreign = [
+        name
+        for name, is_plain in sorted(names.items())
+        if not is_plain or not (name in _OF_A_RUN or name.endswith(_ENDINGS))
+    ]
+    if foreign:
+        raise StoreError(
+            f"{folder} holds what is not part of a run: {foreign[0]!r}", "Move it elsewhere, then try again."
+        )
+    if files.is_locked(folder / files.RAW_STREAM):
+        raise StoreError(f"The run {folder.name} is being written", "Wait until it ends, or stop it.")
+
+
+def remove(folder: Path) -> None:
+    """Remove a run. Killed in the middle, the run is either whole or no longer listed.
+
+    Raises:
+        StoreError: it is not a run, it is being written, or the store can't be written.
+    """
+    see_removable(folder)
+    aside = folder.with_name(_REMOVED + folder.name)
+    raw = folder / files.RAW_STREAM
+    with files.store_errors("removing a run", folder.parent):
+        if os.path.lexists(raw):
+            with files.locked(raw) as free:  # nobody can begin to recover it meanwhile
+                if not free:
+                    raise StoreError(f"The run {folder.name} is being written", "Wait until it ends.")
+                folder.rename(aside)
+        else:
+            folder.rename(aside)
+        files.sync_folder(folder.parent)
+        shutil.rmtree(aside)
+
+
+def remove_rests(store: Path) -> None:
+    """Remove what a removal that was killed has left.
+
+    Raises:
+        StoreError: the store can't be written.
+    """
+    with files.store_errors("removing a run", store):
+        for rest in _rests(store):
+            shutil.rmtree(rest)
+
+
+def _rests(store: Path) -> Iterator[Path]:
+    for rest in store.glob(_REMOVED + "*"):
+        if rest.is_dir() and not rest.is_symlink():
+            yield rest
+
+
+def remove_files(paths: list[Path]) -> None:
+    """Remove reports.
+
+    Raises:
+        StoreError: the store can't be written.
+    """
+    for path in paths:
+        with files.store_errors("removing a report", path.parent):
+            path.unlink(missing_ok=True)

@@ -1,0 +1,92 @@
+"""Which runs of a list are meant: filters that all must hold."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+
+from tautochrone.base.errors import TautoError, UsageError
+from tautochrone.base.units import parse_duration_ns
+from tautochrone.run.catalogue import CatalogueEntry
+from tautochrone.run.conditions import LOCAL
+
+_DAYS = re.compile(r"([0-9]{1,6})d")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def selected(
+    entries: Sequence[CatalogueEntry],
+    *,
+    experiment: str | None = None,
+    load: str | None = None,
+    tag: str | None = None,
+    machine: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> list[CatalogueEntry]:
+    """Return the entries that all filters let through, in their order; None lets all through.
+
+    Args:
+        load: the whole load, or one of its parts, with or without the options of that part.
+        machine: the host's name, or the machine as it was reached: ``local``, ``ssh:board``.
+        since, until: between which a run began, both included; no run of unknown beginning.
+    """
+    tests: list[Callable[[CatalogueEntry], bool]] = []
+    if experiment is not None:
+        tests.append(lambda one: one.experiment == experiment)
+    if load is not None:
+        tests.append(lambda one: load in _names_of(one.conditions.load or ""))
+    if tag is not None:
+        tests.append(lambda one: tag in one.tags)
+    if machine is not None:
+        tests.append(lambda one: machine in (one.machine, one.conditions.remote or LOCAL))
+    if since is not None:
+        tests.append(lambda one: (at := _begun(one)) is not None and at >= since)
+    if until is not None:
+        tests.append(lambda one: (at := _begun(one)) is not None and at <= until)
+    return [one for one in entries if all(test(one) for test in tests)]
+
+
+def _names_of(load: str) -> set[str]:
+    parts = load.split("+")
+    return {load, *parts, *(part.partition(":")[0] for part in parts)}
+
+
+def _begun(entry: CatalogueEntry) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(entry.created)
+    except ValueError:
+        return None
+    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+
+
+def parse_instant(text: str, option: str, *, end_of_day: bool = False) -> datetime:
+    """Read ``2026-11-24``, ``2026-11-24T10:30`` (UTC), or how long ago: ``90min``, ``2h``, ``7d``.
+
+    Args:
+        end_of_day: a day without a time means its end.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return _ago(text, option)
+    at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+    if end_of_day and _DATE.fullmatch(text):
+        at += timedelta(days=1, microseconds=-1)
+    return at
+
+
+def _ago(text: str, option: str) -> datetime:
+    try:
+        days = _DAYS.fullmatch(text)
+        ago = (
+            timedelta(days=int(days[1])) if days else timedelta(microseconds=parse_duration_ns(text) // 1000)
+        )
+        return datetime.now(UTC) - ago
+    except (TautoError, OverflowError):
+        raise UsageError(
+            f"{option} {text[:40]!r} is not an instant",
+            "Give a day (2026-11-24), an instant in UTC (2026-11-24T10:30), or how long ago (2h, 7d).",
+        ) from None

@@ -1,0 +1,124 @@
+"""Every verb that answers does so under --json, too, by a JSON Schema that is shipped."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+import in_process
+from real import a_cpu, policy_options, tauto
+from report_runs import idle_and_loaded
+from schemas import valid
+from tautochrone.base import schemas
+from tautochrone.cli.app import app
+
+_NO_ANSWER = {
+    "report": "writes a page",
+    "figure": "writes a chart",
+    "lab fetch": "brings kernels",
+    "docs": "shows a page",
+    "schema": "prints JSON itself",
+}
+
+
+def _verbs(group: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    context = typer.Context(group)
+    for name in group.list_commands(context):
+        verb = group.get_command(context, name)
+        if hasattr(verb, "list_commands"):
+            yield from _verbs(verb, (*words, name))
+        else:
+            yield " ".join((*words, name)), verb
+
+
+def test_every_verb_that_answers_has_json() -> None:
+    verbs = dict(_verbs(typer.main.get_group(app)))
+    assert len(verbs) > 40
+    without = {name for name, verb in verbs.items() if not any("--json" in one.opts for one in verb.params)}
+    assert without == set(_NO_ANSWER)
+
+
+def test_every_schema_is_one_and_can_be_printed(tmp_path: Path) -> None:
+    listed = in_process.tauto("schema", store=tmp_path).out
+    for name in schemas.names():
+        assert name in listed
+        printed = json.loads(in_process.tauto("schema", name, store=tmp_path).out)
+        assert printed["title"] == name == printed["properties"]["schema"]["properties"]["name"]["const"]
+    mistyped = in_process.tauto("schema", "shw", store=tmp_path)
+    assert (mistyped.code, mistyped.out) == (2, "")
+    assert "Did you mean show?" in mistyped.err
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("list", "list"),
+        ("show latest", "show"),
+        ("tail", "tail"),
+        ("compare latest~1 latest", "compare"),
+        ("export latest", "export"),
+        ("recover", "recover"),
+        ("runs tag latest mine", "remarks"),
+        ("runs untag latest mine", "remarks"),
+        ("runs note latest words", "remarks"),
+        ("runs rm latest --yes", "runs-rm"),
+        ("load list", "loads"),
+        ("lab kernels", "kernels"),
+        ("reproduce", "papers"),
+        ("reproduce koh2013 --dry-run", "agendas"),
+        ("plan-samples --quantile 99", "plan-samples"),
+    ],
+)
+def test_an_answer_is_as_its_schema_says(words: str, name: str, tmp_path: Path) -> None:
+    idle_and_loaded(tmp_path)
+    if "untag" in words:
+        in_process.tauto("runs", "tag", "latest", "mine", store=tmp_path)
+    ended = in_process.tauto(*words.split(), "--json", store=tmp_path)
+    assert ended.code == 0, ended.err + ended.fault
+    assert valid(ended.out)["schema"]["name"] == name
+
+
+def test_what_is_packed_and_imported_is_told_as_its_schema_says(tmp_path: Path) -> None:
+    store, file = tmp_path / "store", tmp_path / "run.zip"
+    idle_and_loaded(store)
+    table = tmp_path / "table.csv"
+    table.write_text("latency_us\n" + "5\n" * 50)
+    for words, name in (
+        (("pack", "latest", "-o", str(file)), "pack"),
+        (("unpack", str(file)), "unpack"),
+        (("import", str(table), "--rate", "1kHz"), "import"),
+    ):
+        ended = in_process.tauto(*words, "--json", store=store)
+        assert ended.code == 0, ended.err + ended.fault
+        assert valid(ended.out)["schema"]["name"] == name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("--duration", "3s"), "answer"),
+        (("load", "try", "cpu", "--duration", "200ms"), "load-try"),
+        (("probe", "cyclic", "--count", "300", "--cpus", "CPU", "POLICY"), "show"),
+        (("doctor",), "doctor"),
+        (("tune", "list"), "tune-list"),
+        (("tune", "show"), "tune-show"),
+    ],
+)
+def test_what_is_measured_here_is_as_its_schema_says(
+    words: tuple[str, ...], name: str, tmp_path: Path
+) -> None:
+    given = [a_cpu() if word == "CPU" else word for word in words if word != "POLICY"]
+    given += policy_options() if "POLICY" in words else []
+    ended = tauto(*given, "--json", store=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert valid(ended.stdout)["schema"]["name"] == name
+
+
+def test_an_error_is_told_on_the_other_stream(tmp_path: Path) -> None:
+    ended = in_process.tauto("show", "none", "--json", store=tmp_path)
+    assert (ended.code, ended.out) == (4, "")
+    assert "none" in ended.err
