@@ -137,7 +137,7 @@ def test_cells_whose_repetitions_overlap_are_not_said_to_differ(store: Store) ->
         measure(store, "aaaa", number, values(idle * 1000))
         measure(store, "cccc", number, values(fork * 1000))
     (one,) = extremes(results(store))
-    assert one.sentences[0].endswith("Not apart: no difference is shown.")
+    assert one.sentences[0].endswith("No significant difference.")
     assert not any("told apart from" in sentence for sentence in one.sentences)
 
 

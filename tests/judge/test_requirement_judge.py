@@ -252,7 +252,7 @@ def test_neighbours_that_are_alike_count_for_less(tmp_path: Path) -> None:
     assert asked(text, stored(tmp_path, apart)).standing == "holds"
     found = asked(text, stored(tmp_path, together))
     assert found.standing == "not shown"
-    assert "neighbours are alike" in words.why(found)
+    assert "correlated samples" in words.why(found)
 
 
 def test_the_upper_limit_is_that_of_the_tail(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_alike_samples_are_too_few_sooner() -> None:
     first, second = latencies(2, 6_000, 0.97)
     found = one(one_run(first), one_run(second), 0.999)
     assert found.low_ns is None
-    assert "as neighbours are alike" in note(found)
+    assert "since they are correlated" in note(found)
 
 
 @pytest.mark.parametrize("samples", [1, 2, 19])

@@ -127,7 +127,7 @@ def _quantile(rows: Sequence[CampaignRow]) -> Iterator[str]:
     word = "median" if q == SHOWN[0] else quantile_name(q)
     times = f", {high.spread.middle / low.spread.middle:.2g} times as much" if low.spread.middle > 0 else ""
     apart = _are_apart(low, high)
-    verdict = " Apart." if apart else " Not apart: no difference is shown."
+    verdict = " Apart." if apart else " No significant difference."
     yield (
         f"Lowest {word}: {low.name}, {_said(low)}. Highest: {high.name}, {_said(high)}{times}."
         f"{verdict if min(len(low.values), len(high.values)) > 1 else ''}"

@@ -45,7 +45,7 @@ def _too_few(q: float, note: TooFew, sides: tuple[str, str]) -> str:
     for one in note.sides:
         held = f"{sides[one.side]} has {one.samples:,}"
         if one.samples >= note.needed and one.effective < one.needed:
-            held += f", worth {one.effective:,.0f} independent ones as neighbours are alike"
+            held += f", worth {one.effective:,.0f} independent ones, since they are correlated"
             held += f" ({one.needed:,} of such are needed)" if one.effective >= note.needed else ""
         elif one.samples >= note.needed:
             held += f" in {one.units:.0f} independent stretches instead of {FEWEST}"

@@ -33,6 +33,7 @@ _NOTES: dict[Note, str] = {
     "idle": "Measured on an idle machine: expect larger latencies under load.",
     "watched": "The confidence holds for all looks together, however many there are and whichever ends it.",
 }
+_MOST_NAMED = 3
 _ALIKE = 1.05  # above it, neighbours are said to be alike
 _COMMON = 0.1
 _WHOLE = 100
@@ -296,7 +297,7 @@ class _Numbers:
         if self.line.effect < _ALIKE:
             return ""
         independent = self.line.passed.independent
-        return f" (neighbours are alike: they count as {independent:,.0f})"
+        return f" (correlated samples: effectively {independent:,.0f})"
 
     def _per_time(self, share: float | None, before: str = "") -> str:
         often = self.requirement.frequency
@@ -329,20 +330,17 @@ def _of_all(requirement: Requirement, lines: Sequence[JudgedLine]) -> str:
         return why_of(requirement, worst)
     if worst.standing == "holds":
         return f"The least sure of {len(lines)} is {worst.place}: {lower_first(why_of(requirement, worst))}"
-    alike = sum(line.standing == worst.standing for line in others)
+    alike = [line.place for line in others if line.standing == worst.standing]
     others_too = _alike(alike, len(others), worst.standing)
     return f"{worst.place}: {lower_first(why_of(requirement, worst))}{others_too}"
 
 
-def _alike(alike: int, others: int, standing: str) -> str:
-    if not alike:
+def _alike(places: Sequence[str], others: int, standing: str) -> str:
+    """Say which others stand as the worst does."""
+    if not places:
         return ""
-    one = alike == 1
-    who = "The other" if alike == others else f"{alike} of the other"
-    who += "" if others == 1 else f" {others}"
-    if standing == "not shown":
-        return f" {who} {'is' if one else 'are'} not shown either."
-    return f" {who} {'does' if one else 'do'} not hold either."
+    many = f"{len(places)} of {others} others" if len(places) < others else f"all {others} others"
+    return f" Also {standing}: {'; '.join(places) if len(places) <= _MOST_NAMED else many}."
 
 
 def share_words(share: float | None, *, at_most: bool) -> str:
