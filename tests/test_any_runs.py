@@ -103,7 +103,7 @@ def _no_number(text: str) -> NoReturn:
 
 def list_(stored: Stored) -> None:
     stored.everywhere("list")
-    told = {one["id"]: one for one in stored.answers("list")}
+    told = {one["id"]: one for one in stored.answers("list")["runs"]}
     assert set(told) >= set(stored.ids)
     for run in stored.runs:
         assert told[run.id]["samples"] == sum(book.recorded for book in run.manifest.books)
