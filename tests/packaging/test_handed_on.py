@@ -162,7 +162,11 @@ def test_programs_for_other_machines_come_with_a_wheel_of_their_own(
     )
     without = environment(tmp_path / "without", wheel)
     ended = subprocess.run(
-        [without / "python", "-c", find, "riscv64"], capture_output=True, text=True, check=False
+        [without / "python", "-c", find, "riscv64"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": "/usr/bin:/bin"},
     )
     assert "UsageError" in ended.stderr
     both = environment(tmp_path / "both", wheel, extra)
