@@ -101,7 +101,11 @@ def test_an_output_without_a_name_is_refused(words: str) -> None:
     [
         ("answer -V", "tauto answer has no option -V", "It stands before the verb: tauto -V."),
         ("--work 1ms", "tauto answer has no option --work", "tauto check has it."),
-        ("--rate 1kHz", "tauto answer has no option --rate", "tauto check, tauto plan-samples have it."),
+        (
+            "--rate 1kHz",
+            "tauto answer has no option --rate",
+            "tauto check, tauto plan-samples, tauto import have it.",
+        ),
         ("check --rte 3", "tauto check has no option --rte", "Did you mean --rate?"),
         (
             "probe cyclic --xyz",

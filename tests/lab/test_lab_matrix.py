@@ -314,7 +314,7 @@ def test_a_plan_is_not_measured_at_once_on_a_machine_that_others_disturb(
     plan.write_text('[[experiment]]\nname = "cyclic"\nduration = "100ms"\n')
     refused = tauto("run", str(plan), "--jobs", "2", store=store.path)
     assert refused.returncode == 2
-    assert "--jobs: local is no virtual machine" in refused.stderr
+    assert "--jobs: local is no guest of the virtual lab" in refused.stderr
 
 
 @pytest.mark.parametrize(("shift", "why"), [(1, None), (None, "has the host's time")])

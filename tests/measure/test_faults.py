@@ -27,7 +27,7 @@ def tauto(
         ("answer.conclusion.matrix", "Verdict", "m0-histogram-0"),
         ("answer.composition.histogram.chart", "How often each value occurred", "m0-whole"),
         ("answer.report._measure", "Scheduling latency", 'id="books"'),
-        ("answer.report._books", "The books", "m0-histogram-0"),
+        ("answer.report._books", "Accounting", "m0-histogram-0"),
         ("answer.foot.html.masthead", "Masthead", "m0-histogram-0"),
         ("answer.report.tails_of", "How rare a late cycle is", "m0-histogram-0"),
         ("answer.evidence.course_of", "What stands out over time", "m0-histogram-0"),

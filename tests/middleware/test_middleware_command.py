@@ -127,7 +127,7 @@ def test_latency_that_was_stopped_and_killed_goes_on_and_measures_no_cell_twice(
             raise
         if end == signal.SIGINT:
             assert lab.returncode == 130
-            assert "of 6 cells are left" in complaint
+            assert "of 6 cases are left" in complaint
             assert "To go on, type the same again: tauto middleware latency" in complaint
     assert sum(slots(store).values()) < 6
 

@@ -83,7 +83,7 @@ def test_the_page_and_figures_are_written_where_asked(folder: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["latest"], 2, "Name two or more runs, or a campaign"),
+        (["latest"], 2, "Name two or more runs, or a plan run"),
         (["latest", "latest"], 2, "is named twice"),
         (["plan-nope"], 4, "There is no plan run 'plan-nope'"),
         (["latest", "latest~3", "--per", "0"], 2, "--per 0"),

@@ -61,7 +61,7 @@ def test_in_the_terminal_one_source_alone_and_the_bound_beside_it(store: Path) -
         (("plan-samples",), "--quantile or --misses"),
         (("plan-samples", "--quantile", "max"), "no number of samples shows"),
         (("plan-samples", "--misses", "often"), "1 per hour"),
-        (("plan-samples", "-q", "99", "--rate", "7"), "1kHz"),
+        (("plan-samples", "-q", "99", "--rate", "7 miles"), "1kHz"),
     ],
 )
 def test_what_can_not_be_answered_is_refused_with_advice(

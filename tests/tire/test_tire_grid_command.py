@@ -55,7 +55,7 @@ def test_a_map_that_was_stopped_and_killed_goes_on_and_measures_no_cell_twice(st
             raise
         assert lab.returncode == (130 if end == signal.SIGINT else -signal.SIGKILL)
         if end == signal.SIGINT:
-            assert "of 8 cells are left" in complaint
+            assert "of 8 cases are left" in complaint
             assert "To go on, type the same again: tauto tire map" in complaint
     assert sum(slots(store).values()) < 8
 

@@ -177,7 +177,7 @@ def test_an_unfinished_hard_grid_is_shown_with_what_is_missing(store: Store) -> 
     assert set(charts(text)) == {"grid-hard-0"}
     assert "4 of 8 measured" in text
     assert "not measured" in text
-    assert found.lacking == (("4 cells of 8", "It is not measured yet."),)
+    assert found.lacking == (("4 cases of 8", "It is not measured yet."),)
     assert not any("shorter than planned" in one for one in text.split("<li>"))  # it was to end there
     assert found.grid is not None
     assert sum(not cell.trials for cell in found.grid.cells) == 4

@@ -91,7 +91,7 @@ def test_a_dry_run_tells_what_would_be_measured_and_measures_nothing(store: Path
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (["--solver", "halo"], "halo has no lock for each mass"),
+        (["--solver", "halo"], "'halo' is not known"),
         (["--solver", "spinlock"], "spinlock"),
         (["--nodes", "41"], "41 is no multiple of 4"),
         (["--nodes", "many"], "'many' is neither a number nor a range"),

@@ -90,7 +90,7 @@ def headline(comparison: Comparison) -> str:
     worse = [pair for pair in pairs if pair.found("worse", "higher")]
     better = [pair for pair in pairs if pair.found("better", "lower") and pair not in worse]
     void = [pair for pair in pairs if pair.standing.void]
-    kind = "cell" if cells else "side"
+    kind = "case" if cells else "side"
     first = pairs[0].first.named if cells else pairs[0].first.title
     parts = [
         f"worse in {_named(worse, kind)}" if worse else "",
@@ -408,7 +408,7 @@ def _weight(one: Found) -> float:
 
 def _named(pairs: Sequence[SidePair], kind: str) -> str:
     names = [pair.cell or pair.second.title for pair in pairs]
-    if kind == "cell" and len(names) > 1:
+    if kind == "case" and len(names) > 1:
         return f"{len(names)} cases"
     return ", ".join(names)
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -201,6 +202,10 @@ class _Names:
         return self._deployments[name]
 
 
+_OPTION = re.compile(r"--([a-z0-9-]+)")
+"""What a refusal begins with that is about an option."""
+
+
 @contextmanager
 def _placed(document: PlanDocument, place: Place) -> Iterator[None]:
     """While inside, a mistake gets the file and the line before it, or the option that gave it."""
@@ -208,6 +213,8 @@ def _placed(document: PlanDocument, place: Place) -> Iterator[None]:
         yield
     except UsageError as error:
         words = [str(error), error.advice]
+        if (option := _OPTION.match(words[0])) and len(place) == 2:  # of an experiment: the line of its key
+            place = (*place, option[1])
         if not document.grid and (not place or place[0] not in document.overridden):
             words = [without_dashes(text) for text in words]
         raise document.mistake(place, *words) from error
