@@ -41,7 +41,7 @@ def see_page(browser: Browser, path: Path) -> None:
 
 
 def test_the_first_answer_has_its_verdict_and_its_page(browser: Browser, tmp_path: Path) -> None:
-    answered = tauto("--seconds", "2", store=tmp_path)
+    answered = tauto("--duration", "2s", store=tmp_path)
     assert answered.returncode == 0, answered.stderr
     assert "1 kHz" in answered.stdout
     report = Path(answered.stdout.partition("Report: ")[2].splitlines()[0])

@@ -131,7 +131,7 @@ def test_a_title_says_what_is_measured(period: str, words: str) -> None:
 
 def test_a_plan_is_told_of_its_options_without_dashes() -> None:
     document = parse('[[experiment]]\nname = "interrupt"\nlimit = "0s"\n', Path("a.plan.toml"))
-    with pytest.raises(UsageError, match=r"a\.plan\.toml:1: limit") as refused:
+    with pytest.raises(UsageError, match=r"a\.plan\.toml:3: limit") as refused:
         expand(document)
     assert "--" not in str(refused.value) + refused.value.advice
 

@@ -262,8 +262,8 @@ def test_a_plan_requires_something_of_one_client() -> None:
 @pytest.mark.parametrize(
     ("change", "line", "message"),
     [
-        ('transport = "tpc"', 4, "transport 'tpc' is not known"),
-        ('transport = "tcp"\nserver-on = "pigeon:loft"', 4, "server-on pigeon:loft"),
+        ('transport = "tpc"', 6, "transport 'tpc' is not known"),
+        ('transport = "tcp"\nserver-on = "pigeon:loft"', 7, "server-on pigeon:loft"),
         ('transport = "tcp"\nclinets = 3', 7, "'clinets' is not an option"),
     ],
 )
