@@ -187,7 +187,7 @@ def _runs(manifests: Sequence[Manifest], labels: Sequence[str]) -> doc.TypedTabl
             doc.words(_conditions(manifest)),
             doc.words(when(manifest)),
             doc.count(sum(book.recorded for book in manifest.books)),
-            doc.words(", ".join(dict.fromkeys(filter(None, (manifest.shown_state, manifest.ended))))),
+            doc.words(manifest.told_state),
             doc.TypedCell(manifest.id, "code"),
         )
         for manifest, label, rank in zip(manifests, labels, rank_runs(manifests), strict=True)

@@ -65,13 +65,12 @@ def _head(manifest: Manifest) -> Iterator[doc.Block]:
     under, remote = manifest.conditions.deployment_name, manifest.conditions.remote
     parts = [
         manifest.id,
-        manifest.shown_state,
-        manifest.ended,
+        manifest.told_state,
         f"load {load}" if load else None,
         f"deployment {under}" if under else None,
         f"on {remote}" if remote else None,
     ]
-    yield doc.Sentence(", ".join(dict.fromkeys(one for one in parts if one)), "note")
+    yield doc.Sentence(", ".join(one for one in parts if one), "note")
     yield from (doc.Sentence(one, "alarm") for one in warnings.endings([manifest], [manifest.title]))
 
 

@@ -1,10 +1,13 @@
-"""Options of an experiment by name, and the words in which the probe takes them."""
+"""Options of an experiment by name, and the words in which the probe takes them and speaks of them."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Container, Mapping
 
 Value = str | int | float | bool
 Options = Mapping[str, Value]
 """By the name of the option without its dashes: ``{"period": "1ms", "wake-latency": "0us"}``."""
+
+_NAMED = re.compile(r"--([a-z][a-z-]*)")
 
 
 def words(options: Options) -> tuple[str, ...]:
@@ -27,3 +30,18 @@ def number(options: Mapping[str, object], name: str) -> int | None:
     if isinstance(value, str) and value.isdecimal():
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def about(message: str) -> str:
+    """Return the option that a message begins with, without dashes; empty: it is about none."""
+    found = _NAMED.match(message)
+    return found[1] if found else ""
+
+
+def without_dashes(message: str, only: Container[str] | None = None) -> str:
+    """Return a message about options as it is for a plan, where they have no dashes.
+
+    Args:
+        only: these options; None: whatever looks like one.
+    """
+    return _NAMED.sub(lambda match: match[1] if only is None or match[1] in only else match[0], message)

@@ -4,7 +4,7 @@ What an option may be, the probe knows best: it refuses what it can't do, before
 """
 
 from tautochrone.base.options import Options, Value
-from tautochrone.experiments.experiment import Experiment, Pace, Prepared, without_dashes
+from tautochrone.experiments.experiment import Experiment, Pace, Prepared
 from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.registry import EXPERIMENTS
 
@@ -17,5 +17,4 @@ __all__ = [
     "Pace",
     "Prepared",
     "Value",
-    "without_dashes",
 ]

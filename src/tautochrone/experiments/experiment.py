@@ -1,7 +1,6 @@
 """One experiment as the lab knows it: all that verbs, plans, requirements and estimates derive from."""
 
-import re
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -249,15 +248,3 @@ class Experiment:
         """
         own = self.given(given)
         return Prepared(own, title or self.title_of(own), self.expected_s(own), conditions)
-
-
-_OPTION = re.compile(r"--([a-z][a-z-]*)")
-
-
-def without_dashes(message: str, only: Container[str] | None = None) -> str:
-    """A message about options as it is for a plan, where they have no dashes.
-
-    Args:
-        only: these options; None: whatever looks like one.
-    """
-    return _OPTION.sub(lambda match: match[1] if only is None or match[1] in only else match[0], message)

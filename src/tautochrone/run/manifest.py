@@ -185,9 +185,10 @@ class Manifest:
         return Facts.from_table(self.facts)
 
     @property
-    def shown_state(self) -> str:
-        """Return the state as people are told it."""
-        return STATE_WORDS.get(self.state, self.state)
+    def told_state(self) -> str:
+        """Return the state as people are told it, and how it ended where that says more."""
+        state = STATE_WORDS.get(self.state, self.state)
+        return state if self.ended in (None, "", state) else f"{state}, {self.ended}"
 
     @property
     def kernel(self) -> KernelFacts:

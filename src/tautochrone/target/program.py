@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
+from tautochrone.base.options import about
 
 _SPEAKER = re.compile(r"tauto-(?:probe|agent): (?P<advice>advice: )?")
 _WARNING = re.compile(r"warning(?: \[(?P<code>[a-z-]+)\])?: (?P<text>.*)")
-_OPTION = re.compile(r"--([a-z][a-z-]*)")
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,7 @@ class Message:
     @property
     def about(self) -> str:
         """Return the option that the message is about, without dashes; empty: it is about none."""
-        found = _OPTION.match(self.text)
-        return found[1] if found else ""
+        return about(self.text)
 
 
 def messages_of(lines: Iterable[str]) -> tuple[Message, ...]:

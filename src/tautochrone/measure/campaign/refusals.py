@@ -3,8 +3,8 @@
 from collections.abc import Container, Mapping, Sequence
 
 from tautochrone.base.errors import NotPermittedError, TautoError, UsageError
+from tautochrone.base.options import without_dashes
 from tautochrone.experiments import EXPERIMENTS, Given
-from tautochrone.experiments.experiment import without_dashes
 from tautochrone.experiments.tasks import TASKS
 from tautochrone.measure.cell import Load
 from tautochrone.measure.document.document import PlanDocument

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,13 +10,13 @@ from math import prod
 from pathlib import PurePath
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.options import Options
+from tautochrone.base.options import Options, about, without_dashes
 from tautochrone.base.quantity import BARE
 from tautochrone.base.toml import Path as Place
 from tautochrone.base.units import parse_period_ns
 from tautochrone.base.words import suggestion
 from tautochrone.experiments import EXPERIMENTS, Value
-from tautochrone.experiments.experiment import Experiment, Prepared, without_dashes
+from tautochrone.experiments.experiment import Experiment, Prepared
 from tautochrone.experiments.tire_threads import team_in_words
 from tautochrone.measure.cell import Load
 from tautochrone.measure.document.document import AXES, Exclusion, ExperimentEntry, PlanDocument
@@ -202,10 +201,6 @@ class _Names:
         return self._deployments[name]
 
 
-_OPTION = re.compile(r"--([a-z0-9-]+)")
-"""What a refusal begins with that is about an option."""
-
-
 @contextmanager
 def _placed(document: PlanDocument, place: Place) -> Iterator[None]:
     """While inside, a mistake gets the file and the line before it, or the option that gave it."""
@@ -213,8 +208,8 @@ def _placed(document: PlanDocument, place: Place) -> Iterator[None]:
         yield
     except UsageError as error:
         words = [str(error), error.advice]
-        if (option := _OPTION.match(words[0])) and len(place) == 2:  # of an experiment: the line of its key
-            place = (*place, option[1])
+        if len(place) == 2 and (option := about(words[0])):  # of an experiment: the line of its key
+            place = (*place, option)
         if not document.grid and (not place or place[0] not in document.overridden):
             words = [without_dashes(text) for text in words]
         raise document.mistake(place, *words) from error
