@@ -1,6 +1,7 @@
 """What holds for the whole test session: it leaves nothing behind."""
 
 import os
+import signal
 import time
 import uuid
 from collections import Counter
@@ -33,6 +34,10 @@ settings.register_profile(
 )
 settings.load_profile("short")
 """What hypothesis tries is the same on every machine, however slow; a test marked `long` tries ever more."""
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # A shell's background job ignores Ctrl-C, and so would everything that tests start and interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _MARK = "TAUTO_TEST_SESSION"
 _PATIENCE_S = 15.0
