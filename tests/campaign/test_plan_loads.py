@@ -87,9 +87,9 @@ def test_the_papers_loads_have_names() -> None:
 @pytest.mark.parametrize(
     ("specs", "says", "advises"),
     [
-        (["cpuu"], "no load 'cpuu'", "Did you mean cpu?"),
+        (["cpuu"], "no load 'cpuu'", "Did you mean 'cpu'?"),
         (["gravity"], "no load 'gravity'", "cpu+memory"),
-        (["fork:byte=3"], "no option 'byte'", "Did you mean bytes?"),
+        (["fork:byte=3"], "no option 'byte'", "Did you mean 'bytes'?"),
         (["fork:bytes"], "no key=value", "bytes"),
         (["fork:bytes="], "has no value", "what is available"),
         (["cpu:nice=1,nice=2"], "given twice", "Leave"),

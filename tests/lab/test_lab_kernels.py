@@ -92,7 +92,7 @@ def test_a_kernel_that_is_not_there_is_told_with_the_command_that_brings_it(tmp_
     adopted(tmp_path / "build", "experimental")
     with pytest.raises(UsageError) as refused:
         find_kernel("experimentel")
-    assert "Did you mean experimental?" in refused.value.advice
+    assert "Did you mean 'experimental'?" in refused.value.advice
     ended = tauto("lab", "fetch", "debian:tr", store=tmp_path)
     assert ended.returncode == 2
     assert "debian:rt" in ended.stderr
@@ -169,7 +169,7 @@ def test_modules_come_after_those_that_they_need(tmp_path: Path) -> None:
     ]
     with pytest.raises(UsageError) as refused:
         build_image(kernel, ["gama"])
-    assert "Did you mean gamma?" in refused.value.advice
+    assert "Did you mean 'gamma'?" in refused.value.advice
 
 
 def test_an_agent_that_was_not_built_is_told_with_what_builds_it(tmp_path: Path) -> None:

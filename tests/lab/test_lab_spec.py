@@ -43,11 +43,11 @@ def test_a_debian_kernel_has_its_hyphen_after_on() -> None:
 @pytest.mark.parametrize(
     ("text", "advice"),
     [
-        ("debian:stok", "Did you mean debian:stock?"),
-        ("debain:rt", "Did you mean debian:rt?"),
+        ("debian:stok", "Did you mean 'debian:stock'?"),
+        ("debain:rt", "Did you mean 'debian:rt'?"),
         ("debian:rt/riscv64", "/arm64"),
-        ("debian:rt,sm=4", "Did you mean smp=?"),
-        ("debian:rt,preempt=voluntry", "Did you mean preempt=voluntary?"),
+        ("debian:rt,sm=4", "Did you mean 'smp'?"),
+        ("debian:rt,preempt=voluntry", "Did you mean 'voluntary'?"),
         ("debian:rt,smp", "smp=VALUE"),
         ("debian:rt,smp=0", "smp=1"),
         ("debian:rt,smp=4,smp=2", "once"),

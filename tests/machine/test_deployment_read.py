@@ -42,7 +42,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
             "no setting 'c-state'",
             "Did you mean 'c-states'?",
         ),
-        ('[settings]\n# why\nsmt = "of"\n', 3, "smt: 'of' is none of", "Did you mean off?"),
+        ('[settings]\n# why\nsmt = "of"\n', 3, "smt: 'of' is none of", "Did you mean 'off'?"),
         ('[settings]\nc-states = "10"\n', 2, "c-states: '10' is not a duration", "with its unit"),
         ('[settings]\nisolated = "1-"\n', 2, "isolated: '1-' is not a list", "none"),
         ('[settings]\nonline = "none"\n', 2, "online: 'none' is not a list", "all but 0"),

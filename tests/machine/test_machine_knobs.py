@@ -341,7 +341,7 @@ def test_a_governor_that_the_driver_has_not_is_refused(tmp_path: Path) -> None:
     tree = tree_of(plant_machine(tmp_path, [[0]], more=HAS_ALL))
     with pytest.raises(UsageError) as caught:
         knob("governor").canonical("perfomance", tree)
-    assert "Did you mean performance?" in caught.value.advice
+    assert "Did you mean 'performance'?" in caught.value.advice
 
 
 def test_turbo_of_intel_is_the_other_way_round(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Words put together for people."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
 
 UNSEEN = re.compile(
@@ -74,7 +74,14 @@ def same_letters(word: str, known: Collection[str]) -> str:
     return next((name for name in known if name.casefold() == word.casefold()), word)
 
 
-def suggestion(word: str, known: Collection[str]) -> str:
-    """Return the name that was meant, or all there are."""
+def suggestion(
+    word: str, known: Collection[str], every: str = "", form: Callable[[str], str] = "'{}'".format
+) -> str:
+    """Return the name that was meant, or all there are.
+
+    Args:
+        every: says all there are; empty: their names do.
+        form: how the name that was meant is written.
+    """
     meant = near(word, known)
-    return f"Did you mean '{meant}'?" if meant else f"There are: {', '.join(known)}."
+    return f"Did you mean {form(meant)}?" if meant else every or f"There are: {', '.join(known)}."

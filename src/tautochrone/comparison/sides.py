@@ -1,11 +1,11 @@
 """What the names of a comparison's sides mean: runs, repetitions, a case of a plan run, or all its cases."""
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tautochrone.base.errors import StoreError, UsageError
+from tautochrone.base.words import suggestion
 from tautochrone.comparison.tables import labels, letter
 from tautochrone.judge.comparison.cells import CampaignCell
 from tautochrone.judge.comparison.side import ComparedSide
@@ -97,9 +97,8 @@ def _cell(cells: Sequence[CampaignCell], name: str, campaign: str) -> CampaignCe
                 f"{len(found)} cases of {campaign} are meant by '{name}': {_some(found)}",
                 "Write more of the name, or the key of one.",
             )
-    near = difflib.get_close_matches(name, [cell.name for cell in cells], n=1, cutoff=0.3)
-    meant = f"Did you mean '{near[0]}'? " if near else ""
-    raise StoreError(f"There is no case '{name}' in {campaign}", f"{meant}There are: {_some(cells)}.")
+    advice = suggestion(name, [cell.name for cell in cells], f"There are: {_some(cells)}.")
+    raise StoreError(f"There is no case '{name}' in {campaign}", advice)
 
 
 def _some(cells: Sequence[CampaignCell]) -> str:

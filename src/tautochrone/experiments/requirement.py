@@ -18,7 +18,6 @@ any letters. Without that all sources are meant::
 
 import re
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Literal
 
 from tautochrone.base.errors import UsageError
@@ -29,6 +28,7 @@ from tautochrone.base.units import (
     parse_frequency,
     parse_quantile,
 )
+from tautochrone.base.words import suggestion
 from tautochrone.experiments.experiment import MISSES
 from tautochrone.experiments.registry import EXPERIMENTS
 from tautochrone.statistics.quantiles import CONFIDENCE
@@ -167,6 +167,5 @@ def _measure(name: str) -> str:
     if full in MEASURES:
         return full
     known = [one.removesuffix("_ns") for one in MEASURES]
-    near = get_close_matches(full.removesuffix("_ns"), known, 1)
-    hint = f"Did you mean {near[0]}? " if near else ""
-    raise UsageError(f"no experiment measures '{name}'", f"{hint}There are: {', '.join(known)}; and misses.")
+    every = f"There are: {', '.join(known)}; and misses."
+    raise UsageError(f"no experiment measures '{name}'", suggestion(full.removesuffix("_ns"), known, every))

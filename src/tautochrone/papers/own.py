@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.reading import read_text
-from tautochrone.base.words import near
+from tautochrone.base.words import suggestion
 from tautochrone.papers.document import Paper, parse, told_in_tables
 
 _PLAN, _QUICK = ".plan.toml", ".quick.plan.toml"
@@ -85,6 +85,4 @@ def _see_that_all_is_known(paper: Paper, path: Path) -> None:
 
 
 def _unknown(path: Path, what: str, word: str, known: list[str]) -> UsageError:
-    meant = near(word, known)
-    advice = f"Did you mean '{meant}'?" if meant else f"There are: {', '.join(known)}."
-    return UsageError(f"{path}: {what} '{word}' is not known", advice)
+    return UsageError(f"{path}: {what} '{word}' is not known", suggestion(word, known))

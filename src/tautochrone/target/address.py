@@ -1,11 +1,11 @@
 """What people write after --on."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.words import near, suggestion
 
 # What people write for a virtual machine: the name of a kernel, and what follows `--on lab:`.
 #
@@ -97,7 +97,7 @@ def canonical_kernel(text: str) -> str:
         if _OWN.fullmatch(text):
             return text
         kind, colon, rest = text.partition(":")
-        meant = f" Did you mean debian:{rest}?" if colon and get_close_matches(kind, ["debian"]) else ""
+        meant = f" Did you mean 'debian:{rest}'?" if colon and near(kind, ["debian"]) else ""
         raise UsageError(
             f"'{text}' is not the name of a kernel",
             f"Names are debian:rt, debian:stock/arm64, or your own of letters, digits and ._+-.{meant}",
@@ -111,7 +111,12 @@ def canonical_kernel(text: str) -> str:
     if found["flavour"] not in FLAVOURS:
         raise UsageError(
             f"'{text}': the virtual lab has no such kernel of Debian",
-            _choice(found["flavour"], FLAVOURS, "debian:{}".format),
+            suggestion(
+                found["flavour"],
+                FLAVOURS,
+                f"There are: {', '.join(f'debian:{one}' for one in FLAVOURS)}.",
+                "'debian:{}'".format,
+            ),
         )
     return f"debian:{found['flavour']}{_DEBIAN_ARCHITECTURES[architecture or 'amd64']}"
 
@@ -142,7 +147,7 @@ def read_lab_address(text: str) -> LabAddress:
         if option not in _OPTIONS:
             raise UsageError(
                 f"lab:{text}: there is no option '{option}'",
-                f"{_choice(option, _OPTIONS, '{}='.format)} A parameter of the kernel: append={word}",
+                f"{suggestion(option, _OPTIONS)} A parameter of the kernel: append={word}",
             )
         if not equals or not value:
             raise UsageError(f"lab:{text}: '{option}' lacks its value", f"Write {option}=VALUE.")
@@ -163,16 +168,10 @@ def read_lab_address(text: str) -> LabAddress:
     return LabAddress(kernel, append=_parameters(text, given.get("preempt"), appended), **numbers)
 
 
-def meant_kernel(word: str, own: Iterable[str] = ()) -> str:
-    """As `suggestion`, of Debian's kernels and one's own; `debian:` may have been forgotten."""
+def meant_kernel(word: str, every: str, own: Iterable[str] = ()) -> str:
+    """Return which of Debian's kernels and of one's own was meant; `debian:` may have been forgotten."""
     known = known_kernels()
-    return suggestion(f"debian:{word}" if f"debian:{word}" in known else word, [*own, *known])
-
-
-def suggestion(word: str, names: Iterable[str]) -> str:
-    """'Did you mean …?' with a space before it, or nothing."""
-    near = get_close_matches(word, list(names), n=1, cutoff=0.6)
-    return f" Did you mean {near[0]}?" if near else ""
+    return suggestion(f"debian:{word}" if f"debian:{word}" in known else word, [*own, *known], every)
 
 
 def _split(text: str) -> tuple[list[str], str]:
@@ -201,18 +200,11 @@ def _parameters(text: str, preempt: str | None, appended: str) -> str:
     if preempt not in PREEMPTION_MODELS:
         raise UsageError(
             f"lab:{text}: there is no preemption model '{preempt}'",
-            _choice(preempt, PREEMPTION_MODELS, "preempt={}".format),
+            suggestion(preempt, PREEMPTION_MODELS),
         )
     if any(word.startswith("preempt=") for word in appended.split()):
         raise UsageError(f"lab:{text}: 'preempt' is given twice", "Leave it out of append=.")
     return f"preempt={preempt} {appended}".rstrip()
-
-
-def _choice(word: str, names: Iterable[str], form: Callable[[str], str]) -> str:
-    known: Sequence[str] = list(names)
-    near = get_close_matches(word, known, n=1, cutoff=0.5)
-    meant = f"Did you mean {form(near[0])}? " if near else ""
-    return f"{meant}There are {', '.join(map(form, known))}."
 
 
 _FORMS = (

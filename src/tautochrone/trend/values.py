@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 import numpy as np
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_quantile
+from tautochrone.base.words import suggestion
 from tautochrone.judge.naming import Kind, measure_named, number_named
 from tautochrone.judge.reduced import all_counts, reduce_run
 from tautochrone.run.folder import StoredRun
@@ -72,9 +72,8 @@ def _measure(name: str, known: Collection[str]) -> str:
     if found := measure_named(name, known):
         return found
     names = [one.removesuffix("_ns") for one in known]
-    near = get_close_matches(name.lower().replace("-", "_").removesuffix("_ns"), names, n=1)
-    hint = f"Did you mean '{near[0]}'? " if near else ""
-    raise UsageError(f"No run here has a measure '{name}'", f"{hint}{choices(known)}")
+    word = name.replace("-", "_").removesuffix("_ns")
+    raise UsageError(f"No run here has a measure '{name}'", suggestion(word, names, choices(known)))
 
 
 _MOST_IN_MEMORY = 8_000_000  # samples that are read as they are; of more, the distinct values are counted

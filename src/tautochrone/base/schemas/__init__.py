@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.words import near
+from tautochrone.base.words import suggestion
 
 _HERE = Path(__file__).resolve().parent
 
@@ -24,11 +24,7 @@ def read(name: str) -> dict[str, Any]:
         UsageError: there is none.
     """
     if name not in names():
-        meant = near(name, list(names()))
-        raise UsageError(
-            f"There is no schema '{name}'",
-            f"Did you mean {meant}?" if meant else f"There are: {', '.join(names())}.",
-        )
+        raise UsageError(f"There is no schema '{name}'", suggestion(name, names()))
     content: dict[str, Any] = json.loads((_HERE / f"{name}.json").read_text(encoding="utf-8"))
     return content
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.toml import mistake, read_toml
-from tautochrone.base.words import near, suggestion
+from tautochrone.base.words import suggestion
 from tautochrone.machine.cpulist import CPUS, check_cpus, format_cpu_list, online_cpus, present_cpus
 from tautochrone.machine.knob import KNOBS
 from tautochrone.machine.knob.cpus import Smt, cores_on_line
@@ -199,7 +199,7 @@ class _Topology:
 
     def _cannot(self, name: str, count: int) -> str | None:
         if not self.cores:
-            return "which CPUs are on line can't be read"
+            return "which CPUs are online can't be read"
         if name.endswith("I") and count < 2:
             return "it has one CPU then, so none can be isolated"
         if name == "HMI" and self.smt == "off":
@@ -209,7 +209,7 @@ class _Topology:
 
 def _title(name: str) -> str:
     if name == "Single":
-        return "one CPU on line, C-states off"
+        return "one CPU online, C-states off"
     on = [word for letter, word in _WORDS.items() if letter in name]
     off = [_WORDS[letter] for letter in ("C", "H") if letter not in name]
     return ", ".join(on) + (f"; without {' and '.join(off)}" if off else "")
@@ -237,6 +237,5 @@ def choose(name: str, files: Files) -> Deployment:
         return read_deployment(path)
     if name in own:
         return read_deployment(own[name])
-    meant = near(name, [*six, *own])
-    every = f"There are {', '.join([*six, *own])}, and TOML files by their path."
-    raise UsageError(f"there is no deployment '{name}'", f"Did you mean '{meant}'?" if meant else every)
+    every = f"There are: {', '.join([*six, *own])}, and TOML files by their path."
+    raise UsageError(f"there is no deployment '{name}'", suggestion(name, [*six, *own], every))

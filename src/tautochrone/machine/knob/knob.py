@@ -3,9 +3,9 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.words import suggestion
 from tautochrone.machine.cpulist import check_cpus, named_cpus, written
 from tautochrone.machine.settings import Change
 from tautochrone.machine.tree import Tree
@@ -91,6 +91,4 @@ def check_word(wanted: str, words: Sequence[str]) -> None:
     """
     if wanted in words:
         return
-    near = get_close_matches(wanted, words, 1)
-    advice = f"Did you mean {near[0]}?" if near else f"Write {' or '.join(words)}."
-    raise UsageError(f"'{wanted}' is none of {', '.join(words)}", advice)
+    raise UsageError(f"'{wanted}' is none of {', '.join(words)}", suggestion(wanted, words))

@@ -1,8 +1,7 @@
 """Background loads as people write them, such as ``cpu+memory`` or ``fork:bytes=256MB,cpus=1``."""
 
 import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import (
@@ -12,6 +11,7 @@ from tautochrone.base.units import (
     parse_share,
     parse_size_bytes,
 )
+from tautochrone.base.words import suggestion
 from tautochrone.measure.cell import IDLE, Load, LoadPart
 from tautochrone.measure.loads.kinds import (
     BUILT_IN_PAIR,
@@ -93,7 +93,7 @@ def _resolved(part: str) -> list[LoadPart]:
             f"load '{part}': {name} takes no options", f"Write its loads yourself: {PRESETS[name][0]}."
         )
     if name not in KINDS:
-        raise UsageError(f"there is no load '{name}'", _advice(name, _names()))
+        raise UsageError(f"there is no load '{name}'", suggestion(name, _names()))
     return [LoadPart(name, tuple(_options(part, name, rest)))]
 
 
@@ -120,10 +120,12 @@ def _options(part: str, name: str, rest: str) -> Iterator[tuple[str, str]]:
         elif pairs:
             pairs[-1][1] += f",{key}"
         else:
-            raise UsageError(f"load '{part}': '{piece}' is no key=value", _advice(key, KINDS[name].keys))
+            raise UsageError(f"load '{part}': '{piece}' is no key=value", suggestion(key, KINDS[name].keys))
     for key, value in pairs:
         if key not in KINDS[name].keys:
-            raise UsageError(f"load '{part}': {name} has no option '{key}'", _advice(key, KINDS[name].keys))
+            raise UsageError(
+                f"load '{part}': {name} has no option '{key}'", suggestion(key, KINDS[name].keys)
+            )
         if not value.strip(","):
             raise UsageError(f"load '{part}': {key} has no value", f"It is {KINDS[name].keys[key]}.")
         try:
@@ -144,12 +146,6 @@ def _see_quantity(name: str, key: str, value: str) -> None:
         parse_rate_hz(value)
     elif parse := _QUANTITIES.get(key):
         parse(value)
-
-
-def _advice(word: str, known: Collection[str]) -> str:
-    near = get_close_matches(word, known, 1)
-    meant = f"Did you mean {near[0]}? " if near else ""
-    return f"{meant}Choose from {', '.join(known)}."
 
 
 def _names() -> list[str]:

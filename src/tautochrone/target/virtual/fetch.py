@@ -171,7 +171,7 @@ def fetch_kernel(name: str, tell: Tell, *, again: bool = False, look_over: bool 
     if not is_debian(canonical):
         raise UsageError(
             f"'{canonical}' is not one of Debian's kernels",
-            f"Give your own with --kernel PATH, and this as its --name.{meant_kernel(canonical)}",
+            meant_kernel(canonical, "Give your own with --kernel PATH, and this as its --name."),
         )
     flavour, _, arm = canonical.removeprefix("debian:").partition("/")
     architecture = "aarch64" if arm else "x86_64"

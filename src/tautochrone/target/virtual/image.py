@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from tautochrone.base.errors import UsageError
-from tautochrone.target.address import suggestion
+from tautochrone.base.words import suggestion
 from tautochrone.target.middleware import SOCKETS, program_name
 from tautochrone.target.probes import find_agent_for, find_probe_for, find_static
 from tautochrone.target.virtual.cache import cache_folder, checked_bytes, write_whole
@@ -170,7 +170,7 @@ def _no_such_module(name: str, folder: Path | None, files: dict[str, Path]) -> U
             "Give its modules with `tauto lab fetch --modules DIR`.",
         )
     return UsageError(
-        f"the kernel {folder.name} has no module {name}", f"Look into {folder}.{suggestion(name, files)}"
+        f"the kernel {folder.name} has no module {name}", suggestion(name, files, f"Look into {folder}.")
     )
 
 

@@ -183,7 +183,7 @@ def _not_here(canonical: str) -> UsageError:
         )
     return UsageError(
         f"there is no kernel '{canonical}'",
-        f"`tauto lab kernels` lists what there is.{meant_kernel(canonical, own_kernels())}",
+        meant_kernel(canonical, "`tauto lab kernels` lists what there is.", own_kernels()),
     )
 
 
