@@ -17,6 +17,7 @@ from tautochrone.bundle.unpack import unpack
 from tautochrone.cli.app import app
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.folder import StoredRun
+from tautochrone.run.remarks import Remarks, read_remarks, write_remarks
 from tautochrone.run.store import Store
 
 PLAN = 'title = "Two"\n[[experiment]]\nname = "cyclic"\nduration = "1s"\n'
@@ -95,6 +96,47 @@ def test_another_run_of_that_name_is_not_replaced(packed: Path, here: Store, the
         unpack(packed, there)
     assert content(there.path) == before
     assert first.id in [run.id for run in there.runs()]
+
+
+def test_tags_and_notes_go_along_and_those_of_a_run_that_is_there_stay(
+    here: Store, there: Store, tmp_path: Path
+) -> None:
+    first, second = here.runs()
+    remarks = Remarks(("before-update",), "BIOS 1.14")
+    write_remarks(first.path, remarks)
+    pack(here.runs(), [], lambda: "", tmp_path / "runs.zip")
+    unpack(tmp_path / "runs.zip", there)
+    assert there.open("before-update").id == first.id
+    assert [read_remarks(run.path) for run in there.runs()] == [remarks, Remarks()]
+    write_remarks(there.path / first.id, Remarks(note="mine"))
+    assert unpack(tmp_path / "runs.zip", there).known == (first.id, second.id)
+    assert read_remarks(there.path / first.id) == Remarks(note="mine")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "no JSON",
+        '{"tags": ["latest"]}',
+        '{"tags": ["../x"]}',
+        '{"note": "\\u001b[2J"}',
+        '{"note": "%s"}' % ("x" * 10_001),
+    ],
+    ids=lambda content: content[:20],
+)
+def test_remarks_that_nobody_could_have_made_are_refused(
+    packed: Path, here: Store, there: Store, content: str
+) -> None:
+    name = f"runs/{here.runs()[0].id}/remarks.json"
+    path = rewritten(packed, lambda entries, manifest: _add(manifest, entries, name, content.encode()))
+    with pytest.raises(DamagedError, match="is damaged"):
+        unpack(path, there)
+    assert there.folders() == []
+
+
+def test_a_file_of_the_first_schema_is_read(packed: Path, there: Store) -> None:
+    path = rewritten(packed, lambda _, manifest: manifest.update(schema=1))
+    assert len(unpack(path, there).new) == 2
 
 
 def test_plans_and_report_go_where_they_are_asked_for(packed: Path, there: Store, tmp_path: Path) -> None:

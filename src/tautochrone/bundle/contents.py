@@ -10,8 +10,12 @@ from tautochrone.base.errors import DamagedError
 from tautochrone.base.reading import json_of
 from tautochrone.run import files
 from tautochrone.run.records import converted
+from tautochrone.run.remarks import REMARKS
 
-SCHEMA = 1
+SCHEMA = 2
+_READ = (1, SCHEMA)
+"""Of the first, no run has tags or a note."""
+
 KIND = "tautochrone-pack"
 MANIFEST = "manifest.json"
 REPORT = "report.html"
@@ -21,7 +25,8 @@ MOST_MANIFEST_BYTES = 32 << 20
 MOST_FILES = 200_000
 
 _RUN_FILE = re.compile(
-    rf"{RUNS}/([0-9A-Za-z][0-9A-Za-z_.-]{{0,199}})/({re.escape(files.MANIFEST)}|[a-z][a-z0-9_]{{0,63}}\.parquet)"
+    rf"{RUNS}/([0-9A-Za-z][0-9A-Za-z_.-]{{0,199}})/"
+    rf"({re.escape(files.MANIFEST)}|{re.escape(REMARKS)}|[a-z][a-z0-9_]{{0,63}}\.parquet)"
 )
 _PLAN_FILE = re.compile(rf"{PLANS}/[0-9A-Za-z_][0-9A-Za-z_. -]{{0,199}}")
 
@@ -76,9 +81,9 @@ def contents_of(text: bytes) -> Contents:
         raise DamagedError(f"its manifest can't be read: {error}") from error
     if not isinstance(told, dict) or told.get("kind") != KIND:
         raise DamagedError("it was not made by tauto pack")
-    if told.get("schema") != SCHEMA:
+    if told.get("schema") not in _READ:
         raise DamagedError(
-            f"it has schema {str(told.get('schema'))[:20]}; this version reads {SCHEMA}",
+            f"it has schema {str(told.get('schema'))[:20]}; this version reads up to {SCHEMA}",
             "Unpack it with the version of tauto that packed it.",
         )
     found = converted(told, Contents, "its manifest")

@@ -15,6 +15,7 @@ from tautochrone.measure.document.document import read as read_plan
 from tautochrone.run import files
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.output import output
+from tautochrone.run.remarks import REMARKS, read_remarks
 
 _BLOCK = 1 << 20
 _MOST_PLAN_BYTES = 1 << 20
@@ -32,12 +33,15 @@ def pack(runs: Sequence[StoredRun], plans: Sequence[Path], report: Callable[[], 
     Raises:
         UsageError: two plans have the same name, or one is no plan.
         StoreError: a run can't be read, or the file can't be written.
+        DamagedError: the tags or the note of a run can't be read.
     """
     named = {path.name: path for path in plans}
     if len(named) < len(plans):
         raise UsageError("Two plans have the same file name", "Rename one of them.")
     for path in plans:
         read_plan(path)
+    for run in runs:
+        read_remarks(run.path)
     with output(out, "the packed file") as file, zipfile.ZipFile(file, "w", allowZip64=True) as archive:
         packed: list[PackedFile] = []
         for run in runs:
@@ -54,7 +58,7 @@ def pack(runs: Sequence[StoredRun], plans: Sequence[Path], report: Callable[[], 
 
 
 def _is_of_run(path: Path) -> bool:
-    return path.name == files.MANIFEST or path.suffix == ".parquet"
+    return path.name in (files.MANIFEST, REMARKS) or path.suffix == ".parquet"
 
 
 def _entry(name: str) -> zipfile.ZipInfo:

@@ -35,6 +35,7 @@ from tautochrone.run.columns import schema
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.layout import table_layouts
 from tautochrone.run.manifest import Manifest
+from tautochrone.run.remarks import REMARKS, Remarks, read_remarks, with_note, with_tags
 from tautochrone.run.store import Store
 
 _BLOCK = 1 << 20
@@ -176,7 +177,8 @@ def _extract_run(
     files.sync_folder(folder)
     try:
         _see_its_tables(folder, StoredRun.read(folder).manifest)
-    except (StoreError, DamagedError) as error:
+        _see_its_remarks(folder)
+    except (StoreError, DamagedError, UsageError) as error:
         raise DamagedError(f"the run {run} is damaged: {str(error).replace(str(own), '')}") from error
 
 
@@ -184,12 +186,18 @@ def _see_its_tables(folder: Path, manifest: Manifest) -> None:
     if manifest.id != folder.name:
         raise DamagedError(f"it calls itself {manifest.id}")
     wanted = {layout.file for layout in table_layouts(manifest.header)}
-    there = {path.name for path in folder.iterdir()} - {files.MANIFEST}
+    there = {path.name for path in folder.iterdir()} - {files.MANIFEST, REMARKS}
     if wanted != there:
         odd = sorted(wanted ^ there)
         raise DamagedError(f"it has {', '.join(sorted(there)) or 'no table'}; {odd[0]} should not differ")
     for name in wanted:
         schema(folder / name)
+
+
+def _see_its_remarks(folder: Path) -> None:
+    """See that tags and note are what `tauto runs` could have written."""
+    remarks = read_remarks(folder)
+    with_note(with_tags(Remarks(), list(remarks.tags)), remarks.note)
 
 
 def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, one: PackedFile, target: Path) -> None:
@@ -209,7 +217,7 @@ def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, one: PackedFile, 
 
 
 def _is_there(extracted: Path, place: Path) -> bool:
-    """Return whether the store has this run, to the byte.
+    """Return whether the store has this run, to the byte; with which tags and note does not matter.
 
     Raises:
         StoreError: it has another one, or something else, of that name.
@@ -219,7 +227,7 @@ def _is_there(extracted: Path, place: Path) -> bool:
     if (
         place.is_symlink()
         or not place.is_dir()
-        or any(not _alike(path, place / path.name) for path in extracted.iterdir())
+        or any(not _alike(path, place / path.name) for path in extracted.iterdir() if path.name != REMARKS)
     ):
         raise StoreError(
             f"The store has another run {place.name}, with other contents",

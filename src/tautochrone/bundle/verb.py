@@ -31,8 +31,8 @@ def pack(
 ) -> None:
     """Pack runs, plans and their report into one file to hand on.
 
-    The file is a ZIP file with a manifest of hashes: the runs with all that is known of their conditions, the
-    plan files, and the page that tauto report writes. tauto unpack reads it into another store.
+    The file is a ZIP file with a manifest of hashes: the runs with their conditions, tags and notes, the plan
+    files, and the page that tauto report writes. tauto unpack reads it into another store.
 
     Examples:
         tauto pack latest -o run.zip
@@ -75,7 +75,7 @@ def unpack(
     """Unpack runs that tauto pack wrote into the store.
 
     All runs are checked against their hashes before the first is stored. A run that the store has already
-    stays as it is, so the same file can be unpacked again.
+    stays as it is, with its tags and note, so the same file can be unpacked again.
 
     Examples:
         tauto unpack run.zip
