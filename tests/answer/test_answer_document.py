@@ -2,6 +2,7 @@
 
 import html as entities
 import io
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -107,6 +108,25 @@ def test_a_part_that_fails_costs_that_part_only(
     assert "It begins late" in shown
     assert len(faults.kept()) == 1
     faults.forget()
+
+
+QUANTITIES = "At 10 kHz the worst of 5 h is 12.5 us, and 0.1 % of them took 30 MiB or 2 days."
+
+
+@pytest.mark.parametrize("width", range(14, 60))
+def test_a_terminal_never_parts_a_number_from_its_unit(width: int) -> None:
+    table = TypedTable("Latency at 10 kHz", columns("", "told at 10 kHz"), ((words("a"), words(QUANTITIES)),))
+    shown = in_terminal(Document(QUANTITIES, (part("Words", lambda: [Sentence(QUANTITIES), table]),)), width)
+    assert [line for line in shown.splitlines() if line.rstrip()[-1:].isdigit()] == []
+    assert shown.isascii(), "what is copied from a terminal has ordinary spaces"
+    assert " ".join(shown.split()).count(QUANTITIES) == 3
+
+
+@pytest.mark.parametrize("medium", ["page", "markdown", "notebook"])
+def test_nothing_else_parts_a_number_from_its_unit(medium: str) -> None:
+    shown = RENDERERS[medium](Document(QUANTITIES, (part("Words", lambda: [Sentence(QUANTITIES)]),)))
+    assert re.findall(r"\d[ \n](?:kHz|h|us|µs|%|MiB|days)", entities.unescape(shown)) == []
+    assert "10\u00a0kHz" in entities.unescape(shown)
 
 
 def test_numbers_stand_to_the_right_also_where_one_is_not_known() -> None:

@@ -51,7 +51,7 @@ def test_csv_has_a_line_for_each_number_unrounded_and_no_formula() -> None:
 def test_latex_is_typeset_as_it_is_meant(tmp_path: Path) -> None:
     text = files_of(TABLE, "latency")["tex"]
     assert "\\label{tab:latency}" in text
-    assert "50 \\% \\& \\$x\\_1\\$" in text
+    assert "50~\\% \\& \\$x\\_1\\$" in text
     if (latex := shutil.which("pdflatex")) is None:
         return  # what is escaped is tried above; where LaTeX is there, it takes it, too
     article = f"\\documentclass{{article}}\\usepackage{{booktabs}}\\begin{{document}}{text}\\end{{document}}"

@@ -5,18 +5,34 @@ Imports little but rich, so that a verb that needs no chart begins at once.
 
 import re
 from collections.abc import Callable, Iterable
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 from rich.console import Console
+from rich.containers import Lines
 from rich.segment import Segment
 from rich.text import Text
 
+from tautochrone.answer.typeset import NO_BREAK, unbroken
 from tautochrone.base.faults import Fault, attempt
 from tautochrone.base.words import printable
 
 _PIPE_WIDTH = 10_000
 _Given = ParamSpec("_Given")
 _BLANK_END = re.compile(r"[ \t]+(?=\n)")
+_JOINT = "\ue000"  # of one column; rich breaks a line at a no-break space as at any other
+
+
+class Words(Text):
+    """A text of which a terminal breaks the lines, but never between a number and its unit."""
+
+    def wrap(self, console: Console, width: int, **how: Any) -> Lines:
+        """Return the lines, which have ordinary spaces only, so that they can be copied and searched."""
+        joined = self.copy()
+        joined.plain = unbroken(self.plain).replace(NO_BREAK, _JOINT)
+        lines = joined.wrap(console, width, **how)
+        for line in lines:
+            line.plain = line.plain.replace(_JOINT, " ")
+        return lines
 
 
 class _Console(Console):

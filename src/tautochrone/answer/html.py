@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 
 from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts.theme import PAGE, style_sheet
-from tautochrone.answer.typeset import POWER, typeset, unbroken_percent
+from tautochrone.answer.typeset import POWER, typeset
 from tautochrone.base.faults import Fault, attempt, now
 from tautochrone.base.version import own_version
 from tautochrone.run.files import write_text
@@ -191,7 +191,7 @@ def templates(*more: BaseLoader) -> Environment:
 
 def _typeset(text: str) -> Markup:
     """Return words as a page has them, with powers of ten set as such."""
-    return Markup(POWER.sub(r"10<sup>\1</sup>", str(escape(unbroken_percent(typeset(text))))))
+    return Markup(POWER.sub(r"10<sup>\1</sup>", str(escape(typeset(text)))))
 
 
 def _asset(name: str) -> str:

@@ -8,6 +8,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from tautochrone.answer.console import Words
 from tautochrone.base.words import plural
 from tautochrone.machine.audit.finding import LEVELS, Finding, Level
 
@@ -84,7 +85,7 @@ def has_knobs(findings: Sequence[Finding]) -> bool:
 
 
 def _text(finding: Finding, worth: str, *, explain: bool) -> Text:
-    text = Text(finding.title, style="bold")
+    text = Words(finding.title, style="bold")
     if finding.certainty == "likely":
         text.append(" (likely)", style="not bold dim")
     names = _STATEMENTS if explain else _BRIEF[finding.level]
@@ -98,7 +99,7 @@ def _text(finding: Finding, worth: str, *, explain: bool) -> Text:
 
 def _all_good(findings: Sequence[Finding], worths: Worths) -> Text:
     """Return what there is nothing to do about, in one paragraph; what it was worth, below it."""
-    text = Text(". ".join(finding.title for finding in findings) + ".")
+    text = Words(". ".join(finding.title for finding in findings) + ".")
     for finding in findings:
         if worth := worths.get(finding.code):
             text.append(f"\n{finding.title}. Here: ", style="cyan")

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from tautochrone.answer.blocks import Sheet, SheetCell
-from tautochrone.answer.typeset import POWER, head_micro, micro
+from tautochrone.answer.typeset import POWER, head_micro, micro, unbroken
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
@@ -24,7 +24,7 @@ _SENTENCES = 0.92  # of the width of a line, for columns of sentences
 
 def escaped(words: str) -> str:
     """Return words that mean nothing to LaTeX; what has no letter of its own in every font as mathematics."""
-    typeset = micro(head_micro(words))
+    typeset = unbroken(micro(head_micro(words)))
     pieces = POWER.split(typeset)
     said = [
         f"$10^{{{piece}}}$" if index % 2 else "".join(_SPECIAL.get(letter, letter) for letter in piece)

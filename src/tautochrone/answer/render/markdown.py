@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Sheet, SheetCell
-from tautochrone.answer.typeset import POWER, head_micro, micro
+from tautochrone.answer.typeset import POWER, head_micro, micro, unbroken
 from tautochrone.base.words import UNSEEN
 
 _LONGEST = 600
@@ -23,7 +23,7 @@ def text(document: doc.Document) -> str:
 
 def plain(words: str) -> str:
     """Return words that mean nothing to Markdown: no markup, no address to go to, one line."""
-    line = " ".join(UNSEEN.sub(" ", words).split())
+    line = unbroken(" ".join(UNSEEN.sub(" ", words).split()))
     if len(line) > _LONGEST:
         line = f"{line[: _LONGEST - 1].rstrip()}\u2026"
     line = _ACTIVE.sub(r"\\\1", line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Literal
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
-from rich.text import Text
 
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Mark, Sheet
-from tautochrone.answer.console import show_part
-from tautochrone.answer.typeset import plain
+from tautochrone.answer.console import Words, show_part
+from tautochrone.answer.typeset import plain, unbroken
 from tautochrone.answer.warnings import band_of
 from tautochrone.base.faults import now
 from tautochrone.run.manifest import Manifest
@@ -43,7 +43,7 @@ def show(console: Console, document: doc.Document) -> None:
     if grounds is not None:
         show_part(console, "Where it was measured", lambda: _print(console, _place(grounds)))
     mark, headline = document.heading()
-    _print(console, [Text(plain(headline), style=f"bold {_MARKS[mark]}")])
+    _print(console, [Words(plain(headline), style=f"bold {_MARKS[mark]}")])
     for one in document.shown_as("text"):
         with console:
             doc.attempted(one, lambda blocks: _print(console, _spaced(console, blocks)))
@@ -51,7 +51,7 @@ def show(console: Console, document: doc.Document) -> None:
 
 def _place(grounds: doc.Grounds) -> Iterator[RenderableType]:
     if where := now(grounds.where):
-        yield Text(f"{plain(where)}\n", style="dim")
+        yield Words(f"{plain(where)}\n", style="dim")
     yield from band_lines(grounds.manifests)
 
 
@@ -59,9 +59,9 @@ def band_lines(manifests: Sequence[Manifest]) -> Iterator[RenderableType]:
     """Yield what one has to know first of runs of the virtual lab; nothing where there are none."""
     band = band_of(manifests)
     if band is not None:
-        yield Text(f"{band.title}.", style="bold cyan")
-        yield from (Text(sentence) for sentence in band.sentences)
-        yield from (Text(machine, style="dim") for machine in band.machines)
+        yield Words(f"{band.title}.", style="bold cyan")
+        yield from (Words(sentence) for sentence in band.sentences)
+        yield from (Words(machine, style="dim") for machine in band.machines)
 
 
 def show_table(console: Console, table: doc.TypedTable, indent: int = 0) -> Iterator[RenderableType]:
@@ -76,12 +76,12 @@ def show_table(console: Console, table: doc.TypedTable, indent: int = 0) -> Iter
     listed = width is not None and table.layout == "list" and _room(table, width) < _LEAST_ROOM
     for part in [table] if width is None or listed else split(table, width):
         if part.title:
-            yield Text(f"\n{plain(part.title)}", style="bold")
+            yield Words(f"\n{plain(part.title)}", style="bold")
         if listed:
             yield from _listed(part)
         elif part.rows:
             yield _laid(part, width)
-        yield from (Text(plain(note), style="dim") for note in part.notes)
+        yield from (Words(plain(note), style="dim") for note in part.notes)
 
 
 def in_brief(table: doc.TypedTable) -> doc.TypedTable:
@@ -135,7 +135,7 @@ def _listed(table: doc.TypedTable) -> Iterator[RenderableType]:
     """Yield each row by itself, its last cell below it."""
     for first, *others, last in table.rows:
         told = "; ".join(plain(cell.shown) for cell in others if cell.shown)
-        yield Text.assemble(_cell(first), f": {told}" if told else "")
+        yield Words.assemble(_cell(first), f": {told}" if told else "")
         yield Padding(_cell(last), (0, 0, 0, _GAP))
 
 
@@ -218,14 +218,15 @@ def show_blocks(console: Console, blocks: Sequence[doc.Block]) -> None:
         [
             line
             for at, block in enumerate(blocks)
-            for line in (*([Text("")] if at else []), *_lines(console, block))
+            for line in (*([Words("")] if at else []), *_lines(console, block))
         ],
     )
 
 
 def _print(console: Console, lines: Iterator[RenderableType] | Sequence[RenderableType]) -> None:
     for line in lines:
-        console.print(line, soft_wrap=isinstance(line, Text) and not console.is_terminal)
+        # In a group, since rich makes a text of its own of one that is printed by itself.
+        console.print(Group(line), soft_wrap=isinstance(line, Words) and not console.is_terminal)
 
 
 def _spaced(console: Console, blocks: Sequence[doc.Block]) -> Iterator[RenderableType]:
@@ -238,7 +239,7 @@ def _spaced(console: Console, blocks: Sequence[doc.Block]) -> Iterator[Renderabl
                 block, doc.Sentence | doc.Commands
             )
             if not goes_on and not isinstance(before, doc.Subheading | doc.Drawing):
-                yield Text("")
+                yield Words("")
         yield from lines
         before = block if lines else before
 
@@ -254,7 +255,7 @@ def _lines(console: Console, block: doc.Block, indent: int = 0) -> Iterator[Rend
         case doc.Sentence():
             yield _sentence(block)
         case doc.Subheading():
-            yield Text(f"\n{plain(block.text)}", style="bold")
+            yield Words(f"\n{plain(block.text)}", style="bold")
         case doc.Statements():
             yield from map(_sentence, block.entries)
         case doc.TypedTable():
@@ -266,57 +267,58 @@ def _lines(console: Console, block: doc.Block, indent: int = 0) -> Iterator[Rend
                 yield from _notice(notice)
         case doc.Recommendations():
             for one in block.entries:
-                yield Text.assemble("- ", (plain(one.title), "bold"), f": {plain(one.do)}")
+                yield Words.assemble("- ", (plain(one.title), "bold"), f": {plain(one.do)}")
                 if one.worth:
-                    yield Text(f"  Here: {plain(one.worth)}", style="dim")
+                    yield Words(f"  Here: {plain(one.worth)}", style="dim")
         case doc.PropertyGroups():
             for group in block.groups:
-                yield Text(f"{plain(group.title)}:", style="bold")
-                yield from (Text(f"  {name} {plain(value)}") for name, value, _ in group.rows)
+                yield Words(f"{plain(group.title)}:", style="bold")
+                yield from (Words(f"  {name} {plain(value)}") for name, value, _ in group.rows)
         case doc.Commands():
-            yield from (Text(f"  {line}", style="cyan") for line in block.lines)
+            yield from (Words(f"  {line}", style="cyan") for line in block.lines)
         case doc.Disclosure():
-            yield Text(plain(block.summary), style="bold")
+            yield Words(plain(block.summary), style="bold")
             for inner in block.blocks:
                 for line in _lines(console, inner, indent + _GAP):
                     yield Padding(line, (0, 0, 0, _GAP)) if console.is_terminal else line
         case doc.Lost():
-            yield Text(f"\n{block.notice}", style="bold red")
+            yield Words(f"\n{block.notice}", style="bold red")
         case doc.Drawing():
             if callable(block.sketch):
                 drawn = block.sketch(console.width if _can_draw(console) else None)
-                yield from (Text(line, style="cyan") for line in drawn)
+                yield from (Words(line, style="cyan") for line in drawn)
             elif block.sketch:
-                yield Text(block.sketch, style="cyan")
+                yield Words(block.sketch, style="cyan")
 
 
 def _can_draw(console: Console) -> bool:
     return console.is_terminal and console.encoding.lower().startswith("utf")
 
 
-def _sentence(one: doc.Sentence) -> Text:
-    return Text(plain(one.text), style=_STYLES[one.style] or _MARKS[one.mark])
+def _sentence(one: doc.Sentence) -> Words:
+    return Words(plain(one.text), style=_STYLES[one.style] or _MARKS[one.mark])
 
 
-def _notice(notice: doc.Notice) -> Iterator[Text]:
+def _notice(notice: doc.Notice) -> Iterator[RenderableType]:
     about = f" ({plain(notice.runs)})" if notice.runs else ""
-    yield Text.assemble(("warning: ", "bold yellow"), plain(notice.text), about)
+    yield Words.assemble(("warning: ", "bold yellow"), plain(notice.text), about)
     if notice.advice:
-        yield Text(f"  {plain(notice.advice)}", style="dim")
+        yield Words(f"  {plain(notice.advice)}", style="dim")
 
 
 def _laid(table: doc.TypedTable, width: int | None) -> Table:
     laid = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     sizes = [None] * len(table.columns) if width is None else widths(table, width)
     for column, right, size in zip(table.columns, table.right, sizes, strict=True):
-        laid.add_column(plain(column.head), justify="right" if right else "left", overflow="fold", width=size)
+        justify: Literal["left", "right"] = "right" if right else "left"
+        laid.add_column(Words(plain(column.head)), justify=justify, overflow="fold", width=size)
     for row in table.rows:
         laid.add_row(*map(_cell, row))
     return laid
 
 
-def _cell(cell: doc.TypedCell) -> Text:
-    return Text(plain(cell.shown), style=f"{_MARKS[cell.mark]} {'bold' if cell.strong else ''}".strip())
+def _cell(cell: doc.TypedCell) -> Words:
+    return Words(plain(cell.shown), style=f"{_MARKS[cell.mark]} {'bold' if cell.strong else ''}".strip())
 
 
 def _texts(table: doc.TypedTable, at: int) -> list[str]:
@@ -325,4 +327,4 @@ def _texts(table: doc.TypedTable, at: int) -> list[str]:
 
 
 def _longest_word(text: str) -> int:
-    return max(map(len, text.split(" ")), default=0)
+    return max(map(len, unbroken(text).split(" ")), default=0)
