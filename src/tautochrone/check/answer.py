@@ -63,7 +63,7 @@ def report_of(results: CheckResults, findings: Sequence[Finding]) -> doc.Documen
 def answers(results: CheckResults) -> doc.TypedTable:
     """Return each source beside each load, the worst first."""
     question = results.question
-    done = "done" if question.work_ns is not None else "begun"
+    done = "done" if question.of_the_end else "begun"
     note = (
         f"Missed: {done} later than {format_duration(question.deadline_ns)} after its release, or without a "
         "sample. Events: groups of neighbours among these. At least, at most: limits of the share that is "

@@ -58,6 +58,7 @@ class CheckQuestion:
         why_so_long: how that came about, in words; empty if it was given.
         cpus: where they run, as it was given; None: not said.
         counted: whether only what is counted may decide, and no extrapolated tail.
+        of_the_end: whether it is about the end of work, also of runs that do not tell how much it is.
     """
 
     period_ns: int
@@ -72,6 +73,7 @@ class CheckQuestion:
     cpus: str | None = None
     memory_lock: bool = True
     counted: bool = False
+    of_the_end: bool = False
 
     @property
     def rate_hz(self) -> float:
@@ -88,8 +90,10 @@ class CheckQuestion:
         """Return the question without its requirement: ``a 1 kHz loop with 300 us of work, …``."""
         loop = f"a {format_rate(self.rate_hz)} loop"
         by = format_duration(self.deadline_ns)
-        if self.work_ns is None:
+        if not self.of_the_end:
             return f"{loop} that begins at most {by} after each release"
+        if self.work_ns is None:
+            return f"{loop} that is done at most {by} after each release"
         return f"{loop} with {format_duration(self.work_ns)} of work, done at most {by} after each release"
 
     @property
@@ -107,8 +111,9 @@ class CheckQuestion:
         found = []
         if self.policy in REAL_TIME and self.share > CROWDED:
             found.append(
-                f"The work alone is {self.share:.0%} of a CPU. Linux stops real-time threads beyond 95 % of "
-                "it, unless kernel.sched_rt_runtime_us is -1: that shows as misses."
+                f"The work alone is {self.share:.0%} of a CPU. Linux stops real-time threads that use more "
+                "than 95 % of one (from 6.12 on only while ordinary threads wait for it), unless "
+                "kernel.sched_rt_runtime_us is -1: that shows as misses."
             )
         return tuple(found)
 
@@ -189,6 +194,7 @@ def question_of(asked: AskedCheck) -> CheckQuestion:
         priority=asked.priority,
         cpus=asked.cpus,
         counted=asked.counted,
+        of_the_end=work_ns is not None,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -15,7 +15,14 @@ from tautochrone.base.units import given_period, parse_duration_ns
 from tautochrone.command import completion
 from tautochrone.command.beside import Beside, DeploymentName, On
 from tautochrone.command.ending import INTERRUPTED
-from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption, open_store
+from tautochrone.command.options import (
+    JsonOption,
+    OpenReportOption,
+    ReportOption,
+    StoreOption,
+    one_of,
+    open_store,
+)
 from tautochrone.command.told import (
     JunitOption,
     MarkdownOption,
@@ -33,7 +40,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from tautochrone.check.question import CheckQuestion
+    from tautochrone.check.question import AskedCheck, CheckQuestion
     from tautochrone.check.results import CheckResults
     from tautochrone.check.search import Kind, Search
     from tautochrone.command.batch import Batch
@@ -65,58 +72,85 @@ def check(
     ] = None,
     work: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="Of CPU that each cycle needs. [none: its start is looked at]"),
+        typer.Option(metavar="TIME", help="CPU time that each cycle needs. [none: only its start is judged]"),
     ] = None,
     deadline: Annotated[
-        str | None, typer.Option(metavar="TIME", help="After the release: of the end, or start. [the period]")
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Latest end of each cycle after its release; without work, latest start. [the period]",
+        ),
     ] = None,
     misses: Annotated[
         str | None,
-        typer.Option(metavar="HOW-OFTEN", help="At most: '1 per hour', '1 in 1e6', 0. [0 while measured]"),
+        typer.Option(
+            metavar="HOW-OFTEN",
+            help="Misses allowed at most: '1 per hour', '1 in 1e6', 0. [0 while measured]",
+        ),
     ] = None,
-    confidence: Annotated[str, typer.Option(metavar="PERCENT", help="Of the answer.")] = "95%",
+    confidence: Annotated[str, typer.Option(metavar="PERCENT", help="Confidence of the answer.")] = "95%",
     load: Annotated[
         list[str] | None,
         typer.Option(
             "--load",
             metavar="SPEC",
-            help="Beside which it must hold; given again, each by itself. `tauto load list` [idle]",
+            help="Background load; if repeated, each is judged by itself. `tauto load list` [idle]",
             autocompletion=completion.loads,
         ),
     ] = None,
     deployment: DeploymentName = None,
     on: On = None,
     duration: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Beside each load. [as needed up to 1min, or else 30s]")
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Length of the measurement beside each load. [as needed up to 1min, or else 30s]",
+        ),
     ] = None,
     cpus: Annotated[
         str | None,
-        typer.Option(metavar="LIST", help="0 or 0,2-3: a loop on each. [all; with --work the first]"),
+        typer.Option(
+            metavar="LIST", help="CPUs, each with a loop of its own: 0 or 0,2-3. [all; with --work the first]"
+        ),
     ] = None,
     policy: Annotated[str | None, _POLICY] = None,
-    priority: Annotated[int | None, typer.Option(help="The system's own number. [90]")] = None,
+    priority: Annotated[
+        int | None, typer.Option(help="Priority of the loop, by the system's own numbers. [90]")
+    ] = None,
     until_settled: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="Measure on until it is settled, for at most so long."),
+        typer.Option(metavar="TIME", help="Keep measuring until the answer is settled, at most this long."),
     ] = None,
     afresh: Annotated[
-        bool, typer.Option("--afresh", help="Leave out earlier checks of the same under the same conditions.")
+        bool,
+        typer.Option(
+            "--afresh", help="Ignore earlier checks of the same question under the same conditions."
+        ),
     ] = False,
     counted: Annotated[
-        bool, typer.Option("--counted", help="Let only what was counted decide, and no extrapolated tail.")
+        bool, typer.Option("--counted", help="Decide by counted misses only, never by an extrapolated tail.")
     ] = False,
     search: Annotated[
         str | None,
         typer.Option(
             "--search",
             metavar="rate|work",
-            help="Find the largest that holds, beginning here.",
+            help="Find the largest rate, or the most work, that holds, starting at the given one.",
             autocompletion=completion.of(("rate", "work")),
+        ),
+    ] = None,
+    runs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--runs",
+            metavar="RUN,...",
+            help="Judge runs of the store, or all of a plan run; measure nothing.",
+            autocompletion=completion.runs,
         ),
     ] = None,
     within: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help=f"Time for all trials of a search, about. [{_SECONDS:g}s]"),
+        typer.Option(metavar="TIME", help=f"Approximate time for all trials of a search. [{_SECONDS:g}s]"),
     ] = None,
     as_json: JsonOption = False,
     junit: JunitOption = None,
@@ -125,20 +159,43 @@ def check(
     open_it: OpenReportOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Tell whether a control loop holds: its rate, its work, its deadline, and how often it may miss.
+    """Tell whether a control loop holds its rate and deadline, and how often it misses.
 
-    It is measured, and the answer is one of holds, does not hold, not shown, with its numbers, what limits
-    it, what would help, and how long a run would settle it. Exit code 0: it holds; 6: it does not; 7: not
+    The loop is measured. The answer is holds, does not hold, or not shown, with the numbers, what limits
+    the loop, what would help, and how long a run would settle it. With --runs, stored or imported runs
+    are judged by the same rule, and nothing is measured. Exit code 0: it holds; 6: it does not; 7: not
     shown.
 
     Examples:
         tauto check --rate 1kHz --work 300us --load cpu+memory
+        tauto check --runs latest,latest~1 --deadline 100us --misses '1 in 1e6'
         tauto check --period 250us --misses '1 per hour' --until-settled 2h
     """
     from tautochrone.answer.console import make_console
     from tautochrone.check.question import AskedCheck, question_of
+    from tautochrone.check.stored import see_that_nothing_is_measured
 
     wanted = given_period({"rate": rate, "period": period})
+    telling = _Telling(as_json, junit, markdown, out, open_it)
+    if runs:
+        see_that_nothing_is_measured(
+            {
+                "--work": work,
+                "--load": load,
+                "--deployment": deployment,
+                "--on": on,
+                "--duration": duration,
+                "--cpus": cpus,
+                "--policy": policy,
+                "--priority": priority,
+                "--until-settled": until_settled,
+                "--afresh": afresh,
+                "--search": search,
+                "--within": within,
+            }
+        )
+        asked = AskedCheck(wanted or "", None, deadline, misses, confidence, counted=counted)
+        _judge_stored(asked, open_store(store), runs, telling)
     if wanted is None:
         raise UsageError(
             "--rate is missing: of which loop?", "Say its rate, --rate 1kHz, or its period, --period 1ms."
@@ -151,8 +208,7 @@ def check(
     loads = _loads(load)
     _see_that_they_fit(question, loads, kind, seconds)
     until_s = _until(until_settled, question, loads, kind)
-    see_told(junit, markdown)
-    see_that_it_can_be_written(out)
+    telling.see_that_it_can_be_told()
     place = open_store(store)
     check = _Check(
         question, loads, Beside(None, on, deployment), place, make_console(stderr=as_json), until_s, afresh
@@ -165,20 +221,72 @@ def check(
     if found is None:
         raise typer.Exit(INTERRUPTED)
     results, findings, not_put_back = found
-    path = _tell(place, results, findings, as_json=as_json, out=out)
-    tell_report(path, as_json=as_json, open_it=open_it and not results.stopped)
-    tell(results.outcome(), junit, markdown)
+    instant = results.runs[0].manifest.id.partition("-")[0]
+    telling.tell(results, findings, out or place.path / f"report-{instant}.html")
     if not_put_back is not None:
         raise not_put_back
     raise typer.Exit(INTERRUPTED if results.stopped else results.outcome().exit_code)
+
+
+def _judge_stored(asked: AskedCheck, place: Store, names: Sequence[str], telling: _Telling) -> NoReturn:
+    """Judge runs that are there already; a page is written only where it is named."""
+    from tautochrone.answer.console import make_console
+    from tautochrone.check.stored import question_of_runs, stored_runs
+    from tautochrone.judge.requirement.judge import judge
+
+    telling.see_that_it_can_be_told()
+    if telling.open_it and telling.out is None:
+        raise UsageError("--open: with --runs no page is written by itself", "Name one: --out FILE.")
+    runs = stored_runs(place, names)
+    question = question_of_runs(asked, runs)
+    check = _Check(question, (), Beside(None, None, None), place, make_console(stderr=telling.as_json))
+    judgement = judge(question.requirement, runs, counted=question.counted)
+    results, findings = check.results(question, judgement, runs)
+    telling.tell(results, findings, telling.out)
+    raise typer.Exit(results.outcome().exit_code)
+
+
+@dataclass(frozen=True)
+class _Telling:
+    """Where the answer goes."""
+
+    as_json: bool
+    junit: Path | None
+    markdown: Path | None
+    out: Path | None
+    open_it: bool
+
+    def see_that_it_can_be_told(self) -> None:
+        """See before measuring for minutes that all of it can be written."""
+        see_told(self.junit, self.markdown)
+        see_that_it_can_be_written(self.out)
+
+    def tell(self, results: CheckResults, findings: Sequence[Finding], path: Path | None) -> None:
+        """Give the answer in the terminal, or as JSON, and as a page; None: without one."""
+        from tautochrone.answer.console import make_console
+        from tautochrone.answer.document import whole
+        from tautochrone.answer.render import page
+        from tautochrone.check import answer
+
+        shown = whole("The answer", lambda: answer.document(results), lambda: results.headline)
+        if not self.as_json and path is not None:
+            make_console().print()
+        tell_document(shown, "check", lambda: answer.as_table(results), as_json=self.as_json)
+        if path is not None:
+            report = whole(
+                "The report", lambda: answer.report_of(results, findings), lambda: results.headline
+            )
+            written = page.write(report, path)
+            tell_report(written, as_json=self.as_json, open_it=self.open_it and not results.stopped)
+        tell(results.outcome(), self.junit, self.markdown)
 
 
 @dataclass(frozen=True)
 class _Check:
     """What is asked, and where it is measured; `console` is where the course of it is told.
 
-    It is measured on until it is settled, for ``until_s`` at most; None: once. ``afresh`` leaves out earlier
-    checks of the same question.
+    It is measured on until it is settled, for ``until_s`` at most; None: once. ``afresh`` leaves out
+    earlier checks of the same question.
     """
 
     question: CheckQuestion
@@ -222,8 +330,8 @@ class _Check:
             if not_put_back is not None:
                 raise not_put_back
             return None
-        results = self._results(
-            site,
+        results = self.results(
+            site.question,
             looked.judgement,
             looked.runs,
             not_measured=tuple(one.name for one in self.loads[len(runs) :]),
@@ -262,8 +370,8 @@ class _Check:
         best = search.best or search.trials[-1]
         judgement = judge(best.question.requirement, [best.run], counted=site.question.counted)
         runs = [best.run, *([search.above.run] if search.above is not None else [])]
-        site = replace(site, question=best.question)
-        return *self._results(site, judgement, runs, search=search, stopped=search.stopped), not_put_back
+        found = self.results(best.question, judgement, runs, search=search, stopped=search.stopped)
+        return *found, not_put_back
 
     def _site(self, target: Target) -> _Site:
         """Return where it is measured, found out before: facts, permissions, the CPU."""
@@ -292,9 +400,9 @@ class _Check:
         cpu = first_cpu(Facts.from_table(facts), deployment, Tree(target.files()))
         return _Site(question, facts, deployment, cpu)
 
-    def _results(
+    def results(
         self,
-        site: _Site,
+        question: CheckQuestion,
         judgement: Judgement,
         runs: Sequence[StoredRun],
         *,
@@ -303,6 +411,7 @@ class _Check:
         search: Search | None = None,
         earlier: Sequence[StoredRun] = (),
     ) -> tuple[CheckResults, Sequence[Finding]]:
+        """Return what was found: judged, with what limits it and what would help."""
         from tautochrone.check.results import CheckResults, advice
         from tautochrone.judge.requirement.limiting import Limiting, limiting
         from tautochrone.judge.worth_here import worth_here
@@ -329,7 +438,7 @@ class _Check:
         )
         course = attempt("What stands out over time", lambda: _course(limits.run), lose) or ()
         results = CheckResults(
-            question=site.question,
+            question=question,
             judgement=judgement,
             runs=tuple(runs),
             limiting=limits,
@@ -359,14 +468,8 @@ def _command() -> tuple[str, ...]:
 
 def _kind(search: str | None) -> Kind | None:
     """Return what is searched for; None: nothing."""
-    kinds: dict[str | None, Kind | None] = {None: None, "rate": "rate", "work": "work"}
-    search = None if search is None else search.casefold()
-    if search not in kinds:
-        raise UsageError(
-            f"--search {search}: what is searched for is a rate or work",
-            "Say --search rate or --search work.",
-        )
-    return kinds[search]
+    kinds: dict[str, Kind] = {"rate": "rate", "work": "work"}
+    return None if search is None else kinds[one_of("--search", search, tuple(kinds))]
 
 
 def _until(
@@ -421,21 +524,3 @@ def _course(run: StoredRun | None) -> tuple[str, ...]:
     from tautochrone.judge.course import course_of
 
     return () if run is None else tuple(sentences(course_of(run)))
-
-
-def _tell(
-    store: Store, results: CheckResults, findings: Sequence[Finding], *, as_json: bool, out: Path | None
-) -> Path:
-    """Give the answer in the terminal, or as JSON, and as a page."""
-    from tautochrone.answer.console import make_console
-    from tautochrone.answer.document import whole
-    from tautochrone.answer.render import page
-    from tautochrone.check import answer
-
-    shown = whole("The answer", lambda: answer.document(results), lambda: results.headline)
-    if not as_json:
-        make_console().print()
-    tell_document(shown, "check", lambda: answer.as_table(results), as_json=as_json)
-    instant = results.runs[0].manifest.id.partition("-")[0]
-    report = whole("The report", lambda: answer.report_of(results, findings), lambda: results.headline)
-    return page.write(report, out or store.path / f"report-{instant}.html")

@@ -16,8 +16,9 @@ from tautochrone.run.manifest import Books
 from tautochrone.run.records import LATENCY
 from tautochrone.statistics.arrays import Integers
 
-RESPONSE = "response_ns"
-_ENDS_OF_WORK = (RESPONSE, LATENCY, "preemption_latency_ns", "round_trip_ns")
+RESPONSE, _ROUND_TRIP = "response_ns", "round_trip_ns"
+ENDS_OF_WORK = (RESPONSE, _ROUND_TRIP)
+_BY_ITSELF = (RESPONSE, LATENCY, "preemption_latency_ns", _ROUND_TRIP)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +99,7 @@ def measure_of(run: StoredRun, measure: str) -> str | None:
         return measure if measure in run.measures else None
     if not run.manifest.header.periods_ns:
         return None
-    return next((one for one in _ENDS_OF_WORK if one in run.measures), None)
+    return next((one for one in _BY_ITSELF if one in run.measures), None)
 
 
 def groups_of(runs: Sequence[StoredRun], measure: str) -> list[SourceGroup]:
