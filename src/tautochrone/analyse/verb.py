@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,7 @@ import typer
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.base.words import plural
 from tautochrone.command import completion
-from tautochrone.command.options import JsonOption
+from tautochrone.command.options import JsonOption, one_of
 from tautochrone.command.told import tell_json
 
 if TYPE_CHECKING:
@@ -25,17 +24,11 @@ EXIT_NOT_SCHEDULABLE = 6
 
 
 _TASKS = typer.Argument(
-    metavar="TASKS.toml", help="The task set.", show_default=False, autocompletion=completion.files
+    metavar="TASKS.toml", help="The task set file.", show_default=False, autocompletion=completion.files
 )
 
 
-class _FailOn(StrEnum):
-    """What makes the exit code 6."""
-
-    NEVER = "never"
-    MISSES = "misses"
-
-
+_FAIL_ON = (_NEVER, _MISSES) = ("never", "misses")
 _MOST_CPUS = 4096
 _JOBS_OF_A_TASK = 40  # in a figure: more releases in one lane can't be told apart at the width of a page
 
@@ -44,34 +37,32 @@ def analyse(
     tasks: Annotated[Path, _TASKS],
     cpus: Annotated[
         int | None,
-        typer.Option(
-            help="Find out how to divide the tasks among so many CPUs; 'cpu' in the file is ignored."
-        ),
+        typer.Option(help="Divide the tasks among this many CPUs; 'cpu' in the file is ignored."),
     ] = None,
     figure: Annotated[
-        Path | None, typer.Option(help="Draw the schedule into this file, .svg, .png or .pdf.")
+        Path | None, typer.Option(help="Draw the schedule into this file: .svg, .png or .pdf.")
     ] = None,
     window: Annotated[
         str | None,
-        typer.Option(
-            metavar="TIME", help="How much of the schedule to draw. [one hyperperiod, if it can be seen]"
-        ),
+        typer.Option(metavar="TIME", help="Length of the schedule to draw. [one hyperperiod, if it fits]"),
     ] = None,
     fail_on: Annotated[
-        _FailOn,
+        str,
         typer.Option(
             "--fail-on",
-            case_sensitive=False,
+            metavar="|".join(_FAIL_ON),
+            autocompletion=completion.of(_FAIL_ON),
             help="With 'misses', exit with code 6 unless every task is sure to meet its deadline.",
         ),
-    ] = _FailOn.NEVER,
+    ] = _NEVER,
     as_json: JsonOption = False,
 ) -> None:
-    """Say whether a set of periodic tasks meets its deadlines, without running it.
+    """Tell whether a set of periodic tasks meets its deadlines, without running it.
 
-    Worst response times, utilisation and its bounds, the processor demand under EDF, reserves, and the
-    schedule itself. How a task set is written, and what is assumed: docs/schedulability.md. Exit code: 0, or
-    6 if --fail-on misses is given and not every task is sure to meet its deadline.
+    Shows worst-case response times, utilisation and its bounds, the processor demand under EDF,
+    reserves, and the schedule itself. How to write a task set, and what is assumed: tauto docs
+    schedulability. Exit code: 0, or 6 if --fail-on misses is given and not every task is sure to meet
+    its deadline.
 
     Examples:
         tauto analyse robot.toml
@@ -83,6 +74,7 @@ def analyse(
     from tautochrone.schedulability.read import read
     from tautochrone.schedulability.timeline import simulate
 
+    failing = one_of("--fail-on", fail_on, _FAIL_ON) == _MISSES
     if figure is not None:
         from tautochrone.answer.figure import format_of
 
@@ -107,7 +99,7 @@ def analyse(
     else:
         _show(analysis, timeline, drawn, notes, figure)
     found = partition is None or partition.task_set is not None
-    if fail_on is _FailOn.MISSES and not (found and analysis.schedulable):
+    if failing and not (found and analysis.schedulable):
         raise typer.Exit(EXIT_NOT_SCHEDULABLE)
 
 

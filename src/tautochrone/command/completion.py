@@ -16,9 +16,18 @@ _MOST_RUNS = 50
 """Of the newest runs, that are offered."""
 
 
-def beginning(begun: str, names: Iterable[str]) -> list[str]:
-    """Return the names that begin like this, whatever the case of their letters."""
-    return [name for name in names if name.casefold().startswith(begun.casefold())]
+class _Offered(str):
+    """A name that is offered; typer asks it once more how it begins, and would mind the letters' case."""
+
+    __slots__ = ()
+
+    def startswith(self, begun: str, *bounds: int) -> bool:  # type: ignore[override]
+        return self.casefold().startswith(begun.casefold(), *bounds)
+
+
+def beginning(begun: str, names: Iterable[str], before: str = "") -> list[str]:
+    """Return the names that begin like this, in letters of any case, each after what stands before."""
+    return [_Offered(f"{before}{name}") for name in names if name.casefold().startswith(begun.casefold())]
 
 
 def of(names: Sequence[str]) -> Callable[[str], list[str]]:
@@ -36,7 +45,7 @@ def loads(incomplete: str) -> list[str]:
 
     before, plus, begun = incomplete.rpartition("+")
     names = ["idle", *KINDS, *(f"{name}:" for name in TAKES_THE_REST), *PRESETS]
-    return [f"{before}{plus}{name}" for name in beginning(begun, names)]
+    return beginning(begun, names, f"{before}{plus}")
 
 
 def runs(incomplete: str) -> list[str]:
@@ -70,16 +79,16 @@ def kernels(incomplete: str) -> list[str]:
     from tautochrone.target.virtual.kernels import own_kernels
 
     before, comma, begun = incomplete.rpartition(",")
-    return [f"{before}{comma}{name}" for name in beginning(begun, [*known_kernels(), *own_kernels()])]
+    return beginning(begun, [*known_kernels(), *own_kernels()], f"{before}{comma}")
 
 
 def targets(incomplete: str) -> list[str]:
     """Complete a machine: this one, a virtual one, or the beginning of an address."""
-    if not incomplete.startswith("lab:"):
+    kind, colon, begun = incomplete.partition(":")
+    if not colon or kind.casefold() != "lab":
         return beginning(incomplete, ["local", "lab:", "ssh:"])
-    begun = incomplete.removeprefix("lab:")
     names = [name.replace(":", "-") for name in kernels("")]
-    return [f"lab:{name}" for name in beginning(begun, names)]
+    return beginning(begun, names, "lab:")
 
 
 def papers(incomplete: str) -> list[str]:

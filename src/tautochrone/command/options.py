@@ -33,7 +33,7 @@ StoreOption = Annotated[
     typer.Option(
         "--store",
         metavar="FOLDER",
-        help="Folder of the runs; otherwise TAUTO_STORE, otherwise your data folder.",
+        help="Folder of the runs. [TAUTO_STORE, else your data folder]",
     ),
 ]
 RunArgument = Annotated[
@@ -55,36 +55,38 @@ RunsArgument = Annotated[
     ),
 ]
 TitleOption = Annotated[
-    str | None, typer.Option("--title", help="What this run is, for people.", callback=_without_controls)
+    str | None,
+    typer.Option("--title", help="Title of the run, shown in lists and reports.", callback=_without_controls),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 ReportOption = Annotated[
     Path | None,
-    typer.Option("--out", "-o", metavar="FILE", help="Where the report goes; otherwise the store."),
+    typer.Option("--out", "-o", metavar="FILE", help="Where to write the report. [the store]"),
 ]
 PlanReportOption = Annotated[
     Path | None,
     typer.Option(
         "--out",
         "-o",
-        help="Where the report goes; a folder also gets the tables as CSV, Markdown and LaTeX. [the store]",
+        help="Where to write the report; a folder also gets the tables as CSV, Markdown, LaTeX. [the store]",
     ),
 ]
 OpenReportOption = Annotated[bool, typer.Option("--open", help="Open the report in the browser.")]
 PageOption = Annotated[
-    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write a page, too: an HTML file.")
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Also write the answer as an HTML page.")
 ]
 OpenPageOption = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
 RepetitionsOption = Annotated[
-    int | None, typer.Option("--repetitions", help="How often each case is measured. [as the plan says]")
+    int | None,
+    typer.Option("--repetitions", help="Number of times each case is measured. [as the plan says]"),
 ]
 JobsOption = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", help="Cells measured at once, on virtual machines that repeat. [1]"),
+    typer.Option("--jobs", "-j", help="Number of virtual machines measured at once. [1]"),
 ]
-AgainOption = Annotated[bool, typer.Option("--again", help="Measure all of it anew, also what is finished.")]
+AgainOption = Annotated[bool, typer.Option("--again", help="Measure everything again, also finished cases.")]
 DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Show the cases, their order and their time; measure nothing.")
+    bool, typer.Option("--dry-run", help="Show the cases, their order and duration; measure nothing.")
 ]
 
 _CAMPAIGNS, _SEARCHES = ("plan-", "matrix-"), ("limit-",)
@@ -121,6 +123,19 @@ def open_runs(store: Path | None, names: Sequence[str]) -> list[StoredRun]:
         if one in ids[:index]:
             raise UsageError(f"The run {one} is named twice", "Name each run once.")
     return runs
+
+
+def one_of(option: str, word: str, known: Sequence[str]) -> str:
+    """Return the value of an option that takes one of several words, in whatever letters it was typed.
+
+    Raises:
+        UsageError: it is none of them.
+    """
+    from tautochrone.base.words import same_letters, suggestion
+
+    if (found := same_letters(word, known)) not in known:
+        raise UsageError(f"{option} '{word}' is not known", suggestion(word, known))
+    return found
 
 
 def names_campaign(names: Sequence[str]) -> bool:

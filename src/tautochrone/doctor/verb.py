@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,8 +10,9 @@ import typer
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import plural
+from tautochrone.command import completion
 from tautochrone.command.beside import On
-from tautochrone.command.options import StoreOption
+from tautochrone.command.options import StoreOption, one_of
 from tautochrone.command.told import tell_json
 
 if TYPE_CHECKING:
@@ -31,37 +31,34 @@ _WIDEST = 110  # longer lines are hard to read
 _WITHHELD = "not attributable"  # such a worth has no numbers; it is told to who asks for everything
 
 
-class FailOn(StrEnum):
-    """From which level on a finding makes the exit code 6."""
-
-    never = "never"
-    warning = "warning"
-    unknown = "unknown"
-
-
-_FAILING: dict[FailOn, set[str]] = {
-    FailOn.never: set(),
-    FailOn.warning: {"warning"},
-    FailOn.unknown: {"warning", "unknown"},
+_NEVER = "never"
+_FAILING: dict[str, set[str]] = {
+    _NEVER: set(),
+    "warning": {"warning"},
+    "unknown": {"warning", "unknown"},
 }
+"""By what --fail-on says: the levels of findings that make the exit code 6."""
 
 
 def doctor(
     on: On = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print findings, what they were worth, and facts as JSON.")
+        bool, typer.Option("--json", help="Print findings, what they were worth, and the facts as JSON.")
     ] = False,
     explain: Annotated[
         bool,
-        typer.Option("--explain", "-e", help="Say all of every finding: why it matters, and who says so."),
+        typer.Option(
+            "--explain", "-e", help="Explain every finding in full: why it matters, and who says so."
+        ),
     ] = False,
     fail_on: Annotated[
-        FailOn,
+        str,
         typer.Option(
-            case_sensitive=False,
+            metavar="|".join(_FAILING),
             help="Exit with code 6 if there is a warning (or, with 'unknown', a warning or an unknown).",
+            autocompletion=completion.of(tuple(_FAILING)),
         ),
-    ] = FailOn.never,
+    ] = _NEVER,
     root: Annotated[
         Path | None,
         typer.Option(
@@ -72,9 +69,9 @@ def doctor(
 ) -> None:
     """Check a machine for settings that cost deadlines.
 
-    Reads only, changes nothing, needs no root. What only root may read is listed as unknown, with the
-    command that shows it. Where the store has runs of this machine that differ in one setting, it says what
-    that was worth. Exit code: 0, or 6 if --fail-on finds something.
+    Only reads, changes nothing, and does not need root. What only root may read is listed as unknown,
+    with the command that shows it. Where the store has runs of this machine that differ in one setting,
+    the answer says what that setting was worth. Exit code: 0, or 6 if --fail-on finds something.
 
     Examples:
         tauto doctor
@@ -82,6 +79,7 @@ def doctor(
     """
     from tautochrone.machine.audit import audit_facts
 
+    failing = _FAILING[one_of("--fail-on", fail_on, tuple(_FAILING))]
     facts = _facts(on, root)
     findings = audit_facts(facts)
     worths = _worths(store, facts, findings)
@@ -89,7 +87,7 @@ def doctor(
         tell_json("doctor", lambda: _as_json(facts, findings, worths))
     else:
         _show(facts, findings, worths, on, explain=explain)
-    if any(finding.level in _FAILING[fail_on] for finding in findings):
+    if any(finding.level in failing for finding in findings):
         raise typer.Exit(EXIT_FINDINGS)
 
 
