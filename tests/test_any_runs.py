@@ -27,6 +27,7 @@ import tautochrone as tc
 from any_runs import KINDS, ODD_TITLES, Made, S, Samples, made, of_plan, store_made
 from browsers import look
 from in_process import Ended, tauto
+from schemas import valid
 from tautochrone.answer.series import Envelope, merge_envelopes
 from tautochrone.command.batch import Batch
 from tautochrone.command.permission import Permission
@@ -73,9 +74,12 @@ class Stored:
         return ended
 
     def answers(self, *arguments: str) -> Any:
-        """The answer as JSON, which must be JSON as everybody reads it; None where it was refused."""
+        """The answer as JSON, as everybody reads it and as its schema says; None where it was refused."""
         ended = self.ask(*arguments, "--json")
-        return json.loads(ended.out, parse_constant=_no_number) if ended.code in ANSWERED else None
+        if ended.code not in ANSWERED:
+            return None
+        json.loads(ended.out, parse_constant=_no_number)
+        return valid(ended.out)
 
     def page(self, *arguments: str) -> Path | None:
         """The page that was written, its charts being JSON; None where that was refused."""

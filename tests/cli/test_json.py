@@ -1,7 +1,8 @@
 """Every verb that answers does so under --json, too, by a JSON Schema that is shipped."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,45 @@ import pytest
 import typer
 
 import in_process
+from deployment_machines import FakeSettings, plant_machine
 from real import a_cpu, policy_options, tauto
 from report_runs import idle_and_loaded
 from schemas import valid
 from tautochrone.base import schemas
+from tautochrone.base.errors import MeasuringError
 from tautochrone.cli.app import app
+from tautochrone.machine.settings import InForce, MachineSettings
+from tautochrone.machine.tree import Files, LocalFiles
+from tautochrone.target.program import Program
+from tautochrone.target.target import Target
+
+
+class PlantedMachine(Target):
+    """A machine that is a tree of files; what is changed there is changed in the tree."""
+
+    name = "local"
+
+    def __init__(self, root: Path) -> None:
+        super().__init__("tauto-probe", "tauto-agent")
+        self._root = root
+        self.force: InForce | None = None
+        self.left: tuple[str, ...] = ()
+
+    def run(self, command: Sequence[str], environment: Mapping[str, str]) -> Program:
+        raise MeasuringError(f"{command[1]}: nothing can be started here")
+
+    def files(self) -> Files:
+        return LocalFiles(self._root)
+
+    def change_settings(self, name: str) -> MachineSettings:
+        return FakeSettings(self._root)
+
+    def in_force(self) -> InForce | None:
+        return self.force
+
+    def restore(self) -> tuple[str, ...]:
+        return self.left
+
 
 _NO_ANSWER = {
     "report": "writes a page",
@@ -49,7 +84,7 @@ def test_every_schema_is_one_and_can_be_printed(tmp_path: Path) -> None:
         assert printed["title"] == name == printed["properties"]["schema"]["properties"]["name"]["const"]
     mistyped = in_process.tauto("schema", "shw", store=tmp_path)
     assert (mistyped.code, mistyped.out) == (2, "")
-    assert "Did you mean show?" in mistyped.err
+    assert "Did you mean 'show'?" in mistyped.err
 
 
 @pytest.mark.parametrize(
@@ -116,6 +151,41 @@ def test_what_is_measured_here_is_as_its_schema_says(
     ended = tauto(*given, "--json", store=tmp_path)
     assert ended.returncode == 0, ended.stderr
     assert valid(ended.stdout)["schema"]["name"] == name
+
+
+def test_what_is_applied_and_put_back_is_told_as_its_schema_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a machine that is a tree of files, where the six deployments can be had."""
+    machine = PlantedMachine(plant_machine(tmp_path / "machine", [(0, 2), (1, 3)]))
+
+    @contextmanager
+    def opened(_where: str | None) -> Iterator[Target]:
+        yield machine
+
+    monkeypatch.setattr("tautochrone.target.open.open_target", opened)
+
+    def told(*words: str) -> dict[str, Any]:
+        ended = in_process.tauto("tune", *words, "--json", store=tmp_path / "store")
+        assert ended.code == 0, ended.err + ended.fault
+        return valid(ended.out)
+
+    applied = told("apply", "MI")
+    assert applied["schema"]["name"] == "tune-apply"
+    asked = {one["knob"]: one["requested"] for one in applied["settings"]}
+    assert asked["isolated"] == "1"
+    assert asked["smt"] is not None or asked["online"] is not None
+    machine.force = InForce("MI", "2026-11-24T10:15:00Z", None, left=True)
+    assert told("list")["in_force"]["left"]
+    assert told("show", "MI")["in_force"]["name"] == "MI"
+    machine.left = ("isolated could not be put back",)
+    kept = in_process.tauto("tune", "restore", "--json", store=tmp_path / "store")
+    assert kept.code != 0
+    assert valid(kept.out)["not_put_back"] == list(machine.left)
+    machine.left = ()
+    assert told("restore")["restored"]["name"] == "MI"
+    machine.force = None
+    assert told("restore")["restored"] is None
 
 
 def test_an_error_is_told_on_the_other_stream(tmp_path: Path) -> None:

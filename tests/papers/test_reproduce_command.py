@@ -12,6 +12,7 @@ import pytest
 
 from real import TAUTO, needs_priorities, skip_or_fail, start_tauto, wait_until
 from reproduced import PATIENCE_S, reproduced, tauto, tiny
+from schemas import valid
 from tautochrone.papers.document import read
 from tautochrone.run.store import Store
 
@@ -135,6 +136,13 @@ def test_several_papers_end_with_their_claims_in_one_table_and_a_page_that_leads
         assert len(rows) >= len(paper.claims)
         assert all(any(claim.says in row for row in rows) for claim in paper.claims)
     assert f"All of them: {out / 'index.html'}" in done.stdout
+
+    again = tauto("reproduce", *names, "--plan", str(plans), "--out", str(out), "--json", store=store)
+    assert again.returncode == 0, again.stderr
+    told = valid(again.stdout)
+    assert told["schema"]["name"] == "reproduce-all"
+    assert [one["paper"] for one in told["papers"]] == [*names]
+    assert told["not_measured"] == {}
 
 
 @pytest.mark.slow

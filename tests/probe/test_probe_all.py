@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import in_process
 from cells import given, worded
 from real import PATIENCE_S, a_cpu, policy_options, probe, skip_or_fail, start_tauto, wait_until
+from schemas import valid
 from tautochrone.answer.experiments import presentation_of
 from tautochrone.base.errors import TautoError
 from tautochrone.cli.app import app
@@ -98,6 +100,19 @@ def test_the_probe_takes_every_cell(quick: bool, memory_lock: bool) -> None:
         if NO_OUTPUT not in tried.stderr and cell.instead is not None:
             tried = probe(cell.instead.experiment, *cell.instead.options.words, "--out", NO_OUTPUT)
         assert NO_OUTPUT in tried.stderr, tried.stderr
+
+
+@pytest.mark.slow
+def test_under_json_the_answer_is_as_its_schema_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = worded("clock", ("--count", "200", "--no-memory-lock"), "the clocks", expected_s=0.1)
+    monkeypatch.setattr(probe_all, "_cells", lambda *_: (short(), clock, REFUSED))
+    ended = in_process.tauto("probe", "all", "--json", store=tmp_path / "store")
+    assert ended.code == 0, ended.err + ended.fault
+    told = valid(ended.out)
+    assert told["schema"]["name"] == "probe-all"
+    assert [run["experiment"] for run in told["runs"]] == ["cyclic", "clock"]
+    assert [one["what"] for one in told["not_measured"]] == ["a period without a unit"]
+    assert [loop["rate_hz"] for loop in told["loops"]] == [1000]
 
 
 @pytest.mark.slow

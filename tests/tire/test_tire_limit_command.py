@@ -1,6 +1,5 @@
 """`tauto tire limit`: real searches of a few seconds; interrupted, killed, refused."""
 
-import json
 import signal
 from collections import Counter
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 
 from real import PATIENCE_S, policy_options, start_tauto, tauto, two_cpus, wait_until
+from schemas import valid
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.tire.limit_search import searches
@@ -42,7 +42,8 @@ def test_a_search_ends_with_an_answer_for_each_number_of_threads(
     done = tauto(*asked, "--json", store=store)
 
     assert done.returncode == 0, done.stderr
-    table = json.loads(done.stdout)
+    table = valid(done.stdout)
+    assert table["schema"]["name"] == "tire-limit"
     assert table["finished"]
     assert [limit["threads"] for limit in table["limits"]] == [1, 2]
     runs = whole(store)
@@ -100,7 +101,7 @@ def test_a_search_that_was_cut_off_goes_on_and_makes_no_trial_twice(store: Path,
     runs = whole(store)
     assert [run.id for run in runs][: len(before)] == before
     assert [told(run)["number"] for run in runs] == list(range(1, len(runs) + 1))
-    (limit,) = json.loads(done.stdout)["limits"]
+    (limit,) = valid(done.stdout)["limits"]
     assert [trial["run"] for trial in limit["trials"]] == [run.id for run in runs[2:]]
 
 
