@@ -256,7 +256,7 @@ static int cpu_list_add_all_allowed(struct cpu_list *list)
             list->cpus[list->count++] = cpu;
         }
     }
-    return list->count > 0 ? EXIT_MEASURED : refuse(EXIT_FAILED, "no CPU is on line and allowed to this process.");
+    return list->count > 0 ? EXIT_MEASURED : refuse(EXIT_FAILED, "no CPU is online and allowed to this process.");
 }
 
 /* "2" or "2-5" at `*at`, which moves behind it. */

@@ -122,7 +122,7 @@ static int refuse_row(const struct kernel_rows *rows, const struct kernel_table_
         return refuse(EXIT_FAILED, "the kernel half that is loaded is of another version than this probe.\nBuild it "
                                    "anew with make -C kmod, unload the old one (rmmod tautochrone), load the new one.");
     case OS_INVALID:
-        return refuse(EXIT_USAGE, "the kernel half does not take these values for CPU %" PRId32 ".\nIs it on line?",
+        return refuse(EXIT_USAGE, "the kernel half does not take these values for CPU %" PRId32 ".\nIs it online?",
                       row->cpus[0]);
     case OS_NOT_PERMITTED:
         return refuse(EXIT_NOT_PERMITTED, "policy fifo with priority %" PRId64 " is not permitted to this user.\n%s",

@@ -116,7 +116,7 @@ static int read_cpu(struct task *task, const char *text, enum os_policy policy)
     int64_t cpu = 0;
     if (!read_number(text, &cpu) || cpu >= os_cpu_limit() || !os_cpu_is_online((int32_t)cpu)) {
         return refuse(EXIT_USAGE,
-                      "--tasks: task '%s': cpu '%s' is not a CPU that is on line here.\nWrite its number, or any.",
+                      "--tasks: task '%s': cpu '%s' is not a CPU that is online here.\nWrite its number, or any.",
                       task->name, text);
     }
     if (!os_cpu_is_allowed((int32_t)cpu)) {

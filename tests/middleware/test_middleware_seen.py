@@ -278,7 +278,7 @@ def test_as_many_clients_as_there_are_priorities() -> None:
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        (["--cpus", "0,4095"], "not on line"),
+        (["--cpus", "0,4095"], "not online"),
         (["--cpus", "0,0"], "twice"),
         (["--place", "same", "--server-on", "ssh:nowhere.invalid"], "about CPUs of one machine"),
         (["--place", "same", "--server-on", "local", "--server-cpus", "0"], "both say where the server is"),

@@ -334,7 +334,7 @@ REFUSALS = {
     "the same name": (["--tasks", f"a:10ms:-:1ms:-:{CPU},a:10ms:-:1ms:-:{CPU}"], "name of its own"),
     "longer than its deadline": (["--tasks", f"a:10ms:1ms:2ms:-:{CPU}"], "No schedule can serve it"),
     "a period of nothing": (["--tasks", f"a:0s:-:1ms:-:{CPU}"], "period is 0"),
-    "a CPU that is not there": (["--tasks", "a:10ms:-:1ms:-:4095"], "not a CPU that is on line"),
+    "a CPU that is not there": (["--tasks", "a:10ms:-:1ms:-:4095"], "not a CPU that is online"),
     "a priority without priorities": (["--tasks", f"a:10ms:-:1ms:7:{CPU}"], "has no priorities"),
     "a budget without policy deadline": (["--tasks", f"a:10ms:-:1ms:-:{CPU}:0s:2ms"], "--policy deadline"),
     "longer than the watchdog": (["--tasks", f"a:9s:-:3s:-:{CPU}"], "--budget"),

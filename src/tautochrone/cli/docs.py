@@ -27,12 +27,14 @@ def docs(
         typer.Argument(help="A page (tails), or a verb (probe cyclic). [the list of pages]"),
     ] = None,
     show_path: Annotated[
-        bool, typer.Option("--path", help="Print where the page lies, and show nothing.")
+        bool, typer.Option("--path", help="Print the path of the page instead of showing it.")
     ] = False,
     man: Annotated[
         Path | None,
         typer.Option(
-            "--man", metavar="FOLDER", help="Write the man pages, such as to ~/.local/share/man/man1."
+            "--man",
+            metavar="FOLDER",
+            help="Write the man pages into this folder, such as ~/.local/share/man/man1.",
         ),
     ] = None,
 ) -> None:

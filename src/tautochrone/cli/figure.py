@@ -34,11 +34,11 @@ def figure(
             "--kind",
             "-k",
             metavar="histogram|cumulative|time|cpus|tail|…",
-            help="What to draw; an experiment has more kinds of its own, 'list' tells them. [histogram]",
+            help="What to draw; 'list' shows the kinds that this run has. [histogram]",
         ),
     ] = None,
     measure: Annotated[
-        str | None, typer.Option("--measure", "-m", help="Which measure, where a run has several.")
+        str | None, typer.Option("--measure", "-m", help="Measure to draw, if the run has several.")
     ] = None,
     out: Annotated[
         Path | None,

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def recover(as_json: JsonOption = False, store: StoreOption = None) -> None:
-    """Seal runs that were cut off.
+    """Complete runs that were cut off.
 
-    Every whole frame of them is kept. A run that is being measured right now is left alone. Exit code 5: at
-    least one could not be completed; it is kept as it is, and why is told.
+    Every whole frame of them is kept. A run that is still being measured is not touched. Exit code 5: at
+    least one run could not be completed; it stays as it is, and the reason is shown.
 
     Examples:
         tauto recover
@@ -63,35 +63,34 @@ def recover(as_json: JsonOption = False, store: StoreOption = None) -> None:
 def export(
     run: RunArgument = LATEST,
     csv: Annotated[
-        bool, typer.Option("--csv", help="One line per sample or bin, below the columns' names.")
+        bool, typer.Option("--csv", help="Write CSV: a header, then a line per sample or bin.")
     ] = False,
     parquet: Annotated[
-        bool, typer.Option("--parquet", help="Compact, typed, for pandas, R, DuckDB, ...")
+        bool, typer.Option("--parquet", help="Write Parquet, for pandas, R, DuckDB, ...")
     ] = False,
     as_json: Annotated[
         bool,
         typer.Option(
-            "--json", help="One object: run (its manifest) and samples, or bins, extremes and kept rows."
+            "--json", help="Write one JSON object: the run, and its samples, or bins, extremes and kept rows."
         ),
     ] = False,
     extremes: Annotated[
-        bool, typer.Option("--extremes", help="Of a histogram run: each new maximum, instead of the bins.")
+        bool,
+        typer.Option("--extremes", help="Write each new maximum of a histogram run instead of its bins."),
     ] = False,
     kept: Annotated[
         bool,
-        typer.Option("--kept", help="Of a run with --keep-above: the rows kept whole, instead of the bins."),
+        typer.Option("--kept", help="Write the rows that --keep-above kept instead of the bins."),
     ] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File to write; otherwise the standard output.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="File to write. [standard output]")] = None,
     store: StoreOption = None,
 ) -> None:
     """Write one run as CSV, Parquet or JSON: its samples or, if it kept a histogram, its bins.
 
-    RUN may also be latest~1, the run before the latest. Times are whole nanoseconds. The column source is
-    a number; the sources' names are in the manifest, which JSON has under run. Bins are low_ns to high_ns,
-    both included, with their count; the counts of a bin that comes more than once add up. The column measure
-    is the place of the bin's measure in the manifest's header, from 0.
+    RUN may also be latest~1, the run before the latest. Times are whole nanoseconds. The column source
+    is a number; the sources' names are in the manifest, which JSON has under run. Bins are low_ns to
+    high_ns, both included, with their count; the counts of a bin that comes more than once add up. The
+    column measure is the place of the bin's measure in the manifest's header, from 0.
 
     Examples:
         tauto export --csv --out samples.csv
@@ -132,10 +131,11 @@ def list_runs(
         typer.Option("--since", metavar="WHEN", help="Only runs since then, in UTC: 2026-11-24, 2h, 7d."),
     ] = None,
     until: Annotated[
-        str | None, typer.Option("--until", metavar="WHEN", help="Only runs until then, written alike.")
+        str | None,
+        typer.Option("--until", metavar="WHEN", help="Only runs until then, written the same way."),
     ] = None,
     number: Annotated[
-        int | None, typer.Option("--limit", "-n", metavar="COUNT", help="Show at most so many, the newest.")
+        int | None, typer.Option("--limit", "-n", metavar="COUNT", help="Show only the newest COUNT runs.")
     ] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,

@@ -73,15 +73,15 @@ def try_load(
         list[str],
         typer.Argument(
             metavar="SPEC...",
-            help="As --load takes it: cpu+memory, comms, ...",
+            help="Load, written as for --load: cpu+memory, comms, ...",
             autocompletion=completion.loads,
         ),
     ],
-    duration: Annotated[str, typer.Option(metavar="TIME", help="How long it runs.")] = "3s",
+    duration: Annotated[str, typer.Option(metavar="TIME", help="Length of the trial.")] = "3s",
     on: On = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a load for some seconds and show what it did, so that one sees that it loads.
+    """Run a load for some seconds and show what it really did.
 
     Examples:
         tauto load try cpu+memory

@@ -35,7 +35,7 @@ def report(
             "[report-RUN.html]",
         ),
     ] = None,
-    open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    open_it: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
     junit: JunitOption = None,
     markdown: MarkdownOption = None,
     store: StoreOption = None,

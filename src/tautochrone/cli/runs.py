@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from tautochrone.run.store import Store
 
 _TagsArgument = Annotated[
-    list[str], typer.Argument(metavar="TAG...", help="Letters, digits, '.', '_' and '-', a letter first.")
+    list[str],
+    typer.Argument(metavar="TAG...", help="Tags: letters, digits, '.', '_' and '-'; a letter first."),
 ]
 
 

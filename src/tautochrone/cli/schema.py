@@ -7,7 +7,8 @@ import typer
 
 def schema(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="The name that an answer has under schema.")
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Name of the schema, as an answer has it under schema.name."),
     ] = None,
 ) -> None:
     """Print the JSON Schema of an answer; without a name, list the names.

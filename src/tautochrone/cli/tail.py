@@ -17,42 +17,47 @@ from tautochrone.command.told import tell_json
 def plan_samples(
     quantile: Annotated[
         str | None,
-        typer.Option("--quantile", "-q", metavar="QUANTILE", help="What share shall be in time: 99.999."),
+        typer.Option(
+            "--quantile",
+            "-q",
+            metavar="QUANTILE",
+            help="Share of the cycles that must be in time, in percent: 99.999.",
+        ),
     ] = None,
     misses: Annotated[
         str | None,
-        typer.Option(metavar="HOW-OFTEN", help="Or how many may be late: '1 per hour', '1 in 1e6'."),
+        typer.Option(metavar="HOW-OFTEN", help="Or how many cycles may be late: '1 per hour', '1 in 1e6'."),
     ] = None,
     confidence: Annotated[
-        str, typer.Option("--confidence", metavar="PERCENT", help="How sure it shall be.")
+        str, typer.Option("--confidence", metavar="PERCENT", help="Confidence of the claim.")
     ] = "95%",
     rate: Annotated[
         list[str] | None,
-        typer.Option(metavar="RATE", help="At which rate; may be given several times. [100Hz, 1kHz, 10kHz]"),
+        typer.Option(metavar="RATE", help="Rate of the loop; repeatable. [100Hz, 1kHz, 10kHz]"),
     ] = None,
     period: Annotated[
         list[str] | None,
-        typer.Option(metavar="TIME", help="Periods instead of rates; may be given several times."),
+        typer.Option(metavar="TIME", help="Period instead of a rate; repeatable."),
     ] = None,
     exceeding: Annotated[
         list[int] | None,
-        typer.Option(metavar="COUNT", help="Allow so many later ones; may be given several times. [1, 2, 5]"),
+        typer.Option(metavar="COUNT", help="Number of late cycles to allow for; repeatable. [1, 2, 5]"),
     ] = None,
     like: Annotated[
         str | None,
         typer.Option(
             metavar="RUN",
-            help="Reckon in how alike neighbouring samples were in this run.",
+            help="Account for the correlation of samples in this run.",
             autocompletion=completion.runs,
         ),
     ] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Say how many samples, and how long a run, it takes to show how rare late cycles are.
+    """Compute how many samples, and how long a run, show that late cycles are as rare as you claim.
 
-    By the largest sample, with some later ones allowed, as an interval, and for an estimate. Nothing is
-    assumed about the distribution.
+    The answer is given for the largest sample, with some late cycles allowed, for an interval, and for
+    an estimate. Nothing is assumed about the distribution.
 
     Examples:
         tauto plan-samples --quantile 99.999 --rate 1kHz
@@ -112,11 +117,11 @@ def tail(
             "--limit",
             "-l",
             metavar="TIME",
-            help="Above which a cycle is late; may be given several times. [period, its half, round values]",
+            help="Latency above which a cycle is late; repeatable. [the period, half of it, round values]",
         ),
     ] = None,
     measure: Annotated[
-        str | None, typer.Option("--measure", "-m", help="Which measure, where a run has several.")
+        str | None, typer.Option("--measure", "-m", help="Measure to analyse, if the run has several.")
     ] = None,
     source: Annotated[
         list[str] | None,
@@ -124,21 +129,22 @@ def tail(
             "--source",
             "-s",
             metavar="NAME",
-            help="Which source, such as cpu0; may be given several times. [all]",
+            help="Source to analyse, such as cpu0; repeatable. [all]",
         ),
     ] = None,
     confidence: Annotated[
-        str, typer.Option("--confidence", metavar="PERCENT", help="Of each interval and bound.")
+        str, typer.Option("--confidence", metavar="PERCENT", help="Confidence of each interval and bound.")
     ] = "95%",
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Say how rare values are that are larger than most, or than all, that were measured.
+    """Estimate how often rare or unseen latencies occur.
 
-    The samples are looked at first: whether they are of one kind, without a trend, and enough. If so, a tail
-    is fitted to them, and says what is exceeded once per minute, hour, day and year, and how likely a cycle
-    is later than each limit. If not, it says why and what to do. Beside it stands, always, what counting
-    alone can say. The exit code is 0 either way. How it is computed: docs/tails.md.
+    The samples are tested first: whether they are of one kind, without a trend, and enough. If they are,
+    a tail is fitted; it tells which latency is exceeded once per minute, hour, day and year, and how
+    likely a cycle is later than each limit. If not, the answer says why and what to do. The bounds by
+    counting alone are always shown. The exit code is 0 either way; `tauto check --runs` judges a run.
+    How it is computed: tauto docs tails.
 
     Examples:
         tauto tail --limit 100us

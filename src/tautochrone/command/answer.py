@@ -37,7 +37,7 @@ _FEWEST_S, _MOST_S = 2.0, 3600.0
 
 def answer(
     duration: Annotated[
-        str, typer.Option(metavar="TIME", help="Length of all the measuring, from 2s to 1h.")
+        str, typer.Option(metavar="TIME", help="Length of all measurements together, from 2s to 1h.")
     ] = "30s",
     load: Loads = None,
     on: On = None,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import StoreError, TautoError
+from tautochrone.base.words import plural
 from tautochrone.run.facts import FactTable
 
 if TYPE_CHECKING:
@@ -31,8 +32,9 @@ def introduce(console: Console, facts: Facts) -> None:
     cpu, kernel, confinement = facts.cpu, facts.kernel, facts.confinement
     places = (confinement.hypervisor, confinement.container)
     place = next((name for name in places if name not in (None, "none")), None)
+    online = "N/A CPUs" if cpu.online_count is None else plural(cpu.online_count, "CPU")
     parts = [
-        f"{cpu.model or 'CPU of unknown model'}, {cpu.online_count or 'N/A'} CPUs on line",
+        f"{cpu.model or 'CPU of unknown model'}, {online} online",
         f"Linux {kernel.release}, preemption {kernel.preemption or 'not known'}",
         f"clock source {facts.clock.source or 'not known'}",
     ]

@@ -23,7 +23,7 @@ Loads = Annotated[
     typer.Option(
         "--load",
         metavar="SPEC",
-        help="What runs beside it, such as cpu+memory or comms; repeatable. `tauto load list` [idle]",
+        help="Background load, such as cpu+memory or comms; repeatable. `tauto load list` [idle]",
         autocompletion=completion.loads,
     ),
 ]
@@ -32,7 +32,7 @@ On = Annotated[
     typer.Option(
         "--on",
         metavar="TARGET",
-        help="The machine: local, ssh:[user@]host[:port], or lab:KERNEL. [local]",
+        help="Machine to measure: local, ssh:[user@]host[:port], or lab:KERNEL. [local]",
         autocompletion=completion.targets,
     ),
 ]
@@ -41,7 +41,7 @@ DeploymentName = Annotated[
     typer.Option(
         "--deployment",
         metavar="NAME|FILE",
-        help="Apply it, measure, put it back. `tauto tune` [as it is]",
+        help="Settings to apply while measuring, then put back. `tauto tune list` [none]",
         autocompletion=completion.deployments,
     ),
 ]

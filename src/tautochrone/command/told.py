@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 JunitOption = Annotated[
     Path | None,
-    typer.Option("--junit", metavar="FILE", help="Write what holds and what does not as JUnit XML, for CI."),
+    typer.Option("--junit", metavar="FILE", help="Also write the verdicts as JUnit XML, for CI."),
 ]
 MarkdownOption = Annotated[
-    Path | None, typer.Option("--markdown", metavar="FILE", help="Write the same as a summary in Markdown.")
+    Path | None,
+    typer.Option("--markdown", metavar="FILE", help="Also write the verdicts as a Markdown summary."),
 ]
 
 

@@ -53,13 +53,13 @@ _COMMON: dict[str, tuple[object, object]] = {
 OF_PROBE = frozenset(_COMMON) - {"again", "dry_run", "out", "open_it"}
 OF_GRID = frozenset(_COMMON) - {"title"}
 
-SEED = Option("seed", "count", "Seed of the order, to have an order again.", taker="verb")
+SEED = Option("seed", "count", "Seed of the random order, to repeat an order.", taker="verb")
 QUICK = "quick"
 
 
 def repetitions(usual: int) -> Option:
     """Return the option that says how often each case is measured."""
-    return Option("repetitions", "count", "How often each case is measured.", str(usual), taker="verb")
+    return Option("repetitions", "count", "Number of times each case is measured.", str(usual), taker="verb")
 
 
 def several(option: Option, forms: str = "", usual: str = "", metavar: str = "LIST") -> Option:
@@ -69,7 +69,7 @@ def several(option: Option, forms: str = "", usual: str = "", metavar: str = "LI
         forms: how they may be written, as a whole phrase; empty: the choices are listed.
         usual: what is measured where none is given; empty: as the entry has it.
     """
-    told = forms or f"Of {', '.join(option.choices)}."
+    told = forms or f"Some of {', '.join(option.choices)}."
     return replace(
         option, kind="text", help=f"{option.help} {told}", metavar=metavar, default=usual or option.default
     )

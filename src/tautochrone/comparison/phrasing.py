@@ -31,13 +31,13 @@ _BASES = {
         "others in the store; both sides are taken to spread alike."
     ),
     "other runs": (
-        "There is one run of each, or too few alike. How much such runs differ by themselves is taken from "
-        "runs under other conditions on this machine; three runs of each would tell."
+        "There is only one run of each, or too few similar ones. How much such runs differ by themselves is "
+        "taken from runs under other conditions on this machine; three runs of each would tell."
     ),
     "stretches": (
-        "There is one run of each, or too few alike. How much such runs differ by themselves is not known, "
-        "so it is supposed: by a third, which is not known well, so that less than a factor of about four "
-        "is not shown. Three runs of each would tell."
+        "There is only one run of each, or too few similar ones. How much such runs differ by themselves is "
+        "not known and assumed to be a third, so a difference below a factor of about four is not shown. "
+        "Three runs of each would tell."
     ),
     "these runs": (
         "Where no verdict is given, the interval is that within these runs: what differs from one run to the "

@@ -335,7 +335,7 @@ def _effect(first: str, second: str, part: SourcePart) -> str:
     """Say how large the difference is, what the tests of distributions say, and how verdicts go with it."""
     chance = f"{part.superiority * 100:.3g} %"
     said = (
-        f"A release of {second} is later than one of {first} with a chance of {chance} (50 %: neither is), "
+        f"A release of {second} is later than one of {first} in {chance} of pairs (50 %: no tendency), "
         f"a {part.size} effect (Vargha and Delaney, 2000)"
     )
     if part.tests:
@@ -345,7 +345,7 @@ def _effect(first: str, second: str, part: SourcePart) -> str:
     of_runs = any(test.whole_runs and _tells(test) for test in part.tests)
     if shown or of_runs or not differ:
         return f"{said}."
-    return f"{said}: what differs within these runs is not shown to be of their conditions."
+    return f"{said}: the difference between these runs is not shown to come from their conditions."
 
 
 def _tells(test: TwoSample) -> bool:

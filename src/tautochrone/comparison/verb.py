@@ -47,7 +47,7 @@ def compare(
         typer.Option(
             "--fail-on",
             metavar="GATE",
-            help="Exit with code 6 if it is shown that this became worse by more: 'p99.9 +10%', 'latency p99 "
+            help="Exit with code 6 if this is shown to be worse by more: 'p99.9 +10%', 'latency p99 "
             "+5us', 'max +50%', 'misses +0.1%'. Repeatable.",
         ),
     ] = None,
@@ -59,13 +59,16 @@ def compare(
     ] = None,
     source: Annotated[
         list[str] | None,
-        typer.Option("--source", metavar="NAME", help="Only this source, as cpu0; repeatable."),
+        typer.Option("--source", metavar="NAME", help="Only this source, such as cpu0; repeatable."),
     ] = None,
-    confidence: Annotated[str, typer.Option(metavar="PERCENT", help="Of intervals and verdicts.")] = "95%",
+    confidence: Annotated[
+        str, typer.Option(metavar="PERCENT", help="Confidence of intervals and verdicts.")
+    ] = "95%",
     no_history: Annotated[
         bool,
         typer.Option(
-            "--no-history", help="Do not look in the store for runs alike, which tell how much runs differ."
+            "--no-history",
+            help="Ignore similar runs in the store, which tell how much runs differ by themselves.",
         ),
     ] = False,
     as_json: JsonOption = False,

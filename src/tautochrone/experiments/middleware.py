@@ -70,13 +70,13 @@ SERVER_OPTIONS = (
     Option(SERVER_CPUS, "text", "The server's CPU on that target.", "as here", metavar="LIST", taker="lab"),
 )
 END_OPTIONS = (
-    Option("cpus", "text", "The client's CPU and the server's: 0,1.", "the first two", metavar="LIST"),
+    Option("cpus", "text", "CPU of the client and CPU of the server: 0,1.", "the first two", metavar="LIST"),
     Option(PLACE, "choice", "Both ends on one CPU, on two, or unpinned.", "same", PLACES),
     POLICY,
     Option("priority", "count", "Priority of the highest-priority thread at each end.", PRIORITY.default),
     Option(SERVER, "text", "A server that runs already.", "started here", metavar="HOST:PORT"),
-    Option("patience", "time", "The longest wait for one answer.", "1s"),
-    Option("service-time", "time", "Each request keeps its servant so long.", "0s"),
+    Option("patience", "time", "Longest wait for one answer.", "1s"),
+    Option("service-time", "time", "CPU time that a servant spends on each request.", "0s"),
     *but(CONDITIONS, "policy", "priority"),
 )
 CONTRADICTING = ((SERVER, SERVER_ON),)

@@ -17,15 +17,17 @@ REAL_TIME_POLICY = replace(POLICY, choices=("fifo", "rr"))
 PRIORITY = Option(
     "priority", "count", "Priority of the highest-priority thread, by the system's own numbers.", "90"
 )
-BUDGET = Option("budget", "time", "The run is stopped when a thread runs so long without sleep.", "2s")
-WAKE_LATENCY = Option("wake-latency", "time", "Hold idle CPUs to this wake-up latency.", "not held")
-DRAIN = Option("drain", "choice", "Write samples while measuring, or after it.", "live", ("live", "at-end"))
+BUDGET = Option("budget", "time", "Stop the run when a thread runs this long without sleeping.", "2s")
+WAKE_LATENCY = Option(
+    "wake-latency", "time", "Limit the wake-up latency of idle CPUs (/dev/cpu_dma_latency).", "not held"
+)
+DRAIN = Option("drain", "choice", "Write samples while measuring, or afterwards.", "live", ("live", "at-end"))
 RING = Option(
     "ring", "count", "Rows kept in memory for each thread.", "what half a minute takes, 262144 at most"
 )
-RECORD = Option("record", "choice", "Keep every sample, or bins.", "raw", ("raw", "histogram"))
+RECORD = Option("record", "choice", "Keep every sample, or a histogram.", "raw", ("raw", "histogram"))
 KEEP_ABOVE = Option(
-    "keep-above", "time", "Beside bins, keep whole rows in which a time is this or more.", "none"
+    "keep-above", "time", "Beside a histogram, keep each row with a time of at least this.", "none"
 )
 RECORDING = (RECORD, KEEP_ABOVE)
 """How much is kept of the samples."""
@@ -33,31 +35,37 @@ NO_MEMORY_LOCK = Option("no-memory-lock", "flag", "Measure with pageable memory.
 HOUSEKEEPING = Option(
     "housekeeping",
     "text",
-    "CPUs of the threads that drain samples and watch; any: wherever the system puts them.",
+    "CPUs of the threads that write samples and watch; any: wherever the system puts them.",
     "those not measured",
     metavar="LIST",
 )
 CONDITIONS = (POLICY, PRIORITY, BUDGET, WAKE_LATENCY, HOUSEKEEPING, DRAIN, RING, NO_MEMORY_LOCK)
 """Of every experiment with threads of its own."""
 
-CPUS = Option("cpus", "text", "One CPU, or two: 0,1.", "the first two", metavar="A[,B]")
+CPUS = Option("cpus", "text", "CPUs to measure on: one, or two as 0,1.", "the first two", metavar="A[,B]")
 ONE_CPU = Option("cpus", "text", "The CPU that all its threads run on.", "the first", metavar="CPU")
-PLACE = Option("place", "choice", "Rows on one CPU, on two, or both.", "both", ("both", "same", "different"))
+PLACE = Option(
+    "place",
+    "choice",
+    "Measure with both ends on the same CPU, on different ones, or both ways.",
+    "both",
+    ("both", "same", "different"),
+)
 COUNT = Option("count", "count", "Recorded samples of each row.", "10000")
-WARMUP = Option("warmup", "count", "Samples of each row before those, not recorded.", "256")
+WARMUP = Option("warmup", "count", "Samples of each row before the recorded ones.", "256")
 """Of experiments that run one row after the other, each on one CPU or on two (``stage_options.h``)."""
 
 DURATION = Option("duration", "time", "Length of the recorded part.", "10s")
-OVERRUN = Option("overrun", "choice", "What becomes of missed releases.", "skip", ("skip", "replay", "stop"))
+OVERRUN = Option("overrun", "choice", "What to do with missed releases.", "skip", ("skip", "replay", "stop"))
 
 FIRST = "first"
 """The word for a CPU that is chosen when it is known under which deployment a case is measured, and the
 condition of such a case."""
 
-LIMIT = Option("limit", "time", "The requirement: the task starts in less than this.", "500us", taker="lab")
+LIMIT = Option("limit", "time", "Requirement: the task starts in less than this time.", "500us", taker="lab")
 """laurich2004's requirement."""
 
-RATE = Option("rate", "rate", "Releases in a second: 100, 100Hz or 1kHz.", "100")
+RATE = Option("rate", "rate", "Release rate: 100, 100Hz or 1kHz.", "100")
 PERIOD = Option("period", "period", "Time between two releases, instead of a rate.", "10ms")
 RATE_OF_PERIOD = replace(
     RATE, help="Rate instead of a period: 1kHz.", default="", taker="lab", instead_of=PERIOD.name
@@ -67,8 +75,8 @@ RATE_OF_PERIOD = replace(
 TIMER = (LIMIT, RATE, PERIOD, DURATION)
 """Of experiments about the expiry of a timer; `rate` and `period` contradict each other."""
 
-TIMER_COUNT = replace(COUNT, help="Recorded releases, instead of a duration.", default="")
-TIMER_WARMUP = replace(WARMUP, help="Releases before those, not recorded.", default="10")
+TIMER_COUNT = replace(COUNT, help="Number of recorded releases, instead of a duration.", default="")
+TIMER_WARMUP = replace(WARMUP, help="Releases before the recorded ones.", default="10")
 TIMER_CONTRADICTING = (("rate", "period"), ("count", "duration"))
 
 INTERRUPT = ("preemption_latency_ns", "interrupt_latency_ns", "switch_ns", MISSES)

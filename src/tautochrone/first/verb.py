@@ -19,7 +19,7 @@ from tautochrone.command.options import (
 from tautochrone.command.told import JunitOption, MarkdownOption
 
 _PLAN = typer.Argument(
-    metavar="PLAN.toml", help="The plan.", show_default=False, autocompletion=completion.files
+    metavar="PLAN.toml", help="The plan file.", show_default=False, autocompletion=completion.files
 )
 
 
@@ -30,7 +30,7 @@ def run(
         typer.Option(
             "--on",
             metavar="SYSTEM",
-            help="In place of the plan's systems; may be repeated.",
+            help="Measure on this system instead of the plan's; repeatable.",
             autocompletion=completion.targets,
         ),
     ] = None,
@@ -39,7 +39,7 @@ def run(
         typer.Option(
             "--deployment",
             metavar="NAME",
-            help="In place of the plan's; may be repeated.",
+            help="Measure under this deployment instead of the plan's; repeatable.",
             autocompletion=completion.deployments,
         ),
     ] = None,
@@ -48,12 +48,12 @@ def run(
         typer.Option(
             "--load",
             metavar="SPEC",
-            help="In place of the plan's; may be repeated.",
+            help="Measure beside this load instead of the plan's; repeatable.",
             autocompletion=completion.loads,
         ),
     ] = None,
     repetitions: RepetitionsOption = None,
-    seed: Annotated[int | None, typer.Option(help="Of the order, to have an order again.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the random order, to repeat an order.")] = None,
     jobs: JobsOption = None,
     again: AgainOption = False,
     dry_run: DryRunOption = False,
@@ -66,10 +66,10 @@ def run(
 ) -> None:
     """Carry out a plan: every case in every repetition, then one report with the cases side by side.
 
-    What was finished before is not measured again: after Ctrl-C or a crash, type the same once more. What is
-    not permitted or not to be had here is skipped, and why is told. Exit code 0: all that could be measured
-    was, and holds what the plan requires; 1: a case went wrong while measuring; 3: nothing at all was
-    permitted; 6: a requirement of the plan does not hold; 7: one is not shown.
+    Finished cases are not measured again: after Ctrl-C or a crash, run the same command again. Cases
+    that are not permitted or not available here are skipped, and the reason is shown. Exit code 0: all
+    that could be measured was, and holds what the plan requires; 1: a case went wrong while measuring;
+    3: nothing at all was permitted; 6: a requirement of the plan does not hold; 7: one is not shown.
 
     Examples:
         tauto run nightly.toml

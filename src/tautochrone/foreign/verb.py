@@ -11,7 +11,7 @@ from tautochrone.command.options import JsonOption, StoreOption, TitleOption, op
 
 
 def import_files(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of other tools.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Result files of other tools.")],
     wanted: Annotated[
         str | None,
         typer.Option("--format", metavar="FORMAT", help="Read the files as this format. [recognised]"),
@@ -21,20 +21,20 @@ def import_files(
         typer.Option(metavar="TIME", help="Period of the loop, where the file does not tell it."),
     ] = None,
     rate: Annotated[
-        str | None, typer.Option(metavar="RATE", help="The same as a rate, such as 1kHz.")
+        str | None, typer.Option(metavar="RATE", help="Rate instead of a period, such as 1kHz.")
     ] = None,
     load: Annotated[
         str | None, typer.Option(metavar="TEXT", help="What ran beside the measurement, such as idle.")
     ] = None,
     column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of a table: the column with the latencies.")
+        str | None, typer.Option(metavar="NAME", help="Column of a table that has the latencies.")
     ] = None,
     unit: Annotated[
         str | None,
         typer.Option(metavar="ns|us|ms|s", help="Unit of the latencies. [end of the column's name]"),
     ] = None,
     by: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of a table: the column that tells CPUs apart.")
+        str | None, typer.Option(metavar="NAME", help="Column of a table that names the CPU or thread.")
     ] = None,
     title: TitleOption = None,
     as_json: JsonOption = False,

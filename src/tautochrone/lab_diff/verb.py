@@ -27,40 +27,47 @@ _SLOWER = 8.0
 
 
 def verb(
-    a: Annotated[str, typer.Argument(metavar="A", help="debian:stock, or with options: debian:rt,shift=0.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="debian:rt, or lab:debian-stock,preempt=none.")],
+    a: Annotated[
+        str,
+        typer.Argument(
+            metavar="A", help="The first machine: debian:stock, or with options debian:rt,shift=0."
+        ),
+    ],
+    b: Annotated[str, typer.Argument(metavar="B", help="The second machine, written the same way.")],
     load: Annotated[
         list[str] | None,
         typer.Option(
             "--load",
             metavar="SPEC",
-            help="What runs beside it; repeatable. `tauto load list` [exit]",
+            help="Background load, such as exit; repeatable. `tauto load list` [exit]",
             autocompletion=completion.loads,
         ),
     ] = None,
-    duration: Annotated[str, typer.Option(metavar="TIME", help="Of the guests' time.")] = "2s",
+    duration: Annotated[
+        str, typer.Option(metavar="TIME", help="Length of each run, in the guest's time.")
+    ] = "2s",
     period: Annotated[str | None, typer.Option(metavar="TIME", help="Period of the loop. [1ms]")] = None,
     rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate instead of a period: 1kHz.")] = None,
     threshold: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="What is more is a difference. [1us, or an instruction]"),
+        typer.Option(metavar="TIME", help="The smallest difference that counts. [1us, or one instruction]"),
     ] = None,
     no_trace: Annotated[
         bool, typer.Option("--no-trace", help="Do not look into the worst release: two runs, not five.")
     ] = False,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", metavar="N", help="How many guests run at once. [2]")
+        int | None, typer.Option("--jobs", "-j", metavar="N", help="Number of guests that run at once. [2]")
     ] = None,
     as_json: JsonOption = False,
     out: ReportOption = None,
     open_it: OpenReportOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Where the latencies of two virtual machines first differ under one load, and what the kernel did.
+    """Find where two virtual machines first differ under a load, and what the kernel did there.
 
-    Both are measured the same way and laid beside each other, release by release. Then both are measured
-    again while their kernels trace themselves, and the worst release of the slower one gets a name: the
-    function that held it up, and who called it. A kernel that is not there yet: `tauto lab fetch`.
+    Both are measured the same way and compared release by release. Then both are measured again with
+    tracing, and the function that delayed the worst release of the slower one is named, with its
+    callers. `tauto lab fetch` brings a kernel that is not there yet.
 
     Examples:
         tauto lab diff debian:stock debian:rt

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 def _throughput(typed: Typed) -> None:
     """Operations per second and the time of a call, by type, length and direction (schmidt2002, 3.2).
 
-    A client calls a servant as fast as it can; the servant cubes what it gets, and the client checks every
-    answer. Of one-way calls, what was sent and what the server confirms are two numbers. What is finished is
-    not measured again: after Ctrl-C or a crash, type the same once more.
+    A client calls a servant as fast as it can; the servant cubes what it gets, and the client checks
+    every answer. Of one-way calls, what was sent and what the server confirms are two numbers. Finished
+    cases are not measured again: after Ctrl-C or a crash, run the same command again.
 
     Examples:
         tauto middleware throughput --quick
@@ -44,10 +44,10 @@ def _throughput(typed: Typed) -> None:
 def _latency(typed: Typed) -> None:
     """Latency and jitter of a high-priority client while lower-priority ones call too (schmidt2002, 3.3).
 
-    C0 calls 20 times a second at the highest priority, n others 10 times a second at lower ones, each served
-    by a servant as urgent as itself. The schedule is absolute: a slow server shows as a long response, never
-    as fewer calls. A case of 4000 calls takes 400 s. What is finished is not measured again: after Ctrl-C or
-    a crash, type the same once more.
+    C0 calls 20 times a second at the highest priority, n others 10 times a second at lower ones, each
+    served by a servant of the same priority. The schedule is absolute: a slow server shows as a long
+    response, never as fewer calls. A case of 4000 calls takes 400 s. Finished cases are not measured
+    again: after Ctrl-C or a crash, run the same command again.
 
     Examples:
         tauto middleware latency --transport tcp --clients 0,9 --calls 100
@@ -58,7 +58,7 @@ def _latency(typed: Typed) -> None:
 def _footprint(typed: Typed) -> None:
     """What library, linked program and running server need of memory (schmidt2002, 3.4, Figure 7).
 
-    What is finished is not measured again: after Ctrl-C or a crash, type the same once more.
+    Finished cases are not measured again: after Ctrl-C or a crash, run the same command again.
 
     Examples:
         tauto middleware footprint --transport tcp --servants 1,10
@@ -96,7 +96,7 @@ _QUICK_LATENCY: Options = {"calls": 100, "clients": "0,1,2,5,9"}
 OPTIONS = {
     THROUGHPUT: _options(
         THROUGHPUT,
-        several(_THROUGHPUT["types"], f"Of {', '.join(TYPES)}."),
+        several(_THROUGHPUT["types"], f"Some of {', '.join(TYPES)}."),
         several(_THROUGHPUT["lengths"], "Such as 1,64,5000 or 1..16384:8."),
         "directions",
         "count",
@@ -219,7 +219,7 @@ def _see_on_line(cpus: tuple[int, ...], usable: Usable) -> None:
     off = [cpu for cpu in cpus if there and cpu not in there]
     if off and not usable.left_open:
         raise UsageError(
-            f"--cpus {_written(cpus)}: CPU {off[0]} is not on line there",
+            f"--cpus {_written(cpus)}: CPU {off[0]} is not online there",
             f"On line: {usable.facts.cpu.online}.",
         )
 

@@ -14,7 +14,7 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="NAME|FOLDER...",
-            help="A paper's name, all, or the folder of a paper of your own; without one: a list.",
+            help="Name of a paper, all, or the folder of your own paper. [list the papers]",
             show_default=False,
             autocompletion=completion.papers,
         ),
@@ -24,12 +24,14 @@ def reproduce(
         typer.Option(
             "--on",
             metavar="SYSTEM",
-            help="A column of ours: lab:debian-rt, ssh:root@board; may be repeated. [local]",
+            help="Machine to measure, as a column: lab:debian-rt, ssh:root@board; repeatable. [local]",
         ),
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="The same tables and figures from shorter runs: minutes, not hours."),
+        typer.Option(
+            "--quick", help="Make the same tables and figures from shorter runs: minutes, not hours."
+        ),
     ] = False,
     plan: Annotated[
         Path | None,
@@ -52,18 +54,18 @@ def reproduce(
     open_it: options.OpenReportOption = False,
     store: options.StoreOption = None,
 ) -> None:
-    """Measure a paper anew: every table and figure of it beside ours, and whether its claims hold here.
+    """Measure a paper again: its tables and figures beside ours, and whether its claims hold here.
 
     A folder with NAME.toml and NAME.plan.toml is a paper of your own; docs/papers.md says what they hold.
 
-    Without a name: which papers there are, and how long each takes. At full length each has as many samples
-    as in the paper; what was finished is not measured again: after Ctrl-C or a crash, type the same once
-    more. When all is measured, the same once more writes the report and the folder anew: a page, the figures
-    as SVG and PDF, the tables as CSV, Markdown and LaTeX.
+    Without a name, list the papers and how long each takes. At full length each has as many samples as
+    in the paper; finished cases are not measured again: after Ctrl-C or a crash, run the same command
+    again. When everything is measured, the same command writes the report and its folder again: a page,
+    the figures as SVG and PDF, the tables as CSV, Markdown and LaTeX.
 
-    Exit code 0: all that could be measured was, whether the claims hold or not: that one does not is an
-    answer, and no failure; 1: a case went wrong while measuring; 3: nothing at all was permitted; 4: the
-    store or the folder can't be written; 130: stopped by Ctrl-C, with a report of what is there.
+    Exit code 0: everything possible was measured, whether the claims hold or not; 1: a case went wrong
+    while measuring; 3: nothing at all was permitted; 4: the store or the folder can't be written; 130:
+    stopped by Ctrl-C, with a report of what is there.
 
     Examples:
         tauto reproduce

@@ -325,20 +325,20 @@ def _losses(book: Books, void: SourceCounts | None, *, told_why: bool) -> Iterat
             "voided",
             f"{_samples(voided)} of {book.name} taken but void, because its thread left the real-time domain "
             f"meanwhile ({plural(void.inband_switches or 0, 'in-band switch', 'in-band switches')} in all).",
-            "Quantiles and maximum do not know these samples.",
+            "Quantiles and maximum leave these samples out.",
         )
     lost = (book.dropped or 0) - voided
     if lost > 0 and told_why:
         yield RunWarning(
             "dropped",
             f"{_samples(lost)} of {book.name} taken but lost; another warning says why.",
-            "Quantiles and maximum do not know these samples.",
+            "Quantiles and maximum leave these samples out.",
         )
     elif lost > 0:
         yield RunWarning(
             "dropped",
             f"{_samples(lost)} of {book.name} taken but lost, because the buffer was full.",
-            "Give --ring more rows, or lengthen the period. Quantiles and maximum do not know these samples.",
+            "Give --ring more rows, or lengthen the period. Quantiles and maximum leave these samples out.",
         )
 
 

@@ -72,7 +72,7 @@ def as_printed(selection: Selection) -> TypedTable:
         f"Bins of {test.width_ns / 1000:g} us over the range of {selection.reference} "
         f"({selection.why_reference}); significance {test.alpha:g}; degrees of freedom: the bins. Outside: "
         "samples outside of that range, moved into its end bins. Selected: not rejected, and the least "
-        f"statistic; {selection.reference} itself, whose statistic is 0, does not stand.",
+        f"statistic; {selection.reference} itself, whose statistic is 0, can't be selected.",
     )
     title = f"Chi-square test against {selection.reference}, as Table 4 of delgado2020"
     return TypedTable(title, heads, rows, notes)
@@ -96,7 +96,7 @@ def beside(selection: Selection) -> TypedTable:
         "KS: the largest difference of the distribution functions (Kolmogorov-Smirnov). AD: "
         "Anderson-Darling, which weighs the ends more. p: by permutation of blocks of neighbouring samples, "
         "or of whole runs where there are enough, adjusted for all candidates (Holm, 1979); if independent: "
-        "what textbooks say, too small where neighbours are alike. Later: the chance that a release is "
+        "what textbooks say, too small where samples are correlated. Later: the chance that a release is "
         f"later than one of {selection.reference}, 50 % where neither is (Vargha and Delaney, 2000)."
     ]
     if any(test is not None and not test.whole_runs for one in selection.against for test in _tests(one)):

@@ -38,27 +38,31 @@ def select(
         str | None,
         typer.Option(
             metavar="deployment|system|load|…",
-            help="In what the candidates differ; 'run': each run stands for itself. [what differs]",
+            help="What the candidates differ in; 'run': each run is a candidate. [what differs]",
         ),
     ] = None,
     reference: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="By which the others are measured. [Single, as-is, or the first]"),
+        typer.Option(
+            metavar="NAME", help="Candidate that the others are compared with. [Single, as-is, or the first]"
+        ),
     ] = None,
     metric: Annotated[
         str | None,
-        typer.Option(
-            metavar="WHAT", help="By what they are ranked: 'latency p99.9', median, max, misses. [p99.9]"
-        ),
+        typer.Option(metavar="WHAT", help="What to rank by: 'latency p99.9', median, max, misses. [p99.9]"),
     ] = None,
     measure: Annotated[
-        str | None, typer.Option("--measure", "-m", help="Which measure, where a run has several.")
+        str | None, typer.Option("--measure", "-m", help="Measure to compare, if the runs have several.")
     ] = None,
     per: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Scale histograms of the chi-square test to so many samples. [not]"),
+        typer.Option(
+            metavar="N", help="Number of samples to scale histograms to in the chi-square test. [not scaled]"
+        ),
     ] = None,
-    confidence: Annotated[str, typer.Option(metavar="PERCENT", help="Of intervals and the ranking.")] = "95%",
+    confidence: Annotated[
+        str, typer.Option(metavar="PERCENT", help="Confidence of the intervals and of the ranking.")
+    ] = "95%",
     as_json: JsonOption = False,
     out: PageOption = None,
     open_it: OpenPageOption = False,

@@ -199,6 +199,6 @@ def _uncertain(selection: Selection) -> Iterator[str]:
     if alike:
         yield (
             f"{listed([one.name for one in alike])}: fewer than {FEWEST_RUNS} repetitions. How much one "
-            "differs from the next by itself can't be told; it is supposed to be a third, so that no less "
-            "than a factor of about four tells two apart."
+            "differs from the next by itself is not known and assumed to be a third, so a difference below a "
+            "factor of about four is not shown."
         )

@@ -39,8 +39,8 @@ def _limit(typed: Typed) -> None:
     """The largest tire that meets every deadline at a rate, for each number of threads.
 
     Short trials come first, then one of full length decides, whose length gives the confidence. What was
-    tried is not tried again: after Ctrl-C or a crash, type the same once more. Exit code 0: the search came
-    to its end, also where it found that no tire holds the rate.
+    tried is not tried again: after Ctrl-C or a crash, run the same command again. Exit code 0: the
+    search came to its end, also where it found that no tire holds the rate.
 
     Examples:
         tauto tire limit --rate 1kHz --threads 1,2
@@ -103,12 +103,12 @@ verb = verb_of(
         Option(
             "resolution",
             "text",
-            "Gap between what met and what missed, at the end.",
+            "Gap between the largest that met and the smallest that missed, at the end.",
             "1%",
             metavar="PERCENT",
             taker="verb",
         ),
-        Option("misses", "count", "Misses that are allowed in the trial that decides.", "0", taker="verb"),
+        Option("misses", "count", "Misses allowed in the trial that decides.", "0", taker="verb"),
         Option("confidence", "text", "Confidence of the claim.", "95%", metavar="PERCENT", taker="verb"),
         CPUS,
         quick(_QUICK),

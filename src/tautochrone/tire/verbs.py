@@ -123,8 +123,8 @@ def plan_of(grid: TireGrid, typed: command.Typed) -> PlanDocument:
 def _fast(typed: command.Typed) -> None:
     """How long a simulation takes as fast as possible, over masses, threads and policies (garre2014, 4.3).
 
-    Cases are measured in randomised order. What is finished is not measured again: after Ctrl-C or a crash,
-    type the same once more.
+    Cases are measured in randomised order. What is finished is not measured again: after Ctrl-C or a
+    crash, run the same command again.
 
     Examples:
         tauto tire fast --quick
@@ -139,7 +139,7 @@ def _misses(typed: command.Typed) -> None:
     """How many deadlines are missed, over masses and threads: hard and soft maps (garre2014, 4.4).
 
     Each step is released at its rate. Cases are measured in randomised order. What is finished is not
-    measured again: after Ctrl-C or a crash, type the same once more.
+    measured again: after Ctrl-C or a crash, run the same command again.
 
     Examples:
         tauto tire map --quick
@@ -192,7 +192,7 @@ misses = command.verb_of(
         Option(
             "soft",
             "flag",
-            "soft: every case whole, its misses counted. hard: a case ends at its first miss.",
+            "Measure soft (every case to its end) or hard (a case ends at its first miss) deadlines.",
             metavar="hard",
             taker="verb",
         ),
@@ -212,10 +212,10 @@ misses = command.verb_of(
 def _model(typed: command.Typed) -> None:
     """What a step consists of: switches, locks, springs, masses (garre2014, 4.5, equation 2).
 
-    Tires are measured in real time, the constants fitted on every other number of masses and tried on the
-    rest. Where the equation does not hold, that and why is told, and no constant is given. T_switch and T_ipc
-    are taken from runs of this machine in the store, or measured first. What is finished is not measured
-    again: after Ctrl-C or a crash, type the same once more.
+    Tires are measured in real time, the constants fitted on every other number of masses and tried on
+    the rest. Where the equation does not hold, that and why is told, and no constant is given. T_switch
+    and T_ipc are taken from runs of this machine in the store, or measured first. What is finished is
+    not measured again: after Ctrl-C or a crash, run the same command again.
 
     Examples:
         tauto tire model --quick

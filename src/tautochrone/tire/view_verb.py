@@ -77,11 +77,13 @@ def _view(typed: Typed) -> None:
 verb = verb_of(
     (
         *_OF_TIRE,
-        Option("listen", "text", "Where the page is served.", _PAGE_AT, metavar=_ADDRESS, taker="verb"),
+        Option(
+            "listen", "text", "Address on which to serve the page.", _PAGE_AT, metavar=_ADDRESS, taker="verb"
+        ),
         Option(
             "receive",
             "text",
-            "Where the tire's datagrams arrive: an address of this machine.",
+            "Address of this machine to which the tire's datagrams are sent.",
             "as --on reaches it",
             metavar=_ADDRESS,
             taker="verb",
@@ -89,7 +91,7 @@ verb = verb_of(
         Option(
             "attach",
             "flag",
-            "Only show: wait for a tauto-probe that somebody started with --send.",
+            "Only show: wait for a tauto-probe that was started with --send.",
             taker="verb",
         ),
         Option("open", "flag", "Open the page in the browser.", taker="verb"),

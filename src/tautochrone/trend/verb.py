@@ -25,7 +25,7 @@ def trend(
         list[str] | None,
         typer.Argument(
             metavar="METRIC",
-            help="Such as 'latency p99.9', 'latency max', 'response median', 'misses'.",
+            help="What to follow: 'latency p99.9', 'latency max', 'response median', 'misses'.",
             show_default=False,
         ),
     ] = None,
@@ -34,23 +34,21 @@ def trend(
         typer.Option(
             "--experiment",
             metavar="NAME",
-            help="Runs of this experiment alone.",
+            help="Only runs of this experiment.",
             autocompletion=completion.experiments,
         ),
     ] = None,
     by: Annotated[
-        str, typer.Option(metavar="TRAITS", help="What tells lines apart, beside experiment and parameters.")
+        str, typer.Option(metavar="TRAITS", help="What separates lines, besides experiment and parameters.")
     ] = "machine,kernel,deployment,load",
     last: Annotated[
-        int | None, typer.Option("--last", metavar="N", help="The latest N runs of each line alone.")
+        int | None, typer.Option("--last", metavar="N", help="Only the latest N runs of each line.")
     ] = None,
     since: Annotated[
-        str | None, typer.Option("--since", metavar="DATE", help="Runs since then alone, such as 2026-11-01.")
+        str | None, typer.Option("--since", metavar="DATE", help="Only runs since then, such as 2026-11-01.")
     ] = None,
     as_json: JsonOption = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write it as a page, too, with charts.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write a page with charts.")] = None,
     store: StoreOption = None,
 ) -> None:
     """Show one number of the store's runs over time, and where its level changed.

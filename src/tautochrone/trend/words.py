@@ -84,7 +84,7 @@ def sentences(line: TrendLine, metric: TrendMetric) -> list[str]:
         found.append(
             "One run: there is nothing to compare it with."
             if count == 1
-            else f"{count} runs: a lasting change is looked for from {FEWEST} on."
+            else f"{count} runs: a lasting change is searched for from {FEWEST} on."
         )
     elif not line.steps and count:
         found.append(f"No lasting change found in {count:,} runs.")

@@ -27,7 +27,7 @@ NameArgument = Annotated[
     str,
     typer.Argument(
         metavar="NAME|FILE",
-        help="A deployment of `tauto tune list`, or the path of a TOML file.",
+        help="A deployment from `tauto tune list`, or the path of a TOML file.",
         autocompletion=completion.deployments,
     ),
 ]
@@ -60,7 +60,9 @@ def show(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME|FILE", help="As in `tauto tune list`.", autocompletion=completion.deployments
+            metavar="NAME|FILE",
+            help="A deployment from `tauto tune list`, or the path of a TOML file.",
+            autocompletion=completion.deployments,
         ),
     ] = None,
     on: On = None,

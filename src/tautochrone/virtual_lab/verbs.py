@@ -31,32 +31,37 @@ def fetch(
         list[str] | None,
         typer.Argument(
             metavar="NAME...",
-            help="debian:rt, debian:stock/arm64, ...; `tauto lab kernels`",
+            help="Kernels to fetch: debian:rt, debian:stock/arm64, ... `tauto lab kernels`",
             autocompletion=completion.kernels,
         ),
     ] = None,
     kernel: Annotated[
         Path | None,
-        typer.Option("--kernel", metavar="PATH", help="Your own: a bzImage, vmlinux or arm64 Image."),
+        typer.Option(
+            "--kernel", metavar="PATH", help="Kernel of your own: a bzImage, vmlinux or arm64 Image."
+        ),
     ] = None,
     modules: Annotated[
-        Path | None, typer.Option("--modules", metavar="DIR", help="Its modules: lib/modules/RELEASE.")
+        Path | None,
+        typer.Option("--modules", metavar="DIR", help="Folder of its modules: lib/modules/RELEASE."),
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="What your own is called.")
+        str | None, typer.Option("--name", metavar="NAME", help="Name for your own kernel.")
     ] = None,
     kernel_half: Annotated[
         bool,
         typer.Option(
             "--kernel-half",
-            help="Build the kernel-space half of the probe for them, too (`tauto probe kernel`).",
+            help="Also build the kernel-space half of the probe for them (`tauto probe kernel`).",
         ),
     ] = False,
-    again: Annotated[bool, typer.Option("--again", help="Ask for the newest version.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Fetch the newest version, even if one is there.")
+    ] = False,
 ) -> None:
-    """Bring kernels for the virtual lab: Debian's from its packages, or one of your own.
+    """Fetch kernels for the virtual lab: Debian's from its packages, or one of your own.
 
-    Nothing is installed, and no root is needed. What is there already is looked over, and left as it is.
+    Nothing is installed, and root is not needed. What is there already is checked and kept.
 
     Examples:
         tauto lab fetch debian:rt debian:stock
@@ -148,7 +153,7 @@ _LOADS, _PERIOD = "idle,exit,munmap,thp,pipe", "250us"
 def kernels(as_json: JsonOption = False) -> None:
     """List the kernels that guests can be booted with: Debian's, and your own.
 
-    What is known of one is read from the configuration that came with it.
+    What is known of a kernel comes from its configuration.
 
     Examples:
         tauto lab kernels
@@ -237,20 +242,23 @@ def matrix(
         str | None,
         typer.Option(
             metavar="LIST",
-            help="debian:stock,debian:rt, … `tauto lab kernels` [all that are here]",
+            help="Kernels to compare: debian:stock,debian:rt,... `tauto lab kernels` [all that are here]",
             autocompletion=completion.kernels,
         ),
     ] = None,
     preempt: Annotated[
         str,
-        typer.Option(metavar="LIST", help="Of none, voluntary, full, lazy, for kernels that take preempt=."),
+        typer.Option(
+            metavar="LIST",
+            help="Preemption models, for kernels that take preempt=: some of none, voluntary, full, lazy.",
+        ),
     ] = "none,voluntary,full",
     load: Annotated[
         list[str] | None,
         typer.Option(
             "--load",
             metavar="LIST",
-            help=f"A column for each, with commas; repeatable. `tauto load list` [{_LOADS}]",
+            help=f"Loads, a column for each, separated by commas; repeatable. `tauto load list` [{_LOADS}]",
             autocompletion=completion.loads,
         ),
     ] = None,
@@ -258,18 +266,23 @@ def matrix(
         str | None, typer.Option(metavar="TIME", help=f"Time between two releases. [{_PERIOD}]")
     ] = None,
     rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate instead of a period: 4kHz.")] = None,
-    duration: Annotated[str, typer.Option(metavar="TIME", help="Of each case, in the guest's time.")] = "2s",
-    priority: Annotated[int | None, typer.Option(help="Of the measuring thread, policy fifo. [90]")] = None,
+    duration: Annotated[
+        str, typer.Option(metavar="TIME", help="Length of each case, in the guest's time.")
+    ] = "2s",
+    priority: Annotated[
+        int | None, typer.Option(help="Priority of the measuring thread, policy fifo. [90]")
+    ] = None,
     shift: Annotated[
         int | None,
-        typer.Option(metavar="0-10", help="An instruction takes 2**SHIFT ns of the guest's time. [1]"),
+        typer.Option(metavar="0-10", help="Time of an instruction in the guest: 2**SHIFT ns. [1]"),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Cells measured at once. [as many as there are CPUs]")
+        int | None,
+        typer.Option("--jobs", "-j", help="Number of guests measured at once. [as many as there are CPUs]"),
     ] = None,
     repetitions: Annotated[int | None, typer.Option(hidden=True)] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Measure all of it anew, also what is finished.")
+        bool, typer.Option("--again", help="Measure everything again, also finished cases.")
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the cases and how long they take; measure nothing.")
@@ -277,16 +290,16 @@ def matrix(
     as_json: JsonOption = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Where the report goes; otherwise the store."),
+        typer.Option("--out", "-o", help="Where to write the report. [the store]"),
     ] = None,
     open_it: OpenReportOption = False,
     store: StoreOption = None,
 ) -> None:
     """Scheduling latency of each kernel, under each preemption model that it has, beside each load.
 
-    All on virtual machines, which repeat to the bit: each case is measured once, and as many at once as there
-    are CPUs, which changes no number. What is finished is not measured again: after Ctrl-C or a crash, type
-    the same once more.
+    All of it runs on virtual machines, which repeat to the bit: each case is measured once, and as many
+    at once as there are CPUs, which changes no number. Finished cases are not measured again: after
+    Ctrl-C or a crash, run the same command again.
 
     Examples:
         tauto lab matrix --kernels debian:stock,debian:rt --load idle,exit

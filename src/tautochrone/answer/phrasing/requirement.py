@@ -12,7 +12,7 @@ from tautochrone.judge.requirement.judge import Judgement, Note
 from tautochrone.judge.requirement.line import JudgedLine, Longer, Reason, ToSettle
 
 _NO_RATE = "So many in a time can't be judged: nothing here is released at a rate."
-_NO_ORDER = "A histogram keeps no order of its samples, so how sure their mean is can't be told."
+_NO_ORDER = "A histogram keeps no order of its samples, so the interval of their mean is not known."
 _NOTHING = "Nothing was released or measured."
 _TO_SETTLE = {
     "measure": "Measure it.",
@@ -21,17 +21,17 @@ _TO_SETTLE = {
 }
 _NOTES: dict[Note, str] = {
     "maximum": "A maximum of what was measured is not a worst case; a quantile says more.",
-    "bursts": "Misses in bursts that did not come once in the run can't be reckoned with.",
+    "bursts": "Bursts of misses that did not occur in the run are not in these numbers.",
     "extrapolated": (
-        "Extrapolated: it supposes that larger latencies come about as those measured do. A cause that did "
-        "not show once in the run, such as a firmware interrupt each minute, is in no tail."
+        "Extrapolated: this assumes that larger latencies have the same causes as those measured. A cause "
+        "that did not occur in the run, such as a firmware interrupt each minute, is in no tail."
     ),
     "histogram": (
-        "From a histogram: bins count at their upper edge, and the likeness of neighbours is not seen."
+        "From a histogram: bins count at their upper edge, and correlation of samples is not seen."
     ),
     "several": "That one of {} does not hold is corrected for their number (Bonferroni).",
     "idle": "Measured on an idle machine: expect larger latencies under load.",
-    "watched": "The confidence holds for all looks together, however many there are and whichever ends it.",
+    "watched": "The confidence holds for all looks together, however many there are.",
 }
 _MOST_NAMED = 3
 _ALIKE = 1.05  # above it, neighbours are said to be alike
@@ -163,15 +163,14 @@ def _reason(numbers: "_Numbers", one: Reason) -> str:
             return f"The tail leaves it open, too: by it at most {bound}."
         case "too far":
             return (
-                f"From the tail it would be extrapolated to {one.beyond:,.0f} times as many as were "
-                f"measured; no more than {one.most:g} times are believed here, which takes "
-                f"{format_span(one.seconds)}."
+                f"The tail would have to be extrapolated to {one.beyond:,.0f} times as many as were "
+                f"measured; at most {one.most:g} times is accepted, which takes {format_span(one.seconds)}."
             )
         case "few for a tail":
             return f"A tail of {one.samples:,} samples does not decide; it takes {one.needed or 0:,}."
         case "tail refused":
             refusal = "" if one.refusal is None else lower_first(tail_checks.found(one.refusal))
-            return f"Its tail says no more: {refusal}" if refusal else ""
+            return f"Its tail does not help: {refusal}" if refusal else ""
         case "mean":
             return _mean(numbers.requirement, line)
         case "few for a mean":
@@ -259,7 +258,7 @@ class _Numbers:
         """Say that it is not shown, by what was counted."""
         if not self.line.later + self.line.passed.unknown and needed is not None:
             return (
-                f"{capital(self.counted())}, which is too few to count on: at {self.sure} at most "
+                f"{capital(self.counted())}, which is too few to decide by counting: at {self.sure} at most "
                 f"{self.bound(self.line.high)}{self.allowed(allowed)}."
             )
         low = share_words(self.line.low, at_most=False)
@@ -290,8 +289,8 @@ class _Numbers:
         often = self.requirement.frequency
         if often is None or often.per_ns is None:
             up_to = "up to " if allowed > _COMMON else ""
-            return f", and {up_to}{share_words(allowed, at_most=True)} may be"
-        return f", and {often.text.strip()} may be (1 in {1 / allowed:,.0f})" if allowed < 1 else ""
+            return f", and {up_to}{share_words(allowed, at_most=True)} is allowed"
+        return f", and {often.text.strip()} is allowed (1 in {1 / allowed:,.0f})" if allowed < 1 else ""
 
     def _alike(self) -> str:
         if self.line.effect < _ALIKE:
@@ -359,7 +358,7 @@ def _settled(by: ToSettle) -> str:
     if not isinstance(by, Longer):
         return _TO_SETTLE[by]
     if by.samples is None or by.seconds is None or math.isinf(by.seconds):
-        return "No length of measuring settles it while the share is about what is allowed."
+        return "No run is long enough to settle it while the share is about what is allowed."
     what = "show that it holds" if by.holds else "show that it does not hold"
     if_what = "if none of them is later" if by.clean else "if the share stays as it is"
     return f"About {format_span(by.seconds)} of measuring ({by.samples:,.0f} in all) would {what}, {if_what}."

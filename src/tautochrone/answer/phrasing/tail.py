@@ -151,12 +151,13 @@ def dependence(one: SourceTail) -> str:
     """Return how many samples count as one in the bounds."""
     effects = [at.design_effect for at in one.limits if at.design_effect is not None]
     if not effects:
-        return "Of a histogram the order of the samples is not known: the bounds are for independent ones."
+        return "A histogram keeps no order: the bounds are for independent samples."
     largest = max(effects)
     if largest < 1.1:
-        return "Late ones come together no more often than by chance."
+        return "Late cycles come in clusters no more often than by chance."
     return (
-        f"Late ones come together: up to {largest:.3g} samples count as one, and the bounds reckon with that."
+        f"Late cycles come in clusters: up to {largest:.3g} samples count as one, and the bounds account for "
+        "that."
     )
 
 

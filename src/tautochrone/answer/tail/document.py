@@ -20,10 +20,10 @@ from tautochrone.statistics.tails.parts import TailCheck
 
 
 NOTES = (
-    "By counting alone: the upper bound of Clopper and Pearson (1934), whatever the distribution; it asks "
-    "only that what comes is like what was measured. Samples that come together count as fewer.",
-    f"What comes more rarely than once in {FAR:.0f} times the measuring rests on the form of the fit alone; "
-    f"more rarely than once in {TOO_FAR:.0f} times, it stands in brackets and should not be relied on.",
+    "By counting alone: the upper bound of Clopper and Pearson (1934), for any distribution; it assumes only "
+    "that later cycles are like the measured ones. Clustered samples count as fewer.",
+    f"Values rarer than once in {FAR:.0f} times the measured time rest on the form of the fit alone; those "
+    f"rarer than once in {TOO_FAR:.0f} times are in brackets and should not be relied on.",
 )
 """What all of these tables rest on; the second only where something is fitted."""
 
@@ -33,7 +33,7 @@ _RATES = ("without", "once per hour", "interval", "later than the period")
 def checks(one: SourceTail) -> doc.TypedTable:
     """Return what was looked at before fitting and after it."""
     heads = doc.columns("check", "passed", "p", "what was found")
-    return doc.TypedTable("What was looked at", heads, tuple(map(_check_row, one.tail.checks)))
+    return doc.TypedTable("What was tested", heads, tuple(map(_check_row, one.tail.checks)))
 
 
 def _check_row(check: TailCheck) -> tuple[doc.TypedCell, ...]:
@@ -309,8 +309,8 @@ def _part(title: str, one: SourceTail, prefix: str, meaning: str, *, only: doc.M
         yield from map(doc.Drawing, figures[:1])
         yield from filter(None, (limits(one), levels(one)))
         if (looked_at := replace(checks(one), title="")).rows:
-            refused = ", until it was refused" if one.refusal is not None else ""
-            yield doc.Disclosure(f"What was looked at{refused}", (looked_at,))
+            refused = ", up to the refusal" if one.refusal is not None else ""
+            yield doc.Disclosure(f"What was tested{refused}", (looked_at,))
         yield from map(doc.Drawing, figures[1:])
 
     return doc.part(title, blocks, only=only)

@@ -93,16 +93,14 @@ def _notes(plan: SamplePlan, *, alike: bool) -> list[str]:
         said.append("How long, and how many samples.")
     if plan.like:
         said.append(
-            f"In {plan.like} late samples came together, {plan.effect:.3g} count as one: reckoned in."
+            f"In {plan.like} late samples came in clusters: {plan.effect:.3g} count as one here."
             if plan.effect >= 1.05
-            else f"In {plan.like} late samples came no more together than chance brings about."
+            else f"In {plan.like} late samples came in clusters no more often than by chance."
         )
     else:
-        said.append(
-            "For samples that are independent; --like RUN reckons in how alike neighbours were in a run."
-        )
+        said.append("For independent samples; --like RUN accounts for the correlation of samples in a run.")
     said.append(
-        "Each CPU, load, kernel and machine needs so many for itself. A release that is missed is a later "
-        "one. None later: Wilks (1941); some later: Clopper and Pearson (1934)."
+        "Each CPU, load, kernel and machine needs this many. A missed release counts as a later one. None "
+        "later: Wilks (1941); some later: Clopper and Pearson (1934)."
     )
     return said

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def verb(
-    quick: Annotated[bool, typer.Option("--quick", help="About a minute in all, instead of seven.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Take about a minute instead of seven.")] = False,
     load: Loads = None,
     on: On = None,
     deployment: DeploymentName = None,

@@ -13,8 +13,8 @@ EXPERIMENT = Experiment(
     "Cost and resolution of each clock.",
     "Cost and resolution of each clock of this system.",
     (
-        Option("clocks", "text", "Names of clocks, joined by commas.", "all", metavar="NAME,..."),
-        replace(COUNT, help="Pairs of readings of each clock.", default="100000"),
+        Option("clocks", "text", "Clocks to measure, separated by commas.", "all", metavar="NAME,..."),
+        replace(COUNT, help="Number of pairs of readings of each clock.", default="100000"),
         RECORD,
         NO_MEMORY_LOCK,
     ),

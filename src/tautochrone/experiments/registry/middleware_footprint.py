@@ -28,8 +28,8 @@ EXPERIMENT = Experiment(
     (
         *SERVER_OPTIONS,
         TRANSPORT_OPTION,
-        Option("servants", "count", "Servants, each with a thread that serves it.", str(SERVANTS)),
-        Option("calls", "count", "Calls to each servant.", str(CALLS_FOOTPRINT)),
+        Option("servants", "count", "Number of servants, each served by a thread of its own.", str(SERVANTS)),
+        Option("calls", "count", "Number of calls to each servant.", str(CALLS_FOOTPRINT)),
         Option("memory-lock", "flag", "Lock memory at both ends."),
         *RECORDING,
         *END_OPTIONS,

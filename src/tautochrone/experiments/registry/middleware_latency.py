@@ -57,10 +57,15 @@ EXPERIMENT = Experiment(
     (
         *SERVER_OPTIONS,
         TRANSPORT_OPTION,
-        Option("clients", "count", "Lower-priority clients, each below the one before.", str(CLIENTS)),
-        Option("calls", "count", "Calls of each lower client.", str(CALLS)),
-        Option("rate-high", "rate", "Calls of C0 in a second.", str(RATE_HIGH_HZ)),
-        Option("rate-low", "rate", "Calls of each lower client in a second.", str(RATE_LOW_HZ)),
+        Option(
+            "clients",
+            "count",
+            "Number of lower-priority clients, each of lower priority than the one before.",
+            str(CLIENTS),
+        ),
+        Option("calls", "count", "Number of calls of each lower-priority client.", str(CALLS)),
+        Option("rate-high", "rate", "Rate of the calls of C0.", str(RATE_HIGH_HZ)),
+        Option("rate-low", "rate", "Rate of the calls of each lower-priority client.", str(RATE_LOW_HZ)),
         Option(PHASE, "choice", "Clients released at once, or spread over a period.", TOGETHER, PHASES),
         Option(
             OVERRUN.name,
@@ -69,7 +74,7 @@ EXPERIMENT = Experiment(
             "replay",
             ("replay", "skip", "stop"),
         ),
-        Option("one-way", "flag", "With the server's instant: request and reply apart."),
+        Option("one-way", "flag", "Also take a time stamp in the server: request and reply separately."),
         Option(WARMUP.name, "count", "Calls of each client before those, not recorded.", "10"),
         *RECORDING,
         *END_OPTIONS,

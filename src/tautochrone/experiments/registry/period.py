@@ -17,7 +17,13 @@ EXPERIMENT = Experiment(
     "How even the periods of a task are (koh2013).",
     "Error of the period: from one start of a periodic task to the next, against the period (koh2013).",
     (
-        Option("periods", "text", "Periods, with one row for each.", "10ms,30ms,50ms", metavar="TIME,..."),
+        Option(
+            "periods",
+            "text",
+            "Periods to measure, separated by commas.",
+            "10ms,30ms,50ms",
+            metavar="TIME,...",
+        ),
         *RECORDING,
         ONE_CPU,
         replace(COUNT, default="50"),

@@ -31,11 +31,11 @@ EXPERIMENT = Experiment(
         Option(
             "interrupt",
             "text",
-            "Take the interrupt latency from this run of tauto probe interrupt.",
+            "Run of tauto probe interrupt that gives the interrupt latency.",
             metavar="RUN",
             taker="verb",
         ),
-        Option("message-bytes", "count", "Size of one message, in bytes.", "1024"),
+        Option("message-bytes", "count", "Size of a message.", "1024"),
         *RECORDING, CPUS, PLACE, COUNT, WARMUP, REAL_TIME_POLICY, *CONDITIONS[1:],
     ),
     ("duration_ns",),

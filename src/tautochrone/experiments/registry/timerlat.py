@@ -33,12 +33,12 @@ EXPERIMENT = Experiment(
     measures the same of a thread in user space.
     """,
     (
-        replace(LIMIT, help="The requirement: the thread starts in less than this."),
+        replace(LIMIT, help="Requirement: the thread starts in less than this time."),
         RATE,
         replace(PERIOD, help="Time between two releases, 100us to 1s, instead of a rate."),
         DURATION,
-        replace(TIMER_COUNT, help="Recorded releases on each CPU, instead of a duration."),
-        Option("cpus", "text", "0,2-3 or all: measured on each of them.", "the first", metavar="LIST"),
+        replace(TIMER_COUNT, help="Number of recorded releases on each CPU, instead of a duration."),
+        Option("cpus", "text", "CPUs to measure on: 0,2-3 or all.", "the first", metavar="LIST"),
         TIMER_WARMUP,
         *RECORDING,
         WAKE_LATENCY,

@@ -171,7 +171,7 @@ class Online(NamesCpus):
     """The CPUs that the system uses at all."""
 
     name = "online"
-    summary = "the CPUs on line: 0-3,6 or all or all but 2"
+    summary = "the CPUs online: 0-3,6 or all or all but 2"
 
     def available(self, tree: Tree) -> str | None:
         if any(tree.exists(_switch(cpu)) for cpu in named_cpus("all", tree)):
@@ -214,7 +214,7 @@ class Online(NamesCpus):
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
         missing = set(cpus_of(wanted)) - set(online_cpus(tree))
-        told = f"CPU {format_cpu_list(missing)} did not come on line: SMT is off, or it is broken"
+        told = f"CPU {format_cpu_list(missing)} did not come online: SMT is off, or it is broken"
         return told if missing else ""
 
 

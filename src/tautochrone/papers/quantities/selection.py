@@ -177,7 +177,7 @@ def _isolated(run: StoredRun) -> MeasuredValue:
 def _cpus(run: StoredRun) -> MeasuredValue:
     online = parse_cpu_list(run.manifest.known.cpu.online or "")
     if not online:
-        raise NotMeasuredError("Which CPUs were on line is not known.")
+        raise NotMeasuredError("Which CPUs were online is not known.")
     return MeasuredValue(len(online))
 
 
