@@ -82,7 +82,7 @@ def test_a_confidence_that_is_written_goes_before_the_usual_one() -> None:
 @pytest.mark.parametrize(
     ("text", "wrong", "advice"),
     [
-        ("latncy max < 3us", "no experiment measures 'latncy'", "Did you mean latency?"),
+        ("latncy max < 3us", "no experiment measures 'latncy'", "Did you mean 'latency'?"),
         ("latency < 3us", "does not say what of latency", "p99.999"),
         ("latency", "no comparison", "misses = 0"),
         ("< 3us", "no comparison", "misses = 0"),

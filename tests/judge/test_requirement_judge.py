@@ -61,7 +61,7 @@ def test_a_quantile_holds_fails_or_is_open_by_how_many_are_beyond_its_limit(tmp_
     assert open_.standing == "not shown"
     # What passes the limit is as rare as may be: no length of measuring tells.
     assert open_.to_settle_s is None
-    assert "No length" in words.to_settle(open_)
+    assert "No run is long enough" in words.to_settle(open_)
 
 
 def test_strictly_below_and_at_most_differ_at_the_limit_itself(tmp_path: Path) -> None:
@@ -171,14 +171,14 @@ def test_what_is_too_frequent_so_far_is_not_promised_to_hold(tmp_path: Path) -> 
 def test_what_is_said_of_a_median_reads_well(tmp_path: Path) -> None:
     found = asked("latency median < 7us", stored(tmp_path, latencies(4_000)))
     assert found.standing == "holds"
-    assert words.why(found).endswith(" % are, and up to 50 % may be.")
+    assert words.why(found).endswith(" % are, and up to 50 % is allowed.")
 
 
 def test_that_bursts_may_not_have_come_is_said_where_it_matters(tmp_path: Path) -> None:
     run = stored(tmp_path, latencies())
-    assert any("bursts" in note for note in words.notes(asked("latency above 1ms <= 1 in 500", run)))
-    assert not any("bursts" in note for note in words.notes(asked("latency p90 < 1ms", run)))
-    assert not any("bursts" in note for note in words.notes(asked("latency p99 < 5us", run)))  # does not hold
+    assert any("Bursts" in note for note in words.notes(asked("latency above 1ms <= 1 in 500", run)))
+    assert not any("Bursts" in note for note in words.notes(asked("latency p90 < 1ms", run)))
+    assert not any("Bursts" in note for note in words.notes(asked("latency p99 < 5us", run)))  # does not hold
 
 
 def test_no_miss_says_how_long_it_takes_to_count_on_it(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_a_refused_tail_shows_nothing_and_says_why(tmp_path: Path) -> None:
     values[np.random.default_rng(2).choice(60_000, 40, replace=False)] = 90 * US
     found = asked("misses beyond 200us <= 1 in 200000", stored(tmp_path, values))
     assert found.standing == "not shown"
-    assert "Its tail says no more" in words.why(found)
+    assert "Its tail does not help" in words.why(found)
 
 
 def test_neighbours_that_are_alike_count_for_less(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_rates_and_cpus_are_told_apart_slowest_first() -> None:
         "1 kHz held in every cycle on the idle machine on CPUs 0 and 1"
     )
     assert (
-        "10 kHz held in every cycle on the idle machine on CPU 0; it was not kept on CPU 1"
+        "10 kHz held in every cycle on the idle machine on CPU 0; it did not hold on CPU 1"
         in verdicts.headline(verdict)
     )
 

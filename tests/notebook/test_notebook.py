@@ -125,7 +125,7 @@ def test_a_quantile_has_its_interval(idle: tc.Run) -> None:
     assert wider.low_ns <= found.low_ns
     assert idle.quantile(0.99, source="cpu0").samples == 3_000
     assert idle.quantile(0.99999).low_ns is None
-    assert "at 95 % confidence" in read(found)
+    assert "at 95\xa0% confidence" in read(found)
 
 
 def test_releases_without_a_sample_are_later_than_every_quantile(tmp_path: Path) -> None:

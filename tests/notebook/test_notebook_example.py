@@ -41,7 +41,7 @@ def test_the_example_runs_and_shows_what_it_says(tmp_path: Path, monkeypatch: py
     for words in (
         "source', 'scheduled_ns', 'latency_ns",
         "at 95 % confidence",
-        "What was looked at",
+        "What was tested",
         "over time",
         "What differs in the conditions",
         "as Table 4 of delgado2020",

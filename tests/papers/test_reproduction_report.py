@@ -282,7 +282,7 @@ def assert_is_latex(text: str) -> None:
 
 def test_what_means_something_to_latex_is_escaped() -> None:
     assert latex.escaped("100 % of a_b & {x} > 10^6 in us \\ ~") == (
-        r"100 \% of a\_b \& \{x\} $>$ $10^{6}$ in $\mu$s \textbackslash{} \textasciitilde{}"
+        r"100~\% of a\_b \& \{x\} $>$ $10^{6}$ in $\mu$s \textbackslash{} \textasciitilde{}"
     )
     assert latex.escaped("\u03c4\u2081 3.5 \u2013 4.0") == r"$\tau$$_{1}$ 3.5 -- 4.0"
 

@@ -222,7 +222,7 @@ def test_histograms_cut_off_and_unreadable_runs_are_told(tmp_path: Path) -> None
     said = " ".join(words.sentences(line, parse_metric("latency median", KNOWN)))
     assert "histogram" in said
     assert "can't be read" in said
-    assert "2 runs: a lasting change is looked for from" in said
+    assert "2 runs: a lasting change is searched for from" in said
 
 
 def test_runs_are_chosen_by_date_experiment_and_number(tmp_path: Path) -> None:

@@ -169,7 +169,6 @@ def check(
     Examples:
         tauto check --rate 1kHz --work 300us --load cpu+memory
         tauto check --runs latest,latest~1 --deadline 100us --misses '1 in 1e6'
-        tauto check --period 250us --misses '1 per hour' --until-settled 2h
     """
     from tautochrone.answer.console import make_console
     from tautochrone.check.question import AskedCheck, question_of

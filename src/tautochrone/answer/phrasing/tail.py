@@ -154,9 +154,9 @@ def dependence(one: SourceTail) -> str:
         return "A histogram keeps no order: the bounds are for independent samples."
     largest = max(effects)
     if largest < 1.1:
-        return "Late cycles come in clusters no more often than by chance."
+        return "Late samples come in clusters no more often than by chance."
     return (
-        f"Late cycles come in clusters: up to {largest:.3g} samples count as one, and the bounds account for "
+        f"Late samples come in clusters: up to {largest:.3g} samples count as one, and the bounds account for "
         "that."
     )
 

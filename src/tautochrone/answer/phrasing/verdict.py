@@ -225,7 +225,7 @@ def _headline_of(lines: Sequence[LoopVerdict], name_conditions: bool) -> str:
     phrases = {
         "holds": f"{words.held}{only_idle}",
         "tight": f"held with little room{only_idle}",
-        "missed": f"was missed{_kept_when_idle(standings['missed']) if words is _WHOLE else ''}",
+        "missed": f"did not hold{_kept_when_idle(standings['missed']) if words is _WHOLE else ''}",
         "not shown": "was not shown",
     }
     if len(standings["holds"]) == len(lines):
