@@ -18,6 +18,9 @@ INSTEAD = {
     r"\bkeepers?\b": "settings guard",
     r"\b(more|less|most|an) urgent\b": "of higher, lower, highest priority",
     r"\bflatters?\b": "looks too good",
+    r"\b(on|off) line\b": "online, offline",
+    r"\breckon": "count, compute, account for",
+    r"\bseals?\b": "complete",
     r"(?<!irtual )\bthe lab\b": "tauto, or the virtual lab",
     r"\bcells? (of|in) (a|the) (plan|matrix|grid)\b|\bmeasured cells?\b|\beach cell\b": "case",
 }

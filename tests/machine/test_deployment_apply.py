@@ -210,7 +210,7 @@ def test_measuring_on_a_cpu_that_goes_off_line_is_refused_and_undone(tmp_path: P
     plant_machine(tmp_path, PAPERS)
     before, files = snapshot(tmp_path), LocalFiles(tmp_path)
     wanted = Deployment("mine", settings={"online": "0"}, measure="1")
-    refused = pytest.raises(UsageError, match="'measure' names CPU 1, which is off line then")
+    refused = pytest.raises(UsageError, match="'measure' names CPU 1, which is offline then")
     with refused, deployed(wanted, files, begins(FakeSettings(tmp_path))):
         pytest.fail("the block must not begin")
     assert snapshot(tmp_path) == before

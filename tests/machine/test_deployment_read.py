@@ -76,7 +76,7 @@ def test_a_value_that_this_machine_cannot_have_is_told_with_its_line(tmp_path: P
     for setting, said in (
         ('isolated = "7"', "there is no CPU 7"),
         ('isolated = "all"', "leaves none for everything else"),
-        ('online = "1"', "CPU 0 of this machine can't go off line"),
+        ('online = "1"', "CPU 0 of this machine can't go offline"),
     ):
         path = written(tmp_path, f'title = "x"\n[settings]\n{setting}\n')
         with pytest.raises(UsageError, match=rf"mine\.toml:3: .*{said}"):

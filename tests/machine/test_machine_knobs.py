@@ -146,12 +146,12 @@ def test_only_cpus_that_can_leave_may_be_left_out(tmp_path: Path) -> None:
     assert knob("online").canonical("all", tree) == "0-1"
     assert knob("online").canonical("all but 1", tree) == "0"
     for wrong in ("1", "all but 0"):
-        with pytest.raises(UsageError, match="CPU 0 of this machine can't go off line"):
+        with pytest.raises(UsageError, match="CPU 0 of this machine can't go offline"):
             knob("online").canonical(wrong, tree)
     with pytest.raises(UsageError, match="there is no CPU 7"):
         knob("online").canonical("0,7", tree)
     fixed = tree_of(plant_machine(tmp_path / "fixed", [[0]]))
-    assert knob("online").available(fixed) == "no CPU of this machine can go off line"
+    assert knob("online").available(fixed) == "no CPU of this machine can go offline"
 
 
 @pytest.mark.parametrize(

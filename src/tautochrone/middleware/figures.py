@@ -58,7 +58,7 @@ def latency_figures(lanes: Sequence[latency.LatencyLane], prefix: str) -> list[F
             "C0, rare and worst round trips" if rare else "C0, worst round trips",
             latency.high_of,
             late,
-            "What a feasible schedule has to reckon with. The worst of a run is no bound for the next one; "
+            "What a feasible schedule has to allow for. The worst of a run is no bound for the next one; "
             "of several runs, the line goes through their mean.",
         ),
         *_figure(

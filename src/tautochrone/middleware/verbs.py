@@ -214,13 +214,13 @@ def _see_each_once(text: str, cpus: tuple[int, ...]) -> None:
 
 
 def _see_on_line(cpus: tuple[int, ...], usable: Usable) -> None:
-    """Refuse CPUs that there are not; a deployment may bring some on line."""
+    """Refuse CPUs that there are not; a deployment may bring some online."""
     there = parse_cpu_list(usable.facts.cpu.online)
     off = [cpu for cpu in cpus if there and cpu not in there]
     if off and not usable.left_open:
         raise UsageError(
             f"--cpus {_written(cpus)}: CPU {off[0]} is not online there",
-            f"On line: {usable.facts.cpu.online}.",
+            f"Online: {usable.facts.cpu.online}.",
         )
 
 

@@ -156,8 +156,8 @@ def dependence(one: SourceTail) -> str:
     if largest < 1.1:
         return "Late samples come in clusters no more often than by chance."
     return (
-        f"Late samples come in clusters: up to {largest:.3g} samples count as one, and the bounds account for "
-        "that."
+        f"Late samples come in clusters: up to {largest:.3g} of them count as one, and the bounds account "
+        "for that."
     )
 
 

@@ -212,7 +212,7 @@ def _reason(knob: Knob, wanted: str | None, obtained: str | None, tree: Tree) ->
 
 
 def _on_line(deployment: Deployment, role: str, tree: Tree) -> tuple[int, ...] | None:
-    """Return the CPUs for measuring or for loads, which must be on line by now."""
+    """Return the CPUs for measuring or for loads, which must be online by now."""
     text = getattr(deployment, role)
     if text is None:
         return None
@@ -223,7 +223,7 @@ def _on_line(deployment: Deployment, role: str, tree: Tree) -> tuple[int, ...] |
     if missing:
         raise UsageError(
             f"in the deployment {deployment.name}, '{role}' names CPU {format_cpu_list(missing)}, "
-            "which is off line then",
+            "which is offline then",
             f"Name CPUs of {format_cpu_list(online)}.",
         )
     return cpus

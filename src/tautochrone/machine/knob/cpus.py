@@ -1,4 +1,4 @@
-"""Which CPUs are on line, and which serve the interrupts of devices and the kernel's own work."""
+"""Which CPUs are online, and which serve the interrupts of devices and the kernel's own work."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -162,7 +162,7 @@ class Workqueues(NamesCpus):
         return BootAdvice(now=f"echo {format_cpu_mask(cpus_of(wanted))} | sudo tee {_MASK}")
 
 
-# Which CPUs are on line, one by one (`Online`) or the second threads of all cores (`Smt`).
+# Which CPUs are online, one by one (`Online`) or the second threads of all cores (`Smt`).
 
 _CONTROL = f"{CPUS}/smt/control"
 
@@ -176,7 +176,7 @@ class Online(NamesCpus):
     def available(self, tree: Tree) -> str | None:
         if any(tree.exists(_switch(cpu)) for cpu in named_cpus("all", tree)):
             return None
-        return "no CPU of this machine can go off line"
+        return "no CPU of this machine can go offline"
 
     def read(self, tree: Tree) -> str | None:
         return written(online_cpus(tree)) if online_cpus(tree) else None
@@ -187,7 +187,7 @@ class Online(NamesCpus):
         fixed = [cpu for cpu in online_cpus(tree) if cpu not in cpus and not tree.exists(_switch(cpu))]
         if fixed:
             raise UsageError(
-                f"CPU {format_cpu_list(fixed)} of this machine can't go off line",
+                f"CPU {format_cpu_list(fixed)} of this machine can't go offline",
                 "Name it among those that stay.",
             )
         return written(cpus)
@@ -223,7 +223,7 @@ def _switch(cpu: int) -> str:
 
 
 class Smt(Knob):
-    """Whether the second thread of each core is on line."""
+    """Whether the second thread of each core is online."""
 
     name = "smt"
     summary = "several CPUs on each core (SMT, Hyper-Threading): on or off"
@@ -249,7 +249,7 @@ class Smt(Knob):
         check_word(wanted, ("on", "off"))
 
     def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
-        """Before `off`: what leaves, and what is off line and would come with the next `on`."""
+        """Before `off`: what leaves, and what is offline and would come with the next `on`."""
         control = tree.text(_CONTROL)
         if control == wanted or self.available(tree):
             return ()
@@ -271,12 +271,12 @@ class Smt(Knob):
 
 
 def _siblings(tree: Tree) -> set[int]:
-    """Return the CPUs on line that are not the first of their core."""
+    """Return the CPUs online that are not the first of their core."""
     return {cpu for cores in cores_on_line(tree) for cpu in cores[1:]}
 
 
 def cores_on_line(tree: Tree) -> list[tuple[int, ...]]:
-    """Return the CPUs on line, by core. A CPU whose core is unknown is one by itself."""
+    """Return the CPUs online, by core. A CPU whose core is unknown is one by itself."""
     cores: dict[int, tuple[int, ...]] = {}
     for cpu in online_cpus(tree):
         folder = f"{CPUS}/cpu{cpu}/topology"
