@@ -52,7 +52,7 @@ _VERBS: "Rows" = {
     "answer": ("command.answer:answer", "Measure this machine for 40 s and tell a verdict."),
     "check": ("check.verb:check", "Tell whether a control loop holds rate and deadline."),
     "run": ("first.verb:run", "Carry out a plan: every case, then one report."),
-    "reproduce": ("papers.verb:reproduce", "Measure a paper anew: its numbers beside ours."),
+    "reproduce": ("papers.verb:reproduce", "Measure a paper again: its numbers beside ours."),
     "list": ("cli.list:list_runs", "List the runs, newest first."),
     "show": ("command.show:show", "Show one run: latencies, conditions, warnings."),
     "tail": ("cli.tail:tail", "Estimate how often rare or unseen latencies occur."),
@@ -103,7 +103,7 @@ _VERBS: "Rows" = {
         "Boot real kernels in QEMU, repeatable to the bit.",
         {
             "kernels": ("virtual_lab.verbs:kernels", "The kernels that guests can be booted with."),
-            "fetch": ("virtual_lab.verbs:fetch", "Bring kernels: Debian's, or one of your own."),
+            "fetch": ("virtual_lab.verbs:fetch", "Fetch kernels: Debian's, or one of your own."),
             "matrix": ("virtual_lab.verbs:matrix", "Kernels, preemption models and loads, side by side."),
             "diff": ("lab_diff.verb:verb", "Where two machines first differ under a load, and why."),
         },
