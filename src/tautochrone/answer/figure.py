@@ -13,6 +13,7 @@ from tautochrone.answer.charts.theme import PAPER
 from tautochrone.answer.evidence import Evidence, MeasuredEvidence
 from tautochrone.answer.series import Series, merge
 from tautochrone.base.errors import UsageError
+from tautochrone.base.room import see_room_for_drawing
 from tautochrone.base.words import printable
 from tautochrone.run.output import output
 
@@ -256,6 +257,7 @@ def format_of(out: Path) -> str:
 
 def encode(chart: Chart | Stack | Specification, format: str) -> bytes:  # noqa: A002 - the word people know it by
     """Return the chart's bytes as svg, png or pdf. Nothing is fetched from anywhere."""
+    see_room_for_drawing()
     import vl_convert
 
     content = _printable(chart if isinstance(chart, dict) else chart.specification(PAPER))

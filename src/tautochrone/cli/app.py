@@ -10,6 +10,7 @@ import typer
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.renamed import VERBS, renamed
+from tautochrone.base.room import see_to_room
 from tautochrone.base.words import near, printable
 from tautochrone.cli.group import LateGroup, group, use_store
 from tautochrone.command.ending import run_to_exit_code
@@ -308,5 +309,6 @@ def _run(arguments: list[str]) -> None:
 
 def main() -> None:
     """Run `tauto` with this process's arguments, and end the process."""
+    see_to_room()
     arguments = with_verb(sys.argv[1:])
     sys.exit(run_to_exit_code(lambda: _run(arguments)))

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from tautochrone.base.errors import DamagedError, StoreError
 from tautochrone.base.reading import open_file
+from tautochrone.base.room import may_begin_threads, see_not_refused
 from tautochrone.run.files import READ_ADVICE
 from tautochrone.run.layout import SOURCE
 
@@ -50,7 +51,7 @@ def batches(
             raise DamagedError(f"{path} has no column {', '.join(lacking)}")
         if odd := [name for name in names if not pa.types.is_integer(file.schema_arrow.field(name).type)]:
             raise DamagedError(f"{path} has other things than whole numbers in column {', '.join(odd)}")
-        remaining = file.iter_batches(_ROWS_AT_ONCE, columns=names)
+        remaining = file.iter_batches(_ROWS_AT_ONCE, columns=names, use_threads=may_begin_threads())
         while (batch := _next(remaining, path)) is not None:
             if any(batch.column(name).null_count for name in names if name not in may_lack):
                 raise DamagedError(f"{path} lacks some of its values")
@@ -172,6 +173,7 @@ def _opened(path: Path) -> Iterator[pq.ParquetFile]:
         try:
             file = pq.ParquetFile(opened)
         except _UNREADABLE as error:
+            see_not_refused(error)
             raise DamagedError(f"{path} is damaged: {error}") from error
         yield file
 
@@ -181,6 +183,7 @@ def _next(remaining: Iterator[pa.RecordBatch], path: Path) -> pa.RecordBatch | N
     try:
         return next(remaining, None)
     except _UNREADABLE as error:
+        see_not_refused(error)
         raise DamagedError(f"{path} is damaged: {error}") from error
 
 
