@@ -11,7 +11,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import platformdirs
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined, nodes
 from jinja2.ext import Extension
 from jinja2.parser import Parser
@@ -21,7 +20,9 @@ from markupsafe import Markup, escape
 from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts.theme import PAGE, style_sheet
 from tautochrone.answer.typeset import POWER, typeset
+from tautochrone.base.errors import StoreError
 from tautochrone.base.faults import Fault, attempt, now
+from tautochrone.base.user_folders import user_folder
 from tautochrone.base.version import own_version
 from tautochrone.run.files import write_text
 from tautochrone.run.manifest import Manifest
@@ -38,15 +39,15 @@ _END = "\n/* whole */\n"
 @cache
 def bundle() -> str:
     """Return the script: from the user's cache folder, or made and, where possible, put there."""
-    path = _place_of_bundle()
-    with suppress(OSError, UnicodeDecodeError):
-        kept = path.read_text(encoding="utf-8")
+    with suppress(OSError, UnicodeDecodeError, StoreError):
+        kept = _place_of_bundle().read_text(encoding="utf-8")
         if kept.endswith(_END):
             return kept
     import vl_convert
 
     made = str(vl_convert.javascript_bundle(_SNIPPET)) + _END
-    with suppress(OSError):
+    with suppress(OSError, StoreError):
+        path = _place_of_bundle()
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, made)
     return made
@@ -54,7 +55,7 @@ def bundle() -> str:
 
 def _place_of_bundle() -> Path:
     released = re.sub(r"[^0-9A-Za-z.]", "-", version("vl-convert-python"))
-    return platformdirs.user_cache_path("tautochrone") / f"charts-{released}.js"
+    return user_folder("cache") / f"charts-{released}.js"
 
 
 def render(template: str, **words: Any) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from traceback import extract_tb, format_exception
 from typing import Generic, ParamSpec, TypeVar
 
-from tautochrone.base.errors import TautoError
+from tautochrone.base.errors import MeasuringError, TautoError
 
 _Made_co = TypeVar("_Made_co", covariant=True)
 _Part = TypeVar("_Part")
@@ -47,7 +47,7 @@ class Fault:
         """Return what a person is asked to do about it."""
         what = f", so this part was not made: {self.part}" if self.part else ""
         if self.refused:
-            return f"tauto: {self.error}{what}\n{self.refused}. {_MORE_MEMORY}"
+            return f"tauto: {self.error}{what}\n{self.refused}. {_MORE[self.refused]}"
         where = (
             f"with the file {self.file}"
             if self.file
@@ -57,8 +57,21 @@ class Fault:
 
 
 _MORE_MEMORY = "See what limits it, `ulimit -v` or the cgroup's memory.max, and what else needs memory."
+_NO_MEMORY, _NO_LIBRARY = "The system refused memory", "The system refused memory for a library"
+_NO_THREAD, _NO_FILE = "The system refused another thread", "The system refused another open file"
+_MORE = {
+    _NO_MEMORY: _MORE_MEMORY,
+    _NO_LIBRARY: _MORE_MEMORY,
+    _NO_THREAD: "See what limits them, `ulimit -u`, `ulimit -v` or the cgroup's pids.max.",
+    _NO_FILE: "Allow more: `ulimit -n 1024`.",
+}
+"""What the system may refuse, and what a person can do about it."""
+
 _NOT_LOADED = ("failed to map segment", "cannot allocate memory", "cannot create shared object descriptor")
 """How the loader of libraries says that there was no memory for one."""
+
+_NOT_STARTED = "can't start new thread"
+"""How Python says that the system refused one."""
 
 _kept: list[Fault] = []
 _files: dict[tuple[object, ...], Path] = {}
@@ -78,15 +91,34 @@ class Later(Generic[_Made_co]):
 
     def get(self) -> _Made_co:
         """Return the part."""
+        if self.error is not None:
+            raise self.error
+        return self._made
+
+    @property
+    def error(self) -> Exception | None:
+        """Return why it can't be made; None: it is."""
         if self._make is not None:
             make, self._make = self._make, None
             try:
                 self._made = make()
             except Exception as error:
                 self._error = error
-        if self._error is not None:
-            raise self._error
-        return self._made
+        return self._error
+
+
+def tried(
+    make: Callable[_Arguments, _Part], *given: _Arguments.args, **named: _Arguments.kwargs
+) -> Later[_Part]:
+    """Make a part that others rest on at once: where that fails unexpectedly, it fails for each who asks.
+
+    Raises:
+        TautoError: the part is refused, which is told before anything is shown.
+    """
+    part = Later(make, *given, **named)
+    if isinstance(part.error, TautoError):
+        raise part.error
+    return part
 
 
 def now(part: _Part | Later[_Part]) -> _Part:
@@ -114,6 +146,11 @@ def attempt(
         return otherwise(keep(error, part))
 
 
+def of_a_case(error: Exception, case: str) -> MeasuringError:
+    """Keep a fault in the measuring of one of several cases, and return it as what went wrong there."""
+    return MeasuringError(keep(error, case).notice)
+
+
 def keep(error: Exception, part: str = "") -> Fault:
     """Keep a fault: its traceback in a file, and itself for the end of the command."""
     if os.environ.get("TAUTO_DEBUG", "0") not in ("", "0"):
@@ -126,7 +163,7 @@ def keep(error: Exception, part: str = "") -> Fault:
     if alike not in _files:
         try:
             _files[alike] = _save(error)
-        except OSError as failure:
+        except Exception as failure:  # whatever fails here, that is not what went wrong
             why_not = str(failure)
     fault = Fault(part, said, _files.get(alike), why_not, _refused(error))
     if fault not in _kept:
@@ -138,9 +175,13 @@ def _refused(error: BaseException | None) -> str:
     """Return what the system refused, if that is what this error comes from; empty: it is not."""
     while error is not None:
         if isinstance(error, ImportError) and any(one in str(error).lower() for one in _NOT_LOADED):
-            return "The system refused memory for a library"
+            return _NO_LIBRARY
         if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
-            return "The system refused memory"
+            return _NO_MEMORY
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            return _NO_FILE
+        if isinstance(error, RuntimeError) and _NOT_STARTED in str(error):
+            return _NO_THREAD
         error = error.__cause__ or error.__context__
     return ""
 
@@ -159,9 +200,10 @@ def forget() -> None:
 def _save(error: Exception) -> Path:
     from datetime import UTC, datetime
 
-    from platformdirs import user_state_path
+    from tautochrone.base.user_folders import user_folder
 
-    folder = user_state_path("tautochrone", ensure_exists=True)
+    folder = user_folder("state")
+    folder.mkdir(parents=True, exist_ok=True)
     number = f"-{len(_files) + 1}" if _files else ""
     path = folder / f"fault-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}{number}.txt"
     text = f"{' '.join(sys.argv)}\nPython {sys.version}\n\n{''.join(format_exception(error))}"

@@ -152,13 +152,17 @@ def _write_man(folder: Path) -> None:
 
 def _as_html(name: str) -> Path:
     """Write every page for the browser, so that links between them work, and return the file of one."""
-    import platformdirs
-
+    from tautochrone.base.user_folders import user_folder
     from tautochrone.run.output import output
 
-    place = platformdirs.user_cache_path("tautochrone") / "pages"
-    place.mkdir(parents=True, exist_ok=True)
-    (place / "verbs").mkdir(exist_ok=True)
+    place = user_folder("cache") / "pages"
+    try:
+        (place / "verbs").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"Can't write the pages to {place}: {error.strerror}",
+            "Set XDG_CACHE_HOME to a folder that can be written.",
+        ) from error
     known = {*_written(), *_generated()}
     for page in known:
         with output(place / page.replace(".md", ".html"), "the page") as file:

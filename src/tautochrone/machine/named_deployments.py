@@ -1,7 +1,11 @@
 """The names of deployments: the six of delgado2020, and a user's own; loads nothing else, for completion."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+
+from tautochrone.base.errors import StoreError
+from tautochrone.base.user_folders import user_folder
 
 NAMES = ("CHM", "HM", "HMI", "M", "MI", "Single")
 """Of delgado2020, Table 1."""
@@ -9,11 +13,10 @@ NAMES = ("CHM", "HM", "HMI", "M", "MI", "Single")
 
 def own_folder() -> Path:
     """Return where a user keeps deployments: ``deployments`` in the configuration folder of Tautochrone."""
-    from platformdirs import user_config_path
-
-    return user_config_path("tautochrone") / "deployments"
+    return user_folder("config") / "deployments"
 
 
 def own_files() -> Iterator[Path]:
-    """Yield the files in `own_folder`, sorted."""
-    yield from sorted(own_folder().glob("*.toml"))
+    """Yield the files in `own_folder`, sorted; none for a user without a home directory."""
+    with suppress(StoreError):
+        yield from sorted(own_folder().glob("*.toml"))

@@ -3,9 +3,8 @@
 import os
 from pathlib import Path
 
-import platformdirs
-
 from tautochrone.base.errors import StoreError
+from tautochrone.base.user_folders import user_folder
 
 REPORTS = "report-"
 """What the names of reports begin with that lie beside the runs, files and folders, and that of no run."""
@@ -16,7 +15,7 @@ _NO_RUN = (".", REPORTS)
 def default_store() -> Path:
     """Where runs are kept if nobody says otherwise: TAUTO_STORE, or the user's data folder."""
     named = os.environ.get("TAUTO_STORE")
-    return Path(named) if named else platformdirs.user_data_path("tautochrone") / "runs"
+    return Path(named) if named else user_folder("data") / "runs"
 
 
 def run_folders(store: Path) -> list[Path]:

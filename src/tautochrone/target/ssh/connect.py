@@ -21,10 +21,15 @@ _USER_FILES = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
 _GLOBAL_FILES = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
 
 
+def _at_home(name: str) -> Path:
+    """Return a path whose ~ is this user's home directory, and stays where there is none."""
+    return Path(os.path.expanduser(name))  # noqa: PTH111 - pathlib's raises
+
+
 def known_hosts_files(user: Sequence[str] | None, everybody: Sequence[str] | None) -> list[str]:
     """Return the files of known keys that can be read; None: ~/.ssh/config does not name any such."""
     named = [*(_USER_FILES if user is None else user), *(_GLOBAL_FILES if everybody is None else everybody)]
-    paths = (Path(name).expanduser() for name in named)
+    paths = map(_at_home, named)
     return [str(path) for path in paths if path.is_file() and os.access(path, os.R_OK)]
 
 
@@ -127,8 +132,8 @@ def ask(address: SshAddress, witness: HostKeyWitness, secrets: dict[str, object]
 
 def _unlocked_keys(named: tuple[str, ...]) -> list[asyncssh.SSHKey]:
     """The keys that a passphrase protects: those that ssh's configuration names, and the default ones."""
-    default = sorted(Path("~/.ssh").expanduser().glob("id_*"))
-    paths = dict.fromkeys([*(Path(name).expanduser() for name in named), *default])
+    default = sorted(_at_home("~/.ssh").glob("id_*"))
+    paths = dict.fromkeys([*map(_at_home, named), *default])
     return [key for path in paths if _is_locked(path) and (key := _unlocked(path)) is not None]
 
 
@@ -185,7 +190,7 @@ async def _connect(
     address: SshAddress, witness: HostKeyWitness, secrets: dict[str, object]
 ) -> asyncssh.SSHClientConnection:
     options: dict[str, object] = {
-        "config": [str(path) for name in _CONFIGS if (path := Path(name).expanduser()).is_file()],
+        "config": [str(path) for name in _CONFIGS if (path := _at_home(name)).is_file()],
         **({"port": address.port} if address.port is not None else {}),
         **({"username": address.user} if address.user is not None else {}),
         **secrets,

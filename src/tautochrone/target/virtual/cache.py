@@ -18,9 +18,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import platformdirs
-
 from tautochrone.base.errors import DamagedError, StoreError
+from tautochrone.base.user_folders import user_folder
 
 Tell = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is of it; 0: nobody knows."""
@@ -36,7 +35,7 @@ def tell_nobody(what: str, done: int, of: int) -> None:
 def cache_folder() -> Path:
     """Return the folder; it need not be there yet."""
     named = os.environ.get("TAUTO_KERNELS")
-    return Path(named).absolute() if named else platformdirs.user_cache_path("tautochrone") / "kernels"
+    return Path(named).absolute() if named else user_folder("cache") / "kernels"
 
 
 @contextmanager

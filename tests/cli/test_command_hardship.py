@@ -1,0 +1,220 @@
+"""What a person's shell may lack, and what the system may refuse: each command ends as designed."""
+
+import os
+import pwd
+import re
+import resource
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from golden.record import RUNS
+from in_process import tauto as tauto_here
+from real import PATIENCE_S, TAUTO, mount_small_disk, policy_options
+from tautochrone.base import faults
+
+MIB = 1 << 20
+DESIGNED = (0, 1, 2, 4, 6, 7)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Some runs, in a store that may be written."""
+    return Path(shutil.copytree(RUNS / "single", tmp_path / "store"))
+
+
+def limited(
+    *arguments: str, store: Path, limits: Mapping[int, int] | None = None, **around: str | None
+) -> subprocess.CompletedProcess[str]:
+    """Tauto in a process of its own, with these limits, and with more or less in its environment."""
+    environment = os.environ | {"TAUTO_STORE": str(store), "XDG_STATE_HOME": str(store.parent / "state")}
+    environment |= {name: value for name, value in around.items() if value is not None}
+    for name in [name for name, value in around.items() if value is None]:
+        environment.pop(name, None)
+
+    def limit() -> None:
+        for which, most in (limits or {}).items():
+            resource.setrlimit(which, (most, most))
+
+    return subprocess.run(
+        [*TAUTO, *arguments],
+        env=environment,
+        cwd=store.parent,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=PATIENCE_S,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        preexec_fn=limit,
+    )
+
+
+def see_designed(ended: subprocess.CompletedProcess[str]) -> None:
+    assert ended.returncode in DESIGNED, (ended.returncode, ended.stderr)
+    assert "Traceback" not in ended.stderr, ended.stderr
+    assert ended.returncode in (0, 6, 7) or "tauto: " in ended.stderr, ended.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("room", [180, 240, 300, 340, 360, 380, 400, 440, 500, 600])
+def test_little_memory_is_an_end_and_never_a_wait(store: Path, room: int) -> None:
+    """OpenBLAS tries for ever to allocate what it is refused: it must not be loaded then."""
+    ended = limited("show", "latest", store=store, limits={resource.RLIMIT_AS: room * MIB})
+    see_designed(ended)
+    if ended.returncode:
+        assert ended.returncode == 1, ended.stderr
+        assert "The system refused memory" in ended.stderr
+        assert "ulimit -v" in ended.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", "latest"),
+        ("report", "latest", "--out", "page.html"),
+        ("compare", "latest", "latest~1"),
+        ("probe", "cyclic", "--count", "20"),
+    ],
+)
+def test_64_open_files_are_enough(store: Path, words: tuple[str, ...]) -> None:
+    given = (*words, *policy_options()) if words[0] == "probe" else words
+    ended = limited(*given, store=store, limits={resource.RLIMIT_NOFILE: 64})
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [5, 8, 12])
+def test_too_few_open_files_are_told(store: Path, most: int) -> None:
+    words = ("report", "latest", "--out", "page.html")
+    ended = limited(*words, store=store, limits={resource.RLIMIT_NOFILE: most})
+    if ended.returncode == 1 and "tauto: " not in ended.stderr:
+        pytest.skip("Python itself does not begin with so few")
+    see_designed(ended)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "around",
+    [
+        {"HOME": None},
+        {"HOME": "/nonexistent"},
+        {"HOME": "/proc"},
+        {"TMPDIR": "/proc"},
+        {"LANG": None, "LC_ALL": None},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"LC_ALL": "xx_XX.nonsense"},
+        {"TERM": "dumb", "COLUMNS": "20"},
+        {"TERM": None, "COLUMNS": "0"},
+        {"TZ": "nowhere/at all"},
+        {"PATH": ""},
+    ],
+    ids=lambda around: ",".join(f"{name}={value}" for name, value in around.items()),
+)
+def test_an_environment_that_lacks_something_does_no_harm(store: Path, around: dict[str, str | None]) -> None:
+    usual = {"XDG_CACHE_HOME": None, "XDG_CONFIG_HOME": None, "XDG_DATA_HOME": None}
+    for words in (("show", "latest"), ("report", "latest", "--out", "page.html"), ("tune", "list")):
+        ended = limited(*words, store=store, **{**usual, **around})
+        assert ended.returncode == 0, (words, ended.stderr)
+        assert "Traceback" not in ended.stderr
+    assert (store.parent / "page.html").read_text().rstrip().endswith("</html>")
+
+
+def test_a_narrow_terminal_gets_every_line(store: Path) -> None:
+    for columns in (1, 20, 40):
+        ended = tauto_here("show", "latest", store=store, columns=columns)
+        assert ended.code == 0, ended.err
+        assert "accounting" in re.sub(r"\s+", "", ended.out)
+
+
+@pytest.fixture
+def homeless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user whom the system does not know, as in a container that runs as a number."""
+
+    def unknown(user: int) -> pwd.struct_passwd:
+        raise KeyError(f"getpwuid(): uid not found: {user}")
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for name in ("HOME", *(f"XDG_{one}_HOME" for one in ("DATA", "CONFIG", "CACHE", "STATE"))):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("homeless")
+def test_a_user_without_a_home_can_do_what_needs_none(
+    store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tautochrone.cli.app import app
+    from tautochrone.command.ending import run_to_exit_code
+
+    def ask(*words: str) -> tuple[int, str, str]:
+        code = run_to_exit_code(lambda: app(args=list(words), prog_name="tauto"))
+        return code, *capsys.readouterr()
+
+    monkeypatch.chdir(store.parent)
+    monkeypatch.setenv("TAUTO_STORE", str(store))
+    for words in (("list",), ("show", "latest"), ("tune", "list"), ("report", "latest", "-o", "page.html")):
+        code, _, err = ask(*words)
+        assert code == 0, err
+    monkeypatch.delenv("TAUTO_STORE")
+    code, _, err = ask("list")
+    assert code == 4
+    assert "no home directory" in err
+    assert "--store or TAUTO_STORE" in err
+    faults.forget()
+    fault = faults.keep(ValueError("odd"))
+    assert (fault.file, "no home directory" in fault.why_not) == (None, True)
+    faults.forget()
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Iterator[Path]:
+    """A file system that can't be written any more."""
+    mounted = mount_small_disk(tmp_path, "size=1m")
+    subprocess.run(["mount", "-o", "remount,ro", str(mounted)], check=True)
+    yield mounted
+    subprocess.run(["umount", str(mounted)], check=True)
+
+
+MEASURING = (
+    ("probe", "clock", "--count", "100"),
+    ("tire", "fast", "--quick"),
+    ("tire", "map", "--quick"),
+    ("tire", "model", "--quick"),
+    ("tire", "limit", "--quick"),
+    ("middleware", "throughput", "--quick", "--transport", "tcp"),
+    ("middleware", "latency", "--quick", "--transport", "tcp", "--calls", "5"),
+    ("middleware", "footprint", "--transport", "tcp", "--servants", "1"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", MEASURING, ids=" ".join)
+def test_a_store_that_can_not_be_written_is_told_at_once(read_only: Path, words: tuple[str, ...]) -> None:
+    policy = policy_options()
+    lock = ["--no-memory-lock"] if "--no-memory-lock" in policy and words[1] != "footprint" else []
+    given = [*words, *([] if words[0] == "probe" else [*policy[:2], *lock])]
+    ended = limited(*given, store=read_only / "store")
+    assert ended.returncode == 4, (ended.returncode, ended.stderr)
+    assert str(read_only) in ended.stderr
+    assert "--store or TAUTO_STORE" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", MEASURING[1:], ids=" ".join)
+def test_a_store_that_fills_up_ends_it(tmp_path: Path, words: tuple[str, ...]) -> None:
+    policy = policy_options()
+    lock = ["--no-memory-lock"] if "--no-memory-lock" in policy and words[1] != "footprint" else []
+    disk = mount_small_disk(tmp_path, "size=24k")
+    try:
+        ended = limited(*words, *policy[:2], *lock, store=disk / "store")
+        assert ended.returncode == 4, (ended.returncode, ended.stderr)
+        assert "full" in ended.stderr
+        assert "Traceback" not in ended.stderr
+        assert not list(disk.rglob("*.part"))
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
