@@ -5,7 +5,7 @@ What a document says is plain text: ``us``, spaces that may break. How that is s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -443,6 +443,12 @@ def whole(what: str, make: Callable[[], Document], headline: Callable[[], str]) 
         return Document(said, (part(what, lambda: [Lost(fault.notice)]),))
 
     return attempt(what, make, left)
+
+
+def each(title: str, *makes: Callable[[], Iterable[Block]]) -> Iterator[Block]:
+    """Yield what several make for one part; what can't be made has a notice in its place."""
+    for make in makes:
+        yield from attempt(title, lambda: list(make()), lambda fault: [Lost(fault.notice)])  # noqa: B023 - now
 
 
 def attempted(one: DocumentPart, show: Callable[[Sequence[Block]], _Shown]) -> _Shown:

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Mark
 from tautochrone.answer.outcome import Case, Outcome, Standing
-from tautochrone.base.faults import Later
-from tautochrone.base.words import plural
+from tautochrone.base.faults import Later, keep
+from tautochrone.base.words import plural, upper_first
 from tautochrone.comparison import phrasing as words
 from tautochrone.comparison import tables
 from tautochrone.comparison.figures import figures
@@ -38,16 +38,15 @@ def document(
 
     ``lacking`` says, of plan runs, what is only on one side.
     """
-    cells = bool(comparison.pairs[0].cell)
     placed = _placed(comparison)
     return doc.Document(
         headline=Later(words.headline, comparison),
         parts=(
-            doc.part("The sides", lambda: [] if cells else [tables.sides(comparison)]),
+            doc.part("The sides", lambda: [] if comparison.of_cells else [tables.sides(comparison)]),
             doc.part("In short", lambda: _in_short(comparison, lacking)),
             doc.part("The gates", lambda: _gates(comparison), id="gates", decides=True),
             doc.part("What differs in the conditions", lambda: [tables.conditions(comparison)], id="changes"),
-            doc.part("What differs in the numbers", lambda: tables.numbers_of(comparison), id="numbers"),
+            doc.part("What differs in the numbers", lambda: _numbers(comparison), id="numbers"),
             doc.part("How sure it is", lambda: [_how_sure(comparison)]),
             doc.part("Beside each other", lambda: _figures(comparison), id="figures", only="page"),
         ),
@@ -74,8 +73,8 @@ def _in_short(comparison: Comparison, lacking: Sequence[str]) -> Iterator[doc.Bl
 
 
 def _gates(comparison: Comparison) -> Iterator[doc.Block]:
-    several = len(comparison.pairs) > 1
     if comparison.gates:
+        several = len(comparison.pairs) > 1
         yield doc.Statements(
             tuple(
                 doc.Sentence(words.gate(one, several=several), mark=_MARKS[one.passing])
@@ -86,13 +85,23 @@ def _gates(comparison: Comparison) -> Iterator[doc.Block]:
             yield doc.Sentence(looked, "note")
 
 
+def _numbers(comparison: Comparison) -> Iterator[doc.Block]:
+    yield from tables.numbers_of(comparison)
+    for pair in comparison.measured:
+        for measure in pair.measures:
+            for source, part in measure.lost:
+                what = ", ".join(filter(None, (pair.cell, upper_first(measure.meaning), source)))
+                if part.error is not None:
+                    yield doc.Lost(keep(part.error, what).notice)
+
+
 def _how_sure(comparison: Comparison) -> doc.Statements:
     reasons = (doc.Sentence(one, "note") for one in tables.why_not(comparison))
     return doc.Statements((*reasons, *map(doc.Sentence, words.how_sure(comparison))))
 
 
 def _figures(comparison: Comparison) -> Iterator[doc.Block]:
-    cells = bool(comparison.pairs[0].cell)
+    cells = comparison.of_cells
     names = [side.named for side in comparison.sides] if cells else tables.labels(comparison.sides)
     key = tuple(f"{side.name}: {name}" for side, name in zip(comparison.sides, names, strict=True))
     for figure in figures(comparison, key):
@@ -102,7 +111,7 @@ def _figures(comparison: Comparison) -> Iterator[doc.Block]:
 def _placed(comparison: Comparison) -> list[tuple[Manifest, str, str]]:
     """Return every run once, with its side and its case."""
     found: dict[str, tuple[Manifest, str, str]] = {}
-    for pair in comparison.pairs:
+    for pair in comparison.measured:
         for side in (pair.first, pair.second):
             for manifest in side.manifests:
                 found.setdefault(manifest.id, (manifest, side.name, pair.cell))
@@ -111,7 +120,7 @@ def _placed(comparison: Comparison) -> list[tuple[Manifest, str, str]]:
 
 def as_table(comparison: Comparison, lacking: Sequence[str] = ()) -> dict[str, object]:
     """Return what programs read; times in nanoseconds, shares as fractions."""
-    cells = bool(comparison.pairs[0].cell)
+    cells = comparison.of_cells
     return {
         "headline": words.headline(comparison),
         "confidence": comparison.confidence,

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace, all_made
 from tautochrone.answer.charts import cumulative
 from tautochrone.answer.charts.grammar import Chart, Row, Rows, fixed, literal
 from tautochrone.answer.charts.scales import Scale, bands, lanes, logarithmic, shape_of
@@ -123,11 +124,12 @@ _LATE, _LARGE = "cycles at most so late", "samples at most so large"
 
 def figures(comparison: Comparison, names: Sequence[str]) -> list[Figure]:
     """Return all figures; the names of the sides all differ."""
-    if comparison.pairs[0].cell:
+    if comparison.of_cells:
         return _of_cells(comparison)
     found: list[Figure] = []
-    for at, measure in enumerate(comparison.pairs[0].measures):
-        found += _ratios(comparison, measure.name, names, f"compare-{at}-ratio")
+    for at, measure in enumerate(comparison.measured[0].measures):
+        ratio = partial(_ratios, comparison, measure.name, names, f"compare-{at}-ratio")
+        found += all_made("How many times as long", ratio)
         found += _distributions(comparison, measure, names, f"compare-{at}")
     return found
 
@@ -224,7 +226,7 @@ def _distributions(
 def _series(comparison: Comparison, measure: str, names: Sequence[str]) -> list[Series]:
     """Return one for each side and source; the first side's once."""
     found: dict[tuple[int, str], Series] = {}
-    for rank, pair in enumerate(comparison.pairs, start=1):
+    for rank, pair in enumerate(comparison.measured, start=1):
         for held in pair.measures:
             for part in held.parts:
                 if held.name != measure or part.counts is None or _is_always_0(part.counts):

@@ -83,6 +83,7 @@ _PASSING = {
 
 def headline(comparison: Comparison) -> str:
     """Return the answer in one line."""
+    comparison.see_whole()
     pairs = comparison.pairs
     if len(pairs) == 1 and not pairs[0].cell:
         return of_pair(pairs[0])

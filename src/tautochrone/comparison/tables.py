@@ -132,7 +132,7 @@ def _value(name: str, value: object) -> str:
 
 def numbers_of(comparison: Comparison) -> list[TypedTable]:
     """Return all tables of numbers; of plan runs the one of all cases."""
-    if comparison.pairs[0].cell:
+    if comparison.of_cells:
         return [cells(comparison)]
     if is_long(comparison):
         return [by_source(comparison)]
@@ -189,7 +189,7 @@ _BESIDE_VERDICT: dict[Verdict, str] = {
 
 def why_not(comparison: Comparison) -> list[str]:
     """Return why numbers have no verdict or no interval, each reason once with its numbers."""
-    if comparison.pairs[0].cell or is_long(comparison):
+    if comparison.of_cells or is_long(comparison):
         return []
     about: dict[str, dict[str, list[str]]] = {}
     for pair, measure, part in _parts(comparison):

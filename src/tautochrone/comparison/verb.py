@@ -25,6 +25,7 @@ from tautochrone.command.told import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tautochrone.base.faults import Later
     from tautochrone.comparison.sides import NamedSide
     from tautochrone.judge.comparison.compare import Comparison
     from tautochrone.judge.comparison.gate import Gate
@@ -90,6 +91,7 @@ def compare(
         tauto compare plan-latest/idle latest --fail-on 'p99.9 +10%'
     """
     from tautochrone.answer.document import whole
+    from tautochrone.base.faults import attempt, tried
     from tautochrone.base.units import parse_confidence
     from tautochrone.comparison import answer
     from tautochrone.comparison.sides import resolve
@@ -105,23 +107,39 @@ def compare(
     see_told(junit, markdown)
     place = open_store(store)
     asked = _Asked(gates, sure, measure, tuple(source or ()), not no_history)
-    comparison, lacking = _compare(place, resolve(place, side), asked)
+    named = resolve(place, side)
+    found = tried(_compare, place, named, asked)
     shown = whole(
         "The comparison",
-        lambda: answer.document(comparison, lacking, ("tauto", *sys.argv[1:])),
+        lambda: answer.document(*found.get(), ("tauto", *sys.argv[1:])),
         lambda: f"Comparison of {', '.join(side)}",
     )
-    tell_document(shown, "compare", lambda: answer.as_table(comparison, lacking), as_json=as_json)
+    tell_document(shown, "compare", lambda: answer.as_table(*found.get()), as_json=as_json)
     if out is not None or open_it:
         from tautochrone.answer.render import page
 
-        ids = [side.runs[0].id for side in comparison.sides[:2]]
-        path = out if out is not None else Path(f"compare-{'-'.join(ids)}.html")
+        path = out if out is not None else Path(f"compare-{'-'.join(_first_ids(named))}.html")
         tell_report(page.write(shown, path), as_json=as_json, open_it=open_it)
     if gates:
-        tell(answer.outcome(comparison, strict=strict), junit, markdown)
-        if code := answer.exit_code(comparison, strict=strict):
+        code = attempt("The gates", lambda: _tell_gates(found, strict, junit, markdown), lambda _: 0)
+        if code:
             raise typer.Exit(code)
+
+
+def _first_ids(named: Sequence[NamedSide]) -> list[str]:
+    """Return an id of each of two sides."""
+    return [(one.runs or one.cells[0].runs)[0].id for one in named[:2]]
+
+
+def _tell_gates(
+    found: Later[tuple[Comparison, list[str]]], strict: bool, junit: Path | None, markdown: Path | None
+) -> int:
+    """Write what came of the gates where it was asked for, and return the exit code."""
+    from tautochrone.comparison import answer
+
+    comparison, _ = found.get()
+    tell(answer.outcome(comparison, strict=strict), junit, markdown)
+    return answer.exit_code(comparison, strict=strict)
 
 
 @dataclass(frozen=True)

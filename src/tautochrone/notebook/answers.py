@@ -310,6 +310,7 @@ def selected(
     found = select(
         runs, by=by, reference=reference, metric=wanted, measure=measure, per=per, confidence=confidence
     )
+    found.see_whole()
     several = len(found.selections) > 1
     sentences = [
         f"{selection_words.title(one)}: {sentence}" if several else sentence

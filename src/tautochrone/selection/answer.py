@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import all_made
@@ -14,7 +15,7 @@ from tautochrone.run.folder import StoredRun
 from tautochrone.selection import tables, words
 from tautochrone.selection.candidates import block_of
 from tautochrone.selection.figures import figures
-from tautochrone.selection.judge import Against, Selected, Selection
+from tautochrone.selection.judge import Against, LostSelection, Selected, Selection
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.two_sample import TwoSample
 
@@ -34,6 +35,9 @@ def document(selected: Selected, command: Sequence[str] = ()) -> doc.Document:
         for at, selection in enumerate(selected.selections, start=1)
         for one in _section(selection, at, several=len(selected.selections) > 1, many=many)
     ]
+    sections += [
+        doc.part(words.title_of(one.contest, one.source), partial(_fail, one)) for one in selected.lost
+    ]
     return doc.Document(
         headline=Later(_headline, selected),
         parts=(doc.part("In short", lambda: _in_short(selected, many=many)), *sections),
@@ -49,10 +53,15 @@ def document(selected: Selected, command: Sequence[str] = ()) -> doc.Document:
 
 
 def _headline(selected: Selected) -> str:
-    (first, *others) = selected.selections
-    if others:
-        return f"Which {first.contest.by}? {plural(len(others) + 1, 'selection')}"
-    return words.answer(first)
+    if (count := len(selected.contests)) > 1:
+        return f"Which {selected.contests[0].by}? {plural(count, 'selection')}"
+    selected.see_whole()
+    return words.answer(selected.selections[0])
+
+
+def _fail(lost: LostSelection) -> list[doc.Block]:
+    lost.tried.get()
+    return []
 
 
 def _in_short(selected: Selected, *, many: bool) -> Iterator[doc.Block]:
@@ -85,18 +94,31 @@ def _figures(selection: Selection, prefix: str) -> list[doc.Block]:
 
 
 def _printed(selection: Selection) -> Iterator[doc.Block]:
-    """Yield the paper's test, and what its rule selects by it."""
-    yield tables.as_printed(selection)
-    yield doc.Sentence(words.as_printed(selection))
-    if known := words.of_the_test(selection):
-        yield doc.Disclosure("What to know about this test", tuple(map(doc.Sentence, known)))
+    """Return the paper's test, and what its rule selects by it."""
+
+    def known() -> Iterator[doc.Block]:
+        if said := words.of_the_test(selection):
+            yield doc.Disclosure("What to know about this test", tuple(map(doc.Sentence, said)))
+
+    return doc.each(
+        f"The test against {selection.reference}",
+        lambda: [tables.as_printed(selection)],
+        lambda: [doc.Sentence(words.as_printed(selection))],
+        known,
+    )
 
 
 def _beside(selection: Selection) -> Iterator[doc.Block]:
-    yield tables.beside(selection)
-    yield tables.differences(selection)
-    if cautions := tuple(map(doc.Sentence, words.cautions(selection))):
-        yield doc.Statements(cautions)
+    def cautions() -> Iterator[doc.Block]:
+        if said := tuple(map(doc.Sentence, words.cautions(selection))):
+            yield doc.Statements(said)
+
+    return doc.each(
+        f"What differs from {selection.reference}",
+        lambda: [tables.beside(selection)],
+        lambda: [tables.differences(selection)],
+        cautions,
+    )
 
 
 def _deployments(placed: Sequence[tuple[str, StoredRun]]) -> doc.TypedTable | None:
@@ -112,8 +134,8 @@ def _deployments(placed: Sequence[tuple[str, StoredRun]]) -> doc.TypedTable | No
 def _placed(selected: Selected) -> list[tuple[str, StoredRun]]:
     """Return every run once, with the name of the candidate that it is of."""
     found: dict[str, tuple[str, StoredRun]] = {}
-    for one in selected.selections:
-        for name, runs in one.contest.members.items():
+    for contest in selected.contests:
+        for name, runs in contest.members.items():
             for run in runs:
                 found.setdefault(run.id, (name, run))
     return list(found.values())
@@ -121,6 +143,7 @@ def _placed(selected: Selected) -> list[tuple[str, StoredRun]]:
 
 def as_table(selected: Selected) -> dict[str, object]:
     """Return what programs read; times in nanoseconds."""
+    selected.see_whole()
     return {
         "selections": [_selection(one) for one in selected.selections],
         "alone": list(selected.alone),

@@ -1,6 +1,8 @@
 """The figures of a selection: Q-Q plots against the reference, and the top of every candidate's curve."""
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from functools import partial
+
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace, made
 from tautochrone.answer.charts import cumulative, tail
 from tautochrone.answer.charts.scales import shape_of
 from tautochrone.answer.charts.signs import OUTLINES, Sign
@@ -14,6 +16,7 @@ _LATE = "releases at most so late"
 
 def figures_of(selected: Selected, prefix: str) -> list[Figure]:
     """Return those of all selections; of several, numbers from 1 tell them apart."""
+    selected.see_whole()
     several = len(selected.selections) > 1
     return [
         figure
@@ -24,7 +27,13 @@ def figures_of(selected: Selected, prefix: str) -> list[Figure]:
 
 def figures(selection: Selection, prefix: str) -> list[Figure]:
     """Return those of one selection; the ids of their panels begin with ``prefix``."""
-    return [_quantiles(selection, f"{prefix}-qq"), _curves(selection, f"{prefix}-top")]
+    return [
+        made(title, partial(draw, selection, f"{prefix}-{kind}"))
+        for title, draw, kind in (
+            (f"Quantiles against those of {selection.reference}", _quantiles, "qq"),
+            ("The latest of each", _curves, "top"),
+        )
+    ]
 
 
 def _quantiles(selection: Selection, prefix: str) -> Figure:

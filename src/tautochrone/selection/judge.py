@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.faults import Later, tried
 from tautochrone.judge.naming import measure_named
 from tautochrone.run.folder import StoredRun
 from tautochrone.selection.candidates import Candidate, Contest, Draft, draw_up, read, reference_of
@@ -63,7 +64,7 @@ class Against:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What came of one selection.
+    """What came of one selection. A part that failed unexpectedly fails for each who asks for it.
 
     Attributes:
         contest: who stood, and in what they differ.
@@ -72,11 +73,6 @@ class Selection:
             has enough.
         candidates: in the order of the runs that were given.
         reference: by which the others are measured; ``why_reference``: why by that one, in words.
-        against: of every candidate, the reference included, in the order of ``candidates``.
-        chosen_as_printed: by the paper's rule: not rejected and the least statistic, the reference, whose
-            statistic is always 0, not counted. None: all are rejected.
-        ranking: by the metric, least first; candidates that share a letter can't be told apart.
-        pairs: what the ranking rests on, by the positions of two candidates; empty unless of a quantile.
         alpha: chance, at most, that the ranking shows any difference where there is none.
         left_out: candidates without a single sample, as sentences.
     """
@@ -87,12 +83,35 @@ class Selection:
     candidates: tuple[Candidate, ...]
     reference: str
     why_reference: str
-    against: tuple[Against, ...]
-    chosen_as_printed: str | None
-    ranking: Ranking
-    pairs: dict[tuple[int, int], QuantileDifference]
+    tried_against: Later[tuple[Against, ...]]
+    tried_ranking: Later[tuple[Ranking, dict[tuple[int, int], QuantileDifference]]]
     alpha: float = ALPHA
     left_out: tuple[str, ...] = ()
+
+    @property
+    def against(self) -> tuple[Against, ...]:
+        """Return what came of every candidate, the reference included, in the order of ``candidates``."""
+        return self.tried_against.get()
+
+    @property
+    def ranking(self) -> Ranking:
+        """Return the ranking by the metric, least first; who share a letter can't be told apart."""
+        return self.tried_ranking.get()[0]
+
+    @property
+    def pairs(self) -> dict[tuple[int, int], QuantileDifference]:
+        """Return what the ranking rests on, by the positions of two candidates; of quantiles only."""
+        return self.tried_ranking.get()[1]
+
+    @property
+    def chosen_as_printed(self) -> str | None:
+        """Return whom the paper's rule selects: not rejected and the least statistic; None: all are rejected.
+
+        The reference, whose statistic is always 0, is not counted.
+        """
+        others = [one for one in self.against if one.name != self.reference]
+        chosen = selected([one.chi_square for one in others])
+        return None if chosen is None else others[chosen].name
 
     def candidate(self, name: str) -> Candidate:
         """Return the candidate of this name."""
@@ -109,12 +128,36 @@ class Selection:
 
 
 @dataclass(frozen=True, eq=False)
+class LostSelection:
+    """A selection that failed unexpectedly, and with what; ``source``: of which one, empty: of all."""
+
+    contest: Contest
+    source: str
+    tried: Later[object]
+
+
+@dataclass(frozen=True, eq=False)
 class Selected:
-    """All selections of some runs, and sentences on what has nobody to be compared with."""
+    """All selections of some runs, and sentences on what has nobody to be compared with.
+
+    Attributes:
+        lost: those that failed unexpectedly.
+    """
 
     draft: Draft
     selections: tuple[Selection, ...]
     alone: tuple[str, ...]
+    lost: tuple[LostSelection, ...] = ()
+
+    @property
+    def contests(self) -> list[Contest]:
+        """Return the contest of each selection, also of those that failed."""
+        return [*(one.contest for one in self.selections), *(one.contest for one in self.lost)]
+
+    def see_whole(self) -> None:
+        """Fail as a selection did, for those who speak of all of them."""
+        for one in self.lost:
+            one.tried.get()
 
 
 def select(
@@ -153,23 +196,35 @@ def select(
         everybody = list(dict.fromkeys(name for contest in draft.contests for name in contest.members))
         reference_of(everybody, reference)
     found: list[Selection] = []
+    lost: list[LostSelection] = []
     alone = list(draft.alone)
     for contest in draft.contests:
-        held = list(read(contest))
-        for source, candidates in held:
+        held = tried(_read, contest)
+        if held.error:
+            lost.append(LostSelection(contest, "", held))
+            continue
+        for source, candidates in held.get():
             if len(candidates) > 1:
-                found.append(_hold(contest, source, candidates, reference, metric, per, confidence))
+                one = tried(_hold, contest, source, candidates, reference, metric, per, confidence)
+                if one.error:
+                    lost.append(LostSelection(contest, source, one))
+                else:
+                    found.append(one.get())
             else:
                 there = candidates[0].name if candidates else "none"
                 alone.append(f"{source or contest.experiment}: only {there} has samples of it.")
-    if not found:
+    if not found and not lost:
         raise UsageError(f"There is nothing to select from. {' '.join(alone)}".strip(), "Measure for longer.")
-    return Selected(draft, tuple(found), tuple(alone))
+    return Selected(draft, tuple(found), tuple(alone), tuple(lost))
 
 
 def side_of(candidate: Candidate) -> Side:
     """Return it as the tests of difference take it: repetitions, and the sources of each."""
     return [[one.as_source() for one in sources] for sources in candidate.parts]
+
+
+def _read(contest: Contest) -> list[tuple[str, tuple[Candidate, ...]]]:
+    return list(read(contest))
 
 
 def _hold(
@@ -186,12 +241,9 @@ def _hold(
     sides = [side_of(one) for one in candidates]
     ranked_by = metric if metric is not None else chosen_metric(candidates)
     quantiles = shown_quantiles(candidates, ranked_by)
-    pairs = pairwise_differences(sides, quantiles, confidence=confidence, seed=_SEED)
-    against = _against(candidates, sides, names.index(reference), pairs, per)
-    others = [one for one in against if one.name != reference]
-    chosen = selected([one.chi_square for one in others])
+    pairs = tried(pairwise_differences, sides, quantiles, confidence=confidence, seed=_SEED)
+    at = names.index(reference)
     alpha = 1 - confidence
-    ranking, compared = places(candidates, ranked_by, quantiles, pairs, alpha)
     missing = [name for name in contest.members if name not in names]
     return Selection(
         contest=contest,
@@ -200,10 +252,8 @@ def _hold(
         candidates=tuple(candidates),
         reference=reference,
         why_reference=why,
-        against=tuple(against),
-        chosen_as_printed=None if chosen is None else others[chosen].name,
-        ranking=ranking,
-        pairs=compared,
+        tried_against=tried(lambda: _against(candidates, sides, at, pairs.get(), per)),
+        tried_ranking=tried(lambda: places(candidates, ranked_by, quantiles, pairs.get(), alpha)),
         alpha=alpha,
         left_out=tuple(f"{name} has no sample, and is left out." for name in missing),
     )
@@ -222,7 +272,7 @@ def _reference(names: Sequence[str], wanted: str | None) -> tuple[str, str]:
 
 def _against(
     candidates: Sequence[Candidate], sides: Sequence[Side], at: int, pairs: Pairs, per: int | None
-) -> list[Against]:
+) -> tuple[Against, ...]:
     counts = [one.counts for one in candidates]
     tests = [
         None if index == at else two_samples(sides[at], side, seed=_SEED) for index, side in enumerate(sides)
@@ -247,7 +297,7 @@ def _against(
                 size=size_in_words(superior),
             )
         )
-    return found
+    return tuple(found)
 
 
 def _adjusted(tests: Sequence[TwoSample | None]) -> list[float | None]:

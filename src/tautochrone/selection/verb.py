@@ -80,6 +80,7 @@ def select(
         tauto select latest~2 latest~1 latest --metric 'latency p99.9'
     """
     from tautochrone.answer.document import whole
+    from tautochrone.base.faults import tried
     from tautochrone.base.units import parse_confidence
     from tautochrone.selection import answer
     from tautochrone.selection import judge as selection
@@ -91,15 +92,22 @@ def select(
         raise UsageError(f"--per {per}: there is no such number of samples", "Give 1 or more.")
     see_that_it_can_be_written(out)
     runs = runs_named(run, store)
-    found = selection.select(
-        runs, by=by, reference=reference, metric=wanted, measure=measure, per=per, confidence=sure
+    found = tried(
+        selection.select,
+        runs,
+        by=by,
+        reference=reference,
+        metric=wanted,
+        measure=measure,
+        per=per,
+        confidence=sure,
     )
     shown = whole(
         "The selection",
-        lambda: answer.document(found, ("tauto", *sys.argv[1:])),
+        lambda: answer.document(found.get(), ("tauto", *sys.argv[1:])),
         lambda: f"Selection from {', '.join(one.id for one in runs)}",
     )
-    tell_document(shown, "select", lambda: answer.as_table(found), as_json=as_json)
+    tell_document(shown, "select", lambda: answer.as_table(found.get()), as_json=as_json)
     if out is not None or open_it:
         from tautochrone.answer.render import page
 

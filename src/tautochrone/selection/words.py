@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import listed, upper_first
-from tautochrone.selection.candidates import Candidate
+from tautochrone.selection.candidates import Candidate, Contest
 from tautochrone.selection.judge import Selection
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.chi_square import ChiSquare
@@ -21,9 +21,12 @@ _BASES = {
 
 def title(selection: Selection) -> str:
     """Return what was measured, and under what: ``Scheduling latency, idle``."""
-    contest = selection.contest
-    words = [upper_first(contest.meaning), selection.source, contest.circumstances]
-    return ", ".join(filter(None, words))
+    return title_of(selection.contest, selection.source)
+
+
+def title_of(contest: Contest, source: str) -> str:
+    """Return the same of what came of no selection."""
+    return ", ".join(filter(None, [upper_first(contest.meaning), source, contest.circumstances]))
 
 
 def value(selection: Selection, name: str) -> str:

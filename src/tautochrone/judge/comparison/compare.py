@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.faults import Later, tried
 from tautochrone.judge.comparison import gate as passing
 from tautochrone.judge.comparison import samples
 from tautochrone.judge.comparison.conditions import Changes, changes, common_changes
@@ -19,12 +20,18 @@ from tautochrone.judge.naming import measure_named
 
 @dataclass(frozen=True)
 class MeasureCompared:
-    """One measure of two sides; ``left_out``: sources that only one of them has."""
+    """One measure of two sides.
+
+    Attributes:
+        left_out: sources that only one of them has.
+        lost: sources whose comparison failed unexpectedly, and why; an empty name: of all of them.
+    """
 
     name: str
     meaning: str
     parts: tuple[SourcePart, ...]
     left_out: tuple[str, ...] = ()
+    lost: tuple[tuple[str, Later[object]], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +40,20 @@ class SidePair:
 
     first: ComparedSide
     second: ComparedSide
-    standing: Standing
+    tried_standing: Later[Standing]
     measures: tuple[MeasureCompared, ...]
-    changes: Changes
+    tried_changes: Later[Changes]
     cell: str = ""
+
+    @property
+    def standing(self) -> Standing:
+        """What the comparison of the two is worth."""
+        return self.tried_standing.get()
+
+    @property
+    def changes(self) -> Changes:
+        """What differs in the conditions."""
+        return self.tried_changes.get()
 
     def metrics(self) -> Iterable[tuple[MeasureCompared, SourcePart, ComparedMetric]]:
         """All of its numbers."""
@@ -56,17 +73,47 @@ class SidePair:
 class Comparison:
     """The answer; the first side is the one that the others are compared with.
 
+    A part of it that failed unexpectedly fails for each who asks for it, and the others stand.
+
     Attributes:
-        gates: what came of each, for each pair and source that it is about.
-        compared: numbers whose p-values were adjusted together.
+        measured: the numbers of each pair, without verdicts.
     """
 
     sides: tuple[ComparedSide, ...]
-    changes: Changes
-    pairs: tuple[SidePair, ...]
-    gates: tuple[Judged, ...]
+    measured: tuple[SidePair, ...]
     confidence: float
-    compared: int
+    tried_changes: Later[Changes]
+    tried_pairs: Later[tuple[SidePair, ...]]
+    tried_gates: Later[tuple[Judged, ...]]
+
+    @property
+    def of_cells(self) -> bool:
+        """Whether it is of plan runs, case by case."""
+        return bool(self.measured[0].cell)
+
+    @property
+    def changes(self) -> Changes:
+        """What differs in the conditions; case by case, in those of all cases."""
+        return self.tried_changes.get()
+
+    @property
+    def pairs(self) -> tuple[SidePair, ...]:
+        """Each side beside the first, with verdicts."""
+        return self.tried_pairs.get()
+
+    @property
+    def gates(self) -> tuple[Judged, ...]:
+        """What came of each gate, for each pair and source that it is about."""
+        return self.tried_gates.get()
+
+    @property
+    def compared(self) -> int:
+        """How many numbers there are whose p-values were adjusted together."""
+        return sum(metric.adjusted is not None for pair in self.pairs for _, _, metric in pair.metrics())
+
+    def see_whole(self) -> None:
+        """Fail as the comparison of a measure or a source did, for those who speak of all of them."""
+        _see_whole(self.measured)
 
 
 def compare(
@@ -96,7 +143,7 @@ def compare(
         raise UsageError("One side can't be compared with anything", "Name two: tauto compare A B")
     asked, question = _asked(gates, confidence, tests=tests, charts=True)
     whole = tuple(sides)
-    found = changes(whole)
+    found = tried(changes, whole)
     return _answer(whole, found, _pairs(whole, found, question, measure, sources), asked, confidence)
 
 
@@ -120,9 +167,9 @@ def compare_pairs(
     asked, question = _asked(gates, confidence, tests=tests, charts=False)
     pairs: list[SidePair] = []
     for name, first, second in named:
-        (pair,) = _pairs((first, second), changes((first, second)), question, measure, sources)
+        (pair,) = _pairs((first, second), tried(changes, (first, second)), question, measure, sources)
         pairs.append(replace(pair, cell=name))
-    common = common_changes([pair.changes for pair in pairs])
+    common = tried(lambda: common_changes([pair.changes for pair in pairs]))
     return _answer((named[0][1], named[0][2]), common, pairs, asked, confidence)
 
 
@@ -136,20 +183,19 @@ def _asked(
 
 def _answer(
     sides: tuple[ComparedSide, ...],
-    found: Changes,
-    pairs: Sequence[SidePair],
+    found: Later[Changes],
+    measured: Sequence[SidePair],
     gates: Sequence[Gate],
     confidence: float,
 ) -> Comparison:
-    pairs = tuple(_with_verdicts(pairs, confidence))
-    compared = sum(metric.adjusted is not None for pair in pairs for _, _, metric in pair.metrics())
-    judged_gates = tuple(_judge_gates(pairs, gates, confidence))
-    return Comparison(sides, found, pairs, judged_gates, confidence, compared)
+    pairs = tried(_with_verdicts, measured, confidence)
+    judged_gates = tried(lambda: tuple(_judge_gates(pairs.get(), gates, confidence)))
+    return Comparison(sides, tuple(measured), confidence, found, pairs, judged_gates)
 
 
 def _pairs(
     sides: tuple[ComparedSide, ...],
-    found: Changes,
+    found: Later[Changes],
     question: ComparisonQuestion,
     measure: str | None,
     sources: Sequence[str],
@@ -158,15 +204,25 @@ def _pairs(
     measures = _measures(sides, measure)
     compared: list[list[MeasureCompared]] = [[] for _ in sides[1:]]
     for name in measures:
-        first = samples.read(sides[0], name)
+        first = tried(samples.read, sides[0], name)
         for at, side in enumerate(sides[1:]):
-            compared[at].append(
-                _measure((sides[0], side), name, (first, samples.read(side, name)), question, sources)
-            )
+            both = (first, tried(samples.read, side, name))
+            measured = tried(_measure, (sides[0], side), name, both, question, sources)
+            compared[at].append(_lost(sides[0], name, measured) if measured.error else measured.get())
     return [
-        SidePair(sides[0], side, standing(found, sides, at), tuple(compared[at - 1]), found)
+        SidePair(
+            sides[0],
+            side,
+            tried(_standing, found, sides, at),
+            tuple(compared[at - 1]),
+            found,
+        )
         for at, side in enumerate(sides[1:], start=1)
     ]
+
+
+def _standing(found: Later[Changes], sides: tuple[ComparedSide, ...], at: int) -> Standing:
+    return standing(found.get(), sides, at)
 
 
 def _measures(sides: Sequence[ComparedSide], wanted: str | None) -> list[str]:
@@ -192,11 +248,11 @@ def _measures(sides: Sequence[ComparedSide], wanted: str | None) -> list[str]:
 def _measure(
     sides: tuple[ComparedSide, ComparedSide],
     name: str,
-    measured: tuple[MeasuredSide, MeasuredSide],
+    read: tuple[Later[MeasuredSide], Later[MeasuredSide]],
     question: ComparisonQuestion,
     wanted: Sequence[str],
 ) -> MeasureCompared:
-    first, second = measured
+    measured = first, second = read[0].get(), read[1].get()
     loop = all(samples.is_loop(side) for side in sides)
     chosen = samples.parts(first, second, loop=loop, wanted=wanted)
     if not chosen:
@@ -206,14 +262,27 @@ def _measure(
             f"{sides[0].name} and {sides[1].name} have no source{about} in common",
             f"{sides[0].name} has {names[0]}; {sides[1].name} has {names[1]}.",
         )
-    parts = [compare_part(first, second, source, _step_ns(sides), question) for source in chosen]
+    step_ns = _step_ns(sides)
+    parts = {source: tried(compare_part, first, second, source, step_ns, question) for source in chosen}
     left_out = () if samples.TOGETHER in chosen or wanted else _only_one_has(measured)
     return MeasureCompared(
         name,
         sides[0].runs[0].manifest.header.meaning_of(name),
-        tuple(part for part in parts if part is not None),
+        tuple(part for one in parts.values() if not one.error and (part := one.get()) is not None),
         left_out,
+        tuple((source, one) for source, one in parts.items() if one.error),
     )
+
+
+def _lost(side: ComparedSide, name: str, measured: Later[MeasureCompared]) -> MeasureCompared:
+    return MeasureCompared(name, side.runs[0].manifest.header.meaning_of(name), (), lost=(("", measured),))
+
+
+def _see_whole(pairs: Iterable[SidePair]) -> None:
+    for pair in pairs:
+        for measure in pair.measures:
+            for _, part in measure.lost:
+                part.get()
 
 
 def _only_one_has(measured: tuple[MeasuredSide, MeasuredSide]) -> tuple[str, ...]:
@@ -229,11 +298,11 @@ def _step_ns(sides: Sequence[ComparedSide]) -> float:
     return max(steps, default=0.0)
 
 
-def _with_verdicts(pairs: Sequence[SidePair], confidence: float) -> list[SidePair]:
+def _with_verdicts(pairs: Sequence[SidePair], confidence: float) -> tuple[SidePair, ...]:
     """All numbers of all pairs are judged together."""
     every = [(pair, part) for pair in pairs for measure in pair.measures for part in measure.parts]
     parts = iter(judged([part for _, part in every], confidence, [pair.standing.void for pair, _ in every]))
-    return [
+    return tuple(
         replace(
             pair,
             measures=tuple(
@@ -241,10 +310,12 @@ def _with_verdicts(pairs: Sequence[SidePair], confidence: float) -> list[SidePai
             ),
         )
         for pair in pairs
-    ]
+    )
 
 
 def _judge_gates(pairs: Sequence[SidePair], gates: Sequence[Gate], confidence: float) -> Iterator[Judged]:
+    if gates:
+        _see_whole(pairs)
     about = [
         (gate, pair, measure, part)
         for gate in gates

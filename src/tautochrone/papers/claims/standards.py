@@ -287,6 +287,7 @@ def chosen(evidence: ClaimEvidence) -> ClaimFinding:
         )
     except UsageError as error:
         raise UntoldError("no choice", f"{error}.", *reasons) from error
+    found.see_whole()
     source = places[0].query.source
     meant = [one for one in found.selections if not source or matches(source, one.source)]
     if not meant:
