@@ -11,6 +11,7 @@ from tautochrone.answer.document import (
     DocumentPart,
     Drawing,
     Grounds,
+    Lost,
     Notices,
     Sentence,
     Statements,
@@ -119,6 +120,7 @@ def document(results: CampaignResults) -> Document:
             part("In short", lambda: map(Sentence, _how(results)), only="page"),
             part(requirements.TITLE, lambda: _required(results), id="required", decides=True),
             *(grid_parts(results.grid) if results.grid is not None else ()),
+            part("What was lost", lambda: map(Lost, results.lost)),
             part("Best and worst", lambda: _extremes(results), id="extremes"),
             part("What was not measured", lambda: _lacking(results), id="lacking"),
             *(one for at, table in enumerate(results.tables) for one in _measure(table, results, at)),
@@ -178,7 +180,7 @@ def _how(results: CampaignResults) -> Iterator[str]:
             "tauto reproduce has the paper's tables and figures, what was published beside what was "
             "measured, and its claims."
         )
-    if not results.tables and results.grid is None:
+    if not results.tables and results.grid is None and not results.lost:
         yield "No case was measured to its end, so there is nothing to compare."
 
 

@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 from tautochrone.answer.experiments import beginning_of
 from tautochrone.answer.outcome import Outcome
+from tautochrone.base.faults import Fault, Later, attempt, tried
 from tautochrone.base.words import plural, upper_first
 from tautochrone.campaign.kinds import GridResults, GridRuns, kind_named
 from tautochrone.campaign.requirements import JudgedCell, exit_code, judge_cells, outcome
@@ -88,8 +89,7 @@ class CampaignResults:
         manifests: of all finished runs, in the order in which they were measured.
         lacking: cases without all of their repetitions: name, how many there are, and why.
         grid: of a plan that is one; then there are no tables, one for each measure of thousands of cases.
-        judged: what the plan requires, of each case that it is required of.
-        outcome: the same for programs that run tests, with the cases of which nothing is required.
+        lost: what of it could not be made, and why.
         paper: the study that it measures anew; empty: none.
     """
 
@@ -102,9 +102,20 @@ class CampaignResults:
     lacking: tuple[tuple[str, str], ...] = ()
     failed: tuple[CatalogueEntry, ...] = field(default=())
     grid: GridResults | None = None
-    judged: tuple[JudgedCell, ...] = ()
-    outcome: Outcome = field(default_factory=lambda: Outcome("", ()))
+    lost: tuple[str, ...] = ()
+    tried_judged: Later[tuple[JudgedCell, ...]] = field(default_factory=lambda: Later(tuple))
+    tried_outcome: Later[Outcome] = field(default_factory=lambda: Later(Outcome, "", ()))
     paper: str = ""
+
+    @property
+    def judged(self) -> tuple[JudgedCell, ...]:
+        """What the plan requires, of each case that it is required of."""
+        return self.tried_judged.get()
+
+    @property
+    def outcome(self) -> Outcome:
+        """The same for programs that run tests, with the cases of which nothing is required."""
+        return self.tried_outcome.get()
 
     @property
     def slots(self) -> int:
@@ -148,16 +159,24 @@ def gather_results(
     if required is None:
         required = last.require
     failed = {*wrong, *early.failed}
-    grid = _grid(last, points, runs, dict(why)) if points else None
+    lost: list[str] = []
+
+    def lose(fault: Fault) -> None:
+        lost.append(fault.notice)
+
+    tables: tuple[CampaignTable, ...] | None = ()
+    grid = attempt("The grid", lambda: _grid(last, points, runs, dict(why)), lose) if points else None
+    if grid is None and not lost:
+        tables = attempt("The measures", lambda: tuple(_tables(runs, cells)), lose)
     told_why = joined(why)
-    judged = judge_cells(required, cells, _by_cell(runs, required), wanted, told_why, failed)
+    judged = tried(judge_cells, required, cells, _by_cell(runs, required), wanted, told_why, failed)
     there = Counter(key for key, number in done if number <= wanted)
     return CampaignResults(
         campaign=campaign,
         order=last.order,
         wanted=wanted,
         cells=cells,
-        tables=() if grid is not None else tuple(_tables(runs, cells)),
+        tables=tables or (),
         manifests=tuple(run.manifest for run in runs),
         lacking=tuple(
             _lacking_of_grid(points, wanted, done, told_why)
@@ -166,8 +185,11 @@ def gather_results(
         ),
         failed=tuple(one for one in campaign.entries if one.id not in ids),
         grid=grid,
-        judged=judged,
-        outcome=outcome(campaign.title, judged, cells, there, wanted, told_why, failed),
+        lost=tuple(lost),
+        tried_judged=judged,
+        tried_outcome=tried(
+            lambda: outcome(campaign.title, judged.get(), cells, there, wanted, told_why, failed)
+        ),
         paper=last.paper,
     )
 

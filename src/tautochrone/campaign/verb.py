@@ -195,7 +195,9 @@ def _report(agenda: Agenda, outcome: CampaignOutcome, store: Store, console: Con
     from tautochrone.answer.document import whole
     from tautochrone.answer.render import folder
     from tautochrone.answer.render.terminal import show
+    from tautochrone.base.faults import attempt, tried
     from tautochrone.campaign import answer
+    from tautochrone.campaign.requirements import TITLE
     from tautochrone.campaign.results import gather_results
     from tautochrone.measure.campaign.campaign import open_campaign
     from tautochrone.measure.campaign.reasons import just_tried, went_wrong
@@ -205,22 +207,32 @@ def _report(agenda: Agenda, outcome: CampaignOutcome, store: Store, console: Con
         tell(_nothing_measured(agenda, outcome), wanted.junit, wanted.markdown)
         return 0
     campaign = open_campaign(store, agenda.campaign.id)
-    results = gather_results(
-        campaign, just_tried(outcome), stored(agenda.required), [one.point.key for one in went_wrong(outcome)]
+    found = tried(
+        gather_results,
+        campaign,
+        just_tried(outcome),
+        stored(agenda.required),
+        [one.point.key for one in went_wrong(outcome)],
     )
     path = wanted.out if wanted.out is not None else store.path / f"report-{campaign.id}.html"
 
     def shown() -> Document:
-        return whole("The report", lambda: answer.document(results), lambda: campaign.title)
+        return whole("The report", lambda: answer.document(found.get()), lambda: campaign.title)
 
     if wanted.as_json:
-        tell_json("plan", lambda: answer.as_table(results))
+        tell_json("plan", lambda: answer.as_table(found.get()))
     else:
         show(console, shown())
     path = folder.write(shown(), path)
-    tell(results.outcome, wanted.junit, wanted.markdown)
+
+    def required() -> int:
+        results = found.get()
+        tell(results.outcome, wanted.junit, wanted.markdown)
+        return results.exit_code
+
+    code = attempt(TITLE, required, lambda _: 0)
     tell_report(path, as_json=wanted.as_json, open_it=wanted.open_it and not outcome.stopped)
-    return results.exit_code
+    return code
 
 
 def _nothing_measured(agenda: Agenda, outcome: CampaignOutcome) -> Told:

@@ -86,21 +86,26 @@ def _of_campaign(
 ) -> Path:
     from tautochrone.answer.document import whole
     from tautochrone.answer.render import folder
+    from tautochrone.base.faults import attempt, tried
     from tautochrone.campaign.answer import document
+    from tautochrone.campaign.requirements import TITLE
     from tautochrone.campaign.results import gather_results
     from tautochrone.measure.campaign.campaign import open_campaign
 
     place = open_store(store)
     campaign = open_campaign(place, names[0])
     path = out if out is not None else Path(f"report-{campaign.id}.html")
-    results = gather_results(campaign)
-    tell(results.outcome, junit, markdown)
-    if results.paper:
-        typer.echo(
-            f"It is a plan run of {results.paper}. With the paper's numbers beside it: {_typed(results)}",
-            err=True,
-        )
-    return folder.write(whole("The report", lambda: document(results), lambda: campaign.title), path)
+    found = tried(gather_results, campaign)
+    shown = whole("The report", lambda: document(found.get()), lambda: campaign.title)
+    if not found.error:
+        results = found.get()
+        attempt(TITLE, lambda: tell(results.outcome, junit, markdown), lambda _: None)
+        if results.paper:
+            typer.echo(
+                f"It is a plan run of {results.paper}. With the paper's numbers beside it: {_typed(results)}",
+                err=True,
+            )
+    return folder.write(shown, path)
 
 
 def _typed(results: CampaignResults) -> str:
@@ -112,6 +117,8 @@ def _typed(results: CampaignResults) -> str:
 def _of_search(names: list[str], out: Path | None, store: Path | None) -> Path:
     from tautochrone.answer.document import whole
     from tautochrone.answer.render import folder
+    from tautochrone.base.faults import tried
+    from tautochrone.base.words import upper_first
     from tautochrone.tire.limit_answer import document
     from tautochrone.tire.limit_results import results_of
     from tautochrone.tire.limit_search import findings_of, open_search
@@ -119,5 +126,6 @@ def _of_search(names: list[str], out: Path | None, store: Path | None) -> Path:
     place = open_store(store)
     search = open_search(place, names[0])
     path = out if out is not None else Path(f"report-{search.id}.html")
-    results = results_of(search, findings_of(search, place))
-    return folder.write(whole("The report", lambda: document(results), lambda: results.headline), path)
+    found = tried(lambda: results_of(search, findings_of(search, place)))
+    shown = whole("The report", lambda: document(found.get()), lambda: upper_first(search.title))
+    return folder.write(shown, path)

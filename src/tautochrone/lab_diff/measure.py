@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tautochrone.base.errors import MeasuringError
+from tautochrone.base.faults import attempt, tried
 from tautochrone.lab_diff.calls import Call, read_calls, with_stacks, worst_with_calls
 from tautochrone.lab_diff.differences import Loop, compare, loops_of
 from tautochrone.lab_diff.question import SIDES, DiffQuestion
@@ -166,12 +167,18 @@ def measure(
     jobs = ((side, Plain(question.system(side), question.cell(side), store.path)) for side in SIDES)
     plain = _do(crew, jobs, begin)
     runs = (StoredRun.read(store.path / plain["A"].run), StoredRun.read(store.path / plain["B"].run))
-    compared = tuple(compare(loops_of(runs[0]), loops_of(runs[1]), question.threshold_of(runs)))
+    compared = tried(
+        lambda: tuple(compare(loops_of(runs[0]), loops_of(runs[1]), question.threshold_of(runs)))
+    )
     found = DiffResults(question, runs, compared)
-    if not question.traced or not found.differ:
+    if compared.error or not question.traced or not found.differ:
         return found
     try:
-        return _look_into(found, crew, begin)
+        return attempt(
+            "What held the worst release up",
+            lambda: _look_into(found, crew, begin),
+            lambda fault: replace(found, not_traced=fault.notice),
+        )
     except MeasuringError as error:
         return replace(found, not_traced=str(error))
 

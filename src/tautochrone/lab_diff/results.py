@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from tautochrone.base.faults import Later, now
 from tautochrone.base.units import format_duration
 from tautochrone.lab_diff.calls import Name, Traced, name_of
 from tautochrone.lab_diff.differences import Loop, SourceDifference
@@ -85,6 +86,7 @@ class DiffResults:
     """Two machines, measured and compared.
 
     Attributes:
+        loops: each loop of A beside that of B; it may fail for each who asks.
         stacks: by side, A or B, what the stacks tell of every release.
         timed: the slower one's worst release with timed calls.
         functions: whose calls were timed.
@@ -94,12 +96,17 @@ class DiffResults:
 
     question: DiffQuestion
     runs: tuple[StoredRun, StoredRun]
-    compared: tuple[SourceDifference, ...]
+    loops: tuple[SourceDifference, ...] | Later[tuple[SourceDifference, ...]]
     stacks: Mapping[str, Sequence[ReleaseWindow]] = field(default_factory=dict)
     timed: Traced | None = None
     functions: tuple[str, ...] = ()
     lost: int = 0
     not_traced: str = ""
+
+    @property
+    def compared(self) -> tuple[SourceDifference, ...]:
+        """Return each loop of A beside that of B."""
+        return now(self.loops)
 
     @property
     def manifests(self) -> tuple[Manifest, Manifest]:

@@ -139,8 +139,10 @@ def _report(results: DiffResults, store: Store, *, as_json: bool, out: Path | No
     from tautochrone.answer.document import whole
     from tautochrone.answer.render import page
     from tautochrone.lab_diff import answer
+    from tautochrone.lab_diff.question import SIDES
 
-    shown = whole("The answer", lambda: answer.document(results), lambda: results.headline)
+    names = [results.name(side) for side in SIDES]
+    shown = whole("The answer", lambda: answer.document(results), lambda: " and ".join(names))
     if not as_json:
         make_console().print()
     tell_document(shown, "lab-diff", lambda: answer.as_table(results), as_json=as_json)

@@ -205,13 +205,14 @@ def _report(
     """Tell the answers and write the page; do nothing where there is nothing to report on."""
     from tautochrone.answer.document import whole
     from tautochrone.answer.render import page
+    from tautochrone.base.faults import tried
     from tautochrone.tire.limit_answer import as_table, document
     from tautochrone.tire.limit_results import results_of
 
-    results = results_of(search, found)
-    if not results.runs:
+    if not any(own.runs for own in found):
         return
-    shown = whole("The answer", lambda: document(results), lambda: results.headline)
-    tell_document(shown, "tire-limit", lambda: as_table(results), as_json=typed.as_json)
+    results = tried(results_of, search, found)
+    shown = whole("The answer", lambda: document(results.get()), lambda: upper_first(search.title))
+    tell_document(shown, "tire-limit", lambda: as_table(results.get()), as_json=typed.as_json)
     path = page.write(shown, typed.out or store.path / f"report-{search.id}.html")
     tell_report(path, as_json=typed.as_json, open_it=open_it)

@@ -148,11 +148,16 @@ def applied(deployment: Deployment, obtained: Sequence[Obtained], on: str | None
             for one in obtained
         ),
     )
-    back = doc.Sentence(f"To put everything back: tauto tune restore{_on(on)}")
+    back = doc.Sentence(how_back(on))
     return doc.Document(
         f"{deployment.name} is in force.",
         (doc.part("What was obtained", lambda: (table,)), doc.part("How to put it back", lambda: (back,))),
     )
+
+
+def how_back(on: str | None) -> str:
+    """Return how what was applied to a machine is put back."""
+    return f"To put everything back: tauto tune restore{_on(on)}"
 
 
 def _force(force: InForce | None, unseen: str) -> Iterator[doc.Block]:

@@ -107,6 +107,7 @@ def apply(name: NameArgument, on: On = None, as_json: JsonOption = False) -> Non
         tauto tune apply HMI
         tauto tune apply quiet.toml --on ssh:root@board
     """
+    from tautochrone.answer.document import whole
     from tautochrone.machine.deployment import as_condition, choose
     from tautochrone.machine.deployment.apply import Application
     from tautochrone.tune import answer
@@ -119,7 +120,13 @@ def apply(name: NameArgument, on: On = None, as_json: JsonOption = False) -> Non
     if as_json:
         tell_json("tune-apply", lambda: as_condition(deployment, done.obtained))
         return
-    _show(answer.applied(deployment, done.obtained, on))
+    _show(
+        whole(
+            "What was obtained",
+            lambda: answer.applied(deployment, done.obtained, on),
+            lambda: f"{deployment.name} is in force. {answer.how_back(on)}",
+        )
+    )
 
 
 def restore(on: On = None, as_json: JsonOption = False) -> None:

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.faults import Fault, attempt
 from tautochrone.base.reading import read_text
 from tautochrone.base.toml import mistake
 from tautochrone.machine.cpulist import format_cpu_list, named_cpus, online_cpus
@@ -292,7 +294,7 @@ class KnobSetting:
 
 def survey(tree: Tree) -> tuple[Prospect, ...]:
     """Return the built-in deployments and the user's own."""
-    now = read_knobs(tree)
+    now = _seen(tree)
     found = [_prospect(one, now, tree) for one in built_in(tree)]
     for path in own_files():
         try:
@@ -304,27 +306,39 @@ def survey(tree: Tree) -> tuple[Prospect, ...]:
 
 def settings_of(deployment: Deployment | None, tree: Tree) -> tuple[KnobSetting, ...]:
     """Return all knobs, and how what a deployment asks for can be had."""
-    now = read_knobs(tree)
+    now = _seen(tree)
     wanted = {} if deployment is None else canonical_settings(deployment, tree)
-    rows = []
-    for knob in KNOBS:
-        asked = wanted.get(knob.name)
-        advice = None if asked in (None, now[knob.name]) else knob.advice(asked or "", tree)
+    return tuple(_setting(knob, now[knob.name], wanted.get(knob.name), tree) for knob in KNOBS)
+
+
+def _seen(tree: Tree) -> dict[str, str | None]:
+    """Return what every knob is now; None also of one that can't be read for a fault of tauto's."""
+    return {
+        knob.name: attempt(f"the setting {knob.name}", partial(knob.read, tree), lambda _: None)
+        for knob in KNOBS
+    }
+
+
+def _setting(knob: Knob, now: str | None, asked: str | None, tree: Tree) -> KnobSetting:
+    def made() -> KnobSetting:
+        advice = None if asked in (None, now) else knob.advice(asked or "", tree)
         unavailable = knob.available(tree)
         at_boot = advice.at_boot if advice else ""
-        rows.append(
-            KnobSetting(
-                knob=knob.name,
-                summary=knob.summary,
-                now=now[knob.name],
-                wanted=asked,
-                how=_how(asked, now[knob.name], unavailable, at_boot),
-                reason=unavailable or "",
-                now_type=advice.now if advice and not unavailable else "",
-                at_boot=at_boot,
-            )
+        return KnobSetting(
+            knob=knob.name,
+            summary=knob.summary,
+            now=now,
+            wanted=asked,
+            how=_how(asked, now, unavailable, at_boot),
+            reason=unavailable or "",
+            now_type=advice.now if advice and not unavailable else "",
+            at_boot=at_boot,
         )
-    return tuple(rows)
+
+    def lost(fault: Fault) -> KnobSetting:
+        return KnobSetting(knob.name, knob.summary, now, asked, "", fault.notice, "", "")
+
+    return attempt(f"the setting {knob.name}", made, lost)
 
 
 def _how(asked: str | None, now: str | None, unavailable: str | None, at_boot: str) -> How:
@@ -342,6 +356,16 @@ def _prospect(one: BuiltIn, now: dict[str, str | None], tree: Tree) -> Prospect:
     who = deployment.name, deployment.title, deployment.origin
     if one.cannot:
         return Prospect(*who, "no", one.cannot)
+    return attempt(
+        f"the deployment {deployment.name}",
+        lambda: _judged(one, now, tree),
+        lambda fault: Prospect(*who, "no", fault.notice),
+    )
+
+
+def _judged(one: BuiltIn, now: dict[str, str | None], tree: Tree) -> Prospect:
+    deployment = one.deployment
+    who = deployment.name, deployment.title, deployment.origin
     try:
         wanted = canonical_settings(deployment, tree)
     except UsageError as error:

@@ -26,6 +26,7 @@ from websockets.http11 import Request, Response
 
 from tautochrone.answer import html
 from tautochrone.base.errors import MeasuringError
+from tautochrone.base.faults import attempt, keep
 from tautochrone.base.version import own_version
 from tautochrone.tire.demonstrator import address
 from tautochrone.tire.demonstrator.address import Address
@@ -201,6 +202,7 @@ class Demonstrator:
     async def run(self, web: socket.socket, datagrams: socket.socket, begun: threading.Event) -> None:
         """Receive and serve until `end`."""
         self._loop = loop = asyncio.get_running_loop()
+        loop.set_exception_handler(_keep)
         try:
             transport, _ = await loop.create_datagram_endpoint(lambda: _Receiver(self), sock=datagrams)
             async with serve(
@@ -214,7 +216,7 @@ class Demonstrator:
             ):
                 begun.set()
                 while not self._stopped.is_set():
-                    self._tick()
+                    attempt("The view", self._tick, lambda _: None)
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(self._stopped.wait(), _TICK_S)
             transport.close()
@@ -330,6 +332,12 @@ def _is_of_this_machine(host: str | None) -> bool:
         return name in ("localhost", own, f"{own}.local") or bool(ipaddress.ip_address(name))
     except ValueError:  # it is no address, or "[", which is no host at all
         return False
+
+
+def _keep(_: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:
+    """Keep what nobody expected, where asyncio would write it between what is told: the run goes on."""
+    error = about.get("exception")
+    keep(error if isinstance(error, Exception) else RuntimeError(str(about.get("message"))), "The view")
 
 
 def _quiet() -> logging.Logger:
