@@ -150,6 +150,7 @@ def test_a_part_costs_only_itself(tauto: FaultyCommand, verb: str, broken: str, 
         ("trend", "trend.answer.document", "Max over time"),
         ("compare", "comparison.answer.document", "Comparison of "),
         ("campaign", "campaign.answer.document", "Any runs"),
+        ("campaign", "campaign.results.gather_results", "Any runs"),
         ("check", "check.answer.document", "Holds: a 1 kHz loop"),
         ("check", "check.answer.report_of", "Holds: a 1 kHz loop"),
     ],
@@ -178,7 +179,6 @@ def test_any_page_outlives_what_draws_it(tauto: FaultyCommand, verb: str, broken
 @pytest.mark.parametrize(
     ("verb", "broken"),
     [
-        ("campaign", "campaign.results.gather_results"),
         ("doctor", "machine.audit.audit_facts"),
         ("doctor", "doctor.verb._show"),
         ("doctor", "doctor.findings.plain_lines"),

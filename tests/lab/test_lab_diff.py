@@ -4,6 +4,9 @@
 """
 
 import json
+import os
+import signal
+from contextlib import suppress
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -13,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lab import guest_kernel
+from real import PATIENCE_S, descendants, start_tauto, wait_until
 from report_runs import SAMPLES, latencies, store_run
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.render import page
@@ -246,3 +250,47 @@ def test_calls_that_are_all_short_beside_the_wait_still_make_a_figure(tmp_path: 
     figure = charts.calls(replace(found, timed=replace(found.timed, window=window)))
     assert figure is not None
     assert figure.panels[0].chart.specification(PAGE)["height"] > 0
+
+
+def is_guest(pid: int) -> bool:
+    """Whether it is a virtual machine, and one that was told to run."""
+    with suppress(OSError):  # it has just ended
+        return b"ivshmem" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("ended", "code", "said"),
+    [("tauto", 130, "tauto: stopped."), ("a guest", 1, "has died")],
+)
+def test_what_ends_in_the_middle_is_told_and_leaves_nothing(
+    tmp_path: Path, ended: str, code: int, said: str
+) -> None:
+    kernels = ("debian:stock", "debian:rt")
+    for kernel in kernels:
+        guest_kernel(kernel)
+    lab = start_tauto("lab", "diff", *kernels, "--duration", "6s", store=tmp_path)
+    try:
+        wait_until(
+            lambda: any(one.stat().st_size > 3_000 for one in tmp_path.glob("*/stream.tauto")), "it measures"
+        )
+        guests = list(filter(is_guest, descendants(lab.pid)))
+        if ended == "tauto":
+            lab.send_signal(signal.SIGINT)
+        else:
+            os.kill(guests[0], signal.SIGKILL)
+            wait_until(lambda: not Path(f"/proc/{guests[0]}").exists(), "the guest is gone")
+        out, err = lab.communicate(timeout=PATIENCE_S)
+    except BaseException:
+        lab.kill()
+        lab.communicate()
+        raise
+    assert guests
+    assert lab.returncode == code, err
+    assert said in err
+    assert "Traceback" not in err
+    assert not any(map(is_guest, guests))
+    assert not list(tmp_path.glob("report-*"))
+    assert out.strip() == ""

@@ -1,6 +1,7 @@
 """A fault in tauto costs the part of the answer it is in, and is kept: tried by faults put into parts."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,10 @@ from tautochrone.answer import html as pages
 from tautochrone.base import faults
 from tautochrone.base.errors import DamagedError
 from tautochrone.base.faults import Later, attempt
+from tautochrone.measure.campaign import carry_out
+from tautochrone.measure.lab.jobs import JobFault
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.store import Store
 
 
 @pytest.fixture
@@ -187,6 +192,39 @@ def test_a_check_loses_neither_answer_nor_page(tauto: FaultyCommand, broken: str
     assert "a 100 Hz loop" in text
     assert notice(part) in text
     see_kept(tauto, err)
+
+
+@pytest.mark.slow
+def test_a_fault_in_measuring_one_case_costs_that_case_only(
+    tauto: FaultyCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, begun = carry_out.run_cell, list[str]()
+
+    def run_cell(*given: Any, **named: Any) -> StoredRun:
+        begun.append("a case")
+        if len(begun) == 1:
+            raise ValueError(WORDS)
+        return real(*given, **named)
+
+    monkeypatch.setattr(carry_out, "run_cell", run_cell)
+    Path("two.toml").write_text(
+        'title = "Two"\norder = "listed"\n[[experiment]]\nname = "clock"\ncount = [100, 200]\n'
+    )
+    code, _, err = tauto.run("run", "two.toml", "--out", "page.html")
+    assert (code, len(begun)) == (70, 2), err
+    assert len(Store(tauto.store).runs()) == 1
+    assert f"(ValueError: {WORDS})" in read(Path("page.html"))
+    see_kept(tauto, err)
+
+
+def test_a_fault_in_a_process_that_measures_is_kept_here_and_told_in_a_line(tauto: FaultyCommand) -> None:
+    faults.forget()
+    error = JobFault(f"Traceback (most recent call last):\n  File ...\nValueError: {WORDS}\n").as_error()
+    assert f"in a process that measured: ValueError: {WORDS}" in str(error)
+    assert "Traceback" not in str(error)
+    (kept,) = tauto.kept()
+    assert "Traceback (most recent call last):\n  File ..." in kept
+    faults.forget()
 
 
 def test_what_is_refused_or_damaged_is_no_fault() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import StoreError, TautoError
 from tautochrone.base.words import plural
+from tautochrone.base.faults import of_a_case
 from tautochrone.run.facts import FactTable
 
 if TYPE_CHECKING:
@@ -162,3 +163,8 @@ def _run(
         instead = cell.instead if is_refusal(error) else None
         lacking.append(Lacking(cell, error, not is_refusal(error), instead))
         return _run(instead, store, target, under, watch, lacking) if instead is not None else None
+    except Exception as error:
+        if lacking is None:
+            raise
+        lacking.append(Lacking(cell, of_a_case(error, cell.title), True, None))
+        return None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
-from signal import SIGKILL
+from signal import SIGKILL, strsignal
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, StoreError, TautoError, UsageError
 from tautochrone.base.options import words
@@ -365,9 +365,11 @@ def _what_went_wrong(measured: _Measured, run: StoredRun, *, killed: bool) -> Me
 
 
 def _last_words(end: ProbeEnd) -> str:
-    return (
-        str(end.messages[-1]) if end.messages else f"it ended with exit code {end.exit_code} and said nothing"
-    )
+    if end.exit_code < 0:
+        memory = "; where memory ran out, the kernel's log says so" if end.exit_code == -SIGKILL else ""
+        return f"the probe was ended by signal {-end.exit_code} ({strsignal(-end.exit_code)}){memory}"
+    said = [one for one in end.messages if one.warning is None]
+    return str(said[-1]) if said else f"it ended with exit code {end.exit_code} and said nothing"
 
 
 def _about(end: ProbeEnd) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from tautochrone.base.errors import MeasuringError, StoreError, TautoError
+from tautochrone.base.faults import of_a_case
 from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.settings import NotPutBackError
 from tautochrone.measure.campaign.campaign import FINISHED
@@ -131,8 +132,9 @@ def carry_out(
         except NotPutBackError as error:
             outcome.not_put_back, outcome.left = error, tuple(slots[at + 1 :])
             return outcome
-        except TautoError as error:
-            ledger.went_wrong(point, slot, error)
+        except Exception as error:  # what nobody expected costs this case only, too
+            known = error if isinstance(error, TautoError) else of_a_case(error, point.name)
+            ledger.went_wrong(point, slot, known)
             end(slot, None)
             continue
         end(slot, finished_how(run))

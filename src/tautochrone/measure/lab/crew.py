@@ -142,7 +142,7 @@ class Crew:
         """Return its answer; whoever gave one is free again."""
         if isinstance(said, JobFault):
             worker.end(0.0)
-            raise RuntimeError(f"in a process that measured:\n{said.text}")  # noqa: TRY004 - a fault, whatever
+            return RefusedJob(said.as_error())
         if said is not None:
             self._idle.append(worker)
             return said

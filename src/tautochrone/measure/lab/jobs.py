@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tautochrone.base.errors import MeasuringError, TautoError
+from tautochrone.base.faults import of_a_case
 from tautochrone.machine.deployment import Deployment
 from tautochrone.measure.campaign.refusals import refusals
 from tautochrone.measure.campaign.sites import site_of
@@ -77,6 +78,12 @@ class JobFault:
     """A fault in tauto, with its traceback."""
 
     text: str
+
+    def as_error(self) -> TautoError:
+        """Keep it here, and return it as what went wrong with one of several cases."""
+        error = RuntimeError(f"in a process that measured: {self.text.strip().splitlines()[-1]}")
+        error.add_note(self.text)
+        return of_a_case(error, "a case")
 
 
 Answer = Surveyed | SealedCell | RefusedJob | Stopped | JobFault
