@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser
 
 import tautochrone as tc
-from any_runs import KINDS, ODD_TITLES, Made, S, Samples, made, of_plan, store_made
+from any_runs import KINDS, MS, ODD_TITLES, SHAPES, Made, S, Samples, made, of_plan, store_made
 from browsers import look
 from in_process import Ended, tauto
 from schemas import valid
@@ -436,18 +436,41 @@ def test_a_browser_draws_every_chart_of_any_page(browser: Browser, verb: str, tr
     @example(_OF_MECHANISMS)
     @given(any_made(report, 300))
     def holds(all_made: list[Made]) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            stored = Stored(Path(folder), all_made, of_plan if verb == "campaign" else lambda _: {})
-            path = _page_of(verb, stored) if stored.runs else None
-            if path is None:
-                return
-            seen = look(browser, path)
-            assert seen.errors == []
-            assert seen.page.locator(".chart .undrawn").all_text_contents() == []
-            assert seen.requests == [path.as_uri()]
-            seen.page.close()
+        _see_drawn(browser, verb, all_made)
 
     holds()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("verb", _WITH_PAGES)
+def test_long_a_browser_draws_each_kind_of_run_of_each_shape(browser: Browser, verb: str, kind: str) -> None:
+    """A report of every shape; other pages of the shapes that are furthest from a quiet machine's."""
+    for at, shape in enumerate(SHAPES if verb == "report" else ("two-valued", "huge", "late", "zero")):
+        first = Samples(shape, 300, missed=7, dropped=3, seed=at)
+        title = ODD_TITLES[at % len(ODD_TITLES)]
+        few = Samples(shape, at % 4, 30 * MS)
+        for all_made in (
+            [Made(kind, sources=(first, few, Samples()), title=title)],
+            [Made(kind, sources=(first,), title=title), Made(kind, sources=(few, first), load="cpu", cut=1)],
+        )[verb in ("compare", "select") :]:
+            _see_drawn(browser, verb, all_made)
+
+
+def _see_drawn(browser: Browser, verb: str, all_made: list[Made]) -> None:
+    """The page that a verb makes of these runs, if it makes one, as a browser shows it."""
+    with tempfile.TemporaryDirectory() as folder:
+        stored = Stored(Path(folder), all_made, of_plan if verb == "campaign" else lambda _: {})
+        path = _page_of(verb, stored) if stored.runs else None
+        if path is None:
+            return
+        seen = look(browser, path)
+        try:
+            assert seen.errors == [], all_made
+            assert seen.page.locator(".chart .undrawn").all_text_contents() == [], all_made
+            assert seen.requests == [path.as_uri()]
+        finally:
+            seen.page.close()
 
 
 def _page_of(verb: str, stored: Stored) -> Path | None:

@@ -11,11 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from playwright.sync_api import Browser
 
 import streams
+from browsers import look
+from golden.asked import Desk
+from golden.record import RUNS
 from hostile import NO_FILES, damaged, ends_as_designed, mutated, run
+from machine_trees import REALTIME_PC, plant, with_cpus
 from report_runs import latencies, store_run
 from tautochrone.base import faults
 from tautochrone.run import store as stores
@@ -135,6 +140,98 @@ def test_a_manifest_with_any_node_replaced_ends_as_designed(good: Store, tried: 
             text = (store.folders()[number] / "run.json").read_text()
             victim, other = rewrite(store, number, data.draw(mutated(text)))
             see(store.path, victim.name, other.name, deeply=tried is MANY)
+
+    holds()
+
+
+GRIDS = {
+    "tire-grid": "plan-latest",
+    "tire-model": "plan-latest",
+    "tire-limit": "limit-latest",
+    "middleware": "plan-latest",
+    "lab": "matrix-latest",
+    "plan": "plan-latest",
+}
+"""Stores of the golden corpus whose runs are cases of one plan, matrix or search, and what it is called."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("grid", GRIDS)
+def test_a_grid_of_which_a_run_is_not_as_it_was_ends_as_designed(grid: str, tried: settings) -> None:
+    runs = sorted(path.name for path in (RUNS / grid).iterdir() if path.is_dir())
+
+    @settings(tried, max_examples=tried.max_examples if tried is MANY else 2)
+    @given(st.data())
+    def holds(data: st.DataObject) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            store = Path(shutil.copytree(RUNS / grid, Path(folder, "store")))
+            path = store / data.draw(st.sampled_from(runs))
+            path /= data.draw(st.sampled_from(["run.json", "run.json", "samples.parquet"]))
+            if path.suffix == ".json":
+                text = data.draw(mutated(path.read_text()))
+                path.write_bytes(text.encode("utf-8", "surrogatepass"))
+            else:
+                path.write_bytes(data.draw(damaged(path.read_bytes())))
+            for words in (("report", GRIDS[grid], "--out", f"{folder}/r.html"), ("show", path.parent.name)):
+                ends_as_designed(*words, store=store)
+
+    holds()
+
+
+SAID = (
+    "", "\0\0", "-", "-1", "one two three", "\n\n[", "9" * 40, "0-8000000000", "1,0,1", "\ud800", "nan",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_machine_whose_files_say_anything_can_be_looked_at(tmp_path: Path, tried: settings) -> None:
+    """In the process of the verbs; files that are no text, too."""
+    known = {**REALTIME_PC, **with_cpus(2)}
+    paths = st.sampled_from(sorted(known))
+    desk = Desk(tmp_path / "desk")
+
+    @tried
+    @example(dict.fromkeys(known, "9" * 40))
+    @example(dict.fromkeys(known, "-1"))
+    @given(st.dictionaries(paths, st.sampled_from(SAID), min_size=1, max_size=8))
+    def holds(said: dict[str, str]) -> None:
+        root = desk.folder / "odd"
+        shutil.rmtree(root, ignore_errors=True)
+        plant(root, with_cpus(2))
+        for path, text in said.items():
+            (root / path.lstrip("/")).write_bytes(text.encode("utf-8", "surrogatepass"))
+        with desk.at("odd", "single"):
+            for words in (("tune", "list"), ("tune", "show"), ("tune", "show", "MI"), ("doctor",)):
+                ends_as_designed(*words, store=desk.folder / "runs" / "single")
+
+    holds()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("store_name", ["experiments", "single"])
+def test_long_a_page_of_a_hostile_run_is_drawn_by_a_browser(browser: Browser, store_name: str) -> None:
+    """Of each run of the corpus, with any node of its manifest replaced: what is not refused is drawn."""
+    names = sorted(path.name for path in (RUNS / store_name).iterdir() if path.is_dir())
+
+    @MANY
+    @given(st.data())
+    def holds(data: st.DataObject) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            name = data.draw(st.sampled_from(names))
+            store = Path(folder, "store")
+            shutil.copytree(RUNS / store_name / name, store / name)
+            path, out = store / name / "run.json", Path(folder, "page.html")
+            path.write_bytes(data.draw(mutated(path.read_text())).encode("utf-8", "surrogatepass"))
+            code, _ = ends_as_designed("report", name, "--out", str(out), store=store)
+            if code:
+                return
+            seen = look(browser, out)
+            try:
+                assert seen.errors == []
+                assert seen.page.locator(".chart .undrawn").all_text_contents() == []
+                assert seen.requests == [out.as_uri()]
+            finally:
+                seen.page.close()
 
     holds()
 
