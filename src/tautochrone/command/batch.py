@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import StoreError, TautoError
-from tautochrone.base.words import plural
 from tautochrone.base.faults import of_a_case
+from tautochrone.base.words import plural
 from tautochrone.run.facts import FactTable
 
 if TYPE_CHECKING:
