@@ -18,6 +18,7 @@ from tautochrone.measure.virtual import (
     FUNCTIONAL,
     NEARLY_REPEATABLE,
     NOT_REPEATABLE,
+    SHARED,
     VIRTUAL,
     BusyCpus,
     cautions_of_busy_cpus,
@@ -32,6 +33,7 @@ ONE = Virtual(
     "0123456789abcdef", "debian:rt", "6.1.0-rt", None, "7.2.22 (Debian)", "qemu …", "ab", 1, 1, True
 )
 FOUR = replace(ONE, machine="f" * 16, kernel="debian:rt/arm64", cpus=4, repeatable=False)
+TURNS = replace(ONE, machine="e" * 16, qemu="10.0.2 (Debian)", cpus=4, turn_us=10)
 
 UNCOUNTED = replace(ONE, cpus=4, shift=None, repeatable=False)
 
@@ -50,7 +52,7 @@ def a_run(
     around = {"target": "lab:debian:rt", VIRTUAL: asdict(virtual)} if virtual is not None else {}
     with Store(folder).create("cyclic", "a loop", {"load": "idle", **around}, FACTS) as writer:
         writer.append(streams.make_stream([latencies(1, 5_000, 9_000)], ended=ended))
-        for caution in (*cautions_of_virtual(virtual), *cautions_of_busy_cpus(busy, measured_on(1))):
+        for caution in (*cautions_of_virtual(virtual), *cautions_of_busy_cpus(busy, measured_on(1), virtual)):
             writer.add_warning(caution.code, caution.text, caution.advice)
         return writer.seal()
 
@@ -78,6 +80,8 @@ def printed(run: StoredRun) -> str:
             [VIRTUAL, NEARLY_REPEATABLE, FUNCTIONAL],
             "Virtual lab: a functional run that usually repeats, not surely",
         ),
+        (TURNS, [1.0, 0.85, 0.0, 0.0], [VIRTUAL, SHARED], "Virtual lab: repeats to the bit"),
+        (TURNS, [0.04, 0.01, 0.01, 0.02], [VIRTUAL], "Virtual lab: repeats to the bit"),
         (UNCOUNTED, None, [VIRTUAL, NOT_REPEATABLE], "Virtual lab: a functional run, not repeatable"),
     ],
 )
@@ -139,7 +143,7 @@ def test_how_busy_each_cpu_was_is_read_from_its_times(tmp_path: Path) -> None:
 def test_several_cpus_that_are_measured_or_busy_make_a_functional_run(
     busy: Sequence[float] | None, measured: tuple[int, ...], told: str | None
 ) -> None:
-    cautions = list(cautions_of_busy_cpus(busy, measured_on(*measured)))
+    cautions = list(cautions_of_busy_cpus(busy, measured_on(*measured), FOUR))
     assert [told is not None and told in caution.text for caution in cautions] == [True] * (told is not None)
 
 
@@ -149,7 +153,7 @@ def test_the_partners_of_a_thread_are_measured_too() -> None:
         "obtained": {"cpu": 0},
         "partners": [{"obtained": {"cpu": 2}}, {"obtained": {"cpu": None}}],
     }
-    (caution,) = cautions_of_busy_cpus([0.0] * 4, Header.of({"sources": [thread]}))
+    (caution,) = cautions_of_busy_cpus([0.0] * 4, Header.of({"sources": [thread]}), FOUR)
     assert "(CPU 0 measured, CPU 2 measured)" in caution.text
 
 

@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 
 from cells import worded
-from lab import come_out_alike, guest_kernel
+from lab import come_out_alike, guest_kernel, lab_qemu
 from real import only_run, start_tauto, tauto, wait_until
-from tautochrone.base.errors import MeasuringError
+from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.measure.cell import IDLE
 from tautochrone.measure.execute import run_cell
 from tautochrone.run.store import Store
 from tautochrone.target.address import read_lab_address
 from tautochrone.target.virtual.guest import GuestProgram
+from tautochrone.target.virtual.qemu import SEVERAL_COUNTED, find_qemu
 from tautochrone.target.virtual.target import VirtualTarget, boot
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
@@ -98,12 +99,43 @@ def test_doctor_looks_at_the_guest(tmp_path: Path) -> None:
     ("on", "repeats", "counts"),
     [("debian-rt", True, True), ("debian-rt,smp=2", False, False), ("debian-rt/arm64,smp=2", False, True)],
 )
-def test_only_one_cpu_surely_repeats(on: str, repeats: bool, counts: bool) -> None:
+def test_before_qemu_10_only_one_cpu_surely_repeats(
+    on: str, repeats: bool, counts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TAUTO_QEMU", "host")
     address = read_lab_address(on)
     guest_kernel(address.kernel)
     with closing(boot(address)) as target:
         virtual = target.virtual()
-    assert (virtual.repeatable, virtual.shift is not None) == (repeats, counts)
+    if int(virtual.qemu.partition(".")[0]) >= SEVERAL_COUNTED[0]:
+        assert virtual.repeatable
+    else:
+        assert (virtual.repeatable, virtual.shift is not None) == (repeats, counts)
+
+
+@pytest.mark.parametrize(
+    ("on", "turn_us"),
+    [("debian-rt", None), ("debian-rt,smp=2", 10), ("debian-rt/arm64,smp=4,turn=5us", 5)],
+)
+def test_the_labs_own_qemu_repeats_with_any_number_of_cpus(on: str, turn_us: int | None) -> None:
+    address = read_lab_address(on)
+    if not lab_qemu():
+        pytest.skip("the lab's own QEMU can't be had")
+    guest_kernel(address.kernel)
+    with closing(boot(address)) as target:
+        virtual = target.virtual()
+    assert (virtual.repeatable, virtual.turn_us, virtual.shift) == (True, turn_us, 1)
+    assert ("filter-buffer" in virtual.command_line) == (turn_us is not None)
+    assert virtual.qemu.startswith("10.")
+
+
+def test_a_folder_without_qemu_and_one_that_does_not_run_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TAUTO_QEMU", str(tmp_path))
+    with pytest.raises(UsageError, match="qemu-system-x86_64 does not run") as refused:
+        find_qemu("x86_64")
+    assert "TAUTO_QEMU" in refused.value.advice
 
 
 def test_nothing_of_the_hosts_environment_reaches_a_guest(

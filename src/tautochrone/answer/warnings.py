@@ -7,7 +7,7 @@ from typing import TypeVar
 from tautochrone.answer.document import Notice
 from tautochrone.base.words import lower_first, plural, upper_first
 from tautochrone.machine.audit.finding import Finding
-from tautochrone.measure.virtual import FUNCTIONAL, NEARLY_REPEATABLE, NOT_REPEATABLE, VIRTUAL
+from tautochrone.measure.virtual import FUNCTIONAL, NEARLY_REPEATABLE, NOT_REPEATABLE, SHARED, VIRTUAL
 from tautochrone.run.conditions import VirtualMachine
 from tautochrone.run.manifest import SEALED, Manifest
 from tautochrone.run.manifest import Warning as RunWarning
@@ -18,7 +18,7 @@ from tautochrone.run.manifest import Warning as RunWarning
 IN_THE_LAB = "In the virtual lab"
 """What a headline over such runs begins with."""
 
-_SAID_HERE = (VIRTUAL, NOT_REPEATABLE, NEARLY_REPEATABLE, FUNCTIONAL)
+_SAID_HERE = (VIRTUAL, NOT_REPEATABLE, NEARLY_REPEATABLE, FUNCTIONAL, SHARED)
 _ENDED_BY_ITSELF = ("complete", "overrun", "watchdog", "failed")
 """At an instant that the guest's time decides. How any other run ended, the host had a hand in."""
 
@@ -94,8 +94,12 @@ def _sentences(there: Sequence[Manifest], of: int) -> list[str]:
 def _machine(virtual: VirtualMachine) -> str:
     return (
         f"Machine {virtual.machine}: {virtual.kernel} (Linux {virtual.release}), "
-        f"{plural(virtual.cpus, 'CPU')}, QEMU {(virtual.qemu or '').partition(' ')[0]}"
+        f"{plural(virtual.cpus, 'CPU')}{_turns(virtual)}, QEMU {(virtual.qemu or '').partition(' ')[0]}"
     )
+
+
+def _turns(virtual: VirtualMachine) -> str:
+    return f" in turns of {virtual.turn_us} us" if virtual.turn_us is not None else ""
 
 
 # What to know before trusting the numbers: runs that ended early, warnings, the audit's findings.

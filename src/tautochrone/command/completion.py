@@ -73,6 +73,11 @@ def deployments(incomplete: str) -> list[str]:
     return beginning(incomplete, [*NAMES, *(one.stem for one in own_files())]) + files(incomplete)
 
 
+def fetchable(incomplete: str) -> list[str]:
+    """Complete what `tauto lab fetch` brings."""
+    return [*kernels(incomplete), *beginning(incomplete, ["qemu"])]
+
+
 def kernels(incomplete: str) -> list[str]:
     """Complete the name of a kernel of the virtual lab; after a comma, the next of several."""
     from tautochrone.target.address import known_kernels

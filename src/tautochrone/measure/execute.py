@@ -44,7 +44,7 @@ from tautochrone.run.writer import RunWriter
 from tautochrone.target.middleware import provide_program
 from tautochrone.target.middleware_server import Server, serving_with_sizes
 from tautochrone.target.program import ProbeEnd, RunningProbe, refusal
-from tautochrone.target.target import Target
+from tautochrone.target.target import Target, Virtual
 
 LOAD_FAILED = "load-failed"
 """Code of the warning of a run that ended because its load did."""
@@ -131,7 +131,8 @@ class _Measured:
         server_failure: what went wrong with it, as a sentence.
         sources: how far each is, as it was last told; a long run tells of a few at a time.
         smis: system management interrupts meanwhile; None: not known.
-        busy: the share of its time in which each CPU of a virtual machine was busy; None: not known.
+        virtual: the virtual machine on which it was measured.
+        busy: the share of its time in which each CPU of that was busy; None: not known.
     """
 
     header: dict[str, object] = field(default_factory=dict)
@@ -144,6 +145,7 @@ class _Measured:
     server_failure: str | None = None
     sources: dict[int, SourceProgress] = field(default_factory=dict)
     smis: int | None = None
+    virtual: Virtual | None = None
     busy: list[float] | None = None
 
 
@@ -270,14 +272,14 @@ def _measure(
     """Loads, then the probe, then what the loads did. From the probe's start on, interrupts only end that."""
     allowed = allowed_in(conditions)
     loads = Loads(conditions.load or allowed)
-    measured = _Measured()
+    measured = _Measured(virtual=target.virtual())
     try:
         parts = placed_loads(placed, measured_cpus(placed, allowed), conditions.load)
         loads.start(
             target, parts, conditions.load_placement, lambda said: watch(CellProgress(0.0, waiting=said))
         )
         smis = SmiCounter(target.files(), conditions.known)
-        busy = BusyCpus(target.files(), target.virtual())
+        busy = BusyCpus(target.files(), measured.virtual)
         apart = placed.conditions.server
         with serving_with_sizes(placed.experiment, placed.options, apart, target) as server:
             for name, known in server.conditions.items():
@@ -333,7 +335,7 @@ def _seal(writer: RunWriter, measured: _Measured, ended_hint: str | None) -> Sto
 
 def _cautions(measured: _Measured) -> Iterator[RunWarning]:
     header, footer = Header.of(measured.header), Footer.of(measured.footer)
-    yield from cautions_of_busy_cpus(measured.busy, header)
+    yield from cautions_of_busy_cpus(measured.busy, header, measured.virtual)
     yield from cautions_of_probe(measured.end.messages)
     failure = measured.failure if measured.lost is None else None
     if failure is not None:

@@ -16,7 +16,7 @@ The first is also the code of the warning that says what its numbers are.
 """
 
 NOT_REPEATABLE, NEARLY_REPEATABLE = "virtual-not-repeatable", "virtual-nearly-repeatable"
-FUNCTIONAL, PROBLEM = "virtual-functional", "virtual-problem"
+FUNCTIONAL, SHARED, PROBLEM = "virtual-functional", "virtual-shared", "virtual-problem"
 
 _BUSY_SHARE = 0.05
 _IDLE_AT = (3, 4)  # of a line's numbers: idle, waiting for input or output
@@ -73,11 +73,7 @@ def cautions_of_virtual(virtual: Virtual | None) -> Iterator[RunWarning]:
             "Take it as a trial of what happens, not of how long it takes.",
         )
     else:
-        turns = (
-            f"; its {virtual.cpus} CPUs take turns on one clock, so a latency may contain another one's work"
-            if virtual.cpus > 1
-            else ""
-        )
+        turns = f"; {_how_they_share(virtual)}" if virtual.cpus > 1 else ""
         yield RunWarning(
             VIRTUAL,
             f"measured on a virtual machine whose time is the number of executed instructions, "
@@ -93,24 +89,39 @@ def cautions_of_virtual(virtual: Virtual | None) -> Iterator[RunWarning]:
             NEARLY_REPEATABLE,
             f"this run usually repeats, but not surely: where several of its {virtual.cpus} CPUs wake at the "
             "same instant, a busy host may change the order in which they take turns",
-            "Leave smp= out: with one CPU a run always repeats.",
+            "Run `tauto lab fetch qemu`: with QEMU 10 it repeats. With one CPU a run always does.",
         )
     elif not virtual.repeatable:
         yield RunWarning(
             NOT_REPEATABLE,
             f"this run does not repeat: with {virtual.cpus} CPUs of x86-64 there is no instruction counting",
-            "Leave smp= out; an arm64 kernel repeats nearly always with several CPUs, too.",
+            "Run `tauto lab fetch qemu`: QEMU 10 repeats with several CPUs, too.",
         )
 
 
-def cautions_of_busy_cpus(shares: Sequence[float] | None, header: Header) -> Iterator[RunWarning]:
+def _how_they_share(virtual: Virtual) -> str:
+    if virtual.turn_us is None:
+        return f"its {virtual.cpus} CPUs take turns on one clock, so a latency may contain another one's work"
+    return (
+        f"its {virtual.cpus} CPUs share one stream of instructions in turns of {virtual.turn_us} us, like "
+        "hardware threads of one core"
+    )
+
+
+def cautions_of_busy_cpus(
+    shares: Sequence[float] | None, header: Header, virtual: Virtual | None
+) -> Iterator[RunWarning]:
     """Where several CPUs worked, each waited for the others: there is one clock for all instructions.
+
+    In short turns they make a path longer by as many times as they are; without, they put all that they do
+    until something is due into it.
 
     A measured CPU is hardly ever busy: it is the one that waits. So those count, whatever their share.
 
     Args:
         shares: of its time in which each CPU was busy; None: there is one CPU only.
         header: of the stream, which tells where was measured.
+        virtual: the machine.
     """
     if shares is None:
         return
@@ -122,6 +133,15 @@ def cautions_of_busy_cpus(shares: Sequence[float] | None, header: Header) -> Ite
             f"CPU {cpu} {' and '.join(_what_it_did(busy.get(cpu), measured=cpu in measured))}"
             for cpu in at_work
         )
+        if virtual is not None and virtual.turn_us is not None:
+            yield RunWarning(
+                SHARED,
+                f"{len(at_work)} CPUs were measured or busy ({told}): where they work at the same time, a "
+                f"path is up to {len(at_work)} times as long as alone, known to a round of turns "
+                f"({len(at_work) * virtual.turn_us} us)",
+                "Compare machines with the same CPUs at work.",
+            )
+            return
         yield RunWarning(
             FUNCTIONAL,
             f"a functional run: {len(at_work)} CPUs were measured or busy ({told}), and virtual CPUs take "

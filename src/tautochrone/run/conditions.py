@@ -62,6 +62,7 @@ class VirtualMachine(Struct, frozen=True):
     Attributes:
         machine: the digest of all that it consists of.
         shift: an instruction takes 2^shift ns; None: its time is the host's.
+        turn_us: of several CPUs, how long one runs, at most, before it is the next one's turn.
     """
 
     machine: str | None = None
@@ -73,6 +74,7 @@ class VirtualMachine(Struct, frozen=True):
     image: str | None = None
     cpus: Count = 1
     shift: Count | None = None
+    turn_us: Count | None = None
     repeatable: bool = False
     problems: tuple[str, ...] = ()
 

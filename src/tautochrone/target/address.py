@@ -26,6 +26,9 @@ PREEMPTION_MODELS = ("none", "voluntary", "full", "lazy")
 DEFAULT_SHIFT = 1
 """Of 2**shift ns for each instruction: 3 hides outliers, 0 is closer to hardware and slower."""
 
+DEFAULT_TURN_US = 10
+"""How long a virtual CPU runs, at most, before it is the next one's turn."""
+
 _DEBIAN_ARCHITECTURES = {"amd64": "", "x86_64": "", "x86-64": "", "arm64": "/arm64", "aarch64": "/arm64"}
 _DEBIAN = re.compile(r"debian[:-](?P<flavour>[^/]*)(?:/(?P<architecture>.*))?")
 _OWN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
@@ -33,10 +36,12 @@ _NUMBERS = {
     "smp": ("cpus", 1, 64),
     "threads": ("threads", 1, 8),
     "shift": ("shift", 0, 10),
+    "turn": ("turn_us", 1, 10_000),
     "memory": ("memory_mib", 96, 65536),  # with less Debian's RT kernel does not boot
 }
 """By option its name in the address, and the least and the most that it can be."""
 
+_UNITS = {"turn": "us"}
 _OPTIONS = (*_NUMBERS, "preempt", "append")
 
 
@@ -49,6 +54,7 @@ class LabAddress:
         cpus: virtual CPUs.
         threads: of them on one core.
         shift: an instruction takes 2**shift ns; None: nobody chose one.
+        turn_us: how long a CPU runs before it is the next one's turn; None: nobody chose.
         memory_mib: its memory.
         append: further parameters of the kernel.
     """
@@ -57,6 +63,7 @@ class LabAddress:
     cpus: int = 1
     threads: int = 1
     shift: int | None = None
+    turn_us: int | None = None
     memory_mib: int = 1024
     append: str = ""
 
@@ -66,7 +73,7 @@ class LabAddress:
         words = [self.kernel]
         for option, (name, _, _) in _NUMBERS.items():
             if (value := getattr(self, name)) != usual[name]:
-                words.append(f"{option}={value}")
+                words.append(f"{option}={value}{_UNITS.get(option, '')}")
         model, appended = self._preemption_first()
         words += [f"preempt={model}"] if model else []
         words += [f"append={appended}"] if appended else []
@@ -185,13 +192,20 @@ def _split(text: str) -> tuple[list[str], str]:
 
 
 def _number(text: str, option: str, value: str, least: int, most: int) -> int:
-    if not value.isascii() or not value.isdigit() or not least <= int(value) <= most:
-        unit = " (MiB)" if option == "memory" else ""
+    unit = _UNITS.get(option, "")
+    digits = value.removesuffix(unit)
+    if (
+        not digits.isascii()
+        or not digits.isdigit()
+        or digits + unit != value
+        or not least <= int(digits) <= most
+    ):
+        shown = " (MiB)" if option == "memory" else ""
         raise UsageError(
-            f"lab:{text}: {option} is a number from {least} to {most}{unit}",
-            f"Write {option}={least} or more.",
+            f"lab:{text}: {option} is a number from {least}{unit} to {most}{unit}{shown}",
+            f"Write {option}={least}{unit} or more.",
         )
-    return int(value)
+    return int(digits)
 
 
 def _parameters(text: str, preempt: str | None, appended: str) -> str:

@@ -80,8 +80,9 @@ class Virtual:
         command_line: of QEMU; what has another path on each host stands in angle brackets.
         image: SHA-256 of the first file system.
         shift: an instruction takes 2**shift ns; None: its time is the host's.
-        repeatable: whether the same run gives the same numbers, to the bit, always. With several CPUs that
-            count instructions it nearly always does.
+        repeatable: whether the same run gives the same numbers, to the bit, always.
+        turn_us: several CPUs that count instructions: how long one runs, at most, before the next one; None:
+            until something is due.
         problems: what did not go well while it booted, in words.
     """
 
@@ -95,6 +96,7 @@ class Virtual:
     cpus: int
     shift: int | None
     repeatable: bool
+    turn_us: int | None = None
     problems: tuple[str, ...] = ()
 
 

@@ -33,6 +33,8 @@ def fetch(
             metavar="NAME...",
             help="Kernels to fetch: debian:rt, debian:stock/arm64, ... `tauto lab kernels`",
             autocompletion=completion.kernels,
+            help="debian:rt, debian:stock/arm64, ... (`tauto lab kernels`), qemu",
+            autocompletion=completion.fetchable,
         ),
     ] = None,
     kernel: Annotated[
@@ -60,18 +62,21 @@ def fetch(
     ] = False,
 ) -> None:
     """Fetch kernels for the virtual lab: Debian's from its packages, or one of your own.
+    """Bring what the virtual lab runs: kernels of Debian's or your own, and QEMU.
 
     Nothing is installed, and root is not needed. What is there already is checked and kept.
 
     Examples:
-        tauto lab fetch debian:rt debian:stock
+        tauto lab fetch qemu debian:rt debian:stock
         tauto lab fetch --kernel bzImage --name mine
     """
     from tautochrone.target.virtual.fetch import adopt_kernel, fetch_kernel
     from tautochrone.target.virtual.kernels import known_kernel
 
-    wanted = [canonical_kernel(one) for one in names or []]
-    _see_complete(wanted, kernel, modules, name)
+    wanted = [canonical_kernel(one) for one in names or [] if one != _QEMU]
+    _see_complete(names or [], kernel, modules, name)
+    if _QEMU in (names or []):
+        _fetch_qemu(again=again)
     for one in dict.fromkeys(wanted):
         before = known_kernel(one)
         with _telling() as tell:
@@ -85,6 +90,17 @@ def fetch(
         _say(adopted, None)
         if kernel_half:
             _build_kernel_half(adopted, again=again)
+
+
+_QEMU = "qemu"
+
+
+def _fetch_qemu(*, again: bool) -> None:
+    from tautochrone.target.virtual.qemu import fetch_qemu
+
+    with _telling() as tell:
+        qemu, is_new = fetch_qemu(tell, again=again)
+    typer.echo(f"QEMU {qemu.version}: {'fetched' if is_new else 'is there already'}")
 
 
 def _build_kernel_half(kernel: Kernel, *, again: bool) -> None:

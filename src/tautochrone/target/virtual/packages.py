@@ -41,6 +41,7 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 """What Debian calls the architectures."""
 
 _LOOK_INTERVAL_S = 0.1
+_KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _OF_NO_USE = ("Acquire::IndexTargets", "Acquire::Changelogs")  # pictures of applications, and the like
 
 
@@ -67,9 +68,11 @@ class Package:
 class Lists:
     """Lists of packages of one architecture: the lab's own ones in a folder, or (None) this machine's."""
 
-    def __init__(self, architecture: str, folder: Path | None = None) -> None:
+    def __init__(self, architecture: str, folder: Path | None = None, suite: str | None = None) -> None:
+        """Of the suites that this machine's apt knows, or (the lab's own ones) of another one of Debian's."""
         self._architecture = architecture
         self._folder = folder
+        self._suite = suite
 
     @property
     def are_there(self) -> bool:
@@ -136,7 +139,16 @@ class Lists:
             (self._folder / name).mkdir(parents=True, exist_ok=True)
         file = self._folder / "apt.conf"
         file.touch(0o600)  # it may repeat what others must not read, such as the password of a proxy
-        file.write_text("\n".join(_configuration(self._architecture, self._folder)) + "\n")
+        configuration = _configuration(self._architecture, self._folder)
+        if self._suite is not None:
+            sources = self._folder / "sources.list"
+            sources.write_text("".join(f"{line}\n" for line in _sources(self._suite)))
+            configuration += [
+                f'Dir::Etc::sourcelist "{sources}";',
+                'Dir::Etc::sourceparts "/dev/null";',
+                f'APT::Default-Release "{self._suite}";',
+            ]
+        file.write_text("\n".join(configuration) + "\n")
         return environment | {"APT_CONFIG": str(file)}
 
 
@@ -155,6 +167,24 @@ def _configuration(architecture: str, folder: Path) -> list[str]:
         f'Dir::Cache "{folder}/cache";',
         'Acquire::Languages "none";',
     ]
+
+
+def _sources(suite: str) -> Iterator[str]:
+    """A suite of Debian's, beside the release it belongs to, from where this machine has that release."""
+    release = suite.partition("-")[0]
+    asked = ["apt-get", "indextargets", "--format", "$(ORIGIN) $(CODENAME) $(REPO_URI)"]
+    told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+    places = sorted(
+        {line.split()[2] for line in told.splitlines() if line.split()[:2] == ["Debian", release]}
+    )
+    if not places:
+        raise UsageError(
+            f"the package sources of this system ({_system()}) have no Debian {release}",
+            "Where QEMU 10 or later is installed, that one is taken.",
+        )
+    signed = f" [signed-by={_KEYS}]" if _KEYS.is_file() else ""
+    for one in (release, suite):
+        yield f"deb{signed} {places[0]} {one} main"
 
 
 def _as_this_user() -> list[str]:
@@ -284,11 +314,21 @@ def _places(architecture: str, tell: Tell, *, newest: bool) -> Iterator[Lists]:
 
 
 def _unpack(lists: Lists, package: Package, place: Path, tell: Tell, finish: Finish | None) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
     with whole_folder(place) as content:
-        download = content.parent / "download"
-        download.mkdir()
-        archive = lists.download(package, download, tell)
+        unpack_into(content, lists, package, tell)
+        if finish is not None:
+            finish(content)
+
+
+def unpack_into(content: Path, lists: Lists, package: Package, tell: Tell) -> None:
+    """Bring a package and unpack it into a folder that is being filled (`whole_folder`).
+
+    Raises:
+        MeasuringError: it can't be brought.
+        StoreError: it can't be unpacked.
+    """
+    with tempfile.TemporaryDirectory(dir=content.parent) as download:
+        archive = lists.download(package, Path(download), tell)
         tell(f"{package.file}: unpacking", 0, 0)
         unpack = [*ends_with_us(), "dpkg", "-x", str(archive), str(content)]
         ended = subprocess.run(unpack, capture_output=True, text=True, check=False)
@@ -296,8 +336,6 @@ def _unpack(lists: Lists, package: Package, place: Path, tell: Tell, finish: Fin
             raise StoreError(
                 f"{archive.name} can't be unpacked: {ended.stderr.strip()}", "Is there space for it?"
             )
-        if finish is not None:
-            finish(content)
 
 
 # The busybox of every guest.

@@ -7,19 +7,17 @@ import itertools
 import os
 import random
 import re
-import shutil
 import signal
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.machine.tree import Files
-from tautochrone.target.address import DEFAULT_SHIFT, LabAddress
+from tautochrone.target.address import DEFAULT_SHIFT, DEFAULT_TURN_US, LabAddress
 from tautochrone.target.keeper import FarFiles
 from tautochrone.target.middleware import see_static
 from tautochrone.target.program import ProbeAnswer, Program
@@ -30,21 +28,21 @@ from tautochrone.target.virtual.image import Image, build_image
 from tautochrone.target.virtual.kernels import Kernel, find_kernel
 from tautochrone.target.virtual.kmod import load_kernel_half
 from tautochrone.target.virtual.packages import ends_with_us
+from tautochrone.target.virtual.qemu import FETCH, Qemu, find_qemu, firmware
 
 # One virtual machine: QEMU's command line, and what identifies it.
 #
 # With instruction counting every instruction takes the same time, and what is idle costs none, so guest
-# time is the number of instructions, whatever the host does meanwhile. It takes virtual CPUs in turns on
-# one clock; on x86 it hangs with more than one, so these run without it and do not repeat.
+# time is the number of instructions, whatever the host does meanwhile. Several CPUs share one stream of
+# instructions, in turns of a few microseconds, like hardware threads of one core. Before QEMU 10 turns are
+# as long as nothing is due, and on x86-64 it hangs, so several CPUs run without counting and do not repeat.
 
 
-_PACKAGES = {"x86_64": "qemu-system-x86", "aarch64": "qemu-system-arm"}
 _KERNEL_LINE = "quiet nokaslr norandmaps mitigations=off cryptomgr.notests panic=-1"
 _CONSOLES = {"x86_64": "tsc=reliable 8250.nr_uarts=1 console=ttyS0", "aarch64": "console=ttyAMA0"}
 _NO_TIMER_CHECK = "no_timer_check"
 """Where instructions are not counted, a busy host stops the guest for longer than the kernel waits for its
 first ticks, and it would panic: "IO-APIC + timer doesn't work!"."""
-_FIRMWARE = ("bios-256k.bin", "kvmvapic.bin", "pvh.bin", "linuxboot_dma.bin")
 _CPU = "max,erms=off,fsrm=off"
 """Without instructions that copy and clear any number of bytes: each byte would count as an instruction."""
 
@@ -58,18 +56,24 @@ class BootableMachine:
 
     Attributes:
         words: its command line; what has another path on each host is a word in angle brackets.
-        qemu: the version of QEMU.
         identity: the first 16 digits of the hash over all that decides what happens in it.
         shift: an instruction takes 2**shift ns; None: its time is the host's.
+        turn_us: how long a CPU runs, at most, before it is the next one's turn; None: nobody limits it.
     """
 
     kernel: Kernel
     image: Image
     words: tuple[str, ...]
-    qemu: str
+    qemu: Qemu
     identity: str
     shift: int | None
+    turn_us: int | None
     cpus: int
+
+    @property
+    def repeats(self) -> bool:
+        """Return whether the same run gives the same numbers, to the bit."""
+        return self.shift is not None and (self.cpus == 1 or self.turn_us is not None)
 
 
 def virtual_machine(address: LabAddress, kernel: Kernel, image: Image) -> BootableMachine:
@@ -78,30 +82,25 @@ def virtual_machine(address: LabAddress, kernel: Kernel, image: Image) -> Bootab
     Raises:
         UsageError: QEMU is not there, or can't do it.
     """
-    program = _program(kernel.architecture)
-    counted = address.cpus == 1 or kernel.architecture != "x86_64"
-    if not counted and address.shift is not None:
+    qemu = find_qemu(kernel.architecture)
+    several, is_x86 = address.cpus > 1, kernel.architecture == "x86_64"
+    counted = not several or not is_x86 or qemu.counts_several
+    turn_us = (address.turn_us or DEFAULT_TURN_US) if several and qemu.counts_several else None
+    if not counted and (address.shift is not None or address.turn_us is not None):
         raise UsageError(
-            f"{address.where}: several CPUs of x86-64 run without instruction counting, so there is no shift",
-            f"Leave shift out, or take an arm64 kernel: {LabAddress('debian:rt/arm64', address.cpus).where}.",
+            f"{address.where}: QEMU {qemu.version} can't count the instructions of several CPUs of x86-64",
+            f"Leave shift and turn out, or run `{FETCH}`.",
         )
     shift = (DEFAULT_SHIFT if address.shift is None else address.shift) if counted else None
-    words = (program, *_machine(kernel.architecture, address, shift), *_devices(address, kernel))
-    version = _version(program)
-    told = "\n".join([version, _firmware(program), kernel.sha256, image.sha256, *words])
-    return BootableMachine(
-        kernel, image, words, version, hashlib.sha256(told.encode()).hexdigest()[:16], shift, address.cpus
+    words = (
+        qemu.program,
+        *_machine(kernel.architecture, address, shift),
+        *(_turns(turn_us) if turn_us is not None else ()),
+        *_devices(address, kernel, counted=counted),
     )
-
-
-def _program(architecture: str) -> str:
-    program = f"qemu-system-{architecture}"
-    if shutil.which(program) is None:
-        raise UsageError(
-            f"the virtual lab needs {program}, which is not installed",
-            f"On Debian: apt-get install {_PACKAGES[architecture]}.",
-        )
-    return program
+    told = "\n".join([qemu.version, firmware(qemu), kernel.sha256, image.sha256, *words[1:]])
+    identity = hashlib.sha256(told.encode()).hexdigest()[:16]
+    return BootableMachine(kernel, image, words, qemu, identity, shift, turn_us, address.cpus)
 
 
 def _machine(architecture: str, address: LabAddress, shift: int | None) -> list[str]:
@@ -116,10 +115,20 @@ def _machine(architecture: str, address: LabAddress, shift: int | None) -> list[
     return [*kind, "-accel", "tcg", "-icount", f"shift={shift},sleep=off", "-smp", processors]
 
 
-def _devices(address: LabAddress, kernel: Kernel) -> list[str]:
+def _turns(turn_us: int) -> list[str]:
+    """A timer of virtual time that does nothing.
+
+    QEMU lets a CPU run until the next timer, at most, before it is the next one's turn. This one is of a
+    filter of a network that nobody is in, so the guest has no device of it.
+    """
+    every = f"filter-buffer,id=turns,netdev=nobody,queue=all,interval={turn_us}"
+    return ["-netdev", "hubport,id=nobody,hubid=0", "-object", every]
+
+
+def _devices(address: LabAddress, kernel: Kernel, *, counted: bool) -> list[str]:
     box = f"memory-backend-file,id=box,size={BOX_BYTES},mem-path={BOX},share=on"
     consoles = _CONSOLES[kernel.architecture]
-    if kernel.architecture == "x86_64" and address.cpus > 1:
+    if not counted:
         consoles = f"{_NO_TIMER_CHECK} {consoles}"
     line = f"{_KERNEL_LINE} {consoles} {address.append}".rstrip()
     return [
@@ -131,25 +140,6 @@ def _devices(address: LabAddress, kernel: Kernel) -> list[str]:
         *("-device", "tpci200,id=card", "-device", "ipoctal232,bus=card.0,chardev0=gate"),
         *("-kernel", KERNEL, "-initrd", IMAGE, "-append", line),
     ]
-
-
-@cache
-def _version(program: str) -> str:
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
-    return said.partition("\n")[0].removeprefix("QEMU emulator version ").strip()
-
-
-@cache
-def _firmware(program: str) -> str:
-    """Return the hashes of what QEMU runs before the kernel; it comes in packages of its own."""
-    said = subprocess.run([program, "-L", "help"], capture_output=True, text=True, check=False).stdout
-    found = []
-    for name in _FIRMWARE if program.endswith("x86_64") else ():
-        for folder in said.splitlines():
-            with suppress(OSError):
-                found.append(f"{name} {hashlib.sha256((Path(folder) / name).read_bytes()).hexdigest()}")
-                break
-    return "\n".join(found)
 
 
 # One CPU of the host for each QEMU that counts instructions, so that its threads keep their order.
@@ -209,6 +199,7 @@ class RunningMachine:
                 stdout=gate.entry,
                 stderr=self._console,
                 pass_fds=(gate.box, self._console),
+                env=machine.qemu.environment(),
                 process_group=0,  # a Ctrl-C is for the lab
             )
         except BaseException:
@@ -286,12 +277,13 @@ class VirtualTarget(Target):
             kernel=machine.kernel.name,
             release=machine.kernel.release,
             package=machine.kernel.package,
-            qemu=machine.qemu,
+            qemu=machine.qemu.version,
             command_line=" ".join(machine.words),
             image=machine.image.sha256,
             cpus=self._address.cpus,
             shift=machine.shift,
-            repeatable=machine.shift is not None and self._address.cpus == 1,
+            turn_us=machine.turn_us,
+            repeatable=machine.repeats,
             problems=self._guest.problems() if self._guest is not None else (),
         )
 
