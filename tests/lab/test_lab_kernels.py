@@ -2,8 +2,11 @@
 
 import json
 import os
+import pty
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -197,3 +200,62 @@ def test_packages_of_the_other_architecture_come_without_a_trace_in_this_machine
     libraries = {"/lib/ld-linux-aarch64.so.1", "/usr/lib/aarch64-linux-gnu/libnuma.so.1"}
     assert {"/usr/bin/cyclictest", *libraries} <= set(files)
     assert [path.stat().st_mtime_ns for path in machines_own] == before
+
+
+@pytest.mark.slow
+def test_what_was_fetched_is_forgotten_and_what_another_kernel_needs_stays(
+    tmp_path: Path, cache: Path
+) -> None:
+    first, second = adopted(tmp_path / "a", "first"), adopted(tmp_path / "b", "second")
+    assert tauto("lab", "forget", "first", store=tmp_path).returncode == 2  # nobody can be asked
+    assert first.image.is_file()
+    forgotten = tauto("lab", "forget", "first", "--yes", store=tmp_path)
+    assert forgotten.returncode == 0, forgotten.stderr
+    assert own_kernels() == ["second"]
+    assert not first.image.exists()
+    assert second.image.is_file()
+    unknown = tauto("lab", "forget", "first", "--yes", store=tmp_path)
+    assert (unknown.returncode, "first is not here" in unknown.stderr) == (2, True)
+    assert tauto("lab", "forget", "all", "--yes", store=tmp_path).returncode == 0
+    assert [path.name for path in cache.iterdir()] == ["lock"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("probe", "cyclic", "--on", "lab:debian-rt"), "Debian's kernel debian:rt, 80 MB"),
+        (("probe", "cyclic", "--on", "lab:debian-rt,smp=2"), "QEMU, Debian's kernel debian:rt, 103 MB"),
+        (("probe", "kernel", "--on", "lab:debian-stock"), "the kernel half of the probe for debian:stock"),
+        (("lab", "matrix", "--kernels", "debian:rt,debian:stock"), "debian:rt, Debian's kernel debian:stock"),
+        (("lab", "diff", "debian:rt", "debian:stock"), "tauto lab fetch debian:rt debian:stock"),
+    ],
+)
+def test_what_a_virtual_machine_needs_is_told_before_anything_is_measured(
+    words: tuple[str, ...], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TAUTO_KERNELS", str(tmp_path / "empty"))
+    refused = tauto(*words, store=tmp_path / "store")
+    assert refused.returncode == 2
+    assert told in refused.stderr.replace("\n", " ")
+    assert "--yes" in refused.stderr
+
+
+@pytest.mark.slow
+def test_a_person_at_a_terminal_is_asked_and_may_say_no(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TAUTO_KERNELS", str(tmp_path / "empty"))
+    own, theirs = pty.openpty()
+    words = (sys.executable, "-m", "tautochrone", "probe", "cyclic", "--on", "lab:debian-rt")
+    asking = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path)
+    os.close(theirs)
+    os.write(own, b"n\n")
+    shown = b""
+    with suppress(OSError):  # its end
+        while piece := os.read(own, 65536):
+            shown += piece
+    os.close(own)
+    assert asking.wait(60) == 1, shown
+    assert shown.count(b"Fetch?") == 1
+    assert not (tmp_path / "empty" / "names").exists()

@@ -47,6 +47,7 @@ class Wanted:
         open_it: in the browser.
         at_once: how many cases are measured at the same time, where all systems are virtual machines; None:
             one after the other, on whatever system.
+        yes: fetch what virtual machines need without asking.
         junit, markdown: where programs that run tests find what came of it; None: nowhere.
     """
 
@@ -58,6 +59,7 @@ class Wanted:
     at_once: int | None = None
     junit: Path | None = None
     markdown: Path | None = None
+    yes: bool = False
 
 
 def carry_through(
@@ -88,6 +90,7 @@ def carry_through(
         _show_agenda(console, agenda, wanted.as_json, wanted.at_once or 1)
         return
     told = make_console(stderr=True) if wanted.as_json else console
+    _provide(agenda, wanted)
     with ExitStack() as stack:
         if wanted.at_once is not None:
             from tautochrone.campaign.at_once import measure_at_once
@@ -104,9 +107,17 @@ def carry_through(
         raise typer.Exit(code)
 
 
+def _provide(agenda: Agenda, wanted: Wanted) -> None:
+    from tautochrone.command.lab_needs import KERNEL_HALF, provide
+
+    left = [agenda.points[slot.key] for slot in agenda.left]
+    inside = any(point.experiment == KERNEL_HALF for point in left)
+    provide((point.system for point in left), yes=wanted.yes, kernel_half=inside, others_go_on=True)
+
+
 def carry_grid(document: PlanDocument, typed: Typed) -> None:
     """Measure what is left of a plan that a verb made, and report on all of it, as `carry_through` does."""
-    wanted = Wanted(typed.again, typed.dry_run, typed.as_json, typed.out, typed.open_it)
+    wanted = Wanted(typed.again, typed.dry_run, typed.as_json, typed.out, typed.open_it, yes=typed.beside.yes)
     carry_through(document, typed.store, wanted)
 
 

@@ -49,11 +49,16 @@ DeploymentName = Annotated[
 
 @dataclass(frozen=True)
 class Beside:
-    """What stands around a measurement, as a person gave it; None: nothing was given."""
+    """What stands around a measurement, as a person gave it; None: nothing was given.
+
+    Attributes:
+        yes: fetch what a virtual machine needs without asking.
+    """
 
     load: list[str] | None = None
     on: str | None = None
     deployment: str | None = None
+    yes: bool = False
 
     def chosen_load(self) -> Load:
         """Return the background load."""
@@ -65,10 +70,12 @@ class Beside:
         """Return what a plan of one verb is carried out on, under and beside; None: the usual one."""
         return {"systems": self.on, "deployments": self.deployment, "loads": self.chosen_load().name}
 
-    def target(self) -> AbstractContextManager[Target]:
-        """Return the machine under test, for as long as the block lasts; see `open_target`."""
+    def target(self, *, kernel_half: bool = False) -> AbstractContextManager[Target]:
+        """Return the machine under test, for as long as the block lasts; see `open_target` and `provide`."""
+        from tautochrone.command.lab_needs import provide
         from tautochrone.target.open import open_target
 
+        provide([self.on], yes=self.yes, kernel_half=kernel_half)
         return open_target(self.on)
 
     def chosen_deployment(self, target: Target) -> Deployment | None:

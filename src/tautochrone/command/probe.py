@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from tautochrone.base.errors import NotPermittedError
+from tautochrone.command.lab_needs import KERNEL_HALF
 
 if TYPE_CHECKING:
     from tautochrone.command.beside import Beside
@@ -62,7 +63,7 @@ def measure(asked: AskedExperiment) -> None:
     prepared = experiment.prepare(asked.known, Path())
     load = beside.chosen_load()
     place = open_store(asked.store)
-    with beside.target() as target:
+    with beside.target(kernel_half=experiment.name == KERNEL_HALF) as target:
         cell = cell_of(experiment.name, prepared, asked.title, load, beside.chosen_deployment(target))
         facts = gather(target.files())
         try:

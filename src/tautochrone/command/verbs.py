@@ -11,6 +11,7 @@ import typer
 
 from tautochrone.command import completion
 from tautochrone.command.beside import Beside, DeploymentName, Loads, On
+from tautochrone.command.lab_needs import YesOption
 from tautochrone.command.options import (
     AgainOption,
     JsonOption,
@@ -46,6 +47,7 @@ _COMMON: dict[str, tuple[object, object]] = {
     "as_json": (JsonOption, False),
     "out": (ReportOption, None),
     "open_it": (OpenReportOption, False),
+    "yes": (YesOption, False),
     "store": (StoreOption, None),
 }
 """What verbs take beside the options of an experiment, in the order of help."""
@@ -141,7 +143,7 @@ def verb_of(
         }
         own = unified(own, table)
         see_choices(own, table)
-        beside = Beside(typed.pop("load"), typed.pop("on"), typed.pop("deployment"))
+        beside = Beside(typed.pop("load"), typed.pop("on"), typed.pop("deployment"), yes=typed.pop("yes"))
         do(Typed(Given(own, table), beside, **typed))
 
     parameters = [*_parameters(options), *_common(common)]

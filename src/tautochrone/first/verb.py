@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from tautochrone.command import completion
+from tautochrone.command.lab_needs import YesOption
 from tautochrone.command.options import (
     AgainOption,
     DryRunOption,
@@ -60,6 +61,7 @@ def run(
     as_json: JsonOption = False,
     out: PlanReportOption = None,
     open_it: OpenReportOption = False,
+    yes: YesOption = False,
     junit: JunitOption = None,
     markdown: MarkdownOption = None,
     store: StoreOption = None,
@@ -82,5 +84,5 @@ def run(
 
     document = with_options(read(plan), repetitions, seed)
     document = override(document, on or (), deployment or (), load or ())
-    wanted = Wanted(again, dry_run, as_json, out, open_it, hands(jobs), junit, markdown)
+    wanted = Wanted(again, dry_run, as_json, out, open_it, hands(jobs), junit, markdown, yes)
     carry_through(document, store, wanted)

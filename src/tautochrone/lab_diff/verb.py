@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.command import completion
+from tautochrone.command.lab_needs import YesOption, provide
 from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption
 from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_report
 from tautochrone.measure.outlook import Countdown
@@ -61,6 +62,7 @@ def verb(
     as_json: JsonOption = False,
     out: ReportOption = None,
     open_it: OpenReportOption = False,
+    yes: YesOption = False,
     store: StoreOption = None,
 ) -> None:
     """Find where two virtual machines first differ under a load, and what the kernel did there.
@@ -89,6 +91,7 @@ def verb(
         command=("tauto", *sys.argv[1:]),
     )
     see_that_it_can_be_written(out)
+    provide((question.system("A"), question.system("B")), yes=yes)
     place = open_store(store)
     _report(_measure(question, place, jobs), place, as_json=as_json, out=out, open_it=open_it)
 

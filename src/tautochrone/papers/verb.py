@@ -7,6 +7,7 @@ import typer
 
 from tautochrone.base.errors import UsageError
 from tautochrone.command import completion, options
+from tautochrone.command.lab_needs import YesOption
 
 
 def reproduce(
@@ -52,6 +53,7 @@ def reproduce(
         ),
     ] = None,
     open_it: options.OpenReportOption = False,
+    yes: YesOption = False,
     store: options.StoreOption = None,
 ) -> None:
     """Measure a paper again: its tables and figures beside ours, and whether its claims hold here.
@@ -85,5 +87,5 @@ def reproduce(
         list_papers(as_json=as_json)
         return
     way = ReproductionWay(quick, plan, tuple(on or ()), repetitions)
-    wanted = Wanted(again, dry_run, as_json, None, open_it, hands(jobs))
+    wanted = Wanted(again, dry_run, as_json, None, open_it, hands(jobs), yes=yes)
     reproduce_papers(names, Order(way, wanted, store, out))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,16 +10,15 @@ import typer
 
 from tautochrone.base.errors import UsageError
 from tautochrone.command import completion
+from tautochrone.command.lab_needs import YesOption, provide
 from tautochrone.command.options import JsonOption, OpenReportOption, StoreOption
+from tautochrone.command.telling import telling
 from tautochrone.command.told import tell_json
 from tautochrone.target.address import LabAddress, canonical_kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tautochrone.answer.document import TypedCell
     from tautochrone.measure.lab.preemption import KernelPreemption
-    from tautochrone.target.virtual.cache import Tell
     from tautochrone.target.virtual.kernels import Kernel
 
 
@@ -79,13 +78,13 @@ def fetch(
         _fetch_qemu(again=again)
     for one in dict.fromkeys(wanted):
         before = known_kernel(one)
-        with _telling() as tell:
+        with telling() as tell:
             fetched = fetch_kernel(one, tell, again=again, look_over=True)
         _say(fetched, before)
         if kernel_half:
             _build_kernel_half(fetched, again=again)
     if kernel is not None and name is not None:
-        with _telling() as tell:
+        with telling() as tell:
             adopted = adopt_kernel(name, kernel, modules, tell)
         _say(adopted, None)
         if kernel_half:
@@ -98,7 +97,7 @@ _QEMU = "qemu"
 def _fetch_qemu(*, again: bool) -> None:
     from tautochrone.target.virtual.qemu import fetch_qemu
 
-    with _telling() as tell:
+    with telling() as tell:
         qemu, is_new = fetch_qemu(tell, again=again)
     typer.echo(f"QEMU {qemu.version}: {'fetched' if is_new else 'is there already'}")
 
@@ -106,7 +105,7 @@ def _fetch_qemu(*, again: bool) -> None:
 def _build_kernel_half(kernel: Kernel, *, again: bool) -> None:
     from tautochrone.target.virtual.kmod import build_module
 
-    with _telling() as tell:
+    with telling() as tell:
         module = build_module(kernel, tell, again=again)
     typer.echo(f"{kernel.name}: the kernel-space half of the probe is {module}")
 
@@ -132,33 +131,36 @@ def _say(kernel: Kernel, before: Kernel | None) -> None:
     typer.echo(f"{kernel.name}: Linux {kernel.release}, {origin}{state}; --on {where}")
 
 
-@contextmanager
-def _telling() -> Iterator[Tell]:
-    """Show what is being done on standard error: a bar, or where it is no terminal a line for each thing."""
-    from tautochrone.answer.console import make_console
+def forget(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME...", help="debian:rt, your own, qemu, or all.", autocompletion=completion.fetchable
+        ),
+    ],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove without asking.")] = False,
+) -> None:
+    """Remove what was fetched or built for virtual machines, to have its space back.
 
-    console = make_console(stderr=True)
-    if not console.is_terminal:
-        last = ""
+    It can be fetched again; the version of a kernel may be a newer one then. Runs stay.
 
-        def tell_lines(what: str, done: int, of: int) -> None:  # noqa: ARG001 - as a bar is told
-            nonlocal last
-            if what != last:
-                typer.echo(what, err=True)
-            last = what
+    Examples:
+        tauto lab forget debian:6.12 qemu
+        tauto lab forget all --yes
+    """
+    from tautochrone.target.virtual.forget import folders_of
+    from tautochrone.target.virtual.forget import forget as remove
 
-        yield tell_lines
-        return
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
-
-    columns = (BarColumn(bar_width=12), DownloadColumn(), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=console, transient=True) as bars:
-        task = bars.add_task("", total=None)
-
-        def tell(what: str, done: int, of: int) -> None:
-            bars.update(task, description=what, completed=done, total=of or None)
-
-        yield tell
+    folders = folders_of([name if name in ("qemu", "all") else canonical_kernel(name) for name in names])
+    size = sum(size for _, size in folders)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise UsageError("Nobody can be asked here whether to remove it", "Add --yes to remove it.")
+        if not typer.confirm(f"Remove {' and '.join(names)} ({size / 1e6:.0f} MB)?", err=True):
+            raise typer.Exit(1)
+    with telling() as tell:
+        remove([folder for folder, _ in folders], tell)
+    typer.echo(f"{size / 1e6:.0f} MB are free again.")
 
 
 _SHOWN_DIGITS = 12
@@ -309,6 +311,7 @@ def matrix(
         typer.Option("--out", "-o", help="Where to write the report. [the store]"),
     ] = None,
     open_it: OpenReportOption = False,
+    yes: YesOption = False,
     store: StoreOption = None,
 ) -> None:
     """Scheduling latency of each kernel, under each preemption model that it has, beside each load.
@@ -336,6 +339,7 @@ def matrix(
     between = given_period({"rate": rate, "period": period}) or _PERIOD
     parse_period_ns(between)  # here, since nothing else reads it before a guest has booted
     parse_duration_ns(duration)
+    provide((f"lab:{name.strip()}" for name in (kernels or "").split(",") if name.strip()), yes=yes)
     found = kernels_of(kernels)
     for kernel in found:
         if why := why_one_row(kernel):
@@ -345,4 +349,4 @@ def matrix(
         options["priority"] = priority
     document = document_of(machines_of(found, preempt, shift), loads_of(",".join(load or [_LOADS])), options)
     at_once = hands(jobs) or len(os.sched_getaffinity(0))
-    carry_through(document, store, Wanted(again, dry_run, as_json, out, open_it, at_once))
+    carry_through(document, store, Wanted(again, dry_run, as_json, out, open_it, at_once, yes=yes))

@@ -9,8 +9,8 @@ from tautochrone.experiments import EXPERIMENTS, Value
 from tautochrone.measure.document.document import USUAL, ExperimentEntry, PlanDocument
 from tautochrone.measure.lab.preemption import chosen_for
 from tautochrone.measure.loads.spec import parse_load
-from tautochrone.target.address import PREEMPTION_MODELS, LabAddress, known_kernels, read_lab_address
-from tautochrone.target.virtual.kernels import Kernel, find_kernel, known_kernel, own_kernels
+from tautochrone.target.address import PREEMPTION_MODELS, LabAddress, read_lab_address
+from tautochrone.target.virtual.kernels import Kernel, find_kernel, known_names
 
 MATRIX = "lab-matrix"
 """What such a grid is about; its report is made by that."""
@@ -55,7 +55,7 @@ def kernels_of(text: str | None) -> tuple[Kernel, ...]:
     if text is not None:
         found = [find_kernel(name) for name in _parts(text, "--kernels")]
         return tuple({kernel.name: kernel for kernel in found}.values())
-    there = [name for name in known_kernels() if known_kernel(name) is not None] + own_kernels()
+    there = known_names()
     if not there:
         raise UsageError("No kernel was fetched", "Run `tauto lab fetch debian:stock debian:rt`, once.")
     return tuple(find_kernel(name) for name in there)

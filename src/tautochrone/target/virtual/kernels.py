@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
-from tautochrone.target.address import canonical_kernel, is_debian, meant_kernel
+from tautochrone.target.address import canonical_kernel, is_debian, known_kernels, meant_kernel
 from tautochrone.target.virtual.cache import cache_folder, damaged, folder_of, hash_of, write_whole
 
 # As much of the ELF format (64 bits, little endian) as kernels and their modules need.
@@ -126,6 +126,11 @@ def own_kernels() -> list[str]:
     """Return the names that people gave, in order."""
     names = sorted(path.stem for path in (cache_folder() / "names").glob("*.json"))
     return [name for name in names if not name.startswith("debian-") and known_kernel(name) is not None]
+
+
+def known_names() -> list[str]:
+    """Return the names of all kernels that are here: Debian's and people's own."""
+    return [name for name in known_kernels() if known_kernel(name) is not None] + own_kernels()
 
 
 def remember_kernel(kernel: Kernel) -> None:

@@ -93,6 +93,16 @@ def module_for(kernel: Kernel) -> Path:
     return place
 
 
+def is_built(kernel: Kernel) -> bool:
+    """Return whether the module for a kernel is here, from the sources as they are now."""
+    return _place(kernel).is_file()
+
+
+def module_folder(kernel: Kernel) -> Path:
+    """Return the folder of the module for a kernel; it need not be there."""
+    return _place(kernel).parent
+
+
 def build_command(kernel: Kernel) -> str:
     """Return what to type to have the module."""
     return f"{fetch_command(kernel.name)} --kernel-half"

@@ -36,6 +36,9 @@ SEVERAL_COUNTED = (10, 0)
 """From this version on it counts the instructions of several CPUs of x86-64 without hanging (8.1), and its
 clock is warped outside of callbacks only (10.0)."""
 
+MEGABYTES = 23
+"""About as much is downloaded."""
+
 _SUITE = "bookworm-backports"
 _PACKAGES = ("qemu-system-x86", "qemu-system-arm", "qemu-system-common", "qemu-system-data", "seabios")
 _PROGRAMS = ("qemu-system-x86_64", "qemu-system-aarch64")

@@ -1,0 +1,126 @@
+"""What virtual machines need and this machine lacks is fetched, after one question."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tautochrone.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from tautochrone.target.address import LabAddress
+    from tautochrone.target.virtual.cache import Tell
+
+YesOption = Annotated[
+    bool, typer.Option("--yes", "-y", help="Fetch what virtual machines need without asking.")
+]
+KERNEL_HALF = "kernel"
+"""The experiment that needs the kernel half of the probe."""
+
+
+@dataclass(frozen=True)
+class _Need:
+    """One thing that is not here.
+
+    Attributes:
+        words: what `tauto lab fetch` is told.
+        megabytes: about as much is downloaded; 0: it is built.
+    """
+
+    what: str
+    words: str
+    megabytes: int
+    bring: Callable[[Tell], object]
+
+
+def provide(
+    systems: Iterable[str | None], *, yes: bool, kernel_half: bool = False, others_go_on: bool = False
+) -> None:
+    """Fetch what the virtual machines among these systems lack: kernels, QEMU, the kernel half of the probe.
+
+    A person at a terminal is asked once; `yes` is the answer. Kernels of one's own can't be fetched.
+
+    Args:
+        others_go_on: where nobody can be asked, nothing is fetched, and who measures says what is missing.
+
+    Raises:
+        UsageError: nobody can be asked.
+        typer.Exit: the answer is no.
+    """
+    needs = list(_needs(systems, kernel_half=kernel_half))
+    if not needs:
+        return
+    size = sum(one.megabytes for one in needs)
+    told = ", ".join(one.what for one in needs) + (f", {size} MB to download" if size else "")
+    if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if others_go_on:
+            return
+        fetch = " ".join(dict.fromkeys(one.words for one in needs))
+        raise UsageError(
+            f"what a virtual machine needs is not here: {told}",
+            f"Add --yes, or run `tauto lab fetch {fetch}`, once.",
+        )
+    if not yes and not typer.confirm(f"A virtual machine needs {told}. Fetch?", default=True, err=True):
+        raise typer.Exit(1)
+    from tautochrone.command.telling import telling
+
+    with telling() as tell:
+        for one in needs:
+            one.bring(tell)
+
+
+def _needs(systems: Iterable[str | None], *, kernel_half: bool) -> Iterator[_Need]:
+    from tautochrone.target.address import LabAddress, is_debian, read_address
+
+    lab: list[LabAddress] = []
+    for system in dict.fromkeys(systems):
+        with suppress(UsageError):  # what is no address is told where it is opened
+            address = read_address(system) if system is not None else None
+            lab += [address] if isinstance(address, LabAddress) else []
+    if any(_lacks_qemu(address) for address in lab):
+        from tautochrone.target.virtual.qemu import MEGABYTES, fetch_qemu
+
+        yield _Need("QEMU", "qemu", MEGABYTES, fetch_qemu)
+    for name in dict.fromkeys(address.kernel for address in lab if is_debian(address.kernel)):
+        yield from _needs_of_kernel(name, kernel_half=kernel_half)
+
+
+def _lacks_qemu(address: LabAddress) -> bool:
+    """One CPU takes any QEMU; several need one that gives them short turns."""
+    from tautochrone.target.virtual.kernels import known_kernel
+    from tautochrone.target.virtual.qemu import find_qemu
+
+    kernel = known_kernel(address.kernel)
+    architecture = kernel.architecture if kernel else "aarch64" if "/arm64" in address.kernel else "x86_64"
+    try:
+        return address.cpus > 1 and not find_qemu(architecture).counts_several
+    except UsageError:
+        return True
+
+
+def _needs_of_kernel(name: str, *, kernel_half: bool) -> Iterator[_Need]:
+    from tautochrone.target.virtual.fetch import fetch_kernel
+    from tautochrone.target.virtual.kernels import known_kernel
+    from tautochrone.target.virtual.kmod import build_module, is_built
+
+    kernel = known_kernel(name)
+    if kernel is None:
+        yield _Need(f"Debian's kernel {name}", name, _MEGABYTES, lambda tell: fetch_kernel(name, tell))
+    if kernel_half and (kernel is None or not is_built(kernel)):
+        words = f"{name} --kernel-half"
+        yield _Need(
+            f"the kernel half of the probe for {name}",
+            words,
+            _HEADERS_MEGABYTES,
+            lambda tell: build_module(fetch_kernel(name, tell), tell),
+        )
+
+
+_MEGABYTES, _HEADERS_MEGABYTES = 80, 12
+"""About what Debian's kernel, and its headers, are to download."""
