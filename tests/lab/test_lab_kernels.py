@@ -247,7 +247,8 @@ def test_a_person_at_a_terminal_is_asked_and_may_say_no(
 ) -> None:
     monkeypatch.setenv("TAUTO_KERNELS", str(tmp_path / "empty"))
     own, theirs = pty.openpty()
-    words = (sys.executable, "-m", "tautochrone", "probe", "cyclic", "--on", "lab:debian-rt")
+    main = "from tautochrone.cli.app import main; main()"
+    words = (sys.executable, "-c", main, "probe", "cyclic", "--on", "lab:debian-rt")
     asking = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path)
     os.close(theirs)
     os.write(own, b"n\n")
