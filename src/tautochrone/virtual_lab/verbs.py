@@ -30,9 +30,7 @@ def fetch(
         list[str] | None,
         typer.Argument(
             metavar="NAME...",
-            help="Kernels to fetch: debian:rt, debian:stock/arm64, ... `tauto lab kernels`",
-            autocompletion=completion.kernels,
-            help="debian:rt, debian:stock/arm64, ... (`tauto lab kernels`), qemu",
+            help="debian:rt, debian:stock/arm64, ... (`tauto lab kernels`); qemu.",
             autocompletion=completion.fetchable,
         ),
     ] = None,
@@ -60,8 +58,7 @@ def fetch(
         bool, typer.Option("--again", help="Fetch the newest version, even if one is there.")
     ] = False,
 ) -> None:
-    """Fetch kernels for the virtual lab: Debian's from its packages, or one of your own.
-    """Bring what the virtual lab runs: kernels of Debian's or your own, and QEMU.
+    """Fetch what virtual machines run: Debian's kernels or one of your own, and QEMU.
 
     Nothing is installed, and root is not needed. What is there already is checked and kept.
 
