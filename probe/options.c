@@ -308,3 +308,21 @@ int cpu_list_read(struct cpu_list *list, const char *text)
 {
     return cpu_list_read_option(list, "cpus", text);
 }
+
+void cpu_list_to_text(const struct cpu_list *list, char text[CPU_LIST_TEXT_BYTES])
+{
+    enum { LONGEST_RANGE = 24 };
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < list->count && used + LONGEST_RANGE < CPU_LIST_TEXT_BYTES;) {
+        uint32_t last = i;
+        while (last + 1 < list->count && list->cpus[last + 1] == list->cpus[last] + 1) {
+            last++;
+        }
+        used += format_text(text + used, CPU_LIST_TEXT_BYTES - used, "%s%d", used > 0 ? "," : "", (int)list->cpus[i]);
+        if (last > i) {
+            used += format_text(text + used, CPU_LIST_TEXT_BYTES - used, "-%d", (int)list->cpus[last]);
+        }
+        i = last + 1;
+    }
+}

@@ -48,5 +48,8 @@ struct cpu_list {
 int cpu_list_read(struct cpu_list *list, const char *text);
 /* The same for another option than --cpus. */
 int cpu_list_read_option(struct cpu_list *list, const char *option, const char *text);
+/* Ascending CPUs as people write them: "0,2-3"; as many as fit. */
+enum { CPU_LIST_TEXT_BYTES = 1024 };
+void cpu_list_to_text(const struct cpu_list *list, char text[CPU_LIST_TEXT_BYTES]);
 
 #endif

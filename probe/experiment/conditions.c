@@ -15,7 +15,7 @@ struct conditions conditions_default(void)
     return (struct conditions){.budget_ns = 2 * ns_per_s, .wake_latency_limit_ns = -1};
 }
 
-bool conditions_check(const struct conditions *conditions)
+bool conditions_check(struct conditions *conditions)
 {
     if (conditions->budget_ns < 100LL * NS_PER_MS || conditions->budget_ns > 4000 * ns_per_s) {
         refuse(EXIT_USAGE, "--budget must lie between 100ms and 4000s.");

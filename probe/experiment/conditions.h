@@ -32,7 +32,7 @@ extern const char advice_for_ordinary_policy[];
 
 struct conditions conditions_default(void);
 /* False after telling what is wrong. */
-bool conditions_check(const struct conditions *conditions);
+bool conditions_check(struct conditions *conditions);
 /* Signals, watchdog, wake-up latency, memory lock. Returns an exit code; refusals are told. */
 int conditions_prepare(struct conditions *conditions);
 /* For an experiment whose threads ask for their CPU time. Returns as conditions_prepare. */

@@ -107,6 +107,7 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
         {"overrun", OPTION_CHOICE, &options->overrun, overruns, "what becomes of missed releases [skip]", false},
         {"overload", OPTION_FLAG, &options->overload, NULL, "sleep also with a period below 10us", false},
         {"wait", OPTION_CHOICE, &options->wait, waits, "sleep, poll the clock, or both in turn [sleep]", false},
+        BLAME_OPTIONS(&options->conditions.recording),
         CONDITION_OPTIONS(&options->conditions),
     };
     const size_t count = sizeof table / sizeof table[0];

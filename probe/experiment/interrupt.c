@@ -95,6 +95,7 @@ static bool read_options(struct interrupt_options *options, int argc, char **arg
     struct option table[] = {
         RHYTHM_OPTIONS(&options->rhythm),
         {"without-handler", OPTION_FLAG, &options->without_handler, NULL, "measure the preemption latency alone", false},
+        BLAME_OPTIONS(&options->stage.conditions.recording),
         ONE_CPU_STAGE_OPTIONS(&options->stage),
     };
     const size_t count = sizeof table / sizeof table[0];

@@ -30,6 +30,7 @@ const struct schema period_schema = {
     .column_count = 3,
     .measures = measures,
     .measure_count = 2,
+    .late_measure = 1, /* the error of a period may come from the start before */
 };
 
 struct period_options {
@@ -108,6 +109,7 @@ int experiment_period(int argc, char **argv)
     options.stage.place = PLACE_SAME;
     struct option table[] = {
         {"periods", OPTION_TEXT, &options.periods.text, NULL, "one row for each [10ms,30ms,50ms]", false},
+        BLAME_OPTIONS(&options.stage.conditions.recording),
         ONE_CPU_STAGE_OPTIONS(&options.stage),
     };
     int code = EXIT_MEASURED;

@@ -1,11 +1,16 @@
 #include "experiment/recording_options.h"
 
 #include "message.h"
+#include "os/late_trace.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 const char *const recording_modes[] = {"raw", "histogram", NULL};
 const char *const recording_drains[] = {"live", "at-end", NULL};
+
+const char *const recording_recorders[] = {
+    [OS_LATE_BEST] = "best", [OS_LATE_BPF] = "bpf", [OS_LATE_PERF] = "perf", [OS_LATE_PERF + 1] = NULL};
 
 /* What comes between two looks of the drain, a tenth of a second apart, and while its output makes it wait. */
 enum { MOST_ROWS_UNASKED = 262144, LEAST_ROWS_UNASKED = 1024 };
@@ -37,14 +42,41 @@ int recording_lock_memory(const struct recording_options *options, bool asks_for
                   limit / 1024, os_advice_for_memory_lock(), next);
 }
 
-bool recording_check(const struct recording_options *options)
+/* "50us", or "99.9%": a share of all cycles, those beyond which are late. */
+static bool read_blame(struct recording_options *options)
+{
+    const char *const text = options->blame_text;
+    struct blame *const blame = &options->blame;
+    *blame = (struct blame){.text = text, .way = options->blame_recorder};
+    if (text == NULL) {
+        return true;
+    }
+    const size_t length = strlen(text);
+    const bool is_read = strchr(text, '%') != NULL
+                             ? share_read(text, length, &blame->share) && blame->share > 0 && blame->share < SHARE_WHOLE &&
+                                   blame->share % BLAME_FINEST_SHARE == 0
+                             : duration_read(text, length, &blame->threshold_ns) && blame->threshold_ns > 0;
+    if (!is_read) {
+        refuse(EXIT_USAGE, "--blame %s: neither a length of time nor a share of the cycles.\nWrite 50us: later than that is "
+                           "late; or 99.9%%: what is later than 99.9%% of all is late.",
+               text);
+        return false;
+    }
+    if (options->out == NULL || options->drain == DRAIN_AT_END) {
+        refuse(EXIT_USAGE, "--blame explains cycles while the run goes on, in its stream: it needs --out, and --drain live.");
+        return false;
+    }
+    return true;
+}
+
+bool recording_check(struct recording_options *options)
 {
     if (options->keep_above_ns != 0 && (options->record != RECORD_HISTOGRAM || options->out == NULL)) {
         refuse(EXIT_USAGE, "--keep-above keeps rows beside bins: it needs --record histogram and --out.\n"
                            "--record raw keeps every row.");
         return false;
     }
-    return true;
+    return read_blame(options);
 }
 
 static int64_t rows_unasked(const struct recording_options *options, int64_t period_ns)
@@ -84,6 +116,7 @@ struct recorder_options recording_for_recorder(const struct recording_options *o
         .record = (enum record_mode)options->record,
         .drain = (enum drain_mode)options->drain,
         .keep_above_ns = options->keep_above_ns,
+        .blame = options->blame,
         .ring_rows = (uint64_t)ring_rows,
         .periodic = periodic,
         .progress = options->progress,
@@ -96,6 +129,9 @@ void recording_to_json(struct json *json, const struct recording_options *option
     json_text(json, "record", recording_modes[options->record]);
     if (options->keep_above_ns > 0) {
         json_integer(json, "keep_above_ns", options->keep_above_ns);
+    }
+    if (options->blame.text != NULL) {
+        json_text(json, "blame", options->blame.text);
     }
     json_text(json, "drain", recording_drains[options->drain]);
     json_integer(json, "ring_rows", ring_rows);

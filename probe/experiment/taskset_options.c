@@ -205,6 +205,7 @@ bool taskset_options_read(struct taskset_options *options, int argc, char **argv
          false},
         {"overrun", OPTION_CHOICE, &options->overrun, overruns, "of releases while a job is late [skip]", false},
         {"overload", OPTION_FLAG, &options->overload, NULL, "measure also what needs more than its CPU has", false},
+        BLAME_OPTIONS(&options->conditions.recording),
         CONDITION_OPTIONS(&options->conditions),
     };
     const size_t count = sizeof table / sizeof table[0];

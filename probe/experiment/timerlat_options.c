@@ -8,7 +8,7 @@ static const int64_t shortest_period_ns = 100000;    /* what the kernel takes */
 static const int64_t longest_period_ns = 1000000000; /* and what it takes at most */
 static const int64_t most_samples = 1000000000;
 
-static bool check(const struct timerlat_options *options)
+static bool check(struct timerlat_options *options)
 {
     if (options->rhythm.period_ns % NS_PER_US != 0) {
         refuse(EXIT_USAGE, "the kernel's timerlat has periods of whole microseconds.\nChoose another period, or rate.");

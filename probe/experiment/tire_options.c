@@ -115,7 +115,7 @@ static bool choose_length(struct tire_options *options, int64_t duration_ns, boo
 /* What a rate allows, and what has a meaning at a rate only. */
 static bool check_pace(struct tire_options *options, const struct option *table, size_t count)
 {
-    static const char *const at_a_rate[] = {"warmup", "overrun", "overload", "send"};
+    static const char *const at_a_rate[] = {"warmup", "overrun", "overload", "send", "blame"};
     if (options->pace == TIRE_REAL_TIME) {
         if (options->parameters.step_ns >= OS_SHORTEST_PERIOD_NS || options->overload) {
             return true;
@@ -236,6 +236,7 @@ bool tire_options_read(struct tire_options *options, int argc, char **argv, int 
          "of a ring spring per mass, in 1/s^2 [half of the limit]", false},
         {"overload", OPTION_FLAG, &options->overload, NULL, "measure also where no step can keep the rate", false},
         {"send", OPTION_TEXT, &options->send_text, NULL, "to ADDRESS:PORT, the moving tire, by UDP [not sent]", false},
+        BLAME_OPTIONS(&options->conditions.recording),
         CONDITION_OPTIONS(&options->conditions),
     };
     const size_t count = sizeof table / sizeof table[0];

@@ -75,6 +75,15 @@ enum os_status os_thread_create_ordinary(struct os_thread **thread, const struct
 enum os_status os_thread_join(struct os_thread *thread);
 /* CPU time that another thread has used so far; INT64_MIN where it can't be told. */
 int64_t os_thread_cpu_time_of(const struct os_thread *thread);
+/* As the system's own tools show it (os_thread_number of it); 0 where it has none. */
+int64_t os_thread_number_of(const struct os_thread *thread);
+/* What the system has counted so far; INT64_MIN where it does not tell. */
+struct os_counts {
+    int64_t preempted; /* how often another thread took the CPU from it */
+    int64_t faults;    /* of its pages */
+    int64_t steal_ns;  /* what a hypervisor took from the CPU, in steps of the system's tick */
+};
+void os_counts_read(struct os_counts *counts, const struct os_thread *thread, int32_t cpu);
 /* Every thread of this process may run on any CPU from now on. For the end only: a thread whose CPU is held by more
  * urgent ones could not even come to its end, and the process would stay with it. */
 void os_threads_unpin(void);

@@ -1,10 +1,11 @@
 /* The stream's own description: header, start and stop events, footer (docs/stream.md). */
 #include "message.h"
+#include "record/late.h"
 #include "record/recorder_parts.h"
 #include "record/ruler.h"
 
-static void column_to_json(struct json *json, const char *name, const char *type, const char *unit,
-                           const char *meaning, bool may_lack)
+void column_to_json(struct json *json, const char *name, const char *type, const char *unit, const char *meaning,
+                    bool may_lack)
 {
     json_open_object(json, NULL);
     json_text(json, "name", name);
@@ -51,6 +52,7 @@ static void tables_to_json(struct json *json, const struct recorder *recorder)
             samples_to_json(json, "kept", recorder->schema);
         }
     }
+    late_tables_to_json(json, recorder);
     json_close_array(json);
 }
 
@@ -131,6 +133,7 @@ void recorder_header_begin(const struct recorder *recorder, struct json *json, c
     measures_to_json(json, recorder);
     absences_to_json(json, recorder);
     housekeeping_to_json(json, recorder->options.housekeeping, &recorder->housekeeping);
+    late_to_json(json, recorder);
 }
 
 void recorder_source_to_json(const struct recorder *recorder, struct json *json, uint32_t source)
@@ -259,6 +262,7 @@ static void books_to_json(struct json *json, const struct recorder *recorder, ui
         json_unsigned(json, "kept", source->kept);
     }
     json_unsigned(json, "dropped", source_dropped(source));
+    late_book_to_json(json, recorder, index);
     if (source->ring.voids != NULL) {
         json_unsigned(json, "voided", source->voided);
         json_unsigned(json, "inband_switches", atomic_load(&counters->inband_switches));

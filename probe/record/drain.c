@@ -1,6 +1,7 @@
 /* From the rings to the stream and the histograms: the only reader of the rings, in an ordinary thread. */
 #include "record/recorder_parts.h"
 #include "message.h"
+#include "record/late.h"
 
 #include <inttypes.h>
 
@@ -61,6 +62,7 @@ static void look_at_rows(struct recorder *recorder, uint16_t index, const int64_
         }
     }
     source->recorded += count;
+    late_look_at(recorder, index, rows, count);
 }
 
 static void tell_dropped(struct recorder *recorder, uint16_t index)

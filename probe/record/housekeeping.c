@@ -1,9 +1,8 @@
 #include "record/housekeeping.h"
 
-#include "format.h"
 #include "message.h"
 
-enum { CPUS_KNOWN = 4096, LIST_TEXT_BYTES = 1024 };
+enum { CPUS_KNOWN = 4096 };
 
 static bool avoided[CPUS_KNOWN];
 
@@ -69,28 +68,10 @@ void housekeeping_end(const struct housekeeping *house)
     }
 }
 
-/* Ascending CPUs as people write them: "0,2-3"; as many as fit. */
-static void list_to_text(const struct cpu_list *list, char text[LIST_TEXT_BYTES])
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (uint32_t i = 0; i < list->count && used + 24 < LIST_TEXT_BYTES;) {
-        uint32_t last = i;
-        while (last + 1 < list->count && list->cpus[last + 1] == list->cpus[last] + 1) {
-            last++;
-        }
-        used += format_text(text + used, LIST_TEXT_BYTES - used, "%s%d", used > 0 ? "," : "", (int)list->cpus[i]);
-        if (last > i) {
-            used += format_text(text + used, LIST_TEXT_BYTES - used, "-%d", (int)list->cpus[last]);
-        }
-        i = last + 1;
-    }
-}
-
 void housekeeping_to_json(struct json *json, const char *asked, const struct housekeeping *house)
 {
-    char text[LIST_TEXT_BYTES];
-    list_to_text(&house->cpus, text);
+    char text[CPU_LIST_TEXT_BYTES];
+    cpu_list_to_text(&house->cpus, text);
     json_open_object(json, "housekeeping");
     json_text_or_null(json, "requested", asked);
     json_text_or_null(json, "obtained", house->cpus.count > 0 ? text : NULL);

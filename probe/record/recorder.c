@@ -2,6 +2,7 @@
 
 #include "format.h"
 #include "message.h"
+#include "record/late.h"
 #include "record/recorder_parts.h"
 #include "record/ruler.h"
 
@@ -22,6 +23,7 @@ static void free_sources(struct recorder *recorder)
         ring_destroy(&recorder->sources[i].ring);
         os_memory_free(recorder->sources[i].histogram_memory, histogram_memory_bytes(recorder));
     }
+    late_close(recorder);
     os_memory_free(recorder->sources, recorder->source_count * sizeof *recorder->sources);
     json_free(&recorder->event);
 }
@@ -128,7 +130,11 @@ int recorder_open(struct recorder *recorder, const struct recorder_options *opti
     }
     ruler_take_before(recorder);
     recorder->clock_before = ruler_slowest(recorder, false);
-    return EXIT_MEASURED;
+    code = late_open(recorder);
+    if (code != EXIT_MEASURED) {
+        free_sources(recorder);
+    }
+    return code;
 }
 
 void recorder_add_absence(struct recorder *recorder, const char *name, const char *why)
@@ -175,6 +181,7 @@ static void drain_all(struct recorder *recorder)
 static void tell_progress(struct recorder *recorder, uint64_t times)
 {
     write_progress(recorder, times);
+    late_keep_looking(recorder);
     if (recorder->streaming && recorder->options.drain == DRAIN_LIVE) {
         if (recorder->options.record == RECORD_HISTOGRAM && times % HISTOGRAM_EVERY_PROGRESS == 0 &&
             recorder->histogram_bytes <= histogram_allowance_bytes(os_now_ns() - recorder->began_ns)) {
@@ -191,6 +198,7 @@ void recorder_run(struct recorder *recorder)
     uint64_t progresses = 0;
     bool told = false;
     watch_begin(recorder);
+    late_keep_looking(recorder);
     while (!all_finished(recorder)) {
         os_sleep_until(os_now_ns() + (int64_t)DRAIN_INTERVAL_MS * NS_PER_MS);
         if (recorder->options.drain == DRAIN_LIVE) {
@@ -248,6 +256,7 @@ int recorder_close(struct recorder *recorder)
         if (recorder->options.record == RECORD_HISTOGRAM) {
             write_histograms(recorder);
         }
+        late_write_names(recorder);
         write_footer(recorder);
         if (!stream_close(&recorder->stream)) {
             code = refuse(EXIT_FAILED,

@@ -44,6 +44,7 @@ struct schema {
     uint32_t column_count;
     uint32_t measure_count;
     const struct measure *measures;
+    uint32_t late_measure; /* the one that --blame is about */
     uint32_t may_lack; /* bit c: column c may hold NO_VALUE. The first measure lacks none */
 };
 
@@ -93,12 +94,24 @@ struct source {
     int64_t busy_cpu_ns;   /* and the CPU time it had used by then */
 };
 
+/* Which cycles are explained (record/late.h). */
+enum { BLAME_FINEST_SHARE = 1000 }; /* of SHARE_WHOLE: shares are multiples of it */
+struct blame {
+    const char *text; /* as it was asked for; NULL: none are */
+    int64_t threshold_ns; /* late are those that reach it; 0: those beyond `share` */
+    int64_t share;        /* of SHARE_WHOLE */
+    int way;              /* enum os_late_way */
+};
+
+struct late;
+
 struct recorder_options {
     const char *out; /* NULL: no stream, a table at the end */
     const char *housekeeping; /* CPUs of the threads that drain and watch; NULL: those that are not measured */
     enum record_mode record;
     enum drain_mode drain;
     int64_t keep_above_ns; /* beside histograms, rows with a measure that reaches this are kept whole; 0: none are */
+    struct blame blame;
     uint64_t ring_rows;
     bool periodic; /* released and missed are counted */
     bool progress;     /* a line a second on standard error */
@@ -123,6 +136,7 @@ struct recorder {
     uint64_t histogram_bytes; /* written so far */
     int64_t began_ns;         /* when the draining did */
     bool streaming;           /* the output is open */
+    struct late *late;        /* NULL: no cycles are explained */
     struct housekeeping housekeeping;
     struct os_thread *watcher; /* of the measuring threads; NULL: the drain does it itself */
     int64_t asked_ns;          /* when they were asked to end; 0: not yet */

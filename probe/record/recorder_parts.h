@@ -6,6 +6,13 @@
 
 enum { TABLE_SAMPLES = 0, TABLE_HISTOGRAM = 0, TABLE_EXTREMES = 1, TABLE_KEPT = 2 };
 
+/* Two more tables follow the others: its number, and the next one is that of the events. */
+static inline uint8_t table_of_late_cycles(const struct recorder *recorder)
+{
+    const bool is_raw = recorder->options.record == RECORD_RAW;
+    return is_raw ? TABLE_SAMPLES + 1 : recorder->options.keep_above_ns > 0 ? TABLE_KEPT + 1 : TABLE_KEPT;
+}
+
 /* Taken and not kept: the ring was full, or the thread had left the real-time domain. */
 static inline uint64_t source_dropped(const struct source *source)
 {
@@ -34,6 +41,10 @@ void write_stop_event(struct recorder *recorder);
 void write_footer(struct recorder *recorder);
 /* "complete", or what ended the run early. */
 const char *how_it_ended(const struct recorder *recorder);
+
+/* One of a table's columns in the header. */
+void column_to_json(struct json *json, const char *name, const char *type, const char *unit, const char *meaning,
+                    bool may_lack);
 
 enum { US_TEXT_BYTES = 32 };
 /* Microseconds with three decimals. */

@@ -1,4 +1,6 @@
 /* Threads: creation with policy, priority, affinity and stack; reading back what was obtained. */
+#include "os/identity.h"
+
 #include "interruption.h"
 #include "linux.h"
 #include "status.h"
@@ -24,6 +26,7 @@ struct os_thread {
     void *argument;
     struct os_semaphore *started;
     enum os_status start_status;
+    int64_t number; /* set before `started` is posted */
     atomic_int standing; /* enum standing */
 };
 
@@ -77,6 +80,7 @@ static void *start(void *argument)
     struct os_thread *const thread = argument;
     const struct os_thread_attributes *const wanted = &thread->attributes;
 
+    thread->number = os_thread_number();
     linux_thread_set_name(wanted->name);
     if (wanted->cpu != OS_CPU_ANY) {
         thread->start_status = linux_thread_set_cpu(wanted->cpu);
@@ -200,6 +204,11 @@ enum os_status os_thread_join(struct os_thread *thread)
         free(thread);
     }
     return os_status_from_errno(error);
+}
+
+int64_t os_thread_number_of(const struct os_thread *thread)
+{
+    return thread->number;
 }
 
 int64_t os_thread_cpu_time_of(const struct os_thread *thread)

@@ -32,19 +32,27 @@ static uint32_t number_of(const char *line, const char *key)
     return number_at(found + strlen(key));
 }
 
-/* Does the declaration at `text`, which ends with a semicolon, declare `name`? */
+/* Does the declaration at `text`, which ends with a semicolon, declare `name`, or an array of that name? */
 static bool declares(const char *text, const char *name)
 {
     const size_t length = strlen(name);
-    const size_t whole = strcspn(text, ";\n");
-    if (text[whole] != ';' || whole <= length || strncmp(text + whole - length, name, length) != 0) {
+    size_t whole = strcspn(text, ";\n");
+    if (text[whole] != ';') {
+        return false;
+    }
+    if (whole > 0 && text[whole - 1] == ']') {
+        while (whole > 0 && text[whole] != '[') {
+            whole--;
+        }
+    }
+    if (whole <= length || strncmp(text + whole - length, name, length) != 0) {
         return false;
     }
     const char before = text[whole - length - 1];
     return before == ' ' || before == '*';
 }
 
-bool trace_format_find(const char *format, const char *name, struct trace_field *field)
+bool trace_format_find_any(const char *format, const char *name, struct trace_field *field)
 {
     static const char key[] = "field:";
     for (const char *at = strstr(format, key); at != NULL; at = strstr(at, key)) {
@@ -52,11 +60,16 @@ bool trace_format_find(const char *format, const char *name, struct trace_field 
         if (declares(at, name)) {
             field->offset = number_of(at, "offset:");
             field->bytes = number_of(at, "size:");
-            return (field->bytes == 4 || field->bytes == 8) && field->offset != UINT32_MAX &&
-                   field->offset % field->bytes == 0;
+            return field->bytes != UINT32_MAX && field->offset != UINT32_MAX;
         }
     }
     return false;
+}
+
+bool trace_format_find(const char *format, const char *name, struct trace_field *field)
+{
+    return trace_format_find_any(format, name, field) && (field->bytes == 4 || field->bytes == 8) &&
+           field->offset % field->bytes == 0;
 }
 
 uint32_t trace_format_id(const char *format)

@@ -25,6 +25,9 @@ struct timer_events {
  * aligned to them, as the kernel wants it (64-bit fields of a 32-bit x86 are not). */
 bool trace_format_find(const char *format, const char *name, struct trace_field *field);
 
+/* The same of a field of any size; `name` is without the brackets of an array. */
+bool trace_format_find_any(const char *format, const char *name, struct trace_field *field);
+
 /* The event's number, from its format; UINT32_MAX where there is none. */
 uint32_t trace_format_id(const char *format);
 

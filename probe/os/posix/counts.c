@@ -1,0 +1,69 @@
+/* What /proc says of a thread and of a CPU: proc(5). */
+#include "linux.h"
+
+#include "format.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 64, STATUS_BYTES = 4096, STAT_BYTES = 512, CPU_LINES_BYTES = 65536 };
+
+/* The number behind `key`; INT64_MIN where it does not stand there. */
+static int64_t number_behind(const char *text, const char *key)
+{
+    const char *const found = strstr(text, key);
+    return found != NULL ? strtoll(found + strlen(key), NULL, 10) : INT64_MIN;
+}
+
+/* Number `field` of those that blanks divide; the first has the number `first`. */
+static int64_t field_of(const char *text, int first, int field)
+{
+    for (; first < field && text != NULL; first++) {
+        text = strchr(text, ' ');
+        text = text != NULL ? text + 1 : NULL;
+    }
+    return text != NULL ? strtoll(text, NULL, 10) : INT64_MIN;
+}
+
+static int64_t faults_of(const char *stat)
+{
+    enum { FIRST = 3, FIELD_MINOR = 10, FIELD_MAJOR = 12 };
+    const char *const behind_name = strrchr(stat, ')');
+    if (behind_name == NULL || behind_name[1] != ' ') {
+        return INT64_MIN;
+    }
+    const int64_t minor = field_of(behind_name + 2, FIRST, FIELD_MINOR);
+    const int64_t major = field_of(behind_name + 2, FIRST, FIELD_MAJOR);
+    return minor >= 0 && major >= 0 ? minor + major : INT64_MIN;
+}
+
+static int64_t steal_of(int32_t cpu)
+{
+    enum { FIELD_STEAL = 8, NS_PER_S = 1000000000 };
+    static char text[CPU_LINES_BYTES]; /* of the one thread that asks; the lines of CPUs come first */
+    char key[PATH_BYTES];
+    const int64_t ticks_per_s = sysconf(_SC_CLK_TCK);
+    format_text(key, sizeof key, "\ncpu%" PRId32 " ", cpu);
+    const char *const line = linux_read_text("/proc/stat", text, sizeof text) ? strstr(text, key) : NULL;
+    const int64_t ticks = line != NULL ? field_of(line + 1, 0, FIELD_STEAL) : INT64_MIN;
+    return ticks >= 0 && ticks_per_s > 0 ? ticks * (NS_PER_S / ticks_per_s) : INT64_MIN;
+}
+
+void os_counts_read(struct os_counts *counts, const struct os_thread *thread, int32_t cpu)
+{
+    char path[PATH_BYTES];
+    char text[STATUS_BYTES];
+    *counts = (struct os_counts){INT64_MIN, INT64_MIN, INT64_MIN};
+    if (thread != NULL) {
+        format_text(path, sizeof path, "/proc/self/task/%" PRId64 "/status", os_thread_number_of(thread));
+        counts->preempted =
+            linux_read_text(path, text, sizeof text) ? number_behind(text, "\nnonvoluntary_ctxt_switches:") : INT64_MIN;
+        format_text(path, sizeof path, "/proc/self/task/%" PRId64 "/stat", os_thread_number_of(thread));
+        counts->faults = linux_read_text(path, text, STAT_BYTES) ? faults_of(text) : INT64_MIN;
+    }
+    if (cpu >= 0) {
+        counts->steal_ns = steal_of(cpu);
+    }
+}
