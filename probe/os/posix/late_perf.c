@@ -139,10 +139,14 @@ static enum os_status open_ring(struct perf *perf, struct late_ring *ring, int32
     for (uint32_t i = 0; i < perf->layout_count; i++) {
         const int leader = i > 0 ? ring->events[0] : -1;
         const int event = open_event(&perf->layouts[i], cpu, leader, bytes);
-        if (event < 0) {
-            return os_status_from_errno(errno);
-        }
+        const enum os_status status = os_status_from_errno(event < 0 ? errno : 0);
         ring->events[ring->count++] = event;
+        if (i > 0 && (status == OS_NOT_PERMITTED || status == OS_INVALID)) {
+            continue; /* the kernel keeps some events from perf */
+        }
+        if (status != OS_OK) {
+            return status;
+        }
         if (ioctl(event, IOC_ID, &ring->numbers[i]) != 0) {
             return os_status_from_errno(errno);
         }
@@ -168,7 +172,9 @@ static void close_rings(struct perf *perf)
             munmap(ring->pages, ring->bytes + (size_t)sysconf(_SC_PAGESIZE));
         }
         for (uint32_t k = ring->count; k > 0; k--) {
-            close(ring->events[k - 1]);
+            if (ring->events[k - 1] >= 0) {
+                close(ring->events[k - 1]);
+            }
         }
     }
     perf->count = 0;
@@ -191,6 +197,20 @@ static enum os_status open_rings(struct perf *perf, const struct os_late_wish *w
         close_rings(perf);
         if (status != OS_NO_MEMORY || *bytes / 2 < LEAST_RING_BYTES) {
             return status;
+        }
+    }
+}
+
+/* A kind is missing where no event of it could be opened. */
+static void tell_refused(const struct perf *perf, const char *missing[OS_LATE_KIND_LIMIT])
+{
+    bool is_open[OS_LATE_KIND_LIMIT] = {false};
+    for (uint32_t i = 0; i < perf->layout_count; i++) {
+        is_open[perf->layouts[i].kind] |= perf->rings[0].events[i] >= 0;
+    }
+    for (uint32_t i = 0; i < perf->layout_count; i++) {
+        if (!is_open[perf->layouts[i].kind]) {
+            missing[perf->layouts[i].kind] = "the kernel keeps this event from perf";
         }
     }
 }
@@ -243,6 +263,7 @@ static struct os_answer open_perf(struct os_late_trace *trace, const struct os_l
         free_perf(perf);
         return why_not(status);
     }
+    tell_refused(perf, trace->missing);
     trace->state = perf;
     resume_perf(trace);
     return (struct os_answer){OS_PRESENT, ""};

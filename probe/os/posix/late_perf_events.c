@@ -38,8 +38,7 @@ static const struct known known_events[] = {
     VECTOR("local_timer", OS_LATE_VECTOR_LOCAL_TIMER),
     VECTOR("reschedule", OS_LATE_VECTOR_RESCHEDULE),
     VECTOR("call_function", OS_LATE_VECTOR_CALL_FUNCTION),
-    VECTOR("call_function_single", OS_LATE_VECTOR_CALL_FUNCTION_SINGLE),
-    VECTOR("irq_work", OS_LATE_VECTOR_IRQ_WORK),
+    VECTOR("call_function_single", OS_LATE_VECTOR_CALL_FUNCTION_SINGLE), /* irq_work: perf may not, it uses it itself */
     VECTOR("thermal_apic", OS_LATE_VECTOR_THERMAL),
     VECTOR("x86_platform_ipi", OS_LATE_VECTOR_OTHER),
     VECTOR("error_apic", OS_LATE_VECTOR_OTHER),
