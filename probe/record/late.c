@@ -78,6 +78,7 @@ static enum os_status allocate(struct recorder *recorder)
     }
     for (uint32_t i = 0; i < recorder->source_count && status == OS_OK; i++) {
         struct late_source *const source = &late->sources[i];
+        source->thread = NO_VALUE;
         source->threshold_ns = recorder->options.blame.threshold_ns;
         if (source->threshold_ns == 0) {
             source->threshold_ns = INT64_MAX;
@@ -143,9 +144,13 @@ void late_close(struct recorder *recorder)
 static void look(struct recorder *recorder, uint32_t index, int64_t now_ns)
 {
     struct late_source *const source = &recorder->late->sources[index];
+    const struct os_thread *const thread = recorder->sources[index].thread;
     source->before = source->latest;
     source->latest.at_ns = now_ns;
-    os_counts_read(&source->latest.counts, recorder->sources[index].thread, attributes_of(recorder, index).cpu);
+    if (thread != NULL) { /* it is forgotten when it has ended, and the last rows are still to come */
+        source->thread = os_thread_number_of(thread);
+    }
+    os_counts_read(&source->latest.counts, thread, attributes_of(recorder, index).cpu);
 }
 
 void late_keep_looking(struct recorder *recorder)
@@ -253,12 +258,10 @@ static void write_cycle(struct recorder *recorder, uint16_t index, int64_t from_
 {
     struct late *const late = recorder->late;
     struct late_source *const source = &late->sources[index];
-    const struct os_thread *const thread = recorder->sources[index].thread;
-    const int64_t number = thread != NULL ? os_thread_number_of(thread) : 0;
     int32_t cpu = attributes_of(recorder, index).cpu;
     struct os_late_copied copied = {0};
     if (late->trace != NULL) {
-        cpu = cpu == OS_CPU_ANY ? find_cpu(late, number, from_ns, until_ns) : cpu;
+        cpu = cpu == OS_CPU_ANY ? find_cpu(late, source->thread, from_ns, until_ns) : cpu;
         copied = os_late_trace_copy(late->trace, cpu, from_ns, until_ns, late->events, LATE_EVENTS_LIMIT);
         note_names(late, copied.count);
     }
@@ -272,7 +275,7 @@ static void write_cycle(struct recorder *recorder, uint16_t index, int64_t from_
         from_ns,
         until_ns,
         cpu == OS_CPU_ANY ? NO_VALUE : cpu,
-        number > 0 ? number : NO_VALUE,
+        source->thread,
         (int64_t)copied.count,
         (int64_t)copied.lost,
         (int64_t)copied.left_out,
