@@ -1,15 +1,13 @@
-/* The flight recorder of late cycles: a ring of perf as it lies in memory, the real one, and what the drain makes of it. */
+/* The flight recorder of late cycles: a ring of perf as it lies in memory, and the real one. */
 #include "os/posix/late_perf_ring.h"
 #include "os/posix/late_recorder.h"
-#include "record/late.h"
-#include "record/recorder_parts.h"
 #include "test/check.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MS = 1000000, RING_BYTES = 65536, HEAD_AT = 1024, SWITCHES = 7, IRQS = 9 };
+enum { MS = 1000000, EVENTS = 512, RING_BYTES = 65536, HEAD_AT = 1024, SWITCHES = 7, IRQS = 9 };
 
 /* ---- A ring made by hand --------------------------------------------------- */
 
@@ -256,11 +254,11 @@ static struct os_late_copied record_a_sleep(struct os_late_trace *trace, struct 
 
 static void check_a_sleep(struct os_late_trace *trace)
 {
-    static struct os_late_event events[LATE_EVENTS_LIMIT];
+    static struct os_late_event events[EVENTS];
     struct sleeper sleeper;
     int64_t thread = 0;
     bool switched = false;
-    const struct os_late_copied copied = record_a_sleep(trace, &sleeper, &thread, events, LATE_EVENTS_LIMIT);
+    const struct os_late_copied copied = record_a_sleep(trace, &sleeper, &thread, events, EVENTS);
     assert_int_equal(copied.lost, 0);
     assert_true(copied.count > 0);
     for (size_t i = 0; i < copied.count; i++) {
@@ -287,13 +285,13 @@ static void check_a_sleep(struct os_late_trace *trace)
 
 static void a_wake_up_is_recorded(enum os_late_way way)
 {
-    static struct os_late_event events[LATE_EVENTS_LIMIT];
+    static struct os_late_event events[EVENTS];
     struct sleeper sleeper;
     int64_t thread = 0;
     struct os_late_trace *const trace = open_real(way);
     check_a_sleep(trace);
     os_late_trace_pause(trace);
-    assert_int_equal(record_a_sleep(trace, &sleeper, &thread, events, LATE_EVENTS_LIMIT).count <= 1, 1); /* one before */
+    assert_int_equal(record_a_sleep(trace, &sleeper, &thread, events, EVENTS).count <= 1, 1); /* one before */
     os_late_trace_resume(trace);
     check_a_sleep(trace);
     os_late_trace_close(trace);
@@ -315,13 +313,13 @@ static void count_name(void *argument, uint64_t address, const char *name)
 static void functions_have_names_where_the_kernel_tells_them(void **state)
 {
     (void)state;
-    static struct os_late_event events[LATE_EVENTS_LIMIT];
+    static struct os_late_event events[EVENTS];
     struct sleeper sleeper;
     int64_t thread = 0;
     uint64_t addresses[2] = {1, 0};
     size_t found = 0;
     struct os_late_trace *const trace = open_real(OS_LATE_PERF);
-    const struct os_late_copied copied = record_a_sleep(trace, &sleeper, &thread, events, LATE_EVENTS_LIMIT);
+    const struct os_late_copied copied = record_a_sleep(trace, &sleeper, &thread, events, EVENTS);
     for (size_t i = 0; i < copied.count; i++) {
         addresses[1] = events[i].kind == OS_LATE_TIMER_BEGIN ? events[i].address : addresses[1];
     }
@@ -332,77 +330,8 @@ static void functions_have_names_where_the_kernel_tells_them(void **state)
     assert_int_equal(found, 1);
 }
 
-/* ---- The drain ------------------------------------------------------------- */
-
-static const struct column columns[] = {{"a_ns", "a", NULL}, {"b_ns", "b", NULL}};
-static const struct measure measure = {"ab_ns", "b - a", 0, 1};
-static const struct schema schema = {.columns = columns, .column_count = 2, .measure_count = 1, .measures = &measure};
-
-static struct os_thread_attributes on_first_cpu(const void *context, uint32_t source)
-{
-    (void)context;
-    (void)source;
-    return (struct os_thread_attributes){.name = "test", .cpu = 0};
-}
-
-static void open_recorder(struct recorder *recorder, const struct blame *blame)
-{
-    const struct recorder_options options = {
-        .out = "/dev/null", .blame = *blame, .ring_rows = 8192, .thread_of = on_first_cpu};
-    assert_int_equal(recorder_open(recorder, &options, &schema, 1), 0);
-    assert_int_equal(recorder_open_output(recorder), 0);
-}
-
-static void push(struct recorder *recorder, int64_t at_ns, int64_t latency_ns)
-{
-    int64_t *const row = ring_slot(&recorder->sources[0].ring);
-    assert_non_null(row);
-    row[0] = at_ns;
-    row[1] = at_ns + latency_ns;
-    ring_commit(&recorder->sources[0].ring);
-}
-
-static void rows_that_reach_the_threshold_are_late(void **state)
-{
-    (void)state;
-    static struct recorder recorder;
-    open_recorder(&recorder, &(struct blame){.text = "50us", .threshold_ns = 50000, .way = OS_LATE_PERF});
-    for (int i = 0; i < 3000; i++) {
-        push(&recorder, os_now_ns() - MS, i % 3 == 0 ? 49999 : 50000 + i);
-    }
-    drain_source(&recorder, 0);
-    const struct late_source *const source = &recorder.late->sources[0];
-    assert_int_equal(source->late, 2000);
-    assert_int_equal(source->kept, 2000);
-    push(&recorder, os_now_ns() - MS, 60000);
-    drain_source(&recorder, 0);
-    assert_int_equal(source->late, 2001); /* counted, and not kept */
-    assert_int_equal(source->kept, LATE_CYCLES_LIMIT);
-    assert_false(recorder.stream.failed);
-    recorder_abandon(&recorder);
-}
-
-static void a_share_of_the_rows_is_late_once_there_are_enough(void **state)
-{
-    (void)state;
-    static struct recorder recorder;
-    open_recorder(&recorder, &(struct blame){.text = "99%", .share = SHARE_WHOLE / 100 * 99, .way = OS_LATE_PERF});
-    const struct late_source *const source = &recorder.late->sources[0];
-    for (int round = 0; round < 5; round++) {
-        for (int i = 0; i < 1000; i++) {
-            push(&recorder, os_now_ns() - MS, 1000 + i); /* the largest ones are 1 in 100 */
-        }
-        drain_source(&recorder, 0);
-        assert_true(round > 0 || source->late == 0);
-    }
-    assert_true(source->late >= 20 && source->late <= 40); /* 10 of each 1,000, but for the width of the bins */
-    recorder_abandon(&recorder);
-}
-
 TESTS(cmocka_unit_test(records_become_events),
       cmocka_unit_test(an_interrupt_between_two_halves_of_a_record_does_not_confuse_their_order),
       cmocka_unit_test(what_was_overwritten_is_said), cmocka_unit_test(rubbish_ends_a_look),
       cmocka_unit_test(names_are_cut_and_padded), cmocka_unit_test(a_wake_up_is_recorded_by_perf),
-      cmocka_unit_test(functions_have_names_where_the_kernel_tells_them),
-      cmocka_unit_test(rows_that_reach_the_threshold_are_late),
-      cmocka_unit_test(a_share_of_the_rows_is_late_once_there_are_enough))
+      cmocka_unit_test(functions_have_names_where_the_kernel_tells_them))

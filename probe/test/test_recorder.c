@@ -1,5 +1,6 @@
-/* What the recorder does beside the measuring threads: how large a day's stream becomes, where memory lies, and who looks
- * after the threads while the output makes the drain wait. */
+/* What the recorder does beside the measuring threads: how large a day's stream becomes, where memory lies, which rows are
+ * late, and who looks after the threads while the output makes the drain wait. */
+#include "record/late.h"
 #include "record/recorder_parts.h"
 #include "test/check.h"
 
@@ -109,6 +110,69 @@ static void what_a_source_has_is_zeroed_and_on_a_node_of_its_own(void **state)
     os_memory_free(memory, BYTES);
 }
 
+static struct os_thread_attributes on_first_cpu(const void *context, uint32_t source)
+{
+    (void)context;
+    (void)source;
+    return (struct os_thread_attributes){.name = "test", .cpu = 0};
+}
+
+static void open_blaming(struct recorder *recorder, const struct blame *blame)
+{
+    const struct recorder_options options = {
+        .out = "/dev/null", .blame = *blame, .ring_rows = 8192, .thread_of = on_first_cpu};
+    assert_int_equal(recorder_open(recorder, &options, &schema, 1), 0);
+    assert_int_equal(recorder_open_output(recorder), 0);
+}
+
+static void push(struct recorder *recorder, int64_t at_ns, int64_t latency_ns)
+{
+    int64_t *const row = ring_slot(&recorder->sources[0].ring);
+    assert_non_null(row);
+    row[0] = at_ns;
+    row[1] = at_ns + latency_ns;
+    row[2] = row[1];
+    row[3] = row[1];
+    ring_commit(&recorder->sources[0].ring);
+}
+
+static void rows_that_reach_the_threshold_are_late(void **state)
+{
+    (void)state;
+    static struct recorder recorder;
+    open_blaming(&recorder, &(struct blame){.text = "50us", .threshold_ns = 50000, .way = OS_LATE_PERF});
+    for (int i = 0; i < 3000; i++) {
+        push(&recorder, os_now_ns() - MS, i % 3 == 0 ? 49999 : 50000 + i);
+    }
+    drain_source(&recorder, 0);
+    const struct late_source *const source = &recorder.late->sources[0];
+    assert_int_equal(source->late, 2000);
+    assert_int_equal(source->kept, 2000);
+    push(&recorder, os_now_ns() - MS, 60000);
+    drain_source(&recorder, 0);
+    assert_int_equal(source->late, 2001); /* counted, and not kept */
+    assert_int_equal(source->kept, LATE_CYCLES_LIMIT);
+    assert_false(recorder.stream.failed);
+    recorder_abandon(&recorder);
+}
+
+static void a_share_of_the_rows_is_late_once_there_are_enough(void **state)
+{
+    (void)state;
+    static struct recorder recorder;
+    open_blaming(&recorder, &(struct blame){.text = "99%", .share = SHARE_WHOLE / 100 * 99, .way = OS_LATE_PERF});
+    const struct late_source *const source = &recorder.late->sources[0];
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 1000; i++) {
+            push(&recorder, os_now_ns() - MS, 1000 + i); /* the largest ones are 1 in 100 */
+        }
+        drain_source(&recorder, 0);
+        assert_true(round > 0 || source->late == 0);
+    }
+    assert_true(source->late >= 20 && source->late <= 40); /* 10 of each 1,000, but for the width of the bins */
+    recorder_abandon(&recorder);
+}
+
 static void push_and_sleep(void *argument)
 {
     struct recorder *const recorder = argument;
@@ -185,4 +249,6 @@ static void sources_are_ended_also_while_nobody_reads_the_output(void **state)
 
 TESTS(cmocka_unit_test(a_day_of_64_cpus_fits_in_100_mb),
       cmocka_unit_test(what_a_source_has_is_zeroed_and_on_a_node_of_its_own),
+      cmocka_unit_test(rows_that_reach_the_threshold_are_late),
+      cmocka_unit_test(a_share_of_the_rows_is_late_once_there_are_enough),
       cmocka_unit_test(sources_are_ended_also_while_nobody_reads_the_output))
