@@ -78,6 +78,7 @@ static enum os_status allocate(struct recorder *recorder)
     }
     for (uint32_t i = 0; i < recorder->source_count && status == OS_OK; i++) {
         struct late_source *const source = &late->sources[i];
+        source->worst_ns = INT64_MIN;
         source->thread = NO_VALUE;
         source->threshold_ns = recorder->options.blame.threshold_ns;
         if (source->threshold_ns == 0) {
@@ -325,8 +326,10 @@ void late_look_at(struct recorder *recorder, uint16_t index, const int64_t *rows
             continue;
         }
         source->late++;
-        if (late->kept < LATE_CYCLES_LIMIT) {
+        /* A new worst is rare, and what everybody wants explained: it is kept beyond the limit, too. */
+        if (late->kept < LATE_CYCLES_LIMIT || value_ns > source->worst_ns) {
             write_cycle(recorder, index, row[measure->from], row[measure->to]);
         }
+        source->worst_ns = value_ns > source->worst_ns ? value_ns : source->worst_ns;
     }
 }

@@ -29,6 +29,7 @@ struct late_source {
     struct histogram histogram; /* of the measure, where a share is late */
     void *memory;
     int64_t threshold_ns; /* in force now */
+    int64_t worst_ns;     /* of its late cycles */
     int64_t thread;       /* its number; NO_VALUE: not known */
     uint64_t late;
     uint64_t kept;
