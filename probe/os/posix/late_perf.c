@@ -19,7 +19,7 @@
 
 /* From linux/perf_event.h, which not every C library brings along. */
 enum { PERF_TYPE_TRACEPOINT = 2, PERF_FLAG_FD_CLOEXEC = 8 };
-enum { SAMPLE_TIME = 1 << 2, SAMPLE_CALLCHAIN = 1 << 5, SAMPLE_RAW = 1 << 10, SAMPLE_IDENTIFIER = 1 << 16 };
+enum { SAMPLE_TIME = 1 << 2, SAMPLE_RAW = 1 << 10, SAMPLE_IDENTIFIER = 1 << 16 };
 enum {
     IOC_ENABLE = (int)_IO('$', 0),
     IOC_DISABLE = (int)_IO('$', 1),
@@ -38,13 +38,11 @@ struct perf_attributes {
     uint32_t disabled : 1;
     uint32_t between_1 : 13;
     uint32_t watermark : 1;
-    uint32_t between_2 : 7;
-    uint32_t exclude_callchain_user : 1;
-    uint32_t between_3 : 2;
+    uint32_t between_2 : 10;
     uint32_t use_clockid : 1;
-    uint32_t between_4 : 1;
+    uint32_t between_3 : 1;
     uint32_t write_backward : 1;
-    uint32_t between_5 : 4;
+    uint32_t between_4 : 4;
     uint32_t more_flags;
     uint32_t wakeup_watermark;
     uint32_t breakpoint;
@@ -53,24 +51,16 @@ struct perf_attributes {
     int32_t clockid;
     uint64_t interrupt_registers;
     uint32_t other_watermark;
-    uint16_t deepest_stack;
-    uint16_t reserved;
+    uint32_t deepest_stack;
 };
 _Static_assert(sizeof(struct perf_attributes) == 112, "PERF_ATTR_SIZE_VER5");
 
-enum { STACKS_LIMIT = 1024, LEAST_RING_BYTES = 64 * 1024 };
-
-struct stack {
-    size_t depth;
-    uint64_t addresses[OS_LATE_STACK_DEPTH];
-};
+enum { LEAST_RING_BYTES = 64 * 1024 };
 
 struct perf {
     struct late_layout layouts[LATE_LAYOUTS_LIMIT];
     uint32_t layout_count;
     struct late_view view;
-    struct stack *stacks;
-    int64_t stack_count;
     uint32_t count;
     struct late_ring rings[];
 };
@@ -120,15 +110,13 @@ static int open_event(const struct late_layout *layout, int32_t cpu, int leader,
         .size = sizeof attributes,
         .event = layout->number,
         .period = 1,
-        .sample_type = (uint64_t)SAMPLE_IDENTIFIER | SAMPLE_TIME | SAMPLE_RAW | (layout->has_stack ? SAMPLE_CALLCHAIN : 0),
+        .sample_type = (uint64_t)SAMPLE_IDENTIFIER | SAMPLE_TIME | SAMPLE_RAW,
         .disabled = leader < 0,
         .watermark = 1, /* somebody would be woken once the ring is written from end to end: nobody waits */
         .wakeup_watermark = (uint32_t)ring_bytes,
-        .exclude_callchain_user = 1,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC, /* the clock of os_now_ns() */
         .write_backward = 1,
-        .deepest_stack = layout->has_stack ? OS_LATE_STACK_DEPTH : 0,
     };
     return (int)syscall(SYS_perf_event_open, &attributes, -1, cpu, leader, (unsigned long)PERF_FLAG_FD_CLOEXEC);
 }
@@ -219,7 +207,6 @@ static void free_perf(struct perf *perf)
 {
     close_rings(perf);
     late_view_destroy(&perf->view);
-    free(perf->stacks);
     free(perf);
 }
 
@@ -255,10 +242,6 @@ static struct os_answer open_perf(struct os_late_trace *trace, const struct os_l
     if (status == OS_OK) {
         status = late_view_create(&perf->view, perf->layouts, trace->ring_bytes);
     }
-    if (status == OS_OK) {
-        perf->stacks = calloc(STACKS_LIMIT, sizeof *perf->stacks);
-        status = perf->stacks != NULL ? OS_OK : OS_NO_MEMORY;
-    }
     if (status != OS_OK) {
         free_perf(perf);
         return why_not(status);
@@ -274,43 +257,16 @@ static void close_perf(struct os_late_trace *trace)
     free_perf(trace->state);
 }
 
-/* The number of that stack, a new one where it was not seen before; -1: there are too many. */
-static int64_t number_of(struct perf *perf, const uint64_t *addresses, size_t depth)
-{
-    for (int64_t i = 0; i < perf->stack_count; i++) {
-        if (perf->stacks[i].depth == depth && memcmp(perf->stacks[i].addresses, addresses, depth * sizeof *addresses) == 0) {
-            return i;
-        }
-    }
-    if (perf->stack_count == STACKS_LIMIT) {
-        return -1;
-    }
-    struct stack *const stack = &perf->stacks[perf->stack_count];
-    stack->depth = depth;
-    memcpy(stack->addresses, addresses, depth * sizeof *addresses);
-    return perf->stack_count++;
-}
-
-/* Puts the event of a record behind those that are there, and its stack behind it. */
-static void add(struct perf *perf, const struct late_record *record, struct os_late_event *events, size_t limit,
+/* Puts the event of a record behind those that are there. */
+static void add(const struct late_view *view, const struct late_record *record, struct os_late_event *events, size_t limit,
                 struct os_late_copied *copied)
 {
-    struct os_late_event event;
-    uint64_t addresses[OS_LATE_STACK_DEPTH];
-    size_t depth = 0;
     if (copied->count == limit) {
         copied->left_out++;
-        return;
-    }
-    if (!late_view_decode(&perf->view, record, &event, addresses, &depth)) {
+    } else if (late_view_decode(view, record, &events[copied->count])) {
+        copied->count++;
+    } else {
         copied->lost++;
-        return;
-    }
-    events[copied->count++] = event;
-    const int64_t stack = depth > 0 && copied->count < limit ? number_of(perf, addresses, depth) : -1;
-    if (stack >= 0) {
-        events[copied->count++] = (struct os_late_event){
-            .time_ns = event.time_ns, .kind = OS_LATE_STACK, .id = stack, .priority = INT64_MIN};
     }
 }
 
@@ -349,22 +305,12 @@ static struct os_late_copied copy(struct os_late_trace *trace, int32_t cpu, int6
     }
     copied.lost = view->complete ? 0 : 1;
     if (before < view->count) {
-        add(perf, &view->records[before], events, limit, &copied);
+        add(view, &view->records[before], events, limit, &copied);
     }
     for (size_t i = end; i > first; i--) {
-        add(perf, &view->records[i - 1], events, limit, &copied);
+        add(view, &view->records[i - 1], events, limit, &copied);
     }
     return copied;
-}
-
-static size_t stack(struct os_late_trace *trace, int64_t number, uint64_t addresses[OS_LATE_STACK_DEPTH])
-{
-    const struct perf *const perf = trace->state;
-    if (number < 0 || number >= perf->stack_count) {
-        return 0;
-    }
-    memcpy(addresses, perf->stacks[number].addresses, sizeof perf->stacks[number].addresses);
-    return perf->stacks[number].depth;
 }
 
 const struct late_recorder late_recorder_perf = {
@@ -374,5 +320,4 @@ const struct late_recorder late_recorder_perf = {
     .pause = pause_perf,
     .resume = resume_perf,
     .copy = copy,
-    .stack = stack,
 };

@@ -86,22 +86,6 @@ static bool has_kind(const struct late_layout *layouts, uint32_t count, enum os_
     return false;
 }
 
-/* What the timer's interrupt found running is best seen at its very beginning; not every machine has an event there. */
-static void choose_stack(struct late_layout *layouts, uint32_t count)
-{
-    struct late_layout *chosen = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        struct late_layout *const layout = &layouts[i];
-        const bool is_timer = layout->kind == OS_LATE_VECTOR_BEGIN && layout->vector == OS_LATE_VECTOR_LOCAL_TIMER;
-        if (is_timer || (layout->kind == OS_LATE_TIMER_BEGIN && chosen == NULL)) {
-            chosen = layout;
-        }
-    }
-    if (chosen != NULL) {
-        chosen->has_stack = true;
-    }
-}
-
 static void tell_missing(const struct late_layout *layouts, uint32_t count, const char *missing[OS_LATE_KIND_LIMIT])
 {
     static const char no_event[] = "this kernel has no trace event for it, or one that looks otherwise than is known here";
@@ -111,7 +95,7 @@ static void tell_missing(const struct late_layout *layouts, uint32_t count, cons
     missing[OS_LATE_IDLE_END] = missing[OS_LATE_IDLE_BEGIN]; /* one event tells both */
     missing[OS_LATE_STEAL] = "trace events do not tell it";
     missing[OS_LATE_SMI] = "trace events do not tell it";
-    missing[OS_LATE_STACK] = missing[OS_LATE_TIMER_BEGIN];
+    missing[OS_LATE_STACK] = "perf would take one of each event of a kind, late or not, and that takes 2 us or more";
 }
 
 enum os_status late_layouts_read(struct late_layout *layouts, uint32_t *count, const char *missing[OS_LATE_KIND_LIMIT])
@@ -133,7 +117,6 @@ enum os_status late_layouts_read(struct late_layout *layouts, uint32_t *count, c
     if (status == OS_NOT_PERMITTED) {
         return status;
     }
-    choose_stack(layouts, *count);
     tell_missing(layouts, *count, missing);
     return missing[OS_LATE_SWITCH] == NULL ? OS_OK : OS_UNSUPPORTED;
 }

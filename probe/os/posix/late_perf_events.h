@@ -11,7 +11,6 @@ struct late_layout {
     uint32_t number; /* the kernel's, of the event */
     enum os_late_kind kind;
     int64_t vector;                       /* of interrupt vectors: the id, which is not among the fields */
-    bool has_stack;                       /* it is recorded with the stack of what it interrupted */
     struct trace_field parts[LATE_PARTS]; /* 0 bytes: it has none */
 };
 

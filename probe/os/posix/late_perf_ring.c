@@ -11,12 +11,13 @@ struct record_head {
     uint16_t misc;
     uint16_t bytes;
 };
-struct sample_head { /* PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_TIME */
+struct sample { /* PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_TIME, PERF_SAMPLE_RAW */
     struct record_head record;
     uint64_t number;
     int64_t time_ns;
+    uint32_t length; /* of the event's fields, which follow at once */
 };
-_Static_assert(sizeof(struct sample_head) == 24, "no gaps");
+enum { FIELDS_AT = 28 };
 
 enum {
     PIECE_BYTES = 256 * 1024,
@@ -97,23 +98,23 @@ static bool has_enough(const struct way_back *way)
 /* Notes the records in the first `filled` bytes, from where it stood, until there are enough. */
 static void note_records(struct late_view *view, struct way_back *way, size_t filled, int64_t from_ns)
 {
-    struct sample_head head;
-    while (!has_enough(way) && !way->at_end && filled - way->at >= sizeof head.record) {
-        memcpy(&head.record, view->bytes + way->at, sizeof head.record);
-        const size_t bytes = head.record.bytes;
-        if (bytes < sizeof head.record || view->count == view->most_records) {
+    struct sample sample;
+    while (!has_enough(way) && !way->at_end && filled - way->at >= sizeof sample.record) {
+        memcpy(&sample.record, view->bytes + way->at, sizeof sample.record);
+        const size_t bytes = sample.record.bytes;
+        if (bytes < sizeof sample.record || view->count == view->most_records) {
             way->at_end = true;
         }
         if (way->at_end || bytes > filled - way->at) {
             return;
         }
         uint32_t layout = 0;
-        if (head.record.type == PERF_RECORD_SAMPLE && bytes >= sizeof head) {
-            memcpy(&head, view->bytes + way->at, sizeof head);
-            if (find_layout(view->ring, head.number, &layout)) {
-                view->records[view->count++] = (struct late_record){head.time_ns, (uint32_t)way->at, layout};
-                way->beyond += head.time_ns < from_ns ? 1 : 0;
-                way->has_switch |= head.time_ns < from_ns && view->layouts[layout].kind == OS_LATE_SWITCH;
+        if (sample.record.type == PERF_RECORD_SAMPLE && bytes >= FIELDS_AT) {
+            memcpy(&sample, view->bytes + way->at, FIELDS_AT);
+            if (find_layout(view->ring, sample.number, &layout)) {
+                view->records[view->count++] = (struct late_record){sample.time_ns, (uint32_t)way->at, layout};
+                way->beyond += sample.time_ns < from_ns ? 1 : 0;
+                way->has_switch |= sample.time_ns < from_ns && view->layouts[layout].kind == OS_LATE_SWITCH;
             }
         }
         way->at += bytes;
@@ -160,40 +161,13 @@ void late_view_look(struct late_view *view, const struct late_ring *ring, int64_
     view->complete = reached || (ever == whole && way.at == whole);
 }
 
-bool late_view_decode(const struct late_view *view, const struct late_record *record, struct os_late_event *event,
-                      uint64_t stack[OS_LATE_STACK_DEPTH], size_t *depth)
+bool late_view_decode(const struct late_view *view, const struct late_record *record, struct os_late_event *event)
 {
-    static const uint64_t marks = (uint64_t)-4095; /* PERF_CONTEXT_KERNEL and its like, from here on */
     const struct late_layout *const layout = &view->layouts[record->layout];
     const uint8_t *const bytes = view->bytes + record->at;
-    struct record_head head;
-    memcpy(&head, bytes, sizeof head);
-    size_t at = sizeof(struct sample_head);
-    *depth = 0;
-    if (layout->has_stack) { /* PERF_SAMPLE_CALLCHAIN */
-        uint64_t count = 0;
-        if (head.bytes - at < sizeof count) {
-            return false;
-        }
-        memcpy(&count, bytes + at, sizeof count);
-        at += sizeof count;
-        if (count > (head.bytes - at) / sizeof *stack) {
-            return false;
-        }
-        for (uint64_t i = 0; i < count; i++, at += sizeof *stack) {
-            uint64_t address;
-            memcpy(&address, bytes + at, sizeof address);
-            if (address < marks && *depth < OS_LATE_STACK_DEPTH) {
-                stack[(*depth)++] = address;
-            }
-        }
-    }
-    uint32_t length = 0; /* PERF_SAMPLE_RAW */
-    if (head.bytes - at < sizeof length) {
-        return false;
-    }
-    memcpy(&length, bytes + at, sizeof length);
-    at += sizeof length;
-    *event = (struct os_late_event){.time_ns = record->time_ns};
-    return length <= head.bytes - at && late_layout_decode(layout, bytes + at, length, event);
+    struct sample sample;
+    memcpy(&sample, bytes, FIELDS_AT);
+    *event = (struct os_late_event){.time_ns = sample.time_ns};
+    return sample.length <= (size_t)sample.record.bytes - FIELDS_AT &&
+           late_layout_decode(layout, bytes + FIELDS_AT, sample.length, event);
 }

@@ -43,9 +43,7 @@ void late_view_destroy(struct late_view *view);
 /* All records from `from_ns` on, and before them the last switch; those until `until_ns` at least. */
 void late_view_look(struct late_view *view, const struct late_ring *ring, int64_t from_ns, int64_t until_ns);
 
-/* Turns a record of the view into an event. `stack` are the addresses of what it interrupted, `*depth` of them; 0 where it
- * has none. False: not understood. */
-bool late_view_decode(const struct late_view *view, const struct late_record *record, struct os_late_event *event,
-                      uint64_t stack[OS_LATE_STACK_DEPTH], size_t *depth);
+/* Turns a record of the view into an event. False: not understood. */
+bool late_view_decode(const struct late_view *view, const struct late_record *record, struct os_late_event *event);
 
 #endif

@@ -129,5 +129,5 @@ struct os_late_copied os_late_trace_copy(struct os_late_trace *trace, int32_t cp
 
 size_t os_late_trace_stack(struct os_late_trace *trace, int64_t number, uint64_t addresses[OS_LATE_STACK_DEPTH])
 {
-    return trace->recorder->stack(trace, number, addresses);
+    return trace->recorder->stack != NULL ? trace->recorder->stack(trace, number, addresses) : 0;
 }
