@@ -25,7 +25,7 @@ enum os_late_kind {
     OS_LATE_IDLE_BEGIN = 12,
     OS_LATE_IDLE_END = 13,
     OS_LATE_FREQUENCY = 14,
-    OS_LATE_FAULT = 15,
+    OS_LATE_FAULT = 15, /* of threads of this program only, whose names begin with OS_LATE_OWN_THREADS */
     OS_LATE_WORK_BEGIN = 16, /* a kworker's function */
     OS_LATE_WORK_END = 17,
     OS_LATE_STEAL = 18, /* where the hypervisor's count for this CPU has changed, seen at interrupts and switches */
@@ -44,6 +44,8 @@ enum os_late_vector {
     OS_LATE_VECTOR_THERMAL = 6,
     OS_LATE_VECTOR_OTHER = 7,
 };
+
+#define OS_LATE_OWN_THREADS "tauto-"
 
 enum { OS_LATE_NAME_BYTES = 16, OS_LATE_STACK_DEPTH = 24 };
 

@@ -288,6 +288,7 @@ static void write_cycle(struct recorder *recorder, uint16_t index, int64_t from_
     if (stream_write_rows(&recorder->stream, table_of_late_cycles(recorder), index, row, sizeof row)) {
         source->kept++;
         late->kept++;
+        late->kept_events += copied.count;
         source->lost_events += copied.lost;
     }
     if (copied.count > 0) {
@@ -326,8 +327,9 @@ void late_look_at(struct recorder *recorder, uint16_t index, const int64_t *rows
             continue;
         }
         source->late++;
-        /* A new worst is rare, and what everybody wants explained: it is kept beyond the limit, too. */
-        if (late->kept < LATE_CYCLES_LIMIT || value_ns > source->worst_ns) {
+        /* A new worst is rare, and what everybody wants explained: it is kept beyond the limits, too. */
+        const bool has_room = late->kept < LATE_CYCLES_LIMIT && late->kept_events < LATE_ALL_EVENTS_LIMIT;
+        if (has_room || value_ns > source->worst_ns) {
             write_cycle(recorder, index, row[measure->from], row[measure->to]);
         }
         source->worst_ns = value_ns > source->worst_ns ? value_ns : source->worst_ns;

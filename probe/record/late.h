@@ -9,7 +9,7 @@
 #include "os/late_trace.h"
 #include "record/recorder.h"
 
-enum { LATE_CYCLES_LIMIT = 2000, LATE_EVENTS_LIMIT = 512, LATE_ADDRESSES_LIMIT = 6000, LATE_STACKS_LIMIT = 1024 };
+enum { LATE_CYCLES_LIMIT = 2000, LATE_EVENTS_LIMIT = 2048, LATE_ALL_EVENTS_LIMIT = 1000000, LATE_ADDRESSES_LIMIT = 6000, LATE_STACKS_LIMIT = 1024 };
 
 /* What the recording costs, seen by a thread that sleeps as the first source will: with it and without it in turn. */
 struct late_cost {
@@ -44,6 +44,7 @@ struct late {
     struct late_cost cost;
     struct cpu_list cpus;
     uint64_t kept;
+    uint64_t kept_events;
     struct os_late_event *events; /* of one cycle */
     /* What those of all cycles name, addresses ascending. Each of the two events that tell it fits in one frame; what is
      * beyond stays without a name. */

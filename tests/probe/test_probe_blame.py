@@ -57,7 +57,7 @@ class Blamed:
             assert book["late"] <= book["recorded"]
         for _, cycle, events in self.cycles:
             assert cycle["events"] == len(events)
-            assert cycle["events"] <= 512
+            assert cycle["events"] <= 2048
             assert (np.diff(events["time_ns"]) >= 0).all()
             assert (events["time_ns"] <= cycle["until_ns"]).all()
             early = events[events["time_ns"] < cycle["from_ns"]]

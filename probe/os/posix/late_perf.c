@@ -24,6 +24,7 @@ enum {
     IOC_ENABLE = (int)_IO('$', 0),
     IOC_DISABLE = (int)_IO('$', 1),
     IOC_SET_OUTPUT = (int)_IO('$', 5),
+    IOC_SET_FILTER = (int)_IOW('$', 6, char *),
     IOC_ID = (int)_IOR('$', 7, uint64_t *),
 };
 
@@ -121,12 +122,26 @@ static int open_event(const struct late_layout *layout, int32_t cpu, int leader,
     return (int)syscall(SYS_perf_event_open, &attributes, -1, cpu, leader, (unsigned long)PERF_FLAG_FD_CLOEXEC);
 }
 
+/* An event of that ring; -1 with errno set. Other threads have faults by the thousand when they begin, and nobody is late
+ * by these but they themselves. */
+static int open_filtered(const struct late_layout *layout, int32_t cpu, int leader, size_t ring_bytes)
+{
+    const int event = open_event(layout, cpu, leader, ring_bytes);
+    if (event >= 0 && layout->kind == OS_LATE_FAULT &&
+        ioctl(event, IOC_SET_FILTER, "COMM ~ \"" OS_LATE_OWN_THREADS "*\"") != 0) {
+        close(event);
+        errno = EINVAL;
+        return -1;
+    }
+    return event;
+}
+
 static enum os_status open_ring(struct perf *perf, struct late_ring *ring, int32_t cpu, size_t bytes)
 {
     *ring = (struct late_ring){.cpu = cpu, .bytes = bytes};
     for (uint32_t i = 0; i < perf->layout_count; i++) {
         const int leader = i > 0 ? ring->events[0] : -1;
-        const int event = open_event(&perf->layouts[i], cpu, leader, bytes);
+        const int event = open_filtered(&perf->layouts[i], cpu, leader, bytes);
         const enum os_status status = os_status_from_errno(event < 0 ? errno : 0);
         ring->events[ring->count++] = event;
         if (i > 0 && (status == OS_NOT_PERMITTED || status == OS_INVALID)) {
