@@ -271,7 +271,7 @@ static void check_a_sleep(struct os_late_trace *trace)
             switched = true;
         }
     }
-    assert_true(switched);
+    assert_true(switched || copied.left_out > 0); /* others may have switched thousands of times meanwhile */
     if (copied.count > 2) { /* the first ones stay */
         const struct os_late_copied two =
             os_late_trace_copy(trace, 0, sleeper.release_ns, sleeper.wake_ns, events, 2);
