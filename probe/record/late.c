@@ -255,6 +255,23 @@ static int32_t find_cpu(struct late *late, int64_t thread, int64_t from_ns, int6
     return found;
 }
 
+/* A thread that took a time stamp on this CPU was switched to there. Where no event tells that, some never came into the
+ * ring: Linux 6.18 has been seen to give perf nothing more of what happens while one certain thread has the CPU. */
+static bool lacks_own_switch(const struct os_late_event *events, size_t count)
+{
+    enum { OWN = sizeof OS_LATE_OWN_THREADS - 1, BITS = 8 };
+    for (size_t i = 0; i < count; i++) {
+        size_t same = 0;
+        while (same < OWN && (char)(events[i].name[0] >> same * BITS & UINT8_MAX) == OS_LATE_OWN_THREADS[same]) {
+            same++;
+        }
+        if (events[i].kind == OS_LATE_SWITCH && same == OWN) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void write_cycle(struct recorder *recorder, uint16_t index, int64_t from_ns, int64_t until_ns)
 {
     struct late *const late = recorder->late;
@@ -265,6 +282,8 @@ static void write_cycle(struct recorder *recorder, uint16_t index, int64_t from_
         cpu = cpu == OS_CPU_ANY ? find_cpu(late, source->thread, from_ns, until_ns) : cpu;
         copied = os_late_trace_copy(late->trace, cpu, from_ns, until_ns, late->events, LATE_EVENTS_LIMIT);
         note_names(late, copied.count);
+        const bool is_told_whole = copied.lost == 0 && copied.left_out == 0;
+        copied.lost += is_told_whole && lacks_own_switch(late->events, copied.count) ? 1 : 0;
     }
     if (source->latest.at_ns < until_ns) {
         look(recorder, index, os_now_ns());

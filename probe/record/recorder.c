@@ -9,7 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { DRAIN_INTERVAL_MS = 100, PROGRESS_INTERVAL_MS = 1000, HISTOGRAM_EVERY_PROGRESS = 10, NS_PER_MS = 1000000 };
+/* A flight recorder keeps what happened for a tenth of a second where two threads wake each other all the time. */
+enum { DRAIN_INTERVAL_MS = 100, DRAIN_INTERVAL_BLAMING_MS = 25, PROGRESS_INTERVAL_MS = 1000, HISTOGRAM_EVERY_PROGRESS = 10, NS_PER_MS = 1000000 };
 enum { EVENT_BYTES = 1024, EVENT_BYTES_PER_SOURCE = 192 }; /* more than the longest event of the recorder's own has */
 
 static size_t histogram_memory_bytes(const struct recorder *recorder)
@@ -197,10 +198,12 @@ void recorder_run(struct recorder *recorder)
     int64_t next_progress_ns = recorder->began_ns + (int64_t)PROGRESS_INTERVAL_MS * NS_PER_MS;
     uint64_t progresses = 0;
     bool told = false;
+    const int64_t interval_ns =
+        (int64_t)(recorder->late != NULL ? DRAIN_INTERVAL_BLAMING_MS : DRAIN_INTERVAL_MS) * NS_PER_MS;
     watch_begin(recorder);
     late_keep_looking(recorder);
     while (!all_finished(recorder)) {
-        os_sleep_until(os_now_ns() + (int64_t)DRAIN_INTERVAL_MS * NS_PER_MS);
+        os_sleep_until(os_now_ns() + interval_ns);
         if (recorder->options.drain == DRAIN_LIVE) {
             drain_all(recorder);
         }
