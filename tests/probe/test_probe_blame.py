@@ -30,11 +30,12 @@ class Blamed:
             self.code, self.messages = run.end()
             frames = list(run.frames)
         assert self.code == 0, self.messages
-        header = json_payload(next(frame for frame in frames if frame.type == HEADER))
+        header: dict[str, Any] = json_payload(next(frame for frame in frames if frame.type == HEADER))
         self.blame: dict[str, Any] = header["blame"]
         self.sources: list[dict[str, Any]] = header["sources"]
-        self.books = json_payload(next(frame for frame in frames if frame.type == FOOTER))["books"]
-        told = [json_payload(frame) for frame in frames if frame.type == EVENT]
+        footer: dict[str, Any] = json_payload(next(frame for frame in frames if frame.type == FOOTER))
+        self.books: list[dict[str, Any]] = footer["books"]
+        told: list[dict[str, Any]] = [json_payload(frame) for frame in frames if frame.type == EVENT]
         self.events = {one["event"]: one for one in told}
         self.samples: dict[int, list[Any]] = {}
         self.cycles: list[tuple[int, Any, Any]] = []
