@@ -58,12 +58,13 @@ struct os_late_event {
                          one; timer begin: the handler's own reading of the clock; idle begin: state; frequency: kHz; fault:
                          address; steal: ns in all; stack: number, for os_late_trace_stack; smi: count in all */
     int64_t other;    /* switch: the previous thread; wake: the CPU that the thread is woken on; nmi: its duration, ns;
-                         timer begin: the instant that it was programmed for */
+                         timer begin: the instant that it was programmed for; steal: ns since it was last looked at */
     int64_t priority; /* switch, wake: the kernel's, of `id`: 0 to 98 real-time, 100 to 139 others, -1 deadline */
-    uint64_t address; /* of a function: timer begin, work begin, nmi: its handler; fault: the instruction; switch: no address
-                         but the state of the previous thread, 0 where it would go on running */
-    uint64_t name[2]; /* switch, wake: of the thread `id`; irq begin: its device; 16 bytes, cut, padded with zeroes; the first
-                         is the lowest byte of the first word on every machine */
+    uint64_t address; /* of a function: irq begin, timer begin, work begin, nmi: its handler; fault: the instruction; switch: no
+                         address but the state of the previous thread, 0 where it would go on running */
+    uint64_t name[2]; /* switch, wake: of the thread `id`; irq begin: its device; vector begin: its kind in words, where the
+                         kernel has no number; 16 bytes, cut, padded with zeroes; the first is the lowest byte of the first
+                         word on every machine */
 };
 _Static_assert(sizeof(struct os_late_event) == 64, "eight columns of eight bytes");
 
@@ -98,8 +99,9 @@ size_t os_late_trace_ring_bytes(const struct os_late_trace *trace);
 void os_late_trace_pause(struct os_late_trace *trace);
 void os_late_trace_resume(struct os_late_trace *trace);
 
-/* The events of `cpu` from `from_ns` to `until_ns`, both included, in order of time, and before them the last switch before
- * `from_ns`, where the ring still has it. At most `limit` of them: the first ones; `left_out` says how many more there are.
+/* The events of `cpu` from `from_ns` to `until_ns`, both included, in order of time. Before them comes what tells the state then,
+ * where the ring still has it: the last switch before `from_ns`, begins since then whose ends had not come, and, with bpf, the
+ * last switch to or from the thread that has the CPU at last. At most `limit` of them: the first ones; `left_out` says how many more there are.
  * `lost`: how many of that time the ring no longer has or never got; where only that it lost some is known, at least 1.
  * Returns how many were copied. */
 struct os_late_copied {

@@ -295,6 +295,26 @@ static const struct late_ring *ring_of(const struct perf *perf, int32_t cpu)
     return NULL;
 }
 
+/* What had begun since the last switch, and had not ended. */
+static void add_going(const struct late_view *view, size_t before, size_t end, struct os_late_event *events, size_t limit,
+                      struct os_late_copied *copied)
+{
+    struct late_going going = {.count = 0};
+    for (size_t i = before; i > end; i--) {
+        struct os_late_event event;
+        if (late_view_decode(view, &view->records[i - 1], &event)) {
+            late_going_see(&going, &event);
+        }
+    }
+    for (size_t i = 0; i < going.count; i++) {
+        if (copied->count < limit) {
+            events[copied->count++] = going.events[i];
+        } else {
+            copied->left_out++;
+        }
+    }
+}
+
 static struct os_late_copied copy(struct os_late_trace *trace, int32_t cpu, int64_t from_ns, int64_t until_ns,
                                   struct os_late_event *events, size_t limit)
 {
@@ -321,6 +341,7 @@ static struct os_late_copied copy(struct os_late_trace *trace, int32_t cpu, int6
     copied.lost = view->complete ? 0 : 1;
     if (before < view->count) {
         add(view, &view->records[before], events, limit, &copied);
+        add_going(view, before, end, events, limit, &copied);
     }
     for (size_t i = end; i > first; i--) {
         add(view, &view->records[i - 1], events, limit, &copied);

@@ -24,7 +24,16 @@ struct os_late_trace {
     const char *missing[OS_LATE_KIND_LIMIT]; /* why a kind is not recorded; NULL: it is */
 };
 
+extern const struct late_recorder late_recorder_bpf;
 extern const struct late_recorder late_recorder_perf;
+
+/* What goes on: begins whose ends have not come. */
+enum { LATE_GOING_LIMIT = 8 };
+struct late_going {
+    struct os_late_event events[LATE_GOING_LIMIT];
+    size_t count;
+};
+void late_going_see(struct late_going *going, const struct os_late_event *event);
 
 /* The text, cut or padded to 16 bytes, as the record has it. */
 void late_name(uint64_t name[2], const char *text, size_t most);

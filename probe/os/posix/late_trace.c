@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* The one that disturbs least first. */
-static const struct late_recorder *const recorders[] = {&late_recorder_perf};
-static const enum os_late_way ways[] = {OS_LATE_PERF};
+static const struct late_recorder *const recorders[] = {&late_recorder_bpf, &late_recorder_perf};
+static const enum os_late_way ways[] = {OS_LATE_BPF, OS_LATE_PERF};
 enum { WAYS = sizeof recorders / sizeof recorders[0] };
 
 static const char *const kind_names[OS_LATE_KIND_LIMIT] = {
@@ -45,6 +45,37 @@ void late_name(uint64_t name[2], const char *text, size_t most)
     name[1] = 0;
     for (size_t i = 0; i < most && i < OS_LATE_NAME_BYTES && text[i] != '\0'; i++) {
         name[i / WORD] |= (uint64_t)(unsigned char)text[i] << (i % WORD * BITS);
+    }
+}
+
+static int64_t begin_of(int64_t kind)
+{
+    switch (kind) {
+    case OS_LATE_IRQ_END:
+    case OS_LATE_SOFTIRQ_END:
+    case OS_LATE_VECTOR_END:
+    case OS_LATE_TIMER_END:
+    case OS_LATE_IDLE_END:
+    case OS_LATE_WORK_END:
+        return kind - 1;
+    default:
+        return 0;
+    }
+}
+
+void late_going_see(struct late_going *going, const struct os_late_event *event)
+{
+    const int64_t begin = begin_of(event->kind);
+    size_t at = going->count;
+    if (begin_of(event->kind + 1) == event->kind && going->count < LATE_GOING_LIMIT) {
+        going->events[going->count++] = *event;
+    }
+    while (begin != 0 && at > 0) {
+        if (going->events[--at].kind == begin) {
+            going->count--;
+            memmove(&going->events[at], &going->events[at + 1], (going->count - at) * sizeof going->events[0]);
+            break;
+        }
     }
 }
 
