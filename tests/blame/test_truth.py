@@ -1,0 +1,182 @@
+"""Culprits that are known: each is made by the test, late cycles name it, and say how long it took."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from culprits import NAME
+from real import Measuring, a_cpu, measuring, needs_priorities, sealed, skip_or_fail
+from tautochrone.base.stream import json_payload
+from tautochrone.judge.blame import BlamedRun, blame_of
+from tautochrone.statistics.blame import Cause, LateCycle
+from tautochrone.target.local import find_probe
+from where import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.alone]  # a culprit must be the only one on its CPU
+
+PERIOD_NS, CYCLES, TIMES = 10_000_000, 400, 100
+PREPARED_S = 1.0
+"""After the start, until the culprit begins: it is a program that has to start, too."""
+AT_LEAST, TOLERANCE, UNEXPLAINED, KNOWN = 0.95, 0.1, 0.1, 0.5
+"""Of the late cycles; of a length; of a latency; of the cycles, those of which all events are known. On one
+virtual machine (Linux 6.18) no program ran at a tracepoint while certain tasks had the CPU."""
+
+Span = tuple[int, int]
+
+
+@pytest.fixture(params=["bpf", "perf"])
+def recorder(request: pytest.FixtureRequest) -> str:
+    needs_priorities("culprits")
+    return str(request.param)
+
+
+def probe_command(recorder: str, threshold: str) -> list[str]:
+    return [
+        str(find_probe()), "cyclic", "--cpus", a_cpu(), "--period", f"{PERIOD_NS}ns", "--count", str(CYCLES),
+        "--policy", "fifo", "--priority", "80", "--blame", threshold, "--blame-recorder", recorder,
+    ]  # fmt: skip
+
+
+def first_release(probe: Measuring) -> int:
+    """Return a release that is so far away that a culprit can get ready."""
+    probe.wait_for_header()
+    start = json_payload(probe.frames[0])["sources"][0]["start_ns"]
+    ahead = time.monotonic_ns() + round(PREPARED_S * 1e9) - start
+    return int(start + -(-ahead // PERIOD_NS) * PERIOD_NS)
+
+
+def told(probe: Measuring, store: Path) -> BlamedRun:
+    code, messages = probe.end()
+    assert code == 0, messages
+    found = blame_of(sealed(probe.stream, store))
+    assert found is not None
+    if not found.recorded:
+        skip_or_fail(f"nothing records here: {found.setup.why}")
+    whole = tuple(cycle for cycle in found.blame.cycles if cycle.complete)
+    if len(whole) < KNOWN * len(found.blame.cycles):
+        pytest.skip(f"this kernel does not tell {found.setup.recorder} what goes on while certain tasks run")
+    return replace(found, blame=replace(found.blame, cycles=whole))
+
+
+def held_up(way: str, recorder: str, before_ns: int, for_ns: int, store: Path) -> tuple[BlamedRun, list[Span]]:
+    """Measure beside a culprit that begins so long before releases, for about so long."""
+    with measuring(*probe_command(recorder, f"{for_ns // 5}ns")) as probe:
+        first = first_release(probe) - before_ns
+        words = {"cpu": a_cpu(), "first": first, "every": PERIOD_NS, "times": TIMES, "for": for_ns}
+        options = [word for name, value in words.items() for word in (f"--{name}", str(value))]
+        script = ROOT / "tests" / "support" / "culprits.py"
+        done = subprocess.run(
+            [sys.executable, script, way, *options], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        spans = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+        return told(probe, store), [(begin, end) for begin, end in spans if begin]
+
+
+def within(cycle: LateCycle, spans: list[Span]) -> int:
+    """Return how much of a late cycle lies in these."""
+    return sum(
+        max(0, min(end, cycle.stamp_ns) - max(begin, cycle.release_ns)) for begin, end in spans
+    )
+
+
+def has(cycle: LateCycle, cause: Cause, actor: str | None = None) -> int:
+    return sum(one.net_ns for one in cycle.parts if one.cause == cause and actor in (None, one.actor))
+
+
+def hit(found: BlamedRun, spans: list[Span]) -> list[LateCycle]:
+    """Return the late cycles that were released while the culprit was at work."""
+    return [
+        cycle
+        for cycle in found.blame.cycles
+        if any(begin <= cycle.release_ns < end for begin, end in spans)
+    ]
+
+
+def sums_are_right(found: BlamedRun) -> None:
+    for cycle in found.blame.cycles:
+        assert sum(one.net_ns for one in cycle.parts) == cycle.latency_ns
+        assert all(one.net_ns >= 0 for one in cycle.parts)
+
+
+def test_a_thread_of_higher_priority_is_named_with_its_length(recorder: str, tmp_path: Path) -> None:
+    found, spans = held_up("thread", recorder, 200_000, 2_000_000, tmp_path)
+    sums_are_right(found)
+    cycles = hit(found, spans)
+    right = [
+        cycle
+        for cycle in cycles
+        if abs(has(cycle, "thread", NAME) - within(cycle, spans)) <= TOLERANCE * within(cycle, spans)
+    ]
+    assert len(cycles) >= TIMES * KNOWN
+    assert len(right) >= AT_LEAST * len(cycles)
+    mine = next(one for one in found.blame.causes if one.actor == NAME)
+    assert (mine.cause, mine.priority) == ("thread", 4)  # 95 as the kernel counts it
+
+
+def is_storm(cycle: LateCycle, cause: Cause, function: str = "") -> bool:
+    """Whether most of it is a storm; where the machine is busy, others may hold the thread up behind it."""
+    own = sum(one.net_ns for one in cycle.parts if one.cause == cause and function in (one.function, ""))
+    return own > 0 and has(cycle, "unexplained") < UNEXPLAINED * cycle.latency_ns
+
+
+def test_a_storm_of_timers_is_an_interrupt(recorder: str, tmp_path: Path) -> None:
+    found, spans = held_up("timers", recorder, 20_000, 100_000, tmp_path)
+    sums_are_right(found)
+    cycles = hit(found, spans)
+    right = [one for one in cycles if is_storm(one, "irq", "timerfd_tmrproc" if not found.no_symbols else "")]
+    assert len(cycles) >= TIMES // 4
+    assert len(right) >= AT_LEAST * len(cycles)
+
+
+def test_a_storm_of_datagrams_is_a_softirq(recorder: str, tmp_path: Path) -> None:
+    found, spans = held_up("softirq", recorder, 60_000, 400_000, tmp_path)
+    sums_are_right(found)
+    cycles = hit(found, spans)
+    right = [one for one in cycles if has(one, "softirq", "NET_RX") and is_storm(one, "softirq")]
+    assert len(cycles) >= TIMES // 4
+    assert len(right) >= AT_LEAST * len(cycles)
+
+
+@pytest.mark.parametrize("recorder", ["bpf"])  # perf has no more of the thread than the last switch
+def test_a_stopped_probe_is_not_held_up_by_others(recorder: str, tmp_path: Path) -> None:
+    needs_priorities("a probe that comes back at once")
+    spans: list[Span] = []
+    with measuring(*probe_command(recorder, "5ms")) as probe:
+        probe.wait_for_header()
+        for _ in range(20):
+            time.sleep(0.05)
+            os.kill(probe.process.pid, signal.SIGSTOP)
+            begin = time.monotonic_ns()
+            time.sleep(0.04)
+            spans.append((begin, time.monotonic_ns()))
+            os.kill(probe.process.pid, signal.SIGCONT)
+        found = told(probe, tmp_path)
+    sums_are_right(found)
+    cycles = hit(found, spans)
+    right = [
+        cycle
+        for cycle in cycles
+        if abs(has(cycle, "stopped") - within(cycle, spans)) <= TOLERANCE * within(cycle, spans)
+    ]
+    assert len(cycles) >= len(spans) // 2
+    assert len(right) >= AT_LEAST * len(cycles)
+
+
+def test_little_is_unexplained_without_a_culprit(recorder: str, tmp_path: Path) -> None:
+    command = probe_command(recorder, "99%")
+    command[command.index(f"{PERIOD_NS}ns")] = "1ms"
+    command[command.index(str(CYCLES))] = "3000"
+    with measuring(*command) as probe:
+        found = told(probe, tmp_path)
+    sums_are_right(found)
+    latency = sum(one.latency_ns for one in found.blame.cycles)
+    unexplained = sum(has(one, "unexplained") for one in found.blame.cycles)
+    assert latency
+    assert unexplained < 2 * UNEXPLAINED * latency
