@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import blame
 import cyclic
 import drain
 import interrupt
@@ -42,6 +43,7 @@ def main() -> None:
     cyclic.waits(places[-1], options.seconds, min(3, options.rounds))
     cyclic.missing(places[-1], options.seconds)
     drain.disturbance(cpu, home, options.seconds, options.rounds)
+    blame.recording_cost(cpu, home, options.seconds, options.rounds)
     response.latency(cpu, home, options.seconds, options.rounds)
     interrupt.handler_cost(cpu, options.seconds, options.rounds)
     middleware.round_trips(cpu, home, min(2.0, options.seconds), min(3, options.rounds))

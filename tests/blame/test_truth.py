@@ -64,7 +64,9 @@ def told(probe: Measuring, store: Path) -> BlamedRun:
     return replace(found, blame=replace(found.blame, cycles=whole))
 
 
-def held_up(way: str, recorder: str, before_ns: int, for_ns: int, store: Path) -> tuple[BlamedRun, list[Span]]:
+def held_up(
+    way: str, recorder: str, before_ns: int, for_ns: int, store: Path
+) -> tuple[BlamedRun, list[Span]]:
     """Measure beside a culprit that begins so long before releases, for about so long."""
     with measuring(*probe_command(recorder, f"{for_ns // 5}ns")) as probe:
         first = first_release(probe) - before_ns
@@ -81,9 +83,7 @@ def held_up(way: str, recorder: str, before_ns: int, for_ns: int, store: Path) -
 
 def within(cycle: LateCycle, spans: list[Span]) -> int:
     """Return how much of a late cycle lies in these."""
-    return sum(
-        max(0, min(end, cycle.stamp_ns) - max(begin, cycle.release_ns)) for begin, end in spans
-    )
+    return sum(max(0, min(end, cycle.stamp_ns) - max(begin, cycle.release_ns)) for begin, end in spans)
 
 
 def has(cycle: LateCycle, cause: Cause, actor: str | None = None) -> int:
@@ -93,9 +93,7 @@ def has(cycle: LateCycle, cause: Cause, actor: str | None = None) -> int:
 def hit(found: BlamedRun, spans: list[Span]) -> list[LateCycle]:
     """Return the late cycles that were released while the culprit was at work."""
     return [
-        cycle
-        for cycle in found.blame.cycles
-        if any(begin <= cycle.release_ns < end for begin, end in spans)
+        cycle for cycle in found.blame.cycles if any(begin <= cycle.release_ns < end for begin, end in spans)
     ]
 
 

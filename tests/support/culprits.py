@@ -1,4 +1,4 @@
-"""What makes cycles late, by intention: a program that holds a CPU up at given instants, and says when it did.
+"""What makes cycles late, by intention: a program that holds a CPU up at given times, and says when it did.
 
     culprits.py WAY --cpu N --first NS --every NS --times N --for NS
 
@@ -101,9 +101,7 @@ def main() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     os.sched_setaffinity(0, {told["cpu"]})
-    os.sched_setscheduler(
-        0, os.SCHED_FIFO, os.sched_param(URGENT if told["way"] == "thread" else USUAL)
-    )
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(URGENT if told["way"] == "thread" else USUAL))
     instants = [told["first"] + one * told["every"] for one in range(told["times"])]
     held = list(_WAYS[told["way"]](instants, told["for"]))
     print("\n".join(f"{begin} {end}" for begin, end in held))
