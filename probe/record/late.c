@@ -272,6 +272,20 @@ static bool lacks_own_switch(const struct os_late_event *events, size_t count)
     return true;
 }
 
+/* Each switch begins with the thread that the last one ended with: where it does not, one between them never came. */
+static uint64_t missing_switches(const struct os_late_event *events, size_t count, int64_t from_ns)
+{
+    uint64_t missing = 0;
+    int64_t on_cpu = INT64_MIN;
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].kind == OS_LATE_SWITCH) {
+            missing += events[i].time_ns >= from_ns && on_cpu != INT64_MIN && events[i].other != on_cpu ? 1 : 0;
+            on_cpu = events[i].id;
+        }
+    }
+    return missing;
+}
+
 static void write_cycle(struct recorder *recorder, uint16_t index, int64_t from_ns, int64_t until_ns)
 {
     struct late *const late = recorder->late;
@@ -283,6 +297,7 @@ static void write_cycle(struct recorder *recorder, uint16_t index, int64_t from_
         copied = os_late_trace_copy(late->trace, cpu, from_ns, until_ns, late->events, LATE_EVENTS_LIMIT);
         note_names(late, copied.count);
         const bool is_told_whole = copied.lost == 0 && copied.left_out == 0;
+        copied.lost += missing_switches(late->events, copied.count, from_ns);
         copied.lost += is_told_whole && lacks_own_switch(late->events, copied.count) ? 1 : 0;
     }
     if (source->latest.at_ns < until_ns) {
