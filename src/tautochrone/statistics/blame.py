@@ -1,20 +1,27 @@
 """What made cycles late: the parts that late cycles consist of, and what each cause has in them.
 
-A late cycle lasts from its release to its stamp. `attribution.attribute` cuts it into parts that don't overlap,
-so that the parts of a cycle sum to its latency exactly. What no event explains is a part of its own.
+A late cycle lasts from its release to its stamp. `attribution.attribute` cuts it into parts that don't
+overlap, so that the parts of a cycle sum to its latency exactly. What no event explains is a part of its own.
 
-A cycle that is not late takes time, too: the timer interrupt, and the switch to the thread. That typical latency
-(the median of the source) is taken off what every cycle goes through: its unexplained time first, its own timer
-interrupt then. What is left of a part is its *excess*; the excess of a cycle is the sum over its parts.
+A cycle that is not late takes time, too: the timer interrupt, and the switch to the thread. That typical
+latency (the median of the source) is taken off what every cycle goes through, part by part in the order of
+`USUAL`. What is left of a part is its *excess*; the excess of a cycle is the sum over its parts.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Phase = Literal["expiry", "switch-in", "stamp", "preempted"]
-"""Where in a cycle: from its release to the handler of the timer interrupt, on to the switch to the thread, on to
-its stamp; and, of cycles that include work, while the thread was kept from working after that."""
+import numpy as np
+
+from tautochrone.statistics.arrays import Floats
+
+Phase = Literal["expiry", "switch-in", "stamp", "work"]
+"""Where in a cycle: from its release to the handler of the timer interrupt, on to the switch to the thread,
+on to its stamp; and, of cycles that include work, from the switch to the end of the work."""
+
+PHASES: tuple[Phase, ...] = ("expiry", "switch-in", "stamp", "work")
 
 Cause = Literal[
     "nmi",
@@ -28,6 +35,8 @@ Cause = Literal[
     "smi",
     "steal",
     "fault",
+    "stopped",
+    "work",
     "unexplained",
 ]
 """The class of a cause.
@@ -35,9 +44,10 @@ Cause = Literal[
 thread: another thread ran although the scheduler could have switched: one of higher priority, or of the same.
 not-preemptible: a thread of lower priority kept the CPU after the wake-up.
 interrupts-off: a thread ran while the timer interrupt was due.
+stopped: the CPU idled after the timer's handler: the thread was stopped, or real-time threads were throttled.
+work: the thread's own work, in cycles that include it.
 """
 
-PHASES: tuple[Phase, ...] = ("expiry", "switch-in", "stamp", "preempted")
 CAUSES: tuple[Cause, ...] = (
     "nmi",
     "irq",
@@ -50,22 +60,33 @@ CAUSES: tuple[Cause, ...] = (
     "smi",
     "steal",
     "fault",
+    "stopped",
+    "work",
     "unexplained",
 )
+
+USUAL: tuple[Cause, ...] = ("work", "unexplained", "irq", "idle-exit", "not-preemptible", "interrupts-off")
+"""What a typical cycle goes through, in the order in which its latency is taken off. Of interrupts only the
+timer's own counts."""
+
+FEWEST = 10
+"""Late cycles; of fewer, no share has an interval."""
+
+_ROUNDS, _SEED = 1_000, 20_140_310
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a late cycle spent on one occasion: an interrupt, or the stretch in which a thread ran.
+    """What a late cycle spent on one occasion: an interrupt, or the time for which a thread had the CPU.
 
     Attributes:
         actor: the interrupt's or the thread's name; empty where there is none or it is not known.
         function: of the kernel, as far as it is known: the handler, the timer's or work item's; or empty.
         priority: of the thread, as the kernel counts (0 to 98 real-time, 100 to 139 others, -1 deadline);
-            None where the actor is no thread.
-        start_ns: when it began, on the clock of the samples.
-        net_ns: how long it took, without what interrupted it; never negative.
-        excess_ns: how much of that a typical cycle doesn't have.
+            None where the actor is no thread, or it is not known.
+        spans: from when to when, in order, without what interrupted it; on the clock of the samples.
+        excess_ns: how much of it a typical cycle doesn't have.
+        stack: the kernel's functions in which the thread was interrupted, innermost first, where known.
     """
 
     phase: Phase
@@ -73,9 +94,19 @@ class Part:
     actor: str
     function: str
     priority: int | None
-    start_ns: int
-    net_ns: int
+    spans: tuple[tuple[int, int], ...]
     excess_ns: int
+    stack: tuple[str, ...] = ()
+
+    @property
+    def start_ns(self) -> int:
+        """When it began."""
+        return self.spans[0][0]
+
+    @property
+    def net_ns(self) -> int:
+        """How long it took."""
+        return sum(end - start for start, end in self.spans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +114,7 @@ class LateCycle:
     """A cycle that was later than asked for, and what it consists of.
 
     Attributes:
+        cpu, thread: where, and by which thread, as the kernel numbers them; None where that is not known.
         release_ns, stamp_ns: its begin and its end; their difference is the latency.
         lost: events of it that were overwritten, or missed by the kernel, before they were copied.
         left_out: events of it beyond the most that are kept of a cycle.
@@ -90,8 +122,8 @@ class LateCycle:
     """
 
     source: int
-    cpu: int
-    thread: int
+    cpu: int | None
+    thread: int | None
     release_ns: int
     stamp_ns: int
     lost: int
@@ -121,10 +153,11 @@ class CauseShare:
     Attributes:
         functions: of the kernel, those with the most excess first.
         priority: as of `Part`, the highest that the actor had.
-        cycles: in how many of them it has an excess.
+        phases: in which it has an excess, in the order of a cycle.
+        cycles: in how many late cycles it has an excess.
         net_ns, excess_ns: sums over all of them.
         share: of the excess of all, 0 to 1.
-        lower, upper: interval of that share at the confidence asked for; None with too few cycles.
+        lower, upper: interval of that share; None with fewer than `FEWEST` late cycles.
         longest_ns: the largest excess that it has in one cycle.
     """
 
@@ -132,6 +165,7 @@ class CauseShare:
     actor: str
     functions: tuple[str, ...]
     priority: int | None
+    phases: tuple[Phase, ...]
     cycles: int
     net_ns: int
     excess_ns: int
@@ -147,15 +181,17 @@ class Blame:
 
     Attributes:
         cycles: those whose events were kept, in the order of their release.
-        causes: the causes, largest excess first, `unexplained` among them.
+        causes: the causes, largest excess first, `unexplained` among them; without those without an excess.
         late: how many cycles were late, those among them whose events were not kept.
         typical_ns: what a cycle typically takes, by source.
+        confidence: of the intervals.
     """
 
     cycles: tuple[LateCycle, ...]
     causes: tuple[CauseShare, ...]
     late: int
     typical_ns: dict[int, int]
+    confidence: float = 0.95
 
     @property
     def excess_ns(self) -> int:
@@ -168,9 +204,88 @@ class Blame:
         return of_class / self.excess_ns if self.excess_ns else 0.0
 
 
-def excess_by_cycle(cycles: Sequence[LateCycle], cause: Cause, actor: str) -> list[int]:
-    """Return what one cause has of the excess of each cycle, in their order."""
+def excess_by_cycle(cycles: Sequence[LateCycle], cause: Cause, actor: str | None = None) -> list[int]:
+    """Return what one cause has of the excess of each cycle, in their order; ``actor``: None means all."""
     return [
-        sum(part.excess_ns for part in cycle.parts if part.cause == cause and part.actor == actor)
+        sum(part.excess_ns for part in cycle.parts if part.cause == cause and actor in (None, part.actor))
         for cycle in cycles
     ]
+
+
+def blame(
+    cycles: Sequence[LateCycle], late: int, typical_ns: dict[int, int], confidence: float = 0.95
+) -> Blame:
+    """Return what each cause has in late cycles, and how sure that is.
+
+    The interval of a share comes from drawing the cycles anew, in stretches of neighbours, since what makes
+    cycles late often does so to several in a row.
+    """
+    ordered = tuple(sorted(cycles, key=lambda one: (one.release_ns, one.source)))
+    found = _excesses(ordered)
+    table = np.array(list(found.values()), np.float64).reshape(len(found), len(ordered))
+    low, high = _intervals(table, confidence)
+    total = float(table.sum())
+    causes = [
+        _share(key, [p for one in ordered for p in one.parts if (p.cause, p.actor) == key], row, total, ends)
+        for key, row, ends in zip(found, table, zip(low, high, strict=True), strict=True)
+    ]
+    causes.sort(key=lambda one: (-one.excess_ns, one.cause, one.actor))
+    return Blame(ordered, tuple(causes), max(late, len(ordered)), dict(typical_ns), confidence)
+
+
+_Key = tuple[Cause, str]
+
+
+def _excesses(cycles: Sequence[LateCycle]) -> dict[_Key, list[int]]:
+    """Return the excess of each cycle by cause; causes without any are left out."""
+    found: dict[_Key, list[int]] = defaultdict(lambda: [0] * len(cycles))
+    for at, cycle in enumerate(cycles):
+        for part in cycle.parts:
+            if part.excess_ns:
+                found[part.cause, part.actor][at] += part.excess_ns
+    return dict(found)
+
+
+def _share(
+    key: _Key, parts: Sequence[Part], row: Floats, total: float, ends: tuple[float | None, float | None]
+) -> CauseShare:
+    by_function: dict[str, int] = defaultdict(int)
+    for part in parts:
+        by_function[part.function] += part.excess_ns
+    known = [name for name in sorted(by_function, key=lambda name: -by_function[name]) if name]
+    priorities = [part.priority for part in parts if part.priority is not None]
+    excess = int(row.sum())
+    return CauseShare(
+        cause=key[0],
+        actor=key[1],
+        functions=tuple(known),
+        priority=min(priorities, default=None),
+        phases=tuple(one for one in PHASES if any(p.phase == one and p.excess_ns for p in parts)),
+        cycles=int(np.count_nonzero(row)),
+        net_ns=sum(part.net_ns for part in parts),
+        excess_ns=excess,
+        share=excess / total if total else 0.0,
+        lower=ends[0],
+        upper=ends[1],
+        longest_ns=int(row.max()),
+    )
+
+
+def _intervals(table: Floats, confidence: float) -> tuple[list[float | None], list[float | None]]:
+    """Return the interval of each cause's share: percentiles of a moving-block bootstrap, causes by cycles."""
+    causes, cycles = table.shape
+    if cycles < FEWEST:
+        return [None] * causes, [None] * causes
+    length = max(1, round(cycles ** (1 / 3)))
+    generator = np.random.default_rng(_SEED)
+    blocks = -(-cycles // length)
+    begins = generator.integers(0, cycles, (_ROUNDS, blocks))
+    reached = np.concatenate([np.zeros((causes, 1)), np.cumsum(np.tile(table, 2), axis=1)], axis=1)
+    drawn = (reached[:, begins + length] - reached[:, begins]).sum(axis=2)
+    whole = drawn.sum(axis=0)
+    shares = drawn[:, whole > 0] / whole[whole > 0]
+    if not shares.shape[1]:
+        return [None] * causes, [None] * causes
+    aside = (1 - confidence) / 2
+    low, high = np.quantile(shares, [aside, 1 - aside], axis=1)
+    return low.tolist(), high.tolist()
