@@ -221,71 +221,63 @@ def blame(
     cycles late often does so to several in a row.
     """
     ordered = tuple(sorted(cycles, key=lambda one: (one.release_ns, one.source)))
-    found = _excesses(ordered)
-    table = np.array(list(found.values()), np.float64).reshape(len(found), len(ordered))
-    low, high = _intervals(table, confidence)
-    total = float(table.sum())
+    parts: dict[tuple[Cause, str], list[Part]] = defaultdict(list)
+    excess: dict[tuple[Cause, str], list[int]] = defaultdict(lambda: [0] * len(ordered))
+    for at, cycle in enumerate(ordered):
+        for part in cycle.parts:
+            if part.excess_ns:
+                excess[part.cause, part.actor][at] += part.excess_ns
+            parts[part.cause, part.actor].append(part)
+    table = np.array(list(excess.values()), np.float64).reshape(len(excess), len(ordered))
+    ends = _intervals(table, confidence)
+    total = int(table.sum())
     causes = [
-        _share(key, [p for one in ordered for p in one.parts if (p.cause, p.actor) == key], row, total, ends)
-        for key, row, ends in zip(found, table, zip(low, high, strict=True), strict=True)
+        _share(parts[key], excess[key], total, low, high)
+        for key, (low, high) in zip(excess, ends, strict=True)
     ]
     causes.sort(key=lambda one: (-one.excess_ns, one.cause, one.actor))
     return Blame(ordered, tuple(causes), max(late, len(ordered)), dict(typical_ns), confidence)
 
 
-_Key = tuple[Cause, str]
-
-
-def _excesses(cycles: Sequence[LateCycle]) -> dict[_Key, list[int]]:
-    """Return the excess of each cycle by cause; causes without any are left out."""
-    found: dict[_Key, list[int]] = defaultdict(lambda: [0] * len(cycles))
-    for at, cycle in enumerate(cycles):
-        for part in cycle.parts:
-            if part.excess_ns:
-                found[part.cause, part.actor][at] += part.excess_ns
-    return dict(found)
-
-
 def _share(
-    key: _Key, parts: Sequence[Part], row: Floats, total: float, ends: tuple[float | None, float | None]
+    parts: Sequence[Part], excess: Sequence[int], total: int, lower: float | None, upper: float | None
 ) -> CauseShare:
     by_function: dict[str, int] = defaultdict(int)
     for part in parts:
         by_function[part.function] += part.excess_ns
-    known = [name for name in sorted(by_function, key=lambda name: -by_function[name]) if name]
     priorities = [part.priority for part in parts if part.priority is not None]
-    excess = int(row.sum())
     return CauseShare(
-        cause=key[0],
-        actor=key[1],
-        functions=tuple(known),
+        cause=parts[0].cause,
+        actor=parts[0].actor,
+        functions=tuple(sorted(filter(None, by_function), key=lambda name: -by_function[name])),
         priority=min(priorities, default=None),
-        phases=tuple(one for one in PHASES if any(p.phase == one and p.excess_ns for p in parts)),
-        cycles=int(np.count_nonzero(row)),
+        phases=tuple(one for one in PHASES if any(part.phase == one and part.excess_ns for part in parts)),
+        cycles=sum(one > 0 for one in excess),
         net_ns=sum(part.net_ns for part in parts),
-        excess_ns=excess,
-        share=excess / total if total else 0.0,
-        lower=ends[0],
-        upper=ends[1],
-        longest_ns=int(row.max()),
+        excess_ns=sum(excess),
+        share=sum(excess) / total,
+        lower=lower,
+        upper=upper,
+        longest_ns=max(excess),
     )
 
 
-def _intervals(table: Floats, confidence: float) -> tuple[list[float | None], list[float | None]]:
-    """Return the interval of each cause's share: percentiles of a moving-block bootstrap, causes by cycles."""
+def _intervals(table: Floats, confidence: float) -> list[tuple[float | None, float | None]]:
+    """Return the interval of each cause's share, from its excess in each cycle, shape (causes, cycles).
+
+    They are percentiles of a circular block bootstrap.
+    """
     causes, cycles = table.shape
-    if cycles < FEWEST:
-        return [None] * causes, [None] * causes
+    if cycles < FEWEST or not causes:
+        return [(None, None)] * causes
     length = max(1, round(cycles ** (1 / 3)))
-    generator = np.random.default_rng(_SEED)
-    blocks = -(-cycles // length)
-    begins = generator.integers(0, cycles, (_ROUNDS, blocks))
-    reached = np.concatenate([np.zeros((causes, 1)), np.cumsum(np.tile(table, 2), axis=1)], axis=1)
-    drawn = (reached[:, begins + length] - reached[:, begins]).sum(axis=2)
+    begins = np.random.default_rng(_SEED).integers(0, cycles, (_ROUNDS, -(-cycles // length)))
+    drawn = np.empty((causes, _ROUNDS))
+    for row, into in zip(table, drawn, strict=True):
+        reached = np.concatenate([[0.0], np.cumsum(np.tile(row, 2))])
+        into[:] = (reached[begins + length] - reached[begins]).sum(axis=1)
     whole = drawn.sum(axis=0)
     shares = drawn[:, whole > 0] / whole[whole > 0]
-    if not shares.shape[1]:
-        return [None] * causes, [None] * causes
     aside = (1 - confidence) / 2
-    low, high = np.quantile(shares, [aside, 1 - aside], axis=1)
-    return low.tolist(), high.tolist()
+    low, high = np.quantile(shares, [aside, 1 - aside], axis=1).tolist()
+    return list(zip(low, high, strict=True))
