@@ -55,6 +55,7 @@ def frames(
     names: Sequence[str] | None = None,
     header_extra: Mapping[str, Any] | None = None,
     books_extra: Mapping[int, Mapping[str, int]] | None = None,
+    tables: Sequence[tuple[Mapping[str, Any], Sequence[tuple[int, bytes]]]] = (),
 ) -> Iterator[bytes]:
     """Yield a stream frame by frame, sources taking turns as they do on a real machine.
 
@@ -71,6 +72,7 @@ def frames(
         names: names of the sources, otherwise cpu0, cpu1, …
         header_extra: keys to add to the header, or to replace in it.
         books_extra: by source, values to replace in its book (to make books that do not balance).
+        tables: further ones, each with its description and its blocks of rows by their sources.
     """
     latencies = [np.asarray(values, dtype=np.int64) for values in sources]
     lost = dict(dropped or {})
@@ -80,12 +82,17 @@ def frames(
     header = _header(len(latencies), period_ns, histogram, overrun, experiment, names)
     header["parameters"] = {**header["parameters"], **(parameters or {})}
     header.update(header_extra or {})
+    first = len(header["tables"])
+    header["tables"] = [*header["tables"], *(described for described, _ in tables)]
     yield json_frame(HEADER, next(sequence), header)
     yield json_frame(
         EVENT, next(sequence), {"event": "started", "time_ns": START_NS, "sources": len(latencies)}
     )
     for table, source, rows in _row_blocks(instants, histogram, rows_per_frame):
         yield frame(ROWS, next(sequence), rows.tobytes(), table=table, source=source)
+    for at, (_, blocks) in enumerate(tables, start=first):
+        for source, payload in blocks:
+            yield frame(ROWS, next(sequence), payload, table=at, source=source)
     for source, rows_lost in lost.items():
         loss = {"event": "dropped", "time_ns": START_NS, "source": source, "rows": rows_lost}
         yield json_frame(EVENT, next(sequence), loss)

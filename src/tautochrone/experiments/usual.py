@@ -31,6 +31,15 @@ KEEP_ABOVE = Option(
 )
 RECORDING = (RECORD, KEEP_ABOVE)
 """How much is kept of the samples."""
+BLAME = Option(
+    "blame",
+    "text",
+    "Record what makes a cycle late: of cycles this late or later (50us), or the latest (99.9%).",
+    "not recorded",
+    metavar="TIME|SHARE",
+)
+BLAMED = (*RECORDING, BLAME)
+"""Of experiments whose cycles can be late; the others have no use for it (`Experiment.unused`)."""
 NO_MEMORY_LOCK = Option("no-memory-lock", "flag", "Measure with pageable memory.")
 HOUSEKEEPING = Option(
     "housekeeping",

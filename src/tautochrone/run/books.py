@@ -96,6 +96,32 @@ def beside_bins(
                 )
 
 
+def of_late(
+    stated: Sequence[SourceCounts],
+    names: Mapping[int, str],
+    cycles: Mapping[int, Tally],
+    events: Mapping[int, Tally],
+) -> Iterator[str]:
+    """What is wrong with the rows about late cycles, in words.
+
+    Args:
+        stated: the accounting of the footer.
+        cycles, events: what went by of these tables, by source.
+    """
+    for book in stated:
+        name, own = names.get(book.source, f"source {book.source}"), cycles.get(book.source, Tally())
+        rows = events.get(book.source, Tally()).samples
+        for what, said, seen in (
+            ("late cycles kept", book.late_kept, own.samples),
+            ("lost events", book.late_lost_events, own.late.get("lost", 0)),
+            ("events of late cycles", own.late.get("events", 0), rows),
+        ):
+            if (said or 0) != seen:
+                yield f"{name}: {said or 0:,} {what} are stated, but the stream has {seen:,}"
+        if (book.late or 0) < own.samples:
+            yield f"{name}: {own.samples:,} late cycles are kept, more than the {book.late or 0:,} there were"
+
+
 def rebuilt(
     names: Mapping[int, str],
     tallies: Mapping[int, Tally],

@@ -13,7 +13,15 @@ from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.run import files
 from tautochrone.run.columns import batches, gather, schema, small_table, stretches
 from tautochrone.run.facts import FactTable
-from tautochrone.run.layout import HISTOGRAM_COLUMNS, KEPT, MEASURE, SAMPLES, TableLayout, table_layouts
+from tautochrone.run.layout import (
+    HISTOGRAM_COLUMNS,
+    KEPT,
+    LATE_CYCLES,
+    MEASURE,
+    SAMPLES,
+    TableLayout,
+    table_layouts,
+)
 from tautochrone.run.manifest import MEASURING, Manifest
 from tautochrone.run.records import HISTOGRAM, Measure
 
@@ -252,9 +260,35 @@ class StoredRun:
             UsageError: no rows were kept.
             DamagedError: they can't be read.
         """
-        layout = next((one for one in self._layouts() if one.name == KEPT), None)
-        if layout is None:
+        if not self.keeps_rows:
             raise UsageError(f"Run {self.id} kept no rows beside histograms", "--keep-above has them kept.")
+        return self._rows(KEPT, columns)
+
+    @property
+    def is_blamed(self) -> bool:
+        """Return whether it has the late cycles, each with what happened meanwhile."""
+        return any(layout.name == LATE_CYCLES for layout in self._layouts())
+
+    def late(self, table: str, *columns: str) -> tuple[Integers, ...]:
+        """Return columns of the late cycles, or of their events: as they came, all sources.
+
+        A value that is not known is the least 64-bit integer. A run without a recorder has no events.
+
+        Args:
+            table: one of `OF_BLAME`.
+
+        Raises:
+            UsageError: late cycles were not recorded.
+            DamagedError: they can't be read.
+        """
+        if not self.is_blamed:
+            raise UsageError(f"Run {self.id} recorded no late cycles", "--blame has them recorded.")
+        if not any(layout.name == table for layout in self._layouts()):
+            return tuple(np.empty(0, np.int64) for _ in columns)
+        return self._rows(table, columns)
+
+    def _rows(self, table: str, columns: Sequence[str]) -> tuple[Integers, ...]:
+        layout = next(one for one in self._layouts() if one.name == table)
         return small_table(self.path / layout.file, columns, None, may_lack=layout.nullable)
 
     @property

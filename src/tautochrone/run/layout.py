@@ -20,6 +20,14 @@ SAMPLES, EXTREMES, KEPT = "samples", "extremes", "kept"
 WHOLE_ROWS = (EXTREMES, KEPT)
 """Tables beside a histogram that have the columns of the samples; what they hold is in the bins, too."""
 
+LATE_CYCLES, LATE_EVENTS = "late_cycles", "late_events"
+OF_BLAME = (LATE_CYCLES, LATE_EVENTS)
+"""Tables about cycles that came late; the samples of these cycles are among the others."""
+
+LATE_INSTANTS = ("from_ns", "until_ns")
+LATE_SUMS = ("events", "lost")
+"""Columns of the late cycles whose sums the accounting knows."""
+
 HISTOGRAM_COLUMNS = ("low_ns", "high_ns", "count")
 MEASURE = "measure"
 """The column of a histogram that says of which measure a bin is, by its place in the header. Streams that are
@@ -117,6 +125,8 @@ def _layout(header: Header, table: TableDescription) -> TableLayout:
     columns = dtype.names or ()
     if name == HISTOGRAM and not set(columns) >= set(HISTOGRAM_COLUMNS):
         raise DamagedError(f"the histogram table lacks one of {', '.join(HISTOGRAM_COLUMNS)}")
+    if name == LATE_CYCLES and not set(columns) >= {*LATE_SUMS, *LATE_INSTANTS}:
+        raise DamagedError("the table of late cycles lacks one of its columns")
     own = tuple(measure for measure in header.measures if _belongs(measure, name))
     starts, ends = {measure.start for measure in own}, {measure.end for measure in own}
     if unknown := (starts | ends).difference(columns):

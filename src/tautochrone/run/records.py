@@ -312,6 +312,44 @@ class WorkCost(Struct, frozen=True):
     upper_quartile_ns: Count = 0
 
 
+class MissingKind(Struct, frozen=True):
+    """A kind of event that is not recorded, and why."""
+
+    name: str
+    why: str | None = None
+
+
+class BlameCost(Struct, frozen=True):
+    """What the recorder of late cycles costs, measured before the run: latencies with it and without."""
+
+    median_with_ns: Count
+    median_without_ns: Count
+    p99_with_ns: Count | None = None
+    p99_without_ns: Count | None = None
+    cycles: Count | None = None
+
+
+class BlameSetup(Struct, frozen=True):
+    """How late cycles are explained.
+
+    Attributes:
+        recorder: "bpf" or "perf"; None: nothing records, and ``why`` says why.
+        threshold_ns: a cycle is late from there on; None: `share` says it.
+        share: late is what exceeds this quantile of the cycles so far.
+        kinds: what is recorded; ``missing``: what is not.
+    """
+
+    recorder: str | None = None
+    why: str | None = None
+    threshold_ns: Count | None = None
+    share: float | None = None
+    kinds: tuple[str, ...] = ()
+    missing: tuple[MissingKind, ...] = ()
+    steal: bool = False
+    smi: bool = False
+    cost: BlameCost | None = None
+
+
 class Header(Stored, frozen=True, kw_only=True):
     """What a stream says of itself before its rows."""
 
@@ -333,6 +371,8 @@ class Header(Stored, frozen=True, kw_only=True):
     model: TireModel = TireModel()
     rehearsal: Rehearsal = Rehearsal()
     work_costs: tuple[WorkCost, ...] = ()
+    blame: BlameSetup | None = None
+    """None: it was not asked for."""
 
     def number(self, parameter: str) -> int | None:
         """Return the whole number that a parameter is; None: it is none, or not told."""
@@ -410,6 +450,12 @@ class SourceCounts(Struct, frozen=True):
     hybrid: HybridWait | None = None
     budget_overruns: Count | None = None
     """How often a thread of policy deadline used up its budget, at least; None: not told."""
+    late: Count | None = None
+    """Cycles that reached the threshold of ``--blame``; None: it was not asked for."""
+    late_kept: Count | None = None
+    """Those of them that are rows of ``late_cycles``."""
+    late_lost_events: Count | None = None
+    """Events of them that were overwritten or missed before they were copied."""
     unseen: Count | None = None
     """Releases whose handler was not seen, so that they have no interrupt latency."""
     uncounted: bool = False
@@ -454,6 +500,33 @@ class Dropped(Struct, frozen=True):
 
     source: Count
     rows: Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
+class StackTrace(Struct, frozen=True):
+    """A stack by its number: addresses in the kernel, innermost first."""
+
+    id: int
+    addresses: tuple[int, ...] = ()
+
+
+class Stacks(Struct, frozen=True):
+    """The event ``stacks``: where threads were when they were interrupted."""
+
+    stacks: tuple[StackTrace, ...] = ()
+
+
+class Symbol(Struct, frozen=True):
+    """The kernel's function that an address lies in."""
+
+    address: int
+    name: str
+
+
+class Symbols(Struct, frozen=True):
+    """The event ``symbols``: what addresses of late cycles are; ``why`` where the kernel does not tell."""
+
+    symbols: tuple[Symbol, ...] = ()
+    why: str | None = None
 
 
 class WorkCalibrated(Struct, frozen=True):

@@ -16,10 +16,18 @@ from tautochrone.base.errors import DamagedError
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.run import files
-from tautochrone.run.books import beside_bins, books_of, problems, rebuilt, source_names
+from tautochrone.run.books import beside_bins, books_of, of_late, problems, rebuilt, source_names
 from tautochrone.run.conditions import RunConditions
 from tautochrone.run.files import RAW_STREAM
-from tautochrone.run.layout import EXTREMES, KEPT, WHOLE_ROWS, table_layouts
+from tautochrone.run.layout import (
+    EXTREMES,
+    KEPT,
+    LATE_CYCLES,
+    LATE_EVENTS,
+    OF_BLAME,
+    WHOLE_ROWS,
+    table_layouts,
+)
 from tautochrone.run.manifest import (
     MEASURING,
     PROBE_DROPPED,
@@ -98,13 +106,17 @@ class Intake:
                 known.overruns = max(known.overruns, tally.overruns)
                 if writer.layout.name == KEPT:
                     known.kept = tally.samples
-                if writer.layout.name in WHOLE_ROWS:
-                    continue  # these rows are among the samples of the histogram already
+                if writer.layout.name in (*WHOLE_ROWS, *OF_BLAME):
+                    continue  # these rows are among the samples of the histogram already, or are none
                 known.samples += tally.samples
                 known.binned |= tally.binned
                 if known.first_start_ns is None:
                     known.first_start_ns, known.last_start_ns = tally.first_start_ns, tally.last_start_ns
         return merged
+
+    def of_table(self, name: str) -> dict[int, Tally]:
+        """Return what went by in one table, by source; nothing where there is no such table."""
+        return next((one.tallies for one in self.writers if one.layout.name == name), {})
 
     @property
     def overruns_seen(self) -> bool:
@@ -293,6 +305,7 @@ def _books(intake: Intake) -> tuple[Books, ...]:
     nullable = {name for writer in intake.writers for name in writer.layout.nullable}
     counted_alike = [book for book in intake.books if book.source not in uncounted]
     found += beside_bins(counted_alike, tallies, intake.header.measures, unseen, nullable)
+    found += of_late(stated or (), intake.names, intake.of_table(LATE_CYCLES), intake.of_table(LATE_EVENTS))
     if found:
         raise DamagedError(
             "The accounting does not balance: " + "; ".join(found),

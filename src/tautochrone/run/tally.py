@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.run.layout import MEASURE, TableLayout
+from tautochrone.run.layout import LATE_CYCLES, LATE_SUMS, MEASURE, TableLayout
 from tautochrone.run.manifest import Extremes
 from tautochrone.run.records import HISTOGRAM
 
@@ -20,6 +20,7 @@ class Tally:
         binned: samples in a histogram, by the place of their measure in the header.
         lowest: lower edge of the lowest bin that holds a sample, in the same way.
         kept: rows that were kept whole beside a histogram; None where none were to be.
+        late: of the table of late cycles, the sums of `LATE_SUMS`, by column.
         first_start_ns: the ``from`` of the lateness (or of the first measure) in the first row.
         last_start_ns: the same in the last row.
         overruns: samples that began a period late or later; 0 without a schedule or where that is not seen.
@@ -30,6 +31,7 @@ class Tally:
     binned: dict[int, int] = field(default_factory=dict)
     lowest: dict[int, int] = field(default_factory=dict)
     kept: int | None = None
+    late: dict[str, int] = field(default_factory=dict)
     first_start_ns: int | None = None
     last_start_ns: int | None = None
     overruns: int = 0
@@ -88,6 +90,11 @@ def count(tallies: dict[int, Tally], layout: TableLayout, block: RowBlock) -> No
             bins = np.concatenate([block.rows[starts[k] :][: block.lengths[k]] for k in own])
             _count_bins(tally, bins, layout, layout.periods_ns.get(source) if layout.lateness else None)
             continue
+        if layout.name == LATE_CYCLES:
+            for column in LATE_SUMS:
+                values = block.rows[column]
+                added = (values[starts[k] :][: block.lengths[k]].tolist() for k in own)
+                tally.late[column] = tally.late.get(column, 0) + sum(map(sum, added))
         samples = int(block.lengths[own].sum())
         tally.samples += samples
         for measure in layout.measures:

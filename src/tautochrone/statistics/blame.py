@@ -4,8 +4,8 @@ A late cycle lasts from its release to its stamp. `attribution.attribute` cuts i
 overlap, so that the parts of a cycle sum to its latency exactly. What no event explains is a part of its own.
 
 A cycle that is not late takes time, too: the timer interrupt, and the switch to the thread. That typical
-latency (the median of the source) is taken off what every cycle goes through, part by part in the order of
-`USUAL`. What is left of a part is its *excess*; the excess of a cycle is the sum over its parts.
+latency (the median of the cycles that are not late) is taken off what every cycle goes through, part by part
+in the order of `USUAL`. What is left of a part is its *excess*; that of a cycle is the sum over its parts.
 """
 
 from collections import defaultdict

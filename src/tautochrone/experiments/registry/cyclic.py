@@ -7,6 +7,7 @@ from tautochrone.experiments.conditions import NOTHING_KNOWN, CellConditions
 from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, Own, RunsOn
 from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.usual import (
+    BLAMED,
     CONDITIONS,
     DURATION,
     FIRST,
@@ -15,7 +16,6 @@ from tautochrone.experiments.usual import (
     POLICIES,
     POLICY,
     RATE_OF_PERIOD,
-    RECORDING,
     paced,
 )
 
@@ -64,6 +64,8 @@ EXPERIMENT = Experiment(
         ),
         Option("overload", "flag", "Allow sleeping with a period below 10us, which occupies the CPU."),
         *RECORDING,
+        Option("overload", "flag", "Sleep also with a period below 10us, which holds the CPU."),
+        *BLAMED,
         replace(POLICY, choices=POLICIES),
         *CONDITIONS[1:],
     ),

@@ -3,10 +3,10 @@
 from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, RunsOn
 from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.usual import (
+    BLAMED,
     CONDITIONS,
     INTERRUPT,
     ONE_CPU,
-    RECORDING,
     TIMER,
     TIMER_CONTRADICTING,
     TIMER_COUNT,
@@ -39,7 +39,7 @@ EXPERIMENT = Experiment(
         Option("without-handler", "flag", "Measure the preemption latency only, which needs no BPF."),
         ONE_CPU,
         TIMER_WARMUP,
-        *RECORDING,
+        *BLAMED,
         *CONDITIONS,
         Option("bins", "file", "Write the counts in the paper's bins to this CSV file, too.", taker="verb"),
     ),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tautochrone.experiments.experiment import Experiment, InSuite, RunsOn
 from tautochrone.experiments.option import Given, Option, parts_s
-from tautochrone.experiments.usual import CONDITIONS, COUNT, ONE_CPU, PERIOD_ERROR, RECORDING, WARMUP
+from tautochrone.experiments.usual import BLAMED, CONDITIONS, COUNT, ONE_CPU, PERIOD_ERROR, WARMUP
 
 
 def _length_s(options: Given) -> float:
@@ -25,6 +25,8 @@ EXPERIMENT = Experiment(
             metavar="TIME,...",
         ),
         *RECORDING,
+        Option("periods", "text", "Periods, with one row for each.", "10ms,30ms,50ms", metavar="TIME,..."),
+        *BLAMED,
         ONE_CPU,
         replace(COUNT, default="50"),
         replace(WARMUP, default="1"),

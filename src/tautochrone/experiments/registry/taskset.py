@@ -8,7 +8,7 @@ from tautochrone.base.options import Options
 from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, Own
 from tautochrone.experiments.option import Given, Option, but
 from tautochrone.experiments.tasks import TASKS
-from tautochrone.experiments.usual import CONDITIONS, DURATION, OVERRUN, POLICY, RECORDING
+from tautochrone.experiments.usual import BLAMED, CONDITIONS, DURATION, OVERRUN, POLICY
 
 
 def _prepare(options: Given, folder: Path) -> Own:
@@ -75,7 +75,7 @@ EXPERIMENT = Experiment(
             default="fifo; deadline for a set of policy edf",
             choices=("fifo", "rr", "other", "deadline"),
         ),
-        *RECORDING,
+        *BLAMED,
         *but(CONDITIONS, "policy", "priority"),
     ),
     ("response_ns", "latency_ns", "run_ns", MISSES),

@@ -6,12 +6,12 @@ from tautochrone.experiments.experiment import MISSES, Experiment, Pace, RunsOn
 from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.tire_threads import said
 from tautochrone.experiments.usual import (
+    BLAMED,
     CONDITIONS,
     DURATION,
     OVERRUN,
     PERIOD,
     RATE_OF_PERIOD,
-    RECORDING,
     paced,
 )
 
@@ -108,7 +108,7 @@ EXPERIMENT = Experiment(
             metavar="ADDRESS:PORT",
             in_verb=False,
         ),
-        *RECORDING,
+        *BLAMED,
         *CONDITIONS,
     ),
     ("response_ns", "dispatch_ns", "step_ns", "elapsed_ns", MISSES),

@@ -1,0 +1,195 @@
+"""What made the cycles of a stored run late: its recorded events, read and attributed.
+
+Nothing of this is stored: a better attribution serves old runs, too.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tautochrone.judge.reduced import Reduced, reduce_run
+from tautochrone.run.columns import UNKNOWN
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.layout import LATE_CYCLES, LATE_EVENTS, SOURCE
+from tautochrone.run.manifest import Manifest
+from tautochrone.run.records import BlameSetup, Stacks, Symbols
+from tautochrone.statistics.arrays import Integers
+from tautochrone.statistics.attribution import attribute
+from tautochrone.statistics.blame import Blame, blame
+from tautochrone.statistics.counts import Counts
+from tautochrone.statistics.late_events import Event, Kind, Known, RecordedCycle
+from tautochrone.statistics.quantiles import CONFIDENCE
+
+_WITH_WORK = ("response_ns",)
+"""Measures that end when the work of a cycle is done."""
+
+_FEWEST_IN_TIME = 30
+
+_CYCLE = (
+    SOURCE,
+    "from_ns",
+    "until_ns",
+    "cpu",
+    "tid",
+    "events",
+    "lost",
+    "left_out",
+    "preempted",
+    "faults",
+    "steal_ns",
+)
+_EVENT = (SOURCE, "time_ns", "kind", "id", "other", "priority", "address", "name_0", "name_1")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What the probe itself counted around late cycles; None: it could not tell.
+
+    Attributes:
+        preempted: how often their thread lost its CPU although it would have gone on.
+        faults: page faults of their thread.
+        steal_ns: what the hypervisor took from their CPU.
+    """
+
+    preempted: int | None = None
+    faults: int | None = None
+    steal_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class BlamedRun:
+    """A run whose late cycles were recorded.
+
+    Attributes:
+        setup: how they were recorded, and what that costs.
+        measure: what is late.
+        blame: the causes; of a run without a recorder, all is unexplained.
+        lost_events: events of late cycles that were overwritten or missed.
+        incomplete: late cycles of which not all events are known.
+        no_symbols: why functions of the kernel have no names; empty: they have.
+    """
+
+    run: str
+    setup: BlameSetup
+    measure: str
+    blame: Blame
+    counted: Counted
+    lost_events: int
+    incomplete: int
+    no_symbols: str = ""
+
+    @property
+    def recorded(self) -> bool:
+        """Return whether there was a recorder."""
+        return self.setup.recorder is not None
+
+
+def blame_of(
+    run: StoredRun, *, confidence: float = CONFIDENCE, reduced: Sequence[Reduced] | None = None
+) -> BlamedRun | None:
+    """Return what made the cycles of a run late; None where that was not recorded.
+
+    Args:
+        confidence: of the intervals of shares.
+        reduced: the run's first measure, where it was read already.
+
+    Raises:
+        DamagedError: its tables can't be read.
+    """
+    if not run.is_blamed:
+        return None
+    manifest = run.manifest
+    columns = run.late(LATE_CYCLES, *_CYCLE)
+    cycles = list(recorded_cycles(run))
+    parts = reduce_run(run) if reduced is None else reduced
+    stated = (manifest.footer.books or ()) if manifest.footer is not None else ()
+    late = Counter(one.source for one in cycles) | Counter({one.source: one.late or 0 for one in stated})
+    typical = {one.source: _typical_ns(one.counts, late[one.source]) for one in parts}
+    known = _known(manifest, cycles)
+    attributed = [attribute(one, typical.get(one.source, 0), known) for one in cycles]
+    preempted, faults, steal = (_sum(columns[_CYCLE.index(name)]) for name in _CYCLE[-3:])
+    symbols = manifest.event("symbols")
+    return BlamedRun(
+        run=manifest.id,
+        setup=manifest.header.blame or BlameSetup(),
+        measure=run.measures[0],
+        blame=blame(attributed, late.total(), typical, confidence),
+        counted=Counted(preempted, faults, steal),
+        lost_events=sum(one.lost for one in cycles),
+        incomplete=sum(not one.complete for one in attributed),
+        no_symbols="" if symbols is None else symbols.told(Symbols).why or "",
+    )
+
+
+def _typical_ns(counts: Counts, late: int) -> int:
+    """Return the median of the cycles that are not late; of too few of them, the least of all."""
+    in_time = counts.total - late
+    return counts.at_rank((in_time + 1) // 2) if in_time >= _FEWEST_IN_TIME else int(counts.value[0])
+
+
+def recorded_cycles(run: StoredRun) -> Iterator[RecordedCycle]:
+    """Yield the late cycles of a run as they were recorded, source after source."""
+    works = run.measures[0] in _WITH_WORK
+    sources, *events = run.late(LATE_EVENTS, *_EVENT)
+    order = np.argsort(sources, kind="stable")
+    rows = list(map(_event, *(column[order].tolist() for column in events)))
+    first = {int(source): int(at) for at, source in reversed(list(enumerate(sources[order].tolist())))}
+    ends = {source: first[source] + int(np.count_nonzero(sources == source)) for source in first}
+    for source, release, stamp, cpu, thread, count, lost, left_out, *_ in zip(
+        *(column.tolist() for column in run.late(LATE_CYCLES, *_CYCLE)), strict=True
+    ):
+        at, end = first.get(source, 0), ends.get(source, 0)
+        own = rows[at : min(end, at + count)]
+        first[source] = at + count
+        yield RecordedCycle(
+            source=source,
+            cpu=_told(cpu),
+            thread=_told(thread),
+            release_ns=release,
+            stamp_ns=stamp,
+            lost=lost + count - len(own),  # of a run that was cut off
+            left_out=left_out,
+            events=own,
+            works=works,
+        )
+
+
+def _told(value: int) -> int | None:
+    return None if value == UNKNOWN else value
+
+
+def _event(
+    time_ns: int, kind: int, number: int, other: int, priority: int, address: int, low: int, high: int
+) -> Event:
+    name = (low.to_bytes(8, "little") + high.to_bytes(8, "little")).partition(b"\0")[0]
+    return Event(
+        time_ns, kind, _told(number), _told(other), _told(priority), address, name.decode(errors="replace")
+    )
+
+
+def _sum(column: Integers) -> int | None:
+    told = column[column != UNKNOWN]
+    return int(told.sum()) if len(told) else None
+
+
+def _known(manifest: Manifest, cycles: Sequence[RecordedCycle]) -> Known:
+    symbols = _symbols(manifest)
+    told = manifest.event("stacks")
+    stacks = {
+        one.id: tuple(filter(None, (symbols.get(address, "") for address in one.addresses)))
+        for one in (told.told(Stacks).stacks if told is not None else ())
+    }
+    threads = {
+        event.id: event.name
+        for cycle in cycles
+        for event in cycle.events
+        if event.kind in (Kind.SWITCH, Kind.WAKE) and event.id is not None and event.name
+    }
+    return Known(lambda address: symbols.get(address, ""), stacks, threads)
+
+
+def _symbols(manifest: Manifest) -> Mapping[int, str]:
+    told = manifest.event("symbols")
+    return {} if told is None else {one.address: one.name for one in told.told(Symbols).symbols}
