@@ -215,6 +215,7 @@ def stream_of(
     blame = {
         "recorder": "perf",
         "why": None,
+        "measure": "latency_ns",
         "threshold_ns": 30_000,
         "kinds": ["irq_begin", "irq_end", "switch", "wake"],
         "missing": [{"name": "smi", "why": "the CPU does not count them"}],

@@ -38,8 +38,11 @@ BLAME = Option(
     "not recorded",
     metavar="TIME|SHARE",
 )
-BLAMED = (*RECORDING, BLAME)
-"""Of experiments whose cycles can be late; the others have no use for it (`Experiment.unused`)."""
+BLAME_RECORDER = Option(
+    "blame-recorder", "choice", "What records the events of late cycles.", "best", ("best", "bpf", "perf")
+)
+BLAMED = (*RECORDING, BLAME, BLAME_RECORDER)
+"""Of experiments whose cycles can be late."""
 NO_MEMORY_LOCK = Option("no-memory-lock", "flag", "Measure with pageable memory.")
 HOUSEKEEPING = Option(
     "housekeeping",

@@ -93,7 +93,7 @@ def blame_of(
 
     Args:
         confidence: of the intervals of shares.
-        reduced: the run's first measure, where it was read already.
+        reduced: the run's measure of late cycles (`measure_of`), where it was read already.
 
     Raises:
         DamagedError: its tables can't be read.
@@ -103,7 +103,8 @@ def blame_of(
     manifest = run.manifest
     columns = run.late(LATE_CYCLES, *_CYCLE)
     cycles = list(recorded_cycles(run))
-    parts = reduce_run(run) if reduced is None else reduced
+    measure = measure_of(run)
+    parts = reduce_run(run, measure) if reduced is None else reduced
     stated = (manifest.footer.books or ()) if manifest.footer is not None else ()
     late = Counter(one.source for one in cycles) | Counter({one.source: one.late or 0 for one in stated})
     typical = {one.source: _typical_ns(one.counts, late[one.source]) for one in parts}
@@ -114,13 +115,19 @@ def blame_of(
     return BlamedRun(
         run=manifest.id,
         setup=manifest.header.blame or BlameSetup(),
-        measure=run.measures[0],
+        measure=measure,
         blame=blame(attributed, late.total(), typical, confidence),
         counted=Counted(preempted, faults, steal),
         lost_events=sum(one.lost for one in cycles),
         incomplete=sum(not one.complete for one in attributed),
         no_symbols="" if symbols is None else symbols.told(Symbols).why or "",
     )
+
+
+def measure_of(run: StoredRun) -> str:
+    """Return the measure by which cycles are late."""
+    setup = run.manifest.header.blame
+    return run.measures[0] if setup is None or setup.measure is None else setup.measure
 
 
 def _typical_ns(counts: Counts, late: int) -> int:
@@ -131,7 +138,7 @@ def _typical_ns(counts: Counts, late: int) -> int:
 
 def recorded_cycles(run: StoredRun) -> Iterator[RecordedCycle]:
     """Yield the late cycles of a run as they were recorded, source after source."""
-    works = run.measures[0] in _WITH_WORK
+    works = measure_of(run) in _WITH_WORK
     sources, *events = run.late(LATE_EVENTS, *_EVENT)
     order = np.argsort(sources, kind="stable")
     rows = list(map(_event, *(column[order].tolist() for column in events)))

@@ -334,15 +334,17 @@ class BlameSetup(Struct, frozen=True):
 
     Attributes:
         recorder: "bpf" or "perf"; None: nothing records, and ``why`` says why.
+        measure: the measure that is late.
         threshold_ns: a cycle is late from there on; None: `share` says it.
-        share: late is what exceeds this quantile of the cycles so far.
+        share: late is what exceeds this quantile of the cycles so far, as it was asked for: "99.9%".
         kinds: what is recorded; ``missing``: what is not.
     """
 
     recorder: str | None = None
     why: str | None = None
+    measure: str | None = None
     threshold_ns: Count | None = None
-    share: float | None = None
+    share: str | None = None
     kinds: tuple[str, ...] = ()
     missing: tuple[MissingKind, ...] = ()
     steal: bool = False
