@@ -1,0 +1,1 @@
+"""Late cycles and their causes, as answers show them."""

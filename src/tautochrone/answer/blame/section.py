@@ -1,0 +1,226 @@
+"""What made cycles late: the section of a run, with its tables and figures, and JSON."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from tautochrone.answer import document as doc
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace, made
+from tautochrone.answer.charts import blame as charts
+from tautochrone.answer.phrasing import blame as words
+from tautochrone.base.faults import Later
+from tautochrone.judge.blame import BlamedRun
+from tautochrone.statistics.blame import CauseShare, LateCycle, Part
+
+TITLE = "What made cycles late"
+
+_MOST_CAUSES, _MOST_CYCLES, _MOST_PARTS = 20, 8, 3
+
+
+def blocks(
+    found: BlamedRun, sources: dict[int, str], start_ns: int | None, prefix: str
+) -> Iterator[doc.Block]:
+    """Yield what a run's late cycles were made of.
+
+    Args:
+        sources: the names of the run's sources.
+        start_ns: of the run, on the clock of its samples; None: not known.
+        prefix: begins the ids of the figures' panels.
+    """
+    yield doc.Sentence(words.headline(found), "strong")
+    if found.recorded and found.blame.causes:
+        yield doc.Drawing(Later(lambda: causes_figure(found, prefix)))
+        yield cause_table(found)
+        yield doc.Drawing(Later(lambda: timeline_figure(found, sources, start_ns, prefix)))
+        yield cycle_table(found, sources, start_ns)
+    said = (words.late_is(found.setup), words.excess_is(found), *words.how_recorded(found))
+    yield doc.Statements(tuple(doc.Sentence(one, "note") for one in said if one))
+
+
+def causes_figure(found: BlamedRun, prefix: str) -> Figure:
+    """Return the chart of what each cause has in the excess."""
+    shares = found.blame.causes
+    return made(
+        "Excess by cause",
+        lambda: Figure(
+            "Excess by cause",
+            (Panel(PanelPlace(f"{prefix}-blame-causes"), "", charts.causes(shares)),),
+            (f"The line is the {words.confidence(found)} interval of the share.",),
+            charts.key_of([one.cause for one in shares[: charts.MOST_CAUSES]]),
+        ),
+    )
+
+
+def timeline_figure(found: BlamedRun, sources: dict[int, str], start_ns: int | None, prefix: str) -> Figure:
+    """Return the chart of the worst cycles on their CPUs."""
+    worst = _worst(found)
+    lanes = [charts.CycleLane(_named(one, sources, start_ns), one) for one in worst]
+    return made(
+        "The worst cycles",
+        lambda: Figure(
+            "The worst cycles",
+            (Panel(PanelPlace(f"{prefix}-blame-cycles"), "", charts.timelines(lanes)),),
+            (
+                "Who had the CPU from the release to the stamp of the thread. The first broken line is where "
+                "the handler of the timer began, the second is where the thread got the CPU.",
+            ),
+            charts.key_of([part.cause for one in worst for part in one.parts]),
+        ),
+    )
+
+
+def cause_table(found: BlamedRun) -> doc.TypedTable:
+    """Return a row for each cause, that with the most excess first."""
+    heads = (
+        *doc.columns("cause", "class", "share", f"{words.confidence(found)} interval", "late cycles"),
+        *doc.columns("excess", "longest"),
+        doc.TableColumn("where", spare=True),
+        doc.TableColumn("thread", spare=True),
+        doc.TableColumn("function", spare=True),
+    )
+    causes = found.blame.causes
+    rows = [_cause_row(one) for one in causes[:_MOST_CAUSES]]
+    kept = [at for at in range(len(heads)) if at == 0 or any(row[at].shown for row in rows)]
+    left_out = len(causes) - len(rows)
+    return doc.TypedTable(
+        "Causes, by their share of the excess",
+        tuple(heads[at] for at in kept),
+        tuple(tuple(row[at] for at in kept) for row in rows),
+        (f"{left_out:,} more causes with less excess are not listed.",) if left_out else (),
+        "dense",
+    )
+
+
+def _cause_row(one: CauseShare) -> tuple[doc.TypedCell, ...]:
+    within = doc.TypedCell(None, "share", words.interval(one), one.lower, one.upper, left=True)
+    return (
+        doc.words(words.name(one)),
+        doc.words(words.CLASSES[one.cause]),
+        doc.TypedCell(one.share, "share", words.percent(one.share)),
+        within if words.interval(one) else doc.words(""),
+        doc.count(one.cycles),
+        doc.time(one.excess_ns),
+        doc.time(one.longest_ns),
+        doc.words(", ".join(words.PHASES[phase] for phase in one.phases)),
+        doc.words(words.policy(one.priority)),
+        doc.words(", ".join(one.functions[:2])),
+    )
+
+
+def cycle_table(found: BlamedRun, sources: dict[int, str], start_ns: int | None) -> doc.TypedTable:
+    """Return the worst cycles, with the parts that took most of each."""
+    heads = (
+        *doc.columns("source", "s after the start", "latency", "excess"),
+        doc.TableColumn("most of it", cut=True),
+    )
+    rows = tuple(
+        (
+            doc.words(sources.get(one.source, str(one.source))),
+            doc.formatted(_since(one, start_ns), "{:,.6f}"),
+            doc.time(one.latency_ns),
+            doc.time(one.excess_ns),
+            doc.words(_most_of(one)),
+        )
+        for one in _worst(found)
+    )
+    return doc.TypedTable("The worst cycles", heads, rows)
+
+
+def _worst(found: BlamedRun) -> Sequence[LateCycle]:
+    return sorted(found.blame.cycles, key=lambda one: -one.latency_ns)[:_MOST_CYCLES]
+
+
+def _since(one: LateCycle, start_ns: int | None) -> float | None:
+    return None if start_ns is None else (one.release_ns - start_ns) / 1e9
+
+
+def _named(one: LateCycle, sources: dict[int, str], start_ns: int | None) -> str:
+    since = _since(one, start_ns)
+    name = sources.get(one.source, str(one.source))
+    return name if since is None else f"{name}, {since:,.6f} s after the start"
+
+
+def _most_of(one: LateCycle) -> str:
+    parts = sorted(one.parts, key=lambda part: -part.excess_ns)[:_MOST_PARTS]
+    told = [f"{words.name(part)} {doc.time(part.excess_ns).shown}" for part in parts if part.excess_ns]
+    return ", ".join(told) + ("" if one.complete else " (incomplete)")
+
+
+# For programs.
+
+
+def as_table(found: BlamedRun, sources: dict[int, str], start_ns: int | None) -> dict[str, object]:
+    """Return what made cycles late as programs read it; times in nanoseconds."""
+    blame = found.blame
+    return {
+        "run": found.run,
+        "headline": words.headline(found),
+        "measure": found.measure,
+        "recorder": {
+            "name": found.setup.recorder,
+            "why": found.setup.why,
+            "threshold_ns": found.setup.threshold_ns,
+            "share": found.setup.share,
+            "kinds": list(found.setup.kinds),
+            "missing": [{"name": one.name, "why": one.why} for one in found.setup.missing],
+            "cost": _cost(found),
+        },
+        "late": blame.late,
+        "kept": len(blame.cycles),
+        "incomplete": found.incomplete,
+        "lost_events": found.lost_events,
+        "counted": asdict(found.counted),
+        "typical": [
+            {"source": sources.get(source, str(source)), "typical_ns": typical}
+            for source, typical in blame.typical_ns.items()
+        ],
+        "confidence": blame.confidence,
+        "excess_ns": blame.excess_ns,
+        "causes": [_cause_as_table(one) for one in blame.causes],
+        "cycles": [_cycle_as_table(one, sources, start_ns) for one in blame.cycles],
+    }
+
+
+def _cost(found: BlamedRun) -> dict[str, int | None] | None:
+    cost = found.setup.cost
+    if cost is None:
+        return None
+    return {
+        "median_with_ns": cost.median_with_ns,
+        "median_without_ns": cost.median_without_ns,
+        "p99_with_ns": cost.p99_with_ns,
+        "p99_without_ns": cost.p99_without_ns,
+        "cycles": cost.cycles,
+    }
+
+
+def _cause_as_table(one: CauseShare) -> dict[str, object]:
+    return {**asdict(one), "name": words.name(one), "policy": words.policy(one.priority) or None}
+
+
+def _cycle_as_table(one: LateCycle, sources: dict[int, str], start_ns: int | None) -> dict[str, object]:
+    return {
+        "source": sources.get(one.source, str(one.source)),
+        "cpu": one.cpu,
+        "thread": one.thread,
+        "release_ns": one.release_ns,
+        "since_start_ns": None if start_ns is None else one.release_ns - start_ns,
+        "latency_ns": one.latency_ns,
+        "excess_ns": one.excess_ns,
+        "lost": one.lost,
+        "left_out": one.left_out,
+        "parts": [_part_as_table(part) for part in one.parts],
+    }
+
+
+def _part_as_table(one: Part) -> dict[str, object]:
+    return {
+        "phase": one.phase,
+        "cause": one.cause,
+        "actor": one.actor,
+        "function": one.function,
+        "priority": one.priority,
+        "start_ns": one.start_ns,
+        "net_ns": one.net_ns,
+        "excess_ns": one.excess_ns,
+        "stack": list(one.stack),
+    }

@@ -1,0 +1,186 @@
+"""What is said of late cycles and of what made them late."""
+
+from collections.abc import Iterator
+
+from tautochrone.base.units import format_duration, format_percent
+from tautochrone.base.words import plural, upper_first
+from tautochrone.judge.blame import BlamedRun
+from tautochrone.run.records import BlameSetup
+from tautochrone.statistics.blame import Cause, CauseShare, Part, Phase
+
+CLASSES: dict[Cause, str] = {
+    "nmi": "NMI",
+    "irq": "interrupt",
+    "softirq": "softirq",
+    "thread": "other thread",
+    "not-preemptible": "not preemptible",
+    "interrupts-off": "interrupts off",
+    "idle-exit": "exit from idle",
+    "frequency": "frequency change",
+    "smi": "SMI",
+    "steal": "hypervisor (steal)",
+    "fault": "page fault",
+    "stopped": "stopped or throttled",
+    "work": "own work",
+    "unexplained": "unexplained",
+}
+"""What the classes of causes are called."""
+
+PHASES: dict[Phase, str] = {
+    "expiry": "before the handler",
+    "switch-in": "handler to switch",
+    "stamp": "switch to stamp",
+    "work": "work",
+}
+
+_SHOWN_FIRST = 3
+_LEAST_SHARE = 0.01
+_FIRST_NICE, _DEADLINE = 100, -1
+_NICE_0 = 120
+_HIGHEST_RT = 99
+
+
+def name(one: CauseShare | Part) -> str:
+    """Return what a cause is called: ``irq/34-eth0``, ``kworker: drm_fb_helper_damage_work``."""
+    functions = one.functions[:1] if isinstance(one, CauseShare) else (one.function,)
+    function = next(iter(functions), "")
+    if one.cause in ("not-preemptible", "interrupts-off", "stopped") and one.actor:
+        return f"{one.actor} ({CLASSES[one.cause]})"
+    if one.cause == "softirq":
+        return f"softirq {one.actor}"
+    if one.cause in ("idle-exit", "frequency") and one.actor:
+        return f"{CLASSES[one.cause]} ({one.actor})"
+    if not one.actor:
+        return CLASSES[one.cause]
+    return f"{one.actor}: {function}" if function and one.actor == "kworker" else one.actor
+
+
+def policy(priority: int | None) -> str:
+    """Return the urgency of a thread: ``real-time 50``, ``nice 0``; empty: not known."""
+    if priority is None:
+        return ""
+    if priority <= _DEADLINE:
+        return "deadline"
+    return f"real-time {_HIGHEST_RT - priority}" if priority < _FIRST_NICE else f"nice {priority - _NICE_0}"
+
+
+def percent(share: float) -> str:
+    """Return a share without decimals: ``61 %``."""
+    rounded = round(share * 100)
+    return "<1 %" if share > 0 and not rounded else f"{rounded} %"
+
+
+def interval(one: CauseShare) -> str:
+    """Return the interval of a share: ``52 to 69 %``; empty where there is none."""
+    if one.lower is None or one.upper is None:
+        return ""
+    return f"{round(one.lower * 100)} to {round(one.upper * 100)} %"
+
+
+def headline(found: BlamedRun) -> str:
+    """Return how many cycles were late, and the causes with the most excess."""
+    late = found.blame.late
+    if not late:
+        return f"No late cycle: {_none_reached(found.setup)}."
+    said = f"{plural(late, 'late cycle')}."
+    if not found.recorded:
+        return f"{said} What made them late was not recorded."
+    causes = [one for one in found.blame.causes if one.cause != "unexplained"]
+    telling = [one for one in causes[:_SHOWN_FIRST] if one.share >= _LEAST_SHARE]
+    if not found.blame.excess_ns:
+        return f"{said} None took longer than a typical one."
+    unexplained = found.blame.share_of("unexplained")
+    parts = [_share_words(one, first=at == 0) for at, one in enumerate(telling)]
+    if not parts:
+        return f"{said} {percent(unexplained)} of the excess is unexplained."
+    return f"{said} {', '.join(parts)}; {percent(unexplained)} unexplained."
+
+
+def _share_words(one: CauseShare, *, first: bool) -> str:
+    within = interval(one)
+    said = f"{percent(one.share)}{f' ({within})' if within else ''}"
+    return f"{said}{' of the excess is' if first else ''} {name(one)}"
+
+
+def _none_reached(setup: BlameSetup) -> str:
+    if setup.threshold_ns is not None:
+        return f"none reached {format_duration(setup.threshold_ns)}"
+    return f"none was beyond {setup.share or 'the share asked for'} of those before"
+
+
+def late_is(setup: BlameSetup) -> str:
+    """Return which cycles are late."""
+    if setup.threshold_ns is not None:
+        return f"Late is what took {format_duration(setup.threshold_ns)} or longer."
+    return f"Late is what took longer than {setup.share} of the cycles before it."
+
+
+def excess_is(found: BlamedRun) -> str:
+    """Return what the excess is measured from."""
+    typical = sorted(found.blame.typical_ns.values())
+    if not typical:
+        return ""
+    ends = [format_duration(one) for one in (typical[0], typical[-1])]
+    said = ends[0] if ends[0] == ends[1] else " to ".join(ends)
+    return f"The excess of a cycle is what it took longer than a typical one ({said})."
+
+
+def how_recorded(found: BlamedRun) -> Iterator[str]:
+    """Yield how the events were recorded, what that cost, and what is missing."""
+    setup, kept = found.setup, len(found.blame.cycles)
+    if setup.recorder is None:
+        yield upper_first(f"{setup.why or 'no recorder was there'}.")
+        yield from _counted(found)
+        return
+    yield _cost(setup)
+    if kept < found.blame.late:
+        yield f"The first {kept:,} of {found.blame.late:,} late cycles were kept."
+    if found.incomplete:
+        yield (
+            f"{found.incomplete:,} of them {'is' if found.incomplete == 1 else 'are'} incomplete: "
+            f"{plural(found.lost_events, 'event')} overwritten before being copied, or beyond the limit."
+        )
+    if setup.why:
+        yield f"A better recorder is not used: {setup.why}."
+    if setup.missing:
+        yield (
+            "Not recorded: "
+            + "; ".join(
+                f"{one.name.replace('_', ' ')}{f' ({one.why})' if one.why else ''}" for one in setup.missing
+            )
+            + "."
+        )
+    if found.no_symbols:
+        yield f"Functions have no names: {found.no_symbols}."
+
+
+def _cost(setup: BlameSetup) -> str:
+    cost = setup.cost
+    if cost is None:
+        return f"Recorded by {setup.recorder}; what that costs was not measured."
+    changed = [format_duration(cost.median_without_ns), format_duration(cost.median_with_ns)]
+    rare = ""
+    if cost.p99_with_ns is not None and cost.p99_without_ns is not None:
+        rare = f", 99 % from {format_duration(cost.p99_without_ns)} to {format_duration(cost.p99_with_ns)}"
+    return (
+        f"Recorded by {setup.recorder}, which moved the median from {changed[0]} to {changed[1]}{rare}, "
+        "measured before the run."
+    )
+
+
+def _counted(found: BlamedRun) -> Iterator[str]:
+    counted = found.counted
+    parts = [
+        f"lost its CPU {plural(counted.preempted, 'time')}" if counted.preempted else "",
+        f"had {plural(counted.faults, 'page fault')}" if counted.faults else "",
+    ]
+    told = [one for one in parts if one]
+    if told:
+        yield f"Around late cycles the thread {' and '.join(told)}."
+    if counted.steal_ns:
+        yield f"Around late cycles the hypervisor took {format_duration(counted.steal_ns)} from the CPU."
+
+
+def confidence(found: BlamedRun) -> str:
+    """Return at what confidence intervals are."""
+    return format_percent(found.blame.confidence)

@@ -1,0 +1,1 @@
+"""What made the cycles of a run late: `tauto blame`."""

@@ -1,0 +1,56 @@
+"""``tauto blame``: what made the cycles of a run late."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tautochrone.base.errors import UsageError
+from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
+from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_report
+
+
+def blame(
+    run: RunArgument = "latest",
+    confidence: Annotated[
+        str, typer.Option("--confidence", metavar="PERCENT", help="Of the interval of each share.")
+    ] = "95%",
+    as_json: JsonOption = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write it as a page, too, with charts.")
+    ] = None,
+    store: StoreOption = None,
+) -> None:
+    """Tell what made the cycles of a run late that was measured with --blame.
+
+    Each late cycle is cut into parts by what the kernel recorded meanwhile: interrupts, softirqs, other
+    threads, sections that can't be preempted, exits from idle, and more. The parts sum to its latency; what
+    no event explains is a part of its own. Causes share what the parts took longer than in a typical cycle.
+    How: docs/blame.md.
+
+    Examples:
+        tauto probe cyclic --blame 50us
+        tauto blame
+        tauto blame latest~1 --out late.html
+    """
+    from tautochrone.base.units import parse_confidence
+
+    sure = parse_confidence(confidence)
+    see_that_it_can_be_written(out)
+    opened = open_store(store).open(run)
+    from tautochrone.blame import answer
+    from tautochrone.judge.blame import blame_of
+
+    found = blame_of(opened, confidence=sure)
+    if found is None:
+        raise UsageError(
+            f"Run {opened.id} recorded no late cycles", "Measure with --blame 50us, or --blame 99.9%."
+        )
+    shown = answer.document(opened, found)
+    tell_document(shown, "blame", lambda: answer.as_table(opened, found), as_json=as_json)
+    if out is not None:
+        from tautochrone.answer.render import page
+
+        tell_report(page.write(shown, out), as_json=as_json)
