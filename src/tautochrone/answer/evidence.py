@@ -20,6 +20,7 @@ from tautochrone.answer.labels import label_runs
 from tautochrone.answer.series import Bins, CumulativeCurve, Envelope, Marks, MaximaCurve, Series
 from tautochrone.base.faults import Fault, attempt
 from tautochrone.base.words import upper_first
+from tautochrone.judge.blame import BlamedRun, blame_of, measure_of
 from tautochrone.judge.course import Courses, course_of, start_of
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.run.folder import StoredRun
@@ -82,7 +83,8 @@ class Evidence:
     """Runs beside each other: manifests and labels in the same order, and what was measured.
 
     Of each experiment it has what presents it; of runs that kept whole rows beside histograms, a table of
-    those; of each part that could not be made, a notice.
+    those; of runs whose late cycles were recorded, their causes, each with the run's label; of each part that
+    could not be made, a notice.
     """
 
     manifests: tuple[Manifest, ...]
@@ -91,6 +93,7 @@ class Evidence:
     presented: Mapping[str, Presented] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
     kept: tuple[TypedTable, ...] = ()
+    blamed: tuple[tuple[str, BlamedRun], ...] = ()
     remarks: tuple[Remarks, ...] = ()
 
     def of(self, experiment: str) -> list[MeasuredEvidence]:
@@ -116,6 +119,7 @@ def gather(
     found: dict[tuple[str, str], list[Series]] = {}
     meanings: dict[tuple[str, str], str] = {}
     courses: dict[tuple[str, str], list[tuple[str, Courses]]] = {}
+    blamed: list[tuple[str, BlamedRun]] = []
     for run, label, rank in zip(runs, labels, rank_runs(manifests), strict=True):
         for measure in run.manifest.header.measures:
             name = measure.name
@@ -127,6 +131,11 @@ def gather(
                 continue
             if each is not None and reduced:
                 each(run, name, reduced)
+            if run.is_blamed and name == measure_of(run):
+                why = attempt(
+                    f"What made cycles late, {label}", partial(blame_of, run, reduced=reduced), lose
+                )
+                blamed += [] if why is None else [(label, why)]
             if reduced and run.manifest.header.is_about_a_loop:
                 course = attempt(
                     f"What stands out over time: {about}",
@@ -151,7 +160,7 @@ def gather(
     presented = attempt("What presents the experiments", lambda: _presented(runs, labels), lose) or {}
     kept = attempt("Cycles kept whole", lambda: kept_tables(runs, labels), lose) or ()
     remarks = tuple(seen_remarks(run.path) for run in runs)
-    return Evidence(manifests, labels, loops_first, presented, tuple(lost), kept, remarks)
+    return Evidence(manifests, labels, loops_first, presented, tuple(lost), kept, tuple(blamed), remarks)
 
 
 def labels_of(manifests: Sequence[Manifest], lose: Callable[[Fault], None]) -> tuple[str, ...]:

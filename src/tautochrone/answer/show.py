@@ -8,6 +8,7 @@ import numpy as np
 
 from tautochrone.answer import document as doc
 from tautochrone.answer import numbers, warnings
+from tautochrone.answer.blame import section
 from tautochrone.answer.blocks import Figure
 from tautochrone.answer.evidence import Evidence, MeasuredEvidence
 from tautochrone.answer.experiments import presents_sources, title_of
@@ -50,6 +51,7 @@ def document(seen: Evidence, *, intervals: bool = False, whole: bool = True) -> 
             doc.part("Tags and note", lambda: remarked(seen.remarks, [""])),
             *_numbers(seen, intervals=intervals, whole=whole),
             doc.part("Cycles kept whole", lambda: seen.kept),
+            doc.part(section.TITLE, lambda: _blamed(seen)),
             doc.part("What is absent", lambda: _absent(seen)),
             doc.part("Deployments and loads", lambda: _beside(manifest)),
             doc.part("Settings", lambda: _settings(manifest)),
@@ -186,6 +188,13 @@ def _course(measured: MeasuredEvidence) -> Iterator[doc.Block]:
     if sentences:
         yield doc.Subheading("Over time:")
         yield doc.Statements(tuple(map(doc.Sentence, sentences)))
+
+
+def _blamed(seen: Evidence) -> Iterator[doc.Block]:
+    """Yield what made cycles late, in short."""
+    for _, found in seen.blamed:
+        yield doc.Subheading(f"{section.TITLE}:")
+        yield from section.short(found)
 
 
 def _absent(seen: Evidence) -> Iterator[doc.Block]:

@@ -40,7 +40,8 @@ def blame(
     sure = parse_confidence(confidence)
     see_that_it_can_be_written(out)
     opened = open_store(store).open(run)
-    from tautochrone.blame import answer
+    from tautochrone.answer.blame.section import as_table
+    from tautochrone.blame.answer import document
     from tautochrone.judge.blame import blame_of
 
     found = blame_of(opened, confidence=sure)
@@ -48,8 +49,8 @@ def blame(
         raise UsageError(
             f"Run {opened.id} recorded no late cycles", "Measure with --blame 50us, or --blame 99.9%."
         )
-    shown = answer.document(opened, found)
-    tell_document(shown, "blame", lambda: answer.as_table(opened, found), as_json=as_json)
+    shown = document(opened, found)
+    tell_document(shown, "blame", lambda: as_table(found), as_json=as_json)
     if out is not None:
         from tautochrone.answer.render import page
 

@@ -18,6 +18,7 @@ from tautochrone.base.units import (
 from tautochrone.experiments import EXPERIMENTS, Prepared, Value
 from tautochrone.experiments.requirement import Requirement
 from tautochrone.experiments.taskset_options import of_task_set
+from tautochrone.experiments.usual import BLAME
 from tautochrone.judge.requirement.of_share import length_to_show
 from tautochrone.judge.verdict import FEWEST_CYCLES
 from tautochrone.machine.cpulist import named_cpus, parse_cpu_list
@@ -59,6 +60,7 @@ class CheckQuestion:
         cpus: where they run, as it was given; None: not said.
         counted: whether only what is counted may decide, and no extrapolated tail.
         of_the_end: whether it is about the end of work, also of runs that do not tell how much it is.
+        blame: which cycles are late, whose causes are recorded; None: of no cycle.
     """
 
     period_ns: int
@@ -74,6 +76,7 @@ class CheckQuestion:
     memory_lock: bool = True
     counted: bool = False
     of_the_end: bool = False
+    blame: str | None = None
 
     @property
     def rate_hz(self) -> float:
@@ -155,6 +158,7 @@ class AskedCheck:
     policy: str | None = None
     priority: int | None = None
     counted: bool = False
+    blame: str | None = None
 
 
 def question_of(asked: AskedCheck) -> CheckQuestion:
@@ -195,6 +199,7 @@ def question_of(asked: AskedCheck) -> CheckQuestion:
         cpus=asked.cpus,
         counted=asked.counted,
         of_the_end=work_ns is not None,
+        blame=asked.blame,
     )
 
 
@@ -352,6 +357,7 @@ def _common(question: CheckQuestion) -> Options:
     return {
         **({"policy": question.policy} if question.policy is not None else {}),
         **({} if question.memory_lock else {"no-memory-lock": True}),
+        **({} if question.blame is None else {BLAME.name: question.blame}),
     }
 
 

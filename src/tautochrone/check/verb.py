@@ -16,6 +16,7 @@ from tautochrone.command import completion
 from tautochrone.command.beside import Beside, DeploymentName, On
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import (
+    BlameOption,
     JsonOption,
     OpenReportOption,
     ReportOption,
@@ -117,6 +118,8 @@ def check(
     priority: Annotated[
         int | None, typer.Option(help="Priority of the loop, by the system's own numbers. [90]")
     ] = None,
+    priority: Annotated[int | None, typer.Option(help="The system's own number. [90]")] = None,
+    blame: BlameOption = None,
     until_settled: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="Keep measuring until the answer is settled, at most this long."),
@@ -202,7 +205,9 @@ def check(
     kind = _kind(search)
     seconds = None if within is None else parse_duration_ns(within) / 1e9
     question = question_of(
-        AskedCheck(wanted, work, deadline, misses, confidence, duration, cpus, policy, priority, counted)
+        AskedCheck(
+            wanted, work, deadline, misses, confidence, duration, cpus, policy, priority, counted, blame
+        )
     )
     loads = _loads(load)
     _see_that_they_fit(question, loads, kind, seconds)

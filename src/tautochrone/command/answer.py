@@ -15,7 +15,14 @@ from tautochrone.base.faults import Later, attempt
 from tautochrone.command.batch import introduce
 from tautochrone.command.beside import Beside, DeploymentName, Loads, On
 from tautochrone.command.ending import INTERRUPTED
-from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption, open_store
+from tautochrone.command.options import (
+    BlameOption,
+    JsonOption,
+    OpenReportOption,
+    ReportOption,
+    StoreOption,
+    open_store,
+)
 from tautochrone.command.told import see_that_it_can_be_written, tell_json, tell_report
 
 if TYPE_CHECKING:
@@ -42,6 +49,7 @@ def answer(
     load: Loads = None,
     on: On = None,
     deployment: DeploymentName = None,
+    blame: BlameOption = None,
     as_json: JsonOption = False,
     out: ReportOption = None,
     open_it: OpenReportOption = False,
@@ -75,7 +83,7 @@ def answer(
         facts = gather(target.files())
         introduce(console, Facts.from_table(facts))
         # The verdict is about the loops: a mechanism that can't be measured must not stand in its way.
-        cells = _permitted_cells(console, seconds, target, loaded, beside.chosen_deployment(target))
+        cells = _permitted_cells(console, seconds, target, loaded, beside.chosen_deployment(target), blame)
         batch = run_batch(cells, place, target, facts, lambda cell: cell.experiment in EXPERIMENTS)
     runs = batch.runs
     if batch.not_put_back is not None and not runs:
@@ -224,7 +232,12 @@ def _why_lacking(batch: Batch) -> dict[str, str]:
 
 
 def _permitted_cells(
-    console: Console, seconds: float, target: Target, load: Load | None, deployment: Deployment | None
+    console: Console,
+    seconds: float,
+    target: Target,
+    load: Load | None,
+    deployment: Deployment | None,
+    blame: str | None,
 ) -> tuple[Cell, ...]:
     """Return what to measure, with ordinary priority or pageable memory where more is not permitted."""
     from tautochrone.command.permission import find_permission
@@ -240,6 +253,7 @@ def _permitted_cells(
         memory_lock=permission.memory_lock,
         load=load,
         deployment=deployment,
+        blame=blame,
     )
 
 

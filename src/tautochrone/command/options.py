@@ -9,6 +9,7 @@ import typer
 
 from tautochrone.base.errors import UsageError
 from tautochrone.command import completion
+from tautochrone.experiments.usual import BLAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +60,10 @@ TitleOption = Annotated[
     typer.Option("--title", help="Title of the run, shown in lists and reports.", callback=_without_controls),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+BlameOption = Annotated[
+    str | None, typer.Option("--blame", metavar=BLAME.metavar, help=f"{BLAME.help} [{BLAME.default}]")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ReportOption = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="FILE", help="Where to write the report. [the store]"),

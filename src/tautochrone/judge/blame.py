@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tautochrone.judge.course import start_of
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.run.columns import UNKNOWN
 from tautochrone.run.folder import StoredRun
@@ -68,6 +69,8 @@ class BlamedRun:
         blame: the causes; of a run without a recorder, all is unexplained.
         lost_events: events of late cycles that were overwritten or missed.
         incomplete: late cycles of which not all events are known.
+        sources: names by numbers.
+        start_ns: of the run, on the clock of its samples; None: not known.
         no_symbols: why functions of the kernel have no names; empty: they have.
     """
 
@@ -78,6 +81,8 @@ class BlamedRun:
     counted: Counted
     lost_events: int
     incomplete: int
+    sources: Mapping[int, str]
+    start_ns: int | None
     no_symbols: str = ""
 
     @property
@@ -120,6 +125,8 @@ def blame_of(
         counted=Counted(preempted, faults, steal),
         lost_events=sum(one.lost for one in cycles),
         incomplete=sum(not one.complete for one in attributed),
+        sources=run.sources,
+        start_ns=start_of(manifest),
         no_symbols="" if symbols is None else symbols.told(Symbols).why or "",
     )
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from tautochrone.experiments import EXPERIMENTS, Options
+from tautochrone.experiments.usual import BLAME
 from tautochrone.machine.deployment import Deployment
 from tautochrone.measure.cell import IDLE, Cell, Load
 from tautochrone.measure.loads.kinds import BUILT_IN_PAIR
@@ -28,6 +29,7 @@ def first_answer(
     memory_lock: bool = True,
     load: Load | None = None,
     deployment: Deployment | None = None,
+    blame: str | None = None,
 ) -> tuple[Cell, ...]:
     """Return the cases of the first answer.
 
@@ -38,6 +40,7 @@ def first_answer(
         memory_lock: False where locked memory is not permitted.
         load: beside which the loaded loops run; None: the built-in one.
         deployment: under which all of them are measured.
+        blame: of the loops, which cycles are late, whose causes are recorded; None: of no cycle.
     """
     slow_ms = max(500, round(seconds * 1000 * 2 / 5))
     fast_ms = max(250, round(seconds * 1000 / 5))
@@ -59,7 +62,12 @@ def first_answer(
         )
 
     def loop(period: str, duration_ms: int, what: str, beside: Load) -> Cell:
-        options = {"period": period, "duration": f"{duration_ms}ms", "policy": policy}
+        options: Options = {
+            "period": period,
+            "duration": f"{duration_ms}ms",
+            "policy": policy,
+            **({} if blame is None else {BLAME.name: blame}),
+        }
         return cell("cyclic", f"scheduling latency, {what}", options, beside)
 
     return (

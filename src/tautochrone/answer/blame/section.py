@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Figure, Panel, PanelPlace, made
@@ -16,24 +17,39 @@ TITLE = "What made cycles late"
 _MOST_CAUSES, _MOST_CYCLES, _MOST_PARTS = 20, 8, 3
 
 
-def blocks(
-    found: BlamedRun, sources: dict[int, str], start_ns: int | None, prefix: str
-) -> Iterator[doc.Block]:
-    """Yield what a run's late cycles were made of.
+def parts(blamed: Sequence[tuple[str, BlamedRun]]) -> list[doc.DocumentPart]:
+    """Return the part of a page about each run whose late cycles were recorded, by its label."""
+    several = len(blamed) > 1
+    return [
+        doc.part(
+            f"{TITLE}, {label}" if several else TITLE,
+            partial(blocks, found, f"late-{at}"),
+            id=f"late-{at}",
+        )
+        for at, (label, found) in enumerate(blamed, start=1)
+    ]
 
-    Args:
-        sources: the names of the run's sources.
-        start_ns: of the run, on the clock of its samples; None: not known.
-        prefix: begins the ids of the figures' panels.
-    """
-    yield doc.Sentence(words.headline(found), "strong")
+
+def blocks(found: BlamedRun, prefix: str, *, headline: bool = True) -> Iterator[doc.Block]:
+    """Yield what a run's late cycles were made of; ``prefix`` begins the ids of the figures' panels."""
+    if headline:
+        yield doc.Sentence(words.headline(found), "strong")
     if found.recorded and found.blame.causes:
         yield doc.Drawing(Later(lambda: causes_figure(found, prefix)))
         yield cause_table(found)
-        yield doc.Drawing(Later(lambda: timeline_figure(found, sources, start_ns, prefix)))
-        yield cycle_table(found, sources, start_ns)
+        yield doc.Drawing(Later(lambda: timeline_figure(found, prefix)))
+        yield cycle_table(found)
     said = (words.late_is(found.setup), words.excess_is(found), *words.how_recorded(found))
     yield doc.Statements(tuple(doc.Sentence(one, "note") for one in said if one))
+
+
+def short(found: BlamedRun) -> Iterator[doc.Block]:
+    """Yield the same in a few lines."""
+    yield doc.Sentence(words.headline(found))
+    if not found.recorded:
+        yield from (doc.Sentence(one, "note") for one in words.how_recorded(found))
+    elif found.blame.causes:
+        yield doc.Sentence(f"Its causes and worst cycles: tauto blame {found.run}", "note")
 
 
 def causes_figure(found: BlamedRun, prefix: str) -> Figure:
@@ -50,10 +66,10 @@ def causes_figure(found: BlamedRun, prefix: str) -> Figure:
     )
 
 
-def timeline_figure(found: BlamedRun, sources: dict[int, str], start_ns: int | None, prefix: str) -> Figure:
+def timeline_figure(found: BlamedRun, prefix: str) -> Figure:
     """Return the chart of the worst cycles on their CPUs."""
     worst = _worst(found)
-    lanes = [charts.CycleLane(_named(one, sources, start_ns), one) for one in worst]
+    lanes = [charts.CycleLane(_named(found, one), one) for one in worst]
     return made(
         "The worst cycles",
         lambda: Figure(
@@ -106,7 +122,7 @@ def _cause_row(one: CauseShare) -> tuple[doc.TypedCell, ...]:
     )
 
 
-def cycle_table(found: BlamedRun, sources: dict[int, str], start_ns: int | None) -> doc.TypedTable:
+def cycle_table(found: BlamedRun) -> doc.TypedTable:
     """Return the worst cycles, with the parts that took most of each."""
     heads = (
         *doc.columns("source", "s after the start", "latency", "excess"),
@@ -114,8 +130,8 @@ def cycle_table(found: BlamedRun, sources: dict[int, str], start_ns: int | None)
     )
     rows = tuple(
         (
-            doc.words(sources.get(one.source, str(one.source))),
-            doc.formatted(_since(one, start_ns), "{:,.6f}"),
+            doc.words(found.sources.get(one.source, str(one.source))),
+            doc.formatted(_since(found, one), "{:,.6f}"),
             doc.time(one.latency_ns),
             doc.time(one.excess_ns),
             doc.words(_most_of(one)),
@@ -129,13 +145,13 @@ def _worst(found: BlamedRun) -> Sequence[LateCycle]:
     return sorted(found.blame.cycles, key=lambda one: -one.latency_ns)[:_MOST_CYCLES]
 
 
-def _since(one: LateCycle, start_ns: int | None) -> float | None:
-    return None if start_ns is None else (one.release_ns - start_ns) / 1e9
+def _since(found: BlamedRun, one: LateCycle) -> float | None:
+    return None if found.start_ns is None else (one.release_ns - found.start_ns) / 1e9
 
 
-def _named(one: LateCycle, sources: dict[int, str], start_ns: int | None) -> str:
-    since = _since(one, start_ns)
-    name = sources.get(one.source, str(one.source))
+def _named(found: BlamedRun, one: LateCycle) -> str:
+    since = _since(found, one)
+    name = found.sources.get(one.source, str(one.source))
     return name if since is None else f"{name}, {since:,.6f} s after the start"
 
 
@@ -148,7 +164,7 @@ def _most_of(one: LateCycle) -> str:
 # For programs.
 
 
-def as_table(found: BlamedRun, sources: dict[int, str], start_ns: int | None) -> dict[str, object]:
+def as_table(found: BlamedRun) -> dict[str, object]:
     """Return what made cycles late as programs read it; times in nanoseconds."""
     blame = found.blame
     return {
@@ -170,13 +186,13 @@ def as_table(found: BlamedRun, sources: dict[int, str], start_ns: int | None) ->
         "lost_events": found.lost_events,
         "counted": asdict(found.counted),
         "typical": [
-            {"source": sources.get(source, str(source)), "typical_ns": typical}
+            {"source": found.sources.get(source, str(source)), "typical_ns": typical}
             for source, typical in blame.typical_ns.items()
         ],
         "confidence": blame.confidence,
         "excess_ns": blame.excess_ns,
         "causes": [_cause_as_table(one) for one in blame.causes],
-        "cycles": [_cycle_as_table(one, sources, start_ns) for one in blame.cycles],
+        "cycles": [_cycle_as_table(found, one) for one in blame.cycles],
     }
 
 
@@ -197,13 +213,13 @@ def _cause_as_table(one: CauseShare) -> dict[str, object]:
     return {**asdict(one), "name": words.name(one), "policy": words.policy(one.priority) or None}
 
 
-def _cycle_as_table(one: LateCycle, sources: dict[int, str], start_ns: int | None) -> dict[str, object]:
+def _cycle_as_table(found: BlamedRun, one: LateCycle) -> dict[str, object]:
     return {
-        "source": sources.get(one.source, str(one.source)),
+        "source": found.sources.get(one.source, str(one.source)),
         "cpu": one.cpu,
         "thread": one.thread,
         "release_ns": one.release_ns,
-        "since_start_ns": None if start_ns is None else one.release_ns - start_ns,
+        "since_start_ns": None if found.start_ns is None else one.release_ns - found.start_ns,
         "latency_ns": one.latency_ns,
         "excess_ns": one.excess_ns,
         "lost": one.lost,
