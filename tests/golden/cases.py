@@ -212,6 +212,14 @@ _ALL = (
     Case("show/middleware-latency", "show @middleware-latency#1", "middleware", "json"),
     Case("show/middleware-footprint", "show @middleware-footprint", "middleware", "json"),
     Case("show/no-such-run", "show 1999", "single", quick=True),
+    # What made cycles late.
+    Case("blame/four-causes", "blame @cyclic", "late", "json page", quick=True),
+    Case("blame/no-recorder", "blame @cyclic#1", "late", "json"),
+    Case("blame/lost-and-not-kept", "blame @cyclic#2 --confidence 99%", "late", "json"),
+    Case("blame/none-late", "blame @cyclic#3", "late", "json"),
+    Case("blame/plain", "blame @cyclic", "single"),
+    Case("show/late", "show @cyclic", "late", "json"),
+    Case("report/late", "report @cyclic", "late", "page"),
     # Tails, and how many samples it takes.
     Case("tail/fitted", "tail @cyclic", "long", "json", quick=True),
     Case("tail/limits", "tail @cyclic --limit 8us --limit 1ms --confidence 99%", "long", "json"),

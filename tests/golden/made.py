@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+import late_runs
 import schmidt_runs
 import tire_runs
 from any_runs import Made, Samples, store_made
@@ -79,6 +80,29 @@ def long(folder: Path) -> None:
     store = Store(folder)
     calm = _noise(11, 12_000, 4_000, 0.2) // 8 * 8
     _fix([store_run(store, [calm], "idle")], _every(timedelta(hours=1)))
+
+
+def late(folder: Path) -> None:
+    """Late cycles: of four causes, without a recorder, with events that were lost; and none."""
+    store = Store(folder)
+    alone = late_runs.by_interrupt(100)
+    why = "reading kernel events is not permitted"
+    runs = [
+        late_runs.mixed(store, each=6),
+        late_runs.store_late(
+            store,
+            [late_runs.Late(100, 90_000, ())],
+            setup={"recorder": None, "why": why, "cost": None, "kinds": [], "missing": []},
+        ),
+        late_runs.store_late(
+            store,
+            [late_runs.Late(100, alone.latency_ns, alone.events, lost=7), late_runs.by_lower(140)],
+            beyond=40,
+            setup={"threshold_ns": None, "share": "99.9%", "cost": None},
+        ),
+        late_runs.store_late(store, []),
+    ]
+    _fix(runs, _every(timedelta(minutes=1)))
 
 
 def nights(folder: Path) -> None:
@@ -178,6 +202,7 @@ def _of_deployments(store: Store, point: PlanPoint) -> StoredRun:
 
 MADE: dict[str, Callable[[Path], None]] = {
     "single": single,
+    "late": late,
     "long": long,
     "nights": nights,
     "deployments": deployments,

@@ -153,6 +153,14 @@ def test_a_thread_that_runs_while_the_timer_is_due_has_interrupts_off_and_its_st
     assert part.stack == ("_raw_spin_unlock_irqrestore", "take_lock")
 
 
+def test_a_stack_behind_a_switch_is_of_the_thread_that_was_switched_away_from() -> None:
+    told = scene(1, OTHER).passes(1_000).timer().passes(40_000).switch()
+    told._add(Kind.STACK, 1)
+    part = longest(attributed(told.passes(900)))
+
+    assert (part.cause, part.function) == ("not-preemptible", "take_lock")
+
+
 def test_interrupts_were_not_off_before_a_switch() -> None:
     told = scene(1, OTHER).passes(90_000).thread(2_000, "second", LOWER).timer().switch().passes(900)
     found = attributed(told)

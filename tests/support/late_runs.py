@@ -187,6 +187,19 @@ def by_nothing(number: int, ns: int = 50_000) -> Late:
 CASES = (by_interrupt, by_kworker, by_lower, by_nothing)
 
 
+Table = tuple[dict[str, Any], list[tuple[int, bytes]]]
+
+
+def tables_of(late: Sequence[Late]) -> tuple[Table, Table]:
+    """The two tables of a stream, each with its blocks of rows."""
+    cycles = [(one.source, np.array(_cycle(one), np.int64).tobytes()) for one in late]
+    events = [(one.source, b"".join(map(_event, one.events))) for one in late if one.events]
+    return (described("late_cycles", _CYCLE_COLUMNS), cycles), (
+        described("late_events", _EVENT_COLUMNS),
+        events,
+    )
+
+
 def stream_of(
     late: Sequence[Late],
     samples: int = 2_000,
@@ -201,8 +214,6 @@ def stream_of(
     values = [generator.normal(TYPICAL_NS, 300, samples).astype(np.int64) for _ in range(sources)]
     for one in late:
         values[one.source][one.number] = one.latency_ns
-    cycles = [(one.source, np.array(_cycle(one), np.int64).tobytes()) for one in late]
-    events = [(one.source, b"".join(map(_event, one.events))) for one in late if one.events]
     counts = {
         source: {
             "late": len(own) + beyond,
@@ -235,10 +246,7 @@ def stream_of(
         "header_extra": {"blame": blame},
         "books_extra": counts,
         "events": [{"event": "symbols", "symbols": symbols}],
-        "tables": [
-            (described("late_cycles", _CYCLE_COLUMNS), cycles),
-            (described("late_events", _EVENT_COLUMNS), events),
-        ],
+        "tables": tables_of(late),
     }
     return streams.make_stream(values, PERIOD_NS, **{**usual, **options})
 

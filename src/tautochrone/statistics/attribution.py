@@ -86,11 +86,7 @@ class _Cutting:
         # Who takes the stamp has the CPU then.
         thread = cycle.thread if cycle.thread is not None else found.run_at(cycle.stamp_ns).thread
         self._thread = thread
-        self._stacks = {
-            found.run_at(one.time_ns).begin: known.stacks.get(one.id or 0, ())
-            for one in reversed(found.events)  # the first one of each run
-            if one.kind == Kind.STACK
-        }
+        self._stacks = self._read_stacks(known)
         told = (
             one.priority for one in found.events if self._is_of_thread(one.id) and one.priority is not None
         )
@@ -101,6 +97,17 @@ class _Cutting:
         self._own_timer: Interval | None = None
         self._handled_ns, self._in_ns = self._instants()
         self._told_until_ns = found.events[-1].time_ns if found.events and cycle.left_out else None
+
+    def _read_stacks(self, known: Known) -> dict[int, tuple[str, ...]]:
+        """Return the first stack of each run, by its begin; behind a switch it is of the run before."""
+        found: dict[int, tuple[str, ...]] = {}
+        runs = self._history.runs
+        for before, event in pairwise(self._history.events):
+            if event.kind == Kind.STACK and event.id is not None:
+                at = runs.index(self._history.run_at(event.time_ns))
+                run = runs[max(0, at - 1)] if before.kind == Kind.SWITCH else runs[at]
+                found.setdefault(run.begin, known.stacks.get(event.id, ()))
+        return found
 
     def _is_of_thread(self, number: int | None) -> bool:
         return number is not None and number == self._thread

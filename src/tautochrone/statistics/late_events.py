@@ -257,7 +257,7 @@ def _actor(kind: Kind, event: Event) -> str:
     if kind == Kind.IRQ_BEGIN:
         return f"irq/{number}-{event.name}" if event.name else f"irq/{number}"
     if kind == Kind.VECTOR_BEGIN:
-        return _VECTORS.get(number, "other vector")
+        return _VECTORS.get(number, event.name or "other vector")
     if kind == Kind.SOFTIRQ_BEGIN:
         return _SOFTIRQS[number] if 0 <= number < len(_SOFTIRQS) else f"softirq {number}"
     if kind == Kind.IDLE_BEGIN and number >= 0 and event.kind == Kind.IDLE_BEGIN:

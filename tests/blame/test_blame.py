@@ -1,0 +1,209 @@
+"""Late cycles with their events, stored with a run, and `tauto blame`, which tells what made them late."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import late_runs
+from late_runs import Late, by_interrupt, by_kworker, by_nothing, mixed, store_late, stream_of, tables_of
+from real import tauto
+from report_runs import FACTS, store_run
+from schemas import valid
+from tautochrone.answer import report
+from tautochrone.answer.render import page
+from tautochrone.base.errors import DamagedError
+from tautochrone.judge.blame import BlamedRun, blame_of, recorded_cycles
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.manifest import RECOVERED
+from tautochrone.run.store import Store
+from tautochrone.statistics.late_events import Event
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+def found_in(run: StoredRun) -> BlamedRun:
+    found = blame_of(StoredRun.read(run.path))
+    assert found is not None
+    return found
+
+
+def test_each_culprit_has_its_share(store: Store) -> None:
+    found = found_in(mixed(store, each=25))
+    shares = {(one.cause, one.actor): one for one in found.blame.causes}
+    truth = {
+        ("irq", "irq/34-eth0"): 200_000,
+        ("thread", "kworker"): 90_000,
+        ("not-preemptible", "stress-ng-cpu"): 60_000,
+        ("unexplained", ""): 50_000,
+    }
+
+    assert found.blame.late == 100
+    assert [(one.cause, one.actor) for one in found.blame.causes[:4]] == list(truth)
+    for key, length in truth.items():
+        assert shares[key].cycles == 25
+        assert shares[key].excess_ns == pytest.approx(25 * length, rel=0.1)
+
+
+def test_events_come_back_as_they_were_recorded(store: Store) -> None:
+    """Also of two sources whose cycles take turns, and with names that are no text."""
+    late = [by_interrupt(100), by_kworker(120), by_nothing(140)]
+    late[1] = Late(late[1].number, late[1].latency_ns, late[1].events, source=1)
+    run = store_late(store, late, sources=2)
+
+    recorded = sorted(recorded_cycles(run), key=lambda one: one.release_ns)
+    assert [one.source for one in recorded] == [0, 1, 0]
+    assert [tuple(one.events) for one in recorded] == [tuple(one.events) for one in late]
+    assert found_in(run).blame.typical_ns.keys() == {0, 1}
+
+
+def test_typical_is_a_cycle_that_is_not_late(store: Store) -> None:
+    """Although nearly all of them are."""
+    late = [by_interrupt(number) for number in range(100, 1_900)]
+    found = found_in(store_late(store, late))
+
+    assert found.blame.typical_ns[0] == pytest.approx(late_runs.TYPICAL_NS, rel=0.05)
+    assert found.blame.causes[0].share > 0.9
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"late_kept": 3}, "3 late cycles kept are stated"),
+        ({"late_lost_events": 5}, "5 lost events are stated"),
+        ({"late": 1}, "2 late cycles are kept, more than"),
+    ],
+)
+def test_accounting_of_late_cycles_must_balance(store: Store, wrong: dict[str, int], said: str) -> None:
+    late = [by_interrupt(100), by_kworker(120)]
+    counts = {"late": 2, "late_kept": 2, "late_lost_events": 0, **wrong}
+    with pytest.raises(DamagedError, match=said):
+        store_late(store, late, books_extra={0: counts})
+
+
+def test_events_that_are_not_in_the_stream_are_missed(store: Store) -> None:
+    late = [by_interrupt(100)]
+    cycles, (described, _) = tables_of(late)
+    with pytest.raises(DamagedError, match="events of late cycles are stated"):
+        store_late(store, late, tables=[cycles, (described, [])])
+
+
+def test_a_run_that_was_cut_off_keeps_its_late_cycles(store: Store) -> None:
+    late = [by_interrupt(100), by_kworker(120)]
+    with store.create("cyclic", "cut", {}, FACTS) as writer:
+        writer.append(stream_of(late, footer=False))
+        run = writer.seal()
+
+    assert run.manifest.state == RECOVERED
+    found = found_in(run)
+    assert found.blame.late == len(found.blame.cycles)
+
+
+def test_a_cycle_whose_events_did_not_arrive_is_incomplete(store: Store) -> None:
+    late = [by_interrupt(100), by_interrupt(120)]
+    cycles, (described, events) = tables_of(late)
+    run = store_late(store, late, tables=[cycles, (described, events[:1])], footer=False)
+    found = found_in(run)
+
+    assert [one.complete for one in found.blame.cycles] == [True, False]
+    assert found.incomplete == 1
+
+
+def test_the_verb_tells_headline_causes_and_how_it_was_recorded(store: Store) -> None:
+    mixed(store)
+    told = tauto("blame", store=store.path)
+
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith("120 late cycles. 50 % (")
+    assert "kworker: drm_fb_helper_damage_work" in told.stdout
+    assert "real-time 95" in told.stdout
+    assert "moved the median from 5.6 us to 6 us" in told.stdout
+    assert "Not recorded: smi" in told.stdout
+
+
+def test_json_is_as_its_schema_says_and_sums_up(store: Store) -> None:
+    mixed(store, each=5)
+    answer = valid(tauto("blame", "--json", store=store.path).stdout)
+
+    assert answer["late"] == answer["kept"] == len(answer["cycles"]) == 20
+    for cycle in answer["cycles"]:
+        assert sum(part["net_ns"] for part in cycle["parts"]) == cycle["latency_ns"]
+    assert sum(cause["excess_ns"] for cause in answer["causes"]) == answer["excess_ns"]
+
+
+def test_a_page_has_both_charts(store: Store, tmp_path: Path) -> None:
+    run = mixed(store, each=5)
+    told = tauto("blame", "--out", str(tmp_path / "late.html"), store=store.path)
+
+    assert told.returncode == 0, told.stderr
+    for written in (tmp_path / "late.html", page.write(report.document([run]), tmp_path / "report.html")):
+        text = written.read_text()
+        assert "What made cycles late" in text
+        assert "blame-causes" in text
+        assert "blame-cycles" in text
+
+
+def test_show_tells_it_in_short(store: Store) -> None:
+    run = mixed(store, each=5)
+    told = tauto("show", run.id, store=store.path).stdout
+
+    assert "20 late cycles." in told
+    assert f"tauto blame {run.id}" in told
+
+
+def test_a_plain_run_has_nothing_to_tell(store: Store) -> None:
+    store_run(store, [np.arange(4_000, 4_400)])
+    told = tauto("blame", store=store.path)
+
+    assert told.returncode == 2
+    assert "recorded no late cycles" in told.stderr
+    assert "--blame 50us" in told.stderr
+
+
+def test_without_a_recorder_it_says_why_and_what_the_probe_counted(store: Store) -> None:
+    late = [Late(100, 90_000, ())]
+    why = "reading kernel events is not permitted: CAP_PERFMON is missing"
+    store_late(store, late, setup={"recorder": None, "why": why, "cost": None, "kinds": [], "missing": []})
+    told = tauto("blame", store=store.path).stdout
+
+    assert "1 late cycle. What made them late was not recorded." in told
+    assert "CAP_PERFMON is missing" in told
+    assert "lost its CPU 1 time" in told
+
+
+def test_a_run_without_a_late_cycle_says_so(store: Store) -> None:
+    store_late(store, [])
+    assert "No late cycle: none reached 30 us." in tauto("blame", store=store.path).stdout
+
+
+def test_what_was_lost_or_not_kept_is_told(store: Store) -> None:
+    one = by_interrupt(100)
+    store_late(store, [Late(100, one.latency_ns, one.events, lost=7), by_interrupt(130)], beyond=40)
+    told = tauto("blame", store=store.path).stdout
+
+    assert told.startswith("42 late cycles.")
+    assert "The first 2 of 42 late cycles were kept." in told
+    assert "1 of them is incomplete: 7 events overwritten" in told
+
+
+def test_events_of_the_future_do_no_harm(store: Store) -> None:
+    late = by_interrupt(100)
+    odd = (*late.events, Event(late.release_ns + 2, 77, 1, 2, None, 3, "new"))
+    found = found_in(store_late(store, [Late(100, late.latency_ns, odd)]))
+
+    assert sum(part.net_ns for part in found.blame.cycles[0].parts) == late.latency_ns
+
+
+def test_a_share_is_told_as_it_was_asked_for(store: Store) -> None:
+    mixed(store, each=3, setup={"threshold_ns": None, "share": "99.9%"})
+    assert "longer than 99.9% of the cycles before it" in tauto("blame", store=store.path).stdout
+
+
+def test_late_cycles_are_exported_as_what_they_are(store: Store) -> None:
+    run = mixed(store, each=3)
+    samples = json.loads(tauto("export", run.id, "--json", store=store.path).stdout)["samples"]
+    assert len(samples) == sum(book.recorded for book in run.manifest.books)
