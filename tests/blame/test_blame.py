@@ -18,7 +18,7 @@ from tautochrone.judge.blame import BlamedRun, blame_of, recorded_cycles
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import RECOVERED
 from tautochrone.run.store import Store
-from tautochrone.statistics.late_events import Event
+from tautochrone.statistics.late_events import LateEvent
 
 
 @pytest.fixture
@@ -192,7 +192,7 @@ def test_what_was_lost_or_not_kept_is_told(store: Store) -> None:
 
 def test_events_of_the_future_do_no_harm(store: Store) -> None:
     late = by_interrupt(100)
-    odd = (*late.events, Event(late.release_ns + 2, 77, 1, 2, None, 3, "new"))
+    odd = (*late.events, LateEvent(late.release_ns + 2, 77, 1, 2, None, 3, "new"))
     found = found_in(store_late(store, [Late(100, late.latency_ns, odd)]))
 
     assert sum(part.net_ns for part in found.blame.cycles[0].parts) == late.latency_ns

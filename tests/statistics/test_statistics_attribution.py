@@ -10,7 +10,7 @@ import late_runs
 from late_runs import HIGHER, HRTIMER, LOWER, OTHER, PRIORITY, SYMBOLS, THREAD, Scene, scene
 from tautochrone.statistics.attribution import attribute
 from tautochrone.statistics.blame import CAUSES, PHASES, LateCycle, Part, blame, excess_by_cycle
-from tautochrone.statistics.late_events import Event, Kind, Known, RecordedCycle
+from tautochrone.statistics.late_events import Kind, Known, LateEvent, RecordedCycle
 
 KNOWN = Known(lambda address: SYMBOLS.get(address, ""), {1: ("_raw_spin_unlock_irqrestore", "take_lock")})
 RELEASE, STAMP = 1_000_000, 1_400_000
@@ -35,7 +35,7 @@ def in_all(cycle: LateCycle, cause: str) -> int:
 numbers = st.one_of(st.none(), st.sampled_from([0, 1, 3, THREAD, OTHER, 99]), st.integers(-(2**40), 2**40))
 instants = st.one_of(st.integers(RELEASE - 50_000, STAMP + 50_000), st.sampled_from([RELEASE, STAMP]))
 events = st.builds(
-    Event,
+    LateEvent,
     time_ns=instants,
     kind=st.integers(-1, 25),
     id=numbers,
@@ -257,7 +257,7 @@ def test_page_faults_and_frequencies() -> None:
 
 def test_a_stopped_thread_is_told_from_a_deep_sleep_of_the_cpu() -> None:
     told = scene(1)
-    told.events[0] = Event(told.release_ns - 5_000, Kind.SWITCH, 0, THREAD, 120, 4, "swapper/0")
+    told.events[0] = LateEvent(told.release_ns - 5_000, Kind.SWITCH, 0, THREAD, 120, 4, "swapper/0")
     told.passes(300_000)
     told._add(Kind.VECTOR_BEGIN, 2)
     told.passes(400)
@@ -298,7 +298,7 @@ def test_a_thread_that_waits_by_itself_within_its_work_blames_nobody() -> None:
 
 def test_a_polling_thread_that_is_preempted() -> None:
     told = scene(1)
-    told.events[0] = Event(told.release_ns - 5_000, Kind.SWITCH, THREAD, 0, PRIORITY, 0, "tauto-probe")
+    told.events[0] = LateEvent(told.release_ns - 5_000, Kind.SWITCH, THREAD, 0, PRIORITY, 0, "tauto-probe")
     told.passes(500).thread(45_000, "urgent").switch().passes(200)
     found = attributed(told)
 
@@ -340,7 +340,7 @@ def test_nothing_is_said_of_events_that_were_lost_or_left_out() -> None:
     assert in_all(lost, "interrupts-off") == 0
     assert in_all(lost, "unexplained") >= 90_000
 
-    cycle = RecordedCycle(0, 0, THREAD, RELEASE, STAMP, 0, 5, (Event(RELEASE + 10, Kind.IRQ_BEGIN, 3),))
+    cycle = RecordedCycle(0, 0, THREAD, RELEASE, STAMP, 0, 5, (LateEvent(RELEASE + 10, Kind.IRQ_BEGIN, 3),))
     assert in_all(attribute(cycle), "unexplained") == STAMP - RELEASE
 
 

@@ -10,7 +10,7 @@ import streams
 from report_runs import FACTS
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
-from tautochrone.statistics.late_events import Event, Kind
+from tautochrone.statistics.late_events import Kind, LateEvent
 
 UNKNOWN = -(2**63)
 PERIOD_NS = 1_000_000
@@ -70,7 +70,7 @@ class Late:
 
     number: int
     latency_ns: int
-    events: Sequence[Event]
+    events: Sequence[LateEvent]
     lost: int = 0
     left_out: int = 0
     source: int = 0
@@ -86,7 +86,7 @@ class Scene:
 
     release_ns: int
     before: int = 0
-    events: list[Event] = field(default_factory=list)
+    events: list[LateEvent] = field(default_factory=list)
     at: int = 0
 
     def __post_init__(self) -> None:
@@ -104,7 +104,7 @@ class Scene:
         at: int | None = None,
     ) -> None:
         when = self.release_ns + (self.at if at is None else at)
-        self.events.append(Event(when, kind, id, other, priority, address, name))
+        self.events.append(LateEvent(when, kind, id, other, priority, address, name))
 
     def passes(self, ns: int) -> "Scene":
         """Time passes."""
@@ -257,7 +257,7 @@ def _cycle(one: Late) -> list[int]:
     return [release, until, 0, THREAD, len(one.events), one.lost, one.left_out, release, 1, 0, UNKNOWN]
 
 
-def _event(one: Event) -> bytes:
+def _event(one: LateEvent) -> bytes:
     numbers = [UNKNOWN if n is None else n for n in (one.id, one.other, one.priority)]
     told = np.array([one.time_ns, one.kind, *numbers], "<i8").tobytes()
     return told + np.array([one.address], "<u8").tobytes() + one.name.encode()[:16].ljust(16, b"\0")

@@ -20,7 +20,7 @@ from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.attribution import attribute
 from tautochrone.statistics.blame import Blame, blame
 from tautochrone.statistics.counts import Counts
-from tautochrone.statistics.late_events import Event, Kind, Known, RecordedCycle
+from tautochrone.statistics.late_events import Kind, Known, LateEvent, RecordedCycle
 from tautochrone.statistics.quantiles import CONFIDENCE
 
 _WITH_WORK = ("response_ns",)
@@ -176,9 +176,9 @@ def _told(value: int) -> int | None:
 
 def _event(
     time_ns: int, kind: int, number: int, other: int, priority: int, address: int, low: int, high: int
-) -> Event:
+) -> LateEvent:
     name = (low.to_bytes(8, "little") + high.to_bytes(8, "little")).partition(b"\0")[0]
-    return Event(
+    return LateEvent(
         time_ns, kind, _told(number), _told(other), _told(priority), address, name.decode(errors="replace")
     )
 

@@ -5,7 +5,6 @@ the thread. So the cycle is cut at every event, and each piece goes to what was 
 the hypervisor and the firmware keep (steal, SMI) tell of the time before them.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -15,9 +14,9 @@ from tautochrone.statistics.late_events import (
     HARD,
     IDLE,
     OF_THREAD,
-    Interval,
     Kind,
     Known,
+    Occasion,
     RecordedCycle,
     Run,
     history,
@@ -93,8 +92,8 @@ class _Cutting:
         self._priority = next(told, None)
         self._seen_to_wake = False
         self._asleep = list(self._sleeps())
-        self._own: Interval | None = None
-        self._own_timer: Interval | None = None
+        self._own: Occasion | None = None
+        self._own_timer: Occasion | None = None
         self._handled_ns, self._in_ns = self._instants()
         self._told_until_ns = found.events[-1].time_ns if found.events and cycle.left_out else None
 
@@ -192,11 +191,11 @@ class _Cutting:
         self._see_hypervisor(found)
         return found
 
-    def _swept(self, bounds: Sequence[int]) -> Iterator[tuple[int, int, list[Interval]]]:
+    def _swept(self, bounds: Sequence[int]) -> Iterator[tuple[int, int, list[Occasion]]]:
         """Yield what lies between neighbours, and the intervals that go on then."""
         coming = iter(self._history.intervals)
         following = next(coming, None)
-        going: list[Interval] = []
+        going: list[Occasion] = []
         for start, end in pairwise(bounds):
             while following is not None and following.begin <= start:
                 going.append(following)
@@ -204,7 +203,7 @@ class _Cutting:
             going = [one for one in going if one.end > start]
             yield start, end, going
 
-    def _piece(self, start: int, end: int, going: Sequence[Interval]) -> _Piece:
+    def _piece(self, start: int, end: int, going: Sequence[Occasion]) -> _Piece:
         phase = self._phase(start)
         if self._told_until_ns is not None and start >= self._told_until_ns:
             return _Piece(start, end, phase, "unexplained")
@@ -225,7 +224,7 @@ class _Cutting:
         return "expiry" if at < self._handled_ns else "switch-in"
 
     def _of_interval(
-        self, start: int, end: int, phase: Phase, cause: Cause, top: Interval, going: Sequence[Interval]
+        self, start: int, end: int, phase: Phase, cause: Cause, top: Occasion, going: Sequence[Occasion]
     ) -> _Piece:
         timers = [one for one in going if one.kind == Kind.TIMER_BEGIN and one.begin >= top.begin]
         timer = timers[-1] if timers and cause != "nmi" else None
@@ -233,7 +232,7 @@ class _Cutting:
         function = top.function if timer is None or own else timer.function
         return _Piece(start, end, phase, cause, top.actor, function, None, top.begin, own)
 
-    def _of_run(self, start: int, end: int, phase: Phase, run: Run, going: Sequence[Interval]) -> _Piece:
+    def _of_run(self, start: int, end: int, phase: Phase, run: Run, going: Sequence[Occasion]) -> _Piece:
         cause = self._cause_of_run(start, phase, run)
         if cause == "idle-exit":
             state = next((one.actor for one in reversed(going) if one.kind == Kind.IDLE_BEGIN), "")
@@ -371,18 +370,19 @@ def _parts(pieces: Iterable[_Piece]) -> list[tuple[_Piece, list[tuple[int, int]]
 def _with_excess(parts: Sequence[tuple[_Piece, list[tuple[int, int]]]], typical_ns: int) -> Iterator[Part]:
     """Yield the parts; what a typical cycle takes is taken off those that it goes through, too."""
     nets = [sum(end - start for start, end in spans) for _, spans in parts]
-    usual: dict[Cause, list[int]] = defaultdict(list)
-    for at, (one, _) in enumerate(parts):
-        if one.own:
-            usual["irq"].append(at)
-        elif one.cause in USUAL and one.cause != "irq":
-            usual[one.cause].append(at)
     off = [0] * len(parts)
     left = max(0, typical_ns)
-    for cause in USUAL:
-        for at in usual[cause]:
+    shared = []
+    for at, (one, _) in enumerate(parts):
+        if one.cause == "work":
             off[at] = min(left, nets[at])
             left -= off[at]
+        elif one.own or one.cause in USUAL:
+            shared.append(at)
+    # From each the same, and all of those that are shorter: the long one is what a typical cycle hasn't.
+    for rank, at in enumerate(sorted(shared, key=lambda at: nets[at])):
+        off[at] = min(nets[at], left // (len(shared) - rank))
+        left -= off[at]
     for (one, spans), net, usually in zip(parts, nets, off, strict=True):
         yield Part(
             phase=one.phase,

@@ -4,8 +4,9 @@ A late cycle lasts from its release to its stamp. `attribution.attribute` cuts i
 overlap, so that the parts of a cycle sum to its latency exactly. What no event explains is a part of its own.
 
 A cycle that is not late takes time, too: the timer interrupt, and the switch to the thread. That typical
-latency (the median of the cycles that are not late) is taken off what every cycle goes through, part by part
-in the order of `USUAL`. What is left of a part is its *excess*; that of a cycle is the sum over its parts.
+latency (the median of the cycles that are not late) is taken off what every cycle goes through: its own
+work first, then its own timer interrupt and `USUAL` causes, from each part the same, and all of a shorter
+one. What is left of a part is its *excess*; that of a cycle is the sum over its parts.
 """
 
 from collections import defaultdict
@@ -65,9 +66,10 @@ CAUSES: tuple[Cause, ...] = (
     "unexplained",
 )
 
-USUAL: tuple[Cause, ...] = ("work", "unexplained", "irq", "idle-exit", "not-preemptible", "interrupts-off")
-"""What a typical cycle goes through, in the order in which its latency is taken off. Of interrupts only the
-timer's own counts."""
+USUAL: frozenset[Cause] = frozenset(("unexplained", "idle-exit", "not-preemptible", "interrupts-off"))
+"""What a typical cycle goes through beside its timer interrupt, for some time."""
+
+TELLING = 0.01
 
 FEWEST = 10
 """Late cycles; of fewer, no share has an interval."""
@@ -154,7 +156,7 @@ class CauseShare:
         functions: of the kernel, those with the most excess first.
         priority: as of `Part`, the highest that the actor had.
         phases: in which it has an excess, in the order of a cycle.
-        cycles: in how many late cycles it has an excess.
+        cycles: in how many late cycles it has `TELLING` of the excess, or more.
         net_ns, excess_ns: sums over all of them.
         share: of the excess of all, 0 to 1.
         lower, upper: interval of that share; None with fewer than `FEWEST` late cycles.
@@ -232,16 +234,21 @@ def blame(
     ends = _intervals(table, confidence)
     total = int(table.sum())
     causes = [
-        _share(parts[key], excess[key], total, low, high)
-        for key, (low, high) in zip(excess, ends, strict=True)
+        _share(parts[key], excess[key], ordered, total, interval)
+        for key, interval in zip(excess, ends, strict=True)
     ]
     causes.sort(key=lambda one: (-one.excess_ns, one.cause, one.actor))
     return Blame(ordered, tuple(causes), max(late, len(ordered)), dict(typical_ns), confidence)
 
 
 def _share(
-    parts: Sequence[Part], excess: Sequence[int], total: int, lower: float | None, upper: float | None
+    parts: Sequence[Part],
+    excess: Sequence[int],
+    cycles: Sequence[LateCycle],
+    total: int,
+    interval: tuple[float | None, float | None],
 ) -> CauseShare:
+    telling = sum(0 < one >= TELLING * cycle.excess_ns for one, cycle in zip(excess, cycles, strict=True))
     by_function: dict[str, int] = defaultdict(int)
     for part in parts:
         by_function[part.function] += part.excess_ns
@@ -252,12 +259,12 @@ def _share(
         functions=tuple(sorted(filter(None, by_function), key=lambda name: -by_function[name])),
         priority=min(priorities, default=None),
         phases=tuple(one for one in PHASES if any(part.phase == one and part.excess_ns for part in parts)),
-        cycles=sum(one > 0 for one in excess),
+        cycles=telling,
         net_ns=sum(part.net_ns for part in parts),
         excess_ns=sum(excess),
         share=sum(excess) / total,
-        lower=lower,
-        upper=upper,
+        lower=interval[0],
+        upper=interval[1],
         longest_ns=max(excess),
     )
 

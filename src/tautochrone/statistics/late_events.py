@@ -36,7 +36,7 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class LateEvent:
     """A row of the stream's table ``late_events``; None: not told."""
 
     time_ns: int
@@ -65,7 +65,7 @@ class RecordedCycle:
     stamp_ns: int
     lost: int
     left_out: int
-    events: Sequence[Event]
+    events: Sequence[LateEvent]
     works: bool = False
 
 
@@ -122,7 +122,7 @@ OF_THREAD = (Kind.SOFTIRQ_BEGIN, Kind.WORK_BEGIN)
 
 
 @dataclass(slots=True, eq=False)
-class Interval:
+class Occasion:
     """From when to when something went on; ``thread``: of which, of `OF_THREAD` alone."""
 
     begin: int
@@ -163,16 +163,16 @@ class History:
         intervals: in the order of their begin.
     """
 
-    events: list[Event]
+    events: list[LateEvent]
     runs: list[Run]
-    intervals: list[Interval]
+    intervals: list[Occasion]
 
     def run_at(self, at: int) -> Run:
         """Return who had the CPU at an instant; at that of a switch, who came."""
         return self.runs[max(0, bisect_right(self.runs, at, key=lambda one: one.begin) - 1)]
 
 
-def history(events: Iterable[Event], known: Known, until_ns: int, *, whole: bool = True) -> History:
+def history(events: Iterable[LateEvent], known: Known, until_ns: int, *, whole: bool = True) -> History:
     """Put events together.
 
     Args:
@@ -186,7 +186,7 @@ def history(events: Iterable[Event], known: Known, until_ns: int, *, whole: bool
     return found
 
 
-def _runs(events: Sequence[Event], known: Known, *, whole: bool) -> list[Run]:
+def _runs(events: Sequence[LateEvent], known: Known, *, whole: bool) -> list[Run]:
     switches = [one for one in events if one.kind == Kind.SWITCH]
     before = switches[0].other if switches and whole else None
     first = Run(EVER, before, known.thread(before))
@@ -204,15 +204,15 @@ class _Pairing:
 
     def __init__(self, found: History, known: Known, until_ns: int) -> None:
         self._history, self._known, self._until_ns = found, known, until_ns
-        self._open: dict[tuple[Kind, int | None], list[Interval]] = {}
+        self._open: dict[tuple[Kind, int | None], list[Occasion]] = {}
 
-    def intervals(self) -> list[Interval]:
-        found: list[Interval] = []
+    def intervals(self) -> list[Occasion]:
+        found: list[Occasion] = []
         for one in self._history.events:
             if one.kind == Kind.NMI:
                 begin = one.time_ns - max(0, one.other or 0)
                 function = self._function(one)
-                found.append(Interval(begin, one.time_ns, Kind.NMI, function or "NMI", function))
+                found.append(Occasion(begin, one.time_ns, Kind.NMI, function or "NMI", function))
             elif one.kind == Kind.SWITCH:
                 self._close_interrupts(one.time_ns)
             elif one.kind in _BEGINS.values():
@@ -224,15 +224,15 @@ class _Pairing:
     def _thread(self, kind: Kind, at: int) -> int | None:
         return self._history.run_at(at).thread if kind in OF_THREAD else None
 
-    def _begin(self, event: Event) -> Interval:
+    def _begin(self, event: LateEvent) -> Occasion:
         kind = Kind(event.kind)
         thread = self._thread(kind, event.time_ns)
         function = self._function(event)
-        begun = Interval(event.time_ns, self._until_ns, kind, _actor(kind, event), function, thread)
+        begun = Occasion(event.time_ns, self._until_ns, kind, _actor(kind, event), function, thread)
         self._open.setdefault((kind, thread), []).append(begun)
         return begun
 
-    def _end(self, event: Event) -> Interval | None:
+    def _end(self, event: LateEvent) -> Occasion | None:
         """End what has begun; return what must have begun before the first event that is known."""
         kind = _BEGINS[Kind(event.kind)]
         thread = self._thread(kind, event.time_ns)
@@ -240,7 +240,7 @@ class _Pairing:
             same.pop().end = event.time_ns
             return None
         since = self._history.run_at(event.time_ns).begin
-        return Interval(since, event.time_ns, kind, _actor(kind, event), "", thread)
+        return Occasion(since, event.time_ns, kind, _actor(kind, event), "", thread)
 
     def _close_interrupts(self, at: int) -> None:
         """No interrupt outlasts a switch; where it seems so, its end is not among the events."""
@@ -248,11 +248,11 @@ class _Pairing:
             for one in self._open.pop((kind, None), ()):
                 one.end = at
 
-    def _function(self, event: Event) -> str:
+    def _function(self, event: LateEvent) -> str:
         return self._known.symbol(event.address) if event.address else ""
 
 
-def _actor(kind: Kind, event: Event) -> str:
+def _actor(kind: Kind, event: LateEvent) -> str:
     number = event.id if event.id is not None else -1
     if kind == Kind.IRQ_BEGIN:
         return f"irq/{number}-{event.name}" if event.name else f"irq/{number}"

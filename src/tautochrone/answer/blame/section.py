@@ -9,12 +9,14 @@ from tautochrone.answer.blocks import Figure, Panel, PanelPlace, made
 from tautochrone.answer.charts import blame as charts
 from tautochrone.answer.phrasing import blame as words
 from tautochrone.base.faults import Later
+from tautochrone.base.words import plural
 from tautochrone.judge.blame import BlamedRun
 from tautochrone.statistics.blame import CauseShare, LateCycle, Part
 
 TITLE = "What made cycles late"
 
 _MOST_CAUSES, _MOST_CYCLES, _MOST_PARTS = 20, 8, 3
+_LEAST_SHARE = 0.001
 
 
 def parts(blamed: Sequence[tuple[str, BlamedRun]]) -> list[doc.DocumentPart]:
@@ -94,14 +96,15 @@ def cause_table(found: BlamedRun) -> doc.TypedTable:
         doc.TableColumn("function", spare=True),
     )
     causes = found.blame.causes
-    rows = [_cause_row(one) for one in causes[:_MOST_CAUSES]]
+    shown = [one for one in causes[:_MOST_CAUSES] if one.share >= _LEAST_SHARE or one.cause == "unexplained"]
+    rows = [_cause_row(one) for one in shown]
     kept = [at for at in range(len(heads)) if at == 0 or any(row[at].shown for row in rows)]
     left_out = len(causes) - len(rows)
     return doc.TypedTable(
         "Causes, by their share of the excess",
         tuple(heads[at] for at in kept),
         tuple(tuple(row[at] for at in kept) for row in rows),
-        (f"{left_out:,} more causes with less excess are not listed.",) if left_out else (),
+        (f"{plural(left_out, 'more cause')} with less excess: --json lists all.",) if left_out else (),
         "dense",
     )
 
