@@ -153,6 +153,29 @@ def test_a_thread_that_runs_while_the_timer_is_due_has_interrupts_off_and_its_st
     assert part.stack == ("_raw_spin_unlock_irqrestore", "take_lock")
 
 
+@pytest.mark.parametrize(
+    ("stack", "function", "left"),
+    [
+        (("hrtimer_interrupt", "asm_sysvec_reschedule", "_raw_spin_unlock", "free_pages"), "free_pages", 2),
+        (("hrtimer_interrupt", "asm_sysvec_apic_timer_interrupt"), "", 0),
+        (("__schedule", "schedule", "exit_to_user_mode_loop", "do_syscall_64"), "", 4),
+        (("__schedule", "__cond_resched", "unmap_vmas", "exit_mmap", "do_exit"), "unmap_vmas", 5),
+        (("gic_handle_irq", "el1_interrupt", "el1h_64_irq_handler", "el1h_64_irq", "memcpy"), "memcpy", 1),
+    ],
+)
+def test_the_interrupt_itself_is_no_part_of_what_it_interrupted(
+    stack: tuple[str, ...], function: str, left: int
+) -> None:
+    told = scene(1, OTHER).passes(90_000)
+    told._add(Kind.VECTOR_BEGIN, 1)
+    told._add(Kind.STACK, 1)
+    told.timer().switch().passes(900)
+    cycle = RecordedCycle(0, 0, THREAD, told.release_ns, told.release_ns + told.at, 0, 0, tuple(told.events))
+    part = longest(attribute(cycle, 0, Known(stacks={1: stack})))
+
+    assert (part.function, len(part.stack)) == (function, left)
+
+
 def test_a_stack_behind_a_switch_is_of_the_thread_that_was_switched_away_from() -> None:
     told = scene(1, OTHER).passes(1_000).timer().passes(40_000).switch()
     told._add(Kind.STACK, 1)

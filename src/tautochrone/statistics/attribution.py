@@ -5,6 +5,7 @@ the thread. So the cycle is cut at every event, and each piece goes to what was 
 the hypervisor and the firmware keep (steal, SMI) tell of the time before them.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -41,13 +42,24 @@ def attribute(cycle: RecordedCycle, typical_ns: int = 0, known: Known = _NOTHING
 
 _KWORKER = "kworker"
 _STOPPED = 0x4 | 0x8  # __TASK_STOPPED, __TASK_TRACED of the kernel
-_LOCKING = ("_raw_", "__raw_", "rt_spin_", "__local_bh_", "preempt_", "irqentry_", "asm_", "sysvec_")
-"""Beginnings of functions that say nothing of who called them."""
+_ENTRY = re.compile(r"asm_(sysvec_|common_interrupt)|el[01][th]?_(64_|32_)?irq$")
+"""The outermost function of an interrupt, on x86-64 and arm64: what is farther out was interrupted."""
+_UNTELLING = re.compile(
+    r"_*(raw_|rt_spin_|local_bh_|schedule|preempt_|cond_resched|finish_task_switch|irqentry_|exit_to_user_mode"
+    r"|asm_|sysvec_|do_syscall|entry_|x64_sys_call|ret_)"
+)
+"""Functions that say nothing of who called them, or that anything was done for a thread."""
 
 _SILENT: frozenset[Cause] = frozenset(
     ("unexplained", "idle-exit", "interrupts-off", "not-preemptible", "stopped", "work")
 )
 """Causes of time of which no event says what the CPU did."""
+
+
+def interrupted(stack: Sequence[str]) -> tuple[str, ...]:
+    """Return what of a stack, innermost first, was there before the interrupt that took it."""
+    entries = [at for at, one in enumerate(stack) if _ENTRY.match(one)]
+    return tuple(stack[entries[0] + 1 :] if entries else stack)
 
 
 @dataclass(slots=True)
@@ -100,12 +112,14 @@ class _Cutting:
     def _read_stacks(self, known: Known) -> dict[int, tuple[str, ...]]:
         """Return the first stack of each run, by its begin; behind a switch it is of the run before."""
         found: dict[int, tuple[str, ...]] = {}
-        runs = self._history.runs
-        for before, event in pairwise(self._history.events):
+        at = 0
+        before: int | None = None
+        for event in self._history.events:
             if event.kind == Kind.STACK and event.id is not None:
-                at = runs.index(self._history.run_at(event.time_ns))
-                run = runs[max(0, at - 1)] if before.kind == Kind.SWITCH else runs[at]
-                found.setdefault(run.begin, known.stacks.get(event.id, ()))
+                run = self._history.runs[at - (before == Kind.SWITCH)]
+                found.setdefault(run.begin, interrupted(known.stacks.get(event.id, ())))
+            at += event.kind == Kind.SWITCH
+            before = event.kind
         return found
 
     def _is_of_thread(self, number: int | None) -> bool:
@@ -241,7 +255,7 @@ class _Cutting:
             return _Piece(start, end, phase, cause)
         items = [one for one in going if one.kind == Kind.WORK_BEGIN and one.thread == run.thread]
         stack = self._stacks.get(run.begin, ())
-        telling = (one for one in stack if not one.startswith(_LOCKING))
+        telling = (one for one in stack if not _UNTELLING.match(one))
         function = items[-1].function if items else next(telling, "")
         actor = _KWORKER if run.name.startswith(f"{_KWORKER}/") else run.name
         return _Piece(start, end, phase, cause, actor, function, run.priority, run.begin, stack=stack)

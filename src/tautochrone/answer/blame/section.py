@@ -112,7 +112,7 @@ def cause_table(found: BlamedRun) -> doc.TypedTable:
 def _cause_row(one: CauseShare) -> tuple[doc.TypedCell, ...]:
     within = doc.TypedCell(None, "share", words.interval(one), one.lower, one.upper, left=True)
     return (
-        doc.words(words.name(one)),
+        doc.words(words.actor(one)),
         doc.words(words.CLASSES[one.cause]),
         doc.TypedCell(one.share, "share", words.percent(one.share)),
         within if words.interval(one) else doc.words(""),
@@ -121,7 +121,7 @@ def _cause_row(one: CauseShare) -> tuple[doc.TypedCell, ...]:
         doc.time(one.longest_ns),
         doc.words(", ".join(words.PHASES[phase] for phase in one.phases)),
         doc.words(words.policy(one.priority)),
-        doc.words(", ".join(one.functions[:2])),
+        doc.words(", ".join(function for function in one.functions[:2] if function not in words.actor(one))),
     )
 
 

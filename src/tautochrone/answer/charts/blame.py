@@ -7,7 +7,7 @@ from tautochrone.answer.charts.grammar import Chart, Row, Rows, literal
 from tautochrone.answer.charts.lanes import segment, segments
 from tautochrone.answer.charts.scales import bands, beside, linear, unit_of
 from tautochrone.answer.charts.signs import Sign
-from tautochrone.answer.charts.theme import INK, LINE, MUTED, Tone, series_tone
+from tautochrone.answer.charts.theme import INK, MUTED, Tone, series_tone
 from tautochrone.answer.phrasing import blame as words
 from tautochrone.answer.typeset import duration
 from tautochrone.base.words import printable
@@ -20,7 +20,7 @@ _FAMILIES: dict[str, tuple[Tone, tuple[Cause, ...]]] = {
     "idle, frequency": (series_tone(2), ("idle-exit", "frequency")),
     "firmware, hypervisor": (series_tone(3), ("smi", "steal")),
     "the thread itself": (series_tone(5), ("fault", "stopped", "work")),
-    "unexplained": (LINE, ("unexplained",)),
+    "unexplained": (MUTED, ("unexplained",)),
 }
 _FAMILY_OF = {cause: family for family, (_, causes) in _FAMILIES.items() for cause in causes}
 

@@ -55,6 +55,12 @@ def name(one: CauseShare | Part) -> str:
     return f"{one.actor}: {function}" if function and one.actor == "kworker" else one.actor
 
 
+def actor(one: CauseShare) -> str:
+    """Return who it is, for a place where the class stands beside it."""
+    told = one.cause in ("not-preemptible", "interrupts-off", "stopped", "idle-exit", "frequency", "softirq")
+    return one.actor if told and one.actor else name(one)
+
+
 def policy(priority: int | None) -> str:
     """Return the urgency of a thread: ``real-time 50``, ``nice 0``; empty: not known."""
     if priority is None:
