@@ -31,7 +31,6 @@ def blame(
     How: docs/blame.md.
 
     Examples:
-        tauto probe cyclic --blame 50us
         tauto blame
         tauto blame latest~1 --out late.html
     """

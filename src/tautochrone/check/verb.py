@@ -13,7 +13,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Fault, attempt
 from tautochrone.base.units import given_period, parse_duration_ns
 from tautochrone.command import completion
-from tautochrone.command.beside import Beside, DeploymentName, On
+from tautochrone.command.beside import Beside, BlameOption, DeploymentName, On
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import (
     BlameOption,
@@ -24,6 +24,7 @@ from tautochrone.command.options import (
     one_of,
     open_store,
 )
+from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption, open_store
 from tautochrone.command.told import (
     JunitOption,
     MarkdownOption,

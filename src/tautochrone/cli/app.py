@@ -164,7 +164,6 @@ _BELOW = """
 --store FOLDER    Where the runs are. [TAUTO_STORE, else your data folder]
 -V, --version     Show the version.
 -h, --help        Show this help; after a verb, its options and examples.
-
 tauto help VERB; tauto help exit-codes; tauto --install-completion
 """
 

@@ -13,16 +13,9 @@ import typer
 from tautochrone.base.errors import NotPermittedError, UsageError
 from tautochrone.base.faults import Later, attempt
 from tautochrone.command.batch import introduce
-from tautochrone.command.beside import Beside, DeploymentName, Loads, On
+from tautochrone.command.beside import Beside, BlameOption, DeploymentName, Loads, On
 from tautochrone.command.ending import INTERRUPTED
-from tautochrone.command.options import (
-    BlameOption,
-    JsonOption,
-    OpenReportOption,
-    ReportOption,
-    StoreOption,
-    open_store,
-)
+from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption, open_store
 from tautochrone.command.told import see_that_it_can_be_written, tell_json, tell_report
 
 if TYPE_CHECKING:

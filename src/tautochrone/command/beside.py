@@ -9,6 +9,7 @@ import typer
 
 from tautochrone.base.errors import UsageError
 from tautochrone.command import completion
+from tautochrone.experiments.usual import BLAME
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -44,6 +45,9 @@ DeploymentName = Annotated[
         help="Settings to apply while measuring, then put back. `tauto tune list` [none]",
         autocompletion=completion.deployments,
     ),
+]
+BlameOption = Annotated[
+    str | None, typer.Option("--blame", metavar=BLAME.metavar, help=f"{BLAME.help} [{BLAME.default}]")
 ]
 
 

@@ -9,7 +9,6 @@ import typer
 
 from tautochrone.base.errors import UsageError
 from tautochrone.command import completion
-from tautochrone.experiments.usual import BLAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

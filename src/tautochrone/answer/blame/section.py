@@ -91,7 +91,6 @@ def cause_table(found: BlamedRun) -> doc.TypedTable:
     heads = (
         *doc.columns("cause", "class", "share", f"{words.confidence(found)} interval", "late cycles"),
         *doc.columns("excess", "longest"),
-        doc.TableColumn("where", spare=True),
         doc.TableColumn("thread", spare=True),
         doc.TableColumn("function", spare=True),
     )
@@ -119,7 +118,6 @@ def _cause_row(one: CauseShare) -> tuple[doc.TypedCell, ...]:
         doc.count(one.cycles),
         doc.time(one.excess_ns),
         doc.time(one.longest_ns),
-        doc.words(", ".join(words.PHASES[phase] for phase in one.phases)),
         doc.words(words.policy(one.priority)),
         doc.words(", ".join(function for function in one.functions[:2] if function not in words.actor(one))),
     )

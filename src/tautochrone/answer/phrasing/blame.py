@@ -6,7 +6,7 @@ from tautochrone.base.units import format_duration, format_percent
 from tautochrone.base.words import plural, upper_first
 from tautochrone.judge.blame import BlamedRun
 from tautochrone.run.records import BlameSetup
-from tautochrone.statistics.blame import Cause, CauseShare, Part, Phase
+from tautochrone.statistics.blame import Cause, CauseShare, Part
 
 CLASSES: dict[Cause, str] = {
     "nmi": "NMI",
@@ -25,13 +25,6 @@ CLASSES: dict[Cause, str] = {
     "unexplained": "unexplained",
 }
 """What the classes of causes are called."""
-
-PHASES: dict[Phase, str] = {
-    "expiry": "before the handler",
-    "switch-in": "handler to switch",
-    "stamp": "switch to stamp",
-    "work": "work",
-}
 
 _SHOWN_FIRST = 3
 _LEAST_SHARE = 0.01
