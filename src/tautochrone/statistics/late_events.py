@@ -54,7 +54,8 @@ class RecordedCycle:
 
     Attributes:
         cpu, thread: where, and by which thread, as the kernel numbers them; None where that is not known.
-        events: of its CPU, in order; before the release there may be the last switch before it.
+        events: of its CPU, in order. Those before the release tell the state then: the last switch, begins
+            without an end, the last switch to or from the thread; what came between them is not there.
         works: whether it includes the thread's work after the switch to it.
     """
 

@@ -133,7 +133,8 @@ def how_recorded(found: BlamedRun) -> Iterator[str]:
         return
     yield _cost(setup)
     if kept < found.blame.late:
-        yield f"The first {kept:,} of {found.blame.late:,} late cycles were kept."
+        rest = "the first ones, and each that was the worst so far"
+        yield f"{kept:,} of {found.blame.late:,} late cycles were kept: {rest}."
     if found.incomplete:
         yield (
             f"{found.incomplete:,} of them {'is' if found.incomplete == 1 else 'are'} incomplete: "
