@@ -292,6 +292,25 @@ def test_a_stopped_thread_is_told_from_a_deep_sleep_of_the_cpu() -> None:
     assert in_all(found, "idle-exit") == 0
 
 
+def test_a_thread_that_runs_before_its_timer_expires_was_stopped() -> None:
+    """What continues it starts its sleep anew, whose timer expires at once."""
+    told = scene(1, OTHER).passes(300_000).switch().passes(2_000).timer().passes(500)
+    found = attributed(told)
+
+    assert longest(found).cause == "stopped"
+    assert in_all(found, "stopped") == 300_000
+
+
+def test_a_thread_that_another_thread_wakes_was_stopped() -> None:
+    told = scene(1, OTHER).passes(150_000).irq(3_000).passes(150_000)
+    told._add(Kind.WAKE, THREAD, 0, PRIORITY)
+    told.passes(5_000).switch().passes(2_000)
+    found = attributed(told)
+
+    assert in_all(found, "stopped") == 300_000
+    assert in_all(found, "irq") == 3_000
+
+
 def test_the_idle_loop_that_goes_on_after_the_wake_up_is_a_throttled_thread() -> None:
     told = scene(1).passes(1_000).timer().passes(500)
     told._add(Kind.IDLE_BEGIN, 1)

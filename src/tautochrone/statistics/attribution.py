@@ -107,6 +107,7 @@ class _Cutting:
         self._own: Occasion | None = None
         self._own_timer: Occasion | None = None
         self._handled_ns, self._in_ns = self._instants()
+        self._continued_ns = self._continued()
         self._told_until_ns = found.events[-1].time_ns if found.events and cycle.left_out else None
 
     def _read_stacks(self, known: Known) -> dict[int, tuple[str, ...]]:
@@ -164,6 +165,25 @@ class _Cutting:
             self._seen_to_wake = True
             handled = anchor if self._own is None else self._own.begin
         return min(max(handled, release), switched), switched
+
+    def _continued(self) -> int | None:
+        """Return when the thread went on that its timer did not wake: until then it was stopped.
+
+        Who continues it wakes it, from this CPU or another one. Then it begins its sleep anew, whose timer
+        expires at once.
+        """
+        release = self._cycle.release_ns
+        if not self._seen_to_wake or self._is_of_thread(self._history.run_at(release).thread):
+            return None
+        came = (run.begin for run in self._history.runs if self._is_of_thread(run.thread))
+        before_timer = next((at for at in came if release <= at < self._handled_ns), None)
+        if before_timer is None and self._own is None and self._tells_interrupts():
+            return self._handled_ns
+        return before_timer
+
+    def _tells_interrupts(self) -> bool:
+        """Return whether interrupts are recorded, so that a wake-up outside of them is one by a thread."""
+        return any(one.kind in (*HARD, Kind.TIMER_BEGIN) for one in self._history.intervals)
 
     def _stays(self, at: int) -> bool:
         """Return whether the thread has the CPU at an instant and does not give it away by itself then."""
@@ -266,7 +286,7 @@ class _Cutting:
             return "work" if phase == "work" else "unexplained"
         if run.thread is None:
             return "unexplained"
-        if self._sleep_at(at) & _STOPPED:
+        if self._sleep_at(at) & _STOPPED or (self._continued_ns is not None and at < self._continued_ns):
             return "stopped"
         if phase == "expiry":
             return self._cause_before_handler(run)
