@@ -219,7 +219,6 @@ _ALL = (
     Case("blame/none-late", "blame @cyclic#3", "late", "json"),
     Case("blame/plain", "blame @cyclic", "single"),
     Case("show/late", "show @cyclic", "late", "json"),
-    Case("report/late", "report @cyclic", "late", "page"),
     # Tails, and how many samples it takes.
     Case("tail/fitted", "tail @cyclic", "long", "json", quick=True),
     Case("tail/limits", "tail @cyclic --limit 8us --limit 1ms --confidence 99%", "long", "json"),
