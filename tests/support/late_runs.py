@@ -245,7 +245,7 @@ def stream_of(
     usual: dict[str, Any] = {
         "header_extra": {"blame": blame},
         "books_extra": counts,
-        "events": [{"event": "symbols", "symbols": symbols}],
+        "events": [{"event": "symbols", "time_ns": streams.START_NS, "symbols": symbols}],
         "tables": tables_of(late),
     }
     return streams.make_stream(values, PERIOD_NS, **{**usual, **options})
