@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from tautochrone.answer.blame.advice import CauseAdvice, advice_of
 from tautochrone.answer.blocks import Figure
 from tautochrone.answer.document import TypedTable
 from tautochrone.answer.experiments import Presentation, beginning_of, presentation_of
@@ -83,8 +84,8 @@ class Evidence:
     """Runs beside each other: manifests and labels in the same order, and what was measured.
 
     Of each experiment it has what presents it; of runs that kept whole rows beside histograms, a table of
-    those; of runs whose late cycles were recorded, their causes, each with the run's label; of each part that
-    could not be made, a notice.
+    those; of runs whose late cycles were recorded, their causes and what would help, each with the run's
+    label; of each part that could not be made, a notice.
     """
 
     manifests: tuple[Manifest, ...]
@@ -94,6 +95,7 @@ class Evidence:
     lost: tuple[str, ...] = ()
     kept: tuple[TypedTable, ...] = ()
     blamed: tuple[tuple[str, BlamedRun], ...] = ()
+    advised: tuple[tuple[str, tuple[CauseAdvice, ...]], ...] = ()
     remarks: tuple[Remarks, ...] = ()
 
     def of(self, experiment: str) -> list[MeasuredEvidence]:
@@ -120,6 +122,7 @@ def gather(
     meanings: dict[tuple[str, str], str] = {}
     courses: dict[tuple[str, str], list[tuple[str, Courses]]] = {}
     blamed: list[tuple[str, BlamedRun]] = []
+    advised: list[tuple[str, tuple[CauseAdvice, ...]]] = []
     for run, label, rank in zip(runs, labels, rank_runs(manifests), strict=True):
         for measure in run.manifest.header.measures:
             name = measure.name
@@ -135,7 +138,11 @@ def gather(
                 why = attempt(
                     f"What made cycles late, {label}", partial(blame_of, run, reduced=reduced), lose
                 )
-                blamed += [] if why is None else [(label, why)]
+                if why is not None:
+                    what = f"What would help against late cycles, {label}"
+                    helps = attempt(what, partial(advice_of, run, why, reduced), lose)
+                    blamed.append((label, why))
+                    advised.append((label, tuple(helps or ())))
             if reduced and run.manifest.header.is_about_a_loop:
                 course = attempt(
                     f"What stands out over time: {about}",
@@ -160,7 +167,17 @@ def gather(
     presented = attempt("What presents the experiments", lambda: _presented(runs, labels), lose) or {}
     kept = attempt("Cycles kept whole", lambda: kept_tables(runs, labels), lose) or ()
     remarks = tuple(seen_remarks(run.path) for run in runs)
-    return Evidence(manifests, labels, loops_first, presented, tuple(lost), kept, tuple(blamed), remarks)
+    return Evidence(
+        manifests,
+        labels,
+        loops_first,
+        presented,
+        tuple(lost),
+        kept,
+        tuple(blamed),
+        tuple(advised),
+        remarks,
+    )
 
 
 def labels_of(manifests: Sequence[Manifest], lose: Callable[[Fault], None]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from tautochrone.answer import composition, evidence, numbers, warnings
 from tautochrone.answer import document as doc
-from tautochrone.answer.blame import section
+from tautochrone.answer.blame import advice, section
 from tautochrone.answer.blocks import all_made
 from tautochrone.answer.conclusion import Judged, NextStep, ended, of_mechanisms, of_verdict, what_next
 from tautochrone.answer.conclusion import headline as headline_of
@@ -143,6 +143,7 @@ def of_evidence(seen: Evidence, beside: BesideRuns = _NOTHING, rare: Section | N
         *(rare.parts() if rare is not None else ()),
         *([doc.part("Cycles kept whole", lambda: seen.kept, id="kept")] if seen.kept else []),
         *section.parts(seen.blamed),
+        *advice.parts(seen.advised),
         doc.part("Accounting", lambda: _books(manifests, labels), id="books"),
         doc.part("The conditions", lambda: _beside(manifests, labels), id="environment"),
         doc.part("Clocks", lambda: environment.clocks(manifests, labels)),

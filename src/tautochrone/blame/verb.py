@@ -39,6 +39,7 @@ def blame(
     sure = parse_confidence(confidence)
     see_that_it_can_be_written(out)
     opened = open_store(store).open(run)
+    from tautochrone.answer.blame import advice
     from tautochrone.answer.blame.section import as_table
     from tautochrone.blame.answer import document
     from tautochrone.judge.blame import blame_of
@@ -49,7 +50,12 @@ def blame(
             f"Run {opened.id} recorded no late cycles", "Measure with --blame 50us, or --blame 99.9%."
         )
     shown = document(opened, found)
-    tell_document(shown, "blame", lambda: as_table(found), as_json=as_json)
+    tell_document(
+        shown,
+        "blame",
+        lambda: {**as_table(found), "advice": advice.as_table(advice.advice_of(opened, found))},
+        as_json=as_json,
+    )
     if out is not None:
         from tautochrone.answer.render import page
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.base.words import plural, upper_first
 from tautochrone.judge.blame import BlamedRun
+from tautochrone.judge.late_worth import WithoutCauses
 from tautochrone.run.records import BlameSetup
 from tautochrone.statistics.blame import Cause, CauseShare, Part
 
@@ -36,16 +37,20 @@ _HIGHEST_RT = 99
 def name(one: CauseShare | Part) -> str:
     """Return what a cause is called: ``irq/34-eth0``, ``kworker: drm_fb_helper_damage_work``."""
     functions = one.functions[:1] if isinstance(one, CauseShare) else (one.function,)
-    function = next(iter(functions), "")
-    if one.cause in ("not-preemptible", "interrupts-off", "stopped") and one.actor:
-        return f"{one.actor} ({CLASSES[one.cause]})"
-    if one.cause == "softirq":
-        return f"softirq {one.actor}"
-    if one.cause in ("idle-exit", "frequency") and one.actor:
-        return f"{CLASSES[one.cause]} ({one.actor})"
-    if not one.actor:
-        return CLASSES[one.cause]
-    return f"{one.actor}: {function}" if function and one.actor == "kworker" else one.actor
+    return name_of(one.cause, one.actor, next(iter(functions), ""))
+
+
+def name_of(cause: Cause, actor: str, function: str = "") -> str:
+    """Return what the cause of this class, actor and function is called."""
+    if cause in ("not-preemptible", "interrupts-off", "stopped") and actor:
+        return f"{actor} ({CLASSES[cause]})"
+    if cause == "softirq":
+        return f"softirq {actor}"
+    if cause in ("idle-exit", "frequency") and actor:
+        return f"{CLASSES[cause]} ({actor})"
+    if not actor:
+        return CLASSES[cause]
+    return f"{actor}: {function}" if function and actor == "kworker" else actor
 
 
 def actor(one: CauseShare) -> str:
@@ -105,6 +110,21 @@ def _none_reached(setup: BlameSetup) -> str:
     if setup.threshold_ns is not None:
         return f"none reached {format_duration(setup.threshold_ns)}"
     return f"none was beyond {setup.share or 'the share asked for'} of those before"
+
+
+def of_a_million(share: float | None) -> str:
+    """Return how many of a million cycles a share is."""
+    if not share:
+        return "N/A" if share is None else "none"
+    return f"{share * 1e6:,.0f}" if share >= 1e-4 else f"{share * 1e6:.3g}"
+
+
+def recorded_from(setup: BlameSetup) -> str:
+    """Return how late cycles were recorded: ``from 50 us on, by bpf``."""
+    late = f"beyond {setup.share}"
+    if setup.threshold_ns is not None:
+        late = f"from {format_duration(setup.threshold_ns)} on"
+    return f"{late}, by {setup.recorder}" if setup.recorder else f"{late}, without a recorder"
 
 
 def late_is(setup: BlameSetup) -> str:
@@ -179,6 +199,16 @@ def _counted(found: BlamedRun) -> Iterator[str]:
         yield f"Around late cycles the thread {' and '.join(told)}."
     if counted.steal_ns:
         yield f"Around late cycles the hypervisor took {format_duration(counted.steal_ns)} from the CPU."
+
+
+def without(one: WithoutCauses) -> str:
+    """Return what a distribution would be without some causes, beside what it was."""
+    quantile, largest = (
+        f"{format_duration(was)} → {format_duration(becomes)}"
+        for was, becomes in (one.quantile_ns, one.largest_ns)
+    )
+    late = f"{one.late:,} → {one.late_without:,} late cycles"
+    return f"Without that, by estimate: {late}, {one.q * 100:g} % within {quantile}, largest {largest}"
 
 
 def confidence(found: BlamedRun) -> str:
