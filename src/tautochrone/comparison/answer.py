@@ -9,8 +9,10 @@ from tautochrone.answer.blocks import Mark
 from tautochrone.answer.outcome import Case, Outcome, Standing
 from tautochrone.base.faults import Later, keep
 from tautochrone.base.words import plural, upper_first
+from tautochrone.base.faults import Later
+from tautochrone.base.words import plural
+from tautochrone.comparison import causes, tables
 from tautochrone.comparison import phrasing as words
-from tautochrone.comparison import tables
 from tautochrone.comparison.figures import figures
 from tautochrone.judge.comparison.compare import Comparison, SidePair
 from tautochrone.judge.comparison.conditions import ChangedFact
@@ -47,6 +49,12 @@ def document(
             doc.part("The gates", lambda: _gates(comparison), id="gates", decides=True),
             doc.part("What differs in the conditions", lambda: [tables.conditions(comparison)], id="changes"),
             doc.part("What differs in the numbers", lambda: _numbers(comparison), id="numbers"),
+            doc.part("What differs in the numbers", lambda: tables.numbers_of(comparison), id="numbers"),
+            *(
+                [doc.part(causes.TITLE, lambda: [causes.table(comparison)], id="causes")]
+                if causes.are_known(comparison)
+                else []
+            ),
             doc.part("How sure it is", lambda: [_how_sure(comparison)]),
             doc.part("Beside each other", lambda: _figures(comparison), id="figures", only="page"),
         ),
@@ -65,7 +73,7 @@ def document(
 
 
 def _in_short(comparison: Comparison, lacking: Sequence[str]) -> Iterator[doc.Block]:
-    said = [doc.Sentence(one) for one in words.worth(comparison)]
+    said = [doc.Sentence(one) for one in (*words.worth(comparison), *causes.sentences(comparison))]
     yield from said[:_MOST_SENTENCES]
     if more := said[_MOST_SENTENCES:]:
         yield doc.Disclosure(plural(len(more), "more sentence"), tuple(more))
@@ -136,7 +144,7 @@ def as_table(comparison: Comparison, lacking: Sequence[str] = ()) -> dict[str, o
         "conditions": [_change(one) for one in comparison.changes.of_conditions],
         "vary_by_themselves": list(comparison.changes.by_itself),
         "facts": comparison.changes.facts,
-        "sentences": words.sentences(comparison),
+        "sentences": [*words.sentences(comparison), *causes.sentences(comparison)],
         "lacking": list(lacking),
         "pairs": [_pair(one) for one in comparison.pairs],
         "gates": [_gate(one) for one in comparison.gates],
@@ -165,6 +173,7 @@ def _pair(pair: SidePair) -> dict[str, object]:
             for one in pair.standing.objections
         ],
         "conditions": [_change(one) for one in pair.changes.of_conditions] if pair.cell else None,
+        **({} if pair.causes is None else {"late_cycles": causes.as_table(pair.causes)}),
         "measures": [
             {
                 "name": measure.name,

@@ -201,6 +201,8 @@ def objection(one: Objection) -> str:
             "One side kept all samples and the other a histogram, whose quantiles are the upper edges of its "
             "bins: a difference as small as a bin is wide can't be told."
         )
+    if one.code == "recorder":
+        return _recorder(one)
     named = f"{', '.join(one.names[:_MOST_NAMED])}{_and_more(len(one.names))}"
     if one.code == "within":
         return (
@@ -208,6 +210,21 @@ def objection(one: Objection) -> str:
             "one measurement."
         )
     return f"Only one side tells of {named}: whether they differ is not known."
+
+
+def _recorder(one: Objection) -> str:
+    costs = [cost for cost in one.values[0] if isinstance(cost, int)]
+    most = max(costs, default=0)
+    cost = f" It cost the median {format_duration(most)} before the run." if most > 0 else ""
+    if not one.side:
+        return (
+            f"Late cycles were recorded in different ways ({listed(one.names)}), which cost "
+            f"differently.{cost}"
+        )
+    return (
+        f"Only in {one.side} was a recorder of late cycles running ({listed(one.names)}), which costs time "
+        f"in every cycle.{cost}"
+    )
 
 
 def _both(one: Objection, between: str = " and ") -> str:

@@ -39,7 +39,7 @@ _PERCENT = " %"
 _ALPHA = 0.05
 _MOST_IN_FULL = 16  # sources of all measures
 _SHOWN = ("better", "worse", "higher", "lower")
-_NOT_SET = ("deployment.", "parameters.", "virtual.")
+_NOT_SET = ("deployment.", "parameters.", "virtual.", "recorder")
 _SETS = ("kernel.options", "kernel.mitigations", "warnings", "clock.tsc_flags", "cpu.caches")
 """Lists in which the order says nothing, so that only what differs need be shown."""
 

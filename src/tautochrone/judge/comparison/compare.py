@@ -7,6 +7,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later, tried
 from tautochrone.judge.comparison import gate as passing
 from tautochrone.judge.comparison import samples
+from tautochrone.judge.comparison.causes import ComparedCauses, compared_causes
 from tautochrone.judge.comparison.conditions import Changes, changes, common_changes
 from tautochrone.judge.comparison.gate import Gate, Judged
 from tautochrone.judge.comparison.gate import parse as parse_gate
@@ -36,7 +37,12 @@ class MeasureCompared:
 
 @dataclass(frozen=True, eq=False)
 class SidePair:
-    """A side beside the first one; ``cell``: of a plan run, empty otherwise."""
+    """A side beside the first one.
+
+    Attributes:
+        cell: of a plan run, empty otherwise.
+        causes: of late cycles; None where a run of the two does not tell them.
+    """
 
     first: ComparedSide
     second: ComparedSide
@@ -44,6 +50,7 @@ class SidePair:
     measures: tuple[MeasureCompared, ...]
     tried_changes: Later[Changes]
     cell: str = ""
+    causes: ComparedCauses | None = None
 
     @property
     def standing(self) -> Standing:
@@ -219,6 +226,15 @@ def _pairs(
         )
         for at, side in enumerate(sides[1:], start=1)
     ]
+            compared[at].append(
+                _measure((sides[0], side), name, (first, samples.read(side, name)), question, sources)
+            )
+    pairs = []
+    for at, side in enumerate(sides[1:], start=1):
+        worth = standing(found, sides, at)
+        causes = compared_causes(sides[0], side, question.confidence, void=worth.void)
+        pairs.append(SidePair(sides[0], side, worth, tuple(compared[at - 1]), found, causes=causes))
+    return pairs
 
 
 def _standing(found: Later[Changes], sides: tuple[ComparedSide, ...], at: int) -> Standing:

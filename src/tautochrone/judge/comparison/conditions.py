@@ -8,8 +8,9 @@ from typing import Literal
 from tautochrone.judge.comparison.facts import OF_SERVER, Facts, facts_of, is_same, varies_by_itself
 from tautochrone.judge.comparison.side import ComparedSide
 
-Aspect = Literal["question", "loop", "machine", "kernel", "deployment", "load", "lab", "other"]
-"""What a fact is a part of. "question": what is measured; "loop": how the measured thread runs."""
+Aspect = Literal["question", "loop", "machine", "kernel", "deployment", "load", "recorder", "lab", "other"]
+"""What a fact is a part of. "question": what is measured; "loop": how the measured thread runs; "recorder":
+what recorded the causes of late cycles meanwhile."""
 
 _RANKED: tuple[tuple[Aspect, bool, str], ...] = (
     # aspect, whether it is a cause by itself and no mere consequence or detail, and which facts
@@ -28,6 +29,8 @@ _RANKED: tuple[tuple[Aspect, bool, str], ...] = (
     ("loop", True, "obtained.policy obtained.priority obtained.*"),
     ("other", False, "parameters.count parameters.cpus parameters.warmup parameters.ring_rows"),
     ("other", False, "parameters.drain parameters.record parameters.stagger_ns parameters.budget_ns"),
+    ("recorder", True, "recorder"),
+    ("other", False, "parameters.blame*"),
     ("loop", True, "parameters.*"),
     ("loop", False, "sources"),
     ("deployment", True, "interrupts.* limits.rt_* clock.source"),

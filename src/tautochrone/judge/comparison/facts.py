@@ -83,6 +83,8 @@ def _facts(manifest: Manifest) -> Iterator[tuple[str, object]]:
     for one in header.measures:
         yield f"measure.{one.name}", f"{one.words}, from {one.start} to {one.end}"
     yield "kept", "a histogram" if header.is_histogram else "all samples"
+    if header.blame is not None:
+        yield "recorder", header.blame.recorder or "none"
     yield "state", manifest.state
     yield "ended", manifest.ended
     yield "target", (manifest.conditions.target or LOCAL)

@@ -16,11 +16,14 @@ _CAUSES: dict[Aspect, str] = {
     "kernel": "kernel",
     "deployment": "deployment",
     "load": "load",
+    "recorder": "recorder of late cycles",
     "lab": "version of the probe",
 }
 
 
-Code = Literal["experiment", "measure", "clock", "virtual", "cut-off", "kept", "within", "unknown"]
+Code = Literal[
+    "experiment", "measure", "clock", "virtual", "cut-off", "kept", "recorder", "within", "unknown"
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Objection:
         code: never changes: "experiment", "measure" (``names`` has which) and "clock": ``values`` differ;
             "virtual": ``side`` was measured on a virtual machine, and the other was not; "cut-off": a run of
             ``side`` was (``names`` has its id); "kept": one side kept samples and the other a histogram;
+            "recorder": what recorded late cycles differs: on ``side`` alone, if it is named, something did
+            (``values``: what it cost the median there, in ns, where that was measured);
             "within": runs of ``side`` differ in the facts of ``names``; "unknown": only one side has these.
         values: distinct values of each of the two sides.
         voids: whether better and worse mean nothing then.
@@ -119,6 +124,7 @@ def _limits(
 ) -> Iterator[Objection]:
     if any(one.name == "kept" for one in own):
         yield Objection("kept")
+    yield from _recorders(pair)
     for index, side in ((0, pair[0]), (at, pair[1])):
         within = tuple(one.name for one in changes.of_conditions if len(one.values[index]) > 1)
         if within:
@@ -126,6 +132,24 @@ def _limits(
     unknown = tuple(one.name for one in own if not one.known and one.cause)
     if unknown:
         yield Objection("unknown", names=unknown)
+
+
+def _recorders(pair: tuple[ComparedSide, ComparedSide]) -> Iterator[Objection]:
+    """What recorded the causes of late cycles costs time in every cycle, so it is said where it differs."""
+    setups = [[one.header.blame for one in side.manifests] for side in pair]
+    names = [{one.recorder if one is not None else None for one in own} for own in setups]
+    if names[0] == names[1]:
+        return
+    recorded = [side for side, own in zip(pair, names, strict=True) if own != {None}]
+    costs = tuple(
+        one.cost.median_with_ns - one.cost.median_without_ns
+        for own in setups
+        for one in own
+        if one is not None and one.cost is not None
+    )
+    only = recorded[0].name if len(recorded) == 1 else ""
+    told = sorted(name for own in names for name in own if name is not None)
+    yield Objection("recorder", only, tuple(dict.fromkeys(told)), (costs, ()))
 
 
 def _cause(change: ChangedFact, pair: tuple[ComparedSide, ComparedSide]) -> str:
