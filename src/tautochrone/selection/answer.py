@@ -16,6 +16,8 @@ from tautochrone.selection import tables, words
 from tautochrone.selection.candidates import block_of
 from tautochrone.selection.figures import figures
 from tautochrone.selection.judge import Against, LostSelection, Selected, Selection
+from tautochrone.selection.judge import Against, Selected, Selection
+from tautochrone.selection.late import LateCandidate
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.two_sample import TwoSample
 
@@ -119,6 +121,12 @@ def _beside(selection: Selection) -> Iterator[doc.Block]:
         lambda: [tables.differences(selection)],
         cautions,
     )
+    yield tables.beside(selection)
+    yield tables.differences(selection)
+    if selection.late:
+        yield tables.late(selection)
+    if cautions := tuple(map(doc.Sentence, words.cautions(selection))):
+        yield doc.Statements(cautions)
 
 
 def _deployments(placed: Sequence[tuple[str, StoredRun]]) -> doc.TypedTable | None:
@@ -180,8 +188,15 @@ def _selection(one: Selection) -> dict[str, object]:
             }
             for candidate in one.candidates
         ],
+        **({"late_cycles": [_late(candidate) for candidate in one.late]} if one.late else {}),
         "sentences": words.sentences(one),
     }
+
+
+def _late(one: LateCandidate) -> dict[str, object]:
+    late, of = one.late
+    causes = [{"cause": cause, "actor": actor, "late": times} for (cause, actor), times in one.causes]
+    return {"name": one.name, "threshold_ns": one.threshold_ns, "late": late, "of": of, "causes": causes}
 
 
 def _against(selection: Selection, one: Against) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from tautochrone.answer.phrasing.blame import recorded_from
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_duration
 from tautochrone.judge.loops import is_a_loop_with_work
@@ -27,7 +28,8 @@ ASKED = ("load", "period")
 """What is asked of the machine: where these differ, times differ for that reason alone."""
 
 _NOT_TRAITS = {  # how long, how it was kept, what a watchdog allows; the period is told apart
-    "count", "warmup", "ring_rows", "duration_ns", "period_ns", "budget_ns", "record", "drain",
+    "count", "warmup", "ring_rows", "duration_ns", "period_ns", "budget_ns", "record", "drain", "blame",
+    "blame_recorder",
 }  # fmt: skip
 
 
@@ -49,6 +51,8 @@ def traits_of(run: StoredRun) -> dict[str, str]:
     periods = sorted(set(header.periods_ns.values()))
     if periods:
         found["period"] = ", ".join(map(format_duration, periods))
+    if (setup := header.blame) is not None:
+        found["blame"] = recorded_from(setup)  # it costs time in every cycle
     parameters = as_obtained(manifest)
     for name, value in parameters.items():
         if value is not None and name not in _NOT_TRAITS and not _is_nested(value):

@@ -16,7 +16,8 @@ from tautochrone.base.faults import Later, tried
 from tautochrone.judge.naming import measure_named
 from tautochrone.run.folder import StoredRun
 from tautochrone.selection.candidates import Candidate, Contest, Draft, draw_up, read, reference_of
-from tautochrone.selection.places import Pairs, PlaceMetric, chosen_metric, places, shown_quantiles
+from tautochrone.selection.late import LateCandidate, late_candidates, late_of, late_ranking
+from tautochrone.selection.places import BLAME, Pairs, PlaceMetric, chosen_metric, places, shown_quantiles
 from tautochrone.statistics.difference.chi_square import ChiSquare, chi_square, selected
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference, pairwise_differences
 from tautochrone.statistics.difference.ranking import Ranking, holm
@@ -75,6 +76,7 @@ class Selection:
         reference: by which the others are measured; ``why_reference``: why by that one, in words.
         alpha: chance, at most, that the ranking shows any difference where there is none.
         left_out: candidates without a single sample, as sentences.
+        late: what made cycles late in each candidate; empty where a run does not tell.
     """
 
     contest: Contest
@@ -87,6 +89,7 @@ class Selection:
     tried_ranking: Later[tuple[Ranking, dict[tuple[int, int], QuantileDifference]]]
     alpha: float = ALPHA
     left_out: tuple[str, ...] = ()
+    late: tuple[LateCandidate, ...] = ()
 
     @property
     def against(self) -> tuple[Against, ...]:
@@ -244,6 +247,12 @@ def _hold(
     pairs = tried(pairwise_differences, sides, quantiles, confidence=confidence, seed=_SEED)
     at = names.index(reference)
     alpha = 1 - confidence
+    late = late_of(contest, names)
+    compared: dict[tuple[int, int], QuantileDifference] = {}
+    if ranked_by.kind == BLAME:
+        ranking = late_ranking(late, ranked_by.cause, alpha)
+    else:
+        ranking, compared = places(candidates, ranked_by, quantiles, pairs, alpha)
     missing = [name for name in contest.members if name not in names]
     return Selection(
         contest=contest,
@@ -255,6 +264,7 @@ def _hold(
         tried_against=tried(lambda: _against(candidates, sides, at, pairs.get(), per)),
         tried_ranking=tried(lambda: places(candidates, ranked_by, quantiles, pairs.get(), alpha)),
         alpha=alpha,
+        late=late_candidates(late),
         left_out=tuple(f"{name} has no sample, and is left out." for name in missing),
     )
 

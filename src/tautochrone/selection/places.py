@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 
@@ -13,27 +14,37 @@ from tautochrone.judge.comparison.metric import error_of
 from tautochrone.judge.comparison.spread import largest
 from tautochrone.judge.naming import Kind, number_named
 from tautochrone.selection.candidates import Candidate
+from tautochrone.statistics.blame import CAUSES, Cause
 from tautochrone.statistics.difference.between_runs import ASSUMED, FEWEST_RUNS, two_sided
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.ranking import Ranking, rank
 from tautochrone.statistics.quantiles import QUANTILES, samples_needed
 
-_FORMS = "Write 'p99.9', 'median', 'max' or 'misses'; the measure may stand before it: 'latency p99.9'."
+_FORMS = (
+    "Write 'p99.9', 'median', 'max' or 'misses'; the measure may stand before it: 'latency p99.9'. Of runs "
+    "with --blame: 'blame', 'blame irq'."
+)
+BLAME: Literal["blame"] = "blame"
 
 
 @dataclass(frozen=True)
 class PlaceMetric:
-    """What is least in the best candidate: of the measure as a person wrote it, or of the first one."""
+    """What is least in the best candidate: of the measure as a person wrote it, or of the first one.
 
-    kind: Kind
+    Attributes:
+        cause: of "blame", the class that makes cycles late; None: all classes.
+    """
+
+    kind: Kind | Literal["blame"]
     q: float | None = None
     measure: str = ""
+    cause: Cause | None = None
 
     @property
     def name(self) -> str:
         """Return what people call it: ``p99.9``."""
         if self.q is None:
-            return self.kind
+            return self.kind if self.cause is None else f"{self.kind} {self.cause}"
         return "median" if self.q == 0.5 else format_quantile(self.q)
 
 
@@ -41,12 +52,22 @@ USUAL = PlaceMetric("quantile", 0.999)
 
 
 def parse_metric(text: str) -> PlaceMetric:
-    """Read ``latency p99.9``, ``median``, ``max``, ``misses``.
+    """Read ``latency p99.9``, ``median``, ``max``, ``misses``, ``blame irq``.
 
     Raises:
         UsageError: it is none of these.
     """
     words = text.lower().split()
+    if words[:1] == [BLAME] and len(words) > 1:
+        cause = next((one for one in CAUSES if one == "-".join(words[1:])), None)
+        if cause is None:
+            named = " ".join(words[1:])
+            raise UsageError(
+                f"--metric '{text}': '{named}' is no class of causes", f"There are: {', '.join(CAUSES)}."
+            )
+        return PlaceMetric(BLAME, cause=cause)
+    if words == [BLAME]:
+        return PlaceMetric(BLAME)
     if not 1 <= len(words) <= 2:
         raise UsageError(f"--metric '{text}' can't be read", _FORMS)
     measure, what = words[0] if len(words) == 2 else "", words[-1]

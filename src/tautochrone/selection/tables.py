@@ -1,18 +1,21 @@
 """A selection in tables."""
 
-from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros
+from tautochrone.answer.document import TypedCell, TypedTable, Unit, columns, count, micros
 from tautochrone.answer.document import words as cell
 from tautochrone.answer.numbers import quantile_name
-from tautochrone.base.units import format_percent
+from tautochrone.answer.phrasing.blame import name_of, of_a_million
+from tautochrone.base.units import format_duration, format_percent
 from tautochrone.selection import words
 from tautochrone.selection.candidates import Candidate
 from tautochrone.selection.judge import Against, Selection
+from tautochrone.selection.places import BLAME
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.two_sample import TwoSample
 from tautochrone.statistics.quantiles import rank, samples_needed
 
 _RARE = 0.99999
 _LEAST_P = 0.001
+_MOST_CAUSES = 4
 _WITHIN = (
     "Here blocks are exchanged: what differs from one run to the next is not in these p, so that a small one "
     "says that these runs differ, and not yet that the candidates do."
@@ -27,7 +30,8 @@ def tables(selection: Selection) -> list[TypedTable]:
 def ranking(selection: Selection) -> TypedTable:
     """Return best first; those that share a letter can't be told apart."""
     metric = selection.metric
-    first = metric.name if metric.kind == "quantile" else ""
+    first = metric.name if metric.kind in ("quantile", BLAME) else ""
+    unit: Unit = "ns" if metric.kind == "quantile" else "share"
     rows = []
     for one in selection.ranking.ranked:
         candidate = selection.candidate(one.name)
@@ -35,7 +39,7 @@ def ranking(selection: Selection) -> TypedTable:
             (
                 cell(one.name),
                 cell(one.letters),
-                *([TypedCell(one.value, "ns", words.said(selection, one.value))] if first else []),
+                *([TypedCell(one.value, unit, words.said(selection, one.value))] if first else []),
                 micros(int(candidate.counts.value[-1])),
                 *([_rare(candidate)] if metric.q != _RARE else []),
                 count(candidate.lost),
@@ -118,6 +122,26 @@ def differences(selection: Selection) -> TypedTable:
         notes.append("Above all, below all: that end lies among releases without a sample, or there is none.")
     title = f"Quantiles less those of {selection.reference}, in us"
     return TypedTable(title, columns("", *names), rows, tuple(notes))
+
+
+def late(selection: Selection) -> TypedTable:
+    """Return what made cycles late in each candidate."""
+    rows = []
+    for one in selection.late:
+        number, of = one.late
+        causes = [
+            f"{name_of(*cause)} {100 * times / number:.0f} %" for cause, times in one.causes[:_MOST_CAUSES]
+        ]
+        more = len(one.causes) - len(causes)
+        told = f"{', '.join(causes)}{f', and {more} more' if more > 0 else ''}"
+        share = number / of if of else None
+        rows.append((cell(one.name), TypedCell(share, "share", of_a_million(share)), cell(told)))
+    note = (
+        f"Late: {format_duration(selection.late[0].threshold_ns)} and more, the highest threshold of the "
+        "runs. A late cycle counts for the cause that has most of its excess."
+    )
+    heads = columns("", "late of a million cycles", "what made them late")
+    return TypedTable("What makes cycles late", heads, tuple(rows), (note,))
 
 
 def difference(one: QuantileDifference) -> TypedCell:

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from tautochrone.answer.phrasing.blame import CLASSES
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import listed, upper_first
 from tautochrone.selection.candidates import Candidate, Contest
 from tautochrone.selection.judge import Selection
+from tautochrone.selection.places import BLAME
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.chi_square import ChiSquare
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
@@ -37,7 +39,7 @@ def value(selection: Selection, name: str) -> str:
 
 def said(selection: Selection, of_metric: float | None) -> str:
     """Return a value of the metric."""
-    if selection.metric.kind == "misses":
+    if selection.metric.q is None and selection.metric.kind != "max":
         return "not known" if of_metric is None else share(of_metric)
     return "later than every sample" if of_metric is None else format_duration(of_metric)
 
@@ -60,6 +62,8 @@ def answer(selection: Selection) -> str:
         return f"None can be called best: {_of(selection)} is {said(selection, None)} in all of them."
     if metric.kind == "misses" and all(one.value == 0 for one in ranking.ranked):
         return "No difference is shown: no release was missed by any."
+    if metric.kind == BLAME and all(one.value == 0 for one in ranking.ranked):
+        return f"No difference is shown: no {_of(selection).removeprefix('share of ')} in any."
     others = [one for one in ranking.best if one != first.name]
     worse = [one.name for one in ranking.ranked if not one.with_best]
     lowest = f"{first.name} has the least {_of(selection)}, {said(selection, first.value)}"
@@ -76,6 +80,8 @@ def answer(selection: Selection) -> str:
 
 def repeats(selection: Selection) -> bool:
     """Return whether what differs from one repetition to the next is in the ranking."""
+    if selection.metric.kind == BLAME:
+        return all(len(one.runs) >= FEWEST_RUNS for one in selection.candidates)
     return selection.metric.q is None or all(one.basis == "repetitions" for one in selection.pairs.values())
 
 
@@ -115,6 +121,8 @@ def cautions(selection: Selection) -> Iterator[str]:
 
 def basis(selection: Selection) -> str:
     """Return what the intervals and the ranking rest on."""
+    if selection.metric.kind == BLAME:
+        return "Late cycles: from run to run where each has three runs or more, else supposed to be a third."
     if selection.metric.q is None:
         return f"Compared from run to run, where each has {FEWEST_RUNS} or more."
     found = dict.fromkeys(one.basis for one in selection.pairs.values() if one.basis)
@@ -125,6 +133,8 @@ def _of(selection: Selection) -> str:
     metric = selection.metric
     if metric.kind == "misses":
         return "share of missed releases"
+    if metric.kind == BLAME:
+        return "share of late cycles" + (f" by {CLASSES[metric.cause]}" if metric.cause else "")
     return f"{metric.name} of {selection.contest.meaning}"
 
 

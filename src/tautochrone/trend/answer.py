@@ -174,7 +174,7 @@ def table(line: TrendLine, trend: Trend) -> TypedTable:
 
 def _value_cells(point: TrendPoint, metric: TrendMetric) -> tuple[TypedCell, TypedCell]:
     """The value of a run, and its interval."""
-    unit: Unit = "share" if metric.kind == "misses" else "ns"
+    unit: Unit = "share" if metric.is_share else "ns"
     value, within = point.value, words.interval(point.value, metric)
     interval = TypedCell(None, unit, within, value.low, value.high, left=True)
     return TypedCell(value.value, unit, words.shown(value, metric)), interval if within else cell("")
@@ -252,11 +252,17 @@ def sparkline(values: Sequence[float], width: int) -> str:
     return "".join(_SPARKS[round((value - low) / (high - low) * steps)] for value in kept)
 
 
+def _unit(metric: TrendMetric) -> str:
+    if metric.kind == "misses":
+        return "share of releases"
+    return "share of cycles" if metric.is_share else "ns"
+
+
 def as_table(trend: Trend) -> dict[str, object]:
     """What programs read; times in nanoseconds, misses as shares of the releases."""
     return {
         "metric": trend.metric.text,
-        "unit": "share of releases" if trend.metric.kind == "misses" else "ns",
+        "unit": _unit(trend.metric),
         "by": list(trend.by),
         "runs": trend.runs,
         "lines": [

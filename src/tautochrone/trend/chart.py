@@ -69,9 +69,13 @@ def _y(line: TrendLine, metric: TrendMetric) -> Scale:
         for end in (one.value.value, one.value.low, one.value.high)
         if end is not None
     ]
-    if metric.kind == "misses":
+    if metric.is_share:
         made = linear(
-            0, max(ends) * _PER_MILLION * _ROOM or 1.0, "Missed of a million releases", grid=True, format="~s"
+            0,
+            max(ends) * _PER_MILLION * _ROOM or 1.0,
+            "Missed of a million releases" if metric.kind == "misses" else "Late of a million cycles",
+            grid=True,
+            format="~s",
         )
         return Scale({**made.scale, "nice": True}, made.axis)
     return time(ends, capital(metric.text))
@@ -80,7 +84,7 @@ def _y(line: TrendLine, metric: TrendMetric) -> Scale:
 def _standing(value: float | None, metric: TrendMetric, y: Scale) -> float | None:
     if value is None:
         return None
-    return value * _PER_MILLION if metric.kind == "misses" else y.standing(value)
+    return value * _PER_MILLION if metric.is_share else y.standing(value)
 
 
 def _row(at: int, one: TrendPoint, metric: TrendMetric, y: Scale) -> Row:

@@ -10,11 +10,12 @@ import numpy.typing as npt
 from tautochrone.base.errors import DamagedError
 from tautochrone.judge.comparison import conditions
 from tautochrone.judge.comparison.facts import is_same, varies_by_itself
+from tautochrone.run.manifest import Books
 from tautochrone.statistics.course.change_points import change_points_of
 from tautochrone.statistics.difference.between_runs import FEWEST_GROUPS, FEWEST_RUNS, learnt, next_run
 from tautochrone.statistics.sequential import evidence_of_change
 from tautochrone.trend.record import TRAITS, Record
-from tautochrone.trend.values import TrendMetric, TrendValue, value_of
+from tautochrone.trend.values import BLAME, TrendMetric, TrendValue, value_of
 
 FEWEST = 12
 """Runs that a line needs for a change to be looked for: of fewer, too many orders look like one by
@@ -153,7 +154,7 @@ def trend(
     shown: set[str] = set()
     for record in found:
         for measure in _measures(record, metric):
-            for source, _ in record.parts(measure):
+            for source in _parts(record, measure, metric):
                 groups.setdefault(_key(record, measure, source, by), []).append((record, measure, source))
                 shown.add(record.run.id)
     lines = _with_expected([_line(own[-last:] if last else own, metric, by) for own in groups.values()])
@@ -192,10 +193,18 @@ def _values_since(line: TrendLine) -> list[float]:
     return [one.value or 0.0 for one in values]
 
 
+def _parts(record: Record, measure: str, metric: TrendMetric) -> dict[str, tuple[Books, ...]]:
+    """What of a run is a number by itself; what made cycles late is one of the whole run."""
+    return {"": record.manifest.books} if metric.kind == BLAME else dict(record.parts(measure))
+
+
 def _measures(record: Record, metric: TrendMetric) -> list[str]:
     """Which of a run's measures the metric is of."""
     if metric.kind == "misses":
         return [""] if any(book.released is not None for book in record.manifest.books) else []
+    if metric.kind == BLAME:
+        setup = record.manifest.header.blame
+        return [""] if record.run.is_blamed and setup is not None and setup.recorder else []
     names = record.run.measures
     wanted = metric.measure or next(iter(names), "")
     return [wanted] if wanted in names and record.run.count(wanted) else []
@@ -219,7 +228,7 @@ def _line(own: Sequence[tuple[Record, str, str]], metric: TrendMetric, by: Seque
     records: list[Record] = []
     too_few = unread = 0
     for record, _, _ in own:
-        books = dict(record.parts(measure))[source]
+        books = _parts(record, measure, metric)[source]
         try:
             value = value_of(record, metric, measure, books)
         except DamagedError:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from tautochrone.answer.phrasing.blame import recorded_from
 from tautochrone.base.errors import DamagedError, StoreError
 from tautochrone.base.units import format_duration
 from tautochrone.judge.comparison.facts import Facts, facts_of
@@ -21,7 +22,7 @@ TRAITS = ("machine", "kernel", "deployment", "load")
 
 AS_IT_IS = "as it is"
 NOT_KNOWN = "not known"
-_TOLD_OTHERWISE = ("rows", "transport_title")
+_TOLD_OTHERWISE = ("rows", "transport_title", "blame", "blame_recorder")
 """Parameters that other things tell: the rows of a run are its sources, each of which has a line."""
 
 
@@ -126,6 +127,8 @@ def _parameters(manifest: Manifest) -> dict[str, str]:
     periods = dict.fromkeys(manifest.header.periods_ns.values())
     if periods and "period_ns" not in found:
         found["period_ns"] = ", ".join(format_duration(one) for one in periods)
+    if (setup := manifest.header.blame) is not None:
+        found["blame"] = recorded_from(setup)  # it costs time in every cycle
     for one in _obtained(manifest.header):
         found.setdefault("obtained", one)
     return found

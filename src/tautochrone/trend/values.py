@@ -2,30 +2,47 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Literal
 
 import numpy as np
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_quantile
 from tautochrone.base.words import suggestion
+from tautochrone.judge.late_causes import late_run
 from tautochrone.judge.naming import Kind, measure_named, number_named
 from tautochrone.judge.reduced import all_counts, reduce_run
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, sum_of_known
+from tautochrone.statistics.blame import CAUSES, Cause
 from tautochrone.statistics.quantiles import CONFIDENCE, between, interval_ranks, rank
 from tautochrone.trend.record import Record
 
-_FORMS = "Write 'latency p99.9', 'latency median', 'latency max' or 'misses'."
+_FORMS = (
+    "Write 'latency p99.9', 'latency median', 'latency max', 'misses' or, of runs with --blame, 'blame irq'."
+)
+BLAME: Literal["blame"] = "blame"
 
 
 @dataclass(frozen=True)
 class TrendMetric:
-    """One number of a run: "latency p99.9". Without a measure, it is of the main one of each experiment."""
+    """One number of a run: "latency p99.9". Without a measure, it is of the main one of each experiment.
+
+    Attributes:
+        cause: of "blame", cycles that this class made late; None: all late ones.
+    """
 
     text: str
-    kind: Kind
+    kind: Kind | Literal["blame"]
     measure: str = ""
     q: float | None = None
+    cause: Cause | None = None
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a share of the cycles, and no time."""
+        return self.kind in ("misses", BLAME)
 
     @property
     def name(self) -> str:
@@ -42,6 +59,8 @@ def parse_metric(text: str, known: Collection[str]) -> TrendMetric:
     words = text.split()
     if not words:
         raise UsageError("No number is named", choices(known))
+    if words[0].lower() == BLAME:
+        return _blame(words[1:])
     if len(words) > 2 and not measure_named("_".join(words[:-1]), known):
         raise UsageError(f"'{text}' is not a measure and what of it", _FORMS)
     words = ["_".join(words[:-1]), words[-1]] if len(words) > 2 else words  # "round trip p99"
@@ -60,12 +79,25 @@ def parse_metric(text: str, known: Collection[str]) -> TrendMetric:
     return TrendMetric(f"{said}{shown}", kind, measure, q)
 
 
+def _blame(words: Sequence[str]) -> TrendMetric:
+    name = "-".join(words).lower()
+    if not name:
+        return TrendMetric(BLAME, BLAME)
+    cause = next((one for one in CAUSES if one == name), None)
+    if cause is None:
+        raise UsageError(f"'{name}' is no class of causes", f"There are: {', '.join(CAUSES)}.")
+    return TrendMetric(f"{BLAME} {cause}", BLAME, cause=cause)
+
+
 def choices(known: Collection[str]) -> str:
     """What may be asked for, as a sentence."""
     names = ", ".join(one.removesuffix("_ns") for one in known)
     if not names:
         return _FORMS
-    return f"There are: {names}, each with median, p99, p99.9 …, max; and misses."
+    return (
+        f"There are: {names}, each with median, p99, p99.9 …, max; misses; and, of runs with --blame, blame "
+        "and blame irq."
+    )
 
 
 def _measure(name: str, known: Collection[str]) -> str:
@@ -84,7 +116,8 @@ class TrendValue:
     """A number of a run.
 
     Attributes:
-        value: in ns, or the share of the releases that were missed; None: too few samples for it.
+        value: in ns, or the share of the releases that were missed, or of the cycles that were late; None:
+            too few samples for it.
         low, high: interval of order statistics, or that of Clopper and Pearson (1934); ``high`` is None where
             it lies beyond every sample, both are None of a maximum.
         beyond: whether it lies beyond every sample, among releases that have none; then ``value`` is the
@@ -124,6 +157,8 @@ def value_of(record: Record, metric: TrendMetric, measure: str, books: Sequence[
     certain = (missed is not None and run.manifest.state == "sealed") or released is None
     lost = (missed or 0) + (dropped or 0)
     bare = TrendValue(None, None, None, False, samples, lost, certain, not run.is_histogram, missed, released)
+    if metric.kind == BLAME:
+        return _late(run, metric.cause, bare)
     if metric.kind == "misses":
         if missed is None or not released:
             return None
@@ -146,6 +181,16 @@ def value_of(record: Record, metric: TrendMetric, measure: str, books: Sequence[
     return replace(
         bare, value=value, low=low, high=high if ends[1] <= samples else None, beyond=middle > samples
     )
+
+
+def _late(run: StoredRun, cause: Cause | None, bare: TrendValue) -> TrendValue | None:
+    """Return how many cycles a class made late, of all; None: the run does not tell."""
+    found = late_run(run)
+    if found is None or not found.completed:
+        return None
+    late = sum(cause in (None, own) for _, (own, _) in found.above(found.threshold_ns))
+    low, high = between(found.completed, late, CONFIDENCE)
+    return replace(bare, value=late / found.completed, low=low, high=high, samples=found.completed)
 
 
 def _clipped(run: StoredRun, measure: str, sources: set[int]) -> int:

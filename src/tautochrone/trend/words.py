@@ -54,7 +54,7 @@ def common(trend: Trend) -> str:
 
 def number(value: float, metric: TrendMetric) -> str:
     """A value with its unit: a time, or of misses how many of a million releases."""
-    if metric.kind != "misses":
+    if not metric.is_share:
         return format_duration(value)
     if not value:
         return "none"
