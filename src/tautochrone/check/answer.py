@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from tautochrone.answer import document as doc
+from tautochrone.answer.blame import section
 from tautochrone.answer.blocks import Mark
 from tautochrone.answer.phrasing import requirement as required
 from tautochrone.answer.views.conditions import sentence
@@ -34,6 +35,7 @@ def document(results: CheckResults) -> doc.Document:
             doc.part("The answer in numbers", lambda: [answers(results)] if results.judgement.lines else []),
             doc.part("The trials", lambda: [trials(results.search)] if results.search is not None else []),
             doc.part("What limits it", lambda: _limits(results)),
+            doc.part(section.TITLE, lambda: results.causes.blocks() if results.causes is not None else []),
             doc.part("What would help", lambda: _advice(results)),
             doc.part(
                 "Notes",
@@ -188,6 +190,7 @@ def as_table(results: CheckResults) -> dict[str, object]:
             "sentences": list(limits_of(results.limiting)),
         },
         "course": list(results.course),
+        **({} if results.causes is None else {"late_cycles": results.causes.as_table()}),
         "advice": [asdict(one) for one in results.advice],
         "not_measured": list(results.not_measured),
         "stopped": results.stopped,

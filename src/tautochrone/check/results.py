@@ -11,6 +11,7 @@ from tautochrone.answer.outcome import Standing as CaseStanding
 from tautochrone.answer.phrasing import requirement as required
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.base.words import capital, plural
+from tautochrone.check.causes import CheckCauses
 from tautochrone.check.question import CheckQuestion
 from tautochrone.check.search import Search, Trial
 from tautochrone.judge.requirement.judge import Judgement
@@ -115,6 +116,7 @@ class CheckResults:
         course: what stands out over time in the runs, in sentences.
         search: None where nothing was searched for.
         earlier: runs that asked the same under the same conditions before, and were judged with these.
+        causes: what made cycles late; None: not recorded.
     """
 
     question: CheckQuestion
@@ -127,6 +129,7 @@ class CheckResults:
     stopped: bool = False
     search: Search | None = None
     earlier: tuple[str, ...] = ()
+    causes: CheckCauses | None = None
 
     @property
     def standing(self) -> Standing:
@@ -178,10 +181,11 @@ class CheckResults:
     @property
     def why(self) -> str:
         """Return its numbers; of a search those of the trial that was judged."""
+        causes = f" {self.causes.sentence}" if self.causes is not None else ""
         if self.search is None:
-            return required.why(self.judgement)
+            return f"{required.why(self.judgement)}{causes}"
         value = self.question.rate_hz if self.search.kind == "rate" else float(self.question.work_ns or 0)
-        return f"At {self.search.shown(value)}: {required.why(self.judgement)}"
+        return f"At {self.search.shown(value)}: {required.why(self.judgement)}{causes}"
 
     @property
     def places(self) -> list[tuple[str, Standing, list[JudgedLine]]]:

@@ -417,6 +417,7 @@ class _Check:
         earlier: Sequence[StoredRun] = (),
     ) -> tuple[CheckResults, Sequence[Finding]]:
         """Return what was found: judged, with what limits it and what would help."""
+        from tautochrone.check.causes import causes_of
         from tautochrone.check.results import CheckResults, advice
         from tautochrone.judge.requirement.limiting import Limiting, limiting
         from tautochrone.judge.worth_here import worth_here
@@ -441,6 +442,8 @@ class _Check:
             lambda: advice(findings, worth_here(self.store.folders(), facts, findings), limits.side),
             lose,
         )
+        deadline_ns = site.question.deadline_ns
+        causes = attempt("What made cycles late", lambda: causes_of(of, limits.run, deadline_ns), lose)
         course = attempt("What stands out over time", lambda: _course(limits.run), lose) or ()
         results = CheckResults(
             question=question,
@@ -453,6 +456,7 @@ class _Check:
             stopped=stopped,
             search=search,
             earlier=tuple(run.id for run in earlier),
+            causes=causes,
         )
         return results, findings
 
