@@ -280,7 +280,7 @@ def test_export_needs_exactly_one_format(store: Path) -> None:
     for options in ((), ("--csv", "--json")):
         said = tauto(store, "export", "latest", *options)
         assert said.returncode == 2
-        assert "--csv, --parquet and --json" in said.stderr
+        assert "--csv, --parquet, --json and --perfetto" in said.stderr
 
 
 @pytest.mark.slow

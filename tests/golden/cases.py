@@ -273,6 +273,8 @@ _ALL = (
     Case("export/json", "export @cyclic --json", kept="out:json"),
     Case("export/json-taskset", "export @taskset --json", kept="out:json"),
     Case("export/parquet", "export @cyclic --parquet", kept="out:parquet"),
+    Case("export/perfetto", "export @cyclic --perfetto", "late", "out:json"),
+    Case("export/perfetto-plain", "export @cyclic --perfetto", "single"),
     Case("export/bins", "export @cyclic#4 --csv", "single", "out:csv"),
     Case("export/bins-json", "export @cyclic#4 --json", "single", "out:json"),
     Case("export/extremes", "export @cyclic#4 --csv --extremes", "single", "out:csv"),
@@ -301,6 +303,7 @@ _ALL = (
     Case("compare/no-history", "compare @cyclic#5 @cyclic#7 --no-history", "nights"),
     Case("compare/not-comparable", "compare @cyclic @clock", "experiments", "json"),
     Case("compare/histogram", "compare @cyclic @cyclic#4", "single", "json page"),
+    Case("compare/causes", "compare @cyclic @cyclic#2", "late", "json page"),
     Case("compare/cells", "compare plan-latest/idle plan-latest/exit", "plan", "json"),
     Case("compare/tires", "compare @tire @tire#1", "experiments"),
     Case("compare/responses", "compare @middleware-latency @middleware-latency#1", "middleware", "json page"),
@@ -318,6 +321,7 @@ _ALL = (
         "json",
     ),
     Case("select/misses", "select @cyclic @cyclic#3 --metric misses", "deployments", quick=True),
+    Case("select/blame", "select @cyclic @cyclic#2 --metric blame", "late", "json"),
     Case("select/plan", "select plan-latest", "plan", "page"),
     # Trends.
     Case("trend/quantile", "trend 'latency p99'", "nights", "json page", quick=True),
@@ -326,6 +330,7 @@ _ALL = (
         "trend/kernels-in-one", "trend 'latency median' --by machine,deployment,load", "nights", "json page"
     ),
     Case("trend/misses", "trend misses", "nights", "json"),
+    Case("trend/blame", "trend blame irq", "late", "json"),
     Case("trend/last", "trend 'latency median' --last 4", "nights"),
     Case("trend/since", "trend 'latency median' --since 2026-03-10", "nights"),
     Case("trend/no-metric", "trend", "nights"),

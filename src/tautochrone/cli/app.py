@@ -64,7 +64,7 @@ _VERBS: "Rows" = {
     "select": ("selection.verb:select", "Select among deployments, kernels or systems."),
     "trend": ("trend.verb:trend", "Show one number of the runs over time."),
     "figure": ("cli.figure:figure", "Draw one chart at publication size."),
-    "export": ("cli.list:export", "Write one run as CSV, Parquet or JSON."),
+    "export": ("cli.list:export", "Write one run as CSV, Parquet, JSON or Perfetto trace."),
     "pack": ("bundle.verb:pack", "Pack runs, plans and their report into one file."),
     "unpack": ("bundle.verb:unpack", "Unpack runs of others into the store."),
     "import": ("foreign.verb:import_files", "Import files of cyclictest, rtla and others as runs."),

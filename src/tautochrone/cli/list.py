@@ -74,6 +74,12 @@ def export(
             "--json", help="Write one JSON object: the run, and its samples, or bins, extremes and kept rows."
         ),
     ] = False,
+    perfetto: Annotated[
+        bool,
+        typer.Option(
+            "--perfetto", help="Its late cycles and what happened meanwhile, for ui.perfetto.dev or Chrome."
+        ),
+    ] = False,
     extremes: Annotated[
         bool,
         typer.Option("--extremes", help="Write each new maximum of a histogram run instead of its bins."),
@@ -91,17 +97,33 @@ def export(
     is a number; the sources' names are in the manifest, which JSON has under run. Bins are low_ns to
     high_ns, both included, with their count; the counts of a bin that comes more than once add up. The
     column measure is the place of the bin's measure in the manifest's header, from 0.
+    Of a run with --blame, --perfetto writes its late cycles with the threads and interrupts of their CPUs.
+
+    RUN may also be latest~1, the run before the latest. Times are whole nanoseconds. The column source is
+    a number; the sources' names are in the manifest, which JSON has under run. Bins are low_ns to high_ns,
+    both included, with their count; the counts of a bin that comes more than once add up. The column measure
+    is the place of the bin's measure in the manifest's header, from 0.
 
     Examples:
         tauto export --csv --out samples.csv
-        tauto export latest~1 --parquet --out samples.parquet
+        tauto export --perfetto --out late.json
     """
     from tautochrone.run.export import export as write
     from tautochrone.run.layout import EXTREMES, KEPT, SAMPLES
 
-    chosen = [kind for kind, wanted in (("csv", csv), ("parquet", parquet), ("json", as_json)) if wanted]
+    formats = (("csv", csv), ("parquet", parquet), ("json", as_json), ("perfetto", perfetto))
+    chosen = [kind for kind, wanted in formats if wanted]
     if len(chosen) != 1:
-        raise UsageError("Exactly one format is needed", "Choose one of --csv, --parquet and --json.")
+        raise UsageError(
+            "Exactly one format is needed", "Choose one of --csv, --parquet, --json and --perfetto."
+        )
+    if perfetto:
+        if extremes or kept:
+            raise UsageError("--perfetto has late cycles alone", "Leave --extremes and --kept out.")
+        from tautochrone.blame import perfetto as viewer
+
+        viewer.export(open_store(store).open(run), out)
+        return
     if chosen == ["parquet"] and out is None and sys.stdout.isatty():
         raise UsageError("Parquet is no text for a terminal", "Name a file with --out, or use a pipe.")
     if extremes and kept:

@@ -113,7 +113,7 @@ def blame_of(
     stated = (manifest.footer.books or ()) if manifest.footer is not None else ()
     late = Counter(one.source for one in cycles) | Counter({one.source: one.late or 0 for one in stated})
     typical = {one.source: _typical_ns(one.counts, late[one.source]) for one in parts}
-    known = _known(manifest, cycles)
+    known = known_of(manifest, cycles)
     attributed = [attribute(one, typical.get(one.source, 0), known) for one in cycles]
     preempted, faults, steal = (_sum(columns[_CYCLE.index(name)]) for name in _CYCLE[-3:])
     symbols = manifest.event("symbols")
@@ -188,7 +188,8 @@ def _sum(column: Integers) -> int | None:
     return int(told.sum()) if len(told) else None
 
 
-def _known(manifest: Manifest, cycles: Sequence[RecordedCycle]) -> Known:
+def known_of(manifest: Manifest, cycles: Sequence[RecordedCycle]) -> Known:
+    """Return what a run tells of the numbers in its events: functions, stacks, names of threads."""
     symbols = _symbols(manifest)
     told = manifest.event("stacks")
     stacks = {
