@@ -50,6 +50,10 @@ def select(
     metric: Annotated[
         str | None,
         typer.Option(metavar="WHAT", help="What to rank by: 'latency p99.9', median, max, misses. [p99.9]"),
+        typer.Option(
+            metavar="WHAT",
+            help="By what they are ranked: 'latency p99.9', median, max, misses, 'blame irq'. [p99.9]",
+        ),
     ] = None,
     measure: Annotated[
         str | None, typer.Option("--measure", "-m", help="Measure to compare, if the runs have several.")

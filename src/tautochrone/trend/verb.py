@@ -26,6 +26,7 @@ def trend(
         typer.Argument(
             metavar="METRIC",
             help="What to follow: 'latency p99.9', 'latency max', 'response median', 'misses'.",
+            help="Such as 'latency p99.9', 'latency max', 'response median', 'misses', 'blame irq'.",
             show_default=False,
         ),
     ] = None,
