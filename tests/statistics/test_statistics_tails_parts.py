@@ -9,6 +9,7 @@ from tautochrone.statistics.tails import maxima as generalised_extreme_value
 from tautochrone.statistics.tails.generalised_pareto import Profile, cross
 from tautochrone.statistics.tails.homogeneity import period, rate, rise, widest_gap
 from tautochrone.statistics.tails.resolution import lattice, places
+from tautochrone.statistics.tails.tail import analyse
 from tautochrone.statistics.tails.threshold import clusters
 
 # Annual maximum sea levels at Port Pirie, 1923 to 1987, in m: Coles (2001), section 1.2, example 1.1.
@@ -241,3 +242,12 @@ def test_values_spread_over_much_more_than_a_clock_step_have_none(longest: int) 
     found = lattice(value)
     assert found.step_ns == 1
     assert np.isfinite(found.spread(value)).all()
+
+
+def test_a_likelihood_narrower_than_the_steps_at_which_it_is_looked_at_has_an_interval() -> None:
+    """Late cycles of four causes, each of which makes all of its cycles equally late."""
+    values = np.random.default_rng(7).normal(6_000, 300, 1_160).astype(np.int64)
+    values[100:1_060:40] = np.tile([205_500, 95_500, 64_500, 54_500], 6)
+    peaks = analyse(reduce(np.arange(len(values)) * 1_000_000, values)).peaks
+    assert peaks is not None
+    assert peaks.shape_low < peaks.shape < peaks.shape_high

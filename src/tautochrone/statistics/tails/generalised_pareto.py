@@ -344,8 +344,9 @@ class Profile:
             near = np.flatnonzero(drop < self._allowed + _MARGIN)
             if len(near) > 24:
                 break
-            middle = math.log1p(self._fit.ratio * largest)
-            first, last = (near[0], near[-1]) if len(near) else (np.searchsorted(steps, middle),) * 2
+            if not len(near):  # the top lies between two steps
+                near = np.searchsorted(steps, [math.log1p(self._fit.ratio * largest)])
+            first, last = near[0], near[-1]
             steps = np.linspace(steps[max(0, first - 1)], steps[min(len(steps) - 1, last + 1)], 64)
         low, high = steps[max(0, near[0] - 1)], steps[min(len(steps) - 1, near[-1] + 1)]
         return np.expm1(np.linspace(low, high, _RATIOS)) / largest
