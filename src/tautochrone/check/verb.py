@@ -16,7 +16,6 @@ from tautochrone.command import completion
 from tautochrone.command.beside import Beside, BlameOption, DeploymentName, On
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import (
-    BlameOption,
     JsonOption,
     OpenReportOption,
     ReportOption,
@@ -24,7 +23,6 @@ from tautochrone.command.options import (
     one_of,
     open_store,
 )
-from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption, open_store
 from tautochrone.command.told import (
     JunitOption,
     MarkdownOption,
@@ -119,7 +117,6 @@ def check(
     priority: Annotated[
         int | None, typer.Option(help="Priority of the loop, by the system's own numbers. [90]")
     ] = None,
-    priority: Annotated[int | None, typer.Option(help="The system's own number. [90]")] = None,
     blame: BlameOption = None,
     until_settled: Annotated[
         str | None,
@@ -442,7 +439,7 @@ class _Check:
             lambda: advice(findings, worth_here(self.store.folders(), facts, findings), limits.side),
             lose,
         )
-        deadline_ns = site.question.deadline_ns
+        deadline_ns = question.deadline_ns
         causes = attempt("What made cycles late", lambda: causes_of(of, limits.run, deadline_ns), lose)
         course = attempt("What stands out over time", lambda: _course(limits.run), lose) or ()
         results = CheckResults(

@@ -59,10 +59,6 @@ TitleOption = Annotated[
     typer.Option("--title", help="Title of the run, shown in lists and reports.", callback=_without_controls),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
-BlameOption = Annotated[
-    str | None, typer.Option("--blame", metavar=BLAME.metavar, help=f"{BLAME.help} [{BLAME.default}]")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ReportOption = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="FILE", help="Where to write the report. [the store]"),

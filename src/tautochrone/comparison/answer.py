@@ -9,8 +9,6 @@ from tautochrone.answer.blocks import Mark
 from tautochrone.answer.outcome import Case, Outcome, Standing
 from tautochrone.base.faults import Later, keep
 from tautochrone.base.words import plural, upper_first
-from tautochrone.base.faults import Later
-from tautochrone.base.words import plural
 from tautochrone.comparison import causes, tables
 from tautochrone.comparison import phrasing as words
 from tautochrone.comparison.figures import figures

@@ -16,7 +16,6 @@ from tautochrone.selection import tables, words
 from tautochrone.selection.candidates import block_of
 from tautochrone.selection.figures import figures
 from tautochrone.selection.judge import Against, LostSelection, Selected, Selection
-from tautochrone.selection.judge import Against, Selected, Selection
 from tautochrone.selection.late import LateCandidate
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.two_sample import TwoSample
@@ -115,18 +114,17 @@ def _beside(selection: Selection) -> Iterator[doc.Block]:
         if said := tuple(map(doc.Sentence, words.cautions(selection))):
             yield doc.Statements(said)
 
+    def late() -> Iterator[doc.Block]:
+        if selection.late:
+            yield tables.late(selection)
+
     return doc.each(
         f"What differs from {selection.reference}",
         lambda: [tables.beside(selection)],
         lambda: [tables.differences(selection)],
+        late,
         cautions,
     )
-    yield tables.beside(selection)
-    yield tables.differences(selection)
-    if selection.late:
-        yield tables.late(selection)
-    if cautions := tuple(map(doc.Sentence, words.cautions(selection))):
-        yield doc.Statements(cautions)
 
 
 def _deployments(placed: Sequence[tuple[str, StoredRun]]) -> doc.TypedTable | None:

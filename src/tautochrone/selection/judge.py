@@ -248,11 +248,12 @@ def _hold(
     at = names.index(reference)
     alpha = 1 - confidence
     late = late_of(contest, names)
-    compared: dict[tuple[int, int], QuantileDifference] = {}
-    if ranked_by.kind == BLAME:
-        ranking = late_ranking(late, ranked_by.cause, alpha)
-    else:
-        ranking, compared = places(candidates, ranked_by, quantiles, pairs, alpha)
+
+    def rank() -> tuple[Ranking, dict[tuple[int, int], QuantileDifference]]:
+        if ranked_by.kind == BLAME:
+            return late_ranking(late, ranked_by.cause, alpha), {}
+        return places(candidates, ranked_by, quantiles, pairs.get(), alpha)
+
     missing = [name for name in contest.members if name not in names]
     return Selection(
         contest=contest,
@@ -262,7 +263,7 @@ def _hold(
         reference=reference,
         why_reference=why,
         tried_against=tried(lambda: _against(candidates, sides, at, pairs.get(), per)),
-        tried_ranking=tried(lambda: places(candidates, ranked_by, quantiles, pairs.get(), alpha)),
+        tried_ranking=tried(rank),
         alpha=alpha,
         late=late_candidates(late),
         left_out=tuple(f"{name} has no sample, and is left out." for name in missing),

@@ -25,8 +25,7 @@ def trend(
         list[str] | None,
         typer.Argument(
             metavar="METRIC",
-            help="What to follow: 'latency p99.9', 'latency max', 'response median', 'misses'.",
-            help="Such as 'latency p99.9', 'latency max', 'response median', 'misses', 'blame irq'.",
+            help="What to follow: 'latency p99.9', 'latency max', 'misses', 'blame irq'.",
             show_default=False,
         ),
     ] = None,

@@ -63,8 +63,6 @@ EXPERIMENT = Experiment(
             ("sleep", "spin", "hybrid"),
         ),
         Option("overload", "flag", "Allow sleeping with a period below 10us, which occupies the CPU."),
-        *RECORDING,
-        Option("overload", "flag", "Sleep also with a period below 10us, which holds the CPU."),
         *BLAMED,
         replace(POLICY, choices=POLICIES),
         *CONDITIONS[1:],

@@ -24,8 +24,6 @@ EXPERIMENT = Experiment(
             "10ms,30ms,50ms",
             metavar="TIME,...",
         ),
-        *RECORDING,
-        Option("periods", "text", "Periods, with one row for each.", "10ms,30ms,50ms", metavar="TIME,..."),
         *BLAMED,
         ONE_CPU,
         replace(COUNT, default="50"),

@@ -1,7 +1,7 @@
 """Two or more sides: what changed in the conditions, what in the numbers, and which gate is broken."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later, tried
@@ -41,7 +41,7 @@ class SidePair:
 
     Attributes:
         cell: of a plan run, empty otherwise.
-        causes: of late cycles; None where a run of the two does not tell them.
+        tried_causes: of late cycles; None where a run of the two does not tell them.
     """
 
     first: ComparedSide
@@ -50,7 +50,12 @@ class SidePair:
     measures: tuple[MeasureCompared, ...]
     tried_changes: Later[Changes]
     cell: str = ""
-    causes: ComparedCauses | None = None
+    tried_causes: Later[ComparedCauses | None] = field(default_factory=lambda: tried(lambda: None))
+
+    @property
+    def causes(self) -> ComparedCauses | None:
+        """Return what made cycles late on the two; None: a run does not tell, or it could not be judged."""
+        return None if self.tried_causes.error else self.tried_causes.get()
 
     @property
     def standing(self) -> Standing:
@@ -216,25 +221,19 @@ def _pairs(
             both = (first, tried(samples.read, side, name))
             measured = tried(_measure, (sides[0], side), name, both, question, sources)
             compared[at].append(_lost(sides[0], name, measured) if measured.error else measured.get())
-    return [
-        SidePair(
-            sides[0],
-            side,
-            tried(_standing, found, sides, at),
-            tuple(compared[at - 1]),
-            found,
-        )
-        for at, side in enumerate(sides[1:], start=1)
-    ]
-            compared[at].append(
-                _measure((sides[0], side), name, (first, samples.read(side, name)), question, sources)
-            )
-    pairs = []
-    for at, side in enumerate(sides[1:], start=1):
-        worth = standing(found, sides, at)
-        causes = compared_causes(sides[0], side, question.confidence, void=worth.void)
-        pairs.append(SidePair(sides[0], side, worth, tuple(compared[at - 1]), found, causes=causes))
-    return pairs
+    return [_pair(sides, at, tuple(compared[at - 1]), found, question) for at in range(1, len(sides))]
+
+
+def _pair(
+    sides: tuple[ComparedSide, ...],
+    at: int,
+    measures: tuple[MeasureCompared, ...],
+    found: Later[Changes],
+    question: ComparisonQuestion,
+) -> SidePair:
+    worth = tried(_standing, found, sides, at)
+    causes = tried(lambda: compared_causes(sides[0], sides[at], question.confidence, void=worth.get().void))
+    return SidePair(sides[0], sides[at], worth, measures, found, tried_causes=causes)
 
 
 def _standing(found: Later[Changes], sides: tuple[ComparedSide, ...], at: int) -> Standing:
