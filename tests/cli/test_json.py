@@ -54,6 +54,7 @@ _NO_ANSWER = {
     "report": "writes a page",
     "figure": "writes a chart",
     "lab fetch": "brings kernels",
+    "lab forget": "removes kernels",
     "docs": "shows a page",
     "schema": "prints JSON itself",
 }

@@ -112,7 +112,7 @@ def _provide(agenda: Agenda, wanted: Wanted) -> None:
 
     left = [agenda.points[slot.key] for slot in agenda.left]
     inside = any(point.experiment == KERNEL_HALF for point in left)
-    provide((point.system for point in left), yes=wanted.yes, kernel_half=inside, others_go_on=True)
+    provide((point.system for point in left), yes=wanted.yes, kernel_half=inside)
 
 
 def carry_grid(document: PlanDocument, typed: Typed) -> None:

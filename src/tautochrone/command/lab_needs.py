@@ -29,43 +29,30 @@ class _Need:
     """One thing that is not here.
 
     Attributes:
-        words: what `tauto lab fetch` is told.
         megabytes: about as much is downloaded; 0: it is built.
     """
 
     what: str
-    words: str
     megabytes: int
     bring: Callable[[Tell], object]
 
 
-def provide(
-    systems: Iterable[str | None], *, yes: bool, kernel_half: bool = False, others_go_on: bool = False
-) -> None:
+def provide(systems: Iterable[str | None], *, yes: bool, kernel_half: bool = False) -> None:
     """Fetch what the virtual machines among these systems lack: kernels, QEMU, the kernel half of the probe.
 
-    A person at a terminal is asked once; `yes` is the answer. Kernels of one's own can't be fetched.
-
-    Args:
-        others_go_on: where nobody can be asked, nothing is fetched, and who measures says what is missing.
+    A person at a terminal is asked once; `yes` is the answer. Where nobody can be asked nothing is fetched, and
+    whoever boots the machine says what is missing. Kernels of one's own can't be fetched.
 
     Raises:
-        UsageError: nobody can be asked.
         typer.Exit: the answer is no.
     """
+    if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return
     needs = list(_needs(systems, kernel_half=kernel_half))
     if not needs:
         return
     size = sum(one.megabytes for one in needs)
     told = ", ".join(one.what for one in needs) + (f", {size} MB to download" if size else "")
-    if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        if others_go_on:
-            return
-        fetch = " ".join(dict.fromkeys(one.words for one in needs))
-        raise UsageError(
-            f"what a virtual machine needs is not here: {told}",
-            f"Add --yes, or run `tauto lab fetch {fetch}`, once.",
-        )
     if not yes and not typer.confirm(f"A virtual machine needs {told}. Fetch?", default=True, err=True):
         raise typer.Exit(1)
     from tautochrone.command.telling import telling
@@ -86,7 +73,7 @@ def _needs(systems: Iterable[str | None], *, kernel_half: bool) -> Iterator[_Nee
     if any(_lacks_qemu(address) for address in lab):
         from tautochrone.target.virtual.qemu import MEGABYTES, fetch_qemu
 
-        yield _Need("QEMU", "qemu", MEGABYTES, fetch_qemu)
+        yield _Need("QEMU", MEGABYTES, fetch_qemu)
     for name in dict.fromkeys(address.kernel for address in lab if is_debian(address.kernel)):
         yield from _needs_of_kernel(name, kernel_half=kernel_half)
 
@@ -111,12 +98,10 @@ def _needs_of_kernel(name: str, *, kernel_half: bool) -> Iterator[_Need]:
 
     kernel = known_kernel(name)
     if kernel is None:
-        yield _Need(f"Debian's kernel {name}", name, _MEGABYTES, lambda tell: fetch_kernel(name, tell))
+        yield _Need(f"Debian's kernel {name}", _MEGABYTES, lambda tell: fetch_kernel(name, tell))
     if kernel_half and (kernel is None or not is_built(kernel)):
-        words = f"{name} --kernel-half"
         yield _Need(
             f"the kernel half of the probe for {name}",
-            words,
             _HEADERS_MEGABYTES,
             lambda tell: build_module(fetch_kernel(name, tell), tell),
         )

@@ -49,10 +49,9 @@ def select(
     ] = None,
     metric: Annotated[
         str | None,
-        typer.Option(metavar="WHAT", help="What to rank by: 'latency p99.9', median, max, misses. [p99.9]"),
         typer.Option(
             metavar="WHAT",
-            help="By what they are ranked: 'latency p99.9', median, max, misses, 'blame irq'. [p99.9]",
+            help="What to rank by: 'latency p99.9', median, max, misses, 'blame irq'. [p99.9]",
         ),
     ] = None,
     measure: Annotated[
