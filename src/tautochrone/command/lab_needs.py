@@ -40,8 +40,8 @@ class _Need:
 def provide(systems: Iterable[str | None], *, yes: bool, kernel_half: bool = False) -> None:
     """Fetch what the virtual machines among these systems lack: kernels, QEMU, the kernel half of the probe.
 
-    A person at a terminal is asked once; `yes` is the answer. Where nobody can be asked nothing is fetched, and
-    whoever boots the machine says what is missing. Kernels of one's own can't be fetched.
+    A person at a terminal is asked once; `yes` is the answer. Where nobody can be asked nothing is fetched,
+    and whoever boots the machine says what is missing. Kernels of one's own can't be fetched.
 
     Raises:
         typer.Exit: the answer is no.

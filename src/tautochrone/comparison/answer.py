@@ -47,7 +47,6 @@ def document(
             doc.part("The gates", lambda: _gates(comparison), id="gates", decides=True),
             doc.part("What differs in the conditions", lambda: [tables.conditions(comparison)], id="changes"),
             doc.part("What differs in the numbers", lambda: _numbers(comparison), id="numbers"),
-            doc.part("What differs in the numbers", lambda: tables.numbers_of(comparison), id="numbers"),
             *(
                 [doc.part(causes.TITLE, lambda: [causes.table(comparison)], id="causes")]
                 if causes.are_known(comparison)

@@ -89,7 +89,7 @@ def cautions_of_virtual(virtual: Virtual | None) -> Iterator[RunWarning]:
             NEARLY_REPEATABLE,
             f"this run usually repeats, but not surely: where several of its {virtual.cpus} CPUs wake at the "
             "same instant, a busy host may change the order in which they take turns",
-            "With one CPU a run always repeats; with several of x86-64 and the QEMU of `tauto lab fetch`, too.",
+            "With one CPU a run always repeats; with several of x86-64 and QEMU 10, too.",
         )
     elif not virtual.repeatable:
         yield RunWarning(
