@@ -27,7 +27,7 @@ _OF_SEVERAL = {"makes more cycles late in {}": "make more cycles late in {}"} | 
 
 def sentences(comparison: Comparison) -> Iterator[str]:
     """Say of each pair which cause of late cycles came or went, and what can't be told."""
-    for pair in comparison.pairs:
+    for pair in comparison.measured:
         if pair.causes is None:
             continue
         where = f"{pair.cell}: " if pair.cell else ""
@@ -61,14 +61,14 @@ def are_known(comparison: Comparison) -> bool:
 
 def _known(comparison: Comparison) -> list[tuple[SidePair, ComparedCauses]]:
     return [
-        (pair, pair.causes) for pair in comparison.pairs if pair.causes is not None and pair.causes.causes
+        (pair, pair.causes) for pair in comparison.measured if pair.causes is not None and pair.causes.causes
     ]
 
 
 def table(comparison: Comparison) -> TypedTable:
     """Return the causes of late cycles, side by side, where they are known."""
     known = _known(comparison)
-    several = len(comparison.pairs) > 1
+    several = len(comparison.measured) > 1
     rows = tuple(
         (
             *([cell(pair.cell or pair.second.name)] if several else []),
@@ -84,7 +84,7 @@ def table(comparison: Comparison) -> TypedTable:
     (pair, causes) = known[0]
     names = (
         ["first", "second"]
-        if comparison.pairs[0].cell
+        if comparison.measured[0].cell
         else [pair.first.name, "other side" if several else ""]
     )
     heads = columns(
