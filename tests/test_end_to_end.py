@@ -91,7 +91,7 @@ def test_the_first_answer_measures_judges_and_reports(tmp_path: Path) -> None:
     assert "1 kHz" in answered.stdout
     assert "Report: " in answered.stdout
     report = Path(answered.stdout.partition("Report: ")[2].splitlines()[0])
-    assert "A 1 kHz loop on CPU" in report.read_text()
+    assert "A 1 kHz loop on CPU" in report.read_text().replace("\N{NO-BREAK SPACE}", " ")
     runs = Store(tmp_path).runs()
     experiments = [run.manifest.experiment for run in runs]
     assert experiments[:4] == ["clock", "cyclic", "cyclic", "cyclic"]

@@ -173,7 +173,7 @@ def test_a_row_of_which_a_study_prints_nothing_is_left_out(tmp_path: Path) -> No
 def test_the_page_has_every_table_figure_and_claim_with_both_conditions(tmp_path: Path) -> None:
     text = page.text(document(made(tmp_path)))
 
-    for words in ("Table 1", "Table 2", "Figure 7", "Published: Nobody (2004)", "a CPU, 650 MHz",
+    for words in ("Table 1", "Table 2", "Figure 7", "Published: Nobody (2004)", "a CPU, 650\u00a0MHz",
                   "It is not there.", "10<sup>6</sup>", "12,060", "67.90", "lab:debian-rt",
                   "Not permitted here.",
                   "holds</span>", "8.5\u00a0µs at most", "tauto reproduce nobody2004 --quick"):  # fmt: skip
