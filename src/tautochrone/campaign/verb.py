@@ -108,7 +108,8 @@ def carry_through(
 
 
 def _provide(agenda: Agenda, wanted: Wanted) -> None:
-    from tautochrone.command.lab_needs import KERNEL_HALF, provide
+    from tautochrone.command.lab_needs import provide
+    from tautochrone.target.virtual import KERNEL_HALF
 
     left = [agenda.points[slot.key] for slot in agenda.left]
     inside = any(point.experiment == KERNEL_HALF for point in left)

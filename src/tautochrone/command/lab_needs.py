@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 YesOption = Annotated[
     bool, typer.Option("--yes", "-y", help="Fetch what virtual machines need without asking.")
 ]
-KERNEL_HALF = "kernel"
-"""The experiment that needs the kernel half of the probe."""
 
 
 @dataclass(frozen=True)

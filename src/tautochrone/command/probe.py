@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from tautochrone.base.errors import NotPermittedError
-from tautochrone.command.lab_needs import KERNEL_HALF
+from tautochrone.target.virtual import KERNEL_HALF
 
 if TYPE_CHECKING:
     from tautochrone.command.beside import Beside

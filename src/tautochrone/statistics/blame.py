@@ -12,7 +12,7 @@ one. What is left of a part is its *excess*; that of a cycle is the sum over its
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -22,7 +22,7 @@ Phase = Literal["expiry", "switch-in", "stamp", "work"]
 """Where in a cycle: from its release to the handler of the timer interrupt, on to the switch to the thread,
 on to its stamp; and, of cycles that include work, from the switch to the end of the work."""
 
-PHASES: tuple[Phase, ...] = ("expiry", "switch-in", "stamp", "work")
+PHASES: tuple[Phase, ...] = get_args(Phase)
 
 Cause = Literal[
     "nmi",
@@ -49,22 +49,7 @@ stopped: the CPU idled after the timer's handler: the thread was stopped, or rea
 work: the thread's own work, in cycles that include it.
 """
 
-CAUSES: tuple[Cause, ...] = (
-    "nmi",
-    "irq",
-    "softirq",
-    "thread",
-    "not-preemptible",
-    "interrupts-off",
-    "idle-exit",
-    "frequency",
-    "smi",
-    "steal",
-    "fault",
-    "stopped",
-    "work",
-    "unexplained",
-)
+CAUSES: tuple[Cause, ...] = get_args(Cause)
 
 USUAL: frozenset[Cause] = frozenset(("unexplained", "idle-exit", "not-preemptible", "interrupts-off"))
 """What a typical cycle goes through beside its timer interrupt, for some time."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.target.virtual.cache import Tell, cache_folder, folder_of, sole_writer
-from tautochrone.target.virtual.kernels import known_kernel, known_names
+from tautochrone.target.virtual.kernels import known_kernel, known_names, record_of
 from tautochrone.target.virtual.kmod import module_folder
 
 QEMU, ALL = "qemu", "all"
@@ -54,7 +54,7 @@ def _places(cache: Path, name: str, names: Sequence[str]) -> Iterator[Path]:
     kernel = known_kernel(name)
     if kernel is None:
         raise UsageError(f"the kernel {name} is not here", "`tauto lab kernels` lists what there is.")
-    yield cache / "names" / f"{name.replace(':', '-').replace('/', '-')}.json"
+    yield record_of(name)
     stay = [known_kernel(other) for other in known_names() if other not in names]
     folder = folder_of(kernel.image)
     if not any(other is not None and folder_of(other.image) == folder for other in stay):

@@ -112,7 +112,7 @@ def find_kernel(name: str) -> Kernel:
 def known_kernel(canonical: str) -> Kernel | None:
     """Return what the cache has under that name; whether it is as it was fetched is not checked."""
     try:
-        record = json.loads(_record(canonical).read_text())
+        record = json.loads(record_of(canonical).read_text())
         record.pop("image_seen", None)
         paths = {name: cache_folder() / record[name] if record[name] else None for name in _PATHS}
         kernel = Kernel(**record | paths)
@@ -170,14 +170,14 @@ def _see_whole(kernel: Kernel) -> None:
     again = fetch_command(kernel.name)
     try:
         seen = _seen(kernel.image)
-        record = json.loads(_record(kernel.name).read_text())
+        record = json.loads(record_of(kernel.name).read_text())
         if record.get("image_seen") == seen:
             return
         if hash_of(kernel.image) != kernel.sha256:
             raise damaged(kernel.image, "it is not what was fetched", again)
     except OSError as error:
         raise damaged(kernel.image, error.strerror or "unreadable", again) from error
-    if os.access(_record(kernel.name).parent, os.W_OK):
+    if os.access(record_of(kernel.name).parent, os.W_OK):
         _write(kernel, record | {"image_seen": seen})
 
 
@@ -192,12 +192,13 @@ def _not_here(canonical: str) -> UsageError:
     )
 
 
-def _record(canonical: str) -> Path:
+def record_of(canonical: str) -> Path:
+    """Return the file that says what a name means."""
     return cache_folder() / "names" / f"{canonical.replace(':', '-').replace('/', '-')}.json"
 
 
 def _write(kernel: Kernel, record: dict[str, object]) -> None:
-    write_whole(_record(kernel.name), (json.dumps(record, indent=2) + "\n").encode())
+    write_whole(record_of(kernel.name), (json.dumps(record, indent=2) + "\n").encode())
 
 
 def _seen(path: Path) -> list[int]:

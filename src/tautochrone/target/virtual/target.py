@@ -22,6 +22,7 @@ from tautochrone.target.keeper import FarFiles
 from tautochrone.target.middleware import see_static
 from tautochrone.target.program import ProbeAnswer, Program
 from tautochrone.target.target import Placement, Target, Virtual
+from tautochrone.target.virtual import KERNEL_HALF
 from tautochrone.target.virtual.gate import BOX_BYTES, TimeGate
 from tautochrone.target.virtual.guest import Guest, GuestProgram, ask
 from tautochrone.target.virtual.image import Image, build_image
@@ -247,7 +248,6 @@ def _with_path(word: str, paths: dict[str, str]) -> str:
 
 
 _PROBE, _AGENT = "/bin/tauto-probe", "/bin/tauto-agent"
-_WANTS_KERNEL_HALF = "kernel"
 
 
 def boot(
@@ -329,7 +329,7 @@ class VirtualTarget(Target):
         return ask(program, " ".join(arguments), patience_s)
 
     def start(self, arguments: Sequence[str], placement: Placement, *, guarded: bool = False) -> Program:
-        if arguments[:1] == [_WANTS_KERNEL_HALF]:
+        if arguments[:1] == [KERNEL_HALF]:
             load_kernel_half(self.guest(), self._machine.kernel)
         return super().start(arguments, placement, guarded=guarded)
 
