@@ -22,8 +22,9 @@ import time
 from collections.abc import Callable, Iterator
 
 NAME = "culprit"
-URGENT, USUAL = 95, 10
-"""Priorities, above and below that of a measured thread; the lower one only prepares what comes then."""
+URGENT, USUAL = 99, 10
+"""Priorities above and below that of a measured thread: no thread interrupts the higher one, and the lower
+one is for work in interrupts."""
 
 _MONOTONIC, _ABSOLUTE, _PR_SET_NAME, _NONBLOCK = 1, 1, 15, os.O_NONBLOCK
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -101,7 +102,7 @@ def main() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     os.sched_setaffinity(0, {told["cpu"]})
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(URGENT if told["way"] == "thread" else USUAL))
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(USUAL if told["way"] == "softirq" else URGENT))
     instants = [told["first"] + one * told["every"] for one in range(told["times"])]
     held = list(_WAYS[told["way"]](instants, told["for"]))
     print("\n".join(f"{begin} {end}" for begin, end in held))

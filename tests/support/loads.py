@@ -55,9 +55,14 @@ def report_of(text: str) -> dict[str, Any]:
 
 @contextmanager
 def running(*arguments: str, cwd: Path | None = None) -> Iterator[Load]:
-    """A load that has said that it runs; killed at the end of the block if it was not ended before."""
+    """A load that has said that it runs; killed at the end of the block if it was not ended before.
+
+    On a busy machine what is to be seen of it can take minutes: it does not end by itself before that.
+    """
+    name, *own = arguments
+    longer = [] if "--duration" in own else ["--duration", "30min"]
     process = subprocess.Popen(
-        [str(find_agent()), "load", *arguments],
+        [str(find_agent()), "load", name, *longer, *own],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

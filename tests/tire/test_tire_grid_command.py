@@ -79,17 +79,17 @@ def test_a_map_that_was_stopped_and_killed_goes_on_and_measures_no_cell_twice(st
 
 @pytest.mark.slow
 def test_a_hard_map_ends_a_cell_at_its_first_miss_and_tells_what_can_never_keep_its_rate(store: Path) -> None:
-    """A step of 4,000,000 masses in 50 us is beyond every machine."""
+    """A step of 4,000,000 masses in 50 us is beyond every machine; none takes as long as the whole trial."""
     done = tauto(
         "tire", "map", "--nodes", "4,4000000", "--threads", "1", "--solver", "halo", "--step", "50us",
-        "--duration", "20ms", *policy(), "--json", store=store,
+        "--duration", "2s", *policy(), "--json", store=store,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     (large,) = (one for one in json.loads(done.stdout)["grid"]["fields"][0]["cells"] if one["nodes"] > 4)
     (trial,) = large["trials"]
     assert trial["too_slow"]
     assert trial["stopped"]
-    assert 0 < trial["missed"] <= trial["due"] <= 400
+    assert 0 < trial["missed"] <= trial["due"] <= 40_000
 
 
 @pytest.mark.slow
