@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from tautochrone.answer.views.environment import show, words
 from tautochrone.base.units import format_rate
 from tautochrone.judge.middleware_setting import as_obtained
+from tautochrone.measure.cpu_use import CPU_USE
 from tautochrone.measure.virtual import BUSY
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.store import ANSWER
@@ -20,6 +21,7 @@ _NOT_CONDITIONS = {
     "load_reports",
     "deployment",
     BUSY,
+    CPU_USE,
 }  # how it was typed, and what came of it
 _IMPLIED = {"period_ns", "count", "warmup", "ring_rows"}  # by the rate, or they tell nothing of the machine
 _ALWAYS = (

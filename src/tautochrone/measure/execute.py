@@ -22,6 +22,7 @@ from tautochrone.measure.cautions import (
 )
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.conditions import Conditions, conditions_of
+from tautochrone.measure.cpu_use import CPU_USE, CpuUse, Used, cautions_of_cpu_use
 from tautochrone.measure.interrupts import HeldInterrupts
 from tautochrone.measure.loads.cautions import cautions_of_loads
 from tautochrone.measure.loads.running import LoadFailure, Loads
@@ -41,6 +42,7 @@ from tautochrone.run.records import Event, Footer, Header, SourceProgress
 from tautochrone.run.records import Progress as SourcesProgress
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
+from tautochrone.target.local import LocalTarget
 from tautochrone.target.middleware import provide_program
 from tautochrone.target.middleware_server import Server, serving_with_sizes
 from tautochrone.target.program import ProbeEnd, RunningProbe, refusal
@@ -133,6 +135,8 @@ class _Measured:
         smis: system management interrupts meanwhile; None: not known.
         virtual: the virtual machine on which it was measured.
         busy: the share of its time in which each CPU of that was busy; None: not known.
+        used: how the CPUs of another machine spent their time; None: not known.
+        idle: whether there was no load.
     """
 
     header: dict[str, object] = field(default_factory=dict)
@@ -147,6 +151,8 @@ class _Measured:
     smis: int | None = None
     virtual: Virtual | None = None
     busy: list[float] | None = None
+    used: Used | None = None
+    idle: bool = True
 
 
 def run_cell(
@@ -272,13 +278,16 @@ def _measure(
     """Loads, then the probe, then what the loads did. From the probe's start on, interrupts only end that."""
     allowed = allowed_in(conditions)
     loads = Loads(conditions.load or allowed)
-    measured = _Measured(virtual=target.virtual())
+    measured = _Measured(virtual=target.virtual(), idle=not placed.load.parts)
     try:
         parts = placed_loads(placed, measured_cpus(placed, allowed), conditions.load)
         loads.start(
             target, parts, conditions.load_placement, lambda said: watch(CellProgress(0.0, waiting=said))
         )
         smis = SmiCounter(target.files(), conditions.known)
+        use = CpuUse(
+            target.files(), here=isinstance(target, LocalTarget), virtual=measured.virtual is not None
+        )
         busy = BusyCpus(target.files(), measured.virtual)
         apart = placed.conditions.server
         with serving_with_sizes(placed.experiment, placed.options, apart, target) as server:
@@ -291,7 +300,7 @@ def _measure(
             )
             with loads.watched(probe.stop):
                 _record(probe, writer, watch, measured, interrupts, target.now_s)
-            measured.smis, measured.busy = smis.since(), busy.since()
+            measured.smis, measured.busy, measured.used = smis.since(), busy.since(), use.since()
             measured.server, measured.server_failure = server, server.end()
         measured.reports = loads.end()
         measured.failure = loads.failure
@@ -330,12 +339,15 @@ def _seal(writer: RunWriter, measured: _Measured, ended_hint: str | None) -> Sto
         writer.add_condition(SMIS, measured.smis)
     if measured.busy is not None:
         writer.add_condition(BUSY, measured.busy)
+    if measured.used is not None:
+        writer.add_condition(CPU_USE, measured.used.stored)
     return writer.seal(ended_hint)
 
 
 def _cautions(measured: _Measured) -> Iterator[RunWarning]:
     header, footer = Header.of(measured.header), Footer.of(measured.footer)
     yield from cautions_of_busy_cpus(measured.busy, header, measured.virtual)
+    yield from cautions_of_cpu_use(measured.used, header, footer, idle=measured.idle)
     yield from cautions_of_probe(measured.end.messages)
     failure = measured.failure if measured.lost is None else None
     if failure is not None:

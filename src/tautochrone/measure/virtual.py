@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from tautochrone.base.errors import MeasuringError
 from tautochrone.machine.tree import Files
+from tautochrone.measure.cpu_use import IDLE_AT, read_times, spent_between
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.records import Header
 from tautochrone.target.target import Virtual
@@ -19,7 +19,6 @@ NOT_REPEATABLE, NEARLY_REPEATABLE = "virtual-not-repeatable", "virtual-nearly-re
 FUNCTIONAL, SHARED, PROBLEM = "virtual-functional", "virtual-shared", "virtual-problem"
 
 _BUSY_SHARE = 0.05
-_IDLE_AT = (3, 4)  # of a line's numbers: idle, waiting for input or output
 
 
 class BusyCpus:
@@ -28,32 +27,17 @@ class BusyCpus:
     def __init__(self, files: Files, virtual: Virtual | None) -> None:
         """Begin."""
         self._files = files if virtual is not None and virtual.cpus > 1 else None
-        self._first = self._read()
+        self._first = read_times(files) if self._files is not None else {}
 
     def since(self) -> list[float] | None:
         """In which share of its time each CPU was not idle; empty: not known. None: there is one only."""
         if self._files is None:
             return None
-        last = self._read()
-        shares = []
-        for cpu, now in sorted(last.items()):
-            then = self._first.get(cpu, [0] * len(now))
-            spent = [after - before for after, before in zip(now, then, strict=True)]
-            whole = sum(spent)
-            idle = sum(spent[at] for at in _IDLE_AT)
-            shares.append(round(1.0 - idle / whole, 4) if whole else 0.0)
-        return shares
-
-    def _read(self) -> dict[int, list[int]]:
-        if self._files is None:
-            return {}
-        try:
-            said = self._files.read("/proc/stat").decode()
-        except (OSError, MeasuringError):  # a guest that has died is told by whatever needed it
-            return {}
-        lines = [line.split() for line in said.splitlines() if line.startswith("cpu")]
-        # The last two numbers, of guests, are in the first ones already.
-        return {int(line[0][3:]): [int(one) for one in line[1:9]] for line in lines if line[0] != "cpu"}
+        spent = spent_between(self._first, read_times(self._files))
+        return [
+            round(1.0 - sum(one[at] for at in IDLE_AT) / sum(one), 4) if sum(one) else 0.0
+            for one in spent.values()
+        ]
 
 
 def as_condition(virtual: Virtual | None) -> dict[str, object]:
@@ -126,7 +110,7 @@ def cautions_of_busy_cpus(
     if shares is None:
         return
     busy = {cpu: share for cpu, share in enumerate(shares) if share > _BUSY_SHARE}
-    measured = _measured_cpus(header)
+    measured = header.measured_cpus
     at_work = sorted(measured | busy.keys())
     if len(at_work) > 1:
         told = ", ".join(
@@ -148,12 +132,6 @@ def cautions_of_busy_cpus(
             "turns on one clock, so a latency here contains what the others did meanwhile",
             "Let one CPU work at a time, or leave smp= out, where the numbers shall mean something.",
         )
-
-
-def _measured_cpus(header: Header) -> set[int]:
-    """Where the measuring threads and their partners ran, as far as they were held there."""
-    threads = [thread for source in header.sources for thread in (source, *source.partners)]
-    return {cpu for thread in threads if (cpu := thread.obtained.cpu) is not None}
 
 
 def _what_it_did(share: float | None, *, measured: bool) -> Iterator[str]:

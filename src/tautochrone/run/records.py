@@ -390,6 +390,12 @@ class Header(Stored, frozen=True, kw_only=True):
         return any(table.name == HISTOGRAM for table in self.tables)
 
     @property
+    def measured_cpus(self) -> set[int]:
+        """Return where the measuring threads and their partners ran, as far as they were held there."""
+        threads = [thread for source in self.sources for thread in (source, *source.partners)]
+        return {cpu for thread in threads if (cpu := thread.obtained.cpu) is not None}
+
+    @property
     def periods_ns(self) -> dict[int, int]:
         """Return the period of each source's releases: its own, or else that of the schedule.
 

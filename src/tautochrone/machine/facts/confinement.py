@@ -34,7 +34,7 @@ VIRTUAL_LAB = "the virtual lab"
 _PCI_DEVICES = "/proc/bus/pci/devices"
 _LABS_DEVICES = {"1af41110", "149830c8"}  # a mailbox, and the serial card through which it speaks
 _NO_LIMIT_BYTES = 1 << 62  # cgroup v1 says "none" by nearly 2^63
-_TICKS_PER_SECOND = 100  # USER_HZ, the unit of /proc/stat on every architecture in use
+TICKS_PER_SECOND = 100  # USER_HZ, the unit of /proc/stat on every architecture in use
 _DMI = tuple(
     f"/sys/class/dmi/id/{name}" for name in ("sys_vendor", "product_name", "board_vendor", "bios_vendor")
 )
@@ -73,7 +73,7 @@ def cpu_time(tree: Tree, statistics: str) -> tuple[float | None, float | None]:
     ticks = [int(number) for number in line[1].split()] if line else []
     if len(ticks) < 8:  # user nice system idle iowait irq softirq steal, see proc_stat(5)
         return None, None
-    return ticks[7] / _TICKS_PER_SECOND, sum(ticks[:8]) / _TICKS_PER_SECOND
+    return ticks[7] / TICKS_PER_SECOND, sum(ticks[:8]) / TICKS_PER_SECOND
 
 
 def _groups(tree: Tree) -> list[tuple[str, str]]:
