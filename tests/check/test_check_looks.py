@@ -11,7 +11,7 @@ from test_check_command import measured
 
 from real import tauto
 from report_runs import FACTS, store_run
-from tautochrone.check.looks import earlier_of, look, settle
+from tautochrone.check.measure import earlier_of, look, settle
 from tautochrone.check.question import AskedCheck, CheckQuestion, question_of
 from tautochrone.judge.comparison.facts import alike, facts_of, varies_by_itself
 from tautochrone.measure.cell import IDLE, Load

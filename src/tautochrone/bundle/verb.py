@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tautochrone.command.options import JsonOption, StoreOption, names_campaign, open_store
+from tautochrone.command.options import JsonOption, StoreOption, all_runs, names_campaign, open_store
 
 if TYPE_CHECKING:
     from tautochrone.answer.document import Document
@@ -45,7 +45,7 @@ def pack(
 
     plans = [Path(name) for name in names if name.endswith(_PLAN)]
     place = open_store(store)
-    runs = _runs(place, [name for name in names if not name.endswith(_PLAN)])
+    runs = all_runs(place, [name for name in names if not name.endswith(_PLAN)])
     if not runs:
         raise UsageError("No run is named", "Name runs, or a plan run such as plan-latest.")
     contents = write(runs, plans, lambda: page.text(_report(place, names, runs)), out)
@@ -107,21 +107,6 @@ def unpack(
         typer.echo(
             f"Its plans ({', '.join(done.contents.plans)}) and report: tauto unpack {file} --out FOLDER"
         )
-
-
-def _runs(place: Store, names: list[str]) -> list[StoredRun]:
-    """Return the runs of these names, each once; a plan run stands for all of its own."""
-    from tautochrone.measure.campaign.campaign import open_campaign
-    from tautochrone.run.folder import StoredRun
-
-    found: dict[str, StoredRun] = {}
-    for name in names:
-        if names_campaign([name]):
-            own = [StoredRun.read(entry.path) for entry in open_campaign(place, name).finished().values()]
-        else:
-            own = [place.open(name)]
-        found |= {run.id: run for run in own}
-    return list(found.values())
 
 
 def _report(place: Store, names: list[str], runs: list[StoredRun]) -> Document:

@@ -15,7 +15,6 @@ from tautochrone.check.results import MOST, CheckResults
 from tautochrone.check.search import CONFIRM, Search, Trial
 from tautochrone.judge.requirement.limiting import LateStarts, Limiting, LongJobs
 from tautochrone.judge.requirement.line import JudgedLine, Standing
-from tautochrone.machine.audit.finding import Finding
 
 _MARKS: dict[Standing, Mark] = {"holds": "holds", "does not hold": "missed", "not shown": "not-shown"}
 _PURPOSES = {"bracket": "bracket", "narrow": "narrow", CONFIRM: "longer"}
@@ -50,13 +49,13 @@ def document(results: CheckResults) -> doc.Document:
     )
 
 
-def report_of(results: CheckResults, findings: Sequence[Finding]) -> doc.Document:
+def report_of(results: CheckResults) -> doc.Document:
     """Return the report of the runs with the answer above it."""
     from tautochrone.answer import report
     from tautochrone.judge.loops import judge_runs
 
     told = {one.code for one in results.advice[:MOST]}  # above the report; not once more in it
-    others = [one for one in findings if one.code not in told]
+    others = [one for one in results.findings if one.code not in told]
     return report.document(
         results.runs, report.BesideRuns(Later(judge_runs, results.runs), others, top=document(results))
     )

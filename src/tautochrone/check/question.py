@@ -15,6 +15,7 @@ from tautochrone.base.units import (
     parse_frequency,
     parse_period_ns,
 )
+from tautochrone.command.beside import chosen_cpus
 from tautochrone.experiments import EXPERIMENTS, Prepared, Value
 from tautochrone.experiments.requirement import Requirement
 from tautochrone.experiments.taskset_options import of_task_set
@@ -332,7 +333,12 @@ def _cyclic(question: CheckQuestion) -> Prepared:
 
 def _taskset(question: CheckQuestion, cpu: int) -> Prepared:
     assert question.work_ns is not None
-    cpus = (cpu,) if question.cpus is None else _cpus(question.cpus)
+    if question.cpus in ("all", "any"):
+        raise UsageError(
+            f"--cpus {question.cpus}: a loop with work is kept to the CPUs that are named",
+            "Write them: 0 or 0,2-3.",
+        )
+    cpus = (cpu,) if question.cpus is None else chosen_cpus(question.cpus, "0 or 0,2-3")
     policy = question.policy or "fifo"
     if policy not in (*_FIXED, "other", "deadline"):
         raise UsageError(f"--policy {policy}: there is no such policy", "Choose fifo, rr, other or deadline.")
@@ -359,14 +365,3 @@ def _common(question: CheckQuestion) -> Options:
         **({} if question.memory_lock else {"no-memory-lock": True}),
         **({} if question.blame is None else {BLAME.name: question.blame}),
     }
-
-
-def _cpus(text: str) -> tuple[int, ...]:
-    if text in ("all", "any"):
-        raise UsageError(
-            f"--cpus {text}: a loop with work is kept to the CPUs that are named", "Write them: 0 or 0,2-3."
-        )
-    parts = [parse_cpu_list(part.strip()) for part in text.split(",")]
-    if not all(parts):
-        raise UsageError(f"--cpus '{text}' is not a list of CPUs", "Write it as 0 or 0,2-3.")
-    return tuple(dict.fromkeys(cpu for part in parts for cpu in part or ()))

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from tautochrone.answer.outcome import Case, Outcome
 from tautochrone.answer.outcome import Standing as CaseStanding
 from tautochrone.answer.phrasing import requirement as required
+from tautochrone.base.faults import Fault, attempt
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.base.words import capital, plural
-from tautochrone.check.causes import CheckCauses
+from tautochrone.check.causes import CheckCauses, causes_of
 from tautochrone.check.question import CheckQuestion
 from tautochrone.check.search import Search, Trial
 from tautochrone.judge.requirement.judge import Judgement
-from tautochrone.judge.requirement.limiting import Limiting
+from tautochrone.judge.requirement.limiting import Limiting, limiting
 from tautochrone.judge.requirement.line import WORST_FIRST, JudgedLine, Standing
 from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.folder import StoredRun
@@ -23,6 +24,8 @@ from tautochrone.run.folder import StoredRun
 if TYPE_CHECKING:
     from tautochrone.judge.requirement.limiting import Side
     from tautochrone.judge.worth_measured import Worth
+    from tautochrone.machine.settings import NotPutBackError
+    from tautochrone.run.store import Store
 
 
 MOST = 5
@@ -117,6 +120,8 @@ class CheckResults:
         search: None where nothing was searched for.
         earlier: runs that asked the same under the same conditions before, and were judged with these.
         causes: what made cycles late; None: not recorded.
+        findings: of the audit of the machine.
+        not_put_back: a setting of the deployment that could not be put back.
     """
 
     question: CheckQuestion
@@ -130,6 +135,8 @@ class CheckResults:
     search: Search | None = None
     earlier: tuple[str, ...] = ()
     causes: CheckCauses | None = None
+    findings: tuple[Finding, ...] = ()
+    not_put_back: NotPutBackError | None = None
 
     @property
     def standing(self) -> Standing:
@@ -226,6 +233,59 @@ class CheckResults:
             for load in self.not_measured
         ]
         return Outcome(title, tuple(cases))
+
+
+def results_of(
+    question: CheckQuestion,
+    judgement: Judgement,
+    runs: Sequence[StoredRun],
+    store: Store,
+    search: Search | None = None,
+) -> CheckResults:
+    """Return what was found: judged, with what limits it and what would help."""
+    from tautochrone.judge.worth_here import worth_here
+    from tautochrone.machine.audit import audit_facts
+
+    facts = runs[0].manifest.known
+    # What fails here costs its own part, and never the answer.
+    noticed: list[str] = []
+
+    def lose(fault: Fault) -> None:
+        noticed.append(fault.notice)
+
+    findings = attempt("The audit", lambda: audit_facts(facts), lose) or ()
+    # Of a search, on the rung that is too high: that is what keeps it from going further.
+    above = search.above if search is not None else None
+    about, of = (judgement, runs) if above is None else (above.judgement, [above.run])
+    limits = attempt(
+        "What limits it", lambda: limiting(about, of), lambda one: Limiting("", notice=one.notice)
+    )
+    helpful = attempt(
+        "What would help",
+        lambda: advice(findings, worth_here(store.folders(), facts, findings), limits.side),
+        lose,
+    )
+    causes = attempt("What made cycles late", lambda: causes_of(of, limits.run, question.deadline_ns), lose)
+    course = attempt("What stands out over time", lambda: _course(limits.run), lose) or ()
+    return CheckResults(
+        question=question,
+        judgement=judgement,
+        runs=tuple(runs),
+        limiting=limits,
+        advice=tuple(helpful or ()),
+        course=(*course, *noticed),
+        search=search,
+        causes=causes,
+        findings=tuple(findings),
+    )
+
+
+def _course(run: StoredRun | None) -> tuple[str, ...]:
+    """Return what stands out over time in the run that decides."""
+    from tautochrone.answer.phrasing.course import sentences
+    from tautochrone.judge.course import course_of
+
+    return () if run is None else tuple(sentences(course_of(run)))
 
 
 def search_headline(search: Search) -> str:

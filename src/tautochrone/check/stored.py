@@ -7,26 +7,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_rate
 from tautochrone.check.question import CONDITION, AskedCheck, CheckQuestion, question_of
 from tautochrone.judge.requirement.evidence import ENDS_OF_WORK, measure_of
-from tautochrone.measure.campaign.campaign import PREFIXES, open_campaign
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.store import Store
-
-
-def stored_runs(store: Store, typed: Sequence[str]) -> list[StoredRun]:
-    """Return the runs of these names, by commas or several times, each once; a plan run stands for its own.
-
-    Raises:
-        StoreError: there is no such run.
-    """
-    found: dict[str, StoredRun] = {}
-    for name in (part.strip() for text in typed for part in text.split(",")):
-        if name.startswith(PREFIXES):
-            finished = open_campaign(store, name).finished().values()
-            own = [StoredRun.read(entry.path) for entry in finished]
-        else:
-            own = [store.open(name)]
-        found |= {run.id: run for run in own}
-    return list(found.values())
 
 
 def see_that_nothing_is_measured(asked: Mapping[str, object]) -> None:

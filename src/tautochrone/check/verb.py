@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.faults import Fault, attempt
 from tautochrone.base.units import given_period, parse_duration_ns
 from tautochrone.command import completion
 from tautochrone.command.beside import Beside, BlameOption, DeploymentName, On
@@ -20,6 +18,7 @@ from tautochrone.command.options import (
     OpenReportOption,
     ReportOption,
     StoreOption,
+    all_runs,
     one_of,
     open_store,
 )
@@ -30,28 +29,20 @@ from tautochrone.command.told import (
     see_told,
     tell,
     tell_document,
-    tell_report,
+    tell_page,
 )
 from tautochrone.experiments.usual import POLICIES
-from tautochrone.run.facts import FactTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
-
     from tautochrone.check.question import AskedCheck, CheckQuestion
     from tautochrone.check.results import CheckResults
-    from tautochrone.check.search import Kind, Search
-    from tautochrone.command.batch import Batch
-    from tautochrone.judge.requirement.judge import Judgement
+    from tautochrone.check.search import Kind
     from tautochrone.machine.audit.finding import Finding
-    from tautochrone.machine.deployment import Deployment
     from tautochrone.machine.settings import NotPutBackError
     from tautochrone.measure.cell import Load
-    from tautochrone.run.folder import StoredRun
     from tautochrone.run.store import Store
-    from tautochrone.target.target import Target
 
     _Found = tuple[CheckResults, Sequence[Finding], NotPutBackError | None]
 
@@ -172,6 +163,7 @@ def check(
         tauto check --runs latest,latest~1 --deadline 100us --misses '1 in 1e6'
     """
     from tautochrone.answer.console import make_console
+    from tautochrone.check.measure import LoopCheck
     from tautochrone.check.question import AskedCheck, question_of
     from tautochrone.check.stored import see_that_nothing_is_measured
 
@@ -212,39 +204,35 @@ def check(
     until_s = _until(until_settled, question, loads, kind)
     telling.see_that_it_can_be_told()
     place = open_store(store)
-    check = _Check(
-        question, loads, Beside(None, on, deployment), place, make_console(stderr=as_json), until_s, afresh
-    )
+    check = LoopCheck(question, loads, Beside(None, on, deployment), place, make_console(stderr=as_json))
     if kind is None:
-        found = check.answer()
+        results = check.answer(until_s, afresh=afresh)
     else:
         lasts = seconds if seconds is not None else _SECONDS
-        found = check.find(kind, lasts, duration_given=duration is not None)
-    if found is None:
+        results = check.find(kind, lasts, duration_given=duration is not None)
+    if results is None:
         raise typer.Exit(INTERRUPTED)
-    results, findings, not_put_back = found
     instant = results.runs[0].manifest.id.partition("-")[0]
-    telling.tell(results, findings, out or place.path / f"report-{instant}.html")
-    if not_put_back is not None:
-        raise not_put_back
+    telling.tell(results, out or place.path / f"report-{instant}.html")
+    if results.not_put_back is not None:
+        raise results.not_put_back
     raise typer.Exit(INTERRUPTED if results.stopped else results.outcome().exit_code)
 
 
 def _judge_stored(asked: AskedCheck, place: Store, names: Sequence[str], telling: _Telling) -> NoReturn:
     """Judge runs that are there already; a page is written only where it is named."""
-    from tautochrone.answer.console import make_console
-    from tautochrone.check.stored import question_of_runs, stored_runs
+    from tautochrone.check.results import results_of
+    from tautochrone.check.stored import question_of_runs
     from tautochrone.judge.requirement.judge import judge
 
     telling.see_that_it_can_be_told()
     if telling.open_it and telling.out is None:
         raise UsageError("--open: with --runs no page is written by itself", "Name one: --out FILE.")
-    runs = stored_runs(place, names)
+    runs = all_runs(place, [part.strip() for text in names for part in text.split(",")])
     question = question_of_runs(asked, runs)
-    check = _Check(question, (), Beside(None, None, None), place, make_console(stderr=telling.as_json))
     judgement = judge(question.requirement, runs, counted=question.counted)
-    results, findings = check.results(question, judgement, runs)
-    telling.tell(results, findings, telling.out)
+    results = results_of(question, judgement, runs, place)
+    telling.tell(results, telling.out)
     raise typer.Exit(results.outcome().exit_code)
 
 
@@ -263,11 +251,10 @@ class _Telling:
         see_told(self.junit, self.markdown)
         see_that_it_can_be_written(self.out)
 
-    def tell(self, results: CheckResults, findings: Sequence[Finding], path: Path | None) -> None:
+    def tell(self, results: CheckResults, path: Path | None) -> None:
         """Give the answer in the terminal, or as JSON, and as a page; None: without one."""
         from tautochrone.answer.console import make_console
         from tautochrone.answer.document import whole
-        from tautochrone.answer.render import page
         from tautochrone.check import answer
 
         shown = whole("The answer", lambda: answer.document(results), lambda: results.headline)
@@ -275,201 +262,9 @@ class _Telling:
             make_console().print()
         tell_document(shown, "check", lambda: answer.as_table(results), as_json=self.as_json)
         if path is not None:
-            report = whole(
-                "The report", lambda: answer.report_of(results, findings), lambda: results.headline
-            )
-            written = page.write(report, path)
-            tell_report(written, as_json=self.as_json, open_it=self.open_it and not results.stopped)
+            report = whole("The report", lambda: answer.report_of(results), lambda: results.headline)
+            tell_page(report, path, as_json=self.as_json, open_it=self.open_it and not results.stopped)
         tell(results.outcome(), self.junit, self.markdown)
-
-
-@dataclass(frozen=True)
-class _Check:
-    """What is asked, and where it is measured; `console` is where the course of it is told.
-
-    It is measured on until it is settled, for ``until_s`` at most; None: once. ``afresh`` leaves out
-    earlier checks of the same question.
-    """
-
-    question: CheckQuestion
-    loads: Sequence[Load]
-    beside: Beside
-    store: Store
-    console: Console
-    until_s: float | None = None
-    afresh: bool = False
-
-    def answer(self) -> _Found | None:
-        """Measure beside each load, and judge; None: it was stopped before anything was measured."""
-        from tautochrone.check.looks import earlier_of, look, settle
-        from tautochrone.check.question import cells
-        from tautochrone.command.batch import run_batch
-
-        batches: list[Batch] = []
-
-        with self.beside.target() as target:
-            site = self._site(target)
-            if site.question.why_so_long:
-                self.console.print(
-                    f"Measuring for {site.question.why_so_long}.", style="dim", highlight=False
-                )
-
-            def measure(asked: CheckQuestion, loads: Sequence[Load]) -> Sequence[StoredRun]:
-                own = cells(asked, loads, site.cpu, _command(), deployment=site.deployment)
-                batches.append(run_batch(own, self.store, target, site.facts, lambda _: False))
-                return batches[-1].runs
-
-            runs = measure(site.question, self.loads)
-            whole = len(runs) == len(self.loads) and not batches[-1].stopped
-            looked = None
-            if runs:
-                earlier = () if self.afresh else earlier_of(self.store, runs)
-                looked = look(site.question, runs, earlier, again=self.until_s is not None)
-                if whole and self.until_s is not None:
-                    looked = settle(site.question, self.loads, looked, self.until_s, measure)
-        not_put_back = next((one.not_put_back for one in batches if one.not_put_back is not None), None)
-        if looked is None:
-            if not_put_back is not None:
-                raise not_put_back
-            return None
-        results = self.results(
-            site.question,
-            looked.judgement,
-            looked.runs,
-            not_measured=tuple(one.name for one in self.loads[len(runs) :]),
-            stopped=any(one.stopped for one in batches),
-            earlier=looked.earlier,
-        )
-        return *results, not_put_back
-
-    def find(self, kind: Kind, seconds: float, *, duration_given: bool) -> _Found | None:
-        """Search for the largest that holds; None: it was stopped before anything was measured."""
-        from tautochrone.check.search import make_search, search_of
-        from tautochrone.command.live import watching_campaign
-        from tautochrone.judge.requirement.judge import judge
-        from tautochrone.machine.settings import NotPutBackError
-        from tautochrone.measure.conditions import conditions_of
-        from tautochrone.measure.outlook import Countdown
-        from tautochrone.measure.trials import TrialSite
-
-        with self.beside.target() as target:
-            site = self._site(target)
-            not_put_back: NotPutBackError | None = None
-            search = search_of(kind, site.question, seconds, duration_given=duration_given)
-            try:
-                with (
-                    conditions_of(site.deployment, target, site.facts) as under,
-                    watching_campaign(Countdown(seconds), "at most") as begin,
-                ):
-                    where = TrialSite(self.store, target, under, _command())
-                    make_search(search, self.loads[0], site.cpu, where, begin)
-            except NotPutBackError as error:
-                not_put_back = error
-        if not search.trials:
-            if not_put_back is not None:
-                raise not_put_back
-            return None
-        best = search.best or search.trials[-1]
-        judgement = judge(best.question.requirement, [best.run], counted=site.question.counted)
-        runs = [best.run, *([search.above.run] if search.above is not None else [])]
-        found = self.results(best.question, judgement, runs, search=search, stopped=search.stopped)
-        return *found, not_put_back
-
-    def _site(self, target: Target) -> _Site:
-        """Return where it is measured, found out before: facts, permissions, the CPU."""
-        from tautochrone.check.question import first_cpu
-        from tautochrone.command.batch import introduce
-        from tautochrone.command.permission import find_permission
-        from tautochrone.machine.facts import gather
-        from tautochrone.machine.tree import Tree
-        from tautochrone.run.facts import Facts
-
-        facts = gather(target.files())
-        introduce(self.console, Facts.from_table(facts))
-        deployment = self.beside.chosen_deployment(target)
-        question = self.question
-        if question.policy is None:
-            permission, refusal = find_permission(target)
-            if refusal:
-                self.console.print(refusal, style="yellow", highlight=False, markup=False, soft_wrap=True)
-            question = replace(
-                question,
-                policy="fifo" if permission.priority else "other",
-                memory_lock=permission.memory_lock,
-            )
-        for words in question.cautions:
-            self.console.print(words, style="yellow", highlight=False, markup=False, soft_wrap=True)
-        cpu = first_cpu(Facts.from_table(facts), deployment, Tree(target.files()))
-        return _Site(question, facts, deployment, cpu)
-
-    def results(
-        self,
-        question: CheckQuestion,
-        judgement: Judgement,
-        runs: Sequence[StoredRun],
-        *,
-        not_measured: tuple[str, ...] = (),
-        stopped: bool = False,
-        search: Search | None = None,
-        earlier: Sequence[StoredRun] = (),
-    ) -> tuple[CheckResults, Sequence[Finding]]:
-        """Return what was found: judged, with what limits it and what would help."""
-        from tautochrone.check.causes import causes_of
-        from tautochrone.check.results import CheckResults, advice
-        from tautochrone.judge.requirement.limiting import Limiting, limiting
-        from tautochrone.judge.worth_here import worth_here
-        from tautochrone.machine.audit import audit_facts
-
-        facts = runs[0].manifest.known
-        # What fails here costs its own part, and never the answer.
-        noticed: list[str] = []
-
-        def lose(fault: Fault) -> None:
-            noticed.append(fault.notice)
-
-        findings = attempt("The audit", lambda: audit_facts(facts), lose) or ()
-        # Of a search, on the rung that is too high: that is what keeps it from going further.
-        above = search.above if search is not None else None
-        about, of = (judgement, runs) if above is None else (above.judgement, [above.run])
-        limits = attempt(
-            "What limits it", lambda: limiting(about, of), lambda one: Limiting("", notice=one.notice)
-        )
-        helpful = attempt(
-            "What would help",
-            lambda: advice(findings, worth_here(self.store.folders(), facts, findings), limits.side),
-            lose,
-        )
-        deadline_ns = question.deadline_ns
-        causes = attempt("What made cycles late", lambda: causes_of(of, limits.run, deadline_ns), lose)
-        course = attempt("What stands out over time", lambda: _course(limits.run), lose) or ()
-        results = CheckResults(
-            question=question,
-            judgement=judgement,
-            runs=tuple(runs),
-            limiting=limits,
-            advice=tuple(helpful or ()),
-            course=(*course, *noticed),
-            not_measured=not_measured,
-            stopped=stopped,
-            search=search,
-            earlier=tuple(run.id for run in earlier),
-            causes=causes,
-        )
-        return results, findings
-
-
-@dataclass(frozen=True)
-class _Site:
-    """Where a check is measured, and the question as it can be asked there."""
-
-    question: CheckQuestion
-    facts: FactTable
-    deployment: Deployment | None
-    cpu: int
-
-
-def _command() -> tuple[str, ...]:
-    return ("tauto", *sys.argv[1:])
 
 
 def _kind(search: str | None) -> Kind | None:
@@ -522,11 +317,3 @@ def _see_that_they_fit(
             f"--within {seconds:g}s: a search lasts from {_FEWEST_S:g} to {_MOST_S:g} seconds",
             f"Leave it out for {_SECONDS:g} seconds.",
         )
-
-
-def _course(run: StoredRun | None) -> tuple[str, ...]:
-    """Return what stands out over time in the run that decides."""
-    from tautochrone.answer.phrasing.course import sentences
-    from tautochrone.judge.course import course_of
-
-    return () if run is None else tuple(sentences(course_of(run)))

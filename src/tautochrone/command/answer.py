@@ -233,15 +233,13 @@ def _permitted_cells(
     blame: str | None,
 ) -> tuple[Cell, ...]:
     """Return what to measure, with ordinary priority or pageable memory where more is not permitted."""
-    from tautochrone.command.permission import find_permission
+    from tautochrone.command.permission import permitted
     from tautochrone.measure.first_answer import first_answer
 
-    permission, refusal = find_permission(target)
-    if refusal:
-        console.print(refusal, style="yellow", highlight=False, markup=False, soft_wrap=True)
+    permission = permitted(target, console)
     return first_answer(
         seconds,
-        "fifo" if permission.priority else "other",
+        permission.policy,
         ("tauto", *sys.argv[1:]),
         memory_lock=permission.memory_lock,
         load=load,

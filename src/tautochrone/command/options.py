@@ -125,6 +125,23 @@ def open_runs(store: Path | None, names: Sequence[str]) -> list[StoredRun]:
     return runs
 
 
+def all_runs(place: Store, names: Sequence[str]) -> list[StoredRun]:
+    """Return the runs of these names, each once; a plan run stands for all of its own.
+
+    Raises:
+        UsageError: no case of a plan run is finished.
+        StoreError: there is no such run or plan run.
+    """
+    from tautochrone.measure.campaign.campaign import open_campaign
+
+    found: dict[str, StoredRun] = {}
+    for name in names:
+        is_plan_run = name.startswith(_CAMPAIGNS)
+        own = open_campaign(place, name).finished_runs() if is_plan_run else [place.open(name)]
+        found |= {run.id: run for run in own}
+    return list(found.values())
+
+
 def one_of(option: str, word: str, known: Sequence[str]) -> str:
     """Return the value of an option that takes one of several words, in whatever letters it was typed.
 

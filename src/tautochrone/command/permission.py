@@ -13,6 +13,8 @@ from tautochrone.base.words import verb
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from rich.console import Console
+
     from tautochrone.experiments import Experiment, Options, Prepared
     from tautochrone.measure.cell import Cell
     from tautochrone.run.manifest import Warning as RunWarning
@@ -28,6 +30,11 @@ class Permission:
 
     priority: bool
     memory_lock: bool
+
+    @property
+    def policy(self) -> str:
+        """Return the policy that can be measured with."""
+        return "fifo" if self.priority else "other"
 
     @property
     def lacking(self) -> str:
@@ -99,6 +106,14 @@ def find_permission(target: Target) -> tuple[Permission, str]:
         memory_lock=is_permitted(target, _trial("other", memory_lock=True)),
     )
     return permission, permission.refusal(target) if permission.lacking else ""
+
+
+def permitted(target: Target, console: Console) -> Permission:
+    """Return what is permitted, and say what is missing and what happens instead."""
+    permission, refusal = find_permission(target)
+    if refusal:
+        console.print(refusal, style="yellow", highlight=False, markup=False, soft_wrap=True)
+    return permission
 
 
 def permitted_instead(

@@ -100,6 +100,13 @@ def tell_report(path: Path, *, as_json: bool = False, open_it: bool = False) -> 
         open_in_browser(path.resolve().as_uri())
 
 
+def tell_page(document: Document, path: Path, *, as_json: bool, open_it: bool = False) -> None:
+    """Write an answer as a page, and say where it lies."""
+    from tautochrone.answer.render import page
+
+    tell_report(page.write(document, path), as_json=as_json, open_it=open_it)
+
+
 def open_in_browser(address: str) -> None:
     """Open a page in the browser that the person prefers."""
     import webbrowser

@@ -19,7 +19,7 @@ from tautochrone.command.told import (
     see_told,
     tell,
     tell_document,
-    tell_report,
+    tell_page,
 )
 
 if TYPE_CHECKING:
@@ -116,10 +116,8 @@ def compare(
     )
     tell_document(shown, "compare", lambda: answer.as_table(*found.get()), as_json=as_json)
     if out is not None or open_it:
-        from tautochrone.answer.render import page
-
         path = out if out is not None else Path(f"compare-{'-'.join(_first_ids(named))}.html")
-        tell_report(page.write(shown, path), as_json=as_json, open_it=open_it)
+        tell_page(shown, path, as_json=as_json, open_it=open_it)
     if gates:
         code = attempt("The gates", lambda: _tell_gates(found, strict, junit, markdown), lambda _: 0)
         if code:

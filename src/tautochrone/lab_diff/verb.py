@@ -11,7 +11,7 @@ import typer
 from tautochrone.command import completion
 from tautochrone.command.lab_needs import YesOption, provide
 from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption
-from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_report
+from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_page
 from tautochrone.measure.outlook import Countdown
 
 if TYPE_CHECKING:
@@ -140,7 +140,6 @@ class _Outlook(Countdown):
 def _report(results: DiffResults, store: Store, *, as_json: bool, out: Path | None, open_it: bool) -> None:
     from tautochrone.answer.console import make_console
     from tautochrone.answer.document import whole
-    from tautochrone.answer.render import page
     from tautochrone.lab_diff import answer
     from tautochrone.lab_diff.question import SIDES
 
@@ -150,5 +149,5 @@ def _report(results: DiffResults, store: Store, *, as_json: bool, out: Path | No
         make_console().print()
     tell_document(shown, "lab-diff", lambda: answer.as_table(results), as_json=as_json)
     ids = "-".join(run.id.rpartition("-")[2] for run in results.runs)
-    path = page.write(shown, out if out is not None else store.path / f"report-lab-diff-{ids}.html")
-    tell_report(path, as_json=as_json, open_it=open_it)
+    path = out if out is not None else store.path / f"report-lab-diff-{ids}.html"
+    tell_page(shown, path, as_json=as_json, open_it=open_it)

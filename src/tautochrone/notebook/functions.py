@@ -212,6 +212,5 @@ def _run(name: Named, store: Store) -> folder.StoredRun:
 
 def _of_campaign(name: str, store: Store) -> list[folder.StoredRun]:
     from tautochrone.measure.campaign.campaign import open_campaign
-    from tautochrone.run import folder
 
-    return [folder.StoredRun.read(one.path) for one in open_campaign(store, name).finished().values()]
+    return open_campaign(store, name).finished_runs()

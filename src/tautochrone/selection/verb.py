@@ -19,7 +19,7 @@ from tautochrone.command.options import (
     open_runs,
     open_store,
 )
-from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_report
+from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_page
 
 if TYPE_CHECKING:
     from tautochrone.run.folder import StoredRun
@@ -112,10 +112,8 @@ def select(
     )
     tell_document(shown, "select", lambda: answer.as_table(found.get()), as_json=as_json)
     if out is not None or open_it:
-        from tautochrone.answer.render import page
-
         path = out if out is not None else Path(f"selection-{runs[0].id}.html")
-        tell_report(page.write(shown, path), as_json=as_json, open_it=open_it)
+        tell_page(shown, path, as_json=as_json, open_it=open_it)
 
 
 def runs_named(names: list[str], store: Path | None) -> list[StoredRun]:
@@ -128,10 +126,5 @@ def runs_named(names: list[str], store: Path | None) -> list[StoredRun]:
     if not names_campaign(names):
         return open_runs(store, names)
     from tautochrone.measure.campaign.campaign import open_campaign
-    from tautochrone.run.folder import StoredRun
 
-    campaign = open_campaign(open_store(store), names[0])
-    finished = campaign.finished()
-    if not finished:
-        raise UsageError(f"No case of {campaign.id} is finished", "Run the plan to its end first.")
-    return [StoredRun.read(entry.path) for entry in finished.values()]
+    return open_campaign(open_store(store), names[0]).finished_runs()

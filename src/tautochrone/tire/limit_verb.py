@@ -12,7 +12,7 @@ import typer
 from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.base.words import upper_first
 from tautochrone.command.ending import INTERRUPTED
-from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_report
+from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_page
 from tautochrone.command.verbs import OF_GRID, Typed, quick, verb_of
 from tautochrone.experiments import Given, Option
 from tautochrone.measure.grid import chosen_of
@@ -204,7 +204,6 @@ def _report(
 ) -> None:
     """Tell the answers and write the page; do nothing where there is nothing to report on."""
     from tautochrone.answer.document import whole
-    from tautochrone.answer.render import page
     from tautochrone.base.faults import tried
     from tautochrone.tire.limit_answer import as_table, document
     from tautochrone.tire.limit_results import results_of
@@ -214,5 +213,5 @@ def _report(
     results = tried(results_of, search, found)
     shown = whole("The answer", lambda: document(results.get()), lambda: upper_first(search.title))
     tell_document(shown, "tire-limit", lambda: as_table(results.get()), as_json=typed.as_json)
-    path = page.write(shown, typed.out or store.path / f"report-{search.id}.html")
-    tell_report(path, as_json=typed.as_json, open_it=open_it)
+    path = typed.out or store.path / f"report-{search.id}.html"
+    tell_page(shown, path, as_json=typed.as_json, open_it=open_it)

@@ -12,7 +12,7 @@ import typer
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.command import completion
 from tautochrone.command.options import JsonOption, StoreOption, open_store
-from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_report
+from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,9 +91,7 @@ def trend(
     )
     tell_document(shown, "trend", lambda: answer.as_table(told), as_json=as_json)
     if out is not None:
-        from tautochrone.answer.render import page
-
-        tell_report(page.write(shown, out), as_json=as_json)
+        tell_page(shown, out, as_json=as_json)
 
 
 _WHEN = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2})?)?")

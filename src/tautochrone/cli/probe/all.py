@@ -113,7 +113,7 @@ def _cells(quick: bool, beside: Beside, target: Target, facts: Facts) -> tuple[C
         beside.chosen_load(),
         ("tauto", *sys.argv[1:]),
         cpus=measured or parse_cpu_list(facts.cpu.allowed) or (0,),
-        policy="fifo" if permission.priority else "other",
+        policy=permission.policy,
         memory_lock=permission.memory_lock,
         deployment=deployment,
     )

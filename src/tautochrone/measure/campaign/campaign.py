@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 
-from tautochrone.base.errors import StoreError, TautoError
+from tautochrone.base.errors import StoreError, TautoError, UsageError
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.document.deployed import meaning_of
 from tautochrone.measure.document.document import Order, PlanDocument
@@ -22,6 +22,7 @@ from tautochrone.measure.document.stored import from_stored, to_stored
 from tautochrone.run.catalogue import CatalogueEntry, catalogue
 from tautochrone.run.conditions import PlanCell
 from tautochrone.run.facts import Facts
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import MEASURING, SEALED
 from tautochrone.run.named import latest_named, one_named
 from tautochrone.run.store import Store
@@ -70,6 +71,17 @@ class Campaign:
             plan = entry.conditions.plan
             if entry.state == SEALED and entry.ended in FINISHED:
                 found.setdefault((plan.cell, plan.repetition), entry)
+        return found
+
+    def finished_runs(self) -> list[StoredRun]:
+        """Return the runs of the cases that are finished.
+
+        Raises:
+            UsageError: none is.
+        """
+        found = [StoredRun.read(entry.path) for entry in self.finished().values()]
+        if not found:
+            raise UsageError(f"No case of {self.id} is finished", "Run the plan to its end first.")
         return found
 
     @property
