@@ -1,19 +1,21 @@
 """What a person's shell may lack, and what the system may refuse: each command ends as designed."""
 
+import json
 import os
 import pwd
 import re
 import resource
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from golden.record import RUNS
 from in_process import tauto as tauto_here
-from real import PATIENCE_S, TAUTO, mount_small_disk, policy_options
+from real import PATIENCE_S, mount_small_disk, policy_options, tauto
 from tautochrone.base import faults
 
 MIB = 1 << 20
@@ -26,10 +28,26 @@ def store(tmp_path: Path) -> Path:
     return Path(shutil.copytree(RUNS / "single", tmp_path / "store"))
 
 
+ONE_BY_ONE = """
+import json, sys
+from tautochrone.cli.app import main
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["tauto", *words]
+    try:
+        main()
+    except SystemExit as end:
+        if end.code:
+            raise
+"""
+
+
 def limited(
-    *arguments: str, store: Path, limits: Mapping[int, int] | None = None, **around: str | None
+    *calls: Sequence[str], store: Path, limits: Mapping[int, int] | None = None, **around: str | None
 ) -> subprocess.CompletedProcess[str]:
-    """Tauto in a process of its own, with these limits, and with more or less in its environment."""
+    """Tauto in a new interpreter, with these limits, and with more or less in its environment.
+
+    What several calls load is loaded once; the first that ends with another code than 0 is the last.
+    """
     environment = os.environ | {"TAUTO_STORE": str(store), "XDG_STATE_HOME": str(store.parent / "state")}
     environment |= {name: value for name, value in around.items() if value is not None}
     for name in [name for name, value in around.items() if value is None]:
@@ -40,7 +58,7 @@ def limited(
             resource.setrlimit(which, (most, most))
 
     return subprocess.run(
-        [*TAUTO, *arguments],
+        [sys.executable, "-c", ONE_BY_ONE, json.dumps(calls)],
         env=environment,
         cwd=store.parent,
         capture_output=True,
@@ -63,7 +81,7 @@ def see_designed(ended: subprocess.CompletedProcess[str]) -> None:
 @pytest.mark.parametrize("room", [180, 240, 300, 340, 360, 380, 400, 440, 500, 600])
 def test_little_memory_is_an_end_and_never_a_wait(store: Path, room: int) -> None:
     """OpenBLAS tries for ever to allocate what it is refused: it must not be loaded then."""
-    ended = limited("show", "latest", store=store, limits={resource.RLIMIT_AS: room * MIB})
+    ended = limited(("show", "latest"), store=store, limits={resource.RLIMIT_AS: room * MIB})
     see_designed(ended)
     if ended.returncode:
         assert ended.returncode == 1, ended.stderr
@@ -83,7 +101,7 @@ def test_little_memory_is_an_end_and_never_a_wait(store: Path, room: int) -> Non
 )
 def test_64_open_files_are_enough(store: Path, words: tuple[str, ...]) -> None:
     given = (*words, *policy_options()) if words[0] == "probe" else words
-    ended = limited(*given, store=store, limits={resource.RLIMIT_NOFILE: 64})
+    ended = limited(given, store=store, limits={resource.RLIMIT_NOFILE: 64})
     assert ended.returncode == 0, ended.stderr
 
 
@@ -91,7 +109,7 @@ def test_64_open_files_are_enough(store: Path, words: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("most", [5, 8, 12])
 def test_too_few_open_files_are_told(store: Path, most: int) -> None:
     words = ("report", "latest", "--out", "page.html")
-    ended = limited(*words, store=store, limits={resource.RLIMIT_NOFILE: most})
+    ended = limited(words, store=store, limits={resource.RLIMIT_NOFILE: most})
     if ended.returncode == 1 and "tauto: " not in ended.stderr:
         pytest.skip("Python itself does not begin with so few")
     see_designed(ended)
@@ -101,26 +119,22 @@ def test_too_few_open_files_are_told(store: Path, most: int) -> None:
 @pytest.mark.parametrize(
     "around",
     [
-        {"HOME": None},
-        {"HOME": "/nonexistent"},
-        {"HOME": "/proc"},
-        {"TMPDIR": "/proc"},
-        {"LANG": None, "LC_ALL": None},
-        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-        {"LC_ALL": "xx_XX.nonsense"},
-        {"TERM": "dumb", "COLUMNS": "20"},
-        {"TERM": None, "COLUMNS": "0"},
-        {"TZ": "nowhere/at all"},
-        {"PATH": ""},
+        {"HOME": None, "LANG": None, "LC_ALL": None},
+        {"HOME": "/nonexistent", "TERM": "dumb", "COLUMNS": "20"},
+        {"HOME": "/proc", "TMPDIR": "/proc"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PATH": ""},
+        {"LC_ALL": "xx_XX.nonsense", "TERM": None, "COLUMNS": "0", "TZ": "nowhere/at all"},
     ],
     ids=lambda around: ",".join(f"{name}={value}" for name, value in around.items()),
 )
 def test_an_environment_that_lacks_something_does_no_harm(store: Path, around: dict[str, str | None]) -> None:
     usual = {"XDG_CACHE_HOME": None, "XDG_CONFIG_HOME": None, "XDG_DATA_HOME": None}
-    for words in (("show", "latest"), ("report", "latest", "--out", "page.html"), ("tune", "list")):
-        ended = limited(*words, store=store, **{**usual, **around})
-        assert ended.returncode == 0, (words, ended.stderr)
-        assert "Traceback" not in ended.stderr
+    calls = (("show", "latest"), ("report", "latest", "--out", "page.html"), ("tune", "list"))
+    ended = limited(*calls, store=store, **{**usual, **around})
+    assert ended.returncode == 0, ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert "accounting" in ended.stdout
+    assert "HMI" in ended.stdout
     assert (store.parent / "page.html").read_text().rstrip().endswith("</html>")
 
 
@@ -197,7 +211,7 @@ def test_a_store_that_can_not_be_written_is_told_at_once(read_only: Path, words:
     policy = policy_options()
     lock = ["--no-memory-lock"] if "--no-memory-lock" in policy and words[1] != "footprint" else []
     given = [*words, *([] if words[0] == "probe" else [*policy[:2], *lock])]
-    ended = limited(*given, store=read_only / "store")
+    ended = tauto(*given, store=read_only / "store")
     assert ended.returncode == 4, (ended.returncode, ended.stderr)
     assert str(read_only) in ended.stderr
     assert "--store or TAUTO_STORE" in ended.stderr
@@ -211,7 +225,7 @@ def test_a_store_that_fills_up_ends_it(tmp_path: Path, words: tuple[str, ...]) -
     lock = ["--no-memory-lock"] if "--no-memory-lock" in policy and words[1] != "footprint" else []
     disk = mount_small_disk(tmp_path, "size=24k")
     try:
-        ended = limited(*words, *policy[:2], *lock, store=disk / "store")
+        ended = tauto(*words, *policy[:2], *lock, store=disk / "store")
         assert ended.returncode == 4, (ended.returncode, ended.stderr)
         assert "full" in ended.stderr
         assert "Traceback" not in ended.stderr
