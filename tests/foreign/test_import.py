@@ -10,8 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tautochrone.base.errors import DamagedError, TautoError, UsageError
-from tautochrone.foreign.formats import formats
-from tautochrone.foreign.options import ImportOptions
+from tautochrone.foreign.formats import ImportOptions, formats
 from tautochrone.foreign.read import bring_in
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.tail.source import SourceTail

@@ -99,11 +99,6 @@ def export(
     column measure is the place of the bin's measure in the manifest's header, from 0.
     Of a run with --blame, --perfetto writes its late cycles with the threads and interrupts of their CPUs.
 
-    RUN may also be latest~1, the run before the latest. Times are whole nanoseconds. The column source is
-    a number; the sources' names are in the manifest, which JSON has under run. Bins are low_ns to high_ns,
-    both included, with their count; the counts of a bin that comes more than once add up. The column measure
-    is the place of the bin's measure in the manifest's header, from 0.
-
     Examples:
         tauto export --csv --out samples.csv
         tauto export --perfetto --out late.json

@@ -10,6 +10,7 @@ from tautochrone.command.options import JsonOption, RunArgument, StoreOption, op
 from tautochrone.command.told import tell_json
 
 if TYPE_CHECKING:
+    from tautochrone.answer.document import TypedTable
     from tautochrone.answer.evidence import Evidence
     from tautochrone.judge.course import Courses
 
@@ -57,8 +58,6 @@ def as_table(seen: Evidence) -> dict[str, object]:
     """Return one run as programs read it; times in nanoseconds unless the name says otherwise."""
     from dataclasses import asdict
 
-    from tautochrone.answer.render.json import table as json_table
-
     manifest = seen.manifests[0]
     return {
         "id": manifest.id,
@@ -91,10 +90,22 @@ def as_table(seen: Evidence) -> dict[str, object]:
             for measured in seen.measured
         ],
         "absent": [{"name": one.name, "why": one.why} for one in manifest.header.absent],
-        "tables": [json_table(one) for presented in seen.presented.values() for one in presented.tables()],
+        "tables": [_table(one) for presented in seen.presented.values() for one in presented.tables()],
         "events": [event.stored for event in manifest.events],
         "warnings": [asdict(warning) for warning in manifest.warnings],
         "damage": manifest.damage,
+    }
+
+
+def _table(shown: TypedTable) -> dict[str, object]:
+    """Return what the cells of a table say, and which of its columns are of words."""
+    heads = [one.head for one in shown.columns]
+    return {
+        "title": shown.title,
+        "columns": heads,
+        "rows": [[cell.shown for cell in row] for row in shown.rows],
+        "notes": list(shown.notes),
+        "words": [head for head, right in zip(heads[1:], shown.right[1:], strict=True) if not right],
     }
 
 

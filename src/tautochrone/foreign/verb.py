@@ -54,7 +54,7 @@ def import_files(
     from tautochrone.base.units import given_period, parse_period_ns
     from tautochrone.command.told import tell_document
     from tautochrone.foreign.answer import as_table, document
-    from tautochrone.foreign.options import UNITS, ImportOptions
+    from tautochrone.foreign.formats import UNITS, ImportOptions
     from tautochrone.foreign.read import bring_in
 
     if unit is not None and unit not in UNITS:

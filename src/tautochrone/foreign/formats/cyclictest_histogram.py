@@ -4,9 +4,8 @@ import re
 from pathlib import Path
 
 from tautochrone.base.errors import DamagedError
-from tautochrone.foreign.formats import Format
+from tautochrone.foreign.formats import Format, ImportOptions
 from tautochrone.foreign.formats._cyclictest import EXPERIMENT, TOOL, UNKNOWN, CyclictestCommand
-from tautochrone.foreign.options import ImportOptions
 from tautochrone.foreign.recording import (
     CUT_TO_MICROSECONDS,
     MICROSECOND,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tautochrone.base.errors import DamagedError
-from tautochrone.foreign.formats import Format
+from tautochrone.foreign.formats import Format, ImportOptions
 from tautochrone.foreign.formats._cyclictest import (
     EXPERIMENT,
     TOOL,
@@ -16,7 +16,6 @@ from tautochrone.foreign.formats._cyclictest import (
     CyclictestCommand,
     source_name,
 )
-from tautochrone.foreign.options import ImportOptions
 from tautochrone.foreign.recording import (
     CUT_TO_MICROSECONDS,
     MICROSECOND,

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from tautochrone.base.errors import DamagedError
-from tautochrone.foreign.formats import Format
+from tautochrone.foreign.formats import Format, ImportOptions
 from tautochrone.foreign.formats._cyclictest import EXPERIMENT, TOOL, UNKNOWN
-from tautochrone.foreign.options import ImportOptions
 from tautochrone.foreign.recording import (
     CUT_TO_MICROSECONDS,
     LARGEST_NS,

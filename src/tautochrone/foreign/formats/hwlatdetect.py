@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tautochrone.base.errors import DamagedError
-from tautochrone.foreign.formats import Format
-from tautochrone.foreign.options import ImportOptions
+from tautochrone.foreign.formats import Format, ImportOptions
 from tautochrone.foreign.recording import (
     MICROSECOND,
     ForeignHistogram,

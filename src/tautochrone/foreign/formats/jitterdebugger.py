@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 
 from tautochrone.base.errors import DamagedError
-from tautochrone.foreign.formats import Format
-from tautochrone.foreign.options import ImportOptions
+from tautochrone.foreign.formats import Format, ImportOptions
 from tautochrone.foreign.recording import (
     CUT_TO_MICROSECONDS,
     LOAD,

@@ -7,9 +7,8 @@ import numpy as np
 
 from tautochrone.base.errors import DamagedError
 from tautochrone.base.reading import read_bytes
-from tautochrone.foreign.formats import Format
+from tautochrone.foreign.formats import Format, ImportOptions
 from tautochrone.foreign.formats.jitterdebugger import EXPERIMENT, TOOL, UNKNOWN
-from tautochrone.foreign.options import ImportOptions
 from tautochrone.foreign.recording import (
     CUT_TO_MICROSECONDS,
     LARGEST_NS,

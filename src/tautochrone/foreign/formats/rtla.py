@@ -7,8 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from tautochrone.base.errors import DamagedError
-from tautochrone.foreign.formats import Format
-from tautochrone.foreign.options import ImportOptions
+from tautochrone.foreign.formats import Format, ImportOptions
 from tautochrone.foreign.recording import (
     CUT_TO_MICROSECONDS,
     LOAD,

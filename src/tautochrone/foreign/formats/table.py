@@ -7,8 +7,7 @@ import numpy as np
 
 from tautochrone.base.errors import DamagedError, UsageError
 from tautochrone.base.reading import open_file
-from tautochrone.foreign.formats import Format
-from tautochrone.foreign.options import UNITS, ImportOptions
+from tautochrone.foreign.formats import UNITS, Format, ImportOptions
 from tautochrone.foreign.recording import (
     LARGEST_NS,
     LOAD,
