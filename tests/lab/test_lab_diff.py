@@ -263,7 +263,10 @@ def is_guest(pid: int) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("ended", "code", "said"),
-    [("tauto", 130, "tauto: stopped."), ("a guest", 1, "has died")],
+    [
+        ("tauto", 130, "tauto: stopped."),
+        pytest.param("a guest", 1, "has died", marks=pytest.mark.long),
+    ],
 )
 def test_what_ends_in_the_middle_is_told_and_leaves_nothing(
     tmp_path: Path, ended: str, code: int, said: str

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from tautochrone.answer.document import TypedCell, TypedTable, columns
 from tautochrone.answer.document import words as cell
 from tautochrone.answer.phrasing.blame import name_of, of_a_million, percent
+from tautochrone.answer.phrasing.differences import p_value
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import listed
 from tautochrone.judge.comparison.causes import Change, ComparedCause, ComparedCauses
@@ -13,7 +14,6 @@ from tautochrone.judge.comparison.losses import Tally
 
 TITLE = "What makes cycles late"
 
-_LEAST_P = 0.001
 _VERBS: tuple[tuple[Change, str], ...] = (
     ("came", "came in {}"),
     ("went", "went in {}"),
@@ -75,7 +75,7 @@ def table(comparison: Comparison) -> TypedTable:
             cell(_name(one)),
             _often(one.first),
             _often(one.second),
-            TypedCell(one.adjusted, "number", _p(one.adjusted)),
+            TypedCell(one.adjusted, "number", p_value(one.adjusted)),
             cell(one.change),
         )
         for pair, causes in known
@@ -110,10 +110,6 @@ def _often(tally: Tally) -> TypedCell:
     late, of = tally
     share = late / of if of else None
     return TypedCell(share, "share", of_a_million(share))
-
-
-def _p(p: float) -> str:
-    return f"< {_LEAST_P}" if p < _LEAST_P else f"{p:.3f}"
 
 
 def as_table(causes: ComparedCauses) -> dict[str, object]:

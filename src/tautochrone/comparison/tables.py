@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from tautochrone.answer.document import TableColumn, TypedCell, TypedTable, Unit, columns, count, micros
 from tautochrone.answer.document import words as cell
 from tautochrone.answer.labels import label_runs
+from tautochrone.answer.phrasing.differences import p_value
 from tautochrone.answer.typeset import number, plain
 from tautochrone.answer.views import environment
 from tautochrone.base.units import format_percent
@@ -34,7 +35,6 @@ def labels(sides: Sequence[ComparedSide]) -> list[str]:
 
 
 _LOST = "lost"
-_LEAST_P = 0.001
 _PERCENT = " %"
 _ALPHA = 0.05
 _MOST_IN_FULL = 16  # sources of all measures
@@ -256,7 +256,7 @@ def _row(one: ComparedMetric) -> tuple[TypedCell, ...]:
         _changed(one, one.difference),
         _interval(one),
         TypedCell(one.ratio, "number", "" if one.ratio is None else _ratio(one.ratio)),
-        TypedCell(one.adjusted, "number", "" if one.adjusted is None else _p(one.adjusted)),
+        TypedCell(one.adjusted, "number", "" if one.adjusted is None else p_value(one.adjusted)),
         TypedCell(one.verdict or ("not tested" if not unknown else None), brief=brief),
     )
 
@@ -317,10 +317,6 @@ def _percent(share: float) -> str:
     return "none" if share == 0 else f"{share * 100:.3g} %"
 
 
-def _p(p: float) -> str:
-    return f"< {_LEAST_P}" if p < _LEAST_P else f"{p:.3f}"
-
-
 def _notes(pair: SidePair, part: SourcePart) -> Iterator[str]:
     first, second = pair.first.name, pair.second.name
     lost = [f"{number(one)} lost" if one is not None else "an unknown number lost" for one in part.lost]
@@ -359,7 +355,7 @@ def _test(test: TwoSample) -> str:
             f"{name} {test.statistic:.4g}, no p-value: the order of the samples is not known, or they are few"
         )
     how = ", of whole runs" if test.whole_runs else ""
-    return f"{name} {test.statistic:.4g}, p {_p(test.p)} (not adjusted{how})"
+    return f"{name} {test.statistic:.4g}, p {p_value(test.p)} (not adjusted{how})"
 
 
 def cells(comparison: Comparison) -> TypedTable:

@@ -1,4 +1,4 @@
-"""What is said of the difference of two quantiles."""
+"""What is said of the difference of two sides: of their quantiles, and how sure it is."""
 
 from collections.abc import Sequence
 
@@ -14,6 +14,7 @@ _OTHERS = {
     "losses unknown": "how many releases were lost is not known; none is counted",
 }
 _FEW_RUNS = {1: "one run", 2: "two runs"}
+_LEAST_P = 0.001
 
 
 def quantile_notes(q: float, notes: Sequence[Note], sides: tuple[str, str] = _SIDES) -> str:
@@ -54,3 +55,8 @@ def _too_few(q: float, note: TooFew, sides: tuple[str, str]) -> str:
         f"an interval of {format_quantile(q)} takes {note.needed:,} independent samples on each side; "
         f"{', and '.join(every)}"
     )
+
+
+def p_value(p: float) -> str:
+    """Return a p-value; of a very small one only that it is."""
+    return f"< {_LEAST_P}" if p < _LEAST_P else f"{p:.3f}"
