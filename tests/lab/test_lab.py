@@ -10,13 +10,8 @@ from lab import Measured, come_out_alike, cyclictest, measure, what_repeats
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 
 STOCK, RT, ARM, TWO = "debian-stock", "debian-rt", "debian-rt/arm64,smp=4", "debian-rt,smp=2"
-COUNT, COUNT_OF_TWO = 1000, 300  # where CPUs take turns of microseconds, a release takes many times as long
+COUNT = 1000
 Measure = Callable[[str, str], Measured]
-
-
-def count_of(on: str) -> int:
-    """So many releases are measured on this kernel."""
-    return COUNT_OF_TWO if on == TWO else COUNT
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +21,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Measure:
 
     def one(on: str, load: str) -> Measured:
         if (on, load) not in known:
-            known[on, load] = measure(on, load, count_of(on), tmp_path_factory.mktemp("store"))
+            known[on, load] = measure(on, load, COUNT, tmp_path_factory.mktemp("store"))
         return known[on, load]
 
     return one
@@ -56,7 +51,7 @@ def test_a_run_repeats_bit_for_bit(
     def made() -> Iterator[tuple[object, ...]]:
         yield what_repeats(measured(on, load).run)
         while True:
-            yield what_repeats(measure(on, load, count_of(on), tmp_path_factory.mktemp("again")).run)
+            yield what_repeats(measure(on, load, COUNT, tmp_path_factory.mktemp("again")).run)
 
     runs = made()
     assert come_out_alike(lambda: next(runs), lambda: next(runs))
