@@ -43,7 +43,7 @@ extern const struct channel_kind channel_mailbox;
 
 /* Once. */
 void channel_create(struct channel *channel);
-/* Empty and open; nobody of the module's own uses it. */
+/* Empty and open; nobody uses it meanwhile. */
 void channel_reset(struct channel *channel);
 /* Whoever waits, or comes to wait, leaves with -EPIPE. */
 void channel_close(struct channel *channel);

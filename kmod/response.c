@@ -9,6 +9,7 @@
 #include "session.h"
 
 #include <linux/bitops.h>
+#include <linux/delay.h>
 
 static const struct channel_kind *const kinds[TAUTOCHRONE_MECHANISMS] = {
 	[TAUTOCHRONE_SEMAPHORE] = &channel_semaphore,
@@ -18,12 +19,19 @@ static const struct channel_kind *const kinds[TAUTOCHRONE_MECHANISMS] = {
 	[TAUTOCHRONE_USER] = &channel_fifo,
 };
 
+/*
+ * A user thread of the experiment before may not have left RECEIVE or ANSWER yet: it was woken, or does not wait, and
+ * finds its channel closed. One that comes now is refused until the channels are empty.
+ */
 static void prepare(struct session *session)
 {
+	while (test_and_set_bit_lock(0, &session->guest))
+		msleep(1);
 	session->kind = kinds[session->setup.mechanism];
-	session->owes_answer = 0;
+	session->owes_answer = false;
 	channel_reset(&session->there);
 	channel_reset(&session->back);
+	clear_bit_unlock(0, &session->guest);
 }
 
 static void stop(struct session *session)
@@ -78,25 +86,42 @@ const struct measure measure_response = {
 	.prepare = prepare, .task_1 = task_1, .task_2 = task_2, .stop = stop,
 };
 
+/* What a user thread does here it does alone, and not while the channels are made ready. */
+static int enter(struct session *session)
+{
+	if (test_and_set_bit_lock(0, &session->guest))
+		return -EBUSY;
+	if (READ_ONCE(session->setup.mechanism) == TAUTOCHRONE_USER)
+		return 0;
+	clear_bit_unlock(0, &session->guest);
+	return -EINVAL;
+}
+
 int response_user_receive(struct session *session, s64 *number)
 {
-	int error;
+	int error = enter(session);
 
-	if (READ_ONCE(session->setup.mechanism) != TAUTOCHRONE_USER)
-		return -EINVAL;
-	if (test_and_set_bit(0, &session->guest))
-		return -EBUSY;
+	if (error)
+		return error;
 	error = channel_fifo.receive(&session->there, number);
 	if (!error)
-		xchg(&session->owes_answer, 1);
-	clear_bit(0, &session->guest);
+		session->owes_answer = true;
+	clear_bit_unlock(0, &session->guest);
 	return error;
 }
 
 int response_user_answer(struct session *session, s64 received_ns)
 {
-	if (!xchg(&session->owes_answer, 0))
-		return -EINVAL;
-	WRITE_ONCE(session->received_ns, received_ns);
-	return channel_fifo.send(&session->back, 0);
+	int error = enter(session);
+
+	if (error)
+		return error;
+	error = -EINVAL;
+	if (session->owes_answer) {
+		session->owes_answer = false;
+		WRITE_ONCE(session->received_ns, received_ns);
+		error = channel_fifo.send(&session->back, 0);
+	}
+	clear_bit_unlock(0, &session->guest);
+	return error;
 }

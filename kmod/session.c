@@ -83,6 +83,8 @@ static int run(void *argument)
 	task->act(session);
 	if (task == &session->tasks[0]) {
 		schedule_close(&session->schedule, &session->books, ktime_get());
+		/* Its last stretch is added to its CPU time when it leaves the CPU, or at a tick. */
+		schedule_timeout_uninterruptible(1);
 		session->books.cpu_time_ns = current->se.sum_exec_runtime;
 		smp_store_release(&session->ended, true);
 	}

@@ -47,8 +47,8 @@ struct session {
 	struct channel there;
 	struct channel back;
 	s64 received_ns;
-	unsigned long guest;		/* bit 0: somebody is in RECEIVE */
-	int owes_answer;
+	unsigned long guest;		/* bit 0: a user thread, or SETUP, has the channels */
+	bool owes_answer;		/* of who has that bit */
 };
 
 struct measure {

@@ -101,6 +101,7 @@ struct tautochrone_books {
  * STOP		ends what runs; what was recorded stays
  * RECEIVE	task 2 of USER: waits for the next message, then gives its number; EPIPE the experiment is over
  * ANSWER	task 2 of USER: when RECEIVE returned, by its own clock; EINVAL nothing was received
+ *		Both: EBUSY another thread is in one of them, or in SETUP. SETUP waits until who is in one has left it.
  *
  * read() gives whole records and never waits: EAGAIN none is there yet, 0 the experiment is over and all are read.
  */

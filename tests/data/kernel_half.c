@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stddef.h>
@@ -187,6 +189,50 @@ static void ends_with_its_user(uint32_t measure, uint32_t mechanism, bool answer
     close(file);
 }
 
+struct waiter {
+    int file;
+    atomic_int ends;
+    atomic_bool done;
+};
+
+static void *wait_again_and_again(void *argument)
+{
+    struct waiter *const waiter = argument;
+    int64_t number;
+    while (!waiter->done) {
+        const int error = ask(waiter->file, TAUTOCHRONE_RECEIVE, &number);
+        waiter->ends += error == EPIPE;
+        usleep(1000); /* nothing is set up, or SETUP has the channels */
+    }
+    return NULL;
+}
+
+/* This thread goes first wherever both could, so a RECEIVE that SETUP does not wait for would be in the next experiment. */
+static void ends_who_still_receives(void)
+{
+    enum { TIMES = 20 };
+    struct waiter waiter = {.file = open_device()};
+    struct tautochrone_setup setup = usual();
+    struct sched_param first = {.sched_priority = 1}, other = {0};
+    pthread_t thread;
+    setup.mechanism = TAUTOCHRONE_USER;
+    expect("setup for a user thread", ask(waiter.file, TAUTOCHRONE_SETUP, &setup), 0);
+    pthread_create(&thread, NULL, wait_again_and_again, &waiter);
+    pthread_setschedparam(pthread_self(), SCHED_FIFO, &first);
+    for (int i = 0; i < TIMES; i++) {
+        usleep(50000); /* it is in RECEIVE */
+        const int ends = waiter.ends;
+        expect("setup beside RECEIVE", ask(waiter.file, TAUTOCHRONE_SETUP, &setup), 0);
+        usleep(50000);
+        expect("RECEIVE ended with its experiment", waiter.ends > ends, true);
+    }
+    pthread_setschedparam(pthread_self(), SCHED_OTHER, &other);
+    waiter.done = true;
+    ask(waiter.file, TAUTOCHRONE_STOP, NULL);
+    pthread_join(thread, NULL);
+    close(waiter.file);
+}
+
 int main(void)
 {
     int file = open_device();
@@ -201,6 +247,7 @@ int main(void)
     ends_with_its_user(TAUTOCHRONE_RESPONSE, TAUTOCHRONE_USER, true);
     ends_with_its_user(TAUTOCHRONE_INTERRUPT, 0, false);
     ends_with_its_user(TAUTOCHRONE_PERIOD, 0, false);
+    ends_who_still_receives();
     if (setuid(65534) == 0) {
         expect("without CAP_SYS_ADMIN", open_device() < 0 ? errno : 0, EACCES);
     }
