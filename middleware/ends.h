@@ -49,7 +49,7 @@ extern const char *const ends_places[];
 struct ends_options ends_options_default(void);
 /* After reading `table`. `levels` is how many priorities are needed, from the most urgent one downward. False after
  * telling what is wrong; `code` is then the program's exit code. */
-bool ends_options_check(struct ends_options *options, const struct option *table, size_t count, int32_t levels,
+bool ends_options_check(struct ends_options *options, int32_t levels,
                         int *code);
 /* Of the client's thread `number` (and of the servant of that number): 0 is the most urgent. */
 struct os_thread_attributes ends_client_attributes(const struct ends_options *options, uint32_t number);

@@ -53,7 +53,7 @@ static bool choose_cpus(struct ends_options *options, int *code)
     return true;
 }
 
-bool ends_options_check(struct ends_options *options, const struct option *table, size_t count, int32_t levels,
+bool ends_options_check(struct ends_options *options, int32_t levels,
                         int *code)
 {
     char host[HOST_BYTES];
@@ -73,11 +73,11 @@ bool ends_options_check(struct ends_options *options, const struct option *table
                options->server);
         return false;
     }
-    if (options->server != NULL && options_given(table, count, "service-time")) {
+    if (options->server != NULL && options_given("service-time")) {
         refuse(EXIT_USAGE, "--service-time belongs to the server: give it to middleware-serve, not beside --server.");
         return false;
     }
-    if (!priority_choose(policy, options_given(table, count, "priority"), os_priority_levels(policy) != 0 ? levels : 1,
+    if (!priority_choose(policy, options_given("priority"), os_priority_levels(policy) != 0 ? levels : 1,
                          &options->priority, &options->below_highest) ||
         !conditions_check(&options->conditions)) {
         return false;

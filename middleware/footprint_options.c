@@ -50,7 +50,7 @@ bool footprint_options_read(struct footprint_options *options, int argc, char **
     if (!check(options) || !choose_memory(options, memory_lock)) {
         return false;
     }
-    return ends_options_check(&options->ends, table, count, (int32_t)options->servants, code);
+    return ends_options_check(&options->ends, (int32_t)options->servants, code);
 }
 
 void footprint_options_to_json(struct json *json, const struct footprint_options *options, int64_t ring_rows,

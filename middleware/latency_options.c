@@ -115,7 +115,7 @@ bool latency_options_read(struct latency_options *options, int argc, char **argv
     }
     *code = EXIT_USAGE;
     return check(options) && check_levels(options) &&
-           ends_options_check(&options->ends, table, count, (int32_t)options->clients + 1, code);
+           ends_options_check(&options->ends, (int32_t)options->clients + 1, code);
 }
 
 void latency_options_to_json(struct json *json, const struct latency_options *options, int64_t ring_rows,

@@ -118,7 +118,7 @@ static bool read_options(struct server_options *options, int argc, char **argv, 
                               code)) {
         return false;
     }
-    return check_options(options, options_given(table, count, "priority"), code);
+    return check_options(options, options_given("priority"), code);
 }
 
 /* ---- What the client is told --------------------------------------------- */

@@ -156,7 +156,7 @@ bool throughput_options_read(struct throughput_options *options, int argc, char 
     if (!check(options) || !choose_rows(options)) {
         return false;
     }
-    return ends_options_check(&options->ends, table, count, 1, code);
+    return ends_options_check(&options->ends, 1, code);
 }
 
 static void row_to_json(struct json *json, const struct throughput_row *row)

@@ -102,32 +102,58 @@ static bool read_value(const struct option *option, const char *text)
         *(const char **)option->target = text;
         return true;
     case OPTION_FLAG:
+    case OPTION_GROUP:
         break;
     }
     return false;
 }
 
-/* `word` is "--name" or "--name=value". */
-static struct option *find(struct option *options, size_t count, const char *word)
+/* What the command has that is read: one at a time, by the main thread. */
+enum { MOST_OPTIONS = 64 };
+static struct {
+    struct option options[MOST_OPTIONS];
+    size_t count;
+} taken;
+
+/* `name` ends where the string does, or at "=". */
+static struct option *find(const char *name)
 {
-    const size_t length = strcspn(word + 2, "=");
-    for (size_t i = 0; i < count; i++) {
-        if (strlen(options[i].name) == length && strncmp(options[i].name, word + 2, length) == 0) {
-            return &options[i];
+    const size_t length = strcspn(name, "=");
+    for (size_t i = 0; i < taken.count; i++) {
+        if (strlen(taken.options[i].name) == length && strncmp(taken.options[i].name, name, length) == 0) {
+            return &taken.options[i];
         }
     }
     return NULL;
 }
 
-bool options_read(struct option *options, size_t count, int argc, char **argv, bool *wants_help)
+static void take(const struct option *options, size_t count)
 {
+    taken.count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct option_group_at *const at = options[i].kind == OPTION_GROUP ? options[i].target : NULL;
+        const struct option *const rows = at != NULL ? at->group->rows : &options[i];
+        const size_t row_count = at != NULL ? at->group->count : 1;
+        for (size_t j = 0; j < row_count && taken.count < MOST_OPTIONS; j++) {
+            struct option *const option = &taken.options[taken.count++];
+            *option = rows[j];
+            if (at != NULL) {
+                option->target = (char *)at->target + ((const char *)rows[j].target - (const char *)at->group->form);
+            }
+        }
+    }
+}
+
+bool options_read(const struct option *options, size_t count, int argc, char **argv, bool *wants_help)
+{
+    take(options, count);
     *wants_help = false;
     for (int i = 0; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             *wants_help = true;
             return true;
         }
-        struct option *const option = strncmp(argv[i], "--", 2) == 0 ? find(options, count, argv[i]) : NULL;
+        struct option *const option = strncmp(argv[i], "--", 2) == 0 ? find(argv[i] + 2) : NULL;
         if (option == NULL) {
             refuse(EXIT_USAGE, "%s: no such option.\n--help lists them.", argv[i]);
             return false;
@@ -161,25 +187,23 @@ bool options_read(struct option *options, size_t count, int argc, char **argv, b
     return true;
 }
 
-bool options_given(const struct option *options, size_t count, const char *name)
+bool options_given(const char *name)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(options[i].name, name) == 0) {
-            return options[i].given;
-        }
-    }
-    return false;
+    const struct option *const option = find(name);
+    return option != NULL && option->given;
 }
 
-void options_print(const struct option *options, size_t count)
+void options_print(void)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < taken.count; i++) {
+        const struct option *const option = &taken.options[i];
         char value[128] = "";
-        switch (options[i].kind) {
+        switch (option->kind) {
         case OPTION_FLAG:
+        case OPTION_GROUP:
             break;
         case OPTION_CHOICE:
-            join_choices(&options[i], value, sizeof value);
+            join_choices(option, value, sizeof value);
             break;
         case OPTION_DURATION:
         case OPTION_PERIOD:
@@ -200,15 +224,15 @@ void options_print(const struct option *options, size_t count)
         }
         char left[160];
         char usual[32] = "";
-        format_text(left, sizeof left, "--%s %s", options[i].name, value);
-        if (options[i].kind == OPTION_COUNT && strchr(options[i].help, '[') == NULL) { /* as it stands before reading */
-            format_text(usual, sizeof usual, " [%lld]", (long long)*(const int64_t *)options[i].target);
+        format_text(left, sizeof left, "--%s %s", option->name, value);
+        if (option->kind == OPTION_COUNT && strchr(option->help, '[') == NULL) { /* as it stands before reading */
+            format_text(usual, sizeof usual, " [%lld]", (long long)*(const int64_t *)option->target);
         }
-        print("  %-34s %s%s\n", left, options[i].help, usual);
+        print("  %-34s %s%s\n", left, option->help, usual);
     }
 }
 
-bool options_read_or_help(struct option *options, size_t count, int argc, char **argv, const char *usage, int *code)
+bool options_read_or_help(const struct option *options, size_t count, int argc, char **argv, const char *usage, int *code)
 {
     bool wants_help = false;
     *code = EXIT_USAGE;
@@ -217,7 +241,7 @@ bool options_read_or_help(struct option *options, size_t count, int argc, char *
     }
     if (wants_help) {
         print("%s", usage);
-        options_print(options, count);
+        options_print();
         *code = EXIT_MEASURED;
     }
     return !wants_help;

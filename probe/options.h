@@ -17,6 +17,7 @@ enum option_kind {
     OPTION_SIZE,     /* int64_t bytes >= 0: 65536, 64kB, 64KiB, 1.5GiB */
     OPTION_CHOICE,   /* int: index into `choices` */
     OPTION_TEXT,     /* const char * */
+    OPTION_GROUP,    /* struct option_group_at: all of its rows, see OPTIONS_OF */
 };
 
 struct option {
@@ -28,15 +29,29 @@ struct option {
     bool given;
 };
 
+/* Rows that several commands share are there once, with targets in `form`: those of a command lie at the same places of
+ * its own `target`. */
+struct option_group {
+    const struct option *rows;
+    size_t count;
+    const void *form;
+};
+struct option_group_at {
+    const struct option_group *group;
+    void *target;
+};
+#define OPTIONS_OF(group, target) {NULL, OPTION_GROUP, &(struct option_group_at){&(group), target}, NULL, NULL, false}
+
 /* Reads argv[0 … argc-1] (no program name) into the targets. False when something was wrong, after telling it;
  * `wants_help` when --help stood there. */
-bool options_read(struct option *options, size_t count, int argc, char **argv, bool *wants_help);
+bool options_read(const struct option *options, size_t count, int argc, char **argv, bool *wants_help);
 /* The same for a whole command: --help prints `usage` and the table. True to go on, otherwise `code` is the program's
  * exit code; EXIT_USAGE stands there already for what is refused next. */
-bool options_read_or_help(struct option *options, size_t count, int argc, char **argv, const char *usage, int *code);
-/* Was it on the command line? */
-bool options_given(const struct option *options, size_t count, const char *name);
-void options_print(const struct option *options, size_t count);
+bool options_read_or_help(const struct option *options, size_t count, int argc, char **argv, const char *usage, int *code);
+/* Was it on the command line that was read last? */
+bool options_given(const char *name);
+/* Those that the command has that was read last. */
+void options_print(void);
 
 enum { CPU_LIST_LIMIT = 1024 };
 struct cpu_list {

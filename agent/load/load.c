@@ -107,7 +107,7 @@ static bool read_options(struct load_run *run, int argc, char **argv, int *code)
         return false;
     }
     run->policy = policies[policy];
-    if (run->policy == OS_POLICY_OTHER && options_given(table, count, "priority")) {
+    if (run->policy == OS_POLICY_OTHER && options_given("priority")) {
         *code = refuse(EXIT_USAGE, "--priority is for the policies fifo and rr.\n"
                                    "To give way to other threads: --nice 19.");
         return false;

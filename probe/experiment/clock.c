@@ -117,7 +117,7 @@ static bool read_options(struct clock_options *options, int argc, char **argv, i
         refuse(EXIT_USAGE, "--count must lie between 1 and 10000000.");
         return false;
     }
-    if (options_given(table, count, "ring") || options_given(table, count, "drain")) {
+    if (options_given("ring") || options_given("drain")) {
         refuse(EXIT_USAGE, "--ring and --drain are not for clock, which keeps all rows in memory until the end.");
         return false;
     }

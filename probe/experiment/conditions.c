@@ -8,6 +8,18 @@
 enum { NS_PER_US = 1000, NS_PER_MS = 1000000 };
 static const int64_t ns_per_s = 1000000000;
 
+static struct conditions form; /* only its addresses count */
+
+static const struct option condition_options[] = {
+    {"budget", OPTION_DURATION, &form.budget_ns, NULL, "longest run without sleep, then stop [2s]", false},
+    {"wake-latency", OPTION_DURATION, &form.wake_latency_limit_ns, NULL,
+     "hold idle CPUs to this wake-up latency [not held]", false},
+    {"housekeeping", OPTION_TEXT, &form.recording.housekeeping, NULL,
+     "CPUs of the threads that drain and watch, or any [those not measured]", false},
+};
+const struct option_group condition_group = {condition_options, sizeof condition_options / sizeof condition_options[0], &form};
+const struct option_group housekeeping_group = {&condition_options[2], 1, &form.recording};
+
 const char advice_for_ordinary_policy[] = "Or measure without real-time priority: --policy other.";
 
 struct conditions conditions_default(void)

@@ -14,18 +14,12 @@ struct conditions {
     int64_t wake_latency_limit_ns; /* -1: leave it as it is */
 };
 
-#define HOUSEKEEPING_OPTION(target)                                                                                   \
-    {                                                                                                                 \
-        "housekeeping", OPTION_TEXT, &(target)->housekeeping, NULL,                                                   \
-            "CPUs of the threads that drain and watch, or any [those not measured]", false                            \
-    }
+extern const struct option_group condition_group;
+extern const struct option_group housekeeping_group; /* its last one, for who has no watchdog of ours */
 
+#define HOUSEKEEPING_OPTION(target) OPTIONS_OF(housekeeping_group, target)
 #define CONDITION_OPTIONS(target)                                                                                     \
-    {"budget", OPTION_DURATION, &(target)->budget_ns, NULL, "longest run without sleep, then stop [2s]", false},      \
-        {"wake-latency", OPTION_DURATION, &(target)->wake_latency_limit_ns, NULL,                                     \
-         "hold idle CPUs to this wake-up latency [not held]", false},                                                 \
-        HOUSEKEEPING_OPTION(&(target)->recording),                                                                    \
-        RECORDING_OPTIONS(&(target)->recording)
+    OPTIONS_OF(condition_group, target), RECORDING_OPTIONS(&(target)->recording)
 
 /* Beside os_advice_for_policy(), where an experiment can also do without. */
 extern const char advice_for_ordinary_policy[];

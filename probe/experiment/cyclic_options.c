@@ -117,12 +117,12 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
                               code)) {
         return false;
     }
-    if (!choose_length(options, duration_ns, warmup_ns, options_given(table, count, "count"),
-                       options_given(table, count, "duration")) ||
-        !priority_choose((enum os_policy)options->policy, options_given(table, count, "priority"), 1,
+    if (!choose_length(options, duration_ns, warmup_ns, options_given("count"),
+                       options_given("duration")) ||
+        !priority_choose((enum os_policy)options->policy, options_given("priority"), 1,
                          &options->priority, &options->below_highest) ||
-        !check_deadline_policy(options, options_given(table, count, "cpus"),
-                               options_given(table, count, "runtime"))) {
+        !check_deadline_policy(options, options_given("cpus"),
+                               options_given("runtime"))) {
         return false;
     }
     if (options->overrun == OVERRUN_REPLAY && options->wait != WAIT_SLEEP) {

@@ -107,8 +107,8 @@ static bool read_options(struct interrupt_options *options, int argc, char **arg
         return false;
     }
     *code = EXIT_USAGE;
-    return rhythm_choose_period(&options->rhythm, table, count, OS_SHORTEST_PERIOD_NS, longest_period_ns, "10us and 1h") &&
-           rhythm_choose_count(&options->rhythm, &options->stage.count, table, count);
+    return rhythm_choose_period(&options->rhythm, OS_SHORTEST_PERIOD_NS, longest_period_ns, "10us and 1h") &&
+           rhythm_choose_count(&options->rhythm, &options->stage.count);
 }
 
 static void parameters_to_json(struct json *json, const void *given)

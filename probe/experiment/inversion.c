@@ -305,7 +305,7 @@ static bool read_options(struct inversion_options *options, int argc, char **arg
         return false;
     }
     *code = EXIT_USAGE;
-    return check_lengths(options, options_given(table, count, "patience"));
+    return check_lengths(options, options_given("patience"));
 }
 
 int experiment_inversion(int argc, char **argv)

@@ -50,7 +50,7 @@ static bool choose_mechanisms(struct kernel_options *options)
 }
 
 /* What the chosen measure has no use for is not passed over in silence. */
-static bool check_use(const struct kernel_options *options, const struct option *table, size_t count)
+static bool check_use(const struct kernel_options *options)
 {
     static const struct {
         const char *name;
@@ -60,7 +60,7 @@ static bool check_use(const struct kernel_options *options, const struct option 
                 {"waiter", KERNEL_RESPONSE},
                 {"soft", KERNEL_INTERRUPT}};
     for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++) {
-        if ((int)uses[i].measure != options->measure && options_given(table, count, uses[i].name)) {
+        if ((int)uses[i].measure != options->measure && options_given(uses[i].name)) {
             refuse(EXIT_USAGE, "--%s belongs to --measure %s.\nLeave it out.", uses[i].name,
                    kernel_measures[uses[i].measure]);
             return false;
@@ -149,8 +149,8 @@ bool kernel_options_read(struct kernel_options *options, int argc, char **argv, 
     if (options->periods.text == NULL) {
         options->periods.text = options->measure == KERNEL_INTERRUPT ? "10ms" : "10ms,30ms,50ms";
     }
-    return check_use(options, table, count) && check_place(options, options_given(table, count, "place")) &&
-           check_counts(options, options_given(table, count, "count")) &&
+    return check_use(options) && check_place(options, options_given("place")) &&
+           check_counts(options, options_given("count")) &&
            check_waiter(options) && choose_mechanisms(options) &&
            periods_read(&options->periods, KERNEL_SHORTEST_PERIOD_NS, "20us");
 }

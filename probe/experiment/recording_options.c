@@ -6,11 +6,30 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char *const recording_modes[] = {"raw", "histogram", NULL};
-const char *const recording_drains[] = {"live", "at-end", NULL};
-
-const char *const recording_recorders[] = {
+static const char *const modes[] = {"raw", "histogram", NULL};
+static const char *const drains[] = {"live", "at-end", NULL};
+static const char *const recorders[] = {
     [OS_LATE_BEST] = "best", [OS_LATE_BPF] = "bpf", [OS_LATE_PERF] = "perf", [OS_LATE_PERF + 1] = NULL};
+
+static struct recording_options form; /* only its addresses count */
+
+static const struct option options_of_all[] = {
+    {"out", OPTION_TEXT, &form.out, NULL, "write the sample stream there; - is standard output", false},
+    {"record", OPTION_CHOICE, &form.record, modes, "every sample, or bins [raw]", false},
+    {"keep-above", OPTION_DURATION, &form.keep_above_ns, NULL,
+     "beside bins, whole rows with a time of this or more [none]", false},
+    {"drain", OPTION_CHOICE, &form.drain, drains, "write while measuring, or after it [live]", false},
+    {"ring", OPTION_COUNT, &form.ring_rows, NULL, "rows in memory for each thread [30 s, 262144 at most]", false},
+    {"progress", OPTION_FLAG, &form.progress, NULL, "a line a second on standard error", false},
+    {"no-memory-lock", OPTION_FLAG, &form.no_memory_lock, NULL, "measure with pageable memory", false},
+};
+const struct option_group recording_group = {options_of_all, sizeof options_of_all / sizeof options_of_all[0], &form};
+
+static const struct option blame_options[] = {
+    {"blame", OPTION_TEXT, &form.blame_text, NULL, "explain cycles this late: 50us, or 99.9% [none]", false},
+    {"blame-recorder", OPTION_CHOICE, &form.blame_recorder, recorders, "what records their events [best]", false},
+};
+const struct option_group blame_group = {blame_options, sizeof blame_options / sizeof blame_options[0], &form};
 
 /* What comes between two looks of the drain, a tenth of a second apart, and while its output makes it wait. */
 enum { MOST_ROWS_UNASKED = 262144, LEAST_ROWS_UNASKED = 1024 };
@@ -126,14 +145,14 @@ struct recorder_options recording_for_recorder(const struct recording_options *o
 
 void recording_to_json(struct json *json, const struct recording_options *options, int64_t ring_rows)
 {
-    json_text(json, "record", recording_modes[options->record]);
+    json_text(json, "record", modes[options->record]);
     if (options->keep_above_ns > 0) {
         json_integer(json, "keep_above_ns", options->keep_above_ns);
     }
     if (options->blame.text != NULL) {
         json_text(json, "blame", options->blame.text);
     }
-    json_text(json, "drain", recording_drains[options->drain]);
+    json_text(json, "drain", drains[options->drain]);
     json_integer(json, "ring_rows", ring_rows);
     json_boolean(json, "memory_lock", !options->no_memory_lock);
 }

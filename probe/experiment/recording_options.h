@@ -19,30 +19,12 @@ struct recording_options {
     bool no_memory_lock;
 };
 
-#define RECORDING_OPTIONS(target)                                                                                     \
-    {"out", OPTION_TEXT, &(target)->out, NULL, "write the sample stream there; - is standard output", false},         \
-        {"record", OPTION_CHOICE, &(target)->record, recording_modes, "every sample, or bins [raw]", false},          \
-        {"keep-above", OPTION_DURATION, &(target)->keep_above_ns, NULL,                                               \
-         "beside bins, whole rows with a time of this or more [none]", false},                                        \
-        {"drain", OPTION_CHOICE, &(target)->drain, recording_drains, "write while measuring, or after it [live]",     \
-         false},                                                                                                      \
-        {"ring", OPTION_COUNT, &(target)->ring_rows, NULL, "rows in memory for each thread [30 s, 262144 at most]", false},    \
-        {"progress", OPTION_FLAG, &(target)->progress, NULL, "a line a second on standard error", false},             \
-    {                                                                                                                 \
-        "no-memory-lock", OPTION_FLAG, &(target)->no_memory_lock, NULL, "measure with pageable memory", false         \
-    }
+extern const struct option_group recording_group;
+extern const struct option_group blame_group;
 
+#define RECORDING_OPTIONS(target) OPTIONS_OF(recording_group, target)
 /* Of experiments whose measure of late cycles begins with a release (schema.late_measure). */
-#define BLAME_OPTIONS(target)                                                                                         \
-    {"blame", OPTION_TEXT, &(target)->blame_text, NULL, "explain cycles this late: 50us, or 99.9% [none]", false},    \
-    {                                                                                                                 \
-        "blame-recorder", OPTION_CHOICE, &(target)->blame_recorder, recording_recorders,                              \
-            "what records their events [best]", false                                                                 \
-    }
-
-extern const char *const recording_recorders[];
-extern const char *const recording_modes[];
-extern const char *const recording_drains[];
+#define BLAME_OPTIONS(target) OPTIONS_OF(blame_group, target)
 
 /* Locks memory as asked, after telling what to do where it is refused: `asks_for_priority` also where a real-time
  * priority will be. Returns an exit code. */

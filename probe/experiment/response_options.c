@@ -222,8 +222,8 @@ bool response_options_read(struct response_options *options, int argc, char **ar
     }
     *code = EXIT_USAGE;
     return choose_kinds(options) && check_counts(options) &&
-           check_waiter(options, options_given(table, count, "waiter")) &&
-           check_bytes(options, options_given(table, count, "bytes"));
+           check_waiter(options, options_given("waiter")) &&
+           check_bytes(options, options_given("bytes"));
 }
 
 void response_options_to_json(struct json *json, const struct response_options *options)

@@ -18,15 +18,15 @@ static bool refuse_usage(const char *what)
     return false;
 }
 
-bool rhythm_choose_period(struct rhythm *rhythm, const struct option *table, size_t options, int64_t shortest_ns,
+bool rhythm_choose_period(struct rhythm *rhythm, int64_t shortest_ns,
                           int64_t longest_ns, const char *range)
 {
-    if (!options_given(table, options, "period")) {
+    if (!options_given("period")) {
         if (rhythm->rate_hz < 1) {
             return refuse_usage("--rate takes 1 Hz and more.\nFor less, give --period.");
         }
         rhythm->period_ns = (ns_per_s + rhythm->rate_hz / 2) / rhythm->rate_hz;
-    } else if (options_given(table, options, "rate")) {
+    } else if (options_given("rate")) {
         return refuse_usage("--rate and --period contradict each other.\nGive one of them.");
     }
     if (rhythm->period_ns < shortest_ns || rhythm->period_ns > longest_ns) {
@@ -36,11 +36,11 @@ bool rhythm_choose_period(struct rhythm *rhythm, const struct option *table, siz
     return true;
 }
 
-bool rhythm_choose_count(const struct rhythm *rhythm, int64_t *count, const struct option *table, size_t options)
+bool rhythm_choose_count(const struct rhythm *rhythm, int64_t *count)
 {
-    if (!options_given(table, options, "count")) {
+    if (!options_given("count")) {
         *count = rhythm->duration_ns / rhythm->period_ns;
-    } else if (options_given(table, options, "duration")) {
+    } else if (options_given("duration")) {
         return refuse_usage("--count and --duration contradict each other.\nGive one of them.");
     }
     if (*count < 1) {

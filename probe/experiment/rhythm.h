@@ -25,9 +25,9 @@ struct rhythm rhythm_default(void);
 
 /* The period, of whichever was given in `table`; `range` is how long it may be, in words. False after telling what is
  * wrong. */
-bool rhythm_choose_period(struct rhythm *rhythm, const struct option *table, size_t options, int64_t shortest_ns,
+bool rhythm_choose_period(struct rhythm *rhythm, int64_t shortest_ns,
                           int64_t longest_ns, const char *range);
 /* The count, of the duration where none was given. False after telling what is wrong. */
-bool rhythm_choose_count(const struct rhythm *rhythm, int64_t *count, const struct option *table, size_t options);
+bool rhythm_choose_count(const struct rhythm *rhythm, int64_t *count);
 
 #endif

@@ -8,6 +8,16 @@
 const char *const stage_places[] = {"both", "same", "different", NULL};
 const char *const stage_policies[] = {"other", "fifo", "rr", NULL}; /* as enum os_policy */
 
+static struct stage_options form; /* only its addresses count */
+
+static const struct option urgency_options[] = {
+    {"policy", OPTION_CHOICE, &form.policy, stage_policies, "[fifo]", false},
+    {"priority", OPTION_COUNT, &form.priority, NULL, "of the most urgent thread [90 on Linux]", false},
+    {"count", OPTION_COUNT, &form.count, NULL, "samples of each row", false},
+    {"warmup", OPTION_COUNT, &form.warmup, NULL, "samples before those, not recorded", false},
+};
+const struct option_group urgency_group = {urgency_options, sizeof urgency_options / sizeof urgency_options[0], &form};
+
 static const int64_t most_samples = 1000000000;
 
 struct stage_options stage_options_default(int64_t count, int64_t warmup)
@@ -70,7 +80,7 @@ bool stage_options_read(struct stage_options *options, struct option *table, siz
         refuse(EXIT_USAGE, "--count must lie between 1 and %lld, and --warmup at most there.", (long long)most_samples);
         return false;
     }
-    if (!priority_choose((enum os_policy)options->policy, options_given(table, count, "priority"), levels,
+    if (!priority_choose((enum os_policy)options->policy, options_given("priority"), levels,
                          &options->priority, &options->below_highest) ||
         !conditions_check(&options->conditions)) {
         return false;

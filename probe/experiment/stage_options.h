@@ -21,12 +21,9 @@ struct stage_options {
     int32_t far_cpu;
 };
 
-#define URGENCY_OPTIONS(target)                                                                                       \
-    {"policy", OPTION_CHOICE, &(target)->policy, stage_policies, "[fifo]", false},                                    \
-        {"priority", OPTION_COUNT, &(target)->priority, NULL, "of the most urgent thread [90 on Linux]", false},      \
-        {"count", OPTION_COUNT, &(target)->count, NULL, "samples of each row", false},                                \
-        {"warmup", OPTION_COUNT, &(target)->warmup, NULL, "samples before those, not recorded", false},               \
-        CONDITION_OPTIONS(&(target)->conditions)
+extern const struct option_group urgency_group;
+
+#define URGENCY_OPTIONS(target) OPTIONS_OF(urgency_group, target), CONDITION_OPTIONS(&(target)->conditions)
 
 /* Where all threads share one CPU. */
 #define ONE_CPU_STAGE_OPTIONS(target)                                                                                 \

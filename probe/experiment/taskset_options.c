@@ -215,7 +215,7 @@ bool taskset_options_read(struct taskset_options *options, int argc, char **argv
     if (!conditions_check(&options->conditions)) {
         return false;
     }
-    *code = check_set(options, options_given(table, count, "runtime-margin"));
+    *code = check_set(options, options_given("runtime-margin"));
     if (*code != EXIT_MEASURED) {
         return false;
     }

@@ -62,8 +62,8 @@ bool timerlat_options_read(struct timerlat_options *options, int argc, char **ar
         return false;
     }
     *code = EXIT_USAGE;
-    if (!rhythm_choose_period(&options->rhythm, table, count, shortest_period_ns, longest_period_ns, "100us and 1s") ||
-        !rhythm_choose_count(&options->rhythm, &options->count, table, count) || !check(options)) {
+    if (!rhythm_choose_period(&options->rhythm, shortest_period_ns, longest_period_ns, "100us and 1s") ||
+        !rhythm_choose_count(&options->rhythm, &options->count) || !check(options)) {
         return false;
     }
     *code = choose_cpus(options);

@@ -113,7 +113,7 @@ static bool choose_length(struct tire_options *options, int64_t duration_ns, boo
 }
 
 /* What a rate allows, and what has a meaning at a rate only. */
-static bool check_pace(struct tire_options *options, const struct option *table, size_t count)
+static bool check_pace(struct tire_options *options)
 {
     static const char *const at_a_rate[] = {"warmup", "overrun", "overload", "send", "blame"};
     if (options->pace == TIRE_REAL_TIME) {
@@ -125,7 +125,7 @@ static bool check_pace(struct tire_options *options, const struct option *table,
         return false;
     }
     for (size_t i = 0; i < sizeof at_a_rate / sizeof at_a_rate[0]; i++) {
-        if (options_given(table, count, at_a_rate[i])) {
+        if (options_given(at_a_rate[i])) {
             refuse(EXIT_USAGE, "--%s belongs to --pace real-time: real-fast knows no releases.\nLeave it out.",
                    at_a_rate[i]);
             return false;
@@ -244,17 +244,17 @@ bool tire_options_read(struct tire_options *options, int argc, char **argv, int 
         return false;
     }
     if (!check_nodes(options) || !check_threads(options) ||
-        !check_model(options, options_given(table, count, "stiffness")) || !check_pace(options, table, count) ||
+        !check_model(options, options_given("stiffness")) || !check_pace(options) ||
         !check_send(options) ||
-        !choose_length(options, duration_ns, options_given(table, count, "count"),
-                       options_given(table, count, "duration")) ||
-        !priority_choose((enum os_policy)options->policy, options_given(table, count, "priority"), 1,
+        !choose_length(options, duration_ns, options_given("count"),
+                       options_given("duration")) ||
+        !priority_choose((enum os_policy)options->policy, options_given("priority"), 1,
                          &options->priority, &options->below_highest) ||
         !conditions_check(&options->conditions)) {
         return false;
     }
     *code = cpu_list_read(&options->cpus, options->cpus_text);
-    if (*code == EXIT_MEASURED && !choose_spin(options, options_given(table, count, "spin"))) {
+    if (*code == EXIT_MEASURED && !choose_spin(options, options_given("spin"))) {
         *code = EXIT_USAGE;
     }
     return *code == EXIT_MEASURED;

@@ -168,12 +168,38 @@ static void options_take_values_both_ways_and_only_once(void **state)
     int64_t number = 0;
     bool wants_help = false;
     char first[] = "--number=12";
-    char *once[] = {first};
+    char *twice[] = {first, first};
     struct option table[] = {{"number", OPTION_COUNT, &number, NULL, "", false}};
-    assert_true(options_read(table, 1, 1, once, &wants_help));
+    assert_true(options_read(table, 1, 1, twice, &wants_help));
     assert_int_equal(number, 12);
-    assert_true(options_given(table, 1, "number"));
-    assert_false(options_read(table, 1, 1, once, &wants_help));
+    assert_true(options_given("number"));
+    assert_false(options_given("other"));
+    assert_false(options_read(table, 1, 2, twice, &wants_help));
+}
+
+static void rows_that_commands_share_reach_each_command(void **state)
+{
+    (void)state;
+    struct pair {
+        int64_t one;
+        int64_t other;
+    } form, first = {0}, second = {0};
+    const struct option rows[] = {{"one", OPTION_COUNT, &form.one, NULL, "", false},
+                                  {"other", OPTION_COUNT, &form.other, NULL, "", false}};
+    const struct option_group group = {rows, 2, &form};
+    bool wants_help = false;
+    char one[] = "--one=1";
+    char other[] = "--other=2";
+    char *both[] = {one, other};
+    const struct option tables[] = {OPTIONS_OF(group, &first), OPTIONS_OF(group, &second)};
+    assert_true(options_read(&tables[0], 1, 2, both, &wants_help));
+    assert_true(options_given("other"));
+    assert_true(options_read(&tables[1], 1, 1, both, &wants_help));
+    assert_false(options_given("other"));
+    assert_int_equal(first.one, 1);
+    assert_int_equal(first.other, 2);
+    assert_int_equal(second.one, 1);
+    assert_int_equal(second.other, 0);
 }
 
 static void cpu_lists_are_checked_against_the_machine(void **state)
