@@ -1,7 +1,5 @@
 #include "experiment/taskset_work.h"
 
-#include <stdlib.h>
-
 enum {
     BATCHES = 31,
     BATCH_US = 1000,
@@ -32,11 +30,17 @@ static int64_t time_steps(volatile uint64_t *state, uint64_t steps)
     return os_now_ns() - before_ns;
 }
 
-static int ascending(const void *one, const void *other)
+/* A few values; the C library's qsort() alone has 2 KB of code. */
+static void sort(int64_t *values, int count)
 {
-    const int64_t a = *(const int64_t *)one;
-    const int64_t b = *(const int64_t *)other;
-    return (a > b) - (a < b);
+    for (int i = 1; i < count; i++) {
+        const int64_t value = values[i];
+        int at = i;
+        for (; at > 0 && values[at - 1] > value; at--) {
+            values[at] = values[at - 1];
+        }
+        values[at] = value;
+    }
 }
 
 static uint64_t steps_in(int64_t duration_ns, int64_t per_base_ns)
@@ -64,7 +68,7 @@ struct work_cost work_measure_cost(void)
     for (int i = 0; i < BATCHES; i++) {
         taken_ns[i] = per_base(time_steps(&state, steps), steps);
     }
-    qsort(taken_ns, BATCHES, sizeof taken_ns[0], ascending);
+    sort(taken_ns, BATCHES);
     return (struct work_cost){
         .lower_ns = taken_ns[BATCHES / 4],
         .median_ns = taken_ns[BATCHES / 2],

@@ -264,4 +264,5 @@ TESTS(cmocka_unit_test(rows_are_little_endian_on_every_machine),
       cmocka_unit_test(whatever_bytes_a_text_has_its_json_is_utf_8), cmocka_unit_test(options_are_read_by_their_kind),
       cmocka_unit_test(options_refuse_what_they_do_not_know),
       cmocka_unit_test(options_take_values_both_ways_and_only_once),
+      cmocka_unit_test(rows_that_commands_share_reach_each_command),
       cmocka_unit_test(cpu_lists_are_checked_against_the_machine))

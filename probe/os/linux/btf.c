@@ -185,16 +185,15 @@ void btf_close(struct btf *btf)
     }
 }
 
-/* Every name is there once. 0, where the name without letters lies: none. */
+/* Every name is there once; the last one ends with a zero. 0, where the name without letters lies: none. */
 static uint32_t name_of(const struct btf *btf, const char *text, size_t length)
 {
-    char wanted[LONGEST_NAME + 2] = {0}; /* a zero on either side */
-    if (length == 0 || length > LONGEST_NAME) {
-        return 0;
+    for (size_t at = 1; at < btf->names_bytes && length > 0; at += strlen(&btf->names[at]) + 1) {
+        if (strncmp(&btf->names[at], text, length) == 0 && btf->names[at + length] == '\0') {
+            return (uint32_t)at;
+        }
     }
-    memcpy(wanted + 1, text, length);
-    const char *const found = memmem(btf->names, btf->names_bytes, wanted, length + 2);
-    return found != NULL ? (uint32_t)(found + 1 - btf->names) : 0;
+    return 0;
 }
 
 uint32_t btf_find(const struct btf *btf, enum btf_kind kind, const char *name)

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -58,7 +59,7 @@ static struct flight_ring *ring_of(const struct bpf_state *state, uint32_t index
 
 static size_t to_pages(size_t bytes)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t page = getauxval(AT_PAGESZ);
     return (bytes + page - 1) / page * page;
 }
 

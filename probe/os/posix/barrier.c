@@ -5,7 +5,6 @@
 
 #include <stdalign.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 enum { CACHE_LINE = 64, LOOKS_PER_CLOCK = 32 };
 
@@ -21,14 +20,16 @@ struct os_barrier {
 
 enum os_status os_barrier_create(struct os_barrier **barrier, uint32_t count, int64_t spin_ns)
 {
-    struct os_barrier *const made = aligned_alloc(CACHE_LINE, sizeof *made);
-    if (made == NULL) {
-        return OS_NO_MEMORY;
-    }
-    *made = (struct os_barrier){.count = count, .spin_ns = spin_ns};
-    const enum os_status status = barrier_bed_make(&made->bed);
+    void *memory = NULL; /* begins at a page, so at a cache line */
+    enum os_status status = os_memory_allocate(&memory, sizeof(struct os_barrier));
     if (status != OS_OK) {
-        free(made);
+        return status;
+    }
+    struct os_barrier *const made = memory;
+    *made = (struct os_barrier){.count = count, .spin_ns = spin_ns};
+    status = barrier_bed_make(&made->bed);
+    if (status != OS_OK) {
+        os_memory_free(made, sizeof *made);
         return status;
     }
     *barrier = made;
@@ -39,7 +40,7 @@ void os_barrier_destroy(struct os_barrier *barrier)
 {
     if (barrier != NULL) {
         barrier_bed_unmake(barrier->bed);
-        free(barrier);
+        os_memory_free(barrier, sizeof *barrier);
     }
 }
 

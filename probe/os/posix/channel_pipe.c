@@ -3,6 +3,7 @@
 #include "channel_kinds.h"
 
 #include "format.h"
+#include "linux.h"
 #include "status.h"
 
 #include <dirent.h>
@@ -137,7 +138,7 @@ static void remove_left_overs(const char *parent)
     const size_t begin = sizeof folder_begins - 1;
     for (const struct dirent *entry = NULL; names != NULL && (entry = readdir(names)) != NULL;) {
         const bool ours = strncmp(entry->d_name, folder_begins, begin) == 0;
-        const long maker = ours ? strtol(entry->d_name + begin, NULL, 10) : 0;
+        const int64_t maker = ours ? linux_number(entry->d_name + begin, NULL) : 0;
         if (maker > 0 && kill((pid_t)maker, 0) != 0 && errno == ESRCH) {
             char path[PATH_MAX];
             format_text(path, sizeof path, "%s/%s", parent, entry->d_name);

@@ -4,8 +4,8 @@
 #include "format.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 enum { PATH_BYTES = 64, STATUS_BYTES = 4096, STAT_BYTES = 512, CPU_LINES_BYTES = 65536 };
@@ -13,8 +13,8 @@ enum { PATH_BYTES = 64, STATUS_BYTES = 4096, STAT_BYTES = 512, CPU_LINES_BYTES =
 /* The number behind `key`; INT64_MIN where it does not stand there. */
 static int64_t number_behind(const char *text, const char *key)
 {
-    const char *const found = strstr(text, key);
-    return found != NULL ? strtoll(found + strlen(key), NULL, 10) : INT64_MIN;
+    const char *const behind = linux_behind(text, key);
+    return behind != NULL ? linux_number(behind, NULL) : INT64_MIN;
 }
 
 /* Number `field` of those that blanks divide; the first has the number `first`. */
@@ -24,7 +24,7 @@ static int64_t field_of(const char *text, int first, int field)
         text = strchr(text, ' ');
         text = text != NULL ? text + 1 : NULL;
     }
-    return text != NULL ? strtoll(text, NULL, 10) : INT64_MIN;
+    return text != NULL ? linux_number(text, NULL) : INT64_MIN;
 }
 
 static int64_t faults_of(const char *stat)
@@ -57,10 +57,10 @@ static int64_t steal_of(int32_t cpu)
 {
     enum { FIELD_STEAL = 8, NS_PER_S = 1000000000 };
     char key[PATH_BYTES];
-    const int64_t ticks_per_s = sysconf(_SC_CLK_TCK);
+    const int64_t ticks_per_s = (int64_t)getauxval(AT_CLKTCK);
     format_text(key, sizeof key, "\ncpu%" PRId32 " ", cpu);
-    const char *const line = strstr(cpu_lines(), key);
-    const int64_t ticks = line != NULL ? field_of(line + 1, 0, FIELD_STEAL) : INT64_MIN;
+    const char *const behind = linux_behind(cpu_lines(), key);
+    const int64_t ticks = behind != NULL ? field_of(behind, 1, FIELD_STEAL) : INT64_MIN;
     return ticks >= 0 && ticks_per_s > 0 ? ticks * (NS_PER_S / ticks_per_s) : INT64_MIN;
 }
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -155,7 +156,7 @@ static enum os_status open_ring(struct perf *perf, struct late_ring *ring, int32
         }
         if (i == 0) {
             void *const pages =
-                mmap(NULL, bytes + (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, event, 0); /* no tail is kept */
+                mmap(NULL, bytes + getauxval(AT_PAGESZ), PROT_READ, MAP_SHARED, event, 0); /* no tail is kept */
             if (pages == MAP_FAILED) {
                 return errno == EPERM ? OS_NO_MEMORY : os_status_from_errno(errno);
             }
@@ -172,7 +173,7 @@ static void close_rings(struct perf *perf)
     for (uint32_t i = 0; i < perf->count; i++) {
         struct late_ring *const ring = &perf->rings[i];
         if (ring->pages != NULL) {
-            munmap(ring->pages, ring->bytes + (size_t)sysconf(_SC_PAGESIZE));
+            munmap(ring->pages, ring->bytes + getauxval(AT_PAGESZ));
         }
         for (uint32_t k = ring->count; k > 0; k--) {
             if (ring->events[k - 1] >= 0) {

@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 /* From linux/perf_event.h, which not every C library brings along. */
@@ -61,7 +62,7 @@ static uint64_t head_of(const struct late_ring *ring)
 /* Copies `count` bytes that lie `distance` behind the head, and says how many bytes behind `head` are whole afterwards. */
 static size_t copy_piece(const struct late_ring *ring, uint64_t head, size_t distance, uint8_t *to, size_t count)
 {
-    const uint8_t *const data = (const uint8_t *)ring->pages + sysconf(_SC_PAGESIZE);
+    const uint8_t *const data = (const uint8_t *)ring->pages + getauxval(AT_PAGESZ);
     const size_t begin = (size_t)(head + distance) & (ring->bytes - 1);
     const size_t straight = count < ring->bytes - begin ? count : ring->bytes - begin;
     memcpy(to, data + begin, straight);

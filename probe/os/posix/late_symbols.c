@@ -18,12 +18,16 @@ struct nearest {
 };
 
 static const char functions[] = "tTwW";
+static const char digits[] = "0123456789abcdef";
 
 /* "ffffffff810002b8 t run_init_process", and behind a tabulator "[module]". NULL where it is no function. */
 static const char *parse(char *line, uint64_t *begin)
 {
-    char *end = NULL;
-    *begin = strtoull(line, &end, 16);
+    char *end = line;
+    *begin = 0;
+    for (const char *digit = NULL; *end != '\0' && (digit = strchr(digits, *end)) != NULL; end++) {
+        *begin = *begin * 16 + (uint64_t)(digit - digits);
+    }
     if (end == line || end[0] != ' ' || end[1] == '\0' || strchr(functions, end[1]) == NULL || end[2] != ' ') {
         return NULL;
     }

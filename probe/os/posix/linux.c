@@ -3,6 +3,7 @@
 #include "linux.h"
 
 #include "format.h"
+#include "quantity.h"
 #include "status.h"
 
 #include <errno.h>
@@ -159,6 +160,28 @@ static int64_t read_number(const char **at)
 }
 
 /* Is `cpu` in a list such as 0-3,6? (cpuset(7), "List format") */
+const char *linux_behind(const char *text, const char *key)
+{
+    const size_t length = strlen(key);
+    for (; *text != '\0'; text++) {
+        if (strncmp(text, key, length) == 0) {
+            return text + length;
+        }
+    }
+    return NULL;
+}
+
+int64_t linux_number(const char *text, const char **end)
+{
+    int64_t number = 0;
+    const char *at = text + strspn(text, " \t");
+    const bool is_there = quantity_digits(&at, at + strlen(at), "", &number);
+    if (end != NULL) {
+        *end = is_there ? at : text;
+    }
+    return is_there ? number : 0;
+}
+
 bool linux_list_contains(const char *list, int32_t cpu)
 {
     for (const char *at = list; *at >= '0' && *at <= '9'; at += *at == ',' ? 1 : 0) {

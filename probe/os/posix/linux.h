@@ -20,6 +20,10 @@ int64_t linux_locked_bytes(void);
 
 /* The beginning of a small file of /proc or /sys. False: it is empty, or can't be read. */
 bool linux_read_text(const char *path, char *text, size_t bytes);
+/* Behind the first `key` in a text; NULL: it is not there. strstr() and strtol() are larger than all that is read by them. */
+const char *linux_behind(const char *text, const char *key);
+/* The decimal number at `text`, behind blanks, and at `*end` (unless NULL) what follows: `text` itself where none is. */
+int64_t linux_number(const char *text, const char **end);
 /* Is the CPU in a list such as 0-3,6? */
 bool linux_list_contains(const char *list, int32_t cpu);
 

@@ -6,6 +6,7 @@
 #include "os/os.h"
 
 #include "format.h"
+#include "linux.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -58,9 +59,8 @@ static int64_t read_number(const char *folder, const char *name, const char *key
     char path[LONGEST_PATH + 64];
     format_text(path, sizeof path, "%s/%s", folder, name);
     char *const text = read_file(path);
-    const char *const found = text == NULL ? NULL : strstr(text, key);
-    const char *const digits = found == NULL ? NULL : found + strlen(key);
-    const int64_t value = digits != NULL && *digits >= '0' && *digits <= '9' ? strtoll(digits, NULL, 10) : otherwise;
+    const char *const digits = text == NULL ? NULL : linux_behind(text, key);
+    const int64_t value = digits != NULL && *digits >= '0' && *digits <= '9' ? linux_number(digits, NULL) : otherwise;
     free(text);
     return value;
 }
@@ -117,11 +117,11 @@ static char *next_word(char **at)
 /* "31 23 0:28 ROOT PLACE OPTIONS … - FILE-SYSTEM SOURCE OPTIONS" (proc_pid_mountinfo(5)). */
 static bool is_mount_of(const struct version *version, char *line, char **root, char **place)
 {
-    char *const dash = strstr(line, " - ");
-    if (dash == NULL) {
+    const char *const behind_dash = linux_behind(line, " - ");
+    if (behind_dash == NULL) {
         return false;
     }
-    char *at = dash + strlen(" - ");
+    char *at = line + (behind_dash - line);
     const char *const file_system = next_word(&at);
     (void)next_word(&at);
     if (strcmp(file_system, version->file_system) != 0 ||
@@ -197,8 +197,8 @@ static int64_t left_in_groups(const struct version *version)
 int64_t os_memory_available_bytes(void)
 {
     char *const text = read_file("/proc/meminfo");
-    const char *const line = text == NULL ? NULL : strstr(text, "MemAvailable:");
-    int64_t least = line == NULL ? INT64_MAX : (int64_t)strtoll(line + strlen("MemAvailable:"), NULL, 10) * KIB;
+    const char *const kib = text == NULL ? NULL : linux_behind(text, "MemAvailable:");
+    int64_t least = kib == NULL ? INT64_MAX : linux_number(kib, NULL) * KIB;
     free(text);
     for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
         const int64_t left = left_in_groups(&versions[i]);

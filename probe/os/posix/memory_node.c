@@ -2,10 +2,10 @@
  * CPU. A locked process has its pages when it maps them, so the policy is in force around that. */
 #define _GNU_SOURCE
 #include "format.h"
+#include "linux.h"
 #include "os/os.h"
 
 #include <dirent.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,9 +24,9 @@ int32_t os_memory_node_of(int32_t cpu)
         return -1;
     }
     for (const struct dirent *entry = readdir(folder); entry != NULL && node < 0; entry = readdir(folder)) {
-        char *end = NULL;
+        const char *end = NULL;
         if (strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0) {
-            const long number = strtol(entry->d_name + sizeof prefix - 1, &end, 10);
+            const int64_t number = linux_number(entry->d_name + sizeof prefix - 1, &end);
             node = *end == '\0' && end != entry->d_name + sizeof prefix - 1 && number < NODES ? (int32_t)number : -1;
         }
     }

@@ -4,10 +4,9 @@
 
 #include "linux.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum { FILE_BYTES = 4096, KIB = 1024, DECIMAL = 10 };
+enum { FILE_BYTES = 4096, KIB = 1024 };
 
 /* The number behind a key at the beginning of a line; INT64_MIN: it is not there. */
 static int64_t number_of(const char *text, const char *key)
@@ -15,8 +14,8 @@ static int64_t number_of(const char *text, const char *key)
     const size_t length = strlen(key);
     for (const char *line = text; *line != '\0';) {
         if (strncmp(line, key, length) == 0) {
-            char *end = NULL;
-            const int64_t number = strtoll(line + length, &end, DECIMAL);
+            const char *end = NULL;
+            const int64_t number = linux_number(line + length, &end);
             return end != line + length ? number : INT64_MIN;
         }
         line += strcspn(line, "\n");

@@ -1,9 +1,9 @@
 #include "proc_stat.h"
 
 #include "format.h"
+#include "linux.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,12 +16,12 @@ bool proc_stat_parse(struct proc_stat *stat, const char *text)
     if (at == NULL || at[1] != ' ') {
         return false;
     }
-    *stat = (struct proc_stat){.pid = (pid_t)strtol(text, NULL, 10)};
+    *stat = (struct proc_stat){.pid = (pid_t)linux_number(text, NULL)};
     at += 2;
     stat->state = *at;
     for (int field = FIRST_FIELD; field <= FIELD_START; field++) {
-        char *end = NULL;
-        const uint64_t value = strtoull(at, &end, 10);
+        const char *end = NULL;
+        const uint64_t value = (uint64_t)linux_number(at, &end);
         if (field == FIELD_PARENT) {
             stat->parent = (pid_t)value;
         } else if (field == FIELD_GROUP) {

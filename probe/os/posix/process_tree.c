@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "process_tree.h"
 
+#include "linux.h"
 #include "proc_stat.h"
 
 #include <dirent.h>
@@ -47,7 +48,7 @@ static void look_around(struct tree *tree)
         return;
     }
     for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-        const long pid = strtol(entry->d_name, NULL, 10);
+        const int64_t pid = linux_number(entry->d_name, NULL);
         struct proc_stat stat;
         if (pid > 0 && proc_stat_read(&stat, (pid_t)pid, (pid_t)pid) && !add(tree, &stat)) {
             break;

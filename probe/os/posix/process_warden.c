@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -111,8 +112,8 @@ static _Noreturn void become_program(const struct warden *warden, pid_t parent)
 
 static void close_above_standard_but(const struct warden *warden)
 {
-    const long limit = sysconf(_SC_OPEN_MAX);
-    const int end = limit > 0 && limit < 65536 ? (int)limit : 65536;
+    struct rlimit limit;
+    const int end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? (int)limit.rlim_cur : 65536;
     for (int file = STDERR_FILENO + 1; file < end; file++) {
         if (file != warden->control && file != warden->status && file != warden->trouble && file != warden->input &&
             file != warden->attributes->errors) {

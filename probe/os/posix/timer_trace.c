@@ -27,6 +27,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -136,7 +137,7 @@ static struct os_answer listen_to_both(struct os_timer_trace *trace, const struc
 
 static struct os_answer share_cell(struct os_timer_trace *trace)
 {
-    trace->cell_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    trace->cell_bytes = getauxval(AT_PAGESZ);
     trace->map = timer_bpf_create_map();
     if (trace->map < 0) {
         return why_not(errno);

@@ -2,6 +2,8 @@
  *     field:void * hrtimer;   offset:8;   size:8;   signed:0; */
 #include "timer_trace_format.h"
 
+#include "linux.h"
+
 #include <string.h>
 
 /* The number at `text`, or UINT32_MAX where there is none or it is too large to be one of ours. */
@@ -24,12 +26,12 @@ static uint32_t number_at(const char *text)
 /* The number behind `key` within the line that begins at `line`. */
 static uint32_t number_of(const char *line, const char *key)
 {
-    const char *const found = strstr(line, key);
+    const char *const behind = linux_behind(line, key);
     const char *const end = strchr(line, '\n');
-    if (found == NULL || (end != NULL && found > end)) {
+    if (behind == NULL || (end != NULL && behind > end)) {
         return UINT32_MAX;
     }
-    return number_at(found + strlen(key));
+    return number_at(behind);
 }
 
 /* Does the declaration at `text`, which ends with a semicolon, declare `name`, or an array of that name? */
@@ -54,9 +56,8 @@ static bool declares(const char *text, const char *name)
 
 bool trace_format_find_any(const char *format, const char *name, struct trace_field *field)
 {
-    static const char key[] = "field:";
-    for (const char *at = strstr(format, key); at != NULL; at = strstr(at, key)) {
-        at += sizeof key - 1;
+    static const char *const key = "field:";
+    for (const char *at = linux_behind(format, key); at != NULL; at = linux_behind(at, key)) {
         if (declares(at, name)) {
             field->offset = number_of(at, "offset:");
             field->bytes = number_of(at, "size:");
@@ -74,8 +75,8 @@ bool trace_format_find(const char *format, const char *name, struct trace_field 
 
 uint32_t trace_format_id(const char *format)
 {
-    const char *const line = strstr(format, "ID: ");
-    return line == NULL ? UINT32_MAX : number_of(line, "ID: ");
+    const char *const number = linux_behind(format, "ID: ");
+    return number == NULL ? UINT32_MAX : number_at(number);
 }
 
 bool trace_event_parse(struct trace_event *event, const char *id, const char *format, const char *time)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -36,11 +37,12 @@ static int mount_nowhere(void)
 enum os_status tracefs_open(int *folder)
 {
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        struct stat tracer;
         *folder = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (*folder < 0 && (errno == EACCES || errno == EPERM)) {
             return OS_NOT_PERMITTED; /* mounted, and closed to this user */
         }
-        if (*folder >= 0 && faccessat(*folder, "current_tracer", F_OK, 0) == 0) {
+        if (*folder >= 0 && fstatat(*folder, "current_tracer", &tracer, 0) == 0) {
             return OS_OK;
         }
         if (*folder >= 0) {

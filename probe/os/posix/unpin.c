@@ -2,9 +2,10 @@
 #define _GNU_SOURCE
 #include "os/os.h"
 
+#include "linux.h"
+
 #include <dirent.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SETS = 4 }; /* cpu_set_t alone ends at 1,024 CPUs */
@@ -19,7 +20,7 @@ void os_threads_unpin(void)
         return;
     }
     for (const struct dirent *entry = readdir(threads); entry != NULL; entry = readdir(threads)) {
-        const long thread = strtol(entry->d_name, NULL, 10);
+        const int64_t thread = linux_number(entry->d_name, NULL);
         if (thread > 0) {
             (void)sched_setaffinity((pid_t)thread, sizeof every, every); /* one that has just ended, or is refused */
         }
