@@ -36,7 +36,7 @@ struct stage_options stage_options_default(int64_t count, int64_t warmup)
 static bool shares_one_cpu(const struct option *table, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(table[i].name, "place") == 0) {
+        if (table[i].kind != OPTION_GROUP && strcmp(table[i].name, "place") == 0) {
             return false;
         }
     }
