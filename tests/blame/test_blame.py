@@ -1,10 +1,12 @@
 """Late cycles with their events, stored with a run, and `tauto blame`, which tells what made them late."""
 
+import io
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import late_runs
 from late_runs import Late, by_interrupt, by_kworker, by_nothing, mixed, store_late, stream_of, tables_of
@@ -12,7 +14,8 @@ from real import tauto
 from report_runs import FACTS, store_run
 from schemas import valid
 from tautochrone.answer import report
-from tautochrone.answer.render import page
+from tautochrone.answer.blame import section
+from tautochrone.answer.render import page, terminal
 from tautochrone.base.errors import DamagedError
 from tautochrone.judge.blame import BlamedRun, blame_of, recorded_cycles
 from tautochrone.run.folder import StoredRun
@@ -123,6 +126,21 @@ def test_the_verb_tells_headline_causes_and_how_it_was_recorded(store: Store) ->
     assert "real-time 95" in told.stdout
     assert "moved the median from 5.6 us to 6 us" in told.stdout
     assert "Not recorded: smi" in told.stdout
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_each_cause_is_a_line_of_a_terminal(store: Store, width: int) -> None:
+    """With its whole name, whatever else has to be left out."""
+    out = io.StringIO()
+    console = Console(file=out, width=width, force_terminal=True, color_system=None)
+    terminal.show_blocks(console, [section.cause_table(found_in(mixed(store)))])
+    lines = out.getvalue().splitlines()
+
+    begins = ("irq/34-eth0 ", "kworker: drm_fb_helper_damage_work ", "stress-ng-cpu ", "unexplained ")
+    for begin in begins:
+        (line,) = [one for one in lines if one.startswith(begin)]
+        assert "%" in line
+    assert all("not preemptible" in one for one in lines if one.startswith("stress-ng-cpu"))
 
 
 def test_json_is_as_its_schema_says_and_sums_up(store: Store) -> None:

@@ -131,7 +131,8 @@ def test_a_thread_that_runs_though_ours_is_ready_is_of_higher_priority_or_ours_w
     told = scene(1, OTHER).passes(1_000).timer().thread(70_000, "other", priority).switch().passes(900)
     part = longest(attributed(told))
 
-    assert (part.cause, part.actor, part.priority, part.net_ns) == (cause, "other", priority, 70_000)
+    assert (part.cause, part.net_ns) == (cause, 70_000)
+    assert (part.actor, part.priority) == (("", None) if cause == "stopped" else ("other", priority))
 
 
 def test_a_thread_of_lower_priority_that_keeps_the_cpu_can_not_be_preempted() -> None:
@@ -309,6 +310,16 @@ def test_a_thread_that_another_thread_wakes_was_stopped() -> None:
 
     assert in_all(found, "stopped") == 300_000
     assert in_all(found, "irq") == 3_000
+
+
+def test_a_stopped_thread_is_one_cause_whoever_runs_meanwhile() -> None:
+    told = scene(1).passes(1_000).timer().passes(500)
+    for name in ("backup", "browser"):
+        told.thread(40_000, name, LOWER, state=1)
+    found = attributed(told.switch().passes(500))
+
+    assert in_all(found, "stopped") == 80_000
+    assert {one.actor for one in found.parts if one.cause == "stopped"} == {""}
 
 
 def test_the_idle_loop_that_goes_on_after_the_wake_up_is_a_throttled_thread() -> None:

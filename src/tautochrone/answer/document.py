@@ -24,8 +24,9 @@ Style = Literal["", "lead", "strong", "note", "alarm"]
 """Of a sentence: as any other, the answer in short, not to be overlooked, beside the point, to be read before
 all else."""
 
-Layout = Literal["", "dense", "list"]
-"""Of a table on a page: as any other; of many narrow columns; on a phone each row by itself."""
+Layout = Literal["", "dense", "upright", "list"]
+"""Of a table: as any other; of many narrow columns, which a narrow terminal turns if it is short; whole, or
+without what can be spared, never turned; on a phone each row by itself."""
 
 Medium = Literal["", "page", "text"]
 """Where a part is shown: everywhere; only where there is room; only where no page says the same elsewhere."""

@@ -271,7 +271,7 @@ class _Cutting:
         if cause == "idle-exit":
             state = next((one.actor for one in reversed(going) if one.kind == Kind.IDLE_BEGIN), "")
             return _Piece(start, end, phase, cause, state)
-        if cause in ("unexplained", "work") or run.thread == IDLE:
+        if cause in ("unexplained", "work", "stopped") or run.thread == IDLE:  # whoever ran is not why
             return _Piece(start, end, phase, cause)
         items = [one for one in going if one.kind == Kind.WORK_BEGIN and one.thread == run.thread]
         stack = self._stacks.get(run.begin, ())

@@ -89,8 +89,10 @@ def timeline_figure(found: BlamedRun, prefix: str) -> Figure:
 def cause_table(found: BlamedRun) -> doc.TypedTable:
     """Return a row for each cause, that with the most excess first."""
     heads = (
-        *doc.columns("cause", "class", "share", f"{words.confidence(found)} interval", "late cycles"),
-        *doc.columns("excess", "longest"),
+        doc.TableColumn("cause"),
+        doc.TableColumn("class", spare=True),
+        *doc.columns("share", f"{words.confidence(found)} interval", "late cycles", "excess"),
+        doc.TableColumn("longest", spare=True),
         doc.TableColumn("thread", spare=True),
         doc.TableColumn("function", spare=True),
     )
@@ -104,14 +106,14 @@ def cause_table(found: BlamedRun) -> doc.TypedTable:
         tuple(heads[at] for at in kept),
         tuple(tuple(row[at] for at in kept) for row in rows),
         (f"{plural(left_out, 'more cause')} with less excess: --json lists all.",) if left_out else (),
-        "dense",
+        "upright",
     )
 
 
 def _cause_row(one: CauseShare) -> tuple[doc.TypedCell, ...]:
     within = doc.TypedCell(None, "share", words.interval(one), one.lower, one.upper, left=True)
     return (
-        doc.words(words.actor(one)),
+        doc.TypedCell(words.actor(one), brief=words.name(one)),
         doc.words(words.CLASSES[one.cause]),
         doc.TypedCell(one.share, "share", words.percent(one.share)),
         within if words.interval(one) else doc.words(""),

@@ -42,7 +42,7 @@ def name(one: CauseShare | Part) -> str:
 
 def name_of(cause: Cause, actor: str, function: str = "") -> str:
     """Return what the cause of this class, actor and function is called."""
-    if cause in ("not-preemptible", "interrupts-off", "stopped") and actor:
+    if cause in ("not-preemptible", "interrupts-off") and actor:
         return f"{actor} ({CLASSES[cause]})"
     if cause == "softirq":
         return f"softirq {actor}"
@@ -55,7 +55,7 @@ def name_of(cause: Cause, actor: str, function: str = "") -> str:
 
 def actor(one: CauseShare) -> str:
     """Return who it is, for a place where the class stands beside it."""
-    told = one.cause in ("not-preemptible", "interrupts-off", "stopped", "idle-exit", "frequency", "softirq")
+    told = one.cause in ("not-preemptible", "interrupts-off", "idle-exit", "frequency", "softirq")
     return one.actor if told and one.actor else name(one)
 
 

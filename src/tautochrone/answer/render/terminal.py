@@ -69,7 +69,7 @@ def show_table(console: Console, table: doc.TypedTable, indent: int = 0) -> Iter
     width = console.width - indent if console.is_terminal else None
     if width is not None and any(column.cut for column in table.columns):
         table = _cut(table, width)
-    elif width is not None and table.layout == "dense":
+    elif width is not None and table.layout in ("dense", "upright"):
         table = _fitted(table, width)
     elif width is not None and width < _WIDE - indent:
         table = in_brief(table)
@@ -96,11 +96,12 @@ def in_brief(table: doc.TypedTable) -> doc.TypedTable:
 
 
 def _fitted(table: doc.TypedTable, width: int) -> doc.TypedTable:
-    """Return a table of many columns as it is if there is room, else turned if short, else in brief."""
+    """Return a table of many columns as it is if there is room, else in brief, or turned if short."""
     every = [_texts(table, at) for at in range(len(table.columns))]
     if sum(max(map(len, texts)) + _GAP for texts in every) - _GAP <= width:
         return table
-    return turned(table) if len(table.rows) <= _MOST_TURNED else in_brief(table)
+    short = len(table.rows) <= _MOST_TURNED and table.layout == "dense"
+    return turned(table) if short else in_brief(table)
 
 
 def _cut(table: doc.TypedTable, width: int) -> doc.TypedTable:
