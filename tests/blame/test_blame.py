@@ -1,10 +1,12 @@
 """Late cycles with their events, stored with a run, and `tauto blame`, which tells what made them late."""
 
+import csv
 import io
 import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
@@ -225,3 +227,39 @@ def test_late_cycles_are_exported_as_what_they_are(store: Store) -> None:
     run = mixed(store, each=3)
     samples = json.loads(tauto("export", run.id, "--json", store=store.path).stdout)["samples"]
     assert len(samples) == sum(book.recorded for book in run.manifest.books)
+
+
+def test_parts_of_late_cycles_are_a_table(store: Store, tmp_path: Path) -> None:
+    run = mixed(store, each=5)
+    for kind in ("csv", "parquet"):
+        told = tauto("export", run.id, "--late", f"--{kind}", "--out", str(tmp_path / kind), store=store.path)
+        assert told.returncode == 0, told.stderr
+    table = pq.read_table(tmp_path / "parquet")
+    rows = table.to_pylist()
+    text = list(csv.DictReader((tmp_path / "csv").read_text().splitlines()))
+
+    assert [list(one) for one in text] == [table.column_names] * len(rows)
+    assert [{name: "" if v is None else str(v).lower() for name, v in one.items()} for one in rows] == [
+        {name: value.lower() for name, value in one.items()} for one in text
+    ]
+    parts = [(cycle, part) for cycle in found_in(run).blame.cycles for part in cycle.parts]
+    assert [
+        (one["release_ns"], one["phase"], one["cause"], one["actor"], one["start_ns"]) for one in rows
+    ] == [(cycle.release_ns, part.phase, part.cause, part.actor, part.start_ns) for cycle, part in parts]
+    by_cycle: dict[int, int] = {}
+    for one in rows:
+        by_cycle[one["cycle"]] = by_cycle.get(one["cycle"], 0) + one["net_ns"]
+    assert by_cycle == {one["cycle"]: one["latency_ns"] for one in rows}
+    assert len(by_cycle) == 20
+    assert {f.name for f in table.schema if f.metadata[b"unit"] == b"ns"} == {
+        name for name in table.column_names if name.endswith("_ns")
+    }
+
+
+def test_a_run_without_blame_has_no_such_table(store: Store) -> None:
+    store_run(store, [np.arange(4_000, 4_400)])
+    told = tauto("export", "--late", "--csv", store=store.path)
+
+    assert (told.returncode, told.stdout) == (2, "")
+    assert "has no events of late cycles" in told.stderr
+    assert "tauto blame --json" in tauto("export", "--late", "--json", store=store.path).stderr

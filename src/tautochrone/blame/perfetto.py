@@ -7,18 +7,16 @@ clock can be laid beside it.
 """
 
 import json
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import BinaryIO
 
-from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_duration
-from tautochrone.judge.blame import blame_of, known_of, recorded_cycles
+from tautochrone.judge.blame import known_of, recorded_blame, recorded_cycles
+from tautochrone.run.export import destination
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.output import output
 from tautochrone.statistics.blame import LateCycle, Part
 from tautochrone.statistics.late_events import (
     IDLE,
@@ -71,11 +69,7 @@ def export(run: StoredRun, out: Path | None) -> None:
         DamagedError: they can't be read.
         StoreError: the file can't be written.
     """
-    found = blame_of(run)
-    if found is None or not found.recorded:
-        raise UsageError(
-            f"Run {run.id} has no events of late cycles", "Measure with --blame 50us, or --blame 99.9%."
-        )
+    found = recorded_blame(run)
     recorded = list(recorded_cycles(run))
     known = known_of(run.manifest, recorded)
     late = {(one.source, one.release_ns): one for one in found.blame.cycles}
@@ -87,10 +81,7 @@ def export(run: StoredRun, out: Path | None) -> None:
         "late_cycles": found.blame.late,
         "recorder": found.setup.recorder,
     }
-    if out is None:
-        write(sys.stdout.buffer, cycles, known, run.sources, about)
-        return
-    with output(out) as file:
+    with destination(out) as file:
         write(file, cycles, known, run.sources, about)
 
 

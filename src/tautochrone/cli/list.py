@@ -88,6 +88,12 @@ def export(
         bool,
         typer.Option("--kept", help="Write the rows that --keep-above kept instead of the bins."),
     ] = False,
+    late: Annotated[
+        bool,
+        typer.Option(
+            "--late", help="Write the parts of its late cycles, with what made each, as a row each."
+        ),
+    ] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="File to write. [standard output]")] = None,
     store: StoreOption = None,
 ) -> None:
@@ -97,7 +103,8 @@ def export(
     is a number; the sources' names are in the manifest, which JSON has under run. Bins are low_ns to
     high_ns, both included, with their count; the counts of a bin that comes more than once add up. The
     column measure is the place of the bin's measure in the manifest's header, from 0.
-    Of a run with --blame, --perfetto writes its late cycles with the threads and interrupts of their CPUs.
+    Of a run with --blame, --perfetto writes its late cycles with the threads and interrupts of their CPUs,
+    and --late the parts that they consist of, a row each: docs/blame.md has the columns.
 
     Examples:
         tauto export --csv --out samples.csv
@@ -113,16 +120,23 @@ def export(
             "Exactly one format is needed", "Choose one of --csv, --parquet, --json and --perfetto."
         )
     if perfetto:
-        if extremes or kept:
-            raise UsageError("--perfetto has late cycles alone", "Leave --extremes and --kept out.")
+        if extremes or kept or late:
+            raise UsageError("--perfetto has late cycles alone", "Leave --extremes, --kept and --late out.")
         from tautochrone.blame import perfetto as viewer
 
         viewer.export(open_store(store).open(run), out)
         return
     if chosen == ["parquet"] and out is None and sys.stdout.isatty():
         raise UsageError("Parquet is no text for a terminal", "Name a file with --out, or use a pipe.")
-    if extremes and kept:
-        raise UsageError("--extremes and --kept are two tables", "Choose one of them; --json has both.")
+    if extremes + kept + late > 1:
+        raise UsageError(
+            "--extremes, --kept and --late are different tables", "Choose one of them for each file."
+        )
+    if late:
+        from tautochrone.blame import rows
+
+        rows.export(open_store(store).open(run), chosen[0], out)
+        return
     table = EXTREMES if extremes else KEPT if kept else SAMPLES
     write(open_store(store).open(run), chosen[0], out, table=table)
 

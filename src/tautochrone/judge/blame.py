@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tautochrone.base.errors import UsageError
 from tautochrone.judge.course import start_of
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.run.columns import UNKNOWN
@@ -129,6 +130,21 @@ def blame_of(
         start_ns=start_of(manifest),
         no_symbols="" if symbols is None else symbols.told(Symbols).why or "",
     )
+
+
+def recorded_blame(run: StoredRun) -> BlamedRun:
+    """Return what made the cycles of a run late that has the events of them.
+
+    Raises:
+        UsageError: it has none.
+        DamagedError: its tables can't be read.
+    """
+    found = blame_of(run)
+    if found is None or not found.recorded:
+        raise UsageError(
+            f"Run {run.id} has no events of late cycles", "Measure with --blame 50us, or --blame 99.9%."
+        )
+    return found
 
 
 def measure_of(run: StoredRun) -> str:

@@ -4,10 +4,12 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from tautochrone.base.errors import DamagedError, UsageError
@@ -49,24 +51,32 @@ def export(run: StoredRun, kind: str, out: Path | BinaryIO | None = None, *, tab
     if table == KEPT and not run.keeps_rows:
         raise UsageError(f"Run {run.id} kept no rows beside bins", "--keep-above has them kept.")
 
-    def write(run: StoredRun, file: BinaryIO) -> None:
+    with destination(out) as file:
         _WRITERS[kind](run, run.path / f"{table}.parquet", file)
 
+
+@contextmanager
+def destination(out: Path | BinaryIO | None) -> Iterator[BinaryIO]:
+    """Open where an export goes, as `export` says of ``out``."""
     if not isinstance(out, Path):
-        write(run, sys.stdout.buffer if out is None else out)
+        yield sys.stdout.buffer if out is None else out
         return
     with output(out) as file:
-        write(run, file)
+        yield file
 
 
 def _write_csv(run: StoredRun, table: Path, file: BinaryIO) -> None:
-    columns = schema(table)
+    write_csv_rows(file, schema(table), run.batches(table=table.stem))
+
+
+def write_csv_rows(file: BinaryIO, columns: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+    """Write a line with the names of the columns, then one for each row."""
     names = io.StringIO()
     csv.writer(names, lineterminator="\n").writerow(columns.names)  # Arrow would put each name in quotes
     file.write(names.getvalue().encode())
     rows_only = pa_csv.WriteOptions(include_header=False)
     with pa_csv.CSVWriter(file, columns, write_options=rows_only) as writer:
-        for batch in run.batches(table=table.stem):
+        for batch in batches:
             writer.write_batch(batch)
 
 
