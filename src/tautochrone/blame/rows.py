@@ -47,7 +47,7 @@ def table_of(found: BlamedRun) -> pa.Table:
 
 
 def export(run: StoredRun, kind: str, out: Path | None) -> None:
-    """Write the parts of a run's late cycles, to a file that appears when it is complete, or to standard output.
+    """Write the parts of late cycles to a file, which appears when it is complete, or to the standard output.
 
     Args:
         run: the run.
