@@ -16,8 +16,10 @@ import pytest
 from typer.testing import CliRunner
 
 from lab import guest_kernel
+from late_runs import by_interrupt, by_lower, store_late
 from real import PATIENCE_S, descendants, start_tauto, wait_until
 from report_runs import SAMPLES, latencies, store_run
+from schemas import valid
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.render import page
 from tautochrone.base.errors import UsageError
@@ -189,6 +191,22 @@ def test_headline_and_json_tell_the_name_and_where_the_two_differ_first(tmp_path
     assert said["name"]["function"] == "free_pcppages_bulk"
     assert said["loops"][0]["first"] == SAMPLES // 2
     assert said["traced_runs"]["timed"]["latency_ns"] == 8_090_000
+
+
+def test_the_cause_that_only_one_machine_has_is_told(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    numbers = range(100, 1_900, 40)
+    a = store_late(store, [(by_lower, by_interrupt)[at % 2](one) for at, one in enumerate(numbers)])
+    b = store_late(store, [by_interrupt(one) for one in numbers[1::2]])
+    results = replace(findings(tmp_path / "plain", 42_000, traced=False), runs=(a, b))
+    assert findings(tmp_path / "none", 42_000, traced=False).causes is None
+    assert "late_cycles" not in as_table(findings(tmp_path / "table", 42_000, traced=False))
+
+    told = valid(json.dumps({"schema": {"name": "lab-diff", "version": 2}, **as_table(results)}))
+    changes = {one["actor"]: one["change"] for one in told["late_cycles"]["causes"]}
+    assert changes == {"stress-ng-cpu": "went", "irq/34-eth0": "no difference shown"}
+    text = unescape(page.text(document(results)))
+    assert "stress-ng-cpu (not preemptible) went in debian:rt" in text
 
 
 @pytest.mark.slow

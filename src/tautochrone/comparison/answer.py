@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from tautochrone.answer import document as doc
+from tautochrone.answer.blame import compared
 from tautochrone.answer.blocks import Mark
 from tautochrone.answer.outcome import Case, Outcome, Standing
 from tautochrone.base.faults import Later, keep
@@ -48,7 +49,7 @@ def document(
             doc.part("What differs in the conditions", lambda: [tables.conditions(comparison)], id="changes"),
             doc.part("What differs in the numbers", lambda: _numbers(comparison), id="numbers"),
             *(
-                [doc.part(causes.TITLE, lambda: [causes.table(comparison)], id="causes")]
+                [doc.part(compared.TITLE, lambda: [causes.table(comparison)], id="causes")]
                 if causes.are_known(comparison)
                 else []
             ),
@@ -170,7 +171,7 @@ def _pair(pair: SidePair) -> dict[str, object]:
             for one in pair.standing.objections
         ],
         "conditions": [_change(one) for one in pair.changes.of_conditions] if pair.cell else None,
-        **({} if pair.causes is None else {"late_cycles": causes.as_table(pair.causes)}),
+        **({} if pair.causes is None else {"late_cycles": compared.as_table(pair.causes)}),
         "measures": [
             {
                 "name": measure.name,

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from tautochrone.answer import document as doc
+from tautochrone.answer.blame import compared
 from tautochrone.answer.blocks import made
 from tautochrone.answer.document import words as cell
 from tautochrone.base.faults import Later
@@ -30,6 +31,7 @@ def document(results: DiffResults) -> doc.Document:
             doc.part("Where they differ", lambda: _differences(results), id="answers"),
             doc.part("Latency of each release", lambda: _over_time(results), only="page"),
             doc.part("How far they are apart", lambda: [steps(results)] if results.differ else []),
+            doc.part(compared.TITLE, lambda: _causes(results), id="causes"),
             doc.part("What the kernel was doing", lambda: _explanation(results), id="explanation"),
             doc.part("The calls", lambda: _calls(results), only="page"),
             doc.part("The worst release", lambda: filter(None, (functions(results), waits(results)))),
@@ -60,6 +62,15 @@ def _over_time(results: DiffResults) -> list[doc.Block]:
     from tautochrone.lab_diff import charts
 
     return [doc.Drawing(made("Latency of each release", lambda: charts.latencies(results)))]
+
+
+def _causes(results: DiffResults) -> list[doc.Block]:
+    found = results.causes
+    if found is None:
+        return []
+    names = (results.name("A"), results.name("B"))
+    said = doc.Statements(tuple(map(doc.Sentence, compared.sentences(found, names[1]))))
+    return [said, compared.table(found, *names)] if found.causes else [said]
 
 
 def _explanation(results: DiffResults) -> list[doc.Block]:
@@ -210,6 +221,7 @@ def as_table(results: DiffResults) -> dict[str, object]:
                 "calls": [_call(one, timed.window.release_ns) for one in timed.nested],
             },
         },
+        **({} if results.causes is None else {"late_cycles": compared.as_table(results.causes)}),
         "sentences": [*results.differences(), *results.explanation()],
         "warnings": list(dict.fromkeys(one.text for both in results.manifests for one in both.warnings)),
     }

@@ -164,7 +164,9 @@ def measure(
 
     Five runs, or two where nothing differs or is to be looked into.
     """
-    jobs = ((side, Plain(question.system(side), question.cell(side), store.path)) for side in SIDES)
+    jobs = (
+        (side, Plain(question.system(side), question.cell(side, blamed=True), store.path)) for side in SIDES
+    )
     plain = _do(crew, jobs, begin)
     runs = (StoredRun.read(store.path / plain["A"].run), StoredRun.read(store.path / plain["B"].run))
     compared = tried(

@@ -7,6 +7,7 @@ from pathlib import Path
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns, parse_period_ns
 from tautochrone.experiments import EXPERIMENTS
+from tautochrone.experiments.usual import BLAME
 from tautochrone.measure.cell import Cell, Load
 from tautochrone.run.folder import StoredRun
 from tautochrone.target.address import DEFAULT_SHIFT, LabAddress, read_lab_address
@@ -23,6 +24,7 @@ class DiffQuestion:
     Attributes:
         threshold_ns: what counts as a difference; None: as the clocks of the two allow.
         traced: whether the kernels trace themselves afterwards.
+        blame: which cycles are late, whose causes the plain runs record; None: of no cycle.
     """
 
     a: LabAddress
@@ -33,6 +35,7 @@ class DiffQuestion:
     threshold_ns: int | None
     traced: bool
     command: tuple[str, ...] = ()
+    blame: str | None = None
 
     def address(self, side: str) -> LabAddress:
         """Return the address of A or of B."""
@@ -46,9 +49,10 @@ class DiffQuestion:
         """Return the machine in words."""
         return str(self.address(side))
 
-    def cell(self, side: str) -> Cell:
-        """Return what is measured: the same on both."""
-        options = {"period": self.period, "duration": self.duration}
+    def cell(self, side: str, *, blamed: bool = False) -> Cell:
+        """Return what is measured, the same on both; ``blamed``: recording late cycles, if asked for."""
+        recorded = {BLAME.name: self.blame} if blamed and self.blame is not None else {}
+        options = {"period": self.period, "duration": self.duration, **recorded}
         prepared = EXPERIMENTS[EXPERIMENT].prepare(options, Path())
         return Cell(
             EXPERIMENT,
@@ -80,6 +84,7 @@ def question_of(
     *,
     traced: bool,
     command: Sequence[str] = (),
+    blame: str | None = None,
 ) -> DiffQuestion:
     """Return what was typed, seen that it can be asked."""
     first, second = _address(a), _address(b)
@@ -105,6 +110,7 @@ def question_of(
         None if threshold is None else parse_duration_ns(threshold),
         traced,
         tuple(command),
+        blame,
     )
 
 

@@ -6,12 +6,15 @@ from functools import cached_property
 
 from tautochrone.base.faults import Later, now
 from tautochrone.base.units import format_duration
+from tautochrone.judge.comparison.causes import ComparedCauses, compared_causes
+from tautochrone.judge.comparison.side import ComparedSide
 from tautochrone.lab_diff.calls import Name, Traced, name_of
 from tautochrone.lab_diff.differences import Loop, SourceDifference
 from tautochrone.lab_diff.question import SIDES, DiffQuestion
 from tautochrone.lab_diff.window import IDLE, ReleaseWindow
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
+from tautochrone.statistics.quantiles import CONFIDENCE
 
 ARROW = " > "
 _GIVES_UP_ITSELF = ("none", "voluntary")
@@ -143,6 +146,12 @@ class DiffResults:
     def differ(self) -> bool:
         """Return whether a release differs by more than the threshold."""
         return any(one.first is not None for one in self.compared)
+
+    @cached_property
+    def causes(self) -> ComparedCauses | None:
+        """Return what makes cycles late on A and on B; None where a run does not tell."""
+        a, b = (ComparedSide(self.name(side), (run,)) for side, run in zip(SIDES, self.runs, strict=True))
+        return compared_causes(a, b, CONFIDENCE, void=False)
 
     def worst_window(self, side: str) -> ReleaseWindow | None:
         """Return the worst release of the run whose stacks were noted; None: there is none."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.command import completion
+from tautochrone.command.beside import BlameOption
 from tautochrone.command.lab_needs import YesOption, provide
 from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption
 from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_page
@@ -53,6 +54,7 @@ def verb(
         str | None,
         typer.Option(metavar="TIME", help="The smallest difference that counts. [1us, or one instruction]"),
     ] = None,
+    blame: BlameOption = None,
     no_trace: Annotated[
         bool, typer.Option("--no-trace", help="Do not look into the worst release: two runs, not five.")
     ] = False,
@@ -69,7 +71,8 @@ def verb(
 
     Both are measured the same way and compared release by release. Then both are measured again with
     tracing, and the function that delayed the worst release of the slower one is named, with its
-    callers. `tauto lab fetch` brings a kernel that is not there yet.
+    callers. With --blame both record what makes cycles late, and the answer tells which cause came or
+    went. `tauto lab fetch` brings a kernel that is not there yet.
 
     Examples:
         tauto lab diff debian:stock debian:rt
@@ -89,6 +92,7 @@ def verb(
         threshold,
         traced=not no_trace,
         command=("tauto", *sys.argv[1:]),
+        blame=blame,
     )
     see_that_it_can_be_written(out)
     provide((question.system("A"), question.system("B")), yes=yes)
