@@ -98,6 +98,19 @@ static long answer(struct session *session, const void __user *user)
 	return response_user_answer(session, received_ns);
 }
 
+static long hold_on(void __user *user)
+{
+	struct tautochrone_hold hold;
+	int error;
+
+	if (copy_from_user(&hold, user, sizeof(hold)))
+		return -EFAULT;
+	error = hold_cpu(&hold);
+	if (!error && copy_to_user(user, &hold, sizeof(hold)))
+		error = -EFAULT;
+	return error;
+}
+
 static long control(struct session *session, unsigned int command, void __user *user)
 {
 	switch (command) {
@@ -121,11 +134,13 @@ static long tautochrone_ioctl(struct file *file, unsigned int command, unsigned 
 	void __user *user = (void __user *)argument;
 	long result;
 
-	/* These two wait, or lie within what is measured: without the lock. */
+	/* These wait, or lie within what is measured: without the lock. */
 	if (command == TAUTOCHRONE_RECEIVE)
 		return receive(session, user);
 	if (command == TAUTOCHRONE_ANSWER)
 		return answer(session, user);
+	if (command == TAUTOCHRONE_HOLD)
+		return hold_on(user);
 	if (mutex_lock_interruptible(&session->lock))
 		return -ERESTARTSYS;
 	result = control(session, command, user);

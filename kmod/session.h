@@ -75,6 +75,9 @@ void session_books(struct session *session, struct tautochrone_books *books);
 int response_user_receive(struct session *session, s64 *number);
 int response_user_answer(struct session *session, s64 received_ns);
 
+/* Of no experiment: keeps the CPU of the caller. */
+int hold_cpu(struct tautochrone_hold *hold);
+
 static inline bool session_stopping(const struct session *session)
 {
 	return READ_ONCE(session->stopping);

@@ -95,6 +95,23 @@ struct tautochrone_books {
 	uint32_t reserved;
 };
 
+/* What HOLD forbids meanwhile. */
+enum tautochrone_held {
+	TAUTOCHRONE_PREEMPTION_OFF,
+	TAUTOCHRONE_INTERRUPTS_OFF,
+	TAUTOCHRONE_HOLDS
+};
+
+#define TAUTOCHRONE_LONGEST_HOLD_NS	10000000LL
+
+struct tautochrone_hold {
+	uint32_t what;		/* enum tautochrone_held */
+	uint32_t reserved;	/* 0 */
+	int64_t length_ns;	/* at most TAUTOCHRONE_LONGEST_HOLD_NS */
+	int64_t begin_ns;	/* out only, as is the end */
+	int64_t end_ns;
+};
+
 /*
  * SETUP	EPROTONOSUPPORT another version; EINVAL, ERANGE a value; ENODEV no such CPU on line; ENOMEM; EBUSY running
  * START	EINVAL nothing is set up, or it was started already
@@ -102,6 +119,7 @@ struct tautochrone_books {
  * RECEIVE	task 2 of USER: waits for the next message, then gives its number; EPIPE the experiment is over
  * ANSWER	task 2 of USER: when RECEIVE returned, by its own clock; EINVAL nothing was received
  *		Both: EBUSY another thread is in one of them, or in SETUP. SETUP waits until who is in one has left it.
+ * HOLD		keeps the CPU for so long, whatever else there is to do; EINVAL, ERANGE a value
  *
  * read() gives whole records and never waits: EAGAIN none is there yet, 0 the experiment is over and all are read.
  */
@@ -111,5 +129,6 @@ struct tautochrone_books {
 #define TAUTOCHRONE_BOOKS	_IOR('T', 0xe3, struct tautochrone_books)
 #define TAUTOCHRONE_RECEIVE	_IOR('T', 0xe4, int64_t)
 #define TAUTOCHRONE_ANSWER	_IOW('T', 0xe5, int64_t)
+#define TAUTOCHRONE_HOLD	_IOWR('T', 0xe6, struct tautochrone_hold)
 
 #endif

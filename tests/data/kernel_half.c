@@ -110,6 +110,24 @@ static void refuses_out_of_order(int file)
     expect("half a record", read(file, &record, 8) < 0 ? errno : 0, EINVAL);
 }
 
+static void holds(int file)
+{
+    struct tautochrone_hold hold = {.what = TAUTOCHRONE_HOLDS, .length_ns = 1000};
+    expect("hold of nothing", ask(file, TAUTOCHRONE_HOLD, &hold), EINVAL);
+    expect("hold at no address", ask(file, TAUTOCHRONE_HOLD, NULL), EFAULT);
+    hold = (struct tautochrone_hold){.reserved = 1};
+    expect("hold, reserved", ask(file, TAUTOCHRONE_HOLD, &hold), EINVAL);
+    hold = (struct tautochrone_hold){.length_ns = TAUTOCHRONE_LONGEST_HOLD_NS + 1};
+    expect("hold for too long", ask(file, TAUTOCHRONE_HOLD, &hold), ERANGE);
+    hold.length_ns = -1;
+    expect("hold for less than nothing", ask(file, TAUTOCHRONE_HOLD, &hold), ERANGE);
+    for (uint32_t what = 0; what < TAUTOCHRONE_HOLDS; what++) {
+        hold = (struct tautochrone_hold){.what = what, .length_ns = 300000};
+        expect("hold", ask(file, TAUTOCHRONE_HOLD, &hold), 0);
+        expect("its length", hold.end_ns - hold.begin_ns >= 300000 && hold.end_ns - hold.begin_ns < 400000, true);
+    }
+}
+
 static void balances(int file)
 {
     struct tautochrone_books books;
@@ -240,6 +258,7 @@ int main(void)
     refuses_values(file);
     refuses_out_of_order(file);
     balances(file);
+    holds(file);
     close(file);
     for (uint32_t i = 0; i < TAUTOCHRONE_MECHANISMS; i++) {
         ends_with_its_user(TAUTOCHRONE_RESPONSE, i, false);

@@ -1,0 +1,106 @@
+"""Culprits of known length in a guest: each late cycle names them, and says how long they took."""
+
+import shutil
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lab import guest_kernel_with_module
+from real import skip_or_fail
+from tautochrone.judge.blame import BlamedRun, blame_of
+from tautochrone.run.store import Store
+from tautochrone.statistics.blame import Cause, LateCycle
+from tautochrone.target.address import read_lab_address
+from tautochrone.target.program import Program
+from tautochrone.target.target import ANYWHERE
+from tautochrone.target.virtual.guest import GuestProgram
+from tautochrone.target.virtual.image import build_image
+from tautochrone.target.virtual.kmod import load_kernel_half
+from tautochrone.target.virtual.target import VirtualTarget, virtual_machine
+from where import DATA, ROOT
+
+pytestmark = [pytest.mark.lab, pytest.mark.slow]
+
+STOCK, RT = "debian:stock", "debian:rt"
+LENGTH_NS, EVERY_NS, TIMES = 500_000, 5_300_000, 1_000
+LATE_NS, ENOUGH = 100_000, 100
+CYCLIC = (
+    "cyclic",
+    "--period",
+    "1ms",
+    "--count",
+    "2500",
+    "--policy",
+    "fifo",
+    "--priority",
+    "80",
+    "--out",
+    "-",
+)
+AT_LEAST, TOLERANCE = 0.95, 0.1
+"""Of the late cycles; of a length."""
+CLASSES: dict[str, Cause] = {"preemption": "not-preemptible", "interrupts": "interrupts-off"}
+
+
+@pytest.fixture(scope="module")
+def hold(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that keeps the CPU by the kernel half."""
+    if shutil.which("musl-gcc") is None:
+        skip_or_fail("musl-gcc is not here, and a guest has no C library")
+    program = tmp_path_factory.mktemp("hold") / "hold"
+    words = ["musl-gcc", "-static", "-Wall", "-Wextra", "-Werror", "-I", ROOT / "kmod", "-o", program]
+    subprocess.run([*words, DATA / "hold.c"], check=True)
+    return program
+
+
+def blamed(program: Program, store: Path) -> BlamedRun:
+    stream = b"".join(iter(program.read, b""))
+    assert program.wait(1) == 0, program.messages()
+    with Store(store).create("cyclic", "a test") as writer:
+        writer.append(stream)
+        found = blame_of(writer.seal())
+    assert found is not None
+    assert found.recorded, found.setup.why
+    return found
+
+
+def within(cycle: LateCycle, spans: list[tuple[int, int]]) -> int:
+    """Return how much of a late cycle lies in these."""
+    return sum(max(0, min(end, cycle.stamp_ns) - max(begin, cycle.release_ns)) for begin, end in spans)
+
+
+@pytest.mark.parametrize("recorder", ["bpf", "perf"])
+@pytest.mark.parametrize("forbidden", CLASSES)
+@pytest.mark.parametrize("name", [STOCK, pytest.param(RT, marks=pytest.mark.long)])
+def test_a_section_that_forbids_preemption_or_interrupts_is_named_with_its_length(
+    name: str, forbidden: str, recorder: str, hold: Path, tmp_path: Path
+) -> None:
+    kernel, address = guest_kernel_with_module(name), read_lab_address(name)
+    machine = virtual_machine(address, kernel, build_image(kernel, extra={"/bin/hold": hold}))
+    with closing(VirtualTarget(address, machine)) as target:
+        target.renew()
+        load_kernel_half(target.guest(), kernel)
+        words = ["/bin/hold", forbidden, *map(str, (LENGTH_NS, EVERY_NS, TIMES))]
+        holder = GuestProgram(target.guest(), words, {})
+        probe = target.start([*CYCLIC, "--blame", f"{LATE_NS}ns", "--blame-recorder", recorder], ANYWHERE)
+        found = blamed(probe, tmp_path)
+        said = b"".join(iter(holder.read, b"")).decode()
+        assert holder.wait(1) == 0, holder.messages()
+
+    spans = [(int(begin), int(end)) for begin, end in map(str.split, said.splitlines())]
+    held = [one for one in found.blame.cycles if any(begin <= one.release_ns < end for begin, end in spans)]
+    right = [
+        one
+        for one in held
+        if abs(
+            sum(part.net_ns for part in one.parts if (part.cause, part.actor) == (CLASSES[forbidden], "hold"))
+            - within(one, spans)
+        )
+        <= TOLERANCE * within(one, spans)
+    ]
+    assert len(held) >= ENOUGH
+    assert len(right) >= AT_LEAST * len(held)
+    assert all(sum(part.net_ns for part in one.parts) == one.latency_ns for one in found.blame.cycles)
+    assert (found.blame.causes[0].cause, found.blame.causes[0].actor) == (CLASSES[forbidden], "hold")
