@@ -2,14 +2,18 @@
 
 import shutil
 import subprocess
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from lab import guest_kernel_with_module
+from guest_programs import fetch_program
+from lab import guest_kernel, guest_kernel_with_module
 from real import skip_or_fail
+from tautochrone.base.errors import MeasuringError
 from tautochrone.judge.blame import BlamedRun, blame_of
+from tautochrone.judge.late_causes import main_cause
 from tautochrone.run.store import Store
 from tautochrone.statistics.blame import Cause, LateCycle
 from tautochrone.target.address import read_lab_address
@@ -39,6 +43,8 @@ CYCLIC = (
     "--out",
     "-",
 )
+ONCE = (8_000_000, 2_500_000_000, 1)
+PERIOD_NS = 1_000_000
 AT_LEAST, TOLERANCE = 0.95, 0.1
 """Of the late cycles; of a length."""
 CLASSES: dict[str, Cause] = {"preemption": "not-preemptible", "interrupts": "interrupts-off"}
@@ -66,6 +72,26 @@ def blamed(program: Program, store: Path) -> BlamedRun:
     return found
 
 
+def guest_with(name: str, programs: Mapping[str, Path]) -> VirtualTarget:
+    """A guest that has these programs, and the kernel half loaded."""
+    kernel, address = guest_kernel_with_module(name), read_lab_address(name)
+    machine = virtual_machine(address, kernel, build_image(kernel, extra=programs))
+    target = VirtualTarget(address, machine)
+    target.renew()
+    load_kernel_half(target.guest(), kernel)
+    return target
+
+
+def said_by(program: GuestProgram) -> str:
+    said = b"".join(iter(program.read, b"")).decode()
+    assert program.wait(1) == 0, program.messages()
+    return said
+
+
+def spans_in(said: str) -> list[tuple[int, int]]:
+    return [(int(begin), int(end)) for begin, end in map(str.split, said.splitlines())]
+
+
 def within(cycle: LateCycle, spans: list[tuple[int, int]]) -> int:
     """Return how much of a late cycle lies in these."""
     return sum(max(0, min(end, cycle.stamp_ns) - max(begin, cycle.release_ns)) for begin, end in spans)
@@ -77,19 +103,13 @@ def within(cycle: LateCycle, spans: list[tuple[int, int]]) -> int:
 def test_a_section_that_forbids_preemption_or_interrupts_is_named_with_its_length(
     name: str, forbidden: str, recorder: str, hold: Path, tmp_path: Path
 ) -> None:
-    kernel, address = guest_kernel_with_module(name), read_lab_address(name)
-    machine = virtual_machine(address, kernel, build_image(kernel, extra={"/bin/hold": hold}))
-    with closing(VirtualTarget(address, machine)) as target:
-        target.renew()
-        load_kernel_half(target.guest(), kernel)
+    with closing(guest_with(name, {"/bin/hold": hold})) as target:
         words = ["/bin/hold", forbidden, *map(str, (LENGTH_NS, EVERY_NS, TIMES))]
         holder = GuestProgram(target.guest(), words, {})
         probe = target.start([*CYCLIC, "--blame", f"{LATE_NS}ns", "--blame-recorder", recorder], ANYWHERE)
         found = blamed(probe, tmp_path)
-        said = b"".join(iter(holder.read, b"")).decode()
-        assert holder.wait(1) == 0, holder.messages()
+        spans = spans_in(said_by(holder))
 
-    spans = [(int(begin), int(end)) for begin, end in map(str.split, said.splitlines())]
     held = [one for one in found.blame.cycles if any(begin <= one.release_ns < end for begin, end in spans)]
     right = [
         one
@@ -104,3 +124,33 @@ def test_a_section_that_forbids_preemption_or_interrupts_is_named_with_its_lengt
     assert len(right) >= AT_LEAST * len(held)
     assert all(sum(part.net_ns for part in one.parts) == one.latency_ns for one in found.blame.cycles)
     assert (found.blame.causes[0].cause, found.blame.causes[0].actor) == (CLASSES[forbidden], "hold")
+
+
+@pytest.mark.parametrize("forbidden", CLASSES)
+def test_rtla_agrees_on_the_worst_cycle(forbidden: str, hold: Path, tmp_path: Path) -> None:
+    """Of its own loop beside ours: one stretch delays both, each from its own release on.
+
+    Whether its interrupt was late, too, tells rtla's user if interrupts were off.
+    """
+    try:
+        libraries = ("libc6", "libtracefs1", "libtraceevent1")
+        rtla = fetch_program("rtla", "usr/bin/rtla", guest_kernel(RT).architecture, libraries)
+    except MeasuringError as error:
+        pytest.skip(f"the package rtla can't be had: {error}")
+    with closing(guest_with(RT, {"/bin/hold": hold, **rtla})) as target:
+        holder = GuestProgram(target.guest(), ["/bin/hold", forbidden, *map(str, ONCE)], {})
+        words = ["-q", "-p", "1000", "-a", "2000", "-P", "f:95", "-d", "6s"]
+        other = GuestProgram(target.guest(), ["/usr/bin/rtla", "timerlat", "top", *words], {})
+        probe = target.start([*CYCLIC, "--blame", f"{LATE_NS}ns"], ANYWHERE)
+        found = blamed(probe, tmp_path)
+        ((begin, end),) = spans_in(said_by(holder))
+        said = said_by(other)
+
+    worst = max(found.blame.cycles, key=lambda one: one.latency_ns)
+    assert begin <= worst.release_ns < end
+    assert main_cause(worst) == (CLASSES[forbidden], "hold")
+    (row,) = [line for line in said.splitlines() if line.lstrip().startswith("0 #")]
+    irq_us, thread_us = (int(part.split()[-1]) for part in row.split("|")[1:])
+    assert "hit stop tracing" in said
+    assert abs(thread_us * 1_000 - worst.latency_ns) <= PERIOD_NS * (1 + TOLERANCE)
+    assert (irq_us > (1 - TOLERANCE) * thread_us) == (forbidden == "interrupts")

@@ -251,11 +251,14 @@ def test_the_end_of_a_large_process_is_named_where_the_kernel_is_late(tmp_path: 
     for kernel in kernels:
         guest_kernel(kernel)
     words = ["lab", "diff", *(f"{kernel},{small_pages}" for kernel in kernels), "--load", "exit:bytes=64MiB"]
+    words += ["--blame", "50us"]
     ran = CliRunner().invoke(app, [*words, "--duration", "400ms", "--json", "--store", str(tmp_path)])
     assert ran.exit_code == 0, ran.output
     said = json.loads(ran.stdout)
     assert (said["identical"], said["slower"]) == (False, "A")
     assert said["loops"][0]["worst"]["A"]["latency_ns"] > 20 * said["loops"][0]["worst"]["B"]["latency_ns"]
+    causes = {(one["cause"], one["actor"]): one["change"] for one in said["late_cycles"]["causes"]}
+    assert causes["not-preemptible", "tauto-load"] == "went"
     assert {"do_exit", "exit_mmap"} & set(said["name"]["chain"])
     assert said["name"]["ns"] > said["name"]["of_ns"] / 2
     assert list(tmp_path.glob("report-lab-diff-*.html"))
