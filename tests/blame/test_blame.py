@@ -17,12 +17,14 @@ from report_runs import FACTS, store_run
 from schemas import valid
 from tautochrone.answer import report
 from tautochrone.answer.blame import section
+from tautochrone.answer.charts.flame import StackFrame, flame, frames_of
 from tautochrone.answer.render import page, terminal
 from tautochrone.base.errors import DamagedError
 from tautochrone.judge.blame import BlamedRun, blame_of, recorded_cycles
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import RECOVERED
 from tautochrone.run.store import Store
+from tautochrone.statistics.blame import LateCycle, Part
 from tautochrone.statistics.late_events import LateEvent
 
 
@@ -163,7 +165,7 @@ def test_a_page_has_both_charts(store: Store, tmp_path: Path) -> None:
     for written in (tmp_path / "late.html", page.write(report.document([run]), tmp_path / "report.html")):
         text = written.read_text()
         assert "What made cycles late" in text
-        assert "blame-causes" in text
+        assert '-blame"' in text
         assert "blame-cycles" in text
 
 
@@ -227,6 +229,36 @@ def test_late_cycles_are_exported_as_what_they_are(store: Store) -> None:
     run = mixed(store, each=3)
     samples = json.loads(tauto("export", run.id, "--json", store=store.path).stdout)["samples"]
     assert len(samples) == sum(book.recorded for book in run.manifest.books)
+
+
+def test_stacks_stand_on_their_callers_and_are_as_wide_as_the_excess_in_them() -> None:
+    def part(excess_ns: int, *stack: str) -> Part:
+        return Part("switch-in", "not-preemptible", "backup", "", 120, ((0, excess_ns),), excess_ns, stack)
+
+    parts = (part(60, "clear_page", "fault"), part(30, "lock", "fault"), part(5, "exit"), part(900))
+    (thread,) = frames_of([LateCycle(0, 0, 1, 0, 995, 0, 0, parts)])
+
+    assert (thread.name, thread.excess_ns) == ("backup (not preemptible)", 95)
+    assert {name: one.excess_ns for name, one in thread.calls.items()} == {"fault": 90, "exit": 5}
+    assert {name: one.excess_ns for name, one in thread.calls["fault"].calls.items()} == {
+        "clear_page": 60,
+        "lock": 30,
+    }
+    drawn = flame([thread])
+    assert "fault > clear_page" in drawn.description
+    assert drawn.height == 3 * flame([StackFrame("alone", "thread", 1)]).height
+
+
+def test_late_cycles_are_figures(store: Store, tmp_path: Path) -> None:
+    run = mixed(store, each=5)
+    listed = tauto("figure", run.id, "--kind", "list", store=store.path).stdout
+    assert "blame " in listed
+    assert "blame-cycles" in listed
+    assert "blame-stacks" not in listed  # there are none
+    out = tmp_path / "causes.svg"
+    told = tauto("figure", run.id, "--kind", "blame", "--out", str(out), store=store.path)
+    assert told.returncode == 0, told.stderr
+    assert "irq/34-eth0" in out.read_text()
 
 
 def test_parts_of_late_cycles_are_a_table(store: Store, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tautochrone.answer import composition
+from tautochrone.answer.blame import section
 from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts import course, cumulative, histogram, rows, signs
 from tautochrone.answer.charts.grammar import PADDING, SCHEMA, Chart, Specification, Stack
@@ -41,7 +42,11 @@ _Drawn = list[tuple[Figure, Panel]]
 def kinds(seen: Evidence) -> list[str]:
     """Return every kind of figure of these runs: the general ones, then those of what presents them."""
     of_experiments = [kind for one in seen.presented.values() for kind in _kinds(one.figures(_PREFIX))]
-    return list(dict.fromkeys([*GENERAL, *of_experiments]))
+    return list(dict.fromkeys([*GENERAL, *of_experiments, *_kinds(_of_late_cycles(seen))]))
+
+
+def _of_late_cycles(seen: Evidence) -> list[Figure]:
+    return list(section.figures(seen.blamed, _PREFIX))
 
 
 def kinds_in_words(seen: Evidence) -> dict[str, str]:
@@ -51,6 +56,7 @@ def kinds_in_words(seen: Evidence) -> dict[str, str]:
         for one in seen.presented.values()
         for name, words in _titles(one.figures(_PREFIX)).items()
     }
+    titles |= _titles(_of_late_cycles(seen))
     return {kind: _GENERALLY.get(kind) or titles.get(kind, "") for kind in kinds(seen)}
 
 
@@ -106,6 +112,9 @@ def draw_kind(
         found = _kinds(presented.figures(_PREFIX)).get(kind)
         if found is not None:
             return _stacked(found), seen.of(experiment)[0]
+    of_late_cycles = _kinds(_of_late_cycles(seen)).get(kind)
+    if of_late_cycles is not None:
+        return _stacked(of_late_cycles), choose(seen, seen.blamed[0][1].measure)
     known = ", ".join([*kinds(seen), *others])
     raise UsageError(f"There is no figure '{kind}' of this", f"Choose from {known}.")
 

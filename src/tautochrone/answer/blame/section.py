@@ -7,6 +7,7 @@ from functools import partial
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Figure, Panel, PanelPlace, made
 from tautochrone.answer.charts import blame as charts
+from tautochrone.answer.charts import flame
 from tautochrone.answer.phrasing import blame as words
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
@@ -17,6 +18,7 @@ TITLE = "What made cycles late"
 
 _MOST_CAUSES, _MOST_CYCLES, _MOST_PARTS = 20, 8, 3
 _LEAST_SHARE = 0.001
+_STACKS = "Functions of the kernel that kept the CPU"
 
 
 def parts(blamed: Sequence[tuple[str, BlamedRun]]) -> list[doc.DocumentPart]:
@@ -37,9 +39,13 @@ def blocks(found: BlamedRun, prefix: str, *, headline: bool = True) -> Iterator[
     if headline:
         yield doc.Sentence(words.headline(found), "strong")
     if found.recorded and found.blame.causes:
-        yield doc.Drawing(Later(lambda: causes_figure(found, prefix)))
+        yield doc.Drawing(Later(lambda: causes_figure(found, PanelPlace(f"{prefix}-blame"))))
         yield cause_table(found)
-        yield doc.Drawing(Later(lambda: timeline_figure(found, prefix)))
+        if frames := flame.frames_of(found.blame.cycles):
+            yield doc.Drawing(
+                Later(lambda: flame_figure(found, frames, PanelPlace(f"{prefix}-blame-stacks")))
+            )
+        yield doc.Drawing(Later(lambda: timeline_figure(found, PanelPlace(f"{prefix}-blame-cycles"))))
         yield cycle_table(found)
     said = (words.late_is(found.setup), words.excess_is(found), *words.how_recorded(found))
     yield doc.Statements(tuple(doc.Sentence(one, "note") for one in said if one))
@@ -54,21 +60,54 @@ def short(found: BlamedRun) -> Iterator[doc.Block]:
         yield doc.Sentence(f"Its causes and worst cycles: tauto blame {found.run}", "note")
 
 
-def causes_figure(found: BlamedRun, prefix: str) -> Figure:
+def figures(blamed: Sequence[tuple[str, BlamedRun]], prefix: str) -> Iterator[Figure]:
+    """Yield the figures of runs whose late cycles were recorded, each with its label."""
+    several = len(blamed) > 1
+    for at, (label, found) in enumerate(blamed, start=1):
+        if not found.recorded or not found.blame.causes:
+            continue
+        number, title = (at, label) if several else (None, "")
+        yield causes_figure(found, PanelPlace(f"{prefix}-blame", number), title)
+        if frames := flame.frames_of(found.blame.cycles):
+            yield flame_figure(found, frames, PanelPlace(f"{prefix}-blame-stacks", number), title)
+        yield timeline_figure(found, PanelPlace(f"{prefix}-blame-cycles", number), title)
+
+
+def causes_figure(found: BlamedRun, place: PanelPlace, title: str = "") -> Figure:
     """Return the chart of what each cause has in the excess."""
     shares = found.blame.causes
     return made(
         "Excess by cause",
         lambda: Figure(
             "Excess by cause",
-            (Panel(PanelPlace(f"{prefix}-blame-causes"), "", charts.causes(shares)),),
+            (Panel(place, title, charts.causes(shares)),),
             (f"The line is the {words.confidence(found)} interval of the share.",),
             charts.key_of([one.cause for one in shares[: charts.MOST_CAUSES]]),
         ),
     )
 
 
-def timeline_figure(found: BlamedRun, prefix: str) -> Figure:
+def flame_figure(
+    found: BlamedRun, frames: Sequence[flame.StackFrame], place: PanelPlace, title: str = ""
+) -> Figure:
+    """Return the chart of the kernel's functions in which threads kept the CPU."""
+    share = sum(one.excess_ns for one in frames) / found.blame.excess_ns
+    return made(
+        _STACKS,
+        lambda: Figure(
+            _STACKS,
+            (Panel(place, title, flame.flame(frames)),),
+            (
+                "A function stands on the one that called it, and is as wide as the excess in it, with all "
+                f"that it called. Stacks are known of {words.percent(share)} of the excess: of threads that "
+                "kept the CPU, where an interrupt came or where they gave it away.",
+            ),
+            charts.key_of([one.cause for one in frames]),
+        ),
+    )
+
+
+def timeline_figure(found: BlamedRun, place: PanelPlace, title: str = "") -> Figure:
     """Return the chart of the worst cycles on their CPUs."""
     worst = _worst(found)
     lanes = [charts.CycleLane(_named(found, one), one) for one in worst]
@@ -76,7 +115,7 @@ def timeline_figure(found: BlamedRun, prefix: str) -> Figure:
         "The worst cycles",
         lambda: Figure(
             "The worst cycles",
-            (Panel(PanelPlace(f"{prefix}-blame-cycles"), "", charts.timelines(lanes)),),
+            (Panel(place, title, charts.timelines(lanes)),),
             (
                 "Who had the CPU from the release to the stamp of the thread. The first broken line is where "
                 "the handler of the timer began, the second is where the thread got the CPU.",
