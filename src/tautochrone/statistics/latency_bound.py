@@ -1,0 +1,146 @@
+"""The bound on the scheduling latency of de Oliveira, Casini, de Oliveira and Cucinotta (ECRTS 2020).
+
+A thread waits at most L, the least positive solution of
+
+    L = max(D_ST, D_POID) + D_PAIE + D_PSD + I_NMI(L) + I_IRQ(L)
+
+The D are the longest stretches of each kind on the thread's CPU, without the interrupts in them; I(t) is what
+NMIs and interrupts take of a window of length t. The paper has six cases of I, each from what was observed.
+
+All of it grows with what was observed: from values that are too small follows a value that is too small.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Literal, get_args
+
+import numpy as np
+
+from tautochrone.statistics.arrays import Integers
+
+Case = Literal["none", "single", "each", "window", "window-longest", "sporadic"]
+"""What is assumed of interrupts.
+
+none: there is none.
+single: the longest interrupt and the longest NMI, once.
+each: each interrupt once, at its longest.
+window: of each, the worst window that was observed.
+window-longest: the same, each occurrence as long as the longest.
+sporadic: each at its shortest observed interval, always at its longest.
+"""
+
+CASES: tuple[Case, ...] = get_args(Case)
+
+
+@dataclass(frozen=True)
+class Variables:
+    """The longest stretches on a CPU, without interrupts; None: not known.
+
+    Attributes:
+        poid_ns: preemption or interrupts off, to postpone the scheduler or interrupts.
+        paie_ns: preemption and interrupts on, right before the scheduler is called.
+        psd_ns: preemption off to call the scheduler, until it has returned.
+        st_ns: the end of a call of the scheduler: from interrupts off for the switch to preemption on.
+    """
+
+    poid_ns: int | None = None
+    paie_ns: int | None = None
+    psd_ns: int | None = None
+    st_ns: int | None = None
+
+    @property
+    def interference_free_ns(self) -> int:
+        """The latency without interrupts; what is not known counts as nothing."""
+        return max(self.st_ns or 0, self.poid_ns or 0) + (self.paie_ns or 0) + (self.psd_ns or 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Interrupt:
+    """The occurrences of an interrupt on a CPU that were observed.
+
+    Attributes:
+        arrivals_ns: in order.
+        lengths_ns: what each took, without NMIs in it.
+    """
+
+    name: str
+    arrivals_ns: Integers
+    lengths_ns: Integers
+    nmi: bool = False
+
+    @property
+    def longest_ns(self) -> int:
+        """The longest occurrence."""
+        return int(self.lengths_ns.max(initial=0))
+
+    @property
+    def shortest_interval_ns(self) -> int | None:
+        """The shortest time between two arrivals; None with fewer than two."""
+        return int(np.diff(self.arrivals_ns).min()) if len(self.arrivals_ns) > 1 else None
+
+    def until(self, instant_ns: int) -> "Interrupt":
+        """Return what had been observed at an instant."""
+        count = int(np.searchsorted(self.arrivals_ns, instant_ns, "right"))
+        return Interrupt(self.name, self.arrivals_ns[:count], self.lengths_ns[:count], self.nmi)
+
+    def within(self, window_ns: int, *, longest: bool = False) -> int:
+        """Return the most that occurrences take which arrive in a window, without its end.
+
+        Args:
+            longest: take each for as long as the longest.
+        """
+        if not len(self.arrivals_ns):
+            return 0
+        ends = np.searchsorted(self.arrivals_ns, self.arrivals_ns + window_ns, "left")
+        begins = np.arange(len(ends))
+        if longest:
+            return int((ends - begins).max(initial=0)) * self.longest_ns
+        return int((self._taken[np.maximum(ends, begins)] - self._taken[:-1]).max())
+
+    def sporadic(self, window_ns: int) -> int:
+        """Return what it takes of a window when it always comes at its shortest interval, at its longest."""
+        interval = self.shortest_interval_ns
+        times = (window_ns > 0) if interval is None else -(-window_ns // max(1, interval))
+        return times * self.longest_ns
+
+    @cached_property
+    def _taken(self) -> Integers:
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.lengths_ns)])
+
+
+def latency_bounds(interference_free_ns: int, interrupts: Sequence[Interrupt]) -> Mapping[Case, int | None]:
+    """Return L in each case; None where the equation has no solution."""
+    seen = [one for one in interrupts if len(one.arrivals_ns)]
+    single = sum(max((one.longest_ns for one in seen if one.nmi == nmi), default=0) for nmi in (False, True))
+    solve = partial(_least_solution, interference_free_ns, seen)
+    return {
+        "none": interference_free_ns,
+        "single": interference_free_ns + single,
+        "each": interference_free_ns + sum(one.longest_ns for one in seen),
+        "window": solve("window"),
+        "window-longest": solve("window-longest"),
+        "sporadic": solve("sporadic") if _ends(seen) else None,
+    }
+
+
+def _ends(interrupts: Sequence[Interrupt]) -> bool:
+    """Return whether interrupts that always come at their shortest interval leave any time over."""
+    pairs = [(one.longest_ns, one.shortest_interval_ns) for one in interrupts]
+    return sum(longest / max(1, interval) for longest, interval in pairs if interval is not None) < 1
+
+
+def _least_solution(free_ns: int, interrupts: Sequence[Interrupt], case: Case) -> int:
+    """Go up from the shortest possible latency to the first one that holds all that falls into it."""
+    latency = max(1, free_ns)
+    while True:
+        longer = free_ns + sum(_interference(one, case, latency) for one in interrupts)
+        if longer <= latency:
+            return longer
+        latency = longer
+
+
+def _interference(one: Interrupt, case: Case, window_ns: int) -> int:
+    if case == "sporadic":
+        return one.sporadic(window_ns)
+    return one.within(window_ns, longest=case == "window-longest")
