@@ -116,7 +116,7 @@ def _usable(run: StoredRun, setup: BlameSetup) -> list[RecordedCycle]:
         raise UsageError(f"Run {run.id} recorded no late cycles", remedy)
     if setup.recorder is None:
         raise UsageError(
-            f"Run {run.id} has late cycles, but no events of the kernel: {setup.why or 'nothing recorded them'}",
+            f"Run {run.id} has late cycles, but no events of the kernel: {setup.why or 'no recorder'}",
             "Measure as root, or with CAP_PERFMON and CAP_BPF.",
         )
     cycles = list(recorded_cycles(run))

@@ -1,7 +1,7 @@
 """What late cycles show of the variables of the bound on the scheduling latency (`latency_bound`).
 
-Only late cycles were recorded, and no event tells when preemption or interrupts were switched off or on. So what
-is seen here is never more than the variable is: the thread waited at least so long, an interrupt took at
+Only late cycles were recorded, and no event tells when preemption or interrupts were switched off or on. So
+what is seen here is never more than the variable is: the thread waited at least so long, an interrupt took at
 least so long and came at least so often.
 """
 
@@ -95,7 +95,7 @@ def interrupts_of(cycles: Iterable[RecordedCycle], known: Known) -> tuple[Interr
     return tuple(sorted(made, key=lambda one: (-one.longest_ns, one.name)))
 
 
-def _interrupt(name: str, nmi: bool, lengths: dict[int, int]) -> Interrupt:  # noqa: FBT001 - a pair's second
+def _interrupt(name: str, nmi: bool, lengths: dict[int, int]) -> Interrupt:
     arrivals = sorted(lengths)
     taken = [lengths[at] for at in arrivals]
     return Interrupt(name, np.array(arrivals, np.int64), np.array(taken, np.int64), nmi)

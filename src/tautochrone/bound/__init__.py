@@ -1,0 +1,1 @@
+"""What a run shows of the bound on the scheduling latency: `tauto bound`."""

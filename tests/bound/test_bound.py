@@ -1,0 +1,229 @@
+"""`tauto bound`: what late cycles show of the bound, from below, and never as a guarantee."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from late_runs import OTHER, Late, Scene, by_interrupt, by_kworker, by_lower, scene, store_late
+from real import a_cpu, needs_priorities, skip_or_fail, tauto
+from report_runs import store_run
+from schemas import valid
+from tautochrone.judge.latency_bound import CpuBound, bound_of
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.store import Store
+from tautochrone.statistics.late_events import Kind, LateEvent
+from tautochrone.statistics.latency_bound import CASES, Variables
+
+NOTHING = Variables()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+def of_cpu(store: Store, late: list[Late], given: Variables = NOTHING, **options: Any) -> CpuBound:
+    run = store_late(store, late, **options)
+    (found,) = bound_of(StoredRun.read(run.path), given).cpus
+    return found
+
+
+def waits(number: int, before_ns: int, after_ns: int, irq_ns: int = 0) -> Late:
+    """A thread keeps interrupts off, and is then not preemptible; an interrupt may come between."""
+    told = scene(number, OTHER).passes(before_ns).timer(1_500)
+    told = told.irq(irq_ns) if irq_ns else told
+    return told.passes(after_ns).switch().passes(1_000).late(number)
+
+
+def test_what_never_came_together_adds_up(store: Store) -> None:
+    """The longest wait in one cycle, the longest interrupt in another: together they are later than both."""
+    late = [waits(100, 20_000, 40_000), waits(200, 1_000, 2_000, irq_ns=90_000)]
+    found = of_cpu(store, late)
+    bounds = found.whole.bounds
+
+    assert found.interrupts_off is not None
+    assert found.waiting is not None
+    assert found.interrupts_off.length_ns == 20_000
+    assert found.waiting.length_ns == bounds["none"] == 60_000
+    assert [(one.name, one.longest_ns) for one in found.interrupts] == [
+        ("irq/34-eth0", 90_000),
+        ("local timer", 1_500),
+    ]
+    assert bounds["single"] == 150_000
+    assert bounds["each"] == bounds["window"] == 151_500
+    assert found.whole.measured_ns == 1_000 + 1_500 + 90_000 + 2_000 + 1_000
+
+
+def test_interrupts_close_together_are_in_one_window(store: Store) -> None:
+    told = scene(100, OTHER).passes(1_000).timer(1_500).irq(10_000).passes(2_000).irq(30_000).passes(2_000)
+    found = of_cpu(store, [told.switch().passes(500).late(100)])
+
+    (interrupt,) = [one for one in found.interrupts if one.name == "irq/34-eth0"]
+    assert interrupt.shortest_interval_ns == 12_000
+    assert found.whole.bounds["window"] == 1_000 + 4_000 + 1_500 + 40_000
+    assert found.whole.bounds["window-longest"] == 1_000 + 4_000 + 1_500 + 60_000
+    assert found.whole.bounds["sporadic"] is None  # 30 us every 12 us
+
+
+def test_an_nmi_is_not_part_of_the_interrupt_in_which_it_came(store: Store) -> None:
+    told = scene(100, OTHER).passes(1_000).timer(1_500)
+    begin = told.at
+    told.irq(50_000)
+    nmi = LateEvent(told.release_ns + begin + 30_000, Kind.NMI, None, 20_000)
+    late = told.passes(500).switch().passes(500).late(100)
+    found = of_cpu(store, [Late(100, late.latency_ns, (*late.events, nmi))])
+
+    assert {one.name: one.longest_ns for one in found.interrupts} == {
+        "NMI": 20_000,
+        "irq/34-eth0": 30_000,
+        "local timer": 1_500,
+    }
+    assert found.whole.bounds["single"] == 1_500 + 30_000 + 20_000
+
+
+def test_what_two_threads_recorded_counts_once(store: Store) -> None:
+    """Cycles of two sources overlap on one CPU."""
+    late = by_interrupt(100)
+    again = Late(100, late.latency_ns, late.events, source=1)
+    found = of_cpu(store, [late, again], sources=2)
+
+    assert [len(one.arrivals_ns) for one in found.interrupts] == [1, 1]
+
+
+def test_a_handler_in_its_vector_counts_once(store: Store) -> None:
+    told = Scene(scene(100).release_ns, OTHER).passes(1_000).timer(1_500)
+    told._add(Kind.VECTOR_BEGIN, 9, name="device")
+    told.passes(500).irq(20_000).passes(500)
+    told._add(Kind.VECTOR_END, 9)
+    found = of_cpu(store, [told.passes(500).switch().passes(500).late(100)])
+
+    assert found.whole.bounds["each"] == 1_500 + 1_500 + 21_000
+
+
+def test_a_wait_for_a_thread_of_higher_priority_is_not_the_models(store: Store) -> None:
+    found = of_cpu(store, [by_kworker(100), waits(200, 1_000, 3_000)])
+
+    assert found.others == 1
+    assert found.waiting is not None
+    assert found.waiting.length_ns == 4_000
+
+
+def test_incomplete_cycles_are_not_used(store: Store) -> None:
+    whole = by_lower(100)
+    found = of_cpu(store, [Late(100, whole.latency_ns, whole.events, lost=1), by_interrupt(200)])
+
+    assert found.incomplete == 1
+    assert found.whole.bounds["none"] < 10_000
+
+
+def test_given_stretches_count_where_they_are_longer(store: Store) -> None:
+    longer = Variables(poid_ns=80_000, paie_ns=200, psd_ns=20_000, st_ns=90_000)
+    late = [waits(100, 20_000, 40_000)]
+    assert of_cpu(store, late, longer).whole.bounds["none"] == 110_200
+    assert of_cpu(store, late, Variables(poid_ns=5_000)).whole.bounds["none"] == 60_000
+
+
+def test_it_grows_while_one_observes(store: Store) -> None:
+    late = [waits(number, 1_000, 1_000 + 20 * number) for number in range(100, 1_900, 100)]
+    found = of_cpu(store, late)
+
+    none = [stage.bounds["none"] or 0 for stage in found.stages]
+    assert none == sorted(set(none))
+    assert found.stages[0].late == 2
+    assert found.whole.late == len(late)
+
+
+def test_it_is_never_said_as_a_guarantee(store: Store) -> None:
+    """Not even where every variable was given: interrupts were seen in late cycles only."""
+    run = store_late(store, [waits(100, 20_000, 40_000), by_interrupt(300)])
+    given = ("--poid", "80us", "--paie", "1us", "--psd", "20us", "--st", "10us")
+    for more in ((), given):
+        told = tauto("bound", run.id, *more, store=store.path)
+        assert told.returncode == 0, told.stderr
+        assert told.stdout.startswith("Not a guarantee: ")
+        assert "The bound is at least" in told.stdout
+        assert "holds" not in told.stdout
+        answer = valid(tauto("bound", run.id, *more, "--json", store=store.path).stdout)
+        assert answer["guaranteed"] is False
+        assert list(answer["cpus"][0]["stages"][-1]["at_least_ns"]) == list(CASES)
+
+
+def test_the_page_says_it_too(store: Store, tmp_path: Path) -> None:
+    store_late(store, [waits(100, 20_000, 40_000)])
+    page = tmp_path / "bound.html"
+    assert tauto("bound", "--out", str(page), store=store.path).returncode == 0
+    assert "Not a guarantee" in page.read_text()
+
+
+def test_a_virtual_machine_is_told(store: Store) -> None:
+    store_late(store, [waits(100, 20_000, 40_000)])
+    told = tauto("bound", store=store.path).stdout
+    assert ("virtual machine" in told) == ("virtual machine" in tauto("show", store=store.path).stdout)
+
+
+@pytest.mark.parametrize(
+    ("setup", "late", "said"),
+    [
+        ({"recorder": None, "why": "CAP_PERFMON is missing"}, [Late(100, 90_000, ())], "CAP_PERFMON"),
+        ({}, [], "was late"),
+        ({"measure": "response_ns"}, [by_lower(100)], "include the work"),
+    ],
+)
+def test_what_tells_nothing_is_refused(
+    store: Store, setup: dict[str, Any], late: list[Late], said: str
+) -> None:
+    store_late(store, late, setup=setup)
+    told = tauto("bound", store=store.path)
+
+    assert (told.returncode, told.stdout) == (2, "")
+    assert said in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_a_plain_run_is_refused(store: Store) -> None:
+    store_run(store, [np.arange(4_000, 4_400)])
+    told = tauto("bound", store=store.path)
+
+    assert told.returncode == 2
+    assert "--blame 50us" in told.stderr
+
+
+def test_a_wrong_time_is_refused(store: Store) -> None:
+    store_late(store, [by_lower(100)])
+    told = tauto("bound", "--poid", "soon", store=store.path)
+    assert told.returncode == 2
+    assert "soon" in told.stderr
+
+
+@pytest.mark.slow
+def test_measured_here(tmp_path: Path) -> None:
+    """Every cycle is late; the variables are seen, and no stage says less than the one before."""
+    needs_priorities("a bound")
+    measured = tauto(
+        "probe", "cyclic", "--cpus", a_cpu(), "--rate", "1kHz", "--count", "1500", "--policy", "fifo",
+        "--priority", "80", "--blame", "1us", store=tmp_path,
+    )  # fmt: skip
+    assert measured.returncode == 0, measured.stderr
+    told = tauto("bound", "--json", store=tmp_path)
+    if "no events of the kernel" in told.stderr:
+        skip_or_fail(told.stderr)
+    assert told.returncode == 0, told.stderr
+    (cpu,) = valid(told.stdout)["cpus"]
+    blamed = json.loads(tauto("blame", "--json", store=tmp_path).stdout)
+
+    assert cpu["cpu"] == int(a_cpu())
+    assert cpu["late"] == blamed["kept"] > 0
+    assert cpu["interrupts"], "the timer's interrupt begins every cycle"
+    assert cpu["stages"][-1]["measured_ns"] == max(one["latency_ns"] for one in blamed["cycles"])
+    for before, after in pairwise(cpu["stages"]):
+        for case in CASES:
+            less, more = before["at_least_ns"][case], after["at_least_ns"][case]
+            assert more is None or (less is not None and less <= more)
+    whole = [cpu["stages"][-1]["at_least_ns"][case] for case in CASES]
+    assert all(more is None or less <= more for less, more in pairwise(whole))
+    if cpu["waiting"] is not None:
+        assert whole[0] == cpu["waiting"]["at_least_ns"] > 0
