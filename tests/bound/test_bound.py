@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from late_runs import OTHER, Late, Scene, by_interrupt, by_kworker, by_lower, scene, store_late
+from late_runs import OTHER, Late, Scene, by_interrupt, by_kworker, by_lower, by_nothing, scene, store_late
 from real import a_cpu, needs_priorities, skip_or_fail, tauto
 from report_runs import store_run
 from schemas import valid
@@ -62,7 +62,7 @@ def test_interrupts_close_together_are_in_one_window(store: Store) -> None:
     told = scene(100, OTHER).passes(1_000).timer(1_500).irq(10_000).passes(2_000).irq(30_000).passes(2_000)
     found = of_cpu(store, [told.switch().passes(500).late(100)])
 
-    (interrupt,) = [one for one in found.interrupts if one.name == "irq/34-eth0"]
+    interrupt = found.interrupts[0]
     assert interrupt.shortest_interval_ns == 12_000
     assert found.whole.bounds["window"] == 1_000 + 4_000 + 1_500 + 40_000
     assert found.whole.bounds["window-longest"] == 1_000 + 4_000 + 1_500 + 60_000
@@ -128,13 +128,25 @@ def test_given_stretches_count_where_they_are_longer(store: Store) -> None:
 
 
 def test_it_grows_while_one_observes(store: Store) -> None:
-    late = [waits(number, 1_000, 1_000 + 20 * number) for number in range(100, 1_900, 100)]
+    late = [waits(number, 1_000, 1_000 + 20 * number) for number in range(100, 2_000, 100)]
     found = of_cpu(store, late)
 
     none = [stage.bounds["none"] or 0 for stage in found.stages]
     assert none == sorted(set(none))
     assert found.stages[0].late == 2
     assert found.whole.late == len(late)
+
+
+def test_late_cycles_that_had_no_room_are_told(store: Store) -> None:
+    store_late(store, [waits(100, 20_000, 40_000)], beyond=40)
+    assert "40 more late cycles of the run had no room" in tauto("bound", store=store.path).stdout
+
+
+def test_a_latency_that_the_model_does_not_explain_is_told(store: Store) -> None:
+    store_late(store, [by_nothing(100, 90_000)])
+    told = tauto("bound", store=store.path).stdout
+    assert "largest measured latency is 94.5 us, more than the model explains." in told
+    assert "no event explains: unexplained 90 us" in told
 
 
 def test_it_is_never_said_as_a_guarantee(store: Store) -> None:

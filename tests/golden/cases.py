@@ -218,6 +218,12 @@ _ALL = (
     Case("blame/lost-and-not-kept", "blame @cyclic#2 --confidence 99%", "late", "json"),
     Case("blame/none-late", "blame @cyclic#3", "late", "json"),
     Case("blame/plain", "blame @cyclic", "single"),
+    Case("bound/four-causes", "bound @cyclic", "late", "json page"),
+    Case("bound/given", "bound @cyclic --poid 80us --paie 200ns --psd 5us --st 4us", "late", "json"),
+    Case("bound/no-recorder", "bound @cyclic#1", "late"),
+    Case("bound/lost-and-not-kept", "bound @cyclic#2", "late", "json"),
+    Case("bound/none-late", "bound @cyclic#3", "late"),
+    Case("bound/plain", "bound @cyclic", "single"),
     Case("show/late", "show @cyclic", "late", "json"),
     # Tails, and how many samples it takes.
     Case("tail/fitted", "tail @cyclic", "long", "json", quick=True),

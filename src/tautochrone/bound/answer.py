@@ -42,10 +42,12 @@ def headline(found: BoundedRun) -> str:
     """Return the largest bound that was observed; never as if it were one that holds."""
     one = found.cpus[0]
     where = f" on {_cpu(one)}" if len(found.cpus) > 1 else ""
+    least, measured = one.whole.bounds["window"] or 0, one.whole.measured_ns or 0
     return (
         f"Not a guarantee: the variables are seen from below, in {plural(one.late, 'late cycle')}{where}. "
-        f"The bound is at least {format_duration(one.whole.bounds['window'] or 0)} (sliding window); the "
-        f"largest measured latency is {format_duration(one.whole.measured_ns or 0)}."
+        f"The bound is at least {format_duration(least)} (sliding window); the "
+        f"largest measured latency is {format_duration(measured)}"
+        f"{', more than the model explains' if measured > least else ''}."
     )
 
 
@@ -141,8 +143,8 @@ def _notes(found: BoundedRun, one: CpuBound) -> Iterator[str]:
         yield f"Not used, since events are missing: {plural(one.incomplete, 'late cycle')}."
     if one.others:
         yield (
-            f"In {plural(one.others, 'late cycle')} a thread of higher or the same priority ran, or the thread "
-            "was stopped. They count for interrupts only: the bound begins when the thread may run."
+            f"In {plural(one.others, 'late cycle')} a thread of higher or the same priority ran, or the "
+            "thread was stopped. They count for interrupts only: the bound begins when the thread may run."
         )
     if beyond := outside(one.worst):
         told = listed([f"{words.CLASSES[cause]} {format_duration(ns)}" for cause, ns in beyond.items()])
@@ -163,8 +165,8 @@ def _notes(found: BoundedRun, one: CpuBound) -> Iterator[str]:
 
 def _what_it_is(manifest: Manifest, found: BoundedRun) -> Iterator[doc.Block]:
     said = [
-        "The bound of de Oliveira et al. (ECRTS 2020): max(D_ST, D_POID) + D_PAIE + D_PSD, and the interrupts "
-        "that arrive meanwhile. It is made for PREEMPT_RT; elsewhere, softirqs count as not preemptible.",
+        "The bound of de Oliveira et al. (ECRTS 2020): max(D_ST, D_POID) + D_PAIE + D_PSD, and the "
+        "interrupts that arrive meanwhile. It is made for PREEMPT_RT; elsewhere, softirqs count as not preemptible.",
         "Only late cycles were recorded: a longer stretch or interrupt may have made no cycle late.",
         "To observe the variables themselves, the kernel needs CONFIG_PREEMPT_TRACER and "
         "CONFIG_IRQSOFF_TRACER, and tauto does not record them. Give what rtsl or these tracers say: --poid, "
@@ -176,6 +178,12 @@ def _what_it_is(manifest: Manifest, found: BoundedRun) -> Iterator[doc.Block]:
             2,
             "On this virtual machine a stretch or interrupt includes time that the hypervisor took unseen: "
             "the kernel's own may be shorter.",
+        )
+    if found.not_kept:
+        said.insert(
+            0,
+            f"{plural(found.not_kept, 'more late cycle')} of the run had no room, the later ones first: measure "
+            "with a higher threshold, such as --blame 99%, for what the whole run shows.",
         )
     yield doc.Statements(tuple(doc.Sentence(one, "note") for one in said))
 
@@ -191,6 +199,7 @@ def as_table(found: BoundedRun) -> dict[str, object]:
         "headline": headline(found),
         "guaranteed": False,
         "observed": "from below",
+        "not_kept": found.not_kept,
         "given": {
             "poid_ns": given.poid_ns,
             "paie_ns": given.paie_ns,

@@ -75,6 +75,7 @@ class BoundedRun:
 
     Attributes:
         given: variables that were measured elsewhere.
+        not_kept: late cycles whose events had no room: the later ones, but for the worst.
         cpus: that with the largest bound first.
         start_ns: of the run, on the clock of its samples; None: not known.
     """
@@ -82,6 +83,7 @@ class BoundedRun:
     run: str
     setup: BlameSetup
     given: Variables
+    not_kept: int
     cpus: tuple[CpuBound, ...]
     start_ns: int | None
 
@@ -107,11 +109,13 @@ def bound_of(run: StoredRun, given: Variables) -> BoundedRun:
         by_cpu[cycle.cpu].append(cycle)
     found = [_of_cpu(cpu, own, known, given, (begin, end), largest) for cpu, own in by_cpu.items()]
     found.sort(key=lambda one: -(one.whole.bounds["window"] or 0))
-    return BoundedRun(run.id, setup, given, tuple(found), start_of(run.manifest))
+    stated = (run.manifest.footer.books or ()) if run.manifest.footer is not None else ()
+    not_kept = max(0, sum(one.late or 0 for one in stated) - len(cycles))
+    return BoundedRun(run.id, setup, given, not_kept, tuple(found), start_of(run.manifest))
 
 
 def _usable(run: StoredRun, setup: BlameSetup) -> list[RecordedCycle]:
-    remedy = "Measure with --blame 50us, or a threshold below the usual latency: --blame 1us."
+    remedy = "Measure with --blame 50us, or with more late cycles: --blame 99%."
     if not run.is_blamed:
         raise UsageError(f"Run {run.id} recorded no late cycles", remedy)
     if setup.recorder is None:
