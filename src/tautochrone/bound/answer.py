@@ -166,7 +166,8 @@ def _notes(found: BoundedRun, one: CpuBound) -> Iterator[str]:
 def _what_it_is(manifest: Manifest, found: BoundedRun) -> Iterator[doc.Block]:
     said = [
         "The bound of de Oliveira et al. (ECRTS 2020): max(D_ST, D_POID) + D_PAIE + D_PSD, and the "
-        "interrupts that arrive meanwhile. It is made for PREEMPT_RT; elsewhere, softirqs count as not preemptible.",
+        "interrupts that arrive meanwhile. It is made for PREEMPT_RT; with other kernels, softirqs count as "
+        "not preemptible.",
         "Only late cycles were recorded: a longer stretch or interrupt may have made no cycle late.",
         "To observe the variables themselves, the kernel needs CONFIG_PREEMPT_TRACER and "
         "CONFIG_IRQSOFF_TRACER, and tauto does not record them. Give what rtsl or these tracers say: --poid, "
@@ -182,8 +183,8 @@ def _what_it_is(manifest: Manifest, found: BoundedRun) -> Iterator[doc.Block]:
     if found.not_kept:
         said.insert(
             0,
-            f"{plural(found.not_kept, 'more late cycle')} of the run had no room, the later ones first: measure "
-            "with a higher threshold, such as --blame 99%, for what the whole run shows.",
+            f"{plural(found.not_kept, 'more late cycle')} of the run had no room, the later ones first: "
+            "measure with a higher threshold, such as --blame 99%, for what the whole run shows.",
         )
     yield doc.Statements(tuple(doc.Sentence(one, "note") for one in said))
 
