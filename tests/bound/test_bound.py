@@ -145,7 +145,7 @@ def test_late_cycles_that_had_no_room_are_told(store: Store) -> None:
 def test_a_latency_that_the_model_does_not_explain_is_told(store: Store) -> None:
     store_late(store, [by_nothing(100, 90_000)])
     told = tauto("bound", store=store.path).stdout
-    assert "largest measured latency is 94.5 us, more than the model explains." in told
+    assert "largest measured latency is 94.5 us, more than these explain." in told
     assert "no event explains: unexplained 90 us" in told
 
 

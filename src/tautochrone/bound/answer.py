@@ -47,7 +47,7 @@ def headline(found: BoundedRun) -> str:
         f"Not a guarantee: the variables are seen from below, in {plural(one.late, 'late cycle')}{where}. "
         f"The bound is at least {format_duration(least)} (sliding window); the "
         f"largest measured latency is {format_duration(measured)}"
-        f"{', more than the model explains' if measured > least else ''}."
+        f"{', more than these explain' if measured > least else ''}."
     )
 
 
