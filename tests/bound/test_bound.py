@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import late_runs
 from late_runs import OTHER, Late, Scene, by_interrupt, by_kworker, by_lower, by_nothing, scene, store_late
 from real import a_cpu, needs_priorities, skip_or_fail, tauto
 from report_runs import store_run
@@ -137,6 +138,13 @@ def test_it_grows_while_one_observes(store: Store) -> None:
     assert found.whole.late == len(late)
 
 
+def test_before_the_first_late_cycle_nothing_was_seen(store: Store) -> None:
+    store_late(store, [waits(1_900, 20_000, 40_000)])
+    (row,) = [one for one in tauto("bound", store=store.path).stdout.splitlines() if "no interrupts" in one]
+    assert row.count("none late") == 3
+    assert row.endswith("60 us")
+
+
 def test_late_cycles_that_had_no_room_are_told(store: Store) -> None:
     store_late(store, [waits(100, 20_000, 40_000)], beyond=40)
     assert "40 more late cycles of the run had no room" in tauto("bound", store=store.path).stdout
@@ -157,7 +165,7 @@ def test_it_is_never_said_as_a_guarantee(store: Store) -> None:
         told = tauto("bound", run.id, *more, store=store.path)
         assert told.returncode == 0, told.stderr
         assert told.stdout.startswith("Not a guarantee: ")
-        assert "The bound is at least" in told.stdout
+        assert "The bound on CPU 0 is at least" in told.stdout
         assert "holds" not in told.stdout
         answer = valid(tauto("bound", run.id, *more, "--json", store=store.path).stdout)
         assert answer["guaranteed"] is False
@@ -171,10 +179,13 @@ def test_the_page_says_it_too(store: Store, tmp_path: Path) -> None:
     assert "Not a guarantee" in page.read_text()
 
 
-def test_a_virtual_machine_is_told(store: Store) -> None:
+@pytest.mark.parametrize("virtual", [True, False])
+def test_a_hypervisor_may_have_part_in_a_stretch(
+    store: Store, monkeypatch: pytest.MonkeyPatch, *, virtual: bool
+) -> None:
+    monkeypatch.setitem(late_runs.FACTS, "confinement", {"virtual": virtual})
     store_late(store, [waits(100, 20_000, 40_000)])
-    told = tauto("bound", store=store.path).stdout
-    assert ("virtual machine" in told) == ("virtual machine" in tauto("show", store=store.path).stdout)
+    assert ("that the hypervisor took unseen" in tauto("bound", store=store.path).stdout) == virtual
 
 
 @pytest.mark.parametrize(

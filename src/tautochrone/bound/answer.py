@@ -31,7 +31,7 @@ _NO_EVENT = "not given; no event tells"
 def document(run: StoredRun, found: BoundedRun) -> doc.Document:
     """Return what a run shows of the bound."""
     parts = [
-        doc.part(f"The bound on {_cpu(one)}", partial(_of_cpu, found, one), id=f"bound-{at}")
+        doc.part(_cpu(one), partial(_of_cpu, found, one), id=f"bound-{at}")
         for at, one in enumerate(found.cpus, start=1)
     ]
     parts.append(doc.part("What this is", lambda: _what_it_is(run.manifest, found), id="bound-meaning"))
@@ -52,7 +52,7 @@ def headline(found: BoundedRun) -> str:
 
 
 def _cpu(one: CpuBound) -> str:
-    return "an unknown CPU" if one.cpu is None else f"CPU {one.cpu}"
+    return "CPU N/A" if one.cpu is None else f"CPU {one.cpu}"
 
 
 def _of_cpu(found: BoundedRun, one: CpuBound) -> Iterator[doc.Block]:
@@ -69,12 +69,14 @@ def _growth(one: CpuBound) -> doc.TypedTable:
     ]
     measured = ((_measured(stage)) for stage in one.stages)
     rows.append((doc.words("largest measured latency"), *measured))
-    return doc.TypedTable("The bound is at least", doc.columns(*heads), tuple(rows))
+    return doc.TypedTable(f"The bound on {_cpu(one)} is at least", doc.columns(*heads), tuple(rows))
 
 
 def _latency(stage: Stage, case: Case) -> doc.TypedCell:
     latency = stage.bounds[case]
-    return doc.TypedCell(None, "ns", "no limit") if latency is None else doc.time(latency)
+    if latency is None:
+        return doc.TypedCell(None, "ns", "no limit")
+    return doc.TypedCell(None, "ns", "none late") if not latency and not stage.late else doc.time(latency)
 
 
 def _measured(stage: Stage) -> doc.TypedCell:
@@ -99,7 +101,7 @@ def _variables(found: BoundedRun, one: CpuBound) -> doc.TypedTable:
         ),
     ]
     heads = (*doc.columns("variable", "at least", "s after the start"), doc.TableColumn("seen in", cut=True))
-    return doc.TypedTable("Longest stretches without interrupts", heads, tuple(rows))
+    return doc.TypedTable(f"Longest stretches on {_cpu(one)}, without interrupts", heads, tuple(rows))
 
 
 def _stretch_row(found: BoundedRun, name: str, one: Stretch | None) -> tuple[doc.TypedCell, ...]:
@@ -135,7 +137,7 @@ def _interrupts(one: CpuBound) -> doc.TypedTable:
     ]
     left_out = len(one.interrupts) - len(rows)
     notes = (f"{plural(left_out, 'shorter interrupt')}: --json lists all.",) if left_out > 0 else ()
-    return doc.TypedTable("Interrupts in late cycles", heads, tuple(rows), notes)
+    return doc.TypedTable(f"Interrupts in late cycles on {_cpu(one)}", heads, tuple(rows), notes)
 
 
 def _notes(found: BoundedRun, one: CpuBound) -> Iterator[str]:
