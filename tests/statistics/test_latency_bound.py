@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tautochrone.statistics.latency_bound import CASES, Interrupt, Variables, latency_bounds
+from tautochrone.statistics.latency_bound import CASES, ObservedInterrupt, Variables, latency_bounds
 
 
-def interrupt(occurrences: Sequence[tuple[int, int]], name: str = "irq", *, nmi: bool = False) -> Interrupt:
+def interrupt(
+    occurrences: Sequence[tuple[int, int]], name: str = "irq", *, nmi: bool = False
+) -> ObservedInterrupt:
     ordered = sorted(occurrences)
     arrivals, lengths = (np.array([one[at] for one in ordered], np.int64) for at in (0, 1))
-    return Interrupt(name, arrivals, lengths, nmi)
+    return ObservedInterrupt(name, arrivals, lengths, nmi)
 
 
 occurrences = st.lists(st.tuples(st.integers(0, 2_000), st.integers(0, 300)), max_size=12)
@@ -24,7 +26,7 @@ variables = st.builds(Variables, *[st.one_of(st.none(), lengths)] * 4)
 NEVER = float("inf")
 
 
-def in_order(free_ns: int, seen: Sequence[Interrupt]) -> list[float]:
+def in_order(free_ns: int, seen: Sequence[ObservedInterrupt]) -> list[float]:
     found = latency_bounds(free_ns, seen)
     return [NEVER if (latency := found[case]) is None else latency for case in CASES]
 
@@ -83,7 +85,7 @@ def test_a_window_ends_before_what_arrives_at_its_end() -> None:
 
 
 @given(lengths, interrupts)
-def test_each_case_assumes_more_than_the_one_before(free: int, seen: Sequence[Interrupt]) -> None:
+def test_each_case_assumes_more_than_the_one_before(free: int, seen: Sequence[ObservedInterrupt]) -> None:
     found = in_order(free, seen)
     assert all(less <= more for less, more in pairwise(found))
     assert found[0] == free
@@ -91,7 +93,7 @@ def test_each_case_assumes_more_than_the_one_before(free: int, seen: Sequence[In
 
 @given(lengths, interrupts, st.integers(0, 500), occurrences)
 def test_more_observed_is_never_a_smaller_bound(
-    free: int, seen: Sequence[Interrupt], more: int, added: Sequence[tuple[int, int]]
+    free: int, seen: Sequence[ObservedInterrupt], more: int, added: Sequence[tuple[int, int]]
 ) -> None:
     before = in_order(free, seen)
     for after in (in_order(free + more, seen), in_order(free, [*seen, interrupt(added)])):
@@ -106,12 +108,12 @@ def test_the_bound_grows_while_one_observes(free: int, seen: Sequence[tuple[int,
 
 
 @given(lengths, interrupts)
-def test_it_solves_the_equation(free: int, seen: Sequence[Interrupt]) -> None:
+def test_it_solves_the_equation(free: int, seen: Sequence[ObservedInterrupt]) -> None:
     found = latency_bounds(free, seen)
     for case, interference in (
-        ("window", Interrupt.within),
+        ("window", ObservedInterrupt.within),
         ("window-longest", lambda one, window: one.within(window, longest=True)),
-        ("sporadic", Interrupt.sporadic),
+        ("sporadic", ObservedInterrupt.sporadic),
     ):
         latency = found[case]  # type: ignore[index]
         if latency is not None:

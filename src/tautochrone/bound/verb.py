@@ -38,7 +38,7 @@ def bound(
     CPU can be given. How: docs/bound.md.
 
     Examples:
-        tauto probe cyclic --rate 1kHz --blame 99% && tauto bound
+        tauto bound
         tauto bound latest --poid 22.5us --paie 0.2us --psd 19.7us --st 19.3us
     """
     from tautochrone.base.units import parse_duration_ns

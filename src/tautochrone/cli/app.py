@@ -163,8 +163,7 @@ Without a verb, measure it for 40 seconds and show a verdict and a report.
 
 _BELOW = """
 --store FOLDER    Where the runs are. [TAUTO_STORE, else your data folder]
--V, --version     Show the version.
--h, --help        Show this help; after a verb, its options and examples.
+-h, --help        This help; after a verb, its options. Version: -V, --version.
 tauto help VERB; tauto help exit-codes; tauto --install-completion
 """
 

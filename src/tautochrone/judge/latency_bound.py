@@ -13,7 +13,7 @@ from tautochrone.run.records import BlameSetup
 from tautochrone.statistics.attribution import attribute
 from tautochrone.statistics.blame import LateCycle
 from tautochrone.statistics.late_events import Known, RecordedCycle
-from tautochrone.statistics.latency_bound import Case, Interrupt, Variables, latency_bounds
+from tautochrone.statistics.latency_bound import Case, ObservedInterrupt, Variables, latency_bounds
 from tautochrone.statistics.latency_observed import Stretch, interrupts_of, interrupts_off, tells, waiting
 
 SHARES = (0.125, 0.25, 0.5, 1.0)
@@ -59,7 +59,7 @@ class CpuBound:
     others: int
     interrupts_off: Stretch | None
     waiting: Stretch | None
-    interrupts: tuple[Interrupt, ...]
+    interrupts: tuple[ObservedInterrupt, ...]
     stages: tuple[Stage, ...]
     worst: LateCycle
 
@@ -183,7 +183,7 @@ def _stage(
     until_ns: int,
     cycles: Sequence[LateCycle],
     telling: Sequence[LateCycle],
-    interrupts: Sequence[Interrupt],
+    interrupts: Sequence[ObservedInterrupt],
     given: Variables,
 ) -> Stage:
     seen = [one for one in cycles if one.stamp_ns <= until_ns]

@@ -56,7 +56,7 @@ class Variables:
 
 
 @dataclass(frozen=True, eq=False)
-class Interrupt:
+class ObservedInterrupt:
     """The occurrences of an interrupt on a CPU that were observed.
 
     Attributes:
@@ -79,10 +79,10 @@ class Interrupt:
         """The shortest time between two arrivals; None with fewer than two."""
         return int(np.diff(self.arrivals_ns).min()) if len(self.arrivals_ns) > 1 else None
 
-    def until(self, instant_ns: int) -> "Interrupt":
+    def until(self, instant_ns: int) -> "ObservedInterrupt":
         """Return what had been observed at an instant."""
         count = int(np.searchsorted(self.arrivals_ns, instant_ns, "right"))
-        return Interrupt(self.name, self.arrivals_ns[:count], self.lengths_ns[:count], self.nmi)
+        return ObservedInterrupt(self.name, self.arrivals_ns[:count], self.lengths_ns[:count], self.nmi)
 
     def within(self, window_ns: int, *, longest: bool = False) -> int:
         """Return the most that occurrences take which arrive in a window, without its end.
@@ -109,7 +109,9 @@ class Interrupt:
         return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.lengths_ns)])
 
 
-def latency_bounds(interference_free_ns: int, interrupts: Sequence[Interrupt]) -> Mapping[Case, int | None]:
+def latency_bounds(
+    interference_free_ns: int, interrupts: Sequence[ObservedInterrupt]
+) -> Mapping[Case, int | None]:
     """Return L in each case; None where the equation has no solution."""
     seen = [one for one in interrupts if len(one.arrivals_ns)]
     single = sum(max((one.longest_ns for one in seen if one.nmi == nmi), default=0) for nmi in (False, True))
@@ -124,13 +126,13 @@ def latency_bounds(interference_free_ns: int, interrupts: Sequence[Interrupt]) -
     }
 
 
-def _ends(interrupts: Sequence[Interrupt]) -> bool:
+def _ends(interrupts: Sequence[ObservedInterrupt]) -> bool:
     """Return whether interrupts that always come at their shortest interval leave any time over."""
     pairs = [(one.longest_ns, one.shortest_interval_ns) for one in interrupts]
     return sum(longest / max(1, interval) for longest, interval in pairs if interval is not None) < 1
 
 
-def _least_solution(free_ns: int, interrupts: Sequence[Interrupt], case: Case) -> int:
+def _least_solution(free_ns: int, interrupts: Sequence[ObservedInterrupt], case: Case) -> int:
     """Go up from the shortest possible latency to the first one that holds all that falls into it."""
     latency = max(1, free_ns)
     while True:
@@ -140,7 +142,7 @@ def _least_solution(free_ns: int, interrupts: Sequence[Interrupt], case: Case) -
         latency = longer
 
 
-def _interference(one: Interrupt, case: Case, window_ns: int) -> int:
+def _interference(one: ObservedInterrupt, case: Case, window_ns: int) -> int:
     if case == "sporadic":
         return one.sporadic(window_ns)
     return one.within(window_ns, longest=case == "window-longest")

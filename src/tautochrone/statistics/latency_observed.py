@@ -13,7 +13,7 @@ import numpy as np
 
 from tautochrone.statistics.blame import Cause, LateCycle, Part
 from tautochrone.statistics.late_events import HARD, Kind, Known, Occasion, RecordedCycle, history
-from tautochrone.statistics.latency_bound import Interrupt
+from tautochrone.statistics.latency_bound import ObservedInterrupt
 
 OUTSIDE: tuple[Cause, ...] = ("idle-exit", "frequency", "smi", "steal", "fault", "unexplained")
 """What the model has no variable for, or no event explains."""
@@ -79,7 +79,7 @@ def _longest(stretches: Iterable[tuple[LateCycle, Sequence[Part]]]) -> Stretch |
     return max(found, key=lambda one: one.length_ns, default=None)
 
 
-def interrupts_of(cycles: Iterable[RecordedCycle], known: Known) -> tuple[Interrupt, ...]:
+def interrupts_of(cycles: Iterable[RecordedCycle], known: Known) -> tuple[ObservedInterrupt, ...]:
     """Return the interrupts and NMIs in late cycles of one CPU, that with the longest occurrence first.
 
     Cycles of several threads may overlap: what both recorded counts once.
@@ -95,10 +95,10 @@ def interrupts_of(cycles: Iterable[RecordedCycle], known: Known) -> tuple[Interr
     return tuple(sorted(made, key=lambda one: (-one.longest_ns, one.name)))
 
 
-def _interrupt(name: str, nmi: bool, lengths: dict[int, int]) -> Interrupt:
+def _interrupt(name: str, nmi: bool, lengths: dict[int, int]) -> ObservedInterrupt:
     arrivals = sorted(lengths)
     taken = [lengths[at] for at in arrivals]
-    return Interrupt(name, np.array(arrivals, np.int64), np.array(taken, np.int64), nmi)
+    return ObservedInterrupt(name, np.array(arrivals, np.int64), np.array(taken, np.int64), nmi)
 
 
 def _occurrences(cycle: RecordedCycle, known: Known) -> Iterator[tuple[Occasion, int]]:
