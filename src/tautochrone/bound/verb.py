@@ -34,7 +34,7 @@ def bound(
 
     The bound of de Oliveira et al. (ECRTS 2020) adds up the longest stretches with preemption or interrupts
     off, and the interrupts that fit in. Late cycles show these from below: the bound is at least so large.
-    This is never a guarantee. Stretches that rtsl or the tracers preemptoff and irqsoff measured on the same
+    This is never a guarantee. Stretches that rtsl or the tracer preemptirqsoff measured on the same
     CPU can be given. How: docs/bound.md.
 
     Examples:
