@@ -12,7 +12,7 @@ from tautochrone.papers.claims.compare import alike, compare, exceeds
 from tautochrone.papers.claims.estimate import ClaimEstimate, widened, with_interval
 from tautochrone.run.conditions import VirtualMachine
 
-HOLDS, NOT, OPEN = "yes", "no", "open"
+HOLDS, NOT, OPEN, NOT_ASKED = "yes", "no", "open", "not asked"
 IDLE, LOADED = {"load": "idle"}, {"load": "cpu"}
 
 
@@ -358,7 +358,7 @@ def test_a_guest_is_not_compared_with_a_real_machine(study: Study) -> None:
     study.system("here", "ordinary").system("lab:rt", "real-time", virtual={"cpus": 2})
     study.measured(latencies(1, 9_000)).measured(latencies(2, 5_000), system="lab:rt")
     (asked,) = study.ask("less", "pair", {"lower": "real-time"}, ordinary=query(), real_time=query())
-    assert (asked.systems, asked.finding.answer) == ((), OPEN)
+    assert (asked.systems, asked.finding.answer) == ((), NOT_ASKED)
     assert "--on lab:debian-stock" in asked.finding.evidence
 
 
@@ -378,7 +378,7 @@ def test_a_claim_of_a_kernel_that_was_not_measured_says_what_to_add(
 ) -> None:
     study.measured(latencies(1, 5_000))
     (asked,) = study.ask("less", about, {"lower": "real-time"}, ordinary=query(), real_time=query())
-    assert (asked.systems, asked.finding.answer) == ((), OPEN)
+    assert (asked.systems, asked.finding.answer) == ((), NOT_ASKED)
     assert said in asked.finding.evidence
     assert not any(letter.isdigit() for letter in asked.finding.evidence + asked.finding.in_short)
 
@@ -409,9 +409,23 @@ def test_what_was_not_measured_has_a_reason_and_no_number(study: Study) -> None:
         assert not any(letter.isdigit() for letter in asked.finding.evidence), asked.finding.evidence
 
 
+def test_what_is_refused_here_is_not_asked_and_what_may_still_come_is_open(study: Study) -> None:
+    study.measured(latencies(1, 5_000)).measured(load="cpu", why_none="There is no such load.")
+    keys = {"lower": query(**IDLE), "higher": query(**LOADED)}
+    study.refused = frozenset({"here-cpu-as-is"})
+    (asked,) = study.ask("less", **keys)
+    assert (asked.finding.answer, asked.finding.evidence) == (NOT_ASKED, "There is no such load.")
+    turned = study.ask("less", "each", {"turned": True}, **keys)
+    assert [one.finding.answer for one in turned] == [NOT_ASKED]
+    study.measured(load="comms")  # of this nobody knows yet
+    keys["lower"] = query(load="comms")
+    assert study.answer("less", **keys) == OPEN
+    assert study.answer("less", lower=query(**IDLE), higher=query(load="memory")) == NOT_ASKED  # not planned
+
+
 def test_a_system_on_which_nothing_was_measured_says_why(study: Study) -> None:
+    study.measured(system="board")
     study.system("board", why_not="It does not answer.")
-    study.points = {}
     (asked,) = study.ask("is", "each", {"number": 0}, value=query())
     assert asked.systems == ("board",)
     assert (asked.finding.answer, asked.finding.evidence) == (OPEN, "It does not answer.")
@@ -420,7 +434,7 @@ def test_a_system_on_which_nothing_was_measured_says_why(study: Study) -> None:
 def test_what_no_machine_here_can_show_is_asked_once(study: Study) -> None:
     study.system("one").system("two")
     (asked,) = study.ask("not-here", "each", {"why": "There is no VxWorks."})
-    assert (asked.systems, asked.finding.answer) == ((), OPEN)
+    assert (asked.systems, asked.finding.answer) == ((), NOT_ASKED)
     assert asked.finding.evidence == "There is no VxWorks."
 
 

@@ -319,13 +319,15 @@ def test_what_can_not_be_told_comes_later_and_what_is_asked_besides_last(tmp_pat
     nobody = replace(told, finding=ClaimFinding("open", (), "not measured"))
     ours = replace(told, claim=replace(told.claim, name="ours", besides=True))
     silent = replace(nobody, claim=replace(told.claim, name="silent"))
+    extinct = replace(silent.finding, answer="not asked", reason="not here")
+    gone = replace(told, claim=replace(told.claim, name="gone"), finding=extinct)
 
-    groups = claims.in_groups(claims.lines([ours, silent, told]))
+    groups = claims.in_groups(claims.lines([ours, gone, silent, told]))
 
     assert [[line.claim.name for line in own] for own in groups.values()] == [
-        ["in-time"], ["silent"], ["ours"]]  # fmt: skip
-    assert claims.counted([ours, silent, told]) == (
-        "2 claims: 1 holds and 1 can't be told here. Besides, 1 question of ours."
+        ["in-time"], ["silent"], ["gone"], ["ours"]]  # fmt: skip
+    assert claims.counted([ours, gone, silent, told]) == (
+        "3 claims: 1 holds, 1 can't be told here and 1 not asked here. Besides, 1 question of ours."
     )
 
 

@@ -47,6 +47,7 @@ class Study:
     points: dict[str, PlanPoint] = field(default_factory=dict)
     runs: dict[str, list[StoredRun]] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
+    refused: frozenset[str] = frozenset()
 
     def system(
         self,
@@ -105,7 +106,8 @@ class Study:
 
     def measurements(self) -> Measurements:
         """All of it."""
-        return Measurements(tuple(self.systems.values()), self.points, self.runs, self.reasons)
+        systems = tuple(self.systems.values())
+        return Measurements(systems, self.points, self.runs, self.reasons, refused=self.refused)
 
     def ask(
         self,

@@ -1,6 +1,6 @@
 """What was measured of a study and under what: its systems, runs found by query, numbers or their absence."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
@@ -91,6 +91,7 @@ class MeasuredSystem:
         facts: of its first run; empty: nothing was measured.
         virtual: of the virtual lab, what it is; None: it is a real machine.
         why_not: why nothing at all was measured on it; empty where something was.
+        refused: nothing is to be had on it.
     """
 
     name: str
@@ -98,6 +99,7 @@ class MeasuredSystem:
     facts: Facts = field(default_factory=Facts)
     virtual: VirtualMachine | None = None
     why_not: str = ""
+    refused: bool = False
 
 
 def label_of(system: str) -> str:
@@ -142,6 +144,7 @@ class Measurements:
         runs: the finished ones of each point, by key, in the order of their repetitions.
         reasons: why a point has no run, or not all, by key.
         repetitions: of each point, that were wanted.
+        refused: keys of points that are not permitted, or not to be had here, and have no run.
         samples: of the runs.
     """
 
@@ -150,6 +153,7 @@ class Measurements:
     runs: Mapping[str, Sequence[StoredRun]]
     reasons: Mapping[str, str] = field(default_factory=dict)
     repetitions: int = 1
+    refused: frozenset[str] = frozenset()
     samples: ReducedRuns = field(default_factory=ReducedRuns)
 
     def points_of(self, query: Query, system: str) -> list[PlanPoint]:
@@ -203,7 +207,12 @@ def _canonical(text: str) -> str:
 # From the store to what was measured of a study.
 
 
-def gather(agenda: Agenda, campaign: Campaign, reasons: Mapping[str, str] | None = None) -> Measurements:
+def gather(
+    agenda: Agenda,
+    campaign: Campaign,
+    reasons: Mapping[str, str] | None = None,
+    refused: Iterable[str] = (),
+) -> Measurements:
     """Return the finished runs of a plan run by point.
 
     Args:
@@ -211,6 +220,7 @@ def gather(agenda: Agenda, campaign: Campaign, reasons: Mapping[str, str] | None
         campaign: as the store has it now.
         reasons: why a point was not measured, by key, from who has just tried. Of the other points it is told
             what the plan run's runs say.
+        refused: keys of points that were refused just now; of the others it is told what the runs say.
     """
     entries = {slot: entry for slot, entry in sorted(campaign.finished().items()) if slot[0] in agenda.points}
     runs: dict[str, list[StoredRun]] = {}
@@ -218,23 +228,30 @@ def gather(agenda: Agenda, campaign: Campaign, reasons: Mapping[str, str] | None
         runs.setdefault(key, []).append(run)
     known = joined(all_reasons(campaign, tuple((reasons or {}).items())))
     names = dict.fromkeys(point.system for point in agenda.points.values())
+    never = frozenset((*refused, *campaign.refused)) - runs.keys()
     return Measurements(
-        systems=tuple(_system(name, agenda, runs, known) for name in names),
+        systems=tuple(_system(name, agenda, runs, known, never) for name in names),
         points=agenda.points,
         runs=runs,
         reasons=known,
         repetitions=agenda.document.repetitions,
+        refused=never,
     )
 
 
 def _system(
-    name: str, agenda: Agenda, runs: Mapping[str, list[StoredRun]], reasons: Mapping[str, str]
+    name: str,
+    agenda: Agenda,
+    runs: Mapping[str, list[StoredRun]],
+    reasons: Mapping[str, str],
+    refused: frozenset[str],
 ) -> MeasuredSystem:
     own = [key for key, point in agenda.points.items() if point.system == name]
     first = next((run for key in own for run in runs.get(key, ())), None)
     if first is None:
         why = dict.fromkeys(reasons[key] for key in own if key in reasons)
-        return MeasuredSystem(name, why_not=" ".join(why) or "Nothing is measured on it yet.")
+        why_not = " ".join(why) or "Nothing is measured on it yet."
+        return MeasuredSystem(name, why_not=why_not, refused=refused.issuperset(own))
     facts = first.manifest.known
     return MeasuredSystem(name, role_of(facts), facts, first.manifest.conditions.virtual)
 

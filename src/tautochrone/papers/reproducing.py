@@ -356,7 +356,8 @@ def _made(
     if not agenda.continues and not outcome.runs:
         return None
     campaign = open_campaign(store, agenda.campaign.id)
-    measurements = gather(agenda, campaign, joined(just_tried(outcome)))
+    refused = [one.point.key for one in outcome.unmeasured if not one.failed]
+    measurements = gather(agenda, campaign, joined(just_tried(outcome)), refused)
     return Made(
         paper,
         measurements,

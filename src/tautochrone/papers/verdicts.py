@@ -14,8 +14,9 @@ from tautochrone.papers.document import Claim
 from tautochrone.papers.measured import label_of
 from tautochrone.papers.side_by_side import letter, set_apart
 
-_MARKS: dict[Answer, Mark] = {"yes": "holds", "no": "missed", "open": "not-shown"}
-_SIGNS: dict[Answer, str] = {"yes": "+", "no": "x", "open": "?"}
+_MARKS: dict[Answer, Mark] = {"yes": "holds", "no": "missed", "open": "not-shown", "not asked": ""}
+_SIGNS: dict[Answer, str] = {"yes": "+", "no": "x", "open": "?", "not asked": "-"}
+_NOT_ASKED = "Not asked here"
 _NOT_TOLD, _BESIDES = "Can't be told here", "Asked besides: not answered by the paper"
 _OFTEN = 3  # answers from which on what they all say is said once, below them
 _LONG = 40  # letters: a shorter sentence is no longer than a reference to it
@@ -77,7 +78,12 @@ class ClaimLine:
     @property
     def is_told(self) -> bool:
         """Return whether there is an answer to it on any system."""
-        return any(one.answer != "open" for one in self.verdicts)
+        return any(one.answer in ("yes", "no") for one in self.verdicts)
+
+    @property
+    def is_asked(self) -> bool:
+        """Return whether it could be asked of any system."""
+        return any(one.answer != "not asked" for one in self.verdicts)
 
 
 def lines(asked: Sequence[AskedClaim]) -> list[ClaimLine]:
@@ -89,10 +95,11 @@ def lines(asked: Sequence[AskedClaim]) -> list[ClaimLine]:
 
 
 def in_groups(found: Sequence[ClaimLine]) -> dict[str, list[ClaimLine]]:
-    """Return claims by title: what can be told, what can't be told on any system, what is asked besides."""
-    groups: dict[str, list[ClaimLine]] = {"": [], _NOT_TOLD: [], _BESIDES: []}
+    """Return claims by title: told, not told on any system, asked of none, and what is asked besides."""
+    groups: dict[str, list[ClaimLine]] = {"": [], _NOT_TOLD: [], _NOT_ASKED: [], _BESIDES: []}
     for line in found:
-        groups[_BESIDES if line.claim.besides else "" if line.is_told else _NOT_TOLD].append(line)
+        untold = _NOT_TOLD if line.is_asked else _NOT_ASKED
+        groups[_BESIDES if line.claim.besides else "" if line.is_told else untold].append(line)
     return {title: own for title, own in groups.items() if own}
 
 

@@ -38,7 +38,7 @@ TESTS: Mapping[str, Test] = {
     "within": standards.within,
     "is": standards.says,
 }
-_TURNED: Mapping[Answer, Answer] = {"yes": "no", "no": "yes", "open": "open"}
+_TURNED: Mapping[Answer, Answer] = {"yes": "no", "no": "yes"}
 
 
 def ask_all(paper: Paper, measurements: Measurements) -> tuple[AskedClaim, ...]:
@@ -67,19 +67,37 @@ def ask(claim: Claim, measurements: Measurements, known: Known | None = None) ->
             yield _nobody(claim, measurements.systems)
         for system in meant:
             evidence = ClaimEvidence(claim, measurements, {"": system.name}, known)
-            untold = words.untold(UntoldError("not measured", system.why_not)) if system.why_not else None
-            yield AskedClaim(claim, (system.name,), untold or _answered(evidence))
+            yield AskedClaim(claim, (system.name,), _answered(evidence, system.why_not))
 
 
-def _answered(evidence: ClaimEvidence) -> ClaimFinding:
+def _answered(evidence: ClaimEvidence, why_not: str = "") -> ClaimFinding:
+    """Return what a claim comes to.
+
+    Args:
+        why_not: why nothing at all was measured on its system; empty where something was.
+    """
     claim = evidence.claim
     if claim.test not in TESTS:
         raise ValueError(f"claim {claim.name}: there is no test '{claim.test}'")
     try:
-        found = TESTS[claim.test](evidence)
+        found = (
+            TESTS[claim.test](evidence) if not why_not else words.untold(UntoldError("not measured", why_not))
+        )
     except UntoldError as error:
-        return words.untold(error)
-    return replace(found, answer=_TURNED[found.answer]) if evidence.is_turned else found
+        found = words.untold(error)
+    if found.reason in ("not measured", "no choice"):
+        return _never_to_be_had(evidence, found) or found
+    return replace(found, answer=_TURNED.get(found.answer, found.answer)) if evidence.is_turned else found
+
+
+def _never_to_be_had(evidence: ClaimEvidence, found: ClaimFinding) -> ClaimFinding | None:
+    """Return the finding as one of a claim that was not asked, where no measuring brings what it lacks."""
+    if not all(one.is_planned for one in evidence.asked):
+        return words.untold(UntoldError("not planned", *found.sentences))
+    lacking = [key for one in evidence.asked for key in one.lacking]
+    if lacking and all(key in evidence.measurements.refused for key in lacking):
+        return words.untold(UntoldError("not had", *found.sentences))
+    return None
 
 
 def _of_pairs(claim: Claim, measurements: Measurements, known: Known) -> Iterator[AskedClaim]:
@@ -122,6 +140,8 @@ def _untold(claim: Claim, reason: Reason, *sentences: str) -> AskedClaim:
 
 def _nobody(claim: Claim, systems: Sequence[MeasuredSystem]) -> AskedClaim:
     there = {one.role for one in systems}
+    if any(one.role is None and one.why_not for one in systems) and not all(one.refused for one in systems):
+        return _untold(claim, "not measured", *words.nobody((), systems))
     absent = [role for role in (ORDINARY, REAL_TIME) if role not in there and claim.about in (role, "pair")]
     reasons: Mapping[tuple[str, ...], Reason] = {
         (): "not measured",

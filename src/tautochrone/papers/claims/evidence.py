@@ -16,12 +16,14 @@ from tautochrone.statistics.difference.sides import Side, SourceSamples
 
 # What is said of a claim.
 
-Answer = Literal["yes", "no", "open"]
-"""Whether it is so: that is shown, the contrary is shown, or neither."""
+Answer = Literal["yes", "no", "open", "not asked"]
+"""Whether it is so: that is shown, the contrary is shown, neither; or nobody is there who could be asked."""
 
 Reason = Literal[
     "not measured",
     "not here",
+    "not had",
+    "not planned",
     "no ordinary kernel",
     "no real-time kernel",
     "no kernels",
@@ -40,6 +42,12 @@ Reason = Literal[
 ]
 """Why a claim can't be told; `words.SHORT` says it to people."""
 
+NOT_ASKED: frozenset[Reason] = frozenset(
+    ("not here", "not had", "not planned", "no ordinary kernel", "no real-time kernel", "no kernels",
+     "kinds of machines")
+)  # fmt: skip
+"""Reasons that no measuring removes: what the claim is about is not among the systems, or not to be had."""
+
 
 @dataclass(frozen=True)
 class ClaimFinding:
@@ -49,11 +57,13 @@ class ClaimFinding:
         sentences: a few, with the numbers; of what can't be told, why.
         in_short: the numbers alone, for a table: "412 us < 578 us"; of what can't be told, the reason in a
             few words.
+        reason: of what can't be told, or was not asked; None: there is a number, which does not tell it.
     """
 
     answer: Answer
     sentences: tuple[str, ...]
     in_short: str
+    reason: Reason | None = None
 
     @property
     def evidence(self) -> str:
@@ -135,6 +145,17 @@ class QueriedSystem:
         """Return how many releases are known to have no sample, of all runs."""
         return sum(source.missing for run in self.side() for source in run)
 
+    @property
+    def lacking(self) -> list[str]:
+        """Return the keys of the points that it means and that have no run."""
+        points = self.measurements.points_of(self.query, self.system)
+        return [one.key for one in points if not self.measurements.runs.get(one.key)]
+
+    @property
+    def is_planned(self) -> bool:
+        """Return whether the plan measures it."""
+        return bool(self.measurements.points_of(self.query, self.system))
+
     def repetitions(self) -> list["QueriedSystem"]:
         """Return the same for each repetition, as far as every point that was measured has it."""
         runs = self.measurements.runs
@@ -198,6 +219,15 @@ class ClaimEvidence:
             self._of_point(query, system, point)
             for query in queries
             for point in self.measurements.points_of(query, system)
+        )
+
+    @property
+    def asked(self) -> tuple[QueriedSystem, ...]:
+        """Return all queries on their systems."""
+        return tuple(
+            QueriedSystem(one, self.systems.get(key, self.systems.get("", "")), self.measurements)
+            for key, queries in self.claim.queries.items()
+            for one in queries
         )
 
     def takes(self, several: int = 1) -> list[int]:

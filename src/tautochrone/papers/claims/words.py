@@ -7,6 +7,7 @@ from tautochrone.base.units import format_duration, format_percent
 from tautochrone.base.words import capital, plural
 from tautochrone.papers.claims.estimate import BARE, Basis, ClaimEstimate, Note, Unsure
 from tautochrone.papers.claims.evidence import (
+    NOT_ASKED,
     ORDINARY,
     REAL_TIME,
     Answer,
@@ -25,6 +26,7 @@ ANSWERS: Mapping[Answer, tuple[str, str]] = {
     "yes": ("holds", "hold"),
     "no": ("does not hold", "do not hold"),
     "open": ("can't be told", "can't be told"),
+    "not asked": ("not asked here", "not asked here"),
 }
 """Of one, and of several."""
 
@@ -37,6 +39,8 @@ def counted_as(answer: Answer, count: int) -> str:
 SHORT: Mapping[Reason, str] = {
     "not measured": "not measured",
     "not here": "not on this kind of machine",
+    "not had": "not to be had here",
+    "not planned": "the plan does not measure it",
     "no ordinary kernel": "no ordinary kernel",
     "no real-time kernel": "no real-time kernel",
     "no kernels": "no ordinary and real-time kernel",
@@ -58,8 +62,9 @@ BOTH = " ".join(_ADD.values())
 
 
 def untold(error: UntoldError) -> ClaimFinding:
-    """Return what is found where a claim can't be told."""
-    return ClaimFinding("open", error.sentences, SHORT[error.reason].format(error.samples))
+    """Return what is found where a claim can't be told, or can't even be asked."""
+    answer: Answer = "not asked" if error.reason in NOT_ASKED else "open"
+    return ClaimFinding(answer, error.sentences, SHORT[error.reason].format(error.samples), error.reason)
 
 
 def nobody(absent: Sequence[str], systems: Sequence[MeasuredSystem]) -> tuple[str, ...]:
