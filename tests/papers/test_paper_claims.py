@@ -417,10 +417,13 @@ def test_what_is_refused_here_is_not_asked_and_what_may_still_come_is_open(study
     assert (asked.finding.answer, asked.finding.evidence) == (NOT_ASKED, "There is no such load.")
     turned = study.ask("less", "each", {"turned": True}, **keys)
     assert [one.finding.answer for one in turned] == [NOT_ASKED]
-    study.measured(load="comms")  # of this nobody knows yet
-    keys["lower"] = query(load="comms")
-    assert study.answer("less", **keys) == OPEN
     assert study.answer("less", lower=query(**IDLE), higher=query(load="memory")) == NOT_ASKED  # not planned
+    study.reasons["here-comms-as-is"] = "Its turn comes."
+    study.measured(load="comms")  # one sample of it may still refute the claim
+    both = [query("max", load="comms"), query("max", **LOADED)]
+    assert study.answer("within", given={"at-most": "1ms"}, value=both) == OPEN
+    study.measured(latencies(2, 5_000), load="comms")
+    assert study.answer("within", given={"at-most": "1ms"}, value=both) == NOT_ASKED
 
 
 def test_a_system_on_which_nothing_was_measured_says_why(study: Study) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from tautochrone.answer.document import Document
     from tautochrone.answer.outcome import Outcome as Told
+    from tautochrone.campaign.deciding import Decider
     from tautochrone.command.live import Watch
     from tautochrone.command.verbs import Typed
     from tautochrone.measure.campaign.agenda import Agenda
@@ -62,14 +63,27 @@ class Wanted:
     yes: bool = False
 
 
+@dataclass(frozen=True)
+class Budget:
+    """Measuring until what is open is told, for so long at most."""
+
+    seconds: float
+    decider: Decider
+
+
 def carry_through(
-    document: PlanDocument, store: Path | None, wanted: Wanted, report: Reporter | None = None
+    document: PlanDocument,
+    store: Path | None,
+    wanted: Wanted,
+    report: Reporter | None = None,
+    budget: Budget | None = None,
 ) -> None:
     """Measure what is left of a plan, and report on all of it.
 
     Args:
         report: tells what came of it, and returns the exit code of what was found; None: the report that
             every plan has. It is asked also when a person stopped the measuring.
+        budget: measures what is open until it is told; None: measures every case of the plan.
 
     Raises:
         typer.Exit: stopped, a case went wrong, or a requirement does not hold or is not shown.
@@ -90,12 +104,20 @@ def carry_through(
         _show_agenda(console, agenda, wanted.as_json, wanted.at_once or 1)
         return
     told = make_console(stderr=True) if wanted.as_json else console
+    outlook: CampaignOutlook | None
     _provide(agenda, wanted)
     with ExitStack() as stack:
         if wanted.at_once is not None:
             from tautochrone.campaign.at_once import measure_at_once
 
             agenda, outlook, outcome = measure_at_once(agenda, wanted.at_once, place, told, stack)
+        elif budget is not None:
+            from tautochrone.campaign.deciding import measure_until_decided
+
+            outlook = None
+            agenda, outcome = measure_until_decided(
+                agenda, budget.seconds, budget.decider, place, told, stack, _open
+            )
         else:
             agenda, sites = _open(agenda, place, stack)
             introduce_agenda(told, agenda)
@@ -261,7 +283,7 @@ def _nothing_measured(agenda: Agenda, outcome: CampaignOutcome) -> Told:
     )  # fmt: skip
 
 
-def _end(agenda: Agenda, outcome: CampaignOutcome, outlook: CampaignOutlook) -> None:
+def _end(agenda: Agenda, outcome: CampaignOutcome, outlook: CampaignOutlook | None) -> None:
     """How to go on, and the exit code.
 
     Raises:
@@ -274,10 +296,12 @@ def _end(agenda: Agenda, outcome: CampaignOutcome, outlook: CampaignOutlook) -> 
     if outcome.stopped:
         from tautochrone.measure.campaign.estimate import long_duration
 
+        left = "What was measured is kept. "
+        if outlook is not None:
+            left = f"{len(outcome.left)} of {len(agenda.slots)} cases are left, "
+            left += f"about {long_duration(outlook.seconds(outcome.left))}. "
         typer.echo(
-            f"Stopped. {len(outcome.left)} of {len(agenda.slots)} cases are left, "
-            f"about {long_duration(outlook.seconds(outcome.left))}. "
-            f"To go on, type the same again: tauto {shlex.join(sys.argv[1:])}",
+            f"Stopped. {left}To go on, type the same again: tauto {shlex.join(sys.argv[1:])}",
             err=True,
         )
         raise typer.Exit(INTERRUPTED)

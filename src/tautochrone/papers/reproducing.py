@@ -16,9 +16,10 @@ from rich.console import Console
 from tautochrone.answer.console import make_console
 from tautochrone.answer.typeset import micro
 from tautochrone.base.errors import StoreError, TautoError, UsageError
+from tautochrone.base.units import parse_duration_ns
 from tautochrone.base.words import plural, suggestion
 from tautochrone.campaign.agenda import as_table, show_agenda
-from tautochrone.campaign.verb import Wanted, carry_through
+from tautochrone.campaign.verb import Budget, Wanted, carry_through
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import open_store
 from tautochrone.command.told import open_in_browser, tell_json, tell_report
@@ -38,6 +39,7 @@ from tautochrone.run.store import Store
 
 if TYPE_CHECKING:  # drawing and reckoning take their time to load, and not every call needs them
     from tautochrone.papers.answer import Length, Made
+    from tautochrone.papers.claims.looks import Looks
 
 # The studies that there are, and the plan of each.
 
@@ -199,23 +201,35 @@ class ReproductionWay:
         plan: in place of their own, or a folder with one for each of them; None: their own.
         on: the systems; none: those of the plan, which is where the command runs.
         repetitions: of each case; None: those of the plan.
+        budget: of measuring, as it was typed: the short plan is measured again and again until all claims are
+            told, or so long; empty: every case as often as the plan says.
     """
 
     quick: bool = False
     plan: Path | None = None
     on: tuple[str, ...] = ()
     repetitions: int | None = None
+    budget: str = ""
+
+    @property
+    def budget_s(self) -> float | None:
+        """Return the budget in seconds; None: there is none."""
+        return parse_duration_ns(self.budget) / 1e9 if self.budget else None
 
     def document(self, paper: Paper) -> PlanDocument:
         """Return what is to be measured of a paper."""
         file = self.file(paper.name)
         if file is not None:
             whole = own_plan(paper, file)
-        elif paper.folder is not None and not self.quick:
+        elif paper.folder is not None and not (self.quick or self._is_short(paper)):
             whole = own_plan(paper, plan_path(paper.name, quick=False, folder=paper.folder))
         else:
-            whole = plan_of(paper.name, quick=self.quick, folder=paper.folder)
+            whole = plan_of(paper.name, quick=self.quick or self._is_short(paper), folder=paper.folder)
         return override(with_options(whole, self.repetitions, None), self.on)
+
+    def _is_short(self, paper: Paper) -> bool:
+        """Return whether a budget is spent in runs of the short plan: where the paper has one."""
+        return bool(self.budget) and plan_path(paper.name, quick=True, folder=paper.folder).is_file()
 
     def file(self, name: str) -> Path | None:
         """Return the plan that is in place of a paper's own; None: none is."""
@@ -242,6 +256,7 @@ class ReproductionWay:
         """Return what a person types to have this paper in this way."""
         words = ["tauto", "reproduce", name]
         words += ["--quick"] if self.quick else []
+        words += ["--budget", self.budget] if self.budget else []
         words += ["--plan", str(self.plan)] if self.plan is not None else []
         words += [word for system in self.on for word in ("--on", system)]
         words += ["--repetitions", str(self.repetitions)] if self.repetitions is not None else []
@@ -298,8 +313,11 @@ def reproduce_papers(names: Sequence[str], order: Order) -> None:
         return
     told = Told()
     several = len(papers) > 1
+    left_s = order.way.budget_s
     for at, (paper, document) in enumerate(zip(papers, documents, strict=True)):
-        _carry_through(paper, document, order, told, alone=not several)
+        share_s = None if left_s is None else left_s / (len(papers) - at)
+        spent_s = _carry_through(paper, document, order, told, share_s, alone=not several)
+        left_s = None if left_s is None else max(0.0, left_s - spent_s)
         if told.code == INTERRUPTED:
             _tell_rest(documents[at + 1 :], order.store)
             break
@@ -311,14 +329,30 @@ def reproduce_papers(names: Sequence[str], order: Order) -> None:
         raise typer.Exit(told.code)
 
 
-def _carry_through(paper: Paper, document: PlanDocument, order: Order, told: Told, *, alone: bool) -> None:
-    """Carry out one paper. Of several, its troubles are told and kept."""
+def _carry_through(
+    paper: Paper,
+    document: PlanDocument,
+    order: Order,
+    told: Told,
+    budget_s: float | None,
+    *,
+    alone: bool,
+) -> float:
+    """Carry out one paper; return what it took of its budget. Of several, its troubles are told and kept."""
+    from tautochrone.papers.claims.looks import Looks
+    from tautochrone.papers.deciding import ClaimDecider
+
     folder = order.out if alone or order.out is None else order.out / paper.name
+    looks = Looks(document.repetitions)
+    budget = None if budget_s is None else Budget(budget_s, ClaimDecider(paper, looks))
+    spent_s = 0.0
 
     def report(
         agenda: Agenda, outcome: CampaignOutcome, place: Store, console: Console, wanted: Wanted
     ) -> int:
-        made = _made(paper, order.way, agenda, outcome, place)
+        nonlocal spent_s
+        spent_s = outcome.decided.spent_s if outcome.decided is not None else 0.0
+        made = _made(paper, order.way, agenda, outcome, place, looks)
         if made is None:
             return 0
         page, trouble = _written(made, place, folder)  # first: whoever reads the terminal may go away
@@ -332,7 +366,7 @@ def _carry_through(paper: Paper, document: PlanDocument, order: Order, told: Tol
         return 0
 
     try:
-        carry_through(document, order.store, order.wanted, report)
+        carry_through(document, order.store, order.wanted, report, budget)
     except typer.Exit as end:
         told.ended(end.exit_code)
     except (UsageError, StoreError):
@@ -343,14 +377,21 @@ def _carry_through(paper: Paper, document: PlanDocument, order: Order, told: Tol
         told.troubles[paper.name] = error
         told.ended(error.exit_code)
         typer.echo(f"{paper.name}: {error}\n{error.advice}".rstrip(), err=True)
+    return spent_s
 
 
 def _made(
-    paper: Paper, way: ReproductionWay, agenda: Agenda, outcome: CampaignOutcome, store: Store
+    paper: Paper,
+    way: ReproductionWay,
+    agenda: Agenda,
+    outcome: CampaignOutcome,
+    store: Store,
+    looks: "Looks",
 ) -> "Made | None":
     """Gather what was measured of a paper, and what its claims come to; None: nothing was ever measured."""
     from tautochrone.papers.answer import Made
     from tautochrone.papers.claims import ask_all
+    from tautochrone.papers.deciding import is_budgeted
     from tautochrone.papers.measured import gather
 
     if not agenda.continues and not outcome.runs:
@@ -358,14 +399,19 @@ def _made(
     campaign = open_campaign(store, agenda.campaign.id)
     refused = [one.point.key for one in outcome.unmeasured if not one.failed]
     measurements = gather(agenda, campaign, joined(just_tried(outcome)), refused)
+    if outcome.decided is not None or is_budgeted(campaign):
+        asked = tuple(one.asked for one in looks.ask_all(paper, measurements))
+    else:
+        asked = ask_all(paper, measurements)
     return Made(
         paper,
         measurements,
-        ask_all(paper, measurements),
+        asked,
         campaign.id,
         way.command(paper.word),
         way.length(agenda, paper.folder),
         str(way.file(paper.name) or ""),
+        outcome.decided,
     )
 
 

@@ -42,6 +42,11 @@ def share_of_look(look: int) -> float:
     return _FIRST_LOOK if look <= 1 else (1 - _FIRST_LOOK) / (look * (look - 1))
 
 
+def amount_of_look(first: int, look: int) -> int:
+    """Return how much must be measured at a look, the first one being number 1: twice as much at each."""
+    return first << (look - 1)
+
+
 def evidence_below(samples: float, later: float, share: float) -> float:
     """Return the logarithm of the stake against "at least this share is later", after so many samples.
 

@@ -10,6 +10,7 @@ from tautochrone.base.faults import of_a_case
 from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.settings import NotPutBackError
 from tautochrone.measure.campaign.campaign import FINISHED
+from tautochrone.measure.campaign.deciding import Decided
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.document.expand import PlanPoint
@@ -75,6 +76,7 @@ class CampaignOutcome:
         stopped: by a person.
         left: slots that were not begun, because it was stopped or a setting stands in the way.
         not_put_back: a setting that could not be put back; whatever came after would be measured under it.
+        decided: what a budget came to; None: there was none.
     """
 
     runs: list[StoredRun] = field(default_factory=list)
@@ -82,6 +84,7 @@ class CampaignOutcome:
     stopped: bool = False
     left: tuple[Slot, ...] = ()
     not_put_back: NotPutBackError | None = None
+    decided: Decided | None = None
 
 
 def carry_out(

@@ -21,6 +21,9 @@ from tautochrone.papers.measured import MeasuredSystem, Measurements
 Test = Callable[[ClaimEvidence], ClaimFinding]
 """What a claim comes to; it raises `UntoldError` where there is nothing to judge."""
 
+Answered = Callable[[ClaimEvidence, str], ClaimFinding]
+"""What a claim comes to by its evidence; and why nothing at all was measured on its system, or nothing."""
+
 NOT_HERE = "not-here"
 """The claim can't be asked of any machine of this kind; ``given.why`` says why."""
 
@@ -50,28 +53,35 @@ def ask_all(paper: Paper, measurements: Measurements) -> tuple[AskedClaim, ...]:
     return tuple(asked for claim in paper.claims for asked in ask(claim, measurements, known))
 
 
-def ask(claim: Claim, measurements: Measurements, known: Known | None = None) -> Iterator[AskedClaim]:
+def ask(
+    claim: Claim,
+    measurements: Measurements,
+    known: Known | None = None,
+    answered: Answered | None = None,
+) -> Iterator[AskedClaim]:
     """Ask one claim of each system or pair that it is about; where there is none, say why.
 
     Args:
         known: what was estimated for claims before this one.
+        answered: what a claim comes to; None: that of one look.
     """
     known = {} if known is None else known
+    answered = judged_once if answered is None else answered
     if claim.test == NOT_HERE:
         yield _untold(claim, "not here", str(claim.given["why"]))
     elif claim.about == "pair":
-        yield from _of_pairs(claim, measurements, known)
+        yield from _of_pairs(claim, measurements, known, answered)
     else:
         meant = [one for one in measurements.systems if claim.about in ("each", one.role)]
         if not meant:
             yield _nobody(claim, measurements.systems)
         for system in meant:
             evidence = ClaimEvidence(claim, measurements, {"": system.name}, known)
-            yield AskedClaim(claim, (system.name,), _answered(evidence, system.why_not))
+            yield AskedClaim(claim, (system.name,), answered(evidence, system.why_not))
 
 
-def _answered(evidence: ClaimEvidence, why_not: str = "") -> ClaimFinding:
-    """Return what a claim comes to.
+def judged_once(evidence: ClaimEvidence, why_not: str = "") -> ClaimFinding:
+    """Return what a claim comes to in one look at all that there is.
 
     Args:
         why_not: why nothing at all was measured on its system; empty where something was.
@@ -92,15 +102,26 @@ def _answered(evidence: ClaimEvidence, why_not: str = "") -> ClaimFinding:
 
 def _never_to_be_had(evidence: ClaimEvidence, found: ClaimFinding) -> ClaimFinding | None:
     """Return the finding as one of a claim that was not asked, where no measuring brings what it lacks."""
-    if not all(one.is_planned for one in evidence.asked):
+    if not all(one.keys for one in evidence.asked):
         return words.untold(UntoldError("not planned", *found.sentences))
+    refused = evidence.measurements.refused
     lacking = [key for one in evidence.asked for key in one.lacking]
-    if lacking and all(key in evidence.measurements.refused for key in lacking):
+    if lacking and refused.issuperset(lacking):
         return words.untold(UntoldError("not had", *found.sentences))
+    sides = [
+        [key for one in evidence.asked_under(name) for key in one.keys] for name in evidence.claim.queries
+    ]
+    whys = evidence.measurements.reasons
+    for own in sides:  # of a comparison, one side is not to be had at all
+        if refused.issuperset(own):
+            said = dict.fromkeys(whys[key] for key in own if key in whys)
+            return words.untold(UntoldError("not had", *(said or found.sentences)))
     return None
 
 
-def _of_pairs(claim: Claim, measurements: Measurements, known: Known) -> Iterator[AskedClaim]:
+def _of_pairs(
+    claim: Claim, measurements: Measurements, known: Known, answered: Answered
+) -> Iterator[AskedClaim]:
     ordinary, real_time = (
         [one for one in measurements.systems if one.role == role] for role in (ORDINARY, REAL_TIME)
     )
@@ -118,7 +139,7 @@ def _of_pairs(claim: Claim, measurements: Measurements, known: Known) -> Iterato
         yield _untold(claim, "kinds of machines", *sentences.UNLIKE_MACHINES)
     for one, other in pairs:
         evidence = ClaimEvidence(claim, measurements, {ORDINARY: one.name, REAL_TIME: other.name}, known)
-        found = _answered(evidence)
+        found = answered(evidence, "")
         also = _also_differs(one, other)
         yield AskedClaim(claim, (one.name, other.name), replace(found, sentences=(*found.sentences, *also)))
 

@@ -53,7 +53,6 @@ from tautochrone.papers.document import list_of, number_of
 from tautochrone.papers.measured import Absent
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.means import degrees_of_freedom
-from tautochrone.statistics.quantiles import CONFIDENCE
 
 _MARGIN = 0.1
 
@@ -95,7 +94,8 @@ def _less(evidence: ClaimEvidence, number: comparing.Number, what: str) -> Claim
         if over not in OVER:
             raise ValueError(f"claim {evidence.claim.name}: over = '{over}' is not known")
         names = dict.fromkeys(number_name(one.query) for pair in places[:1] for one in pair)
-        return _over(over, places, number, factor, what or " and ".join(names))
+        what = what or " and ".join(names)
+        return _over(over, places, number, (factor, evidence.confidence), what)
     takes = max(evidence.takes())
 
     def judge(compared: comparing.Compared) -> Answer:
@@ -104,13 +104,21 @@ def _less(evidence: ClaimEvidence, number: comparing.Number, what: str) -> Claim
         alone = comparing.is_bare_extreme(first) and not comparing.is_bare_extreme(second)
         return "open" if side == "yes" and alone and first.samples < takes else side
 
-    pairs = comparing.judged(places, number, judge)
+    pairs = comparing.judged(places, number, judge, evidence.confidence)
     absent: tuple[str, ...] = ()
     if evidence.given.get("by-point"):
         absent = tuple(one.compared.why for one in pairs if isinstance(one.compared, Absent))
         pairs = [one for one in pairs if not isinstance(one.compared, Absent)]
     how = sentences.PairsAsked("difference" if factor == 1 else "factor", what, left_out=absent)
-    return _finding(pairs, how)
+
+    def needed(compared: comparing.Compared) -> float | None:
+        first = compared.first
+        if comparing.is_bare_extreme(first) and first.samples and takes:
+            return max(1.0, takes / first.samples)
+        ratio = compared.ratio is not None
+        return comparing.times_needed(compared, [factor if ratio else 0.0], ratio=ratio)
+
+    return _finding(pairs, how, needed)
 
 
 def _alike(evidence: ClaimEvidence, places: Sequence[tuple[QueriedSystem, QueriedSystem]]) -> ClaimFinding:
@@ -119,14 +127,28 @@ def _alike(evidence: ClaimEvidence, places: Sequence[tuple[QueriedSystem, Querie
     by_share = margin_is is None or "margin" in given
     margin = number_of(given, "margin", _MARGIN) if by_share else None
     pairs = comparing.judged(
-        places, comparing.numbers_of(evidence), lambda compared: comparing.alike(compared, margin, margin_is)
+        places,
+        comparing.numbers_of(evidence),
+        lambda compared: comparing.alike(compared, margin, margin_is),
+        evidence.confidence,
     )
+
+    def needed(compared: comparing.Compared) -> float | None:
+        if margin is None or compared.ratio is None:
+            edges = () if margin_is is None else (-margin_is, margin_is)
+            return comparing.times_needed(compared, edges, ratio=False)
+        return comparing.times_needed(compared, [1 / (1 + margin), 1 + margin], ratio=True)
+
     allowed = [f"{margin * 100:g} %"] if margin is not None else []
     allowed += [str(given["margin-is"])] if margin_is is not None else []
-    return _finding(pairs, sentences.PairsAsked("margin", margins=tuple(allowed)))
+    return _finding(pairs, sentences.PairsAsked("margin", margins=tuple(allowed)), needed)
 
 
-def _finding(pairs: Sequence[comparing.PlacePair], how: sentences.PairsAsked) -> ClaimFinding:
+def _finding(
+    pairs: Sequence[comparing.PlacePair],
+    how: sentences.PairsAsked,
+    needed: Callable[[comparing.Compared], float | None],
+) -> ClaimFinding:
     """Return the answer of all pairs with the numbers of the one that decides it."""
     if not pairs:
         raise UntoldError(
@@ -146,6 +168,7 @@ def _finding(pairs: Sequence[comparing.PlacePair], how: sentences.PairsAsked) ->
         answer,
         tuple(sentences.of_pairs(pairs, pair, compared, answer, how)),
         sentences.pairs_in_short(pairs, compared, answer, how.asked),
+        takes=comparing.takes_of(pairs, needed) if answer == "open" else None,
     )
 
 
@@ -156,36 +179,42 @@ def _nearness(compared: comparing.Compared) -> float:
 # Many pairs of numbers taken together: over a map of masses and threads, over all periods.
 
 Pairs = Sequence[tuple[ClaimEstimate, ClaimEstimate]]
-_NEEDED = math.ceil(1 + math.log2(1 / (1 - CONFIDENCE)))
-"""Points that differ: of fewer no sign test says anything."""
 
 
-def most(pairs: Pairs, factor: float, what: str) -> ClaimFinding:
+def _needed(confidence: float) -> int:
+    """Return how many points must differ: of fewer no sign test says anything."""
+    return math.ceil(1 + math.log2(1 / (1 - confidence)))
+
+
+def most(pairs: Pairs, factor: float, what: str, confidence: float) -> ClaimFinding:
     """Judge pairs by the sign test."""
     above, told, p = _signs(pairs, factor)
-    shown = p <= 1 - CONFIDENCE
+    shown = p <= 1 - confidence
     answer: Answer = "open" if not shown else "yes" if above > told - above else "no"
-    return sentences.most(what, factor, above, told, len(pairs), needed=_NEEDED, p=p, answer=answer)
+    return sentences.most(
+        what, factor, above, told, len(pairs), needed=_needed(confidence), p=p, answer=answer
+    )
 
 
-def points(pairs: Pairs, factor: float, what: str) -> ClaimFinding:
+def points(pairs: Pairs, factor: float, what: str, confidence: float) -> ClaimFinding:
     """Judge pairs by the geometric mean of their ratios."""
     if len(pairs) < FEWEST_RUNS:
         raise UntoldError("few points", sentences.POINTS_NEEDED.format(FEWEST_RUNS))
     if any(not 0 < one.value < math.inf for pair in pairs for one in pair):
         raise UntoldError("zero", sentences.ZERO)
     mean = from_numbers(ClaimEstimate(1.0, ""), [higher.value / lower.value for lower, higher in pairs])
-    return sentences.mean_ratio(what, mean, len(pairs), comparing.beyond(*mean.limits(CONFIDENCE), factor))
+    answer = comparing.beyond(*mean.limits(confidence), factor)
+    return sentences.mean_ratio(what, mean, len(pairs), answer, confidence)
 
 
-def total(pairs: Pairs, factor: float, what: str) -> ClaimFinding:
+def total(pairs: Pairs, factor: float, what: str, confidence: float) -> ClaimFinding:
     """Judge pairs by their sums, as measured."""
     lower, higher = (sum(pair[at].value for pair in pairs) for at in (0, 1))
     if lower == higher == 0:
         raise UntoldError("none on either side", sentences.NONE_ON_EITHER_SIDE.format(what, len(pairs)))
     above, told, p = _signs(pairs, factor)
     agree = (higher > factor * lower) == (above > told - above)
-    shown = p <= 1 - CONFIDENCE and agree
+    shown = p <= 1 - confidence and agree
     answer: Answer = "open" if not shown else "yes" if higher > factor * lower else "no"
     at, whole = (0, lower) if lower > higher else (1, higher)
     share = max(pair[at].value for pair in pairs) / whole if 0 < whole < math.inf else None
@@ -206,7 +235,7 @@ def _tied(lower: float, higher: float, factor: float) -> bool:
     return higher == lower if math.isinf(lower) else higher == factor * lower
 
 
-OVER: Mapping[str, Callable[[Pairs, float, str], ClaimFinding]] = {
+OVER: Mapping[str, Callable[[Pairs, float, str, float], ClaimFinding]] = {
     "most": most,
     "points": points,
     "sum": total,
@@ -217,7 +246,7 @@ def _over(
     over: str,
     places: Sequence[tuple[QueriedSystem, QueriedSystem]],
     of: comparing.Number,
-    factor: float,
+    by: tuple[float, float],
     what: str,
 ) -> ClaimFinding:
     found: list[tuple[ClaimEstimate, ClaimEstimate]] = []
@@ -234,7 +263,8 @@ def _over(
         raise UntoldError("not measured", *(absent[:1] or [sentences.NOTHING]))
     left_out = sentences.left_out(absent, "measured on both sides")
     try:
-        made = OVER[over](found, factor, capital(what))
+        factor, confidence = by
+        made = OVER[over](found, factor, capital(what), confidence)
     except UntoldError as error:
         raise UntoldError(error.reason, *error.sentences, *left_out) from error
     return replace(made, sentences=(*made.sentences, *left_out))
@@ -339,8 +369,9 @@ def _trend(evidence: ClaimEvidence, key: str) -> tuple[ClaimEstimate, str]:
 
 
 def _risen(evidence: ClaimEvidence, found: ClaimEstimate, said: Sequence[str], what: str) -> ClaimFinding:
-    answer = comparing.beyond(*found.limits(CONFIDENCE), number_of(evidence.given, "factor", 1.0))
-    return sentences.risen(said, what, found, answer)
+    sure = evidence.confidence
+    answer = comparing.beyond(*found.limits(sure), number_of(evidence.given, "factor", 1.0))
+    return sentences.risen(said, what, found, answer, sure)
 
 
 # What one number is on two systems tells what another one is, since both are in proportion.
@@ -358,11 +389,10 @@ def predicts(evidence: ClaimEvidence) -> ClaimFinding:
             raise UntoldError("no ratio", sentences.no_ratio(number_name(place.query), one.unsure))
     signs = (1, -1, -1, 1)
     logarithm = sum(sign * math.log(one.value) for sign, one in zip(signs, found, strict=True))
-    low, high = _limits_of_proportion(logarithm, found)
+    low, high = _limits_of_proportion(logarithm, found, evidence.confidence)
     margin = 1 + number_of(evidence.given, "margin", 0.1)
-    first = comparing.compare(
-        found[0], found[2]
-    )  # real-time over ordinary; without limits nothing is shown of it
+    # Real-time over ordinary; without limits nothing is shown of it.
+    first = comparing.compare(found[0], found[2], evidence.confidence)
     differ = first.high < 1 / margin or first.low > margin
     answer: Answer = "open"
     if differ and 1 / margin <= low and high <= margin:
@@ -376,14 +406,17 @@ def predicts(evidence: ClaimEvidence) -> ClaimFinding:
         (math.exp(logarithm), low, high),
         differ=differ,
         answer=answer,
+        confidence=evidence.confidence,
     )
 
 
-def _limits_of_proportion(logarithm: float, found: list[ClaimEstimate]) -> tuple[float, float]:
+def _limits_of_proportion(
+    logarithm: float, found: list[ClaimEstimate], confidence: float
+) -> tuple[float, float]:
     known = [one for one in found if one.error is not None]
     if not all(one.logarithmic for one in known):
         return 0.0, math.inf
     reach = comparing.reach_of(
-        [one.error or 0.0 for one in known], [one.freedom for one in known], CONFIDENCE
+        [one.error or 0.0 for one in known], [one.freedom for one in known], confidence
     )
     return math.exp(logarithm - reach), math.exp(logarithm + reach)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from scipy import special
 
 from tautochrone.papers.claims import words
-from tautochrone.papers.claims.estimate import Basis, ClaimEstimate, Unsure, estimate
+from tautochrone.papers.claims.estimate import ROUNDS, Basis, ClaimEstimate, Unsure, estimate
 from tautochrone.papers.claims.evidence import (
     Answer,
     ClaimEvidence,
@@ -52,6 +52,9 @@ def is_larger(lower: ClaimEstimate, higher: ClaimEstimate, factor: float, confid
     found = on_top(lower, higher, factor)
     return found is not None and found[1] <= (1 - confidence) / 2
 
+
+_BEYOND = 2
+"""Draws that lie beyond an end of an interval, at least."""
 
 _WORST_LAST: tuple[Basis, ...] = ("measured", "repetitions", "blocks", "independent", "own", "border", "bare")
 
@@ -108,7 +111,7 @@ def compare(first: ClaimEstimate, second: ClaimEstimate, confidence: float = CON
         (low_1, high_1), (low_2, high_2) = first.limits(confidence), second.limits(confidence)
         low, high = low_2 / high_1 if high_1 > 0 else math.nan, high_2 / low_1 if low_1 > 0 else math.nan
         least, most = low_2 - high_1, high_2 - low_1
-    elif first.drawn is not None and second.drawn is not None:
+    elif first.drawn is not None and second.drawn is not None and _enough_drawn(confidence):
         both = first.drawn, second.drawn
         low, high = (math.nan, math.nan) if ratio is None else _drawn(*both, confidence, ratio=True)
         least, most = _drawn(*both, confidence, ratio=False)
@@ -116,6 +119,31 @@ def compare(first: ClaimEstimate, second: ClaimEstimate, confidence: float = CON
         low, high = _ratio_limits(first, second, ratio, confidence)
         least, most = _difference_limits(first, second, difference, confidence)
     return Compared(first, second, ratio, low, high, difference, least, most, basis, None, confidence)
+
+
+def _enough_drawn(confidence: float) -> bool:
+    """Return whether the ends of an interval lie within what was drawn, and not at its least and largest."""
+    return ROUNDS * (1 - confidence) / 2 >= _BEYOND
+
+
+def times_needed(compared: Compared, edges: Sequence[float], *, ratio: bool) -> float | None:
+    """Return how many times the measuring would probably clear an interval of all edges; None: not known.
+
+    Its reach shrinks with the root of the measuring, which takes an interval that measuring makes narrower.
+
+    Args:
+        ratio: whether the edges are of the ratio; otherwise they are of the difference.
+    """
+    unsure = compared.unsure
+    if unsure is not None:
+        return unsure.needed / unsure.effective if unsure.effective > 0 else None
+    value, low, high = compared.difference, compared.least, compared.most
+    if ratio:
+        value, low, high = compared.ratio or math.nan, compared.low, compared.high
+    if compared.basis not in ("repetitions", "blocks", "independent", "own") or not edges:
+        return None
+    reach, gap = max(high - value, value - low), min(abs(value - edge) for edge in edges)
+    return max(1.0, (reach / gap) ** 2) if gap > 0 and math.isfinite(reach) else None
 
 
 def exceeds(compared: Compared, factor: float = 1.0) -> Answer:
@@ -334,7 +362,10 @@ def known(
 
 
 def judged(
-    places: Sequence[tuple[QueriedSystem, QueriedSystem]], number: Number, judge: Callable[[Compared], Answer]
+    places: Sequence[tuple[QueriedSystem, QueriedSystem]],
+    number: Number,
+    judge: Callable[[Compared], Answer],
+    confidence: float,
 ) -> list[PlacePair]:
     """Judge each pair by itself: shown at 95 %; refuted at a confidence that is corrected for their number.
 
@@ -353,10 +384,10 @@ def judged(
         if isinstance(other, Absent):
             found.append(PlacePair(own, others, others.also(place), names, other, "open"))
             continue
-        compared = compare(one, other)
+        compared = compare(one, other, confidence)
         side = judge(compared)
         if side == "no" and len(places) > 1:  # also of ranks, whose confidence goes with it
-            side = judge(compare(one, other, 1 - (1 - CONFIDENCE) / len(places)))
+            side = judge(compare(one, other, 1 - (1 - confidence) / len(places)))
             side = "no" if side == "no" else "open"
         found.append(PlacePair(own, others, place, names, compared, side))
     return found
@@ -367,6 +398,13 @@ def answer_of(sides: Sequence[Answer]) -> Answer:
     if "no" in sides:
         return "no"
     return "yes" if sides and all(one == "yes" for one in sides) else "open"
+
+
+def takes_of(pairs: Sequence[PlacePair], of: Callable[[Compared], float | None]) -> float | None:
+    """Return how many times the measuring would probably tell all pairs that are open; None: not known."""
+    known = [of(one.compared) for one in pairs if one.side == "open" and isinstance(one.compared, Compared)]
+    found = [one for one in known if one is not None]
+    return max(found) if found and len(found) == len(known) else None
 
 
 def beyond(low: float, high: float, factor: float) -> Answer:

@@ -13,6 +13,7 @@ from tautochrone.papers.quantities import evaluate
 from tautochrone.papers.quantities.general import sources_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.difference.sides import Side, SourceSamples
+from tautochrone.statistics.quantiles import CONFIDENCE
 
 # What is said of a claim.
 
@@ -58,12 +59,15 @@ class ClaimFinding:
         in_short: the numbers alone, for a table: "412 us < 578 us"; of what can't be told, the reason in a
             few words.
         reason: of what can't be told, or was not asked; None: there is a number, which does not tell it.
+        takes: of what can't be told, how many times the measuring so far would probably tell it; None: not
+            known.
     """
 
     answer: Answer
     sentences: tuple[str, ...]
     in_short: str
     reason: Reason | None = None
+    takes: float | None = None
 
     @property
     def evidence(self) -> str:
@@ -77,11 +81,12 @@ class UntoldError(Exception):
     Attributes:
         sentences: why, with the numbers.
         samples: of which none is beyond a limit so far, where that is the reason.
+        takes: how many times the measuring so far would probably tell it; None: not known.
     """
 
-    def __init__(self, reason: Reason, *sentences: str, samples: int = 0) -> None:
+    def __init__(self, reason: Reason, *sentences: str, samples: int = 0, takes: float | None = None) -> None:
         super().__init__(reason)
-        self.reason, self.sentences, self.samples = reason, sentences, samples
+        self.reason, self.sentences, self.samples, self.takes = reason, sentences, samples, takes
 
 
 @dataclass(frozen=True)
@@ -148,13 +153,12 @@ class QueriedSystem:
     @property
     def lacking(self) -> list[str]:
         """Return the keys of the points that it means and that have no run."""
-        points = self.measurements.points_of(self.query, self.system)
-        return [one.key for one in points if not self.measurements.runs.get(one.key)]
+        return [key for key in self.keys if not self.measurements.runs.get(key)]
 
     @property
-    def is_planned(self) -> bool:
-        """Return whether the plan measures it."""
-        return bool(self.measurements.points_of(self.query, self.system))
+    def keys(self) -> list[str]:
+        """Return the keys of the points that it means; none: the plan does not measure it."""
+        return [one.key for one in self.measurements.points_of(self.query, self.system)]
 
     def repetitions(self) -> list["QueriedSystem"]:
         """Return the same for each repetition, as far as every point that was measured has it."""
@@ -190,12 +194,23 @@ class ClaimEvidence:
     Attributes:
         systems: by key of the claim's queries: of a pair "ordinary" and "real-time"; otherwise one, under "".
         known: what was estimated for other claims.
+        share: what of the chance to err this look may spend; 1: it is the only one.
     """
 
     claim: Claim
     measurements: Measurements
     systems: Mapping[str, str]
     known: Known = field(default_factory=dict)
+    share: float = 1.0
+
+    @property
+    def confidence(self) -> float:
+        """Return at what confidence it is judged."""
+        return self.surer(CONFIDENCE)
+
+    def surer(self, confidence: float) -> float:
+        """Return a confidence as this look must have it."""
+        return 1 - (1 - confidence) * self.share
 
     @property
     def given(self) -> Given:
@@ -211,24 +226,24 @@ class ClaimEvidence:
         """Return the queries under a key; of ``by-point``, one for each point that they mean."""
         if key not in self.claim.queries:
             raise ValueError(f"claim {self.claim.name}: there is no '{key}' in ours")
-        system = self.systems.get(key, self.systems.get("", ""))
-        queries = self.claim.queries[key]
+        asked = self.asked_under(key)
         if not self.given.get("by-point"):
-            return tuple(QueriedSystem(one, system, self.measurements) for one in queries)
+            return asked
         return tuple(
-            self._of_point(query, system, point)
-            for query in queries
-            for point in self.measurements.points_of(query, system)
+            self._of_point(one.query, one.system, point)
+            for one in asked
+            for point in self.measurements.points_of(one.query, one.system)
         )
 
     @property
     def asked(self) -> tuple[QueriedSystem, ...]:
         """Return all queries on their systems."""
-        return tuple(
-            QueriedSystem(one, self.systems.get(key, self.systems.get("", "")), self.measurements)
-            for key, queries in self.claim.queries.items()
-            for one in queries
-        )
+        return tuple(one for key in self.claim.queries for one in self.asked_under(key))
+
+    def asked_under(self, key: str) -> tuple[QueriedSystem, ...]:
+        """Return the queries of a key on its system, whatever points they mean."""
+        system = self.systems.get(key, self.systems.get("", ""))
+        return tuple(QueriedSystem(one, system, self.measurements) for one in self.claim.queries[key])
 
     def takes(self, several: int = 1) -> list[int]:
         """Return how many samples the study had, for each of so many numbers; 0: it is not given."""

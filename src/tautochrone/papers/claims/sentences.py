@@ -9,13 +9,13 @@ from tautochrone.answer.phrasing import requirement as required
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import capital, listed, plural
 from tautochrone.judge.requirement.judge import Judgement
+from tautochrone.judge.requirement.line import Longer
 from tautochrone.papers.claims import compare as numbers
 from tautochrone.papers.claims import words
 from tautochrone.papers.claims.compare import Compared, PlacePair
 from tautochrone.papers.claims.estimate import ClaimEstimate, Unsure
 from tautochrone.papers.claims.evidence import Answer, ClaimFinding, PlaceLabel, UntoldError
 from tautochrone.papers.measured import MeasuredValue
-from tautochrone.statistics.quantiles import CONFIDENCE
 
 NOTHING = "Nothing of it is measured."
 UNLIKE_MACHINES = (
@@ -123,7 +123,7 @@ def _beside(compared: Compared) -> str:
     if compared.ratio is not None and math.isfinite(compared.ratio):
         if alone or math.isnan(compared.low):
             return f"{words.times(compared.ratio)} times as much"
-        ratio, sure = words.with_interval(compared.ratio, compared.low, compared.high)
+        ratio, sure = words.with_interval(compared.ratio, compared.low, compared.high, compared.confidence)
         return f"{ratio} times as much ({sure})"
     difference = compared.difference
     if not math.isfinite(difference) or not difference:
@@ -132,7 +132,7 @@ def _beside(compared: Compared) -> str:
     said = f"{words.number(abs(difference), unit)} {'more' if difference > 0 else 'less'}"
     if alone or math.isnan(compared.least):
         return said
-    return f"{said} ({words.span(compared.least, compared.most, unit)})"
+    return f"{said} ({words.span(compared.least, compared.most, unit, compared.confidence)})"
 
 
 def _how_many(pairs: Sequence[PlacePair], answer: Answer) -> str:
@@ -191,9 +191,9 @@ def most(
     return ClaimFinding(answer, (f"{said} ({_sign_test(p)}).", _SESSION), short)
 
 
-def mean_ratio(what: str, mean: ClaimEstimate, count: int, answer: Answer) -> ClaimFinding:
+def mean_ratio(what: str, mean: ClaimEstimate, count: int, answer: Answer, confidence: float) -> ClaimFinding:
     """Return the geometric mean of the ratios of all points."""
-    ratio, sure = words.with_interval(mean.value, *mean.limits(CONFIDENCE))
+    ratio, sure = words.with_interval(mean.value, *mean.limits(confidence), confidence)
     said = (
         f"{what} of the one that is claimed to be higher is {ratio} times that of the other "
         f"({sure}; geometric mean and Student's interval over {count} points)."
@@ -253,9 +253,11 @@ def two_lines(labels: Sequence[PlaceLabel], said: Sequence[str], factors: Sequen
     )
 
 
-def risen(said: Sequence[str], what: str, found: ClaimEstimate, answer: Answer) -> ClaimFinding:
+def risen(
+    said: Sequence[str], what: str, found: ClaimEstimate, answer: Answer, confidence: float
+) -> ClaimFinding:
     """Return the factor of a line, or of two lines, beside the numbers that it comes from."""
-    factor, sure = words.with_interval(found.value, *found.limits(CONFIDENCE))
+    factor, sure = words.with_interval(found.value, *found.limits(confidence), confidence)
     line = f"{what} {factor} ({sure}, from what is known of each number and how far they lie from the line)."
     if answer != "open":
         return ClaimFinding(answer, (*said, line), f"by a factor of {factor}")
@@ -276,6 +278,7 @@ def proportion(
     *,
     differ: bool,
     answer: Answer,
+    confidence: float,
 ) -> ClaimFinding:
     """Return two numbers on two systems, and how many times as large one ratio is as the other.
 
@@ -289,7 +292,7 @@ def proportion(
         f"{capital(name)}: {words.of(one)} on {systems[0]}, {words.of(two)} on {systems[1]}, {by} times."
         for name, (one, two), by in zip(names, found, ratios, strict=True)
     ]
-    both, interval = words.with_interval(*ratio)
+    both, interval = words.with_interval(*ratio, confidence)
     said.append(f"The second is {both} times the first{f' ({interval})' if ratio[2] > ratio[1] else ''}.")
     if not differ:
         said.append(
@@ -309,7 +312,9 @@ def not_among(names: Sequence[str], why: str) -> str:
     return f"{listed(names)} {'is' if len(names) == 1 else 'are'} not among these: {why}"
 
 
-def limited(name: str, label: PlaceLabel, one: ClaimEstimate, ends: tuple[float, float]) -> tuple[str, ...]:
+def limited(
+    name: str, label: PlaceLabel, one: ClaimEstimate, ends: tuple[float, float], confidence: float
+) -> tuple[str, ...]:
     """Return a number beside the limits that are claimed."""
     what = ", ".join([name, *(part for part in label.parts if part != name)])
     allowed = [
@@ -319,7 +324,7 @@ def limited(name: str, label: PlaceLabel, one: ClaimEstimate, ends: tuple[float,
     ]
     known = one.interval is not None if one.error is None else one.error > 0
     between = known and one.basis not in ("bare", "border")
-    sure = f" ({words.span(*one.limits(CONFIDENCE), one.unit)})" if between else ""
+    sure = f" ({words.span(*one.limits(confidence), one.unit, confidence)})" if between else ""
     why = (f"{capital(words.unsure(one.unsure))}.",) if one.unsure is not None else ()
     return (f"{capital(what)}: {words.of(one)}{sure}; claimed: {listed(allowed)}.", *why)
 
@@ -358,14 +363,24 @@ def requirement_met(judgement: Judgement, answer: Answer) -> ClaimFinding:
     if answer != "open":
         return ClaimFinding(answer, (why,), required.number_in_short(judgement))
     settled = required.to_settle(judgement)
-    return ClaimFinding(answer, (why, capital(settled)) if settled else (why,), words.SHORT["not shown"])
+    more = judgement.open.to_settle if judgement.open is not None else None
+    samples = judgement.open.samples if judgement.open is not None else 0
+    takes = more.samples / samples if isinstance(more, Longer) and more.samples and samples else None
+    said = (why, capital(settled)) if settled else (why,)
+    return ClaimFinding(answer, said, words.SHORT["not shown"], takes=takes)
 
 
 def none_yet(samples: int, takes: int, worst_ns: float) -> ClaimFinding:
     """Return that no release was later than a limit so far."""
     largest = (f"The largest is {format_duration(worst_ns)}.",) if worst_ns else ()
     return words.untold(
-        UntoldError("none so far", *words.none_so_far(samples, takes), *largest, samples=samples)
+        UntoldError(
+            "none so far",
+            *words.none_so_far(samples, takes),
+            *largest,
+            samples=samples,
+            takes=takes / samples if takes and samples else None,
+        )
     )
 
 

@@ -68,7 +68,6 @@ from tautochrone.run.folder import StoredRun
 from tautochrone.selection import words as phrases
 from tautochrone.selection.judge import Selection, select
 from tautochrone.selection.places import parse_metric
-from tautochrone.statistics.quantiles import CONFIDENCE
 
 _Limits = tuple[float, float]
 
@@ -89,16 +88,18 @@ def within(evidence: ClaimEvidence) -> ClaimFinding:
         if isinstance(one, Absent):
             absent.append((label, one.why))
             continue
-        side = _side(one, ends, len(places), many)
+        side = _side(one, ends, len(places), many, evidence.confidence)
         sides.append(side)
         shown.append(one)
-        said.append(sentences.limited(number_name(place.query), label, one, ends))
+        said.append(sentences.limited(number_name(place.query), label, one, ends, evidence.confidence))
         if side == "open" and is_bare_extreme(one):
             none_yet.append((_nearness(one, ends), (*said[-1], *sentences.not_beyond(one, ends[0], many))))
     if "no" not in sides and none_yet and len(none_yet) == sides.count("open"):
         count = len(none_yet)
         nearest = (*max(none_yet)[1], *([sentences.NEAREST_OF.format(count)] if count > 1 else []))
-        raise UntoldError("not shown", *(words.said_once(absent) if absent else nearest))
+        samples = [one.samples for one in shown if is_bare_extreme(one)]
+        more = max(takes) / min(samples) if max(takes) and min(samples) else None
+        raise UntoldError("not shown", *(words.said_once(absent) if absent else nearest), takes=more)
     if "no" not in sides and absent:
         raise UntoldError("not measured", *words.said_once(absent))
     return _finding(sides, said, shown)
@@ -139,7 +140,9 @@ def says(evidence: ClaimEvidence) -> ClaimFinding:
         return sentences.stated(heads, told, sides, answer)
     if few and not absent:
         said = (sentence for _, own in few for sentence in own)
-        raise UntoldError("none so far", *said, samples=min(samples for samples, _ in few))
+        least = min(samples for samples, _ in few)
+        more = max(lengths) / least if least else None
+        raise UntoldError("none so far", *said, samples=least, takes=more)
     raise UntoldError("not measured", *(words.said_once(absent) if absent else (sentences.NOTHING,)))
 
 
@@ -174,7 +177,7 @@ def _nearness(one: ClaimEstimate, ends: _Limits) -> float:
     return one.value / end if end > 0 else one.value
 
 
-def _side(one: ClaimEstimate, ends: _Limits, of_so_many: int, takes: int) -> Answer:
+def _side(one: ClaimEstimate, ends: _Limits, of_so_many: int, takes: int, confidence: float) -> Answer:
     if one.unsure is not None:
         return "open"
     if is_bare_extreme(one):
@@ -182,10 +185,10 @@ def _side(one: ClaimEstimate, ends: _Limits, of_so_many: int, takes: int) -> Ans
             return "no"
         shown = math.isinf(ends[1]) or (one.samples >= takes and not one.at_least)
         return "yes" if one.value >= ends[0] and shown else "open"
-    low, high = one.limits(CONFIDENCE)
+    low, high = one.limits(confidence)
     if ends[0] <= low and high <= ends[1] and not (one.at_least and math.isfinite(ends[1])):
         return "yes"
-    low, high = one.limits(1 - (1 - CONFIDENCE) / of_so_many)
+    low, high = one.limits(1 - (1 - confidence) / of_so_many)
     return "no" if low > ends[1] or (high < ends[0] and not one.at_least) else "open"
 
 
@@ -239,6 +242,7 @@ def separates(evidence: ClaimEvidence) -> ClaimFinding:
 
 def _judged(evidence: ClaimEvidence, key: str) -> Judgement | Absent:
     wanted = parse(str(evidence.given["require"]))
+    wanted = replace(wanted, confidence=evidence.surer(wanted.confidence))
     runs: dict[str, StoredRun] = {}
     for place in evidence.places(key):
         own = place.runs
@@ -283,7 +287,12 @@ def chosen(evidence: ClaimEvidence) -> ClaimFinding:
     reference = str(given["reference"]) if "reference" in given else None
     try:
         found = select(
-            list(runs.values()), by="deployment", reference=reference, metric=metric, measure=measure
+            list(runs.values()),
+            by="deployment",
+            reference=reference,
+            metric=metric,
+            measure=measure,
+            confidence=evidence.confidence,
         )
     except UsageError as error:
         raise UntoldError("no choice", f"{error}.", *reasons) from error

@@ -64,7 +64,8 @@ BOTH = " ".join(_ADD.values())
 def untold(error: UntoldError) -> ClaimFinding:
     """Return what is found where a claim can't be told, or can't even be asked."""
     answer: Answer = "not asked" if error.reason in NOT_ASKED else "open"
-    return ClaimFinding(answer, error.sentences, SHORT[error.reason].format(error.samples), error.reason)
+    short = SHORT[error.reason].format(error.samples)
+    return ClaimFinding(answer, error.sentences, short, error.reason, error.takes)
 
 
 def nobody(absent: Sequence[str], systems: Sequence[MeasuredSystem]) -> tuple[str, ...]:
@@ -168,15 +169,21 @@ def times(value: float) -> str:
     return f"{value:.4g}" if 0.001 <= value < 1000 else _plain(value)
 
 
-def with_interval(value: float, low: float, high: float) -> tuple[str, str]:
+def with_interval(value: float, low: float, high: float, confidence: float = CONFIDENCE) -> tuple[str, str]:
     """Return ``2.31`` and ``95 %: 2.21 to 2.53``, with so many digits that the ends differ."""
     width = high - low
     if not math.isfinite(width) or width <= 0 or width >= _WIDE * value:
         ends = ["any" if math.isinf(one) else f"{one:.3g}" for one in (low, high)]
-        return f"{value:.3g}", f"{format_percent(CONFIDENCE)}: {ends[0]} to {ends[1]}"
+        return f"{value:.3g}", f"{sure(confidence)}: {ends[0]} to {ends[1]}"
     digits = min(4, max(0, 1 - math.floor(math.log10(width))))
     least, middle, most = (f"{one:,.{digits}f}" for one in (low, value, high))
-    return middle, f"{format_percent(CONFIDENCE)}: {least} to {most}"
+    return middle, f"{sure(confidence)}: {least} to {most}"
+
+
+def sure(confidence: float) -> str:
+    """Return a confidence with as many digits as tell it from certainty: ``95 %``, ``99.83 %``."""
+    digits = max(0, 1 - math.floor(math.log10((1 - confidence) * 100)))
+    return format_percent(round(confidence, digits + 2))
 
 
 def basis(of_which: Basis, estimates: Iterable[ClaimEstimate]) -> tuple[str, ...]:
@@ -207,10 +214,10 @@ def unsure(one: Unsure) -> str:
     )
 
 
-def span(low: float, high: float, unit: str) -> str:
+def span(low: float, high: float, unit: str, confidence: float = CONFIDENCE) -> str:
     """Return an interval with its confidence: ``95 %: 2.1 us to 2.5 us``."""
     ends = ["any" if math.isinf(one) else number(one, unit) for one in (low, high)]
-    return f"{format_percent(CONFIDENCE)}: {ends[0]} to {ends[1]}"
+    return f"{sure(confidence)}: {ends[0]} to {ends[1]}"
 
 
 def _plain(value: float) -> str:

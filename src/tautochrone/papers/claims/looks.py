@@ -1,0 +1,108 @@
+"""Claims that are looked at again and again while measuring goes on, until each is told.
+
+A test at 95 % is right for one look at a length that was chosen before. Who looks again, and stops as soon as
+something is told, is wrong far more often. So a claim is looked at only when each of its points has so many
+repetitions as the plan asks for, twice as many, four times as many and so on, at these repetitions alone, and
+each look may spend its own share of the 5 % (alpha spending: `share_of_look`). Together they spend no more,
+however many there are and whenever the measuring stops. A look rests on its repetitions and on nothing else:
+whoever comes back to the same store finds the same looks, and a claim that was told stays told.
+"""
+
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from tautochrone.base.words import plural
+from tautochrone.papers.claims import ask, judged_once, words
+from tautochrone.papers.claims.evidence import AskedClaim, ClaimEvidence, ClaimFinding, Known
+from tautochrone.papers.document import Paper
+from tautochrone.papers.measured import Measurements
+from tautochrone.statistics.quantiles import CONFIDENCE
+from tautochrone.statistics.sequential import amount_of_look, share_of_look
+
+_Asked = tuple[str, tuple[str, ...]]
+"""A claim's name, and the systems that it is asked of."""
+
+
+@dataclass(frozen=True)
+class LookedClaim:
+    """A claim of some systems, as far as it was looked at.
+
+    Attributes:
+        keys: of the points that it rests on, as far as they can be measured.
+        look: the latest that was made, from 1, or the one that told it; 0: none so far.
+    """
+
+    asked: AskedClaim
+    keys: tuple[str, ...]
+    look: int
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether measuring may tell it."""
+        return self.asked.finding.answer == "open" and bool(self.keys)
+
+
+@dataclass
+class Looks:
+    """Looks at the claims of a study; each is made once, however often it is asked for.
+
+    Attributes:
+        first: repetitions of each point at the first look.
+    """
+
+    first: int
+    _known: dict[int, Known] = field(default_factory=dict)
+    _made: dict[tuple[_Asked, int], ClaimFinding] = field(default_factory=dict)
+    _latest: dict[_Asked, tuple[tuple[str, ...], int]] = field(default_factory=dict)
+
+    def ask_all(self, paper: Paper, measurements: Measurements) -> tuple[LookedClaim, ...]:
+        """Ask every claim, in the study's order, of each system or pair that it is about."""
+        return tuple(
+            LookedClaim(asked, *self._latest.get((claim.name, asked.systems), ((), 0)))
+            for claim in paper.claims
+            for asked in ask(claim, measurements, answered=self._answered)
+        )
+
+    def _answered(self, evidence: ClaimEvidence, why_not: str) -> ClaimFinding:
+        """Look as often as the repetitions allow, until the claim is told."""
+        asked = evidence.claim.name, tuple(evidence.systems.values())
+        measured = evidence.measurements
+        meant = dict.fromkeys(key for one in evidence.asked for key in one.keys)
+        keys = tuple(key for key in meant if key not in measured.refused)
+        there = min((len(measured.runs.get(key, ())) for key in keys), default=0)
+        made, finding = 0, None
+        for look in count(1):
+            amount = amount_of_look(self.first, look)
+            if amount > there:
+                break
+            made = look
+            if (asked, look) not in self._made:
+                self._made[asked, look] = self._looked(evidence, why_not, look, amount)
+            finding = self._made[asked, look]
+            if finding.answer != "open":
+                break
+        self._latest[asked] = keys, made
+        return finding or judged_once(_first(evidence, 0), why_not)
+
+    def _looked(self, evidence: ClaimEvidence, why_not: str, look: int, amount: int) -> ClaimFinding:
+        known = self._known.setdefault(look, {})
+        at = replace(_first(evidence, amount), known=known, share=share_of_look(look))
+        found = judged_once(at, why_not)
+        if found.answer == "not asked":
+            return found
+        return replace(found, sentences=(*found.sentences, level_of(look, amount, at.confidence)))
+
+
+def level_of(look: int, amount: int, confidence: float) -> str:
+    """Return at which level a look judges, and why that is above 95 %."""
+    return (
+        f"Look {look}, at {plural(amount, 'repetition')}, judged at {words.sure(confidence)}, so that all "
+        f"looks together are right in {words.sure(CONFIDENCE)}."
+    )
+
+
+def _first(evidence: ClaimEvidence, repetitions: int) -> ClaimEvidence:
+    """Return what a claim rests on with so many repetitions of each point, and no later ones."""
+    measured = evidence.measurements
+    runs = {key: each[:repetitions] for key, each in measured.runs.items()}
+    return replace(evidence, measurements=replace(measured, runs=runs), known={})
