@@ -22,7 +22,7 @@ from tautochrone.papers.claims.estimate import ClaimEstimate, from_numbers
 from tautochrone.papers.claims.looks import Looks
 from tautochrone.papers.document import Claim
 from tautochrone.run.store import Store
-from tautochrone.statistics.sequential import amount_of_look, share_of_look
+from tautochrone.statistics.sequential import amount_of_look, confidence_of_look
 from where import ROOT
 
 ALLOWED = 0.05
@@ -37,9 +37,9 @@ def _told_wrongly(series: int, seed: int, *, spending: bool) -> float:
         sides = generator.lognormal(8.5, 0.2, (2, amount_of_look(FIRST, LOOKS)))
         for look in range(1, LOOKS + 1):
             own = sides[:, : amount_of_look(FIRST, look)]
-            share = share_of_look(look) if spending else 1.0
+            sure = confidence_of_look(1 - ALLOWED, look) if spending else 1 - ALLOWED
             first, second = (from_numbers(ClaimEstimate(1.0, "ns"), one.tolist()) for one in own)
-            if exceeds(compare(first, second, 1 - ALLOWED * share)) != "open":
+            if exceeds(compare(first, second, sure)) != "open":
                 wrong += 1
                 break
     return wrong / series

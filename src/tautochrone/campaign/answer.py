@@ -23,6 +23,7 @@ from tautochrone.answer.document import (
     words,
 )
 from tautochrone.answer.foot import lacking
+from tautochrone.answer.phrasing import looks
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural, upper_first
@@ -119,6 +120,7 @@ def document(results: CampaignResults) -> Document:
         parts=(
             part("In short", lambda: map(Sentence, _how(results)), only="page"),
             part(requirements.TITLE, lambda: _required(results), id="required", decides=True),
+            part(looks.TITLE, lambda: looks.blocks(results.decided, "requirement"), id="budget"),
             *(grid_parts(results.grid) if results.grid is not None else ()),
             part("What was lost", lambda: map(Lost, results.lost)),
             part("Best and worst", lambda: _extremes(results), id="extremes"),
@@ -283,6 +285,7 @@ def as_table(results: CampaignResults) -> dict[str, object]:
         ],
         **({"grid": _grid(results.grid)} if results.grid is not None else {}),
         **({"required": requirements.as_table(results.judged)} if results.judged else {}),
+        **({"budget": looks.as_table(results.decided)} if results.decided is not None else {}),
         "extremes": [asdict(one) for one in extremes(results)],
         "lacking": [{"cell": what, "why": why} for what, why in results.lacking],
         "deviations": [{"text": one.text, "cells": one.runs} for one in conditions.deviations(results)],

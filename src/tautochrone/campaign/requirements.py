@@ -1,16 +1,20 @@
 """Whether each case of a plan run is as its plan requires, and what programs that build and test are told."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 
 from tautochrone.answer.outcome import Case, Outcome
 from tautochrone.answer.outcome import Standing as CaseStanding
 from tautochrone.answer.phrasing import requirement as words
+from tautochrone.answer.phrasing.looks import level_of
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import plural
 from tautochrone.experiments.requirement import Requirement, parse
-from tautochrone.judge.requirement.judge import Judgement, judge_all
+from tautochrone.judge.requirement.judge import Judgement, judge, judge_all
+from tautochrone.judge.requirement.line import Longer
 from tautochrone.run.folder import StoredRun
+from tautochrone.statistics.sequential import amount_of_look, confidence_of_look
 
 NOT_MEASURED = "not shown"
 TITLE = "What the plan requires"
@@ -38,6 +42,7 @@ class JudgedCell:
         wrong: whether the measuring went wrong, and was not refused.
         runs: ids of what it is judged by.
         seconds: how long that was measured; None: not known.
+        level: of one of several looks, at which level it judges; empty: it is the only one.
     """
 
     cell: str
@@ -48,6 +53,7 @@ class JudgedCell:
     wrong: bool = False
     runs: tuple[str, ...] = ()
     seconds: float | None = None
+    level: str = ""
 
     @property
     def standing(self) -> str:
@@ -58,7 +64,7 @@ class JudgedCell:
     def reason(self) -> str:
         """Return why it stands so, and what is lacking."""
         said = words.why(self.judgement) if self.judgement is not None else ""
-        return " ".join(filter(None, (said, self.why)))
+        return " ".join(filter(None, (said, self.level, self.why)))
 
     @property
     def to_settle(self) -> str:
@@ -73,6 +79,7 @@ def judge_cells(
     wanted: int,
     why: Mapping[str, str],
     wrong: Collection[str] = (),
+    first: int | None = None,
 ) -> tuple[JudgedCell, ...]:
     """Judge every case by what is required of it, in the order of the plan's cases.
 
@@ -83,6 +90,7 @@ def judge_cells(
         wanted: repetitions of each case.
         why: of cases without all of them, the reason.
         wrong: cases whose measuring went wrong.
+        first: repetitions at the first of several looks; None: there is one look, at all runs.
     """
     found = []
     for key, name in cells.items():
@@ -93,14 +101,63 @@ def judge_cells(
         elif len(own) < wanted:
             lacking = f"Judged by {len(own)} of {plural(wanted, 'repetition')}."
         texts = required.get(key, ())
-        for text, (judgement, unread) in zip(texts, _judge(texts, own), strict=True):
+        for text, (judged, unread) in zip(texts, _judge(texts, own, first), strict=True):
             ids = tuple(run.id for run in own)
-            reason = unread or lacking
-            found.append(JudgedCell(key, name, text, judgement, reason, key in wrong, ids, _seconds(own)))
+            reason, went_wrong = unread or lacking, key in wrong
+            found.append(
+                JudgedCell(
+                    key, name, text, judged.judgement, reason, went_wrong, ids, _seconds(own), judged.level
+                )
+            )
     return tuple(found)
 
 
-def _judge(texts: Sequence[str], runs: Sequence[StoredRun]) -> list[tuple[Judgement | None, str]]:
+@dataclass(frozen=True)
+class LookedAt:
+    """A requirement of one case, after some looks.
+
+    Attributes:
+        judgement: of the latest look, or the one that decided it; None: there was none.
+        look: from 1; 0: none so far, or it is the only one.
+    """
+
+    judgement: Judgement | None
+    look: int = 0
+    level: str = ""
+
+    @property
+    def takes(self) -> float | None:
+        """Return how many times the measuring at that look would probably decide it; None: not known."""
+        line = self.judgement.open if self.judgement is not None else None
+        more = line.to_settle if line is not None else None
+        if line is None or not isinstance(more, Longer) or not more.samples or not line.samples:
+            return None
+        return more.samples / line.samples
+
+
+def looked_at(requirement: Requirement, runs: Sequence[StoredRun], first: int) -> LookedAt:
+    """Look at a requirement each time when there are so many repetitions, until it is decided.
+
+    Each look may spend its own share of the chance to err, and rests on the repetitions up to it.
+
+    Args:
+        runs: of the case, in the order of its repetitions.
+        first: repetitions at the first look, and twice as many at each further one.
+    """
+    found = LookedAt(None)
+    for look in count(1):
+        amount = amount_of_look(first, look)
+        if amount > len(runs):
+            break
+        sure = confidence_of_look(requirement.confidence, look)
+        judgement = judge(replace(requirement, confidence=sure), runs[:amount])
+        found = LookedAt(judgement, look, level_of(look, amount, sure, requirement.confidence))
+        if judgement.standing != NOT_MEASURED:
+            break
+    return found
+
+
+def _judge(texts: Sequence[str], runs: Sequence[StoredRun], first: int | None) -> list[tuple[LookedAt, str]]:
     """Return what is said about each text, and why nothing is: it was kept by another version of tauto."""
     read: list[Requirement | str] = []
     for text in texts:
@@ -109,8 +166,13 @@ def _judge(texts: Sequence[str], runs: Sequence[StoredRun]) -> list[tuple[Judgem
         except UsageError as error:
             read.append(f"{error}.")
     known = [one for one in read if isinstance(one, Requirement)]
-    judged = iter(judge_all(known, runs) if runs else [None] * len(known))
-    return [(None, one) if isinstance(one, str) else (next(judged), "") for one in read]
+    if first is not None:
+        judged = iter([looked_at(one, runs, first) for one in known])
+    elif runs:
+        judged = iter([LookedAt(one) for one in judge_all(known, runs)])
+    else:
+        judged = iter([LookedAt(None)] * len(known))
+    return [(LookedAt(None), one) if isinstance(one, str) else (next(judged), "") for one in read]
 
 
 def _seconds(runs: Sequence[StoredRun]) -> float | None:

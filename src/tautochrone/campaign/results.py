@@ -13,7 +13,8 @@ from tautochrone.campaign.kinds import GridResults, GridRuns, kind_named
 from tautochrone.campaign.requirements import JudgedCell, exit_code, judge_cells, outcome
 from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.reduced import all_counts, reduce_run
-from tautochrone.measure.campaign.campaign import Campaign, points_of
+from tautochrone.measure.campaign.campaign import Campaign, is_budgeted, points_of
+from tautochrone.measure.campaign.deciding import Decided
 from tautochrone.measure.campaign.reasons import NOT_YET, all_reasons, early_ends, joined
 from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.run.catalogue import CatalogueEntry
@@ -91,6 +92,7 @@ class CampaignResults:
         grid: of a plan that is one; then there are no tables, one for each measure of thousands of cases.
         lost: what of it could not be made, and why.
         paper: the study that it measures anew; empty: none.
+        decided: what a budget came to; None: there was none.
     """
 
     campaign: Campaign
@@ -106,6 +108,7 @@ class CampaignResults:
     tried_judged: Later[tuple[JudgedCell, ...]] = field(default_factory=lambda: Later(tuple))
     tried_outcome: Later[Outcome] = field(default_factory=lambda: Later(Outcome, "", ()))
     paper: str = ""
+    decided: Decided | None = None
 
     @property
     def judged(self) -> tuple[JudgedCell, ...]:
@@ -133,6 +136,7 @@ def gather_results(
     reasons: Sequence[tuple[str, str]] = (),
     required: Mapping[str, Sequence[str]] | None = None,
     wrong: Collection[str] = (),
+    decided: Decided | None = None,
 ) -> CampaignResults:
     """Read a plan run's finished runs, one after the other.
 
@@ -142,6 +146,7 @@ def gather_results(
         wrong: keys of cases that went wrong while measuring, from who has just tried.
         reasons: why a case was not measured, by its key, from who has just tried. Where it says nothing,
             what the latest run says of the cases that were refused before it, or how their own runs ended.
+        decided: what a budget came to, from who has just spent it; None: there was none.
     """
     plans = [entry.conditions.plan for entry in campaign.entries]
     last = plans[-1] if plans else PlanCell()
@@ -169,7 +174,9 @@ def gather_results(
     if grid is None and not lost:
         tables = attempt("The measures", lambda: tuple(_tables(runs, cells)), lose)
     told_why = joined(why)
-    judged = tried(judge_cells, required, cells, _by_cell(runs, required), wanted, told_why, failed)
+    first = wanted if decided is not None or is_budgeted(campaign) else None
+    own = _by_cell(runs, required)
+    judged = tried(judge_cells, required, cells, own, wanted, told_why, failed, first)
     there = Counter(key for key, number in done if number <= wanted)
     return CampaignResults(
         campaign=campaign,
@@ -191,6 +198,7 @@ def gather_results(
             lambda: outcome(campaign.title, judged.get(), cells, there, wanted, told_why, failed)
         ),
         paper=last.paper,
+        decided=decided,
     )
 
 
@@ -208,6 +216,8 @@ def _by_cell(runs: Iterable[StoredRun], wanted: Container[str]) -> dict[str, lis
         key = run.manifest.conditions.plan.cell
         if key in wanted:
             found.setdefault(key, []).append(run)
+    for own in found.values():
+        own.sort(key=lambda run: run.manifest.conditions.plan.repetition)
     return found
 
 

@@ -247,6 +247,7 @@ def _report(agenda: Agenda, outcome: CampaignOutcome, store: Store, console: Con
         just_tried(outcome),
         stored(agenda.required),
         [one.point.key for one in went_wrong(outcome)],
+        outcome.decided,
     )
     path = wanted.out if wanted.out is not None else store.path / f"report-{campaign.id}.html"
 

@@ -77,6 +77,7 @@ def run(
         tauto run nightly.toml
         tauto run nightly.toml --on ssh:root@board --dry-run
     """
+    from tautochrone.campaign.undecided import budget_of
     from tautochrone.campaign.verb import Wanted, carry_through, hands
     from tautochrone.measure.campaign.agenda import with_options
     from tautochrone.measure.document.document import read
@@ -85,4 +86,4 @@ def run(
     document = with_options(read(plan), repetitions, seed)
     document = override(document, on or (), deployment or (), load or ())
     wanted = Wanted(again, dry_run, as_json, out, open_it, hands(jobs), junit, markdown, yes)
-    carry_through(document, store, wanted)
+    carry_through(document, store, wanted, budget=budget_of(document, wanted))

@@ -4,19 +4,19 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from tautochrone.answer import document as doc
 from tautochrone.answer import html
 from tautochrone.answer.blocks import Sheet, SheetBand, SheetCell
+from tautochrone.answer.phrasing import looks
 from tautochrone.answer.render import markdown, page
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.campaign import conditions
 from tautochrone.campaign.results import CampaignResults
 from tautochrone.measure.campaign.campaign import Campaign
-from tautochrone.measure.campaign.deciding import Decided, StillOpen
-from tautochrone.measure.campaign.estimate import long_duration
+from tautochrone.measure.campaign.deciding import Decided
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.papers import verdicts as claims
 from tautochrone.papers.claims.evidence import AskedClaim
@@ -39,8 +39,6 @@ Data = None | bool | int | float | str | list["Data"] | dict[str, "Data"]
 Length = Literal["full", "quick", "other"]
 INDEX, CLAIMS = "index.html", "claims.md"
 _MOST_LACKING, _MOST_NAMED = 12, 3
-_NOTHING_OPEN = "All claims that can be asked here are told."
-_PROBABLY = "If the numbers stay as they are, and each claim is measured for by itself."
 _FEWER = {
     "full": "",
     "quick": "Its numbers rest on fewer samples than the paper's; the rarest are not reached.",
@@ -125,7 +123,7 @@ def document(made: Made, drawn: Sequence[DrawnFigure] | None = None) -> doc.Docu
         doc.part("What it asks", lambda: [doc.Sentence(f"{paper.short}. {paper.asks}")], only="text"),
         doc.part("In short", lambda: _in_short(made), only="page"),
         doc.part("Do its claims hold here?", lambda: _claims(made), id="claims", only="page"),
-        doc.part("What the budget came to", lambda: _budget(made), id="budget", only="page"),
+        doc.part(looks.TITLE, lambda: looks.blocks(made.decided, "claim"), id="budget", only="page"),
         doc.part("Conditions of both", lambda: _compared(made), id="compared", only="page"),
         doc.part("Tables", lambda: _missing(sheets.get()[1]), id="tables", only="page"),
         *map(table, range(len(paper.tables))),
@@ -137,7 +135,7 @@ def document(made: Made, drawn: Sequence[DrawnFigure] | None = None) -> doc.Docu
         doc.part("What was not measured", lambda: _lacking(made, ""), id="lacking", only="page"),
         doc.part("What was not measured", lambda: _lacking_in_short(made), only="text"),
         doc.part("Claims", lambda: claims.in_lines(made.asked, paper.short), only="text", decides=True),
-        doc.part("What the budget came to", lambda: _budget(made), only="text"),
+        doc.part(looks.TITLE, lambda: looks.blocks(made.decided, "claim"), only="text"),
     )
     return doc.Document(paper.title, parts, grounds=_grounds(made))
 
@@ -170,26 +168,6 @@ def _claims(made: Made) -> Iterator[doc.Block]:
         yield doc.Sentence(claims.counted(made.asked))
         yield from claims.at_a_glance(found, [one.name for one in made.measurements.systems])
         yield claims.sheet(found, made.paper.short)
-
-
-def _budget(made: Made) -> Iterator[doc.Block]:
-    """Return what was measured within a budget, and which claims stay open for how long."""
-    if (decided := made.decided) is None:
-        return
-    spent, budget = (long_duration(one) for one in (decided.spent_s, decided.budget_s))
-    count = len(decided.still_open)
-    left = f"{plural(count, 'answer')} may still be told by more measuring." if count else _NOTHING_OPEN
-    yield doc.Sentence(f"Measured for {spent} of {budget}. {left}")
-    rows = tuple((doc.words(one.name), doc.words(_needs(one))) for one in decided.still_open)
-    if rows:
-        heads = doc.columns("Open", "More measuring, probably")
-        yield doc.TypedTable("Claims that stay open", heads, rows, notes=(_PROBABLY,))
-
-
-def _needs(one: StillOpen) -> str:
-    if one.seconds is None:
-        return "not known"
-    return f"{long_duration(one.seconds)}{'' if one.looked else ', for its first look'}"
 
 
 def _compared(made: Made) -> Iterator[doc.Block]:
@@ -413,7 +391,7 @@ def as_table(made: Made) -> dict[str, Data]:
             }
             for one in made.asked
         ],
-        "budget": _budget_table(made.decided),
+        "budget": cast("Data", looks.as_table(made.decided)),
         "tables": [table(one.name, one) for one in paper.tables],
         "figures": [
             {
@@ -425,13 +403,6 @@ def as_table(made: Made) -> dict[str, Data]:
         "cannot": {**paper.cannot},
         "lacking": [{"cell": what, "why": why} for what, why in made.lacking()],
     }
-
-
-def _budget_table(decided: Decided | None) -> Data:
-    if decided is None:
-        return None
-    still_open: list[Data] = [fields_of(one, "name", "seconds") for one in decided.still_open]
-    return {**fields_of(decided, "budget_s", "spent_s"), "still_open": still_open}
 
 
 def fields_of(of: object, *names: str) -> dict[str, Data]:

@@ -33,12 +33,6 @@ class ClaimDecider:
         return [*_unknown(measured), *found]
 
 
-def is_budgeted(campaign: Campaign) -> bool:
-    """Return whether it was measured until claims were told: beyond the repetitions of its plan."""
-    plans = (entry.conditions.plan for entry in campaign.entries)
-    return any(plan.repetition > plan.repetitions for plan in plans)
-
-
 def name_of(one: LookedClaim) -> str:
     """Return a claim as the answer names it, and of whom it is asked."""
     on = " against ".join(map(label_of, one.asked.systems))

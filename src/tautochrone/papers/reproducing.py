@@ -24,7 +24,7 @@ from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import open_store
 from tautochrone.command.told import open_in_browser, tell_json, tell_report
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda, plan_key, with_options
-from tautochrone.measure.campaign.campaign import open_campaign
+from tautochrone.measure.campaign.campaign import is_budgeted, open_campaign
 from tautochrone.measure.campaign.carry_out import CampaignOutcome
 from tautochrone.measure.campaign.estimate import long_duration, point_s
 from tautochrone.measure.campaign.outlook import CampaignOutlook
@@ -391,7 +391,6 @@ def _made(
     """Gather what was measured of a paper, and what its claims come to; None: nothing was ever measured."""
     from tautochrone.papers.answer import Made
     from tautochrone.papers.claims import ask_all
-    from tautochrone.papers.deciding import is_budgeted
     from tautochrone.papers.measured import gather
 
     if not agenda.continues and not outcome.runs:

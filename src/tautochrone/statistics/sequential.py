@@ -42,6 +42,17 @@ def share_of_look(look: int) -> float:
     return _FIRST_LOOK if look <= 1 else (1 - _FIRST_LOOK) / (look * (look - 1))
 
 
+def confidence_of_look(confidence: float, look: int) -> float:
+    """Return the confidence of a look, so that all looks together have the given one; as people may print it.
+
+    What the look may err in is cut off to two digits, so that it spends no more than its share.
+    """
+    may_err: float = (1 - confidence) * share_of_look(look)
+    digits = 1 - math.floor(math.log10(may_err))
+    whole = math.floor(may_err * math.pow(10, digits) + 1e-9)
+    return round(1 - whole / math.pow(10, digits), digits)
+
+
 def amount_of_look(first: int, look: int) -> int:
     """Return how much must be measured at a look, the first one being number 1: twice as much at each."""
     return first << (look - 1)

@@ -187,6 +187,12 @@ def condition(
     )
 
 
+def is_budgeted(campaign: Campaign) -> bool:
+    """Return whether it was measured until something was decided: beyond the repetitions of its plan."""
+    plans = (entry.conditions.plan for entry in campaign.entries)
+    return any(plan.repetition > plan.repetitions for plan in plans)
+
+
 def points_of(plan: PlanCell) -> tuple[PlanPoint, ...]:
     """Return all points of the grid that a run tells of; empty: its plan is none."""
     return expand(from_stored(plan.grid), _deployed) if plan.grid is not None else ()

@@ -8,6 +8,7 @@
     deployments = ["as-is", "MI", "mine.toml"]   # paths begin at the plan's folder
     loads = ["idle", "cpu+memory", "fork:bytes=64MB"]
     require = "latency p99.9 < 500us"   # or a list, see require.py
+    until = "decided"             # with budget = "30min": until each requirement is, or so long
 
     [defaults]                    # options of every experiment that has them
     policy = "fifo"
@@ -33,6 +34,7 @@ from typing import Literal
 from tautochrone.base import toml
 from tautochrone.base.errors import UsageError
 from tautochrone.base.renamed import OPTIONS
+from tautochrone.base.units import parse_duration_ns
 from tautochrone.base.words import near, suggestion
 from tautochrone.experiments import EXPERIMENTS, Value
 
@@ -44,9 +46,13 @@ _OPTIONS = {"systems": "--on", "deployments": "--deployment", "loads": "--load"}
 
 USUAL = {"systems": "local", "deployments": "as-is", "loads": "idle"}
 MOST_REPETITIONS = 10_000
+DECIDED = "decided"
+"""Until what a plan with a budget is measured."""
+_REQUIRE = 'Write what must hold: require = "latency p99.9 < 500us".'
 _ADVICE = "Texts stand in quotes; an experiment is [[experiment]]."
 _MOST_SEED = 2**63 - 1
-_OF_PLAN = ("title", "seed", "repetitions", "order", *AXES, "require", "defaults", "experiment", "exclude")
+_OF_PLAN = ("title", "seed", "repetitions", "order", *AXES, "require", "until", "budget",
+            "defaults", "experiment", "exclude")  # fmt: skip
 _OF_EXPERIMENT = ("name", "title", *AXES, "require")
 _OF_EXCLUDE = ("system", "deployment", "load", "experiment")
 
@@ -94,6 +100,8 @@ class PlanDocument:
             it is written in a file.
         require: what is required of every experiment that measures it.
         paper: of the study that it measures anew, the name; empty: of none.
+        budget_s: it is measured until its requirements are decided, or for so long; None: every case is, as
+            often as it says.
     """
 
     path: Path
@@ -110,6 +118,7 @@ class PlanDocument:
     grid: str = ""
     require: tuple[str, ...] = ()
     paper: str = ""
+    budget_s: float | None = None
 
     def has(self, place: toml.Path) -> bool:
         """Return whether something stands at this place of the file."""
@@ -189,7 +198,29 @@ class _Reader(toml.TomlReader):
             defaults=defaults,
             axes={**{axis: (USUAL[axis],) for axis in AXES}, **self._axes(table, ())},
             require=self._texts(table, "require", ()) if "require" in table else (),
+            budget_s=self._budget(table, entries),
         )
+
+    def _budget(self, table: toml.Table, entries: Sequence[ExperimentEntry]) -> float | None:
+        """Read until and budget, which belong together."""
+        for key, other, advice in (
+            ("until", "budget", 'Say how long at most: budget = "30min".'),
+            ("budget", "until", 'Write until = "decided", or leave it out.'),
+        ):
+            if key in table and other not in table:
+                raise self._mistake((key,), f"'{key}' stands here without '{other}'", advice)
+        if "until" not in table:
+            return None
+        self._choice(table, "until", (DECIDED,), DECIDED)
+        if "require" not in table and not any(one.require for one in entries):
+            raise self._mistake(("until",), "nothing is required, so nothing can be decided", _REQUIRE)
+        try:
+            seconds = parse_duration_ns(self._line(table, "budget", ())) / 1e9
+        except UsageError as error:
+            raise self._mistake(("budget",), str(error), error.advice) from error
+        if seconds < 1:
+            raise self._mistake(("budget",), "nothing can be measured in this budget", "Give 1 s or more.")
+        return seconds
 
     def _defaults(self, table: object) -> dict[str, tuple[Value, ...]]:
         if not isinstance(table, dict):

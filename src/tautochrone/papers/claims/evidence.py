@@ -14,6 +14,7 @@ from tautochrone.papers.quantities.general import sources_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.difference.sides import Side, SourceSamples
 from tautochrone.statistics.quantiles import CONFIDENCE
+from tautochrone.statistics.sequential import confidence_of_look
 
 # What is said of a claim.
 
@@ -194,14 +195,14 @@ class ClaimEvidence:
     Attributes:
         systems: by key of the claim's queries: of a pair "ordinary" and "real-time"; otherwise one, under "".
         known: what was estimated for other claims.
-        share: what of the chance to err this look may spend; 1: it is the only one.
+        look: which of several it is, from 1; 0: it is the only one.
     """
 
     claim: Claim
     measurements: Measurements
     systems: Mapping[str, str]
     known: Known = field(default_factory=dict)
-    share: float = 1.0
+    look: int = 0
 
     @property
     def confidence(self) -> float:
@@ -210,7 +211,7 @@ class ClaimEvidence:
 
     def surer(self, confidence: float) -> float:
         """Return a confidence as this look must have it."""
-        return 1 - (1 - confidence) * self.share
+        return confidence_of_look(confidence, self.look) if self.look else confidence
 
     @property
     def given(self) -> Given:

@@ -11,13 +11,13 @@ whoever comes back to the same store finds the same looks, and a claim that was 
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from tautochrone.base.words import plural
-from tautochrone.papers.claims import ask, judged_once, words
+from tautochrone.answer.phrasing.looks import level_of
+from tautochrone.papers.claims import ask, judged_once
 from tautochrone.papers.claims.evidence import AskedClaim, ClaimEvidence, ClaimFinding, Known
 from tautochrone.papers.document import Paper
 from tautochrone.papers.measured import Measurements
 from tautochrone.statistics.quantiles import CONFIDENCE
-from tautochrone.statistics.sequential import amount_of_look, share_of_look
+from tautochrone.statistics.sequential import amount_of_look
 
 _Asked = tuple[str, tuple[str, ...]]
 """A claim's name, and the systems that it is asked of."""
@@ -86,19 +86,11 @@ class Looks:
 
     def _looked(self, evidence: ClaimEvidence, why_not: str, look: int, amount: int) -> ClaimFinding:
         known = self._known.setdefault(look, {})
-        at = replace(_first(evidence, amount), known=known, share=share_of_look(look))
+        at = replace(_first(evidence, amount), known=known, look=look)
         found = judged_once(at, why_not)
         if found.answer == "not asked":
             return found
-        return replace(found, sentences=(*found.sentences, level_of(look, amount, at.confidence)))
-
-
-def level_of(look: int, amount: int, confidence: float) -> str:
-    """Return at which level a look judges, and why that is above 95 %."""
-    return (
-        f"Look {look}, at {plural(amount, 'repetition')}, judged at {words.sure(confidence)}, so that all "
-        f"looks together are right in {words.sure(CONFIDENCE)}."
-    )
+        return replace(found, sentences=(*found.sentences, level_of(look, amount, at.confidence, CONFIDENCE)))
 
 
 def _first(evidence: ClaimEvidence, repetitions: int) -> ClaimEvidence:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from tautochrone.answer.phrasing.looks import sure
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.base.words import capital, plural
 from tautochrone.papers.claims.estimate import BARE, Basis, ClaimEstimate, Note, Unsure
@@ -178,12 +179,6 @@ def with_interval(value: float, low: float, high: float, confidence: float = CON
     digits = min(4, max(0, 1 - math.floor(math.log10(width))))
     least, middle, most = (f"{one:,.{digits}f}" for one in (low, value, high))
     return middle, f"{sure(confidence)}: {least} to {most}"
-
-
-def sure(confidence: float) -> str:
-    """Return a confidence with as many digits as tell it from certainty: ``95 %``, ``99.83 %``."""
-    digits = max(0, 1 - math.floor(math.log10((1 - confidence) * 100)))
-    return format_percent(round(confidence, digits + 2))
 
 
 def basis(of_which: Basis, estimates: Iterable[ClaimEstimate]) -> tuple[str, ...]:

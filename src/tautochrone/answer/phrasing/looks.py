@@ -1,0 +1,63 @@
+"""Looks at the same question, in words: at which level one judges; what a budget of measuring came to."""
+
+import math
+from collections.abc import Iterator
+
+from tautochrone.answer import document as doc
+from tautochrone.base.units import format_percent
+from tautochrone.base.words import plural
+from tautochrone.measure.campaign.deciding import Decided, StillOpen
+from tautochrone.measure.campaign.estimate import long_duration
+
+TITLE = "What the budget came to"
+
+
+def sure(confidence: float) -> str:
+    """Return a confidence with as many digits as tell it from certainty: ``95 %``, ``99.83 %``."""
+    digits = max(0, 1 - math.floor(math.log10((1 - confidence) * 100)))
+    return format_percent(round(confidence, digits + 2))
+
+
+def level_of(look: int, amount: int, confidence: float, together: float) -> str:
+    """Return at which level a look judges, and why that is above the confidence of all looks together."""
+    return (
+        f"Look {look}, at {plural(amount, 'repetition')}, judged at {sure(confidence)}, so that all looks "
+        f"together are right in {sure(together)}."
+    )
+
+
+def blocks(decided: Decided | None, what: str) -> Iterator[doc.Block]:
+    """Return what was measured within a budget, and what stays open for how long.
+
+    Args:
+        what: was asked: "claim", "requirement".
+    """
+    if decided is None:
+        return
+    spent, budget = (long_duration(one) for one in (decided.spent_s, decided.budget_s))
+    count = len(decided.still_open)
+    left = (
+        f"{plural(count, f'{what} stays', f'{what}s stay')} open: more measuring may tell."
+        if count
+        else f"All {what}s that can be asked here are told."
+    )
+    yield doc.Sentence(f"Measured for {spent} of {budget}. {left}")
+    rows = tuple((doc.words(one.name), doc.words(_needs(one))) for one in decided.still_open)
+    if rows:
+        heads = doc.columns("Open", "More measuring, probably")
+        note = f"If the numbers stay as they are, and each {what} is measured for by itself."
+        yield doc.TypedTable("What stays open", heads, rows, notes=(note,))
+
+
+def _needs(one: StillOpen) -> str:
+    if one.seconds is None:
+        return "not known"
+    return f"{long_duration(one.seconds)}{'' if one.looked else ', for its first look'}"
+
+
+def as_table(decided: Decided | None) -> dict[str, object] | None:
+    """Return the same as JSON has it."""
+    if decided is None:
+        return None
+    still_open = [{"name": one.name, "seconds": one.seconds} for one in decided.still_open]
+    return {"budget_s": decided.budget_s, "spent_s": decided.spent_s, "still_open": still_open}

@@ -1,0 +1,113 @@
+"""`until = "decided"`: a plan that is measured until its requirements are decided, within its budget."""
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from test_run_command import a_cpu
+
+from real import needs_priorities, start_tauto, tauto, wait_until
+from schemas import valid
+from tautochrone.base.errors import UsageError
+from tautochrone.measure.document.document import parse
+from tautochrone.run.store import Store
+
+PATIENCE_S = 120
+RUN_S = 0.5
+PLAN = """
+title = "long enough"
+until = "decided"
+budget = "{budget}"
+order = "listed"
+require = {require}
+[[experiment]]
+name = "cyclic"
+period = "5ms"
+duration = "500ms"
+cpus = "{cpu}"
+[[experiment]]
+name = "switch"
+count = 500
+require = []
+"""
+
+
+def plan(folder: Path, require: str, budget: str = "8s") -> str:
+    path = folder / "p.plan.toml"
+    path.write_text(PLAN.format(require=require, budget=budget, cpu=a_cpu()))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('until = "decided"\nrequire = "misses = 0"', r"p\.toml:1: 'until' stands here without 'budget'"),
+        ('budget = "1min"\nrequire = "misses = 0"', "'budget' stands here without 'until'"),
+        ('until = "decided"\nbudget = "1min"', "nothing is required"),
+        ('until = "settled"\nbudget = "1min"\nrequire = "misses = 0"', "'until' is"),
+        ('until = "decided"\nbudget = "soon"\nrequire = "misses = 0"', "soon"),
+        ('until = "decided"\nbudget = "1ms"\nrequire = "misses = 0"', "nothing can be measured"),
+    ],
+)
+def test_a_plan_says_until_what_and_how_long_at_most(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        parse(text + '\n[[experiment]]\nname = "cyclic"\n', Path("p.toml"))
+
+
+def test_cases_at_once_are_refused(tmp_path: Path) -> None:
+    ended = tauto("run", plan(tmp_path, '"misses = 0"'), "--jobs", "2", store=tmp_path / "store")
+    assert (ended.returncode, "one case after the other" in ended.stderr) == (2, True)
+
+
+@pytest.mark.slow
+def test_what_is_decided_is_measured_no_more_and_what_is_open_within_the_budget(tmp_path: Path) -> None:
+    needs_priorities("a loop")
+    store = tmp_path / "store"
+    command = ("run", plan(tmp_path, '["latency p90 < 1h", "misses < 1 per hour"]'), "--json")
+
+    told = valid(tauto(*command, store=store).stdout)
+    runs = {run.id for run in Store(store).runs()}
+    standing = {one["requirement"]: one for one in told["required"]}
+    assert standing["latency p90 < 1h"]["standing"] == "holds" or len(runs) < 4
+    assert "so that all looks together are right in 95 %" in standing["misses < 1 per hour"]["why"]
+    assert all(run.manifest.experiment == "cyclic" for run in Store(store).runs())  # else nothing is required
+    assert len(runs) * RUN_S <= told["budget"]["budget_s"]
+    assert (
+        told["budget"]["spent_s"] <= told["budget"]["budget_s"] + 10 * RUN_S
+    )  # its last run may take longer
+
+    # The same plan with what was decided alone has nothing to measure; the store has it.
+    if standing["latency p90 < 1h"]["standing"] == "holds":
+        again = tauto("run", plan(tmp_path, '"latency p90 < 1h"'), store=store)
+        assert again.returncode == 0, again.stderr
+        assert "All requirements that can be asked here are told" in again.stdout
+        assert {run.id for run in Store(store).runs()} == runs
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_what_is_measured_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    needs_priorities("a loop")
+    store = tmp_path / "store"
+    command = ("run", plan(tmp_path, '"misses < 1 per hour"', "1h"))
+
+    begun = start_tauto(*command, store=store)
+    wait_until(lambda: len(_complete(store)) >= 2, "two repetitions are complete", PATIENCE_S)
+    begun.send_signal(signal.SIGINT)
+    _, said = begun.communicate(timeout=PATIENCE_S)
+    kept = _complete(store)
+    assert begun.returncode == 130
+    assert "What was measured is kept. To go on, type the same again" in said
+
+    ended = tauto("run", plan(tmp_path, '"misses < 1 per hour"', "5s"), "--json", store=store)
+    assert kept < _complete(store)
+    assert json.loads(ended.stdout)["campaign"]
+    assert len({run.manifest.conditions.plan.campaign for run in Store(store).runs()}) == 1
+
+
+def _complete(store: Path) -> set[str]:
+    return (
+        {run.id for run in Store(store).runs() if run.manifest.ended == "complete"}
+        if store.exists()
+        else set()
+    )
