@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tautochrone.papers.claims import between, sentences, standards, words
+from tautochrone.papers.claims import between, proportion, sentences, standards, words
 from tautochrone.papers.claims.evidence import (
     ORDINARY,
     REAL_TIME,
@@ -36,7 +36,7 @@ TESTS: Mapping[str, Test] = {
     "steady": between.steady,
     "rises": between.rises,
     "rises-more": between.rises_more,
-    "predicts": between.predicts,
+    "predicts": proportion.predicts,
     "chosen": standards.chosen,
     "within": standards.within,
     "is": standards.says,

@@ -1,4 +1,4 @@
-"""`less`, `narrower`, `same`, `steady`, `rises`, `rises-more`, `predicts`: one number of ours beside another.
+"""`less`, `narrower`, `same`, `steady`, `rises`, `rises-more`: one number of ours beside another.
 
 `less`: ``ours`` has ``lower`` and ``higher`` (of a pair: the two roles, and ``given.lower`` says which is the
 lower one). With ``given.factor`` the higher must be more than so many times the lower. It *holds* where the
@@ -20,8 +20,6 @@ nothing). A line through the logarithms of the numbers says by what factor they 
 the last (`trend`), which is judged as a ratio is. ``given.falls = true`` asks the same of its reciprocal.
 `rises-more`: ``ours`` has ``more`` and ``less`` (of a pair the two roles, and ``given.more`` says which); the
 factor of the one over that of the other is judged in the same way.
-
-`predicts`: the ratio of two systems in one number is within ``given.margin`` their ratio in another one.
 """
 
 import math
@@ -49,6 +47,7 @@ from tautochrone.papers.claims.evidence import (
     limit,
     number_name,
 )
+from tautochrone.papers.claims.longer import Needed, of_alike, of_less, takes_of
 from tautochrone.papers.document import list_of, number_of
 from tautochrone.papers.measured import Absent
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
@@ -111,14 +110,7 @@ def _less(evidence: ClaimEvidence, number: comparing.Number, what: str) -> Claim
         pairs = [one for one in pairs if not isinstance(one.compared, Absent)]
     how = sentences.PairsAsked("difference" if factor == 1 else "factor", what, left_out=absent)
 
-    def needed(compared: comparing.Compared) -> float | None:
-        first = compared.first
-        if comparing.is_bare_extreme(first) and first.samples and takes:
-            return max(1.0, takes / first.samples)
-        ratio = compared.ratio is not None
-        return comparing.times_needed(compared, [factor if ratio else 0.0], ratio=ratio)
-
-    return _finding(pairs, how, needed)
+    return _finding(pairs, how, of_less(takes, factor))
 
 
 def _alike(evidence: ClaimEvidence, places: Sequence[tuple[QueriedSystem, QueriedSystem]]) -> ClaimFinding:
@@ -133,21 +125,17 @@ def _alike(evidence: ClaimEvidence, places: Sequence[tuple[QueriedSystem, Querie
         evidence.confidence,
     )
 
-    def needed(compared: comparing.Compared) -> float | None:
-        if margin is None or compared.ratio is None:
-            edges = () if margin_is is None else (-margin_is, margin_is)
-            return comparing.times_needed(compared, edges, ratio=False)
-        return comparing.times_needed(compared, [1 / (1 + margin), 1 + margin], ratio=True)
-
     allowed = [f"{margin * 100:g} %"] if margin is not None else []
     allowed += [str(given["margin-is"])] if margin_is is not None else []
-    return _finding(pairs, sentences.PairsAsked("margin", margins=tuple(allowed)), needed)
+    return _finding(
+        pairs, sentences.PairsAsked("margin", margins=tuple(allowed)), of_alike(margin, margin_is)
+    )
 
 
 def _finding(
     pairs: Sequence[comparing.PlacePair],
     how: sentences.PairsAsked,
-    needed: Callable[[comparing.Compared], float | None],
+    needed: Needed,
 ) -> ClaimFinding:
     """Return the answer of all pairs with the numbers of the one that decides it."""
     if not pairs:
@@ -168,7 +156,7 @@ def _finding(
         answer,
         tuple(sentences.of_pairs(pairs, pair, compared, answer, how)),
         sentences.pairs_in_short(pairs, compared, answer, how.asked),
-        takes=comparing.takes_of(pairs, needed) if answer == "open" else None,
+        takes=takes_of(pairs, needed) if answer == "open" else None,
     )
 
 
@@ -372,51 +360,3 @@ def _risen(evidence: ClaimEvidence, found: ClaimEstimate, said: Sequence[str], w
     sure = evidence.confidence
     answer = comparing.beyond(*found.limits(sure), number_of(evidence.given, "factor", 1.0))
     return sentences.risen(said, what, found, answer, sure)
-
-
-# What one number is on two systems tells what another one is, since both are in proportion.
-
-
-def predicts(evidence: ClaimEvidence) -> ClaimFinding:
-    """Judge whether two numbers of two systems are in proportion."""
-    places = [one for role in (ORDINARY, REAL_TIME) for one in evidence.places(role)]
-    if len(places) != 4:
-        raise ValueError(f"claim {evidence.claim.name}: it takes two queries of either role")
-    systems = [PlaceLabel(one.system) for one in places]
-    found = comparing.known(places, systems, comparing.numbers_of(evidence))
-    for place, one in zip(places, found, strict=True):
-        if one.unsure is not None or one.at_least or not 0 < one.value < math.inf:
-            raise UntoldError("no ratio", sentences.no_ratio(number_name(place.query), one.unsure))
-    signs = (1, -1, -1, 1)
-    logarithm = sum(sign * math.log(one.value) for sign, one in zip(signs, found, strict=True))
-    low, high = _limits_of_proportion(logarithm, found, evidence.confidence)
-    margin = 1 + number_of(evidence.given, "margin", 0.1)
-    # Real-time over ordinary; without limits nothing is shown of it.
-    first = comparing.compare(found[0], found[2], evidence.confidence)
-    differ = first.high < 1 / margin or first.low > margin
-    answer: Answer = "open"
-    if differ and 1 / margin <= low and high <= margin:
-        answer = "yes"
-    elif differ and (high < 1 / margin or low > margin):
-        answer = "no"
-    return sentences.proportion(
-        [number_name(one.query) for one in places[:2]],
-        (places[0].system, places[2].system),
-        list(zip(found[:2], found[2:], strict=True)),
-        (math.exp(logarithm), low, high),
-        differ=differ,
-        answer=answer,
-        confidence=evidence.confidence,
-    )
-
-
-def _limits_of_proportion(
-    logarithm: float, found: list[ClaimEstimate], confidence: float
-) -> tuple[float, float]:
-    known = [one for one in found if one.error is not None]
-    if not all(one.logarithmic for one in known):
-        return 0.0, math.inf
-    reach = comparing.reach_of(
-        [one.error or 0.0 for one in known], [one.freedom for one in known], confidence
-    )
-    return math.exp(logarithm - reach), math.exp(logarithm + reach)

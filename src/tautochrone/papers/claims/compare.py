@@ -126,26 +126,6 @@ def _enough_drawn(confidence: float) -> bool:
     return ROUNDS * (1 - confidence) / 2 >= _BEYOND
 
 
-def times_needed(compared: Compared, edges: Sequence[float], *, ratio: bool) -> float | None:
-    """Return how many times the measuring would probably clear an interval of all edges; None: not known.
-
-    Its reach shrinks with the root of the measuring, which takes an interval that measuring makes narrower.
-
-    Args:
-        ratio: whether the edges are of the ratio; otherwise they are of the difference.
-    """
-    unsure = compared.unsure
-    if unsure is not None:
-        return unsure.needed / unsure.effective if unsure.effective > 0 else None
-    value, low, high = compared.difference, compared.least, compared.most
-    if ratio:
-        value, low, high = compared.ratio or math.nan, compared.low, compared.high
-    if compared.basis not in ("repetitions", "blocks", "independent", "own") or not edges:
-        return None
-    reach, gap = max(high - value, value - low), min(abs(value - edge) for edge in edges)
-    return max(1.0, (reach / gap) ** 2) if gap > 0 and math.isfinite(reach) else None
-
-
 def exceeds(compared: Compared, factor: float = 1.0) -> Answer:
     """Return whether the second is more than so many times the first: shown, the contrary shown, or neither.
 
@@ -398,13 +378,6 @@ def answer_of(sides: Sequence[Answer]) -> Answer:
     if "no" in sides:
         return "no"
     return "yes" if sides and all(one == "yes" for one in sides) else "open"
-
-
-def takes_of(pairs: Sequence[PlacePair], of: Callable[[Compared], float | None]) -> float | None:
-    """Return how many times the measuring would probably tell all pairs that are open; None: not known."""
-    known = [of(one.compared) for one in pairs if one.side == "open" and isinstance(one.compared, Compared)]
-    found = [one for one in known if one is not None]
-    return max(found) if found and len(found) == len(known) else None
 
 
 def beyond(low: float, high: float, factor: float) -> Answer:
