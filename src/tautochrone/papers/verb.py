@@ -82,7 +82,6 @@ def reproduce(
     stopped by Ctrl-C, with a report of what is there.
 
     Examples:
-        tauto reproduce
         tauto reproduce laurich2004 --quick
         tauto reproduce laurich2004 --budget 30min
     """
