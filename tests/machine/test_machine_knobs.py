@@ -69,7 +69,7 @@ def test_every_knob_is_read_changed_read_back_and_put_back(
 
 
 def test_all_knobs_are_in_that_test_and_have_names_and_summaries(tmp_path: Path) -> None:
-    assert len({one.name for one in KNOBS}) == len(KNOBS) == 14
+    assert len({one.name for one in KNOBS}) == len(KNOBS) == 15
     assert all(one.summary for one in KNOBS)
 
 
@@ -80,8 +80,19 @@ def test_a_bare_machine_says_what_it_has_not_and_why(tmp_path: Path) -> None:
         assert one.read(tree) is None, one.name
     tree = tree_of(plant_machine(tmp_path, [[0], [1]], cgroup=None))
     unavailable = {one.name: one.available(tree) for one in KNOBS if one.available(tree)}
-    assert unavailable.keys() == {"smt", "isolated", "latency-limit", "governor", "boost"}
+    assert unavailable.keys() == {"smt", "isolated", "tickless", "latency-limit", "governor", "boost"}
     assert unavailable["smt"] == "this machine has no SMT"
+
+
+@pytest.mark.parametrize(("held", "read"), [("(null)", "none"), ("", "none"), ("1-3", "1-3")])
+def test_the_tick_of_a_busy_cpu_is_stopped_at_boot_only(tmp_path: Path, held: str, read: str) -> None:
+    tree = tree_of(plant_machine(tmp_path, PAPERS, more={f"{CPUS}/nohz_full": held}))
+    one = knob("tickless")
+    assert one.read(tree) == read
+    assert one.available(tree) == "it is chosen when the kernel boots"
+    assert not one.changes("1,3", tree)
+    assert one.advice(one.canonical("all but 0", tree), tree).at_boot == "nohz_full=1-3"
+    assert one.advice("none", tree).at_boot == "boot without nohz_full"
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ _VERBS: "Rows" = {
             "kernels": ("virtual_lab.verbs:kernels", "The kernels that guests can be booted with."),
             "fetch": ("virtual_lab.verbs:fetch", "Fetch kernels, Debian's or your own, and QEMU."),
             "forget": ("virtual_lab.verbs:forget", "Remove what was fetched for virtual machines."),
-            "matrix": ("virtual_lab.verbs:matrix", "Kernels, preemption models and loads, side by side."),
+            "matrix": ("virtual_lab.verbs:matrix", "Kernels, deployments and loads, side by side."),
             "diff": ("lab_diff.verb:verb", "Where two machines first differ under a load, and why."),
         },
     ),

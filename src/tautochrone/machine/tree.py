@@ -3,7 +3,7 @@
 import gzip
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,11 @@ class Files(Protocol):
     @property
     def are_of_this_machine(self) -> bool:
         """Return whether the running system itself may be asked beside them."""
+        ...
+
+    @property
+    def are_of_emulated_cpus(self) -> bool:
+        """Return whether its CPUs are the lab's own, so that what hardware does is not there."""
         ...
 
     def read(self, path: str) -> bytes:
@@ -48,6 +53,8 @@ class Files(Protocol):
 class LocalFiles:
     """Files of this machine, or copies of another's below any folder."""
 
+    are_of_emulated_cpus = False
+
     def __init__(self, root: Path = Path("/")) -> None:
         self._root = root
 
@@ -76,6 +83,29 @@ class LocalFiles:
         return self._root / path.lstrip("/")
 
 
+@dataclass(frozen=True)
+class FutureFiles:
+    """The few files that are known of a guest before it has booted, by their paths."""
+
+    texts: Mapping[str, str]
+    are_of_this_machine = False
+    are_of_emulated_cpus = True
+
+    def read(self, path: str) -> bytes:
+        if path not in self.texts:
+            raise FileNotFoundError(path)
+        return self.texts[path].encode()
+
+    def names(self, path: str) -> tuple[str, ...]:
+        raise FileNotFoundError(path)
+
+    def kind(self, path: str) -> Kind | None:
+        return "file" if path in self.texts else None
+
+    def prefetch(self, paths: tuple[str, ...]) -> None:
+        """Nothing to do: they are known."""
+
+
 class ReadOnce:
     """Files of a machine as they were when each was first read; what was refused stays refused."""
 
@@ -88,6 +118,10 @@ class ReadOnce:
     @property
     def are_of_this_machine(self) -> bool:
         return self._files.are_of_this_machine
+
+    @property
+    def are_of_emulated_cpus(self) -> bool:
+        return self._files.are_of_emulated_cpus
 
     def read(self, path: str) -> bytes:
         return cast("bytes", self._once("read", path))

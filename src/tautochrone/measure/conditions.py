@@ -70,13 +70,13 @@ def conditions_of(deployment: Deployment | None, target: Target, facts: FactTabl
         UsageError, SettingError: the deployment can't be applied; what was changed is put back.
         NotPutBackError: something could not be put back, whatever else went wrong.
     """
-    target.renew()
+    booted_with = target.renew(deployment)
     if deployment is None:
         yield _as_it_is(target, facts)
         return
     try:
         with deployed(deployment, target.files(), target.change_settings) as held:
-            yield _under(deployment, held, gather(target.files()))
+            yield _under(deployment, held, gather(target.files()), booted_with)
     except BaseException as error:
         if is_not_permitted(error):
             again = 'Type the same as root, with sudo "$(command -v tauto)" in place of tauto'
@@ -84,10 +84,11 @@ def conditions_of(deployment: Deployment | None, target: Target, facts: FactTabl
         raise
 
 
-def _under(deployment: Deployment, held: Deployed, facts: FactTable) -> Conditions:
+def _under(deployment: Deployment, held: Deployed, facts: FactTable, booted_with: str) -> Conditions:
+    boot = {"booted_with": booted_with} if booted_with else {}
     return Conditions(
         facts=facts,
-        deployment=as_condition(deployment, held.obtained),
+        deployment={**as_condition(deployment, held.obtained), **boot},
         warnings=tuple(_warnings(deployment, held)),
         measure=_written(held.measure_cpus),
         load=_written(held.load_cpus),

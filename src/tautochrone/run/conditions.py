@@ -46,7 +46,11 @@ class Obtained:
 
 
 class HeldDeployment(Struct, frozen=True):
-    """A deployment as it was in force. CPUs are CPU lists; None: those that the experiment chooses."""
+    """A deployment as it was in force. CPUs are CPU lists; None: those that the experiment chooses.
+
+    Attributes:
+        booted_with: the parameters that a guest's kernel was booted with for it.
+    """
 
     name: str = ""
     title: str = ""
@@ -54,6 +58,7 @@ class HeldDeployment(Struct, frozen=True):
     measure: str | None = None
     load: str | None = None
     settings: tuple[Obtained, ...] = ()
+    booted_with: str = ""
 
 
 class VirtualMachine(Struct, frozen=True):

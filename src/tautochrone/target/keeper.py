@@ -116,7 +116,14 @@ class FarFiles:
 
     are_of_this_machine = False
 
-    def __init__(self, keeper: Callable[[], Keeper], now_s: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        keeper: Callable[[], Keeper],
+        now_s: Callable[[], float] = time.monotonic,
+        *,
+        are_of_emulated_cpus: bool = False,
+    ) -> None:
+        self.are_of_emulated_cpus = are_of_emulated_cpus
         self._now_s = now_s
         self._keeper = keeper
         self._ahead: dict[tuple[str, str], tuple[float, bytes | OSError]] = {}

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
 from tautochrone.base.errors import MeasuringError
+from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.settings import (
     Change,
     Hold,
@@ -257,13 +258,16 @@ class Target(ABC):
         """What virtual machine of the lab's own it is; None: it is none, and its time is that of hardware."""
         return None
 
-    def renew(self) -> None:
-        """What follows is to be as on a machine that has just been booted.
+    def renew(self, deployment: Deployment | None = None) -> str:  # noqa: ARG002
+        """What follows is to be as on a machine that has just been booted, for this deployment.
 
         So the result of a case on a virtual machine never depends on what was asked there before. All that
         was started there is gone then. A machine that is not the lab's own stays as it is.
+
+        Returns:
+            the kernel parameters that it was booted with for the deployment; empty: none.
         """
-        return
+        return ""
 
     def now_s(self) -> float:
         """Return the machine's time, in seconds since some instant."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from tautochrone.base.options import Options
 from tautochrone.campaign.kinds import GridRuns
 from tautochrone.measure.campaign.reasons import NOT_YET
-from tautochrone.measure.document.expand import PlanPoint
+from tautochrone.measure.document.expand import AS_IS, PlanPoint
 from tautochrone.measure.lab.matrix import MATRIX, Machine, machine_of
 from tautochrone.measure.lab.preemption import REAL_TIME, obtained
-from tautochrone.run.conditions import VirtualMachine
+from tautochrone.run.conditions import HeldDeployment, VirtualMachine
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import Summary, summarise
 
@@ -49,10 +49,12 @@ class MatrixCell:
 
 @dataclass(frozen=True)
 class MatrixRow:
-    """One machine.
+    """One machine, under one deployment.
 
     Attributes:
         machine: as it was asked for.
+        deployment: its name; empty: none.
+        held: the deployment as its runs keep it; None: there is none, or nothing is measured.
         preemption: what its kernel said it obtained; None: it did not tell, or nothing is measured.
         virtual: what the machine consisted of, as its runs keep it; empty: nothing is measured.
     """
@@ -61,12 +63,15 @@ class MatrixRow:
     preemption: str | None
     virtual: VirtualMachine | None
     cells: tuple[MatrixCell, ...]
+    deployment: str = ""
+    held: HeldDeployment | None = None
 
     @property
     def name(self) -> str:
-        """Return the kernel, and how it preempts where that was chosen or is known."""
+        """Return the kernel, how it preempts where that was chosen or is known, and the deployment."""
         model = self.preemption or self.machine.preemption
-        return self.machine.kernel if model in (None, REAL_TIME) else f"{self.machine.kernel}, {model}"
+        said = (self.machine.kernel, "" if model in (None, REAL_TIME) else model, self.deployment)
+        return ", ".join(filter(None, said))
 
 
 @dataclass(frozen=True)
@@ -97,18 +102,17 @@ def gather_matrix(found: GridRuns) -> MatrixResults:
     """Return the cases of a matrix with their runs."""
     measured = {run.manifest.conditions.plan.cell: run for run in found.runs}
     loads = tuple(dict.fromkeys(point.load.name for point in found.points))
-    of_system: dict[str, list[PlanPoint]] = {}
+    of_row: dict[tuple[str, str], list[PlanPoint]] = {}
     for point in found.points:
-        of_system.setdefault(point.system, []).append(point)
+        of_row.setdefault((point.system, point.deployment.name), []).append(point)
     return MatrixResults(
         options=found.plan.options,
         loads=loads,
-        rows=tuple(_row(system, own, loads, measured, found.why) for system, own in of_system.items()),
+        rows=tuple(_row(own, loads, measured, found.why) for own in of_row.values()),
     )
 
 
 def _row(
-    system: str,
     points: Sequence[PlanPoint],
     loads: Sequence[str],
     measured: Mapping[str, StoredRun],
@@ -117,10 +121,12 @@ def _row(
     runs = [measured[point.key] for point in points if point.key in measured]
     by_load = {point.load.name: point for point in points}
     return MatrixRow(
-        machine=machine_of(system),
+        machine=machine_of(points[0].system),
         preemption=obtained(runs[0].manifest.known) if runs else None,
         virtual=runs[0].manifest.conditions.virtual if runs else None,
         cells=tuple(_cell(by_load[load], measured, why) for load in loads),
+        deployment="" if points[0].deployment.name == AS_IS else points[0].deployment.short,
+        held=runs[0].manifest.conditions.deployment if runs else None,
     )
 
 

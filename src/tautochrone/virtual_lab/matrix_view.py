@@ -20,6 +20,7 @@ from tautochrone.answer.typeset import duration
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import plural
 from tautochrone.campaign.kinds import GridKind
+from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.lab.matrix import EXPERIMENT
 from tautochrone.run.conditions import VirtualMachine
 from tautochrone.statistics.quantiles import samples_needed
@@ -168,8 +169,9 @@ def sentences(results: MatrixResults) -> list[str]:
 
 
 def tables(results: MatrixResults) -> list[TypedTable]:
-    """Return worst and rare latencies, and what the machines are."""
-    return [_latencies(results, rare=False), _latencies(results, rare=True), _machines(results)]
+    """Return worst and rare latencies, what the machines are, and what their deployments made of them."""
+    found = [_latencies(results, rare=False), _latencies(results, rare=True), _machines(results)]
+    return [*found, *([_deployments(results)] if any(row.deployment for row in results.rows) else [])]
 
 
 def details(results: MatrixResults) -> list[TypedTable]:
@@ -205,7 +207,8 @@ def again(results: MatrixResults) -> list[str]:
 def command_of(row: MatrixRow, cell: MatrixCell, results: MatrixResults) -> str:
     """Return what to type to measure a case alone."""
     options = [word for name, value in results.options.items() for word in (f"--{name}", str(value))]
-    words = ["tauto", "probe", EXPERIMENT, "--on", row.machine.system, "--load", cell.load, *options]
+    under = ["--deployment", row.held.name] if row.held is not None else []
+    words = ["tauto", "probe", EXPERIMENT, "--on", row.machine.system, *under, "--load", cell.load, *options]
     return shlex.join(words)
 
 
@@ -221,6 +224,9 @@ def as_table(results: MatrixResults) -> dict[str, object]:
                 "kernel": row.machine.kernel,
                 "preemption_asked": row.machine.preemption,
                 "preemption": row.preemption,
+                "cpus": row.machine.cpus,
+                "deployment": row.deployment or None,
+                "booted_with": row.held.booted_with if row.held is not None else "",
                 "virtual": msgspec.to_builtins(row.virtual or {}),
                 "cells": [_cell(row, cell, results) for cell in row.cells],
             }
@@ -258,9 +264,11 @@ def _about(results: MatrixResults) -> str:
     known = [shift for shift in shifts if isinstance(shift, int)]
     length = f", {format_duration(2.0 ** known[0])} each" if len(shifts) == 1 and known else ""
     options = results.options
+    cpus = max((row.machine.cpus for row in results.rows), default=1)
+    have = "one CPU" if cpus == 1 else f"{cpus} CPUs, of which one is measured"
     return (
         f"Scheduling latency of a thread of policy fifo, released each {options.get('period', '1ms')} for "
-        f"{options.get('duration', '10s')} of the guest's time, on virtual machines with one CPU. Their time "
+        f"{options.get('duration', '10s')} of the guest's time, on virtual machines with {have}. Their time "
         f"is the number of executed instructions{length}: the same machine gives the same numbers, to the "
         "bit, on any host. So each case is measured once, and no difference between two of them is chance."
     )
@@ -343,6 +351,25 @@ def _machines(results: MatrixResults) -> TypedTable:
         "same numbers. Obtained: as the guest's kernel says."
     )
     return TypedTable("The machines", heads, tuple(rows), (note,))
+
+
+def _deployments(results: MatrixResults) -> TypedTable:
+    heads = columns("", "CPUs online", "measured on", "loads on", "booted with")
+    rows = tuple((words(row.name), *(TypedCell(one) for one in _held(row))) for row in results.rows)
+    notes = ["Of the CPUs that a deployment measures on the first is measured."]
+    for row in results.rows:
+        notes += [f"{row.name}: {cell.why}." for cell in row.cells[:1] if row.deployment and cell.why]
+    return TypedTable("The deployments", heads, rows, tuple(notes))
+
+
+def _held(row: MatrixRow) -> tuple[str | None, ...]:
+    """Return which CPUs are online, measured and loaded, and what the kernel was booted with."""
+    held = row.held
+    if held is None:
+        return (None,) * 4
+    online = next((one.obtained for one in held.settings if one.knob == "online"), None)
+    measured = parse_cpu_list(held.measure)
+    return online, str(measured[0]) if measured else None, held.load, held.booted_with or "-"
 
 
 def _median_ns(cell: MatrixCell) -> int | None:

@@ -14,7 +14,7 @@ from tautochrone.command.lab_needs import YesOption, provide
 from tautochrone.command.options import JsonOption, OpenReportOption, StoreOption
 from tautochrone.command.telling import telling
 from tautochrone.command.told import tell_json
-from tautochrone.target.address import LabAddress, canonical_kernel
+from tautochrone.target.address import LabAddress, canonical_kernel, read_lab_address
 
 if TYPE_CHECKING:
     from tautochrone.answer.document import TypedCell
@@ -277,6 +277,20 @@ def matrix(
             autocompletion=completion.loads,
         ),
     ] = None,
+    deployment: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="Deployments to compare: M,MI,... `tauto tune list` [as it boots]",
+            autocompletion=completion.deployments,
+        ),
+    ] = None,
+    smp: Annotated[
+        int | None, typer.Option(metavar="N", help="Virtual CPUs. [1; with --deployment 4]")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(metavar="N", help="CPUs on one core. [1; with --deployment alone 2]")
+    ] = None,
     period: Annotated[
         str | None, typer.Option(metavar="TIME", help=f"Time between two releases. [{_PERIOD}]")
     ] = None,
@@ -311,7 +325,7 @@ def matrix(
     yes: YesOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Scheduling latency of each kernel, under each preemption model that it has, beside each load.
+    """Scheduling latency of each kernel, preemption model and deployment, beside each load.
 
     All of it runs on virtual machines, which repeat to the bit: each case is measured once, and as many
     at once as there are CPUs, which changes no number. Finished cases are not measured again: after
@@ -319,13 +333,13 @@ def matrix(
 
     Examples:
         tauto lab matrix --kernels debian:stock,debian:rt --load idle,exit
-        tauto lab matrix --preempt none,full --rate 1kHz --duration 5s
+        tauto lab matrix --kernels debian:stock,debian:rt --deployment M,MI --load exit
     """
     import os
 
     from tautochrone.base.units import given_period, parse_duration_ns, parse_period_ns
     from tautochrone.campaign.verb import Wanted, carry_through, hands
-    from tautochrone.measure.lab.matrix import document_of, kernels_of, loads_of, machines_of
+    from tautochrone.measure.lab.matrix import deployments_of, document_of, kernels_of, loads_of, machines_of
     from tautochrone.measure.lab.preemption import why_one_row
 
     if repetitions is not None:
@@ -336,7 +350,10 @@ def matrix(
     between = given_period({"rate": rate, "period": period}) or _PERIOD
     parse_period_ns(between)  # here, since nothing else reads it before a guest has booted
     parse_duration_ns(duration)
-    provide((f"lab:{name.strip()}" for name in (kernels or "").split(",") if name.strip()), yes=yes)
+    cpus, per_core = _processors(smp, threads, deployment)
+    provide(
+        (f"lab:{name.strip()},smp={cpus}" for name in (kernels or "").split(",") if name.strip()), yes=yes
+    )
     found = kernels_of(kernels)
     for kernel in found:
         if why := why_one_row(kernel):
@@ -344,6 +361,20 @@ def matrix(
     options: dict[str, str | int | float | bool] = {"period": between, "duration": duration}
     if priority is not None:
         options["priority"] = priority
-    document = document_of(machines_of(found, preempt, shift), loads_of(",".join(load or [_LOADS])), options)
+    machines = machines_of(found, preempt, shift, cpus, per_core)
+    loads = loads_of(",".join(load or [_LOADS]))
+    document = document_of(machines, loads, options, deployments_of(deployment))
     at_once = hands(jobs) or len(os.sched_getaffinity(0))
     carry_through(document, store, Wanted(again, dry_run, as_json, out, open_it, at_once, yes=yes))
+
+
+def _processors(smp: int | None, threads: int | None, deployment: str | None) -> tuple[int, int]:
+    """Return how many CPUs, and of them on one core; with deployments the machine of delgado2020.
+
+    Raises:
+        UsageError: there can't be so many.
+    """
+    usual = (1, 1) if deployment is None else (4, 2 if smp is None else 1)
+    cpus, per_core = usual[0] if smp is None else smp, usual[1] if threads is None else threads
+    read_lab_address(f"debian:stock,smp={cpus},threads={per_core}")
+    return cpus, per_core

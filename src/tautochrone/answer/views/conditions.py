@@ -60,6 +60,8 @@ def _deployment_table(held: HeldDeployment, runs: Sequence[str]) -> doc.TypedTab
     ]
     if places:
         notes.insert(0, f"{capital('; '.join(places))}.")
+    if held.booted_with:
+        notes.insert(len(places) > 0, f"The guest was booted with {held.booted_with}.")
     if held.origin:
         notes.append(f"From {held.origin}.")
     if runs:

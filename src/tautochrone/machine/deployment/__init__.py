@@ -10,6 +10,7 @@ from tautochrone.base.words import suggestion
 from tautochrone.machine.cpulist import CPUS, check_cpus, format_cpu_list, online_cpus, present_cpus
 from tautochrone.machine.knob import KNOBS
 from tautochrone.machine.knob.cpus import Smt, cores_on_line
+from tautochrone.machine.knob.power import NO_STATES
 from tautochrone.machine.named_deployments import NAMES, own_files
 from tautochrone.machine.tree import Files, Tree
 from tautochrone.run.conditions import Obtained
@@ -155,6 +156,7 @@ class _Topology:
 
     def __init__(self, tree: Tree) -> None:
         online, smt = online_cpus(tree), Smt()
+        self.is_emulated = tree.files.are_of_emulated_cpus
         fixed = [cpu for cpu in online if not tree.exists(f"{CPUS}/cpu{cpu}/online")]
         self.cores = sorted(cores_on_line(tree))
         self.first = min(fixed or online, default=0)
@@ -200,6 +202,8 @@ class _Topology:
     def _cannot(self, name: str, count: int) -> str | None:
         if not self.cores:
             return "which CPUs are online can't be read"
+        if "C" in name and self.is_emulated:
+            return f"{NO_STATES}, so it would be HM"
         if name.endswith("I") and count < 2:
             return "it has one CPU then, so none can be isolated"
         if name == "HMI" and self.smt == "off":

@@ -179,6 +179,18 @@ def canonical_settings(deployment: Deployment, tree: Tree) -> dict[str, str]:
     return canonical
 
 
+def boot_parameters(deployment: Deployment, tree: Tree) -> tuple[str, ...]:
+    """Return what a kernel is booted with for it, where one is booted for it.
+
+    Raises:
+        UsageError: the machine has not the CPUs that it names.
+    """
+    asked = ((knob, deployment.settings.get(knob.name)) for knob in KNOBS)
+    return tuple(
+        word for knob, wanted in asked if wanted is not None for word in knob.parameters(wanted, tree)
+    )
+
+
 def read_knobs(tree: Tree) -> dict[str, str | None]:
     """Return what every knob is now."""
     return {knob.name: knob.read(tree) for knob in KNOBS}

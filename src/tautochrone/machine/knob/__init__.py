@@ -1,7 +1,7 @@
 """The settings of a machine, each a knob; here the table of them."""
 
 from tautochrone.machine.knob.cpus import InterruptCpus, Online, Smt, Workqueues
-from tautochrone.machine.knob.isolated import Isolated
+from tautochrone.machine.knob.isolated import Isolated, Tickless
 from tautochrone.machine.knob.kernel import (
     BOOST,
     HUGE_PAGES,
@@ -18,6 +18,7 @@ KNOBS: tuple[Knob, ...] = (
     Smt(),
     Online(),
     Isolated(),
+    Tickless(),
     InterruptCpus(),
     Workqueues(),
     CStates(),

@@ -109,6 +109,9 @@ class InterruptCpus(NamesCpus):
             at_boot=f"irqaffinity={wanted}" if wanted != written(present_cpus(tree)) else "",
         )
 
+    def parameters(self, wanted: str, tree: Tree) -> tuple[str, ...]:
+        return tuple(filter(None, [self.advice(self.canonical(wanted, tree), tree).at_boot]))
+
     def shortfall(self, wanted: str, tree: Tree) -> str:
         """Return how many could not be moved, and which."""
         every = interrupts(tree)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from tautochrone.base.errors import UsageError
 from tautochrone.machine.cpulist import (
     CPUS,
+    NONE,
     check_cpus,
     cpus_of,
     format_cpu_list,
@@ -25,6 +26,7 @@ Groups = tuple[str, str, str]
 """The files that a measuring process joins, that its measuring threads join, and that loads join (empty: they
 stay where they are)."""
 
+_TICKLESS = f"{CPUS}/nohz_full"
 _BALANCE = "cpuset.sched_load_balance"
 _CONTAINER = "this is a container, which sees only its part of the control groups: isolate on its host"
 _AT_BOOT = ("isolcpus", "rcu_nocbs")
@@ -231,6 +233,10 @@ class Isolated(Knob):
         lacking = [name for name in _AT_BOOT if not set(cpus_of(wanted)) <= there[name]]
         return BootAdvice(at_boot=" ".join(_boot_words(name, wanted) for name in lacking))
 
+    def parameters(self, wanted: str, tree: Tree) -> tuple[str, ...]:
+        cpus = self.canonical(wanted, tree)
+        return () if cpus == NONE else tuple(_boot_words(name, cpus) for name in _AT_BOOT)
+
     def shortfall(self, wanted: str, tree: Tree) -> str:
         asked = set(cpus_of(wanted))
         surplus = _by_boot(tree) - asked
@@ -240,6 +246,41 @@ class Isolated(Knob):
         if others:
             return f"CPU {format_cpu_list(others)} is isolated by a control group that is not ours"
         return _means(tree).shortfall()
+
+
+class Tickless(Knob):
+    """CPUs whose periodic tick stops while one thread runs on them: chosen at boot, by ``nohz_full=``."""
+
+    name = "tickless"
+    summary = (
+        "the CPUs without a periodic tick while one thread runs, chosen at boot: 1-3 or all but 0 or none"
+    )
+
+    def available(self, tree: Tree) -> str | None:
+        if tree.text(_TICKLESS) is None:
+            return "this kernel can't stop the tick of a busy CPU"
+        return "it is chosen when the kernel boots"
+
+    def read(self, tree: Tree) -> str | None:
+        cpus = parse_cpu_list(tree.text(_TICKLESS))
+        return None if cpus is None else written(cpus)
+
+    def check(self, wanted: str) -> None:
+        check_cpus(wanted, or_none=True)
+
+    def canonical(self, wanted: str, tree: Tree) -> str:
+        return written(named_cpus(wanted, tree, or_none=True))
+
+    def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
+        """None: there is no way but to boot."""
+        return ()
+
+    def advice(self, wanted: str, tree: Tree) -> BootAdvice:
+        return BootAdvice(at_boot="boot without nohz_full" if wanted == NONE else f"nohz_full={wanted}")
+
+    def parameters(self, wanted: str, tree: Tree) -> tuple[str, ...]:
+        cpus = self.canonical(wanted, tree)
+        return () if cpus == NONE else (f"nohz_full={cpus}",)
 
 
 def _means(tree: Tree) -> _Partition | _Shield:

@@ -64,6 +64,10 @@ class Knob(ABC):
         """Return how to get this value by other means."""
         return BootAdvice()
 
+    def parameters(self, wanted: str, tree: Tree) -> tuple[str, ...]:
+        """Return what a kernel is booted with, where it is booted for this value as a person wrote it."""
+        return ()
+
     def shortfall(self, wanted: str, tree: Tree) -> str:
         """Why this canonical value was not obtained although it was asked for; empty: nothing is known."""
         return ""

@@ -15,6 +15,7 @@ from tautochrone.machine.tree import Tree
 _ANY = "any"
 _ONLY_POLLING = "0us"
 _POLL = "idle=poll (x86) leaves polling alone, but every CPU gets hot and never rests"
+NO_STATES = "an emulated CPU has no idle states: halted, it goes on with its next instruction at once"
 _STATE_FILES = ("latency", "disable", "default_status")
 _NO_LIMIT = "none"
 _DEVICE = "/dev/cpu_dma_latency"
@@ -46,10 +47,14 @@ class CStates(Knob):
     )
 
     def available(self, tree: Tree) -> str | None:
+        if tree.files.are_of_emulated_cpus:
+            return NO_STATES
         return None if _states(tree) else "this kernel offers no idle states to choose from"
 
     def read(self, tree: Tree) -> str | None:
-        """`any`, or the longest time to leave an enabled state."""
+        """`any`, or the longest time to leave an enabled state; an emulated CPU takes none."""
+        if tree.files.are_of_emulated_cpus:
+            return _ONLY_POLLING
         cpus = _states(tree)
         if not cpus:
             return None
@@ -70,6 +75,8 @@ class CStates(Knob):
         self.check(wanted)
         if wanted == _ANY:
             return _ANY
+        if tree.files.are_of_emulated_cpus:
+            return _ONLY_POLLING
         limit_us = parse_duration_ns(wanted) // 1000
         latencies_us = {state.latency_us for states in _states(tree) for state in states}
         within = {latency for latency in latencies_us if latency <= limit_us}
@@ -93,6 +100,8 @@ class CStates(Knob):
         cpupower-idle-set(1), -D: states with an equal or higher latency are disabled. The kernel does not
         recommend idle=poll, for its heat (kernel-parameters.txt); processor.max_cstate=1 leaves C1.
         """
+        if tree.files.are_of_emulated_cpus:
+            return BootAdvice()
         if wanted == _ANY:
             return BootAdvice(now="sudo cpupower idle-set -E")
         if wanted != _ONLY_POLLING:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.experiments import EXPERIMENTS, Value
+from tautochrone.experiments.usual import FIRST
 from tautochrone.measure.document.document import USUAL, ExperimentEntry, PlanDocument
 from tautochrone.measure.lab.preemption import chosen_for
 from tautochrone.measure.loads.spec import parse_load
@@ -20,30 +21,34 @@ EXPERIMENT = "cyclic"
 
 @dataclass(frozen=True)
 class Machine:
-    """One row.
+    """What a row is measured on.
 
     Attributes:
         kernel: its canonical name.
         preemption: the model that it is booted with; None: the one that it has.
         shift: an instruction takes 2**shift ns; None: as usual.
+        cpus, threads: virtual CPUs, and how many of them are on one core.
     """
 
     kernel: str
     preemption: str | None = None
     shift: int | None = None
+    cpus: int = 1
+    threads: int = 1
 
     @property
     def system(self) -> str:
         """As people write it after --on."""
         append = "" if self.preemption is None else f"preempt={self.preemption}"
-        return LabAddress(self.kernel, shift=self.shift, append=append).where
+        return LabAddress(self.kernel, self.cpus, self.threads, self.shift, append=append).where
 
 
 def machine_of(system: str) -> Machine:
     """Return the row of a system."""
     address = read_lab_address(system.removeprefix("lab:"))
     asked = [word.partition("=")[2] for word in address.append.split() if word.startswith("preempt=")]
-    return Machine(address.kernel, asked[-1] if asked else None, address.shift)
+    model = asked[-1] if asked else None
+    return Machine(address.kernel, model, address.shift, address.cpus, address.threads)
 
 
 def kernels_of(text: str | None) -> tuple[Kernel, ...]:
@@ -61,8 +66,10 @@ def kernels_of(text: str | None) -> tuple[Kernel, ...]:
     return tuple(find_kernel(name) for name in there)
 
 
-def machines_of(kernels: Sequence[Kernel], preempt: str, shift: int | None) -> tuple[Machine, ...]:
-    """Return the rows: each kernel with each model that it can be booted with.
+def machines_of(
+    kernels: Sequence[Kernel], preempt: str, shift: int | None, cpus: int = 1, threads: int = 1
+) -> tuple[Machine, ...]:
+    """Return each kernel with each model that it can be booted with.
 
     Raises:
         UsageError: there is no such model.
@@ -74,7 +81,9 @@ def machines_of(kernels: Sequence[Kernel], preempt: str, shift: int | None) -> t
                 f"--preempt '{model}' is not known", f"There are: {', '.join(PREEMPTION_MODELS)}."
             )
     return tuple(
-        Machine(kernel.name, model, shift) for kernel in kernels for model in chosen_for(kernel, asked)
+        Machine(kernel.name, model, shift, cpus, threads)
+        for kernel in kernels
+        for model in chosen_for(kernel, asked)
     )
 
 
@@ -91,14 +100,28 @@ def loads_of(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(parse_load([spec]).name for spec in specs))
 
 
-def document_of(machines: Sequence[Machine], loads: Sequence[str], options: dict[str, Value]) -> PlanDocument:
+def deployments_of(text: str | None) -> tuple[str, ...]:
+    """Return the names of deployments in a list with commas; none: the one that changes nothing."""
+    return (USUAL["deployments"],) if text is None else tuple(_parts(text, "--deployment"))
+
+
+def document_of(
+    machines: Sequence[Machine],
+    loads: Sequence[str],
+    options: dict[str, Value],
+    deployments: Sequence[str] = (USUAL["deployments"],),
+) -> PlanDocument:
     """Return the plan that measures each machine under each load, once: a machine that repeats needs no more.
+
+    Of several CPUs the first one is measured that a deployment measures on.
 
     Args:
         options: of the experiment.
     """
     known = EXPERIMENTS[EXPERIMENT].known
     title = EXPERIMENTS[EXPERIMENT].title_of(options)
+    if any(machine.cpus > 1 for machine in machines):
+        options = {**options, "cpus": FIRST}
     return PlanDocument(
         path=Path(),
         text="",
@@ -108,7 +131,7 @@ def document_of(machines: Sequence[Machine], loads: Sequence[str], options: dict
         order="listed",
         axes={
             "systems": tuple(machine.system for machine in machines),
-            "deployments": (USUAL["deployments"],),
+            "deployments": tuple(deployments),
             "loads": tuple(loads),
         },
         entries=(

@@ -9,8 +9,8 @@ from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.target.address import DEFAULT_SHIFT, LabAddress, read_address
 
 _BOOT_S = {"x86_64": 6.0, "aarch64": 3.0}
-_IDLE, _BUSY = 0.5, 4.0
-"""Seconds on the host for one of the guest, with one virtual CPU, at the usual shift."""
+_IDLE, _BUSY, _BUSY_IN_TURNS = 0.5, 4.0, 15.0
+"""Seconds on the host for one of the guest, at the usual shift; the last where several CPUs take turns."""
 
 
 def boot_s(point: PlanPoint) -> float:
@@ -29,7 +29,8 @@ def measuring_s(point: PlanPoint) -> float:
         return guest_s
     shift = DEFAULT_SHIFT if address.shift is None else address.shift
     # A CPU that works executes as many instructions as fit into guest time; one that sleeps costs nothing.
-    pace = _BUSY * 2.0 ** (DEFAULT_SHIFT - shift) if point.load.parts else _IDLE
+    busy = _BUSY if address.cpus == 1 else _BUSY_IN_TURNS
+    pace = busy * 2.0 ** (DEFAULT_SHIFT - shift) if point.load.parts else _IDLE
     return guest_s * pace
 
 

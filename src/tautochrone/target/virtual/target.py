@@ -12,11 +12,14 @@ import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
-from tautochrone.machine.tree import Files
+from tautochrone.machine.cpulist import CPUS, format_cpu_list
+from tautochrone.machine.deployment import Deployment
+from tautochrone.machine.deployment.apply import boot_parameters
+from tautochrone.machine.tree import Files, FutureFiles, Tree
 from tautochrone.target.address import DEFAULT_SHIFT, DEFAULT_TURN_US, LabAddress
 from tautochrone.target.keeper import FarFiles
 from tautochrone.target.middleware import see_static
@@ -106,6 +109,13 @@ def virtual_machine(address: LabAddress, kernel: Kernel, image: Image) -> Bootab
     told = "\n".join([qemu.version, firmware(qemu), kernel.sha256, image.sha256, *words[1:]])
     identity = hashlib.sha256(told.encode()).hexdigest()[:16]
     return BootableMachine(kernel, image, words, qemu, identity, shift, turn_us, address.cpus)
+
+
+def booted_with(machine: BootableMachine, address: LabAddress, added: str) -> BootableMachine:
+    """Return the machine with further parameters of its kernel, added by a deployment: the same one."""
+    append = f"{address.append} {added}".strip()
+    changed = virtual_machine(replace(address, append=append), machine.kernel, machine.image)
+    return replace(changed, identity=machine.identity)
 
 
 def _machine(architecture: str, address: LabAddress, shift: int | None) -> list[str]:
@@ -267,12 +277,13 @@ class VirtualTarget(Target):
         super().__init__(_PROBE, _AGENT)
         self.name = address.where
         self._address = address
-        self._machine = machine
+        self._origin = self._machine = machine
+        self._added = ""
         self._guest: Guest | None = None
         self._next: Guest | None = None
         self._was_asked = False
         # The guest's own time decides what is asked of it, or it would depend on how fast the host is.
-        self._files = FarFiles(self.keeper, self.now_s)
+        self._files = FarFiles(self.keeper, self.now_s, are_of_emulated_cpus=True)
 
     def virtual(self) -> Virtual:
         machine = self._machine
@@ -291,11 +302,24 @@ class VirtualTarget(Target):
             problems=self._guest.problems() if self._guest is not None else (),
         )
 
-    def renew(self) -> None:
-        """Boot afresh, unless nothing was asked since it booted."""
+    def renew(self, deployment: Deployment | None = None) -> str:
+        """Boot afresh, unless nothing was asked since it booted.
+
+        What a deployment can have at boot it has from there, as on a machine of one's own; a parameter that
+        somebody gave by name stays as it was given.
+        """
         self._was_asked = True  # from here on nobody knows that there will be another
-        if self._guest is not None and not self._guest.is_fresh:
+        address = self._address
+        given = {word.partition("=")[0] for word in address.append.split()}
+        words = boot_parameters(deployment, Tree(_before(address.cpus))) if deployment is not None else ()
+        added = " ".join(word for word in words if word.partition("=")[0] not in given)
+        if added != self._added:
+            self._added = added
+            self._machine = booted_with(self._origin, address, added)
+            self._drop(and_next=True)
+        elif self._guest is not None and not self._guest.is_fresh:
             self._drop()
+        return added
 
     def now_s(self) -> float:
         return self._guest.clock_ns / 1e9 if self._guest is not None else 0.0
@@ -342,10 +366,7 @@ class VirtualTarget(Target):
 
     def close(self) -> None:
         """Pull the plug. Nothing of a guest outlives it, so nothing need be put back."""
-        self._drop()
-        if self._next is not None:
-            self._next.close()
-            self._next = None
+        self._drop(and_next=True)
 
     def _boot(self) -> Guest:
         return Guest(self._begin, self.name)
@@ -358,8 +379,17 @@ class VirtualTarget(Target):
             gate.close()
             raise
 
-    def _drop(self) -> None:
+    def _drop(self, *, and_next: bool = False) -> None:
         guest, self._guest, self._standing = self._guest, None, None
         self._files.forget()
         if guest is not None:
             guest.close()
+        if and_next and self._next is not None:
+            self._next.close()
+            self._next = None
+
+
+def _before(cpus: int) -> FutureFiles:
+    """Return what a deployment needs to know of a guest that was not booted yet: which CPUs it has."""
+    every = format_cpu_list(range(cpus))
+    return FutureFiles({f"{CPUS}/online": every, f"{CPUS}/present": every})
