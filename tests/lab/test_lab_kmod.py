@@ -19,7 +19,8 @@ from tautochrone.target.address import read_lab_address
 from tautochrone.target.virtual.guest import GuestProgram
 from tautochrone.target.virtual.image import build_image
 from tautochrone.target.virtual.kmod import load_kernel_half
-from tautochrone.target.virtual.target import VirtualTarget, boot, virtual_machine
+from tautochrone.target.virtual.machine import virtual_machine
+from tautochrone.target.virtual.target import VirtualTarget, boot
 from where import DATA, ROOT
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]

@@ -1,7 +1,7 @@
-"""Middleware in guests of the virtual lab: the sockets, whose programs are static, on their loopback."""
+"""Middleware in guests of the virtual lab, on their loopback: sockets, and what comes with its libraries."""
 
 import itertools
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +12,18 @@ from lab import come_out_alike, guest_kernel, what_repeats
 from real import skip_or_fail
 from tautochrone.base.errors import UsageError
 from tautochrone.experiments.conditions import CellConditions
+from tautochrone.machine.deployment import Deployment
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.trial import refusal_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.address import read_lab_address
-from tautochrone.target.middleware import program_name
+from tautochrone.target.middleware import TRANSPORTS, files_for_guest, program_name
 from tautochrone.target.middleware_server import ServerPlace
 from tautochrone.target.probes import find_static
 from tautochrone.target.virtual.image import build_image
-from tautochrone.target.virtual.target import VirtualTarget, virtual_machine
+from tautochrone.target.virtual.machine import virtual_machine
+from tautochrone.target.virtual.target import VirtualTarget
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 
@@ -49,6 +51,23 @@ def measured(experiment: str, store: Path, *words: str) -> StoredRun:
     "transport", ["tcp", *(pytest.param(name, marks=pytest.mark.long) for name in ("udp", "unix"))]
 )
 def test_calls_over_sockets_take_as_long_each_time(tmp_path: Path, transport: str) -> None:
+    calls_take_as_long_each_time(tmp_path, transport)
+
+
+@pytest.mark.parametrize(
+    "transport", ["omniorb", "cyclonedds", pytest.param("zeromq", marks=pytest.mark.long)]
+)
+def test_libraries_of_this_machine_come_along_and_repeat(tmp_path: Path, transport: str) -> None:
+    kernel = guest_kernel(RT)
+    try:
+        files = files_for_guest(transport, kernel.architecture, "a guest")
+    except UsageError as error:
+        skip_or_fail(str(error))
+    assert any("libc.so" in path for path in files)
+    calls_take_as_long_each_time(tmp_path, transport)
+
+
+def calls_take_as_long_each_time(tmp_path: Path, transport: str) -> None:
     words = ("--transport", transport, "--types", "octet", "--directions", "two-way", "--count", str(CALLS))
     numbers = itertools.count()
 
@@ -74,12 +93,30 @@ def test_an_urgent_client_is_measured_there_one_way_too(tmp_path: Path) -> None:
         assert there.min() > 0
 
 
-def test_what_a_guest_can_t_have_is_refused_with_the_reason() -> None:
+def test_a_guest_has_the_libraries_of_its_case_and_no_others() -> None:
     with closing(guest()) as target:
-        omniorb = refusal_of(target, THROUGHPUT, given(THROUGHPUT, ("--transport", "omniorb")))
-        assert isinstance(omniorb, UsageError)
-        assert "a guest of the virtual lab has none of its libraries" in str(omniorb)
-        assert "tcp, udp, unix" in omniorb.advice
+        without = target.virtual()
+        target.provide("tcp")
+        assert target.virtual() == without
+        for transport in TRANSPORTS:
+            with suppress(UsageError):
+                target.provide(transport)
+        every = target.virtual().image
+        target.boot_with("omniorb")
+        if target.virtual().image == without.image:
+            skip_or_fail("needs omniORB")
+        assert target.virtual().image != every
+        assert target.virtual().machine == without.machine
+        target.renew(Deployment("mine"))
+        with pytest.raises(UsageError, match="its deployment is in force"):
+            target.provide("cyclonedds")
+        target.renew()
+        target.boot_with("")
+        assert target.virtual() == without
+
+
+def test_a_server_on_another_machine_is_refused_with_the_reason() -> None:
+    with closing(guest()) as target:
         apart = refusal_of(
             target,
             THROUGHPUT,

@@ -22,10 +22,10 @@ from tautochrone.run.store import Store
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.middleware import (
     TRANSPORTS,
+    files_for_guest,
     find_program_for,
     program_name,
     provide_program,
-    see_static,
 )
 from tautochrone.target.open import open_target
 
@@ -251,8 +251,8 @@ def test_what_has_libraries_is_for_machines_of_one_kind(
     static = tmp_path / "probes" / f"{program_name('tcp')}-{other}"
     static.write_text("")
     assert find_program_for("tcp", other) == static
-    see_static("tcp", other, "a guest")
+    assert files_for_guest("tcp", other, "a guest") == {}
     with pytest.raises(UsageError, match="can't be had on a guest"):
-        see_static("omniorb", other, "a guest")
+        files_for_guest("omniorb", other, "a guest")
     with pytest.raises(UsageError, match="was not built"):
-        see_static("udp", other, "a guest")
+        files_for_guest("udp", other, "a guest")

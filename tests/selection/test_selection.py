@@ -378,3 +378,18 @@ def test_losses_of_a_source_without_a_single_sample_count(store: Store) -> None:
     other = deployed(store, "MI", latencies(2, 9_000, count=500), latencies(3, 9_000, count=500))
     ((_, candidates),) = read(draw_up([run, other]).contests[0])
     assert [one.lost for one in candidates] == [500, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exact", [True, False])
+def test_runs_that_repeat_to_the_bit_are_told_apart_by_their_samples_alone(exact: bool, store: Store) -> None:
+    virtual = {"virtual": {"machine": "0123456789abcdef", "shift": 1, "repeatable": exact}}
+    runs = [
+        deployed(store, name, latencies(seed, median_ns), conditions=virtual)
+        for seed, (name, median_ns) in enumerate({"M": 12_000.0, "MI": 9_000.0}.items())
+    ]
+    found = only(runs)
+    assert found.ranking.none_shown is not exact
+    said = words.sentences(found)
+    assert any("would be the same one" in one for one in said) is exact
+    assert any("fewer than 3 repetitions" in one for one in said) is not exact

@@ -26,8 +26,9 @@ from tautochrone.target.virtual.guest import GuestProgram
 from tautochrone.target.virtual.image import build_image
 from tautochrone.target.virtual.kernels import Kernel
 from tautochrone.target.virtual.kmod import build_module
+from tautochrone.target.virtual.machine import virtual_machine
 from tautochrone.target.virtual.qemu import fetch_qemu
-from tautochrone.target.virtual.target import VirtualTarget, boot, virtual_machine
+from tautochrone.target.virtual.target import VirtualTarget, boot
 
 PERIOD_US, PRIORITY = 1000, 90
 Result = TypeVar("Result")

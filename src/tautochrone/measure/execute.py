@@ -43,7 +43,7 @@ from tautochrone.run.records import Progress as SourcesProgress
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
 from tautochrone.target.local import LocalTarget
-from tautochrone.target.middleware import provide_program
+from tautochrone.target.middleware import provide_before_boot, provide_program
 from tautochrone.target.middleware_server import Server, serving_with_sizes
 from tautochrone.target.program import ProbeEnd, RunningProbe, refusal
 from tautochrone.target.target import Target, Virtual
@@ -189,6 +189,8 @@ def run_cell(
     """
     not_put_back: NotPutBackError | None = None
     measured: _Measured | None = None
+    if under is None or under.deployment is None:
+        provide_before_boot(target, cell.experiment, cell.options)
     if under is not None and under.deployment is None:
         target.renew()  # otherwise `conditions_of` does
     applied = conditions_of(cell.deployment, target, facts) if under is None else nullcontext(under)

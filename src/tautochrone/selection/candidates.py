@@ -116,6 +116,7 @@ class Candidate:
         parts: of each repetition its sources; a repetition without a sample is left out.
         lost: releases of all of them without a sample; None if that is not known of one.
         missed_all: repetitions without a single sample.
+        repeats: whether another run would be the same one, to the bit: a virtual machine's.
     """
 
     name: str
@@ -123,6 +124,7 @@ class Candidate:
     parts: tuple[tuple[Reduced, ...], ...]
     lost: int | None
     missed_all: int = 0
+    repeats: bool = False
 
     @property
     def counts(self) -> Counts:
@@ -370,6 +372,7 @@ def _candidate(
         parts=tuple(parts for _, parts in held if parts),
         lost=None if None in lost else sum(one or 0 for one in lost),
         missed_all=sum(not parts for _, parts in held),
+        repeats=all((one := run.manifest.conditions.virtual) and one.repeatable for run, _ in held),
     )
 
 

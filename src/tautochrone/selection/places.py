@@ -113,7 +113,11 @@ def places(
         compared = {pair: own[at] for pair, own in pairs.items()}
         values = list(_quantile_values(len(names), compared))
         runs = [len(one.parts) for one in candidates]
-        p = {pair: _of_quantiles(one, (runs[pair[0]], runs[pair[1]])) for pair, one in compared.items()}
+        exact = all(one.repeats for one in candidates)
+        p = {
+            pair: one.p if exact else _of_quantiles(one, (runs[pair[0]], runs[pair[1]]))
+            for pair, one in compared.items()
+        }
         return rank(names, values, p, alpha), compared
     fewest = min(sum(one.counts.total for one in run) for candidate in candidates for run in candidate.parts)
     of_runs = [_of_runs(one, metric, fewest) for one in candidates]

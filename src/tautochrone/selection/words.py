@@ -14,6 +14,7 @@ from tautochrone.statistics.difference.chi_square import ChiSquare
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 
 _ONCE = "How much runs differ by themselves is not known, and was supposed: three of each would tell."
+_EXACT = "Another run of these virtual machines would be the same one; a longer one sees more."
 _BASES = {
     "repetitions": "from run to run",
     "blocks": "from stretches within the runs",
@@ -75,7 +76,10 @@ def answer(selection: Selection) -> str:
     else:
         found = f"{first.name} is best: it has the least {_of(selection)}, {said(selection, first.value)}, "
         found += "told apart from all others."
-    return found if repeats(selection) else f"In these runs {found} {_ONCE}"
+    if repeats(selection):
+        return found
+    once = _EXACT if all(one.repeats for one in selection.candidates) else _ONCE
+    return f"In these runs {found} {once}"
 
 
 def repeats(selection: Selection) -> bool:
@@ -208,7 +212,7 @@ def _uncertain(selection: Selection) -> Iterator[str]:
     if untested := selection.ranking.untested:
         pairs = untested + selection.ranking.comparisons
         yield (f"Pairs that could not be tested, and count as not told apart: {untested:,} of {pairs:,}.")
-    alike = [one for one in selection.candidates if len(one.runs) < FEWEST_RUNS]
+    alike = [one for one in selection.candidates if len(one.runs) < FEWEST_RUNS and not one.repeats]
     if alike:
         yield (
             f"{listed([one.name for one in alike])}: fewer than {FEWEST_RUNS} repetitions. How much one "

@@ -1,6 +1,7 @@
 """The programs of the middleware: which one an experiment needs, and where it lies for which machine."""
 
 import os
+import subprocess
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
@@ -58,6 +59,12 @@ def provide_program(target: Target, experiment: str, options: Options) -> None:
         target.provide(transport)
 
 
+def provide_before_boot(target: Target, experiment: str, options: Options) -> None:
+    """See that a guest is booted with what a case needs, and with nothing that only another case does."""
+    transport = text(options, TRANSPORT) if experiment in EXPERIMENTS else None
+    target.boot_with(transport if transport in TRANSPORTS else "")
+
+
 def find_program_for(transport: str, machine: str) -> Path | None:
     """The program to be pushed to a machine that ``uname -m`` calls so; None: it was not built here at all.
 
@@ -85,25 +92,46 @@ def find_program_for(transport: str, machine: str) -> Path | None:
     return own
 
 
-def see_static(transport: str, machine: str, name: str) -> None:
-    """See that the program of a transport brings all that it needs to a machine of this kind and name.
+def files_for_guest(transport: str, machine: str, name: str) -> dict[str, Path]:
+    """Return the program of a transport and its libraries, by their paths in a guest of this kind and name.
+
+    A guest has the static programs, so of them there are none.
 
     Raises:
-        UsageError: it does not.
+        UsageError: there is no such program for this kind of machine.
     """
     from tautochrone.target.probes import architecture_of, find_static, how_to_build
 
     if find_static(program_name(transport), machine) is not None:
-        return
+        return {}
+    kind = architecture_of(machine) or machine
     if transport in SOCKETS:
+        raise UsageError(f"{program_name(transport)} for {kind} machines was not built", how_to_build())
+    own = _own(transport)
+    if own is None or kind != architecture_of(os.uname().machine):
         raise UsageError(
-            f"{program_name(transport)} for {architecture_of(machine) or machine} machines was not built",
-            how_to_build(),
+            f"transport {transport} can't be had on {name}: it takes this machine's own program and "
+            f"libraries, and there are none for {kind} machines",
+            f"Take {', '.join(SOCKETS)}.",
         )
-    raise UsageError(
-        f"transport {transport} can't be had on {name}: a guest of the virtual lab has none of its libraries",
-        f"Take {', '.join(SOCKETS)}.",
-    )
+    return {f"/bin/{own.name}": own, **libraries_of(own)}
+
+
+def libraries_of(program: Path) -> dict[str, Path]:
+    """Return what a program of this machine is linked with, its loader included, by path.
+
+    The loader itself says what it would load, and starts nothing.
+
+    Raises:
+        UsageError: one of them is not there.
+    """
+    said = subprocess.run(
+        [program], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True, check=False
+    ).stdout
+    if missing := [line.split()[0] for line in said.splitlines() if "not found" in line]:
+        raise UsageError(f"{program} needs {', '.join(missing)}, which is not there", "Install the library.")
+    words = (word for line in said.splitlines() for word in line.split())
+    return {word: Path(word) for word in words if word.startswith("/")}
 
 
 def _own(transport: str) -> Path | None:

@@ -284,6 +284,13 @@ class Target(ABC):
         """
         return
 
+    def boot_with(self, transport: str) -> None:  # noqa: ARG002
+        """The next guest is to have the program of this transport; empty: of none that needs libraries.
+
+        A machine that is not the lab's own stays as it is.
+        """
+        return
+
     def forget_files(self) -> None:
         """Settings have changed: what was read ahead is old. Nothing to do where nothing is."""
         return

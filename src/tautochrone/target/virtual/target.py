@@ -2,7 +2,6 @@
 
 import errno
 import fcntl
-import hashlib
 import itertools
 import os
 import random
@@ -10,9 +9,8 @@ import re
 import signal
 import socket
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
@@ -20,142 +18,27 @@ from tautochrone.machine.cpulist import CPUS, format_cpu_list
 from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.deployment.apply import boot_parameters
 from tautochrone.machine.tree import Files, FutureFiles, Tree
-from tautochrone.target.address import DEFAULT_SHIFT, DEFAULT_TURN_US, LabAddress
+from tautochrone.target.address import LabAddress
 from tautochrone.target.keeper import FarFiles
-from tautochrone.target.middleware import see_static
+from tautochrone.target.middleware import files_for_guest
 from tautochrone.target.program import ProbeAnswer, Program
 from tautochrone.target.target import Placement, Target, Virtual
 from tautochrone.target.virtual import KERNEL_HALF
-from tautochrone.target.virtual.gate import BOX_BYTES, TimeGate
+from tautochrone.target.virtual.gate import TimeGate
 from tautochrone.target.virtual.guest import Guest, GuestProgram, ask
 from tautochrone.target.virtual.image import Image, build_image
-from tautochrone.target.virtual.kernels import Kernel, find_kernel
+from tautochrone.target.virtual.kernels import find_kernel
 from tautochrone.target.virtual.kmod import load_kernel_half
+from tautochrone.target.virtual.machine import (
+    BOX,
+    CONSOLE,
+    IMAGE,
+    KERNEL,
+    BootableMachine,
+    booted_with,
+    virtual_machine,
+)
 from tautochrone.target.virtual.packages import ends_with_us
-from tautochrone.target.virtual.qemu import FETCH, Qemu, find_qemu, firmware
-
-# One virtual machine: QEMU's command line, and what identifies it.
-#
-# With instruction counting every instruction takes the same time, and what is idle costs none, so guest
-# time is the number of instructions, whatever the host does meanwhile. Several CPUs share one stream of
-# instructions, in turns of a few microseconds, like hardware threads of one core. Before QEMU 10 turns are
-# as long as nothing is due, and on x86-64 it hangs, so several CPUs run without counting and do not repeat.
-
-
-_KERNEL_LINE = "quiet nokaslr norandmaps mitigations=off cryptomgr.notests panic=-1"
-_CONSOLES = {"x86_64": "tsc=reliable 8250.nr_uarts=1 console=ttyS0", "aarch64": "console=ttyAMA0"}
-_NO_TIMER_CHECK = "no_timer_check"
-"""Where instructions are not counted, a busy host stops the guest for longer than the kernel waits for its
-first ticks, and it would panic: "IO-APIC + timer doesn't work!"."""
-_CPU = "max,erms=off,fsrm=off"
-"""Without instructions that copy and clear any number of bytes: each byte would count as an instruction."""
-
-BOX, CONSOLE, KERNEL, IMAGE = "<box>", "<console>", "<kernel>", "<image>"
-"""What stands in a command line for what has another path on each host."""
-
-
-@dataclass(frozen=True)
-class BootableMachine:
-    """A virtual machine as it will be started.
-
-    Attributes:
-        words: its command line; what has another path on each host is a word in angle brackets.
-        identity: the first 16 digits of the hash over all that decides what happens in it.
-        shift: an instruction takes 2**shift ns; None: its time is the host's.
-        turn_us: how long a CPU runs, at most, before it is the next one's turn; None: nobody limits it.
-    """
-
-    kernel: Kernel
-    image: Image
-    words: tuple[str, ...]
-    qemu: Qemu
-    identity: str
-    shift: int | None
-    turn_us: int | None
-    cpus: int
-
-    @property
-    def repeats(self) -> bool:
-        """Return whether the same run gives the same numbers, to the bit, always.
-
-        Of several CPUs of arm64 one run in ten was another one, on a busy host.
-        """
-        in_turns = self.turn_us is not None and self.kernel.architecture == "x86_64"
-        return self.shift is not None and (self.cpus == 1 or in_turns)
-
-
-def virtual_machine(address: LabAddress, kernel: Kernel, image: Image) -> BootableMachine:
-    """Return what has to be started for this address.
-
-    Raises:
-        UsageError: QEMU is not there, or can't do it.
-    """
-    qemu = find_qemu(kernel.architecture)
-    several, is_x86 = address.cpus > 1, kernel.architecture == "x86_64"
-    counted = not several or not is_x86 or qemu.counts_several
-    turn_us = (address.turn_us or DEFAULT_TURN_US) if several and qemu.counts_several else None
-    if not counted and (address.shift is not None or address.turn_us is not None):
-        raise UsageError(
-            f"{address.where}: QEMU {qemu.version} can't count the instructions of several CPUs of x86-64",
-            f"Leave shift and turn out, or run `{FETCH}`.",
-        )
-    shift = (DEFAULT_SHIFT if address.shift is None else address.shift) if counted else None
-    words = (
-        qemu.program,
-        *_machine(kernel.architecture, address, shift),
-        *(_turns(turn_us) if turn_us is not None else ()),
-        *_devices(address, kernel, counted=counted),
-    )
-    told = "\n".join([qemu.version, firmware(qemu), kernel.sha256, image.sha256, *words[1:]])
-    identity = hashlib.sha256(told.encode()).hexdigest()[:16]
-    return BootableMachine(kernel, image, words, qemu, identity, shift, turn_us, address.cpus)
-
-
-def booted_with(machine: BootableMachine, address: LabAddress, added: str) -> BootableMachine:
-    """Return the machine with further parameters of its kernel, added by a deployment: the same one."""
-    append = f"{address.append} {added}".strip()
-    changed = virtual_machine(replace(address, append=append), machine.kernel, machine.image)
-    return replace(changed, identity=machine.identity)
-
-
-def _machine(architecture: str, address: LabAddress, shift: int | None) -> list[str]:
-    several, cores = address.cpus > 1, address.cpus // address.threads
-    processors = f"{address.cpus},sockets=1,cores={cores},threads={address.threads}" if several else "1"
-    if architecture == "x86_64":
-        kind = ["-M", "pc", "-cpu", f"{_CPU},vendor=GenuineIntel" if several else _CPU]
-    else:
-        kind = ["-M", "virt,gic-version=3", "-cpu", "cortex-a57"]
-    if shift is None:
-        return [*kind, "-accel", "tcg,thread=single", "-smp", processors]
-    return [*kind, "-accel", "tcg", "-icount", f"shift={shift},sleep=off", "-smp", processors]
-
-
-def _turns(turn_us: int) -> list[str]:
-    """A timer of virtual time that does nothing.
-
-    QEMU lets a CPU run until the next timer, at most, before it is the next one's turn. This one is of a
-    filter of a network that nobody is in, so the guest has no device of it.
-    """
-    every = f"filter-buffer,id=turns,netdev=nobody,queue=all,interval={turn_us}"
-    return ["-netdev", "hubport,id=nobody,hubid=0", "-object", every]
-
-
-def _devices(address: LabAddress, kernel: Kernel, *, counted: bool) -> list[str]:
-    box = f"memory-backend-file,id=box,size={BOX_BYTES},mem-path={BOX},share=on"
-    consoles = _CONSOLES[kernel.architecture]
-    if not counted:
-        consoles = f"{_NO_TIMER_CHECK} {consoles}"
-    line = f"{_KERNEL_LINE} {consoles} {address.append}".rstrip()
-    return [
-        *("-nodefaults", "-no-user-config", "-net", "none", "-display", "none", "-no-reboot"),
-        *("-seed", "1", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-m", str(address.memory_mib)),
-        *("-chardev", f"file,id=console,path={CONSOLE},append=on", "-serial", "chardev:console"),
-        *("-object", box, "-device", "ivshmem-plain,memdev=box"),
-        *("-chardev", "stdio,id=gate,signal=off"),
-        *("-device", "tpci200,id=card", "-device", "ipoctal232,bus=card.0,chardev0=gate"),
-        *("-kernel", KERNEL, "-initrd", IMAGE, "-append", line),
-    ]
-
 
 # One CPU of the host for each QEMU that counts instructions, so that its threads keep their order.
 
@@ -266,19 +149,33 @@ def boot(
     """Prepare a virtual machine; it boots when something is first asked of it. See `build_image`."""
     kernel = find_kernel(address.kernel)
     config = {f"/boot/config-{kernel.release}": kernel.config} if kernel.config is not None else {}
-    image = build_image(kernel, modules, {**config, **(extra or {})})
-    return VirtualTarget(address, virtual_machine(address, kernel, image))
+    always = {**config, **(extra or {})}
+
+    def image_with(more: Mapping[str, Path]) -> Image:
+        return build_image(kernel, modules, {**always, **more})
+
+    return VirtualTarget(address, virtual_machine(address, kernel, image_with({})), image_with)
 
 
 class VirtualTarget(Target):
     """Probes, loads and keeper as programs in a guest."""
 
-    def __init__(self, address: LabAddress, machine: BootableMachine) -> None:
+    def __init__(
+        self,
+        address: LabAddress,
+        machine: BootableMachine,
+        image_with: Callable[[Mapping[str, Path]], Image] | None = None,
+    ) -> None:
+        """Nothing boots yet; `image_with` makes the first file system with further files."""
         super().__init__(_PROBE, _AGENT)
         self.name = address.where
         self._address = address
-        self._origin = self._machine = machine
+        self._origin = machine
+        self._made: BootableMachine | None = machine
+        self._image_with = image_with or (lambda more: build_image(machine.kernel, (), more))
         self._added = ""
+        self._transports: tuple[str, ...] = ()
+        self._is_deployed = False
         self._guest: Guest | None = None
         self._next: Guest | None = None
         self._was_asked = False
@@ -313,10 +210,10 @@ class VirtualTarget(Target):
         given = {word.partition("=")[0] for word in address.append.split()}
         words = boot_parameters(deployment, Tree(_before(address.cpus))) if deployment is not None else ()
         added = " ".join(word for word in words if word.partition("=")[0] not in given)
+        self._is_deployed = deployment is not None
         if added != self._added:
             self._added = added
-            self._machine = booted_with(self._origin, address, added)
-            self._drop(and_next=True)
+            self._changed()
         elif self._guest is not None and not self._guest.is_fresh:
             self._drop()
         return added
@@ -333,7 +230,39 @@ class VirtualTarget(Target):
         return self._files
 
     def provide(self, transport: str) -> None:
-        see_static(transport, self._machine.kernel.architecture, self.name)
+        """See that the guest has the program: boot another one, unless a deployment holds this one."""
+        if transport in self._transports or not self._files_for(transport):
+            return
+        if self._is_deployed:
+            raise UsageError(
+                f"{self.name} was not booted for transport {transport}, and its deployment is in force",
+                "Measure it by a command of its own.",
+            )
+        self._have((*self._transports, transport))
+
+    def boot_with(self, transport: str) -> None:
+        self._have((transport,) if transport and self._files_for(transport) else ())
+
+    def _have(self, transports: tuple[str, ...]) -> None:
+        if transports != self._transports:
+            self._transports = transports
+            self._changed()
+
+    def _files_for(self, transport: str) -> dict[str, Path]:
+        return files_for_guest(transport, self._origin.kernel.architecture, self.name)
+
+    def _changed(self) -> None:
+        """Forget the machine as it was to be booted: another one is made when it is needed."""
+        self._made = None
+        self._drop(and_next=True)
+
+    @property
+    def _machine(self) -> BootableMachine:
+        if self._made is None:
+            files = [one for transport in self._transports for one in self._files_for(transport).items()]
+            image = self._image_with(dict(files)) if files else self._origin.image
+            self._made = booted_with(self._origin, self._address, self._added, image)
+        return self._made
 
     def forget_files(self) -> None:
         self._files.forget()
