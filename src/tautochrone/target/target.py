@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import MeasuringError
-from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.settings import (
     Change,
     Hold,
@@ -33,6 +33,9 @@ from tautochrone.target.program import (
     RunningService,
     ask,
 )
+
+if TYPE_CHECKING:
+    from tautochrone.machine.deployment import Deployment
 
 # Other machines that take part in what is measured on one: opened once, and closed with it.
 
@@ -258,7 +261,7 @@ class Target(ABC):
         """What virtual machine of the lab's own it is; None: it is none, and its time is that of hardware."""
         return None
 
-    def renew(self, deployment: Deployment | None = None) -> str:  # noqa: ARG002
+    def renew(self, deployment: "Deployment | None" = None) -> str:  # noqa: ARG002
         """What follows is to be as on a machine that has just been booted, for this deployment.
 
         So the result of a case on a virtual machine never depends on what was asked there before. All that

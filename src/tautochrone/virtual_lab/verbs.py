@@ -333,7 +333,7 @@ def matrix(
 
     Examples:
         tauto lab matrix --kernels debian:stock,debian:rt --load idle,exit
-        tauto lab matrix --kernels debian:stock,debian:rt --deployment M,MI --load exit
+        tauto lab matrix --kernels debian:rt --deployment M,MI --load exit
     """
     import os
 
