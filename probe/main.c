@@ -22,11 +22,12 @@ static const struct command commands[] = {
     {"kernel", "interrupt, period, response in kernel space", experiment_kernel},
     {"taskset", "a set of periodic tasks that share CPUs", experiment_taskset},
     {"tire", "a simulated tire, in real time or as fast as it goes", experiment_tire},
+    {"step", "your own code in the loop", experiment_step},
     {"clock", "cost and resolution of each clock", experiment_clock},
-    {"middleware-throughput", "operations per second of an ORB and others", experiment_middleware_throughput},
-    {"middleware-latency", "a high-priority client beside lower-priority ones", experiment_middleware_latency},
-    {"middleware-footprint", "memory of a server with its servants", experiment_middleware_footprint},
-    {"middleware-serve", "servants for a client elsewhere", middleware_serve},
+    {"middleware-throughput", "operations per second of an ORB and others", experiment_middleware},
+    {"middleware-latency", "a high-priority client beside lower-priority ones", experiment_middleware},
+    {"middleware-footprint", "memory of a server with its servants", experiment_middleware},
+    {"middleware-serve", "servants for a client elsewhere", experiment_middleware},
     {"services", "what this system offers, and what it does not", list_services},
 };
 

@@ -15,10 +15,9 @@ int experiment_timerlat(int argc, char **argv);
 int experiment_kernel(int argc, char **argv);
 int experiment_taskset(int argc, char **argv);
 int experiment_tire(int argc, char **argv);
-int experiment_middleware_throughput(int argc, char **argv);
-int experiment_middleware_latency(int argc, char **argv);
-int experiment_middleware_footprint(int argc, char **argv);
-/* Not an experiment: the servants that one calls from elsewhere. */
-int middleware_serve(int argc, char **argv);
+/* These go on as another program, with the word before `argv[0]` as its command; among them the servants that an experiment
+ * calls from elsewhere. */
+int experiment_middleware(int argc, char **argv);
+int experiment_step(int argc, char **argv);
 
 #endif

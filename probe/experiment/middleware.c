@@ -1,6 +1,6 @@
 /*
- * The experiments with middleware, each a program of its own for each transport: tauto-middleware-NAME, which was
- * installed beside this one. It goes on in this one's place with the same options.
+ * The experiments that are programs of their own, installed beside this one: those with middleware, tauto-middleware-NAME
+ * for each transport, and tauto-step. One goes on in this one's place with the same options.
  */
 #include "experiment/experiment.h"
 
@@ -8,7 +8,6 @@
 #include "message.h"
 #include "os/process.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_BYTES = 64, NAMES_BYTES = 128, PATH_BYTES = 4096 };
@@ -118,7 +117,18 @@ static bool has_word(int argc, char **argv, const char *word)
     return false;
 }
 
-static int become(const char *command, int argc, char **argv)
+/* In this program's place goes on the one of that name, with `command` and the options behind it; `argv` has two words
+ * before them, which main was called with. Returns only with the reason why it can't. */
+static enum os_status go_on_as(const char *folder, const char *program, char *command, char **argv)
+{
+    char name[NAME_BYTES];
+    format_text(name, sizeof name, "%s", program);
+    argv[-2] = name;
+    argv[-1] = command;
+    return os_process_become(folder, name, argv - 2);
+}
+
+int experiment_middleware(int argc, char **argv)
 {
     if (has_word(argc, argv, "--transports")) {
         return list_transports();
@@ -135,40 +145,16 @@ static int become(const char *command, int argc, char **argv)
     }
     char name[NAME_BYTES];
     program_of(name, transport);
-    char **const words = calloc((size_t)argc + 3, sizeof *words);
-    const size_t own_bytes = strlen(command) + 1;
-    char *const own = malloc(own_bytes);
-    if (words == NULL || own == NULL) {
-        free(words);
-        free(own);
-        return refuse(EXIT_FAILED, "no memory.");
-    }
-    memcpy(own, command, own_bytes);
-    words[0] = name;
-    words[1] = own;
-    memcpy(&words[2], argv, (size_t)argc * sizeof *argv);
-    const enum os_status status = os_process_become(place, name, words);
-    free(words);
-    free(own);
-    return refuse_transport(transport, status);
+    argv[argc] = NULL;
+    return refuse_transport(transport, go_on_as(place, name, argv[-1] + sizeof "middleware-" - 1, argv));
 }
 
-int experiment_middleware_throughput(int argc, char **argv)
+int experiment_step(int argc, char **argv)
 {
-    return become("throughput", argc, argv);
-}
-
-int experiment_middleware_latency(int argc, char **argv)
-{
-    return become("latency", argc, argv);
-}
-
-int experiment_middleware_footprint(int argc, char **argv)
-{
-    return become("footprint", argc, argv);
-}
-
-int middleware_serve(int argc, char **argv)
-{
-    return become("serve", argc, argv);
+    (void)argc;
+    const enum os_status status = go_on_as("TAUTO_STEP", "tauto-step", argv[-1], argv);
+    return status == OS_NOT_FOUND
+               ? refuse(EXIT_USAGE, "step: tauto-step is not beside this probe, and the probe can't load a library.\n"
+                                    "Install tautochrone on this machine.")
+               : refuse(EXIT_FAILED, "tauto-step can't be started: %s.", os_status_text(status));
 }

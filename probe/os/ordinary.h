@@ -77,6 +77,8 @@ enum os_status os_thread_join(struct os_thread *thread);
 int64_t os_thread_cpu_time_of(const struct os_thread *thread);
 /* As the system's own tools show it (os_thread_number of it); 0 where it has none. */
 int64_t os_thread_number_of(const struct os_thread *thread);
+/* It looks after a thread of another process: what is told of it is told of that one, by its number. */
+void os_thread_stand_for(struct os_thread *thread, int64_t number);
 /* What the system has counted so far; INT64_MIN where it does not tell. */
 struct os_counts {
     int64_t preempted; /* how often another thread took the CPU from it */

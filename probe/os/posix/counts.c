@@ -70,10 +70,11 @@ void os_counts_read(struct os_counts *counts, const struct os_thread *thread, in
     char text[STATUS_BYTES];
     *counts = (struct os_counts){INT64_MIN, INT64_MIN, INT64_MIN};
     if (thread != NULL) {
-        format_text(path, sizeof path, "/proc/self/task/%" PRId64 "/status", os_thread_number_of(thread));
+        const int64_t number = os_thread_number_of(thread); /* perhaps of another process */
+        format_text(path, sizeof path, "/proc/%" PRId64 "/task/%" PRId64 "/status", number, number);
         counts->preempted =
             linux_read_text(path, text, sizeof text) ? number_behind(text, "\nnonvoluntary_ctxt_switches:") : INT64_MIN;
-        format_text(path, sizeof path, "/proc/self/task/%" PRId64 "/stat", os_thread_number_of(thread));
+        format_text(path, sizeof path, "/proc/%" PRId64 "/task/%" PRId64 "/stat", number, number);
         counts->faults = linux_read_text(path, text, STAT_BYTES) ? faults_of(text) : INT64_MIN;
     }
     if (cpu >= 0) {

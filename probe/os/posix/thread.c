@@ -211,6 +211,11 @@ int64_t os_thread_number_of(const struct os_thread *thread)
     return thread->number;
 }
 
+void os_thread_stand_for(struct os_thread *thread, int64_t number)
+{
+    thread->number = number;
+}
+
 int64_t os_thread_cpu_time_of(const struct os_thread *thread)
 {
     clockid_t clock;

@@ -1,0 +1,295 @@
+/* The parent: it sets up the run, waits until the child's code is initialised, and drains what the child measures. */
+#include "step.h"
+
+#include "experiment/cyclic_options.h"
+#include "format.h"
+#include "message.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { NS_PER_MS = 1000000, START_DELAY_MS = 20, LOADS_WITHIN_S = 60 };
+static const int64_t ns_per_s = 1000000000;
+
+static const struct column columns[STEP_COLUMNS] = {
+    [STEP_SCHEDULED] = {"scheduled_ns", "programmed release, start + k * period", NULL},
+    [STEP_WAKE] = {"wake_ns", "first time stamp taken by the woken thread", NULL},
+    [STEP_BEGIN] = {"begin_ns", "just before the step is called", NULL},
+    [STEP_END] = {"end_ns", "just after it has returned", NULL},
+    [STEP_CPU] = {"cpu_until_ns", "begin_ns + the CPU time that the step's thread used", NULL},
+    [STEP_VOLUNTARY] = {"voluntary", "switches in which the step gave its CPU away, by waiting", "1"},
+    [STEP_INVOLUNTARY] = {"involuntary", "switches in which its CPU was taken from the step", "1"},
+    [STEP_MINOR] = {"minor_faults", "page faults of the step that needed no disk", "1"},
+    [STEP_MAJOR] = {"major_faults", "page faults of the step that waited for a disk", "1"},
+    [STEP_CYCLES] = {"cycles", "CPU cycles of the step in user mode", "1"},
+    [STEP_INSTRUCTIONS] = {"instructions", "instructions of the step in user mode", "1"},
+};
+static const struct measure measures[] = {
+    {"response_ns", "release to the end of the step", STEP_SCHEDULED, STEP_END},
+    {"latency_ns", "scheduling latency", STEP_SCHEDULED, STEP_WAKE},
+    {"execution_ns", "execution time of the step, with what preempted it", STEP_BEGIN, STEP_END},
+    {"cpu_time_ns", "CPU time of the step's own thread", STEP_BEGIN, STEP_CPU},
+    {"off_cpu_ns", "time in the step without its CPU: preempted, or waiting", STEP_CPU, STEP_END},
+};
+
+/* What a thread can't tell is missing in its row. The last two columns are there where their counters are. */
+static struct schema schema_of(bool counts_events)
+{
+    return (struct schema){
+        .columns = columns,
+        .column_count = counts_events ? STEP_COLUMNS : (uint32_t)STEP_CYCLES,
+        .measures = measures,
+        .measure_count = sizeof measures / sizeof measures[0],
+        .may_lack = ~0U << STEP_CPU,
+    };
+}
+
+static struct os_thread_attributes thread_of(const void *context, uint32_t source)
+{
+    (void)source;
+    return step_attributes(context);
+}
+
+static void harness_to_json(struct json *json, const struct step_run *run)
+{
+    json_open_object(json, "harness");
+    json_text(json, "kind", run->kind->name);
+    json_integer(json, "call_ns", run->call_ns);
+    json_integer(json, "cpu_clock_ns", run->cpu_clock_ns);
+    json_close_object(json);
+}
+
+static int write_header(struct step_run *run)
+{
+    const struct step_options *const options = run->options;
+    const struct os_thread_attributes attributes = step_attributes(options);
+    struct json json;
+    recorder_header_begin(&run->recorder, &json, "step");
+    step_options_to_json(&json, options, (int64_t)run->recorder.options.ring_rows);
+    harness_to_json(&json, run);
+    json_open_array(&json, "sources");
+    json_open_object(&json, NULL);
+    recorder_source_to_json(&run->recorder, &json, 0);
+    json_integer(&json, "start_ns", run->first_release_ns + options->warmup * options->period_ns);
+    requested_to_json(&json, &attributes);
+    obtained_to_json(&json, attributes.policy, &run->obtained);
+    json_close_object(&json);
+    json_close_array(&json);
+    conditions_to_json(&json, &options->conditions);
+    return recorder_header_end(&run->recorder, &json);
+}
+
+/* The first step finds everything cold, so it is told apart. */
+static void first_to_json(struct json *json, const int64_t *first)
+{
+    if (first[STEP_SCHEDULED] == 0) {
+        json_null(json, "first");
+        return;
+    }
+    json_open_object(json, "first");
+    json_integer(json, "execution_ns", first[STEP_END] - first[STEP_BEGIN]);
+    json_integer_or_null(json, "minor_faults", first[STEP_MINOR]);
+    json_integer_or_null(json, "major_faults", first[STEP_MAJOR]);
+    json_close_object(json);
+}
+
+/* How it went for the code, beside its rows. */
+static void write_event(struct step_run *run)
+{
+    struct json json;
+    if (!run->recorder.streaming) {
+        return;
+    }
+    json_begin(&json);
+    json_open_object(&json, NULL);
+    json_text(&json, "event", "step");
+    json_integer(&json, "time_ns", os_now_ns());
+    json_integer(&json, "last_step", atomic_load(&run->step));
+    first_to_json(&json, run->first);
+    if (run->failure[0] != '\0') {
+        json_text(&json, "why", run->failure);
+    }
+    json_integer_or_null(&json, "signal", run->ending.by_signal ? run->ending.value : INT64_MIN);
+    json_integer_or_null(&json, "exit_code", run->ending.by_signal ? INT64_MIN : run->ending.value);
+    json_close_object(&json);
+    stream_write_json(&run->recorder.stream, FRAME_EVENT, &json);
+    json_free(&json);
+}
+
+static bool is_waited_for(int phase)
+{
+    return phase != STEP_INITIALISED && phase != STEP_READY && phase != STEP_REFUSED;
+}
+
+/* Until it is the parent's turn. Returns an exit code; refusals are told. */
+static int wait_for_child(struct step_run *run)
+{
+    const int64_t until_ns = os_now_ns() + LOADS_WITHIN_S * ns_per_s;
+    const int before = atomic_load(&run->phase);
+    int phase = before;
+    while (phase == before ? before != STEP_READY : is_waited_for(phase)) {
+        const bool has_ended = step_child_wait(&run->child, os_now_ns() + NS_PER_MS, &run->ending);
+        phase = atomic_load_explicit(&run->phase, memory_order_acquire);
+        if (phase == STEP_REFUSED) {
+            return refuse((enum exit_code)run->code, "%s", run->why);
+        }
+        if (has_ended) {
+            step_tell_end(run);
+            return refuse((enum exit_code)EXIT_OF_CODE, "%s\nNothing was measured.", run->failure);
+        }
+        if (os_stop_requested() != OS_STOP_NONE) {
+            return refuse(EXIT_FAILED, "stopped before the first step.");
+        }
+        if (os_now_ns() > until_ns) {
+            return refuse((enum exit_code)EXIT_OF_CODE, "%s: its init did not come back within %d s.", run->name,
+                          LOADS_WITHIN_S);
+        }
+    }
+    return EXIT_MEASURED;
+}
+
+static void hand_over(struct step_run *run, enum step_phase phase)
+{
+    atomic_store_explicit(&run->phase, phase, memory_order_release);
+}
+
+/* Real-time priority comes last: initialising has no deadline, and may take its time. */
+static int rank(struct step_run *run)
+{
+    const struct os_thread_attributes attributes = step_attributes(run->options);
+    const enum os_status status = step_child_rank(&run->child, &attributes);
+    if (status != OS_OK) {
+        const struct cyclic_options alike = {.policy = run->options->policy, .priority = run->options->priority};
+        return cyclic_options_refuse_thread(&alike, status);
+    }
+    hand_over(run, STEP_RANKED);
+    return wait_for_child(run);
+}
+
+static int begin(struct step_run *run)
+{
+    struct recorder *const recorder = &run->recorder;
+    struct source *const source = &recorder->sources[0];
+    const struct os_thread_attributes ordinary = {.name = "tauto-guard", .policy = OS_POLICY_OTHER, .cpu = OS_CPU_ANY};
+    int code = recorder_open_output(recorder);
+    if (code != EXIT_MEASURED) {
+        return code;
+    }
+    run->first_release_ns = os_now_ns() + (int64_t)START_DELAY_MS * NS_PER_MS;
+    code = write_header(run);
+    if (code == EXIT_MEASURED) {
+        const enum os_status status = os_thread_create_ordinary(&source->thread, &ordinary, step_guard, run);
+        if (status != OS_OK) {
+            return refuse(EXIT_FAILED, "the thread that watches over the step can't be started: %s.", os_status_text(status));
+        }
+        os_thread_stand_for(source->thread, run->child.number);
+        hand_over(run, STEP_RUNS);
+    }
+    return code;
+}
+
+static int measure(struct step_run *run)
+{
+    int code = EXIT_MEASURED;
+    enum os_status status = step_child_start(&run->child, step_live, run);
+    if (status != OS_OK) {
+        return refuse(EXIT_FAILED, "the process for %s can't be started: %s.", run->name, os_status_text(status));
+    }
+    code = wait_for_child(run);
+    if (code == EXIT_MEASURED) {
+        code = rank(run);
+    }
+    if (code == EXIT_MEASURED) {
+        code = begin(run);
+    }
+    if (code == EXIT_MEASURED) {
+        recorder_run(&run->recorder);
+    } else {
+        step_put_down(run);
+    }
+    return code;
+}
+
+/* The ring and the counters, too: the child writes them. */
+static int share(struct step_run *run)
+{
+    struct recorder *const recorder = &run->recorder;
+    struct ring *const ring = &recorder->sources[0].ring;
+    enum os_status status = step_share(ring->rows, (size_t)ring->capacity * ring->row_words * sizeof(int64_t));
+    if (status == OS_OK) {
+        status = step_share(recorder->sources, sizeof *recorder->sources);
+    }
+    if (status == OS_OK) {
+        status = step_share(run, sizeof *run);
+    }
+    return status == OS_OK ? EXIT_MEASURED
+                           : refuse(EXIT_FAILED, "memory can't be shared with the step: %s.\nGive --ring fewer rows.",
+                                    os_status_text(status));
+}
+
+static int open_and_measure(struct step_run *run)
+{
+    const struct step_options *const options = run->options;
+    const struct recording_options *const recording = &options->conditions.recording;
+    const int64_t ring_rows = recording_ring_rows(recording, options->count, options->period_ns);
+    if (ring_rows < 0) {
+        return EXIT_USAGE;
+    }
+    const char *why = NULL;
+    struct step_counters tried;
+    run->counts_events = step_counters_open(&tried, step_hardware, &why);
+    step_counters_close(&tried);
+    const struct schema schema = schema_of(run->counts_events);
+    struct recorder_options wanted =
+        recording_for_recorder(recording, ring_rows, options->conditions.budget_obtained_ns, true);
+    wanted.thread_of = thread_of;
+    wanted.context = options;
+    int code = recorder_open(&run->recorder, &wanted, &schema, 1);
+    if (code != EXIT_MEASURED) {
+        return code;
+    }
+    if (!run->counts_events) {
+        recorder_add_absence(&run->recorder, "cycles", why);
+        recorder_add_absence(&run->recorder, "instructions", why);
+    }
+    struct source *const source = &run->recorder.sources[0];
+    format_text(source->name, sizeof source->name, options->cpu == OS_CPU_ANY ? "any cpu" : "cpu%" PRId32, options->cpu);
+    code = share(run);
+    if (code == EXIT_MEASURED) {
+        code = measure(run);
+    }
+    if (code != EXIT_MEASURED) {
+        recorder_abandon(&run->recorder);
+        return code;
+    }
+    write_event(run);
+    code = recorder_close(&run->recorder);
+    return run->failure[0] == '\0' || code != EXIT_MEASURED ? code
+                                                          : refuse((enum exit_code)run->failure_code, "%s", run->failure);
+}
+
+int experiment_step(int argc, char **argv)
+{
+    struct step_options options;
+    int code = EXIT_MEASURED;
+    if (!step_options_read(&options, argc, argv, &code)) {
+        return code;
+    }
+    code = conditions_prepare(&options.conditions);
+    if (code != EXIT_MEASURED) {
+        return code;
+    }
+    void *memory = NULL;
+    if (os_memory_allocate(&memory, sizeof(struct step_run)) != OS_OK) {
+        return refuse(EXIT_FAILED, "no memory for the experiment.");
+    }
+    struct step_run *const run = memory; /* whole pages: they are shared later */
+    run->options = &options;
+    run->kind = step_kind_of(options.code);
+    const char *const slash = strrchr(options.code, '/');
+    run->name = slash != NULL ? slash + 1 : options.code;
+    run->step = -1;
+    code = open_and_measure(run);
+    os_memory_free(memory, sizeof *run);
+    return code;
+}

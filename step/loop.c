@@ -1,0 +1,278 @@
+/*
+ * The child: it loads the user's code and calls it at each release. Of each step it takes, in this order: the first time
+ * stamp after the sleep; what the system has counted so far; the time stamp before the call; the one after it; what was
+ * counted. Between the two time stamps there is the indirect call alone.
+ */
+#include "step.h"
+
+#include "experiment/schedule.h"
+#include "format.h"
+#include "message.h"
+
+#include <string.h>
+
+enum { NS_PER_MS = 1000000, STACK_BYTES = 256 * 1024, TRIES = 1000 };
+
+/* What was counted before a step, or after it. */
+struct reading {
+    int64_t cpu_ns;
+    struct step_usage usage;
+    int64_t events[EVENTS_LIMIT];
+};
+
+struct loop {
+    struct step_run *run;
+    struct step_code code;
+    struct step_counters counters;
+    struct reading before;
+    struct reading after;
+    int64_t row[STEP_COLUMNS];
+};
+
+static void go_on(struct step_run *run, enum step_phase phase)
+{
+    atomic_store_explicit(&run->phase, phase, memory_order_release);
+}
+
+static void wait_for(const struct step_run *run, enum step_phase phase)
+{
+    while (atomic_load_explicit(&run->phase, memory_order_acquire) < (int)phase) {
+        os_sleep_until(os_now_ns() + NS_PER_MS);
+    }
+}
+
+static _Noreturn void give_in(struct step_run *run, enum exit_code code)
+{
+    run->code = (int)code;
+    go_on(run, STEP_REFUSED);
+    step_child_end(EXIT_FAILED, true);
+}
+
+static void read_before(struct loop *loop)
+{
+    if (loop->run->counts_events) {
+        step_counters_read(&loop->counters, loop->before.events);
+    }
+    step_usage_read(&loop->before.usage);
+    loop->before.cpu_ns = os_thread_cpu_time_ns();
+}
+
+static void read_after(struct loop *loop)
+{
+    loop->after.cpu_ns = os_thread_cpu_time_ns();
+    step_usage_read(&loop->after.usage);
+    if (loop->run->counts_events) {
+        step_counters_read(&loop->counters, loop->after.events);
+    }
+}
+
+static int do_nothing(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context;
+    (void)k;
+    (void)t_ns;
+    return 0;
+}
+
+/* Of a step that does nothing: the least that lies between its time stamps, and that the CPU time has more than they. */
+static void calibrate(struct loop *loop)
+{
+    int (*volatile const nothing)(void *, uint64_t, int64_t) = do_nothing;
+    struct step_run *const run = loop->run;
+    run->call_ns = INT64_MAX;
+    run->cpu_clock_ns = INT64_MAX;
+    for (int i = 0; i < TRIES; i++) {
+        read_before(loop);
+        const int64_t begin_ns = os_now_ns();
+        (void)nothing(NULL, 0, 0);
+        const int64_t end_ns = os_now_ns();
+        read_after(loop);
+        const int64_t call_ns = end_ns - begin_ns;
+        const int64_t more_ns = loop->after.cpu_ns - loop->before.cpu_ns - call_ns;
+        run->call_ns = call_ns < run->call_ns ? call_ns : run->call_ns;
+        run->cpu_clock_ns = more_ns < run->cpu_clock_ns ? more_ns : run->cpu_clock_ns;
+    }
+    run->cpu_clock_ns = run->cpu_clock_ns > 0 ? run->cpu_clock_ns : 0;
+}
+
+static int64_t more(int64_t before, int64_t after)
+{
+    return before == INT64_MIN || after == INT64_MIN ? NO_VALUE : after - before;
+}
+
+/* A thread has no more CPU time than passes. */
+static int64_t cpu_until(const struct loop *loop, int64_t begin_ns, int64_t end_ns)
+{
+    const int64_t used_ns = more(loop->before.cpu_ns, loop->after.cpu_ns);
+    if (used_ns == NO_VALUE) {
+        return NO_VALUE;
+    }
+    const int64_t until_ns = begin_ns + used_ns - loop->run->cpu_clock_ns;
+    return until_ns < begin_ns ? begin_ns : until_ns < end_ns ? until_ns : end_ns;
+}
+
+static void fill_in(struct loop *loop, int64_t scheduled_ns, int64_t wake_ns, int64_t begin_ns, int64_t end_ns)
+{
+    const struct step_usage *const before = &loop->before.usage;
+    const struct step_usage *const after = &loop->after.usage;
+    int64_t *const row = loop->row;
+    row[STEP_SCHEDULED] = scheduled_ns;
+    row[STEP_WAKE] = wake_ns;
+    row[STEP_BEGIN] = begin_ns;
+    row[STEP_END] = end_ns;
+    row[STEP_CPU] = cpu_until(loop, begin_ns, end_ns);
+    row[STEP_VOLUNTARY] = more(before->voluntary, after->voluntary);
+    row[STEP_INVOLUNTARY] = more(before->involuntary, after->involuntary);
+    row[STEP_MINOR] = more(before->minor, after->minor);
+    row[STEP_MAJOR] = more(before->major, after->major);
+    for (int i = 0; i < EVENTS_LIMIT; i++) {
+        row[STEP_CYCLES + i] = loop->run->counts_events ? more(loop->before.events[i], loop->after.events[i]) : NO_VALUE;
+    }
+}
+
+static void record(struct loop *loop, int64_t release)
+{
+    struct source *const source = &loop->run->recorder.sources[0];
+    if (loop->run->first[STEP_SCHEDULED] == 0) {
+        memcpy(loop->run->first, loop->row, sizeof loop->row);
+    }
+    if (release < 0) {
+        source->counters.warmup++;
+        return;
+    }
+    int64_t *const slot = ring_slot(&source->ring);
+    if (slot != NULL) {
+        memcpy(slot, loop->row, source->ring.row_words * sizeof *slot);
+        ring_commit(&source->ring);
+    }
+    source->counters.completed++;
+}
+
+/* What follows a step that ended at `end_ns`. False: the run is to end here. */
+static bool advance(struct step_run *run, struct schedule *schedule, int64_t end_ns)
+{
+    struct source *const source = &run->recorder.sources[0];
+    const bool was_recorded = schedule->release >= 0;
+    if (schedule_advance(schedule, source, end_ns) || run->options->overrun == STEP_REPLAY) {
+        return true;
+    }
+    schedule_pass_over(schedule, source, end_ns);
+    if (run->options->overrun == STEP_STOP && was_recorded) {
+        atomic_store(&run->recorder.overrun_stop, true);
+        atomic_store(&run->recorder.stop, true);
+        return false;
+    }
+    return true;
+}
+
+static void serve(struct loop *loop)
+{
+    struct step_run *const run = loop->run;
+    const struct step_options *const options = run->options;
+    struct recorder *const recorder = &run->recorder;
+    const struct step_code code = loop->code;
+    struct schedule schedule =
+        schedule_from(run->first_release_ns, options->period_ns, options->count, options->warmup);
+    bool goes_on = true;
+    while (goes_on && schedule_goes_on(&schedule, recorder)) {
+        const int64_t wake_ns = schedule_wait(&schedule, recorder);
+        if (wake_ns < schedule.scheduled_ns) {
+            break; /* stopped before this release came: it does not count */
+        }
+        const int64_t k = schedule.release + options->warmup;
+        const int64_t t_ns = k * options->period_ns;
+        atomic_store_explicit(&run->step, k, memory_order_relaxed);
+        atomic_store_explicit(&run->begun_ns, wake_ns, memory_order_release);
+        read_before(loop);
+        const int64_t begin_ns = os_now_ns();
+        const int answer = code.step(code.context, (uint64_t)k, t_ns);
+        const int64_t end_ns = os_now_ns();
+        read_after(loop);
+        atomic_store_explicit(&run->begun_ns, 0, memory_order_release);
+        fill_in(loop, schedule.scheduled_ns, wake_ns, begin_ns, end_ns);
+        record(loop, schedule.release);
+        atomic_store_explicit(&run->answer, answer, memory_order_relaxed);
+        goes_on = advance(run, &schedule, end_ns) && answer == 0;
+    }
+    schedule_close(&schedule, &recorder->sources[0]);
+}
+
+/* The pages of the stack that a step will use. */
+static void touch_stack(void)
+{
+    volatile char stack[STACK_BYTES];
+    for (size_t i = 0; i < sizeof stack; i += NS_PER_MS / 1000) {
+        stack[i] = 0;
+    }
+}
+
+/* Everything that needs rights, and then without them the user's code. */
+static void prepare(struct loop *loop)
+{
+    struct step_run *const run = loop->run;
+    struct os_thread_attributes ordinary = step_attributes(run->options);
+    ordinary.policy = OS_POLICY_OTHER; /* until it is initialised: that has no deadline */
+    enum os_status status = os_thread_adopt(&ordinary);
+    step_child_part();
+    if (status == OS_OK && !run->options->conditions.recording.no_memory_lock) {
+        status = os_memory_lock();
+    }
+    const char *why = NULL;
+    if (run->counts_events) {
+        (void)step_counters_open(&loop->counters, step_hardware, &why); /* without them its columns are empty */
+    }
+    calibrate(loop);
+    if (status == OS_OK) {
+        status = step_child_give_up_rights();
+    }
+    if (status != OS_OK) {
+        format_text(run->why, sizeof run->why, "the process for %s can't be set up: %s.", run->name,
+                    os_status_text(status));
+        give_in(run, status == OS_NOT_PERMITTED ? EXIT_NOT_PERMITTED : EXIT_FAILED);
+    }
+}
+
+static void initialise(struct loop *loop)
+{
+    struct step_run *const run = loop->run;
+    go_on(run, STEP_LOADS);
+    if (!run->kind->load(&loop->code, run->options->code, run->why, sizeof run->why)) {
+        give_in(run, EXIT_USAGE);
+    }
+    go_on(run, STEP_INITIALISES);
+    if (loop->code.init == NULL) {
+        return;
+    }
+    loop->code.context = loop->code.init();
+    if (loop->code.context == NULL) {
+        format_text(run->why, sizeof run->why, "%s: its init failed: it returned NULL.\nWhat it wrote may say why.",
+                    run->name);
+        give_in(run, (enum exit_code)EXIT_OF_CODE);
+    }
+}
+
+void step_live(void *argument)
+{
+    static struct loop loop;
+    struct step_run *const run = argument;
+    loop.run = run;
+    prepare(&loop);
+    initialise(&loop);
+    go_on(run, STEP_INITIALISED);
+    wait_for(run, STEP_RANKED);
+    os_thread_read_back(&run->obtained);
+    touch_stack();
+    go_on(run, STEP_READY);
+    wait_for(run, STEP_RUNS);
+    struct source *const source = &run->recorder.sources[0];
+    const int64_t cpu_time_before_ns = source_join(source);
+    serve(&loop);
+    source->counters.cpu_time_ns = source_cpu_time_since(cpu_time_before_ns);
+    atomic_store(&run->overran, os_stop_requested() == OS_STOP_WATCHDOG);
+    go_on(run, STEP_ENDS);
+    if (loop.code.end != NULL) {
+        loop.code.end(loop.code.context);
+    }
+    go_on(run, STEP_ENDED);
+    step_child_end(EXIT_MEASURED, false);
+}

@@ -1,0 +1,29 @@
+/* tauto-step: a user's own code in the loop. `tauto-probe step` starts it. */
+#include "step.h"
+
+#include "message.h"
+#include "os/rights.h"
+
+#include <string.h>
+
+static int run_named(int argc, char **argv)
+{
+    const char *const word = argc > 1 ? argv[1] : "--help";
+    if (strcmp(word, "step") == 0) {
+        return experiment_step(argc - 2, argv + 2);
+    }
+    if (strcmp(word, "--version") == 0) {
+        print("tauto-step %s\n", TAUTO_VERSION);
+        return EXIT_MEASURED;
+    }
+    print("usage: tauto-step step [options]\n\nYour own code in a periodic loop; `tauto-probe step` starts it.\n");
+    return argc > 1 && strcmp(word, "--help") == 0 ? EXIT_MEASURED : EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    const enum os_status status = os_rights_are_of_another() ? os_rights_give_back() : OS_OK;
+    return status == OS_OK ? after_printing(run_named(argc, argv))
+                           : refuse(EXIT_NOT_PERMITTED, "this file's rights (set-user-ID) can't be given back: %s.",
+                                    os_status_text(status));
+}

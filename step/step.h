@@ -1,0 +1,75 @@
+/*
+ * A user's code in a periodic loop. Two processes: the parent drains and writes as in every experiment; its child runs
+ * the user's code and takes the time stamps. Both see `struct step_run`, which lies in shared memory, so that whatever
+ * the code does to its own process, the rows that were taken before it are kept.
+ */
+#ifndef TAUTO_STEP_H
+#define TAUTO_STEP_H
+
+#include "kind.h"
+#include "step_options.h"
+#include "os/child.h"
+#include "os/counters.h"
+
+#include "record/recorder.h"
+
+/* What is wrong with the user's code, beside the probe's own exit codes (message.h). */
+enum { EXIT_OF_CODE = 8 };
+
+enum step_column {
+    STEP_SCHEDULED, STEP_WAKE, STEP_BEGIN, STEP_END, STEP_CPU, STEP_VOLUNTARY, STEP_INVOLUNTARY, STEP_MINOR, STEP_MAJOR,
+    STEP_CYCLES, STEP_INSTRUCTIONS, STEP_COLUMNS
+};
+
+/* How far the child is; it goes on by itself but where the parent's turn is named. */
+enum step_phase {
+    STEP_PREPARES,
+    STEP_LOADS,
+    STEP_INITIALISES,
+    STEP_INITIALISED, /* the parent's turn: policy and priority */
+    STEP_RANKED,
+    STEP_READY, /* the parent's turn: the header, and the first release */
+    STEP_RUNS,
+    STEP_ENDS,
+    STEP_ENDED,
+    STEP_REFUSED, /* `why` and `code` are set */
+};
+
+enum { STEP_WHY_BYTES = 1024 };
+
+struct step_run {
+    struct recorder recorder; /* the child reads its flag of the end, and writes into its one source */
+    const struct step_options *options;
+    const struct step_kind *kind;
+    const char *name; /* of the code, without folders */
+    bool counts_events;            /* cycles and instructions; the child opens its own counters */
+    _Atomic int phase;             /* enum step_phase */
+    int code;                      /* enum exit_code */
+    char why[STEP_WHY_BYTES];
+    int64_t first_release_ns;
+    struct os_thread_obtained obtained;
+    int64_t call_ns;      /* what a step that does nothing takes between its two time stamps */
+    int64_t cpu_clock_ns; /* what the clock of the CPU time counts of itself, and is taken off */
+    int64_t first[STEP_COLUMNS]; /* the row of the first step of the warm-up; all 0: there was none */
+    _Atomic int64_t step;     /* the number of the last step that was begun, -1: none; */
+    _Atomic int64_t begun_ns; /* when it was, 0: it is done */
+    _Atomic int answer;       /* of the last step */
+    _Atomic bool overran;     /* the system's own watchdog ended it */
+    struct step_child child; /* of the parent only, as what follows */
+    struct step_ending ending;
+    char failure[STEP_WHY_BYTES];
+    int failure_code;
+};
+
+/* In the child, from its first instant to its end. */
+void step_live(void *run);
+/* In a thread of the parent: sees that the child ends, however, and keeps its books where it can't. */
+void step_guard(void *run);
+/* Ends the child and all that it started. */
+void step_put_down(struct step_run *run);
+/* The end of a child that should not have ended yet, in words. */
+void step_tell_end(struct step_run *run);
+
+int experiment_step(int argc, char **argv);
+
+#endif

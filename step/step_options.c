@@ -1,0 +1,136 @@
+#include "step_options.h"
+
+#include "kind.h"
+
+#include "experiment/priority.h"
+#include "message.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { NS_PER_MS = 1000000, USUAL_WARMUP = 100 };
+static const int64_t ns_per_s = 1000000000;
+
+static const char *const policies[] = {"other", "fifo", "rr", NULL}; /* as enum os_policy */
+static const char *const overruns[] = {"skip", "replay", "stop", NULL};
+
+static bool refuse_usage(const char *what)
+{
+    refuse(EXIT_USAGE, "%s", what);
+    return false;
+}
+
+static bool choose_length(struct step_options *options, int64_t duration_ns, bool count_given, bool duration_given)
+{
+    if (options->period_ns < OS_SHORTEST_PERIOD_NS) {
+        return refuse_usage("--period must be 10us or more: to sleep and wake takes nearly as long.");
+    }
+    if (count_given && duration_given) {
+        return refuse_usage("--count and --duration contradict each other.\nGive one of them.");
+    }
+    if (!count_given) {
+        options->count = duration_ns / options->period_ns;
+    }
+    if (options->count == 0) {
+        return refuse_usage("nothing to measure: the run has no step.\nLengthen --duration or raise --count.");
+    }
+    const int64_t most = INT64_MAX / 4 / options->period_ns;
+    if (options->count > most || options->warmup > most) {
+        return refuse_usage("the run would end after the clock does.\nShorten --count, --duration or --warmup.");
+    }
+    return true;
+}
+
+static int choose_cpu(struct step_options *options)
+{
+    struct cpu_list list;
+    const int code = cpu_list_read(&list, options->cpus_text != NULL ? options->cpus_text : "all");
+    if (code != EXIT_MEASURED) {
+        return code;
+    }
+    if (options->cpus_text != NULL && list.count != 1) {
+        return refuse(EXIT_USAGE, "--cpus %s: a step runs on one CPU.\nName one, or any.", options->cpus_text);
+    }
+    options->cpu = list.cpus[0];
+    return EXIT_MEASURED;
+}
+
+static bool check(struct step_options *options, int64_t duration_ns, const struct option *table, size_t count)
+{
+    if (options->code == NULL) {
+        return refuse_usage("name what to run: --code lib.so:NAME.\n"
+                            "`tauto step --header` shows how it is written.");
+    }
+    if (step_kind_of(options->code) == NULL) {
+        refuse(EXIT_USAGE, "--code %s: it names no function of a library.\nWrite lib.so:NAME.", options->code);
+        return false;
+    }
+    return choose_length(options, duration_ns, options_given(table, count, "count"),
+                         options_given(table, count, "duration")) &&
+           priority_choose((enum os_policy)options->policy, options_given(table, count, "priority"), 1,
+                           &options->priority, &options->below_highest) &&
+           conditions_check(&options->conditions);
+}
+
+bool step_options_read(struct step_options *options, int argc, char **argv, int *code)
+{
+    int64_t duration_ns = 10 * ns_per_s;
+    *options = (struct step_options){
+        .period_ns = NS_PER_MS,
+        .policy = OS_POLICY_FIFO,
+        .warmup = USUAL_WARMUP,
+        .conditions = conditions_default(),
+    };
+    struct option table[] = {
+        {"code", OPTION_TEXT, &options->code, NULL, "what to run: lib.so:NAME", false},
+        {"period", OPTION_PERIOD, &options->period_ns, NULL, "between two releases [1ms]", false},
+        {"duration", OPTION_DURATION, &duration_ns, NULL, "of the recorded part [10s]", false},
+        {"count", OPTION_COUNT, &options->count, NULL, "recorded steps, instead of a duration", false},
+        {"warmup", OPTION_COUNT, &options->warmup, NULL, "steps before those, not recorded [100]", false},
+        {"cpus", OPTION_TEXT, &options->cpus_text, NULL, "the CPU that it runs on, or any [the first]", false},
+        {"policy", OPTION_CHOICE, &options->policy, policies, "[fifo]", false},
+        {"priority", OPTION_COUNT, &options->priority, NULL, "the system's own number [90 on Linux]", false},
+        {"overrun", OPTION_CHOICE, &options->overrun, overruns, "what becomes of missed releases [skip]", false},
+        BLAME_OPTIONS(&options->conditions.recording),
+        CONDITION_OPTIONS(&options->conditions),
+    };
+    const size_t count = sizeof table / sizeof table[0];
+    if (!options_read_or_help(table, count, argc, argv,
+                              "usage: tauto-probe step --code lib.so:NAME [options]\n\nYour own code in a periodic loop: "
+                              "when each step begins, how long it takes, and what the system counts of it.\n\n",
+                              code) ||
+        !check(options, duration_ns, table, count)) {
+        return false;
+    }
+    *code = choose_cpu(options);
+    return *code == EXIT_MEASURED;
+}
+
+struct os_thread_attributes step_attributes(const struct step_options *options)
+{
+    return (struct os_thread_attributes){
+        .name = "tauto-step",
+        .policy = (enum os_policy)options->policy,
+        .below_highest = options->below_highest,
+        .cpu = options->cpu,
+    };
+}
+
+void step_options_to_json(struct json *json, const struct step_options *options, int64_t ring_rows)
+{
+    json_open_object(json, "parameters");
+    json_text(json, "code", options->code);
+    json_integer(json, "period_ns", options->period_ns);
+    json_integer(json, "count", options->count);
+    json_integer(json, "warmup", options->warmup);
+    json_text(json, "policy", policies[options->policy]);
+    json_integer_or_null(json, "priority",
+                         os_priority_levels((enum os_policy)options->policy) != 0 ? options->priority : INT64_MIN);
+    json_text(json, "overrun", overruns[options->overrun]);
+    json_integer(json, "budget_ns", options->conditions.budget_ns);
+    recording_to_json(json, &options->conditions.recording, ring_rows);
+    json_close_object(json);
+    json_open_object(json, "schedule");
+    json_integer(json, "period_ns", options->period_ns);
+    json_close_object(json);
+}

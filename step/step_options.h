@@ -1,0 +1,28 @@
+#ifndef TAUTO_STEP_OPTIONS_H
+#define TAUTO_STEP_OPTIONS_H
+
+#include "experiment/conditions.h"
+
+enum step_overrun { STEP_SKIP, STEP_REPLAY, STEP_STOP };
+
+struct step_options {
+    const char *code; /* lib.so:NAME */
+    int64_t period_ns;
+    int64_t count;  /* recorded releases */
+    int64_t warmup; /* releases before those */
+    int policy;     /* enum os_policy */
+    int32_t below_highest;
+    int64_t priority; /* the system's own number, 0 where the policy has none */
+    int overrun;      /* enum step_overrun */
+    const char *cpus_text;
+    int32_t cpu; /* or OS_CPU_ANY */
+    struct conditions conditions;
+};
+
+/* Reads and checks; refusals are told. True to go on, otherwise `code` is the program's exit code. */
+bool step_options_read(struct step_options *options, int argc, char **argv, int *code);
+struct os_thread_attributes step_attributes(const struct step_options *options);
+/* "parameters" and "schedule" of the header. */
+void step_options_to_json(struct json *json, const struct step_options *options, int64_t ring_rows);
+
+#endif

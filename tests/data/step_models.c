@@ -1,0 +1,285 @@
+/* Steps of known behaviour, for tests/probe/test_probe_step.py: each is NAME of `lib.so:NAME`. */
+#define _GNU_SOURCE
+#include "tautochrone_step.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CRASHES_IN = 150, WORK_US = 100, EVENT_EVERY = 10, NS_PER_US = 1000 };
+
+TAUTOCHRONE_STEP(measured)
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void spin(int64_t ns)
+{
+    for (const int64_t until = now_ns() + ns; now_ns() < until;) {
+    }
+}
+
+int nothing_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)k, (void)t_ns;
+    return 0;
+}
+
+/* Work of 100 us, which it measures itself; what it found goes to the file that STEP_OWN_TIMES names. */
+struct own_times {
+    size_t count;
+    int64_t ns[100000];
+};
+
+void *measured_init(void)
+{
+    return calloc(1, sizeof(struct own_times));
+}
+
+int measured_step(void *context, uint64_t k, int64_t t_ns)
+{
+    struct own_times *const own = context;
+    const int64_t begin_ns = now_ns();
+    (void)k, (void)t_ns;
+    spin((int64_t)WORK_US * NS_PER_US);
+    if (own->count < sizeof own->ns / sizeof own->ns[0]) {
+        own->ns[own->count++] = now_ns() - begin_ns;
+    }
+    return 0;
+}
+
+void measured_end(void *context)
+{
+    const struct own_times *const own = context;
+    FILE *const out = fopen(getenv("STEP_OWN_TIMES"), "w");
+    for (size_t i = 0; i < own->count; i++) {
+        fprintf(out, "%lld\n", (long long)own->ns[i]);
+    }
+    fclose(out);
+}
+
+/* Ten times the work in each tenth step. */
+int event(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)t_ns;
+    spin((int64_t)(k % EVENT_EVERY == 0 ? 500 : 50) * NS_PER_US);
+    return 0;
+}
+
+/* What it is called with. */
+int told_step(void *context, uint64_t k, int64_t t_ns)
+{
+    static uint64_t next;
+    (void)context;
+    return k != next++ ? 7 : t_ns != (int64_t)k * 2000000 ? 8 : 0;
+}
+
+/* A page that was never touched, in each step. */
+int faults_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)k, (void)t_ns;
+    volatile char *const page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) {
+        return 1;
+    }
+    page[0] = 1;
+    return 0;
+}
+
+int sleeps_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)k, (void)t_ns;
+    const struct timespec some = {.tv_nsec = 200000};
+    nanosleep(&some, NULL);
+    return 0;
+}
+
+int crashes_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)t_ns;
+    if (k == CRASHES_IN) {
+        volatile int *volatile const nowhere = NULL;
+        *nowhere = 0;
+    }
+    return 0;
+}
+
+int exits_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)t_ns;
+    if (k == CRASHES_IN) {
+        exit(3);
+    }
+    return 0;
+}
+
+int quits_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)t_ns;
+    return k == CRASHES_IN ? 5 : 0;
+}
+
+int hangs_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)t_ns;
+    for (volatile int on = 1; k == CRASHES_IN && on;) {
+    }
+    return 0;
+}
+
+/* Takes all signals that it can, and hangs. */
+int stubborn_step(void *context, uint64_t k, int64_t t_ns)
+{
+    for (int number = 1; number < 32; number++) {
+        (void)signal(number, SIG_IGN);
+    }
+    return hangs_step(context, k, t_ns);
+}
+
+int allocates_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)k, (void)t_ns;
+    for (;;) {
+        char *const some = malloc(1 << 24);
+        if (some == NULL) {
+            return 12;
+        }
+        some[0] = 1;
+    }
+}
+
+int prints_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)t_ns;
+    printf("step %d\n", (int)k);
+    return 0;
+}
+
+int closes_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)k, (void)t_ns;
+    for (int file = 0; file < 1024; file++) {
+        close(file);
+    }
+    return 0;
+}
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+}
+
+/* Signals that end its sleeps early. */
+void *alarms_init(void)
+{
+    const struct itimerval often = {.it_interval = {.tv_usec = 700}, .it_value = {.tv_usec = 700}};
+    signal(SIGALRM, on_alarm);
+    setitimer(ITIMER_REAL, &often, NULL);
+    return &alarms_init;
+}
+
+int alarms_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)k, (void)t_ns;
+    return 0;
+}
+
+/* A process that would outlive it. */
+void *forks_init(void)
+{
+    if (fork() == 0) {
+        setsid();
+        if (fork() == 0) {
+            sleep(600);
+        }
+        _exit(0);
+    }
+    return &forks_init;
+}
+
+int forks_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)k, (void)t_ns;
+    return 0;
+}
+
+void *fails_init(void)
+{
+    return NULL;
+}
+
+int fails_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)k, (void)t_ns;
+    return 0;
+}
+
+void *crashes_early_init(void)
+{
+    abort();
+}
+
+int crashes_early_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)k, (void)t_ns;
+    return 0;
+}
+
+int crashes_late_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)k, (void)t_ns;
+    return 0;
+}
+
+void crashes_late_end(void *context)
+{
+    (void)context;
+    abort();
+}
+
+/* The rights that it has, as the system says; to the file that STEP_RIGHTS names. */
+int rights_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)t_ns;
+    char line[256];
+    FILE *const in = k == 0 ? fopen("/proc/self/status", "r") : NULL;
+    FILE *const out = in != NULL ? fopen(getenv("STEP_RIGHTS"), "w") : NULL;
+    while (out != NULL && fgets(line, sizeof line, in) != NULL) {
+        fputs(line, out);
+    }
+    if (out != NULL) {
+        fclose(out);
+        fclose(in);
+    }
+    return 0;
+}
+
+/* As Simulink's Embedded Coder writes it. */
+static int initialized;
+
+void pendulum_initialize(void)
+{
+    initialized = 1;
+}
+
+void pendulum_step(void)
+{
+    initialized += initialized > 0;
+    if (initialized == 0) {
+        abort();
+    }
+}
+
+void pendulum_terminate(void)
+{
+    fprintf(stderr, "pendulum made %d steps\n", initialized - 1);
+}
