@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ OF_CODE, USAGE = 8, 2
 WARMUP = 100
 ENDS_IN = 150
 """The step in which models crash, hang or quit, counted from the first one of the warm-up."""
+HEADER = ROOT / "src" / "tautochrone" / "step" / "tautochrone_step.h"
 SHORT_BUDGET = ("--budget", "500ms")
 
 
@@ -31,7 +33,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
         skip_or_fail("needs a C compiler, to build the models")
     library = tmp_path_factory.mktemp("models") / "models.so"
     source = ROOT / "tests" / "data" / "step_models.c"
-    command = ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{ROOT / 'step'}"]
+    command = ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{HEADER.parent}"]
     subprocess.run([*command, "-o", str(library), str(source)], check=True)
     return library
 
@@ -77,9 +79,10 @@ def test_all_steps_are_called_in_turn_with_their_number_and_time(models: Path, t
     instants = [
         run.column(name, 0) for name in ("scheduled_ns", "wake_ns", "begin_ns", "cpu_until_ns", "end_ns")
     ]
-    for earlier, later in zip(instants[:-1], instants[1:], strict=True):
+    for earlier, later in pairwise(instants):
         assert (later >= earlier).all()
-    start_ns = run.manifest.header.stored["sources"][0]["start_ns"]
+    start_ns = run.manifest.header.sources[0].start_ns
+    assert start_ns is not None
     assert (instants[0] == start_ns + 2_000_000 * np.arange(100)).all()
     assert event_of(run)["last_step"] == WARMUP + 99
     assert event_of(run)["first"] is not None

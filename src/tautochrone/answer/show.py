@@ -11,7 +11,7 @@ from tautochrone.answer import numbers, warnings
 from tautochrone.answer.blame import section
 from tautochrone.answer.blocks import Figure
 from tautochrone.answer.evidence import Evidence, MeasuredEvidence
-from tautochrone.answer.experiments import presents_sources, title_of
+from tautochrone.answer.experiments import lead_of, presents_sources, title_of
 from tautochrone.answer.numbers import MissingRow, quantile_name
 from tautochrone.answer.phrasing import course
 from tautochrone.answer.series import Bins, Floats, Series, usual_size_ns
@@ -48,6 +48,7 @@ def document(seen: Evidence, *, intervals: bool = False, whole: bool = True) -> 
         manifest.title if manifest.asked("--title") is not None else upper_first(manifest.title),
         (
             doc.part("The run", lambda: _head(manifest)),
+            doc.part("The answer", lambda: _lead(seen)),
             doc.part("Tags and note", lambda: remarked(seen.remarks, [""])),
             *_numbers(seen, intervals=intervals, whole=whole),
             doc.part("Cycles kept whole", lambda: seen.kept),
@@ -74,6 +75,12 @@ def _head(manifest: Manifest) -> Iterator[doc.Block]:
     ]
     yield doc.Sentence(", ".join(one for one in parts if one), "note")
     yield from (doc.Sentence(one, "alarm") for one in warnings.endings([manifest], [manifest.title]))
+
+
+def _lead(seen: Evidence) -> Iterator[doc.Block]:
+    for one in seen.presented.values():
+        for run in one.runs:
+            yield from (doc.Sentence(said, "strong") for said in lead_of(run))
 
 
 def remarked(remarks: Sequence[Remarks], labels: Sequence[str]) -> Iterator[doc.Block]:

@@ -42,6 +42,12 @@ class NotPermittedError(TautoError):
     exit_code = 3
 
 
+class CodeFailedError(MeasuringError):
+    """The user's own code ended the run: it crashed, did not come back, or asked for it."""
+
+    exit_code = 8
+
+
 class StoreError(TautoError):
     """The store can't be read, written, or is full; or the run is not in it."""
 

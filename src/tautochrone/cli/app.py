@@ -32,6 +32,7 @@ Exit codes of tauto:
     5  damaged
     6  found: a requirement that does not hold, --fail-on
     7  a requirement that is not shown
+    8  your own code crashed, hung, or ended the run
    70  a fault in tauto
   130  stopped by Ctrl-C
   141  nobody reads the output
@@ -74,6 +75,7 @@ _VERBS: "Rows" = {
     "doctor": ("doctor.verb:doctor", "Check a machine for settings that cost deadlines."),
     "docs": ("cli.docs:docs", "Show the documentation: a page, or a verb."),
     "analyse": ("analyse.verb:analyse", "Say whether a set of tasks meets its deadlines."),
+    "step": ("cli.step:verb", "Tell whether your own code ends its step in time."),
     "probe": ("cli.probe:app", "Run one experiment on this machine and store it."),
     "runs": _below(
         "Remove runs, tag them, write a note on one.",
@@ -133,7 +135,7 @@ _VERBS: "Rows" = {
 }
 
 _GROUPS = {
-    "Measure": ("answer", "check", "probe", "run", "load"),
+    "Measure": ("answer", "check", "step", "probe", "run", "load"),
     "Judge": ("show", "tail", "plan-samples", "analyse"),
     "Compare": ("compare", "select", "trend"),
     "Explain": ("blame", "bound", "doctor", "docs"),

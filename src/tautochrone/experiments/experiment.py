@@ -130,6 +130,7 @@ class Experiment:
         particulars: what else its options say of it, for people, in parts.
         heading: what it is called above what presents it; empty: its name.
         presentation: what it shows beyond the general summary, as ``module:Class``; empty: nothing.
+        lead: what an answer about one run begins with, as ``module:function``; empty: nothing.
         presents_sources: whether that tells of every source, so that a terminal leaves the summary out.
         prepare_own: makes the probe's options and conditions of all options; the folder is that of relative
             paths.
@@ -162,6 +163,7 @@ class Experiment:
     particulars: Callable[[Given], tuple[str, ...]] = _nothing
     heading: str = ""
     presentation: str = ""
+    lead: str = ""
     presents_sources: bool = False
     prepare_own: Callable[[Given, Path], Own] = _as_given
     contradicting: tuple[tuple[str, str], ...] = ()

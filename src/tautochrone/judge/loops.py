@@ -3,10 +3,12 @@
 from collections.abc import Iterable
 
 from tautochrone.judge import tire_run
+from tautochrone.judge.step_run import code_name
 from tautochrone.judge.verdict import LoopOutcome, MeasuredLoop, Verdict, judge
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, Manifest
 from tautochrone.run.records import Header, Settings
+from tautochrone.target.target import STEP
 
 
 def judge_runs(runs: Iterable[StoredRun]) -> Verdict | None:
@@ -17,7 +19,7 @@ def judge_runs(runs: Iterable[StoredRun]) -> Verdict | None:
 
 def is_a_loop_with_work(header: Header) -> bool:
     """Whether a run tells how long the cycles of a loop take with all of its threads' work in them."""
-    return header.experiment == tire_run.EXPERIMENT and bool(header.periods_ns)
+    return header.experiment in (tire_run.EXPERIMENT, STEP) and bool(header.periods_ns)
 
 
 def measured_loops(run: StoredRun) -> list[MeasuredLoop]:
@@ -47,7 +49,7 @@ def _loop(run: StoredRun, book: Books, *, with_work: bool = False) -> MeasuredLo
     )
     return MeasuredLoop(
         period_ns=manifest.header.periods_ns[book.source],
-        source=tire_run.words(run) if with_work else book.name,
+        source=_worker(run, book) if with_work else book.name,
         cpu=None if with_work else obtained.cpu,
         load=manifest.conditions.load or "not known",
         completed=book.completed,
@@ -60,6 +62,15 @@ def _loop(run: StoredRun, book: Books, *, with_work: bool = False) -> MeasuredLo
         where=_where(manifest),
         with_work=with_work,
     )
+
+
+def _worker(run: StoredRun, book: Books) -> str:
+    """Return what worked, and where."""
+    if run.manifest.experiment == tire_run.EXPERIMENT:
+        return tire_run.words(run)
+    source = run.manifest.header.by_number.get(book.source)
+    cpu = source.obtained.cpu if source is not None else None
+    return f"{code_name(run.manifest)} on {'any CPU' if cpu is None else f'CPU {cpu}'}"
 
 
 def _way(manifest: Manifest, obtained: Settings) -> LoopOutcome:

@@ -179,7 +179,8 @@ def _ended_early(footer: Footer) -> list[RunWarning]:
     }
     if footer.ended not in words:
         return []
-    return [RunWarning(CUT_SHORT, f"{words[footer.ended]}; it is shorter than planned")]
+    why = f" ({footer.reason.rstrip('.')})" if footer.reason else ""
+    return [RunWarning(CUT_SHORT, f"{words[footer.ended]}{why}; it is shorter than planned")]
 
 
 # System management interrupts.

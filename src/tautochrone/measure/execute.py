@@ -5,7 +5,7 @@ from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from signal import SIGKILL, strsignal
 
-from tautochrone.base.errors import MeasuringError, NotPermittedError, StoreError, TautoError, UsageError
+from tautochrone.base.errors import CodeFailedError, MeasuringError, NotPermittedError, StoreError, TautoError, UsageError
 from tautochrone.base.options import words
 from tautochrone.base.stream import EVENT, FOOTER, HEADER, FrameReader, json_payload
 from tautochrone.base.words import upper_first
@@ -99,6 +99,10 @@ class NothingMeasuredError(MeasuringError):
 
 class ProbeDidNotMeasureError(ProbeFailedError, NothingMeasuredError):
     """The probe failed before it began to measure."""
+
+
+class CodeDidNotBeginError(CodeFailedError, NothingMeasuredError):
+    """The user's own code ended before its first step."""
 
 
 class StoppedAfterRunError(KeyboardInterrupt):
@@ -327,6 +331,9 @@ def _nothing(measured: _Measured) -> TautoError | None:
         return refusal(measured.end.exit_code, measured.end.messages, "the probe refused")
     if measured.server_failure is not None:
         return NothingMeasuredError(measured.server_failure)
+    if measured.end.exit_code == CodeFailedError.exit_code:
+        refused = refusal(measured.end.exit_code, measured.end.messages, "nothing was measured")
+        return CodeDidNotBeginError(str(refused), refused.advice)
     nothing = ProbeDidNotMeasureError(_last_words(measured.end), about=_about(measured.end))
     unreached = measured.server.unreached(nothing) if measured.server is not None else None
     return nothing if unreached is None else NothingMeasuredError(*unreached)
@@ -375,6 +382,8 @@ def _what_went_wrong(measured: _Measured, run: StoredRun, *, killed: bool) -> Me
         return MeasuringError(measured.failure.sentence, kept)
     if measured.end.exit_code != 0 and not killed and measured.server_failure is not None:
         return MeasuringError(measured.server_failure, kept)
+    if measured.end.exit_code == CodeFailedError.exit_code and not killed:
+        return CodeFailedError(_last_words(measured.end), kept)
     if measured.end.exit_code != 0 and not killed:
         return ProbeFailedError(_last_words(measured.end), kept)
     return None

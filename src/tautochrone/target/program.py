@@ -22,11 +22,13 @@ class Message:
         text: the line without the program's name.
         advice: what to do about it; empty if the probe does not say.
         warning: the code of a warning, empty for most; None: it is no warning.
+        own: whether a program of ours said it; otherwise what it runs did.
     """
 
     text: str
     advice: str = ""
     warning: str | None = None
+    own: bool = True
 
     def __str__(self) -> str:
         """Return the whole message in one line."""
@@ -43,13 +45,16 @@ def messages_of(lines: Iterable[str]) -> tuple[Message, ...]:
     found: list[Message] = []
     for line in lines:
         text = line.rstrip()
-        if (speaker := _SPEAKER.match(text)) is not None:
+        speaker = _SPEAKER.match(text)
+        if speaker is not None:
             text = text[speaker.end() :]
             if found and speaker["advice"]:
                 found[-1] = replace(found[-1], advice=text)
                 continue
         warning = _WARNING.fullmatch(text)
-        found.append(Message(warning["text"], warning=warning["code"] or "") if warning else Message(text))
+        said = warning["text"] if warning else text
+        code = warning["code"] or "" if warning else None
+        found.append(Message(said, warning=code, own=speaker is not None))
     return tuple(found)
 
 
@@ -202,7 +207,8 @@ def refusal(exit_code: int, messages: Iterable[Message], otherwise: str) -> Taut
     kind = {UsageError.exit_code: UsageError, NotPermittedError.exit_code: NotPermittedError}.get(
         exit_code, MeasuringError
     )
-    said = next((one for one in messages if one.warning is None), None)
+    refusals = sorted((one for one in messages if one.warning is None), key=lambda one: not one.own)
+    said = next(iter(refusals), None)
     if said is None:
         return kind(f"{otherwise}: it ended with exit code {exit_code} and said nothing")
     text = said.text.removesuffix(".")

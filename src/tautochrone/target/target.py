@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tautochrone.base.errors import MeasuringError
+from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.machine.settings import (
     Change,
     Hold,
@@ -214,6 +214,10 @@ def _failing_as(what: str) -> Iterator[None]:
         raise SettingError(f"{what}: {error}", getattr(error, "advice", "")) from error
 
 
+STEP = "step"
+"""The experiment that runs the user's own code (`Target.see_own_code`)."""
+
+
 class Target(ABC):
     """A machine under test, on which probe, loads and keeper are started as programs.
 
@@ -293,6 +297,17 @@ class Target(ABC):
         A machine that is not the lab's own stays as it is.
         """
         return
+
+    def see_own_code(self) -> None:
+        """See that code of the user's can be run there.
+
+        Raises:
+            UsageError: it can't.
+        """
+        raise UsageError(
+            f"your own code can't be run on {self.name}: so far it runs only on the machine where tauto is",
+            "Install tautochrone there, log in, and type the same there.",
+        )
 
     def forget_files(self) -> None:
         """Settings have changed: what was read ahead is old. Nothing to do where nothing is."""

@@ -36,6 +36,13 @@ class Presentation(Protocol):
         ...
 
 
+def lead_of(run: StoredRun) -> Sequence[str]:
+    """Return the sentences that an answer about a run of this experiment begins with."""
+    experiment = run.manifest.experiment
+    module, _, name = (EXPERIMENTS[experiment].lead if experiment in EXPERIMENTS else "").partition(":")
+    return cast("Sequence[str]", getattr(import_module(module), name)(run)) if module else ()
+
+
 def title_of(experiment: str) -> str:
     """Return what an experiment is called above what presents it."""
     heading = EXPERIMENTS[experiment].heading if experiment in EXPERIMENTS else ""

@@ -21,12 +21,13 @@ def _rows() -> Rows:
 
     with_verb = [one for one in EXPERIMENTS.values() if one.has_verb]
     rows: dict[str, tuple[str | Callable[..., None], str]] = {
-        one.name: (_verb(one), one.summary) for one in with_verb
+        one.name: (verb_of_experiment(one), one.summary) for one in with_verb
     }
     return {**rows, "all": ("cli.probe.all:verb", "Every experiment once, one report.")}
 
 
-def _verb(experiment: Experiment) -> Callable[..., None]:
+def verb_of_experiment(experiment: Experiment) -> Callable[..., None]:
+    """Return the verb that measures this experiment."""
     from tautochrone.command.verbs import OF_PROBE, verb_of
 
     def do(typed: Typed) -> None:

@@ -1,0 +1,94 @@
+"""`step`: the user's own code in the loop."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from tautochrone.base.errors import UsageError
+from tautochrone.experiments.conditions import CellConditions
+from tautochrone.experiments.experiment import MISSES, Experiment, Own, RunsOn
+from tautochrone.experiments.option import Given, Option
+from tautochrone.experiments.step_code import read_code
+from tautochrone.experiments.usual import (
+    BLAMED,
+    CONDITIONS,
+    DURATION,
+    FIRST,
+    ONE_CPU,
+    OVERRUN,
+    PERIOD,
+    RATE_OF_PERIOD,
+    paced,
+)
+from tautochrone.target.target import STEP
+
+_CODE = "code"
+
+
+def _length_s(options: Given) -> float:
+    period_s = options.period_s("period")
+    warmup_s = options.count("warmup") * period_s
+    return (options.count("count") * period_s or options.seconds("duration")) + warmup_s
+
+
+def _prepare(options: Given, folder: Path) -> Own:
+    """Find the library, and keep with the run which version of it ran.
+
+    Raises:
+        UsageError: none is named, or it is not there.
+    """
+    if not isinstance(options.get(_CODE), str):
+        raise UsageError("there is no code to run", 'Write code = "lib.so:NAME".')
+    code = read_code(str(options[_CODE]), folder)
+    which = FIRST if options.given("cpus") == FIRST else None
+    own = options.without("cpus") if which else options
+    period = f"each {options.text('period')}"
+    return (
+        own.having({_CODE: code.named}),
+        CellConditions(which_cpus=which, own=code.stored),
+        f"step of {code.name}, {period}",
+    )
+
+
+EXPERIMENT = Experiment(
+    STEP,
+    "Your own code in the loop: does each step end in time?",
+    "Your own code in a periodic loop: a function of a shared library is called at each release. When does "
+    "it start, how long does it take, does it end by the next release, and what keeps it from that?",
+    (
+        Option(
+            _CODE,
+            "text",
+            "The function to call: NAME_step of this library (`tauto step --header`).",
+            metavar="LIB.so:NAME",
+            positional=True,
+        ),
+        replace(PERIOD, help="Time between two releases.", default="1ms"),
+        RATE_OF_PERIOD,
+        DURATION,
+        Option("count", "count", "Number of recorded steps, instead of a duration."),
+        Option("warmup", "count", "Steps before the recorded ones.", "100"),
+        replace(ONE_CPU, help="The CPU that the code runs on; any: not pinned."),
+        replace(OVERRUN, help="What to do with releases while a step is late."),
+        *BLAMED,
+        *CONDITIONS,
+    ),
+    ("response_ns", "latency_ns", "execution_ns", "cpu_time_ns", "off_cpu_ns", MISSES),
+    lambda _: "your own code",
+    _length_s,
+    pace=lambda options, _: paced(options, options.period_s("period")),
+    prepare_own=_prepare,
+    contradicting=(("count", "duration"), ("rate", "period")),
+    runs_on=RunsOn("cpus", usual=1, most=1),
+    needs=(_CODE,),
+    heading="Your code",
+    presentation="tautochrone.step.answer:StepPresentation",
+    lead="tautochrone.step.answer:sentences",
+    presents_sources=True,
+    particulars=lambda options: (f"each {options.text('period')}",),
+    examples=(
+        "tauto probe step ./controller.so:controller --rate 1kHz --cpus 1 --load cpu+memory",
+        "tauto probe step ./model.so:pendulum --period 5ms --blame 99.9%",
+    ),
+    place=13,
+    asks="Does your own code end its step by the next release, and what takes the time?",
+)

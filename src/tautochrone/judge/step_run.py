@@ -1,0 +1,90 @@
+"""One run of the experiment `step`: whose code ran, how it ended, and what the system counted of its steps."""
+
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from tautochrone.experiments.step_code import CodeFile
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.manifest import Manifest
+from tautochrone.target.target import STEP
+
+COUNTS = ("voluntary", "involuntary", "minor_faults", "major_faults", "cycles", "instructions")
+"""The columns that are counts, in the order in which they are shown."""
+
+_NOT_KNOWN = np.iinfo(np.int64).min
+
+EXECUTION, CPU_TIME, OFF_CPU = "execution_ns", "cpu_time_ns", "off_cpu_ns"
+RESPONSE, LATENCY = "response_ns", "latency_ns"
+
+
+class FirstStep(Struct, frozen=True):
+    """The first step of the warm-up, which found everything cold."""
+
+    execution_ns: int
+    minor_faults: int | None = None
+    major_faults: int | None = None
+
+
+class StepEvent(Struct, frozen=True):
+    """The event ``step``: how it went for the code.
+
+    Attributes:
+        last_step: the last step that was begun, counted from the first one of the warm-up.
+        why: how the code ended the run; empty: it did not.
+        signal, exit_code: how its process ended.
+    """
+
+    last_step: int = -1
+    first: FirstStep | None = None
+    why: str = ""
+    signal: int | None = None
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True)
+class StepCount:
+    """What the system counted of all recorded steps, by one of `COUNTS`.
+
+    Attributes:
+        total: over all steps.
+        steps: how many steps had any.
+        most: of one step, and which one that was, by its place among the recorded ones.
+        median: of all steps.
+    """
+
+    name: str
+    total: int
+    steps: int
+    most: int
+    most_in: int
+    median: float
+
+
+def step_event(run: StoredRun) -> StepEvent:
+    """Return how it went for the code; of a run that was cut off nothing is known."""
+    found = run.manifest.event("step")
+    return StepEvent() if found is None else found.told(StepEvent)
+
+
+def code_name(manifest: Manifest) -> str:
+    """Return ``lib.so:controller``."""
+    stored = manifest.conditions.stored.get(CodeFile.CONDITION)
+    told = str(manifest.header.parameters.get("code") or STEP)
+    return msgspec.convert(stored, CodeFile).name if isinstance(stored, dict) else told.rpartition("/")[2]
+
+
+def step_counts(run: StoredRun) -> list[StepCount]:
+    """Return the counts of a run that kept its rows; one that this machine can't tell is left out."""
+    found = []
+    known = set() if run.is_histogram else {one.name for one in run.manifest.header.tables[0].columns}
+    for name in COUNTS:
+        values = run.column(name, 0) if name in known and run.count() else np.empty(0, np.int64)
+        values = values[values != _NOT_KNOWN]
+        if len(values):
+            most = int(values.argmax())
+            told = int(values.sum()), int((values > 0).sum()), int(values[most]), most
+            found.append(StepCount(name, *told, float(np.median(values))))
+    return found

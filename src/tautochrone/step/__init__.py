@@ -1,0 +1,1 @@
+"""Your own code in the loop: what a run of `step` shows."""

@@ -1,0 +1,178 @@
+"""What a run of the user's own code shows: whether it holds its rate, and where the time of its steps went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tautochrone.answer.document import TypedTable, columns, count, formatted, micros, time, words
+from tautochrone.answer.labels import titled
+from tautochrone.answer.phrasing.tail import interval
+from tautochrone.answer.phrasing.tail import time as level_time
+from tautochrone.base.units import format_duration, format_percent, format_rate
+from tautochrone.base.words import plural, upper_first
+from tautochrone.judge.loops import measured_loops
+from tautochrone.judge.reduced import reduce_run
+from tautochrone.judge.step_run import (
+    CPU_TIME,
+    EXECUTION,
+    LATENCY,
+    OFF_CPU,
+    RESPONSE,
+    StepCount,
+    code_name,
+    step_counts,
+    step_event,
+)
+from tautochrone.judge.tail.tails import tails_of
+from tautochrone.judge.verdict import IDLE
+from tautochrone.statistics.summary import summary_of
+
+if TYPE_CHECKING:
+    from tautochrone.answer.blocks import Figure
+    from tautochrone.answer.document import TypedCell
+    from tautochrone.judge.verdict import MeasuredLoop, Standing
+    from tautochrone.run.folder import StoredRun
+    from tautochrone.statistics.summary import Summary
+
+_HOLDS: dict[Standing, str] = {
+    "holds": "holds {}",
+    "tight": "holds {} with little room",
+    "missed": "does not hold {}",
+    "not shown": "is not shown to hold {}",
+}
+_ONCE_IN = 1_000_000
+_PARTS = (
+    (LATENCY, "start latency", "from the release until the thread runs"),
+    (EXECUTION, "execution", "from just before the step is called until just after it has returned"),
+    (CPU_TIME, "own CPU time", "of that: the step's thread had its CPU"),
+    (OFF_CPU, "off the CPU", "of that: its CPU did something else (other threads, a hypervisor), or it waited"),
+    (RESPONSE, "response", "from the release until the step is done; its deadline is the next release"),
+)
+_COUNTED = {
+    "voluntary": "waits",
+    "involuntary": "preemptions",
+    "minor_faults": "minor page faults",
+    "major_faults": "major page faults",
+    "cycles": "CPU cycles in user mode",
+    "instructions": "instructions in user mode",
+}
+_MEANT = (
+    "Waits: switches in which a step gave its CPU away, as for a lock, a file or a sleep. Preemptions: its "
+    "CPU was taken from it. Minor page faults: memory was used for the first time. Steps are numbered from "
+    "the first recorded one."
+)
+
+
+def sentences(run: StoredRun) -> list[str]:
+    """Return the answer: whether the code holds its rate, how long a step takes, and how it ended."""
+    loops = measured_loops(run)
+    said = [_answer(run, loops[0])] if loops and run.count() else []
+    event = step_event(run)
+    return [*said, *([event.why] if event.why else [])]
+
+
+def _answer(run: StoredRun, loop: MeasuredLoop) -> str:
+    rate = _HOLDS[loop.standing].format(format_rate(1e9 / loop.period_ns))
+    where = "on the idle machine" if loop.load == IDLE else f"beside the load {loop.load}"
+    missed = loop.missed or 0
+    lost = f"; {missed:,} of {plural(loop.completed + missed, 'step')} were missed" if missed else ""
+    late = f"; {loop.overruns:,} ended at the next release or later" if loop.overruns else ""
+    return f"{loop.source} {rate} {where}: {_takes(run)}{lost}{late}{_rare(run)}."
+
+
+def _takes(run: StoredRun) -> str:
+    seen = _summary(run, EXECUTION)
+    if seen is None:
+        return "nothing is known of its steps"
+    known = {one.q: one.value for one in seen.quantiles if one.value is not None}
+    usual = known.get(0.5)
+    rare = known.get(0.999)
+    tail = f" (99.9 %: {format_duration(rare)})" if rare is not None else ""
+    takes = f"a step takes {format_duration(usual)}{tail}" if usual is not None else "a step"
+    return f"{takes}, {format_duration(seen.maximum)} at most"
+
+
+def _rare(run: StoredRun) -> str:
+    """Return how long one step in a million takes; empty where the samples do not tell."""
+    (one, *_) = tails_of(run, EXECUTION).sources
+    level = None if one.refusal is not None else one.activation_level(_ONCE_IN)
+    if level is None:
+        return ""
+    between = interval(level.low_ns, level.high_ns)
+    sure = format_percent(level.confidence)
+    return f"; 1 in {_ONCE_IN:,} is expected to take longer than {level_time(level.value_ns)} ({sure}: {between})"
+
+
+def _summary(run: StoredRun, measure: str) -> Summary | None:
+    for one in reduce_run(run, measure):
+        if one.counts.total:
+            return summary_of(one.counts)
+    return None
+
+
+@dataclass(frozen=True)
+class StepPresentation:
+    """Presentation of the experiment `step`."""
+
+    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
+        """Return for each run where its time went, and what the system counted of its steps."""
+        return [
+            table
+            for run, label in zip(runs, labels, strict=True)
+            for table in (_times(run, label), _counts(run, label))
+            if table.rows
+        ]
+
+    def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:  # noqa: ARG002
+        """Draw none: the charts of each measure say it."""
+        return []
+
+
+def _times(run: StoredRun, label: str) -> TypedTable:
+    heads = columns("", "median", "99 %", "99.9 %", "worst", "in the worst step")
+    worst = _worst_step(run)
+    rows = tuple(_row(run, name, said, worst.get(name)) for name, said, _ in _PARTS)
+    meant = " ".join(f"{upper_first(said)}: {meaning}." for _, said, meaning in _PARTS)
+    return TypedTable(titled(f"The steps of {code_name(run.manifest)} in us", label), heads, rows, (meant, *_first(run)))
+
+
+def _row(run: StoredRun, name: str, said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
+    seen = _summary(run, name)
+    known = {} if seen is None else {one.q: one.value for one in seen.quantiles}
+    quantiles = (micros(known.get(q), "too few") for q in (0.5, 0.99, 0.999))
+    return (words(said), *quantiles, micros(None if seen is None else seen.maximum), micros(worst_ns))
+
+
+def _worst_step(run: StoredRun) -> dict[str, int]:
+    """Return what the step with the longest response consists of."""
+    if run.is_histogram or not run.count():
+        return {}
+    at = int(run.values(RESPONSE).argmax())
+    return {name: int(run.values(name)[at]) for name, _, _ in _PARTS if run.count(name) == run.count()}
+
+
+def _first(run: StoredRun) -> Iterator[str]:
+    first = step_event(run).first
+    if first is not None:
+        faults = (first.minor_faults or 0) + (first.major_faults or 0)
+        yield (
+            f"The first step of the warm-up, which finds everything cold, took "
+            f"{format_duration(first.execution_ns)}, with {plural(faults, 'page fault')}."
+        )
+
+
+def _counts(run: StoredRun, label: str) -> TypedTable:
+    heads = columns("", "in all steps", "steps with any", "median", "most in one step", "which step")
+    seen = step_counts(run)
+    absent = tuple(f"{upper_first(_COUNTED.get(one.name, one.name))}: N/A, {one.why}." for one in run.manifest.header.absent)
+    return TypedTable(titled("Counted in the steps", label), heads, tuple(map(_count_row, seen)), (_MEANT, *absent))
+
+
+def _count_row(one: StepCount) -> tuple[TypedCell, ...]:
+    which = count(one.most_in if one.most else None)
+    return (
+        words(_COUNTED[one.name]), count(one.total), count(one.steps), formatted(one.median, "{:,.10g}"),
+        count(one.most), which,
+    )  # fmt: skip
