@@ -84,9 +84,9 @@ def test_floors_import_downward_features_no_feature_and_compositions_what_is_dra
 PAGES = ("CONTRIBUTING.md", "docs/recipes.md")
 TO_WRITE = re.compile("NAME|ARCH|CASE|switch|[Tt][Aa][Oo]_|tao[.]")
 """What the reader of a recipe is to write: `NAME`, and the examples `switch` and `tao`."""
-SOURCES = ("src", "probe", "agent", "middleware", "kmod", "tests", "scripts")
+SOURCES = ("src", "probe", "agent", "middleware", "step", "kmod", "tests", "scripts")
 CODE = re.compile(
-    r"^(src|probe|agent|middleware|kmod|tests/support)/.*[.](py|c|cpp|h|build)$|^tests/conftest|^scripts/[\w.-]+$"
+    r"^(src|probe|agent|middleware|step|kmod|tests/support)/.*[.](py|c|cpp|h|build)$|^tests/conftest|^scripts/[\w.-]+$"
 )
 THEIRS = {"TAO_seq", "SERVER_DECLARED", "_var", "hypothesis", "ruff"}
 """What other projects call so."""
