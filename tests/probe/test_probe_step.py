@@ -1,7 +1,6 @@
 """The user's own code in the loop, on models of known behaviour: what it does to itself costs only itself."""
 
 import os
-import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
@@ -11,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from real import a_cpu, descendants, measuring, policy_options, sealed, skip_or_fail
+from real import a_cpu, descendants, measuring, policy_options, sealed
+from step_models import MODELS, built
 from tautochrone.run.folder import StoredRun
 from tautochrone.target.local import find_probe
 from where import ROOT
@@ -22,20 +22,13 @@ OF_CODE, USAGE = 8, 2
 WARMUP = 100
 ENDS_IN = 150
 """The step in which models crash, hang or quit, counted from the first one of the warm-up."""
-HEADER = ROOT / "src" / "tautochrone" / "step" / "tautochrone_step.h"
 SHORT_BUDGET = ("--budget", "500ms")
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library of models."""
-    if shutil.which("cc") is None:
-        skip_or_fail("needs a C compiler, to build the models")
-    library = tmp_path_factory.mktemp("models") / "models.so"
-    source = ROOT / "tests" / "data" / "step_models.c"
-    command = ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{HEADER.parent}"]
-    subprocess.run([*command, "-o", str(library), str(source)], check=True)
-    return library
+    return built(MODELS, tmp_path_factory.mktemp("models"))
 
 
 def words(code: object, *options: str, count: int = 100) -> list[str]:

@@ -1,4 +1,4 @@
-"""One run of the experiment `step`: whose code ran, how it ended, and what the system counted of its steps."""
+"""One run of the experiment `step`: whose code ran, how it ended, and what was counted of its steps."""
 
 from dataclasses import dataclass
 

@@ -5,7 +5,14 @@ from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from signal import SIGKILL, strsignal
 
-from tautochrone.base.errors import CodeFailedError, MeasuringError, NotPermittedError, StoreError, TautoError, UsageError
+from tautochrone.base.errors import (
+    CodeFailedError,
+    MeasuringError,
+    NotPermittedError,
+    StoreError,
+    TautoError,
+    UsageError,
+)
 from tautochrone.base.options import words
 from tautochrone.base.stream import EVENT, FOOTER, HEADER, FrameReader, json_payload
 from tautochrone.base.words import upper_first

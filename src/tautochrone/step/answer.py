@@ -1,4 +1,4 @@
-"""What a run of the user's own code shows: whether it holds its rate, and where the time of its steps went."""
+"""What a run of the user's own code shows: whether it holds its rate, and what its steps spend time on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.document import TypedTable, columns, count, formatted, micros, time, words
+from tautochrone.answer.document import TypedTable, columns, count, formatted, micros, words
 from tautochrone.answer.labels import titled
 from tautochrone.answer.phrasing.tail import interval
 from tautochrone.answer.phrasing.tail import time as level_time
@@ -47,7 +47,11 @@ _PARTS = (
     (LATENCY, "start latency", "from the release until the thread runs"),
     (EXECUTION, "execution", "from just before the step is called until just after it has returned"),
     (CPU_TIME, "own CPU time", "of that: the step's thread had its CPU"),
-    (OFF_CPU, "off the CPU", "of that: its CPU did something else (other threads, a hypervisor), or it waited"),
+    (
+        OFF_CPU,
+        "off the CPU",
+        "of that: its CPU did something else (other threads, a hypervisor), or it waited",
+    ),
     (RESPONSE, "response", "from the release until the step is done; its deadline is the next release"),
 )
 _COUNTED = {
@@ -100,9 +104,9 @@ def _rare(run: StoredRun) -> str:
     level = None if one.refusal is not None else one.activation_level(_ONCE_IN)
     if level is None:
         return ""
-    between = interval(level.low_ns, level.high_ns)
-    sure = format_percent(level.confidence)
-    return f"; 1 in {_ONCE_IN:,} is expected to take longer than {level_time(level.value_ns)} ({sure}: {between})"
+    than = level_time(level.value_ns)
+    between = f"{format_percent(level.confidence)}: {interval(level.low_ns, level.high_ns)}"
+    return f"; 1 in {_ONCE_IN:,} is expected to take longer than {than} ({between})"
 
 
 def _summary(run: StoredRun, measure: str) -> Summary | None:
@@ -135,7 +139,9 @@ def _times(run: StoredRun, label: str) -> TypedTable:
     worst = _worst_step(run)
     rows = tuple(_row(run, name, said, worst.get(name)) for name, said, _ in _PARTS)
     meant = " ".join(f"{upper_first(said)}: {meaning}." for _, said, meaning in _PARTS)
-    return TypedTable(titled(f"The steps of {code_name(run.manifest)} in us", label), heads, rows, (meant, *_first(run)))
+    return TypedTable(
+        titled(f"The steps of {code_name(run.manifest)} in us", label), heads, rows, (meant, *_first(run))
+    )
 
 
 def _row(run: StoredRun, name: str, said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
@@ -166,8 +172,13 @@ def _first(run: StoredRun) -> Iterator[str]:
 def _counts(run: StoredRun, label: str) -> TypedTable:
     heads = columns("", "in all steps", "steps with any", "median", "most in one step", "which step")
     seen = step_counts(run)
-    absent = tuple(f"{upper_first(_COUNTED.get(one.name, one.name))}: N/A, {one.why}." for one in run.manifest.header.absent)
-    return TypedTable(titled("Counted in the steps", label), heads, tuple(map(_count_row, seen)), (_MEANT, *absent))
+    absent = tuple(
+        f"{upper_first(_COUNTED.get(one.name, one.name))}: N/A, {one.why}."
+        for one in run.manifest.header.absent
+    )
+    return TypedTable(
+        titled("Counted in the steps", label), heads, tuple(map(_count_row, seen)), (_MEANT, *absent)
+    )
 
 
 def _count_row(one: StepCount) -> tuple[TypedCell, ...]:
