@@ -17,6 +17,7 @@ import lab
 import loads
 import middleware
 import response
+import step
 import tire
 import tire_sender
 
@@ -46,6 +47,7 @@ def main() -> None:
     blame.recording_cost(cpu, home, options.seconds, options.rounds)
     response.latency(cpu, home, options.seconds, options.rounds)
     interrupt.handler_cost(cpu, options.seconds, options.rounds)
+    step.harness_cost(cpu, home, options.seconds, options.rounds)
     middleware.round_trips(cpu, home, min(2.0, options.seconds), min(3, options.rounds))
     loads.disturbance(len(os.sched_getaffinity(0)), options.seconds, min(3, options.rounds))
     loads.guarded(cpu, options.seconds, min(3, options.rounds))

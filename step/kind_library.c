@@ -17,6 +17,8 @@ static struct {
     without_arguments terminate;
 } model;
 
+static void *library; /* the one that is loaded, until the process ends */
+
 static int step_model(void *context, uint64_t k, int64_t t_ns)
 {
     (void)context;
@@ -45,17 +47,17 @@ static bool is_library(const char *text)
 }
 
 /* NAME and what is put behind it. */
-static os_function find(void *library, const char *name, const char *behind)
+static os_function find(const char *name, const char *behind)
 {
     char whole[NAME_BYTES];
     return format_text(whole, sizeof whole, "%s%s", name, behind) < sizeof whole ? os_library_find(library, whole) : NULL;
 }
 
-static void take_model(struct step_code *code, void *library, const char *name, os_function initialize)
+static void take_model(struct step_code *code, const char *name, os_function initialize)
 {
     model.initialize = (without_arguments)initialize;
-    model.step = (without_arguments)find(library, name, "_step");
-    model.terminate = (without_arguments)find(library, name, "_terminate");
+    model.step = (without_arguments)find(name, "_step");
+    model.terminate = (without_arguments)find(name, "_terminate");
     code->step = step_model;
     code->init = initialize_model;
     code->end = model.terminate != NULL ? terminate_model : NULL;
@@ -73,20 +75,20 @@ static bool load(struct step_code *code, const char *text, char *why, size_t byt
     *colon = '\0';
     const char *const name = colon + 1;
     const char *trouble = "";
-    void *const library = os_library_open(path, &trouble);
+    library = os_library_open(path, &trouble);
     if (library == NULL) {
         format_text(why, bytes, "%s: the library can't be loaded: %s.\nBuild it for this machine with `cc -shared -fPIC`, and "
                                 "with all that it needs.",
                     text, trouble);
         return false;
     }
-    os_function step = find(library, name, "_step");
-    os_function initialize = step != NULL ? find(library, name, "_initialize") : NULL;
+    os_function step = find(name, "_step");
+    os_function initialize = step != NULL ? find(name, "_initialize") : NULL;
     if (initialize != NULL) {
-        take_model(code, library, name, initialize);
+        take_model(code, name, initialize);
         return true;
     }
-    step = step != NULL ? step : find(library, name, "");
+    step = step != NULL ? step : find(name, "");
     if (step == NULL) {
         format_text(why, bytes, "%s: the library has neither a function %s_step nor %s.\n`nm -D` lists its functions; in C++, "
                                 "tautochrone_step.h gives them C names.",
@@ -94,8 +96,8 @@ static bool load(struct step_code *code, const char *text, char *why, size_t byt
         return false;
     }
     code->step = (int (*)(void *, uint64_t, int64_t))step;
-    code->init = (void *(*)(void))find(library, name, "_init");
-    code->end = (void (*)(void *))find(library, name, "_end");
+    code->init = (void *(*)(void))find(name, "_init");
+    code->end = (void (*)(void *))find(name, "_end");
     return true;
 }
 

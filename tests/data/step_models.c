@@ -184,7 +184,7 @@ void *alarms_init(void)
     const struct itimerval often = {.it_interval = {.tv_usec = 700}, .it_value = {.tv_usec = 700}};
     signal(SIGALRM, on_alarm);
     setitimer(ITIMER_REAL, &often, NULL);
-    return &alarms_init;
+    return calloc(1, 1);
 }
 
 int alarms_step(void *context, uint64_t k, int64_t t_ns)
@@ -203,7 +203,7 @@ void *forks_init(void)
         }
         _exit(0);
     }
-    return &forks_init;
+    return calloc(1, 1);
 }
 
 int forks_step(void *context, uint64_t k, int64_t t_ns)
