@@ -101,10 +101,10 @@ def named(page: str) -> set[str]:
 @pytest.fixture(scope="module")
 def files() -> set[str]:
     """Every file of ours and every folder, the latter with a slash behind."""
-    there = [path for top in (*SOURCES, "docs", "bench") for path in (ROOT / top).rglob("*")]
+    there = [path for top in (*SOURCES, "docs", "bench", "examples") for path in (ROOT / top).rglob("*")]
     there += [path for path in ROOT.iterdir() if path.is_file()]
     shown = {f"{path.relative_to(ROOT)}{'/' if path.is_dir() else ''}" for path in there}
-    return shown | {f"{top}/" for top in (*SOURCES, "docs", "bench")}
+    return shown | {f"{top}/" for top in (*SOURCES, "docs", "bench", "examples")}
 
 
 def is_there(name: str, files: set[str]) -> bool:

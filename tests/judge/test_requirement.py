@@ -117,7 +117,7 @@ def test_every_measure_of_the_probe_can_be_required_and_no_other() -> None:
     house = ROOT
     files = [
         path
-        for folder in ("probe", "middleware")
+        for folder in ("probe", "middleware", "step")
         for path in (house / folder).rglob("*.c")
         if path.parent.name != "test"
     ]

@@ -158,7 +158,6 @@ def _options(verb: Any) -> list[str]:
 
 _ABOUT = """\
 Usage: tauto [--store FOLDER] [VERB] [OPTIONS]
-
 Tell whether this machine keeps the deadlines of a real-time control loop.
 Without a verb, measure it for 40 seconds and show a verdict and a report.
 """

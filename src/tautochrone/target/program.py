@@ -4,7 +4,7 @@ import json
 import re
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
@@ -28,7 +28,7 @@ class Message:
     text: str
     advice: str = ""
     warning: str | None = None
-    own: bool = True
+    own: bool = field(default=True, compare=False)
 
     def __str__(self) -> str:
         """Return the whole message in one line."""

@@ -86,9 +86,10 @@ EXPERIMENT = Experiment(
     presents_sources=True,
     particulars=lambda options: (f"each {options.text('period')}",),
     examples=(
-        "tauto probe step ./controller.so:controller --rate 1kHz --cpus 1 --load cpu+memory",
-        "tauto probe step ./model.so:pendulum --period 5ms --blame 99.9%",
+        "tauto probe step controller.so:controller --rate 1kHz --load cpu",
+        "tauto probe step model.so:pendulum --period 5ms --blame 99.9%",
     ),
     place=13,
     asks="Does your own code end its step by the next release, and what takes the time?",
+    asked_by="garre2014, 4.4, for any model",
 )
