@@ -47,10 +47,9 @@ struct ends_options {
 extern const char *const ends_places[];
 
 struct ends_options ends_options_default(void);
-/* After reading `table`. `levels` is how many priorities are needed, from the most urgent one downward. False after
+/* After reading the command line. `levels` is how many priorities are needed, from the most urgent one downward. False after
  * telling what is wrong; `code` is then the program's exit code. */
-bool ends_options_check(struct ends_options *options, int32_t levels,
-                        int *code);
+bool ends_options_check(struct ends_options *options, int32_t levels, int *code);
 /* Of the client's thread `number` (and of the servant of that number): 0 is the most urgent. */
 struct os_thread_attributes ends_client_attributes(const struct ends_options *options, uint32_t number);
 

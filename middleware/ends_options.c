@@ -53,8 +53,7 @@ static bool choose_cpus(struct ends_options *options, int *code)
     return true;
 }
 
-bool ends_options_check(struct ends_options *options, int32_t levels,
-                        int *code)
+bool ends_options_check(struct ends_options *options, int32_t levels, int *code)
 {
     char host[HOST_BYTES];
     uint16_t port = 0;

@@ -121,8 +121,7 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
                        options_given("duration")) ||
         !priority_choose((enum os_policy)options->policy, options_given("priority"), 1,
                          &options->priority, &options->below_highest) ||
-        !check_deadline_policy(options, options_given("cpus"),
-                               options_given("runtime"))) {
+        !check_deadline_policy(options, options_given("cpus"), options_given("runtime"))) {
         return false;
     }
     if (options->overrun == OVERRUN_REPLAY && options->wait != WAIT_SLEEP) {

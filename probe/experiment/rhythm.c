@@ -18,8 +18,7 @@ static bool refuse_usage(const char *what)
     return false;
 }
 
-bool rhythm_choose_period(struct rhythm *rhythm, int64_t shortest_ns,
-                          int64_t longest_ns, const char *range)
+bool rhythm_choose_period(struct rhythm *rhythm, int64_t shortest_ns, int64_t longest_ns, const char *range)
 {
     if (!options_given("period")) {
         if (rhythm->rate_hz < 1) {

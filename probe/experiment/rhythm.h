@@ -23,10 +23,9 @@ struct rhythm {
 enum { RHYTHM_USUAL_RATE_HZ = 100, RHYTHM_USUAL_COUNT = 1000, RHYTHM_USUAL_WARMUP = 10 };
 struct rhythm rhythm_default(void);
 
-/* The period, of whichever was given in `table`; `range` is how long it may be, in words. False after telling what is
+/* The period, of whichever was given; `range` is how long it may be, in words. False after telling what is
  * wrong. */
-bool rhythm_choose_period(struct rhythm *rhythm, int64_t shortest_ns,
-                          int64_t longest_ns, const char *range);
+bool rhythm_choose_period(struct rhythm *rhythm, int64_t shortest_ns, int64_t longest_ns, const char *range);
 /* The count, of the duration where none was given. False after telling what is wrong. */
 bool rhythm_choose_count(const struct rhythm *rhythm, int64_t *count);
 

@@ -246,8 +246,7 @@ bool tire_options_read(struct tire_options *options, int argc, char **argv, int 
     if (!check_nodes(options) || !check_threads(options) ||
         !check_model(options, options_given("stiffness")) || !check_pace(options) ||
         !check_send(options) ||
-        !choose_length(options, duration_ns, options_given("count"),
-                       options_given("duration")) ||
+        !choose_length(options, duration_ns, options_given("count"), options_given("duration")) ||
         !priority_choose((enum os_policy)options->policy, options_given("priority"), 1,
                          &options->priority, &options->below_highest) ||
         !conditions_check(&options->conditions)) {
