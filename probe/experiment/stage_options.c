@@ -12,7 +12,7 @@ static struct stage_options form; /* only its addresses count */
 
 static const struct option urgency_options[] = {
     {"policy", OPTION_CHOICE, &form.policy, stage_policies, "[fifo]", false},
-    {"priority", OPTION_COUNT, &form.priority, NULL, "of the most urgent thread [90 on Linux]", false},
+    {"priority", OPTION_COUNT, &form.priority, NULL, "of the highest of its threads [90 on Linux]", false},
     {"count", OPTION_COUNT, &form.count, NULL, "samples of each row", false},
     {"warmup", OPTION_COUNT, &form.warmup, NULL, "samples before those, not recorded", false},
 };
