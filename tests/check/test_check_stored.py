@@ -1,6 +1,7 @@
 """`tauto check --runs`: runs that were measured or imported before are judged by the same rule."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from test_check_report import jobs_run, started, worked
 
 import in_process
+from golden.record import RUNS
 from report_runs import idle_and_loaded, store_run
 from schemas import valid
 from tautochrone.run.store import Store
@@ -90,3 +92,17 @@ def test_runs_of_other_tools_are_judged_as_far_as_they_go(tmp_path: Path) -> Non
     ended = check(tmp_path, "latest", "--deadline", "1ms", "--json")
     assert ended.code in (6, 7), ended.err + ended.fault  # what was clipped may be later than any limit
     assert json.loads(ended.out)["standing"] != "holds"
+
+
+@pytest.mark.parametrize("verb", [("check", "--runs"), ("select",), ("pack", "--out", "packed.tauto")])
+def test_a_plan_run_of_which_no_case_is_finished_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...]
+) -> None:
+    store = Path(shutil.copytree(RUNS / "plan", tmp_path / "store"))
+    for path in store.glob("*/run.json"):
+        path.write_text(path.read_text().replace('"ended": "complete"', '"ended": "interrupted"'))
+    monkeypatch.chdir(tmp_path)
+    ended = in_process.tauto(verb[0], *verb[1:], "plan-latest", store=store)
+    assert ended.code == 2, ended.err
+    assert "No case of plan-" in ended.err
+    assert "Run the plan to its end first." in ended.err
