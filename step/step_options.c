@@ -55,7 +55,7 @@ static int choose_cpu(struct step_options *options)
     return EXIT_MEASURED;
 }
 
-static bool check(struct step_options *options, int64_t duration_ns, const struct option *table, size_t count)
+static bool check(struct step_options *options, int64_t duration_ns)
 {
     if (options->code == NULL) {
         return refuse_usage("name what to run: --code lib.so:NAME.\n"
@@ -65,10 +65,9 @@ static bool check(struct step_options *options, int64_t duration_ns, const struc
         refuse(EXIT_USAGE, "--code %s: it names no function of a library.\nWrite lib.so:NAME.", options->code);
         return false;
     }
-    return choose_length(options, duration_ns, options_given(table, count, "count"),
-                         options_given(table, count, "duration")) &&
-           priority_choose((enum os_policy)options->policy, options_given(table, count, "priority"), 1,
-                           &options->priority, &options->below_highest) &&
+    return choose_length(options, duration_ns, options_given("count"), options_given("duration")) &&
+           priority_choose((enum os_policy)options->policy, options_given("priority"), 1, &options->priority,
+                           &options->below_highest) &&
            conditions_check(&options->conditions);
 }
 
@@ -99,7 +98,7 @@ bool step_options_read(struct step_options *options, int argc, char **argv, int 
                               "usage: tauto-probe step --code lib.so:NAME [options]\n\nYour own code in a periodic loop: "
                               "when each step begins, how long it takes, and what the system counts of it.\n\n",
                               code) ||
-        !check(options, duration_ns, table, count)) {
+        !check(options, duration_ns)) {
         return false;
     }
     *code = choose_cpu(options);
