@@ -287,7 +287,7 @@ def test_each_source_and_load_is_judged_and_the_worst_decides(tmp_path: Path) ->
     assert len(found.lines) == 4
     assert sum(line.standing == "holds" for line in found.lines) == 3
     assert any("Bonferroni" in note for note in words.notes(found))
-    assert not any("idle machine" in note for note in words.notes(found))
+    assert not any("without a load" in note for note in words.notes(found))
 
 
 def test_that_one_of_many_fails_is_corrected_for_their_number(tmp_path: Path) -> None:

@@ -56,9 +56,9 @@ def test_one_missed_release_or_one_overrun_is_enough() -> None:
         verdict = judge([loop(load="cpu+memory", worst_us=990), late])
         (line,) = verdict.loops
         assert line.standing == "missed"
-        assert "On the idle machine: " in verdicts.sentence(line)
+        assert "Without a load: " in verdicts.sentence(line)
         assert "It was kept beside the load cpu+memory." in verdicts.sentence(line)
-        assert "not even on the idle machine" in verdicts.headline(verdict)
+        assert "not even without a load" in verdicts.headline(verdict)
 
 
 def test_runs_of_the_same_load_are_one_entry_with_their_worst() -> None:
@@ -73,7 +73,7 @@ def test_a_failure_is_told_with_its_own_numbers() -> None:
 
 def test_a_rate_that_only_the_load_breaks_is_said_to_hold_when_idle() -> None:
     verdict = judge([loop(), loop(load="cpu+memory", missed=5)])
-    assert "kept on the idle machine" in verdicts.headline(verdict)
+    assert "kept without one" in verdicts.headline(verdict)
 
 
 def test_a_start_a_whole_period_late_is_never_kept_whatever_the_books_know() -> None:
@@ -135,17 +135,17 @@ def test_rates_and_cpus_are_told_apart_slowest_first() -> None:
         (10_000, 1),
     ]
     assert verdicts.headline(verdict).startswith(
-        "1 kHz held in every cycle on the idle machine on CPUs 0 and 1"
+        "1 kHz held in every cycle without a load on CPUs 0 and 1"
     )
     assert (
-        "10 kHz held in every cycle on the idle machine on CPU 0; it did not hold on CPU 1"
+        "10 kHz held in every cycle without a load on CPU 0; it did not hold on CPU 1"
         in verdicts.headline(verdict)
     )
 
 
 def test_an_idle_machine_is_said() -> None:
-    assert any("idle machine" in note for note in verdicts.notes(judge([loop()])))
-    assert not any("idle machine" in note for note in verdicts.notes(judge([loop(load="cpu+memory")])))
+    assert any("without a load" in note for note in verdicts.notes(judge([loop()])))
+    assert not any("without a load" in note for note in verdicts.notes(judge([loop(load="cpu+memory")])))
 
 
 def test_nothing_measured_says_nothing() -> None:

@@ -46,7 +46,7 @@ def test_the_answer_begins_with_whether_the_code_holds_its_rate(models: Path, tm
         "missed": "does not hold 500 Hz",
     }
     sentence = next(line for line in said.splitlines() if line.startswith("step_models.so:sleeps on CPU"))
-    assert f" on CPU {a_cpu()} {held[loop.standing]} on the idle machine: a step takes " in sentence
+    assert f" on CPU {a_cpu()} {held[loop.standing]} without a load: a step takes " in sentence
     for row in ("start latency", "execution", "own CPU time", "off the CPU", "response", "waits"):
         assert f"\n{row} " in said
     counts = {one.name: one for one in step_counts(run)}

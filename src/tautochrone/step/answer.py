@@ -79,7 +79,7 @@ def sentences(run: StoredRun) -> list[str]:
 
 def _answer(run: StoredRun, loop: MeasuredLoop) -> str:
     rate = _HOLDS[loop.standing].format(format_rate(1e9 / loop.period_ns))
-    where = "on the idle machine" if loop.load == IDLE else f"beside the load {loop.load}"
+    where = "without a load" if loop.load == IDLE else f"beside the load {loop.load}"
     missed = loop.missed or 0
     lost = f"; {missed:,} of {plural(loop.completed + missed, 'step')} were missed" if missed else ""
     late = f"; {loop.overruns:,} ended at the next release or later" if loop.overruns else ""

@@ -30,7 +30,7 @@ _NOTES: dict[Note, str] = {
         "From a histogram: bins count at their upper edge, and correlation of samples is not seen."
     ),
     "several": "That one of {} does not hold is corrected for their number (Bonferroni).",
-    "idle": "Measured on an idle machine: expect larger latencies under load.",
+    "idle": "Measured without a load: expect larger latencies under one.",
     "watched": "The confidence holds for all looks together, however many there are.",
 }
 _MOST_NAMED = 3

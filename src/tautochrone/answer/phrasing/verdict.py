@@ -121,7 +121,7 @@ def notes(verdict: Verdict) -> tuple[str, ...]:
         "A maximum is not a worst case: later cycles can be later. Measure longer, under your own load."
     )
     if loops and all(loop.load == IDLE for loop in loops):
-        found.append("Measured on an idle machine: expect larger latencies under load.")
+        found.append("Measured without a load: expect larger latencies under one.")
     if any(loop.way.policy == "other" for loop in loops):
         found.append("Policy other is that of an ordinary program; a real-time thread is served earlier.")
     return tuple(found)
@@ -200,7 +200,7 @@ def _weakness(loop: MeasuredLoop) -> str:
 
 
 def _beside(load: str) -> str:
-    return "on the idle machine" if load == IDLE else f"beside the load {load}"
+    return "without a load" if load == IDLE else f"beside the load {load}"
 
 
 def headline(verdict: Verdict) -> str:
@@ -221,7 +221,7 @@ def _headline_of(lines: Sequence[LoopVerdict], name_conditions: bool) -> str:
         rate = f"{rate} ({how})"
     standings = {standing: [line for line in lines if line.standing == standing] for standing in WORST_FIRST}
     loads = {load for line in lines for load, _, _ in line.loads}
-    only_idle = " on the idle machine" if loads == {IDLE} else ""
+    only_idle = " without a load" if loads == {IDLE} else ""
     phrases = {
         "holds": f"{words.held}{only_idle}",
         "tight": f"held with little room{only_idle}",
@@ -264,13 +264,13 @@ def _misses(missed: Sequence[LoopVerdict]) -> str:
 
 
 def _kept_when_idle(missed: Sequence[LoopVerdict]) -> str:
-    """Return the first thing an engineer asks of a missed rate: was it kept on the idle machine?"""
+    """Return the first thing an engineer asks of a missed rate: was it kept without a load?"""
     idle = [standing for line in missed for load, standing, _ in line.loads if load == IDLE]
     if not idle or len(idle) < len(missed):
         return ""
     if all(standing in ("holds", "tight") for standing in idle):
-        return " under load (kept on the idle machine)"
-    return ", not even on the idle machine" if all(standing == "missed" for standing in idle) else ""
+        return " under load (kept without one)"
+    return ", not even without a load" if all(standing == "missed" for standing in idle) else ""
 
 
 def _cpus(lines: Sequence[LoopVerdict]) -> str:

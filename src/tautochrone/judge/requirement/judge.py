@@ -149,7 +149,7 @@ def _batches(seen: Sequence[SeenSource]) -> list[list[float]] | None:
 
 Note = Literal["maximum", "bursts", "extrapolated", "histogram", "several", "idle", "watched"]
 """What must be said with a judgement: it is of a maximum; of misses that may come in bursts; extrapolated; of
-a histogram; corrected for the number of lines; measured on an idle machine; right for any number of looks."""
+a histogram; corrected for the number of lines; measured without a load; right for any number of looks."""
 
 
 @dataclass(frozen=True)
