@@ -95,7 +95,7 @@ def extremal_index(gaps: Floats) -> float:
 FEWEST = 50
 """Exceedances of the highest threshold that is tested, and effective ones of the one that is used."""
 
-FEWEST_HIGHER = 9
+FEWEST_HIGHER = 6
 """Effective exceedances of the highest threshold that widens an interval: among so few, a rare second
 cause that overlaps the others is not outnumbered any more."""
 
