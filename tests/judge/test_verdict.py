@@ -134,9 +134,7 @@ def test_rates_and_cpus_are_told_apart_slowest_first() -> None:
         (10_000, 0),
         (10_000, 1),
     ]
-    assert verdicts.headline(verdict).startswith(
-        "1 kHz held in every cycle without a load on CPUs 0 and 1"
-    )
+    assert verdicts.headline(verdict).startswith("1 kHz held in every cycle without a load on CPUs 0 and 1")
     assert (
         "10 kHz held in every cycle without a load on CPU 0; it did not hold on CPU 1"
         in verdicts.headline(verdict)
