@@ -229,7 +229,8 @@ def test_it_is_not_said_to_hold_more_often_than_the_documentation_says(
 @pytest.mark.slow
 @pytest.mark.parametrize("rounds", [25, pytest.param(100, marks=pytest.mark.long)])
 def test_what_is_far_rarer_than_allowed_is_still_shown_by_its_tail(rounds: int) -> None:
-    assert said_to_hold(pareto(0.0), 20_000, rounds, rarer=1_000) > 0.1
+    # A limit 40 scales of the tail away; the mean is 0.23.
+    assert said_to_hold(pareto(0.0), 20_000, rounds, rarer=1e12) > 0.1
 
 
 @pytest.mark.slow
