@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import log10
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.document import TypedTable, columns, count, formatted, micros, words
@@ -42,7 +43,9 @@ _HOLDS: dict[Standing, str] = {
     "missed": "does not hold {}",
     "not shown": "is not shown to hold {}",
 }
-_ONCE_IN = 1_000_000
+_RAREST, _BEYOND = 1_000_000, 10
+"""Said at most, and of how many times as many steps as were measured: no verdict extrapolates further."""
+
 _PARTS = (
     (LATENCY, "start latency", "from the release until the thread runs"),
     (EXECUTION, "execution", "from just before the step is called until just after it has returned"),
@@ -99,14 +102,15 @@ def _takes(run: StoredRun) -> str:
 
 
 def _rare(run: StoredRun) -> str:
-    """Return how long one step in a million takes; empty where the samples do not tell."""
+    """Return how long a rare step takes; empty where the samples do not tell."""
     (one, *_) = tails_of(run, EXECUTION).sources
-    level = None if one.refusal is not None else one.activation_level(_ONCE_IN)
+    once_in = min(_RAREST, 10 ** int(log10(_BEYOND * max(run.count(EXECUTION), 1))))
+    level = None if one.refusal is not None else one.activation_level(once_in)
     if level is None:
         return ""
     than = level_time(level.value_ns)
     between = f"{format_percent(level.confidence)}: {interval(level.low_ns, level.high_ns)}"
-    return f"; 1 in {_ONCE_IN:,} is expected to take longer than {than} ({between})"
+    return f"; 1 in {once_in:,} is expected to take longer than {than} ({between})"
 
 
 def _summary(run: StoredRun, measure: str) -> Summary | None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.units import format_duration
 from tautochrone.experiments.conditions import CellConditions
 from tautochrone.experiments.experiment import MISSES, Experiment, Own, RunsOn
 from tautochrone.experiments.option import Given, Option
@@ -30,6 +31,10 @@ def _length_s(options: Given) -> float:
     return (options.count("count") * period_s or options.seconds("duration")) + warmup_s
 
 
+def _each(options: Given) -> str:
+    return f"each {format_duration(round(options.period_s('period') * 1e9))}"
+
+
 def _prepare(options: Given, folder: Path) -> Own:
     """Find the library, and keep with the run which version of it ran.
 
@@ -41,11 +46,10 @@ def _prepare(options: Given, folder: Path) -> Own:
     code = read_code(str(options[_CODE]), folder)
     which = FIRST if options.given("cpus") == FIRST else None
     own = options.without("cpus") if which else options
-    period = f"each {options.text('period')}"
     return (
         own.having({_CODE: code.named}),
         CellConditions(which_cpus=which, own=code.stored),
-        f"step of {code.name}, {period}",
+        f"step of {code.name}, {_each(options)}",
     )
 
 
@@ -84,7 +88,7 @@ EXPERIMENT = Experiment(
     presentation="tautochrone.step.answer:StepPresentation",
     lead="tautochrone.step.answer:sentences",
     presents_sources=True,
-    particulars=lambda options: (f"each {options.text('period')}",),
+    particulars=lambda options: (_each(options),),
     examples=(
         "tauto probe step controller.so:controller --rate 1kHz --load cpu",
         "tauto probe step model.so:pendulum --period 5ms --blame 99.9%",
