@@ -16,7 +16,7 @@ from tautochrone.answer.typeset import duration, number
 TOGETHER = "all sources together"
 _MOST_SOURCES = 4  # more than these are put together, or their lines could not be told apart
 _MOST_PANELS = 12
-_ENVELOPE = "Each stretch of time shows its least and its largest value; no extreme is left out."
+ENVELOPE = "Each stretch of time shows its least and its largest value; no extreme is left out."
 _SIGNED = "There are values below 0: the axis of time is linear close to 0 and logarithmic to both sides."
 _OWN_RANGES = "The runs are too far apart for one scale: each has its own."
 _OFTEN = "How often each value occurred"
@@ -137,20 +137,23 @@ def _timeline(measured: MeasuredEvidence, prefix: str) -> Figure:
     series: Sequence[Series] = few(with_time)
     if len(series) > _MOST_PANELS:
         series = merge(with_time, TOGETHER)
+    panels, ranges = timelines(series, measured.meaning, prefix), course.ranges(series)
+    own = (_OWN_RANGES,) if len(runs_of(series)) > 1 and len(ranges[series[0].run]) < len(series) else ()
+    caption = (ENVELOPE, *own, *_marked(series), *_worst_sentences(with_time))
+    return Figure("When it was late", panels, caption, notes=tuple(over_time(measured)))
+
+
+def timelines(series: Sequence[Series], title: str, prefix: str) -> tuple[Panel, ...]:
+    """Return a panel for each series that has instants, those of a run on one scale."""
     name, ranges = _panel_name(series), course.ranges(series)
-    panels = tuple(
+    return tuple(
         Panel(
             PanelPlace(f"{prefix}-time", index),
             name(one) if len(series) > 1 else "",
-            course.envelope(
-                [one], within=series, range_of=ranges[one.run], title=measured.meaning, legend=False
-            ),
+            course.envelope([one], within=series, range_of=ranges[one.run], title=title, legend=False),
         )
         for index, one in enumerate(series)
     )
-    own = (_OWN_RANGES,) if len(runs_of(series)) > 1 and len(ranges[series[0].run]) < len(series) else ()
-    caption = (_ENVELOPE, *own, *_marked(series), *_worst_sentences(with_time))
-    return Figure("When it was late", panels, caption, notes=tuple(over_time(measured)))
 
 
 def over_time(measured: MeasuredEvidence) -> list[str]:

@@ -153,7 +153,7 @@ def gather(
                 courses.setdefault(key, []).append((label, course))
             of_run = attempt(
                 about,
-                lambda: list(_series(run, label, rank, name, reduced, course)),  # noqa: B023 - called at once
+                lambda: list(series_of_run(run, label, rank, name, reduced, course)),  # noqa: B023 - called at once
                 lose,
             )
             found.setdefault(key, []).extend(of_run or ())
@@ -207,9 +207,20 @@ def rank_runs(manifests: Sequence[Manifest]) -> list[int]:
     return [experiments[:index].count(experiment) for index, experiment in enumerate(experiments)]
 
 
-def _series(
-    run: StoredRun, label: str, rank: int, measure: str, reduced: Sequence[Reduced], course: Courses | None
+def series_of_run(
+    run: StoredRun,
+    label: str,
+    rank: int,
+    measure: str,
+    reduced: Sequence[Reduced],
+    course: Courses | None = None,
 ) -> Iterator[Series]:
+    """Yield what charts draw of each source of a run: of a measure, as `reduce_run` returns it.
+
+    Args:
+        label: of the run, and its `rank` among those of its experiment.
+        course: what stands out over time; None: nothing is marked.
+    """
     header = run.manifest.header
     start_ns = start_of(run.manifest)
     parts = {one.source: one for one in reduced}

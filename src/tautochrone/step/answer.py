@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log10
 from typing import TYPE_CHECKING
 
+from tautochrone.answer.blocks import Figure, made
+from tautochrone.answer.composition import ENVELOPE, histograms, timelines
 from tautochrone.answer.document import TypedTable, columns, count, formatted, micros, words
+from tautochrone.answer.evidence import series_of_run
 from tautochrone.answer.labels import titled
 from tautochrone.answer.phrasing.tail import interval
 from tautochrone.answer.phrasing.tail import time as level_time
@@ -31,8 +34,8 @@ from tautochrone.judge.verdict import IDLE
 from tautochrone.statistics.summary import summary_of
 
 if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure
     from tautochrone.answer.document import TypedCell
+    from tautochrone.answer.series import Series
     from tautochrone.judge.verdict import MeasuredLoop, Standing
     from tautochrone.run.folder import StoredRun
     from tautochrone.statistics.summary import Summary
@@ -57,6 +60,7 @@ _PARTS = (
     ),
     (RESPONSE, "response", "from the release until the step is done; its deadline is the next release"),
 )
+_DRAWN = ((LATENCY, "start latency"), (EXECUTION, "execution"), (RESPONSE, "response"))
 _COUNTED = {
     "voluntary": "waits",
     "involuntary": "preemptions",
@@ -133,9 +137,31 @@ class StepPresentation:
             if table.rows
         ]
 
-    def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:  # noqa: ARG002
-        """Draw none: the charts of each measure say it."""
-        return []
+    def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
+        """Draw how often each time occurred, and how the times went over the run."""
+        series = [
+            replace(one, source=said)
+            for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
+            for name, said in _DRAWN
+            if run.count(name)
+            for one in series_of_run(run, label, rank, name, reduce_run(run, name))
+        ]
+        timed = [one for one in series if one.envelope is not None]
+        own = f"{prefix}-step"
+        found = [
+            made("How long steps took", lambda: _how_long(series, own)),
+            *([made("Steps over time", lambda: _over_time(timed, own))] if timed else []),
+        ]
+        return found if series else []
+
+
+def _how_long(series: Sequence[Series], prefix: str) -> Figure:
+    panels = histograms(series, "Time", prefix, named=True, height=130)
+    return Figure("How long steps took", panels, ("Every step is there. Both axes are logarithmic.",))
+
+
+def _over_time(series: Sequence[Series], prefix: str) -> Figure:
+    return Figure("Steps over time", timelines(series, "time", prefix), (ENVELOPE,))
 
 
 def _times(run: StoredRun, label: str) -> TypedTable:
