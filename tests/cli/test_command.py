@@ -104,7 +104,7 @@ def test_an_output_without_a_name_is_refused(words: str) -> None:
         (
             "--rate 1kHz",
             "tauto answer has no option --rate",
-            "tauto check, tauto plan-samples, tauto import have it.",
+            "tauto check, tauto plan-samples, tauto import and others have it.",
         ),
         ("check --rte 3", "tauto check has no option --rte", "Did you mean --rate?"),
         (

@@ -86,7 +86,13 @@ def probe_that_hums(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text = (probe / name).read_text()
         assert line in text
         (probe / name).write_text(text.replace(line, more + line, 1))
-    options = ("-Dlab=false", "-Dmiddleware=none", "-Dprobe_tests=disabled", "--buildtype=plain")
+    options = (
+        "-Dlab=false",
+        "-Dmiddleware=none",
+        "-Dstep=false",
+        "-Dprobe_tests=disabled",
+        "--buildtype=plain",
+    )
     within = os.environ | {"PATH": path}
     for command in (("meson", "setup", "built", *options), ("meson", "compile", "-C", "built")):
         done = subprocess.run(command, cwd=tree, env=within, capture_output=True, text=True, check=False)

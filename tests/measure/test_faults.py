@@ -36,7 +36,7 @@ def tauto(
         ("answer.foot.html.masthead", "Masthead", "m0-histogram-0"),
         ("answer.report.tails_of", "How rare a late cycle is", "m0-histogram-0"),
         ("answer.evidence.course_of", "What stands out over time", "m0-histogram-0"),
-        ("answer.evidence._series", "scheduling latency, ", 'id="books"'),
+        ("answer.evidence.series_of_run", "scheduling latency, ", 'id="books"'),
         ("answer.foot.audit_runs", "The audit", "m0-histogram-0"),
     ],
 )
@@ -178,7 +178,7 @@ def test_the_first_answer_loses_neither_verdict_nor_page(
     ("broken", "part"),
     [
         ("check.answer.answers", "The answer in numbers"),
-        ("judge.requirement.limiting.limiting", "What limits it"),
+        ("check.results.limiting", "What limits it"),
         ("machine.audit.audit_facts", "The audit"),
     ],
 )
