@@ -43,7 +43,7 @@ CYCLIC = (
     "--out",
     "-",
 )
-ONCE = (8_000_000, 2_500_000_000, 1)
+ONCE = (8_000_000, 5_000_000_000, 1)  # when rtla has begun, which takes it seconds
 PERIOD_NS = 1_000_000
 AT_LEAST, TOLERANCE = 0.95, 0.1
 """Of the late cycles; of a length."""
@@ -97,6 +97,15 @@ def within(cycle: LateCycle, spans: list[tuple[int, int]]) -> int:
     return sum(max(0, min(end, cycle.stamp_ns) - max(begin, cycle.release_ns)) for begin, end in spans)
 
 
+def is_named(one: LateCycle, cause: str, for_ns: int) -> bool:
+    """Whether the holder had the CPU for so long, but for interrupts, which are parts of their own."""
+    held_ns = sum(part.net_ns for part in one.parts if (part.cause, part.actor) == (cause, "hold"))
+    interrupts_ns = sum(part.net_ns for part in one.parts if part.cause == "irq")
+    return any(
+        abs(found_ns - for_ns) <= TOLERANCE * for_ns for found_ns in (held_ns, held_ns + interrupts_ns)
+    )
+
+
 @pytest.mark.parametrize("recorder", ["bpf", "perf"])
 @pytest.mark.parametrize("forbidden", CLASSES)
 @pytest.mark.parametrize("name", [STOCK, pytest.param(RT, marks=pytest.mark.long)])
@@ -111,15 +120,7 @@ def test_a_section_that_forbids_preemption_or_interrupts_is_named_with_its_lengt
         spans = spans_in(said_by(holder))
 
     held = [one for one in found.blame.cycles if any(begin <= one.release_ns < end for begin, end in spans)]
-    right = [
-        one
-        for one in held
-        if abs(
-            sum(part.net_ns for part in one.parts if (part.cause, part.actor) == (CLASSES[forbidden], "hold"))
-            - within(one, spans)
-        )
-        <= TOLERANCE * within(one, spans)
-    ]
+    right = [one for one in held if is_named(one, CLASSES[forbidden], within(one, spans))]
     assert len(held) >= ENOUGH
     assert len(right) >= AT_LEAST * len(held)
     assert all(sum(part.net_ns for part in one.parts) == one.latency_ns for one in found.blame.cycles)
@@ -139,9 +140,10 @@ def test_rtla_agrees_on_the_worst_cycle(forbidden: str, hold: Path, tmp_path: Pa
         pytest.skip(f"the package rtla can't be had: {error}")
     with closing(guest_with(RT, {"/bin/hold": hold, **rtla})) as target:
         holder = GuestProgram(target.guest(), ["/bin/hold", forbidden, *map(str, ONCE)], {})
-        words = ["-q", "-p", "1000", "-a", "2000", "-P", "f:95", "-d", "6s"]
+        words = ["-q", "-p", "1000", "-a", "2000", "-P", "f:95", "-d", "12s"]
         other = GuestProgram(target.guest(), ["/usr/bin/rtla", "timerlat", "top", *words], {})
-        probe = target.start([*CYCLIC, "--blame", f"{LATE_NS}ns"], ANYWHERE)
+        cyclic = [{"2500": "6000"}.get(word, word) for word in CYCLIC]
+        probe = target.start([*cyclic, "--blame", f"{LATE_NS}ns"], ANYWHERE)
         found = blamed(probe, tmp_path)
         ((begin, end),) = spans_in(said_by(holder))
         said = said_by(other)
