@@ -11,7 +11,7 @@ enum { PAGE_BYTES = 4096, PAGES = 1000 };
 
 static const struct step_event software[EVENTS_LIMIT] = {
     {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
-    {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
+    {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN},
 };
 
 static void touch_new_pages(void)
