@@ -116,22 +116,21 @@ static void write_event(struct step_run *run)
     json_free(&json);
 }
 
-static bool is_waited_for(int phase)
-{
-    return phase != STEP_INITIALISED && phase != STEP_READY && phase != STEP_REFUSED;
-}
-
-/* Until it is the parent's turn. Returns an exit code; refusals are told. */
-static int wait_for_child(struct step_run *run)
+/* Until it has come so far that it is the parent's turn. Returns an exit code; refusals are told. */
+static int wait_for_child(struct step_run *run, enum step_phase wanted)
 {
     const int64_t until_ns = os_now_ns() + LOADS_WITHIN_S * ns_per_s;
-    const int before = atomic_load(&run->phase);
-    int phase = before;
-    while (phase == before ? before != STEP_READY : is_waited_for(phase)) {
-        const bool has_ended = step_child_wait(&run->child, os_now_ns() + NS_PER_MS, &run->ending);
-        phase = atomic_load_explicit(&run->phase, memory_order_acquire);
+    for (;;) {
+        const int phase = atomic_load_explicit(&run->phase, memory_order_acquire);
         if (phase == STEP_REFUSED) {
             return refuse((enum exit_code)run->code, "%s", run->why);
+        }
+        if (phase >= (int)wanted) {
+            return EXIT_MEASURED;
+        }
+        const bool has_ended = step_child_wait(&run->child, os_now_ns() + NS_PER_MS, &run->ending);
+        if (has_ended && atomic_load_explicit(&run->phase, memory_order_acquire) == STEP_REFUSED) {
+            continue;
         }
         if (has_ended) {
             step_tell_end(run);
@@ -145,7 +144,6 @@ static int wait_for_child(struct step_run *run)
                           LOADS_WITHIN_S);
         }
     }
-    return EXIT_MEASURED;
 }
 
 static void hand_over(struct step_run *run, enum step_phase phase)
@@ -163,7 +161,7 @@ static int rank(struct step_run *run)
         return cyclic_options_refuse_thread(&alike, status);
     }
     hand_over(run, STEP_RANKED);
-    return wait_for_child(run);
+    return wait_for_child(run, STEP_READY);
 }
 
 static int begin(struct step_run *run)
@@ -195,7 +193,7 @@ static int measure(struct step_run *run)
     if (status != OS_OK) {
         return refuse(EXIT_FAILED, "the process for %s can't be started: %s.", run->name, os_status_text(status));
     }
-    code = wait_for_child(run);
+    code = wait_for_child(run, STEP_INITIALISED);
     if (code == EXIT_MEASURED) {
         code = rank(run);
     }
