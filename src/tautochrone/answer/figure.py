@@ -41,8 +41,7 @@ _Drawn = list[tuple[Figure, Panel]]
 
 def kinds(seen: Evidence) -> list[str]:
     """Return every kind of figure of these runs: the general ones, then those of what presents them."""
-    of_experiments = [kind for one in seen.presented.values() for kind in _kinds(one.figures(_PREFIX))]
-    return list(dict.fromkeys([*GENERAL, *of_experiments, *_kinds(_of_late_cycles(seen))]))
+    return list(kinds_in_words(seen))
 
 
 def _of_late_cycles(seen: Evidence) -> list[Figure]:
@@ -57,7 +56,7 @@ def kinds_in_words(seen: Evidence) -> dict[str, str]:
         for name, words in _titles(one.figures(_PREFIX)).items()
     }
     titles |= _titles(_of_late_cycles(seen))
-    return {kind: _GENERALLY.get(kind) or titles.get(kind, "") for kind in kinds(seen)}
+    return {kind: _GENERALLY.get(kind) or titles.get(kind, "") for kind in (*GENERAL, *titles)}
 
 
 def kinds_of_in_words(figures: Callable[[str], Sequence[Figure]]) -> dict[str, str]:

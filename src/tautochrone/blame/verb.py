@@ -9,7 +9,7 @@ import typer
 
 from tautochrone.base.errors import UsageError
 from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
-from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_report
+from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_page
 
 
 def blame(
@@ -57,6 +57,4 @@ def blame(
         as_json=as_json,
     )
     if out is not None:
-        from tautochrone.answer.render import page
-
-        tell_report(page.write(shown, out), as_json=as_json)
+        tell_page(shown, out, as_json=as_json)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
-from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_report
+from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_page
 
 
 def _given(what: str) -> typer.models.OptionInfo:
@@ -53,6 +53,4 @@ def bound(
     shown = answer.document(opened, found)
     tell_document(shown, "bound", lambda: answer.as_table(found), as_json=as_json)
     if out is not None:
-        from tautochrone.answer.render import page
-
-        tell_report(page.write(shown, out), as_json=as_json)
+        tell_page(shown, out, as_json=as_json)

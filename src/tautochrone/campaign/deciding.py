@@ -105,7 +105,7 @@ def measure_until_decided(
         )
         _Slices(deciding, decider, sites, store, outcome).measure(open_now)
     campaign = _now(agenda, store)
-    left = decider.open_questions(agenda, campaign, _refused(outcome) or campaign.refused)
+    left = decider.open_questions(agenda, campaign, outcome.refused or campaign.refused)
     outcome.decided = deciding.decided(left, _done(campaign))
     return agenda, outcome
 
@@ -132,10 +132,6 @@ def _done(campaign: Campaign) -> dict[str, set[int]]:
     for key, number in campaign.finished():
         found.setdefault(key, set()).add(number)
     return found
-
-
-def _refused(outcome: CampaignOutcome) -> set[str]:
-    return {one.point.key for one in outcome.unmeasured if not one.failed}
 
 
 class _Slices:
@@ -166,7 +162,7 @@ class _Slices:
                         return
                     campaign = _now(agenda, self._store)
                     done = _done(campaign)
-                    questions = self._decider.open_questions(agenda, campaign, _refused(self._outcome))
+                    questions = self._decider.open_questions(agenda, campaign, self._outcome.refused)
                     given_up = {one.point.key for one in self._outcome.unmeasured}
                     questions = [one for one in questions if given_up.isdisjoint(one.keys)]
             except KeyboardInterrupt:  # while judging
@@ -177,6 +173,7 @@ class _Slices:
     ) -> bool:
         """Measure these while the budget lasts; return False where nothing more may be measured."""
         from tautochrone.measure.campaign.carry_out import carry_out
+        from tautochrone.measure.campaign.outlook import STOPPED_AT_A_MISS
 
         deciding, agenda = self._deciding, self._deciding.agenda
         for at, slot in enumerate(slots):
@@ -201,7 +198,7 @@ class _Slices:
             if part.unmeasured:
                 return True
             for run in part.runs:
-                deciding.forecast.learn(point, took_s, early=run.manifest.ended == "overrun")
+                deciding.forecast.learn(point, took_s, early=run.manifest.ended == STOPPED_AT_A_MISS)
         return True
 
     def _take(self, part: CampaignOutcome) -> None:
@@ -209,4 +206,4 @@ class _Slices:
         outcome.runs += part.runs
         outcome.unmeasured += part.unmeasured
         outcome.stopped, outcome.left, outcome.not_put_back = part.stopped, part.left, part.not_put_back
-        self._sites.refused |= {one.point.key: one.error for one in part.unmeasured if not one.failed}
+        self._sites.refused |= part.refused

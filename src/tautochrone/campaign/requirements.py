@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 
 from tautochrone.answer.outcome import Case, Outcome
 from tautochrone.answer.outcome import Standing as CaseStanding
@@ -12,9 +11,8 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.words import plural
 from tautochrone.experiments.requirement import Requirement, parse
 from tautochrone.judge.requirement.judge import Judgement, judge, judge_all
-from tautochrone.judge.requirement.line import Longer
 from tautochrone.run.folder import StoredRun
-from tautochrone.statistics.sequential import amount_of_look, confidence_of_look
+from tautochrone.statistics.sequential import confidence_of_look, looks
 
 NOT_MEASURED = "not shown"
 TITLE = "What the plan requires"
@@ -128,11 +126,7 @@ class LookedAt:
     @property
     def takes(self) -> float | None:
         """Return how many times the measuring at that look would probably decide it; None: not known."""
-        line = self.judgement.open if self.judgement is not None else None
-        more = line.to_settle if line is not None else None
-        if line is None or not isinstance(more, Longer) or not more.samples or not line.samples:
-            return None
-        return more.samples / line.samples
+        return self.judgement.takes if self.judgement is not None else None
 
 
 def looked_at(requirement: Requirement, runs: Sequence[StoredRun], first: int) -> LookedAt:
@@ -145,10 +139,7 @@ def looked_at(requirement: Requirement, runs: Sequence[StoredRun], first: int) -
         first: repetitions at the first look, and twice as many at each further one.
     """
     found = LookedAt(None)
-    for look in count(1):
-        amount = amount_of_look(first, look)
-        if amount > len(runs):
-            break
+    for look, amount in looks(first, len(runs)):
         sure = confidence_of_look(requirement.confidence, look)
         judgement = judge(replace(requirement, confidence=sure), runs[:amount])
         found = LookedAt(judgement, look, level_of(look, amount, sure, requirement.confidence))
@@ -168,10 +159,8 @@ def _judge(texts: Sequence[str], runs: Sequence[StoredRun], first: int | None) -
     known = [one for one in read if isinstance(one, Requirement)]
     if first is not None:
         judged = iter([looked_at(one, runs, first) for one in known])
-    elif runs:
-        judged = iter([LookedAt(one) for one in judge_all(known, runs)])
     else:
-        judged = iter([LookedAt(None)] * len(known))
+        judged = map(LookedAt, judge_all(known, runs) if runs else [None] * len(known))
     return [(LookedAt(None), one) if isinstance(one, str) else (next(judged), "") for one in read]
 
 

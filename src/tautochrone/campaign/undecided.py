@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from tautochrone.base.errors import UsageError
-from tautochrone.campaign.requirements import looked_at
+from tautochrone.campaign.requirements import LookedAt, looked_at
 from tautochrone.campaign.verb import Budget, Wanted
 from tautochrone.measure.campaign.agenda import Agenda
 from tautochrone.measure.campaign.campaign import Campaign
@@ -20,6 +20,7 @@ class RequirementDecider:
     def __init__(self) -> None:
         """Nothing is read so far."""
         self._read: dict[str, StoredRun] = {}
+        self._looked: dict[tuple[str, str, int], LookedAt] = {}
 
     def open_questions(
         self, agenda: Agenda, campaign: Campaign, refused: Collection[str]
@@ -32,7 +33,9 @@ class RequirementDecider:
             if not runs and key in refused:
                 continue
             for one in own:
-                looked = looked_at(one, runs, first)
+                asked = key, one.text, len(runs)
+                looked = self._looked.get(asked) or looked_at(one, runs, first)
+                self._looked[asked] = looked
                 if looked.judgement is None or looked.judgement.standing == "not shown":
                     name = f"{one.text}; {agenda.points[key].name}"
                     found.append(OpenQuestion(name, (key,), looked.look, looked.takes))

@@ -39,12 +39,8 @@ if TYPE_CHECKING:
     from tautochrone.check.question import AskedCheck, CheckQuestion
     from tautochrone.check.results import CheckResults
     from tautochrone.check.search import Kind
-    from tautochrone.machine.audit.finding import Finding
-    from tautochrone.machine.settings import NotPutBackError
     from tautochrone.measure.cell import Load
     from tautochrone.run.store import Store
-
-    _Found = tuple[CheckResults, Sequence[Finding], NotPutBackError | None]
 
 _POLICY = typer.Option(
     metavar="|".join(POLICIES),

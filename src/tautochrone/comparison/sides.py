@@ -73,10 +73,8 @@ def _cells(place: Store, name: str) -> tuple[str, list[CampaignCell]]:
     names: dict[str, str] = {}
     for entry in campaign.entries:
         names |= entry.conditions.plan.cells
-    for (key, _), entry in sorted(campaign.finished().items(), key=lambda one: one[0][1]):
-        runs.setdefault(key, []).append(StoredRun.read(entry.path))
-    if not runs:
-        raise UsageError(f"No case of {campaign.id} is finished", "Run the plan to its end first.")
+    for run in sorted(campaign.finished_runs(), key=lambda one: one.manifest.conditions.plan.repetition):
+        runs.setdefault(run.manifest.conditions.plan.cell, []).append(run)
     order = [*(key for key in names if key in runs), *(key for key in runs if key not in names)]
     return campaign.id, [CampaignCell(key, names.get(key, key), tuple(runs[key])) for key in order]
 

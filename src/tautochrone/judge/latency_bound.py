@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.blame import known_of, measure_of, recorded_cycles
@@ -160,11 +160,8 @@ def _of_cpu(
         _stage(share, begin + round(share * (end - begin)), cycles, telling, interrupts, given)
         for share in SHARES
     ]
-    whole = stages.pop()
     measured = max(largest.get(one.source, 0) for one in cycles)
-    stages.append(
-        Stage(1.0, end, whole.late, max(measured, whole.measured_ns or 0), whole.free_ns, whole.bounds)
-    )
+    stages[-1] = replace(stages[-1], measured_ns=max(measured, stages[-1].measured_ns or 0))
     return CpuBound(
         cpu=cpu,
         late=len(cycles),

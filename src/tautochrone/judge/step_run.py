@@ -2,19 +2,17 @@
 
 from dataclasses import dataclass
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 
 from tautochrone.experiments.step_code import CodeFile
+from tautochrone.run.columns import UNKNOWN
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.target.target import STEP
 
 COUNTS = ("voluntary", "involuntary", "minor_faults", "major_faults", "cycles", "instructions")
 """The columns that are counts, in the order in which they are shown."""
-
-_NOT_KNOWN = np.iinfo(np.int64).min
 
 EXECUTION, CPU_TIME, OFF_CPU = "execution_ns", "cpu_time_ns", "off_cpu_ns"
 RESPONSE, LATENCY = "response_ns", "latency_ns"
@@ -71,9 +69,9 @@ def step_event(run: StoredRun) -> StepEvent:
 
 def code_name(manifest: Manifest) -> str:
     """Return ``lib.so:controller``."""
-    stored = manifest.conditions.stored.get(CodeFile.CONDITION)
+    kept = manifest.conditions.told(CodeFile.CONDITION, CodeFile)
     told = str(manifest.header.parameters.get("code") or STEP)
-    return msgspec.convert(stored, CodeFile).name if isinstance(stored, dict) else told.rpartition("/")[2]
+    return kept.name if kept is not None else told.rpartition("/")[2]
 
 
 def step_counts(run: StoredRun) -> list[StepCount]:
@@ -82,7 +80,7 @@ def step_counts(run: StoredRun) -> list[StepCount]:
     known = set() if run.is_histogram else {one.name for one in run.manifest.header.tables[0].columns}
     for name in COUNTS:
         values = run.column(name, 0) if name in known and run.count() else np.empty(0, np.int64)
-        values = values[values != _NOT_KNOWN]
+        values = values[values != UNKNOWN]
         if len(values):
             most = int(values.argmax())
             told = int(values.sum()), int((values > 0).sum()), int(values[most]), most

@@ -20,7 +20,7 @@ OTHERS, STOLEN = "other-programs", "stolen-time"
 IDLE_AT, STOLEN_AT = (3, 4), 7
 """Of a line's numbers, see proc_stat(5): idle and waiting for a disk; taken by the host."""
 
-_BEST_SHARE_OF_OTHERS, _BEST_SHARE_STOLEN, _SHORTEST_S = 0.1, 0.01, 1.0
+_MUCH_BY_OTHERS, _MUCH_STOLEN, _SHORTEST_S = 0.1, 0.01, 1.0
 
 Times = Mapping[int, list[int]]
 
@@ -117,14 +117,14 @@ def cautions_of_cpu_use(
     cpus = header.measured_cpus & used.busy.keys() or set(used.busy)
     if idle:
         of_others = _by_others(used, header, footer)
-        if taken := {cpu: of_others[cpu] for cpu in cpus if of_others[cpu] >= _BEST_SHARE_OF_OTHERS}:
+        if taken := {cpu: of_others[cpu] for cpu in cpus if of_others[cpu] >= _MUCH_BY_OTHERS}:
             yield RunWarning(
                 OTHERS,
                 f"other programs used {_shares(taken)} while this was measured: the machine was not idle",
                 "They are in every number. End them, or give the loop a CPU of its own: --deployment MI.",
             )
     stolen = {cpu: used.stolen[cpu] / used.seconds for cpu in cpus}
-    if taken := {cpu: one for cpu, one in stolen.items() if one >= _BEST_SHARE_STOLEN}:
+    if taken := {cpu: one for cpu, one in stolen.items() if one >= _MUCH_STOLEN}:
         yield RunWarning(
             STOLEN,
             f"the host took {_shares(taken)} from this virtual machine while this was measured",

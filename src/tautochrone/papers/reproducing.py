@@ -218,13 +218,13 @@ class ReproductionWay:
 
     def document(self, paper: Paper) -> PlanDocument:
         """Return what is to be measured of a paper."""
-        file = self.file(paper.name)
+        file, quick = self.file(paper.name), self.quick or self._is_short(paper)
         if file is not None:
             whole = own_plan(paper, file)
-        elif paper.folder is not None and not (self.quick or self._is_short(paper)):
+        elif paper.folder is not None and not quick:
             whole = own_plan(paper, plan_path(paper.name, quick=False, folder=paper.folder))
         else:
-            whole = plan_of(paper.name, quick=self.quick or self._is_short(paper), folder=paper.folder)
+            whole = plan_of(paper.name, quick=quick, folder=paper.folder)
         return override(with_options(whole, self.repetitions, None), self.on)
 
     def _is_short(self, paper: Paper) -> bool:
@@ -396,8 +396,7 @@ def _made(
     if not agenda.continues and not outcome.runs:
         return None
     campaign = open_campaign(store, agenda.campaign.id)
-    refused = [one.point.key for one in outcome.unmeasured if not one.failed]
-    measurements = gather(agenda, campaign, joined(just_tried(outcome)), refused)
+    measurements = gather(agenda, campaign, joined(just_tried(outcome)), outcome.refused)
     if outcome.decided is not None or is_budgeted(campaign):
         asked = tuple(one.asked for one in looks.ask_all(paper, measurements))
     else:

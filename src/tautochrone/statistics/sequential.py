@@ -14,7 +14,7 @@ are missed, and 3.00 / p by a single look. The bet against "at most p" is spread
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 
 import numpy as np
@@ -56,6 +56,14 @@ def confidence_of_look(confidence: float, look: int) -> float:
 def amount_of_look(first: int, look: int) -> int:
     """Return how much must be measured at a look, the first one being number 1: twice as much at each."""
     return first << (look - 1)
+
+
+def looks(first: int, there: int) -> Iterator[tuple[int, int]]:
+    """Yield each look that may be made when so much is measured, and how much it rests on."""
+    look = 1
+    while (amount := amount_of_look(first, look)) <= there:
+        yield look, amount
+        look += 1
 
 
 def evidence_below(samples: float, later: float, share: float) -> float:

@@ -36,6 +36,7 @@ from tautochrone.statistics.summary import summary_of
 if TYPE_CHECKING:
     from tautochrone.answer.document import TypedCell
     from tautochrone.answer.series import Series
+    from tautochrone.judge.reduced import Reduced
     from tautochrone.judge.verdict import MeasuredLoop, Standing
     from tautochrone.run.folder import StoredRun
     from tautochrone.statistics.summary import Summary
@@ -90,11 +91,12 @@ def _answer(run: StoredRun, loop: MeasuredLoop) -> str:
     missed = loop.missed or 0
     lost = f"; {missed:,} of {plural(loop.completed + missed, 'step')} were missed" if missed else ""
     late = f"; {loop.overruns:,} ended at the next release or later" if loop.overruns else ""
-    return f"{loop.source} {rate} {where}: {_takes(run)}{lost}{late}{_rare(run)}."
+    reduced = reduce_run(run, EXECUTION)
+    return f"{loop.source} {rate} {where}: {_takes(reduced)}{lost}{late}{_rare(run, reduced)}."
 
 
-def _takes(run: StoredRun) -> str:
-    seen = _summary(run, EXECUTION)
+def _takes(reduced: Sequence[Reduced]) -> str:
+    seen = _summary(reduced)
     if seen is None:
         return "nothing is known of its steps"
     known = {one.q: one.value for one in seen.quantiles if one.value is not None}
@@ -105,9 +107,9 @@ def _takes(run: StoredRun) -> str:
     return f"{takes}, {format_duration(seen.maximum)} at most"
 
 
-def _rare(run: StoredRun) -> str:
+def _rare(run: StoredRun, reduced: Sequence[Reduced]) -> str:
     """Return how long a rare step takes; empty where the samples do not tell."""
-    (one, *_) = tails_of(run, EXECUTION).sources
+    (one, *_) = tails_of(run, EXECUTION, reduced=reduced).sources
     once_in = min(_RAREST, 10 ** int(log10(_BEYOND * max(run.count(EXECUTION), 1))))
     level = None if one.refusal is not None else one.activation_level(once_in)
     if level is None:
@@ -117,8 +119,8 @@ def _rare(run: StoredRun) -> str:
     return f"; 1 in {once_in:,} is expected to take longer than {than} ({between})"
 
 
-def _summary(run: StoredRun, measure: str) -> Summary | None:
-    for one in reduce_run(run, measure):
+def _summary(reduced: Sequence[Reduced]) -> Summary | None:
+    for one in reduced:
         if one.counts.total:
             return summary_of(one.counts)
     return None
@@ -175,7 +177,7 @@ def _times(run: StoredRun, label: str) -> TypedTable:
 
 
 def _row(run: StoredRun, name: str, said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
-    seen = _summary(run, name)
+    seen = _summary(reduce_run(run, name))
     known = {} if seen is None else {one.q: one.value for one in seen.quantiles}
     quantiles = (micros(known.get(q), "too few") for q in (0.5, 0.99, 0.999))
     return (words(said), *quantiles, micros(None if seen is None else seen.maximum), micros(worst_ns))

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from functools import cache
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
@@ -119,6 +120,7 @@ def files_for_guest(transport: str, machine: str, name: str) -> dict[str, Path]:
     return {f"/bin/{own.name}": own, **libraries_of(own)}
 
 
+@cache
 def libraries_of(program: Path) -> dict[str, Path]:
     """Return what a program of this machine is linked with, its loader included, by path.
 

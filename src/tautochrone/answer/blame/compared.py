@@ -15,15 +15,13 @@ TITLE = "What makes cycles late"
 HEADS = ("p", "")
 """Of the last columns; before them come the cause, and one for each side."""
 
-_VERBS: tuple[tuple[Change, str], ...] = (
-    ("came", "came in {}"),
-    ("went", "went in {}"),
-    ("more", "makes more cycles late in {}"),
-    ("fewer", "makes fewer cycles late in {}"),
+_VERBS: tuple[tuple[Change, str, str], ...] = (
+    ("came", "came", "came"),
+    ("went", "went", "went"),
+    ("more", "makes more cycles late", "make more cycles late"),
+    ("fewer", "makes fewer cycles late", "make fewer cycles late"),
 )
-_OF_SEVERAL = {"makes more cycles late in {}": "make more cycles late in {}"} | {
-    "makes fewer cycles late in {}": "make fewer cycles late in {}"
-}
+"""Each change, said of one cause and of several."""
 
 
 def sentences(causes: ComparedCauses, second: str) -> Iterator[str]:
@@ -39,8 +37,8 @@ def sentences(causes: ComparedCauses, second: str) -> Iterator[str]:
 def _said(causes: ComparedCauses, second: str) -> str:
     late = f"later than {format_duration(causes.threshold_ns)}"
     changed = [
-        f"{listed(names)} {(phrase if len(names) == 1 else _OF_SEVERAL.get(phrase, phrase)).format(second)}"
-        for change, phrase in _VERBS
+        f"{listed(names)} {of_one if len(names) == 1 else of_several} in {second}"
+        for change, of_one, of_several in _VERBS
         if (names := [name_of(*one.cause) for one in causes.causes if one.change == change])
     ]
     if changed:

@@ -1,6 +1,5 @@
 """Looks at the same question, in words: at which level one judges; what a budget of measuring came to."""
 
-import math
 from collections.abc import Iterator
 
 from tautochrone.answer import document as doc
@@ -12,17 +11,11 @@ from tautochrone.measure.campaign.estimate import long_duration
 TITLE = "What the budget came to"
 
 
-def sure(confidence: float) -> str:
-    """Return a confidence with as many digits as tell it from certainty: ``95 %``, ``99.83 %``."""
-    digits = max(0, 1 - math.floor(math.log10((1 - confidence) * 100)))
-    return format_percent(round(confidence, digits + 2))
-
-
 def level_of(look: int, amount: int, confidence: float, together: float) -> str:
     """Return at which level a look judges, and why that is above the confidence of all looks together."""
     return (
-        f"Look {look}, at {plural(amount, 'repetition')}, judged at {sure(confidence)}, so that all looks "
-        f"together are right in {sure(together)}."
+        f"Look {look}, at {plural(amount, 'repetition')}, judged at {format_percent(confidence)}, so that "
+        f"all looks together are right in {format_percent(together)}."
     )
 
 

@@ -186,6 +186,13 @@ class Judgement:
     lines: tuple[JudgedLine, ...] = ()
     notes: tuple[Note, ...] = ()
 
+    @property
+    def takes(self) -> float | None:
+        """Return how many times the samples that there are would probably settle it; None: not known."""
+        more = self.open.to_settle if self.open is not None else None
+        samples = self.open.samples if self.open is not None else 0
+        return more.samples / samples if isinstance(more, Longer) and more.samples and samples else None
+
 
 def judge(
     requirement: Requirement, runs: Sequence[StoredRun], *, counted: bool = False, watched: bool = False

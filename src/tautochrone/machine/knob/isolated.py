@@ -7,7 +7,6 @@ from tautochrone.base.errors import UsageError
 from tautochrone.machine.cpulist import (
     CPUS,
     NONE,
-    check_cpus,
     cpus_of,
     format_cpu_list,
     named_cpus,
@@ -15,7 +14,7 @@ from tautochrone.machine.cpulist import (
     parse_cpu_list,
     written,
 )
-from tautochrone.machine.knob.knob import BootAdvice, Knob
+from tautochrone.machine.knob.knob import BootAdvice, NamesCpus
 from tautochrone.machine.settings import Change, KeepAffinities, MakeFolder, MoveTasks, PinAgain, Write
 from tautochrone.machine.tree import Tree
 
@@ -187,13 +186,14 @@ class _Shield:
         return set(parse_cpu_list(self.tree.text(f"{group}/cpuset.cpus")) or ())
 
 
-class Isolated(Knob):
+class Isolated(NamesCpus):
     """CPUs on which nothing runs but what is pinned there: by boot parameter, or by control groups.
 
     What was isolated at boot counts, and can't be given back before the next boot.
     """
 
     name = "isolated"
+    or_none = True
     summary = "the CPUs kept for measuring threads: 1-3 or all but 0 or none"
 
     def available(self, tree: Tree) -> str | None:
@@ -204,9 +204,6 @@ class Isolated(Knob):
         online = online_cpus(tree)
         isolated = _by_boot(tree) | _means(tree).isolated_cpus()
         return written(tuple(cpu for cpu in online if cpu in isolated)) if online else None
-
-    def check(self, wanted: str) -> None:
-        check_cpus(wanted, or_none=True)
 
     def canonical(self, wanted: str, tree: Tree) -> str:
         cpus = named_cpus(wanted, tree, or_none=True)
@@ -248,10 +245,11 @@ class Isolated(Knob):
         return _means(tree).shortfall()
 
 
-class Tickless(Knob):
+class Tickless(NamesCpus):
     """CPUs whose periodic tick stops while one thread runs on them: chosen at boot, by ``nohz_full=``."""
 
     name = "tickless"
+    or_none = True
     summary = (
         "the CPUs without a periodic tick while one thread runs, chosen at boot: 1-3 or all but 0 or none"
     )
@@ -264,12 +262,6 @@ class Tickless(Knob):
     def read(self, tree: Tree) -> str | None:
         cpus = parse_cpu_list(tree.text(_TICKLESS))
         return None if cpus is None else written(cpus)
-
-    def check(self, wanted: str) -> None:
-        check_cpus(wanted, or_none=True)
-
-    def canonical(self, wanted: str, tree: Tree) -> str:
-        return written(named_cpus(wanted, tree, or_none=True))
 
     def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
         """None: there is no way but to boot."""

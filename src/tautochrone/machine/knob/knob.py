@@ -78,13 +78,15 @@ class Knob(ABC):
 
 
 class NamesCpus(Knob):
-    """A knob whose values are CPUs: ``0-3,6``, ``all``, ``all but 0``."""
+    """A knob whose values are CPUs: ``0-3,6``, ``all``, ``all but 0``; where `or_none` also ``none``."""
+
+    or_none = False
 
     def check(self, wanted: str) -> None:
-        check_cpus(wanted)
+        check_cpus(wanted, or_none=self.or_none)
 
     def canonical(self, wanted: str, tree: Tree) -> str:
-        return written(named_cpus(wanted, tree))
+        return written(named_cpus(wanted, tree, or_none=self.or_none))
 
 
 def check_word(wanted: str, words: Sequence[str]) -> None:

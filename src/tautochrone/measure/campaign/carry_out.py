@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -10,7 +11,6 @@ from tautochrone.base.faults import of_a_case
 from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.settings import NotPutBackError
 from tautochrone.measure.campaign.campaign import FINISHED
-from tautochrone.measure.campaign.deciding import Decided
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.document.expand import PlanPoint
@@ -25,6 +25,9 @@ from tautochrone.run.facts import FactTable
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.target import Target
+
+if TYPE_CHECKING:
+    from tautochrone.measure.campaign.deciding import Decided
 
 ENDED_EARLY = {
     "watchdog": "its watchdog ended it: a measuring thread ran past its budget",
@@ -84,7 +87,12 @@ class CampaignOutcome:
     stopped: bool = False
     left: tuple[Slot, ...] = ()
     not_put_back: NotPutBackError | None = None
-    decided: Decided | None = None
+    decided: "Decided | None" = None
+
+    @property
+    def refused(self) -> dict[str, TautoError]:
+        """Return why points were refused, by key; what went wrong may go well another time."""
+        return {one.point.key: one.error for one in self.unmeasured if not one.failed}
 
 
 def carry_out(

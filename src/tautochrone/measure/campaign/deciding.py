@@ -94,14 +94,12 @@ class Deciding:
     Attributes:
         agenda: the plan's points; its repetitions are those of the first look.
         budget_s: of measuring, in all.
-        confidence: of all looks together.
         spent_s: of it, so far.
     """
 
     agenda: Agenda
     budget_s: float
     forecast: Forecast
-    confidence: float = CONFIDENCE
     spent_s: float = 0.0
 
     @property
@@ -138,7 +136,7 @@ class Deciding:
         return amount_of_look(self.agenda.document.repetitions, look)
 
     def _seconds_until_told(self, one: OpenQuestion, done: Blocks) -> float | None:
-        look = one.told_at(self.confidence)
+        look = one.told_at(CONFIDENCE)
         return None if look is None else self._seconds(one, self._amount(look), done)
 
     def _seconds(self, one: OpenQuestion, wanted: int, done: Blocks) -> float:

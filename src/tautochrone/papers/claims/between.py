@@ -94,7 +94,7 @@ def _less(evidence: ClaimEvidence, number: comparing.Number, what: str) -> Claim
             raise ValueError(f"claim {evidence.claim.name}: over = '{over}' is not known")
         names = dict.fromkeys(number_name(one.query) for pair in places[:1] for one in pair)
         what = what or " and ".join(names)
-        return _over(over, places, number, (factor, evidence.confidence), what)
+        return _over(over, places, number, factor, evidence.confidence, what)
     takes = max(evidence.takes())
 
     def judge(compared: comparing.Compared) -> Answer:
@@ -234,7 +234,8 @@ def _over(
     over: str,
     places: Sequence[tuple[QueriedSystem, QueriedSystem]],
     of: comparing.Number,
-    by: tuple[float, float],
+    factor: float,
+    confidence: float,
     what: str,
 ) -> ClaimFinding:
     found: list[tuple[ClaimEstimate, ClaimEstimate]] = []
@@ -251,7 +252,6 @@ def _over(
         raise UntoldError("not measured", *(absent[:1] or [sentences.NOTHING]))
     left_out = sentences.left_out(absent, "measured on both sides")
     try:
-        factor, confidence = by
         made = OVER[over](found, factor, capital(what), confidence)
     except UntoldError as error:
         raise UntoldError(error.reason, *error.sentences, *left_out) from error

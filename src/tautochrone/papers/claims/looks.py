@@ -9,7 +9,6 @@ whoever comes back to the same store finds the same looks, and a claim that was 
 """
 
 from dataclasses import dataclass, field, replace
-from itertools import count
 
 from tautochrone.answer.phrasing.looks import level_of
 from tautochrone.papers.claims import ask, judged_once
@@ -17,7 +16,7 @@ from tautochrone.papers.claims.evidence import AskedClaim, ClaimEvidence, ClaimF
 from tautochrone.papers.document import Paper
 from tautochrone.papers.measured import Measurements
 from tautochrone.statistics.quantiles import CONFIDENCE
-from tautochrone.statistics.sequential import amount_of_look
+from tautochrone.statistics.sequential import looks
 
 _Asked = tuple[str, tuple[str, ...]]
 """A claim's name, and the systems that it is asked of."""
@@ -71,23 +70,20 @@ class Looks:
         keys = tuple(key for key in meant if key not in measured.refused)
         there = min((len(measured.runs.get(key, ())) for key in keys), default=0)
         made, finding = 0, None
-        for look in count(1):
-            amount = amount_of_look(self.first, look)
-            if amount > there:
-                break
+        for look, amount in looks(self.first, there):
             made = look
             if (asked, look) not in self._made:
-                self._made[asked, look] = self._looked(evidence, why_not, look, amount)
+                self._made[asked, look] = self._looked(evidence, look, amount)
             finding = self._made[asked, look]
             if finding.answer != "open":
                 break
         self._latest[asked] = keys, made
         return finding or judged_once(_first(evidence, 0), why_not)
 
-    def _looked(self, evidence: ClaimEvidence, why_not: str, look: int, amount: int) -> ClaimFinding:
+    def _looked(self, evidence: ClaimEvidence, look: int, amount: int) -> ClaimFinding:
         known = self._known.setdefault(look, {})
         at = replace(_first(evidence, amount), known=known, look=look)
-        found = judged_once(at, why_not)
+        found = judged_once(at)
         if found.answer == "not asked":
             return found
         return replace(found, sentences=(*found.sentences, level_of(look, amount, at.confidence, CONFIDENCE)))

@@ -9,7 +9,6 @@ from tautochrone.answer.phrasing import requirement as required
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import capital, listed, plural
 from tautochrone.judge.requirement.judge import Judgement
-from tautochrone.judge.requirement.line import Longer
 from tautochrone.papers.claims import compare as numbers
 from tautochrone.papers.claims import words
 from tautochrone.papers.claims.compare import Compared, PlacePair
@@ -363,11 +362,8 @@ def requirement_met(judgement: Judgement, answer: Answer) -> ClaimFinding:
     if answer != "open":
         return ClaimFinding(answer, (why,), required.number_in_short(judgement))
     settled = required.to_settle(judgement)
-    more = judgement.open.to_settle if judgement.open is not None else None
-    samples = judgement.open.samples if judgement.open is not None else 0
-    takes = more.samples / samples if isinstance(more, Longer) and more.samples and samples else None
     said = (why, capital(settled)) if settled else (why,)
-    return ClaimFinding(answer, said, words.SHORT["not shown"], takes=takes)
+    return ClaimFinding(answer, said, words.SHORT["not shown"], takes=judgement.takes)
 
 
 def none_yet(samples: int, takes: int, worst_ns: float) -> ClaimFinding:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from tautochrone.answer.phrasing.looks import sure
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.base.words import capital, plural
 from tautochrone.papers.claims.estimate import BARE, Basis, ClaimEstimate, Note, Unsure
@@ -175,10 +174,10 @@ def with_interval(value: float, low: float, high: float, confidence: float = CON
     width = high - low
     if not math.isfinite(width) or width <= 0 or width >= _WIDE * value:
         ends = ["any" if math.isinf(one) else f"{one:.3g}" for one in (low, high)]
-        return f"{value:.3g}", f"{sure(confidence)}: {ends[0]} to {ends[1]}"
+        return f"{value:.3g}", f"{format_percent(confidence)}: {ends[0]} to {ends[1]}"
     digits = min(4, max(0, 1 - math.floor(math.log10(width))))
     least, middle, most = (f"{one:,.{digits}f}" for one in (low, value, high))
-    return middle, f"{sure(confidence)}: {least} to {most}"
+    return middle, f"{format_percent(confidence)}: {least} to {most}"
 
 
 def basis(of_which: Basis, estimates: Iterable[ClaimEstimate]) -> tuple[str, ...]:
@@ -212,7 +211,7 @@ def unsure(one: Unsure) -> str:
 def span(low: float, high: float, unit: str, confidence: float = CONFIDENCE) -> str:
     """Return an interval with its confidence: ``95 %: 2.1 us to 2.5 us``."""
     ends = ["any" if math.isinf(one) else number(one, unit) for one in (low, high)]
-    return f"{sure(confidence)}: {ends[0]} to {ends[1]}"
+    return f"{format_percent(confidence)}: {ends[0]} to {ends[1]}"
 
 
 def _plain(value: float) -> str:

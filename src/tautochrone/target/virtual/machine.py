@@ -85,16 +85,15 @@ def virtual_machine(address: LabAddress, kernel: Kernel, image: Image) -> Bootab
     return BootableMachine(kernel, image, words, qemu, identity, shift, turn_us, address.cpus)
 
 
-def booted_with(machine: BootableMachine, address: LabAddress, added: str, image: Image) -> BootableMachine:
+def booted_with(machine: BootableMachine, added: str, image: Image) -> BootableMachine:
     """Return the machine as it is booted for a case: the same one.
 
     Args:
         added: further parameters of its kernel, for a deployment.
         image: its first file system, with what the case needs.
     """
-    append = f"{address.append} {added}".strip()
-    changed = virtual_machine(replace(address, append=append), machine.kernel, image)
-    return replace(changed, identity=machine.identity)
+    *words, line = machine.words  # which ends with what the kernel is told
+    return replace(machine, image=image, words=(*words, f"{line} {added}".rstrip()))
 
 
 def _machine(architecture: str, address: LabAddress, shift: int | None) -> list[str]:

@@ -261,7 +261,7 @@ class VirtualTarget(Target):
         if self._made is None:
             files = [one for transport in self._transports for one in self._files_for(transport).items()]
             image = self._image_with(dict(files)) if files else self._origin.image
-            self._made = booted_with(self._origin, self._address, self._added, image)
+            self._made = booted_with(self._origin, self._added, image)
         return self._made
 
     def forget_files(self) -> None:
