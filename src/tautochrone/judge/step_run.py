@@ -79,10 +79,11 @@ def step_counts(run: StoredRun) -> list[StepCount]:
     found = []
     known = set() if run.is_histogram else {one.name for one in run.manifest.header.tables[0].columns}
     for name in COUNTS:
-        values = run.column(name, 0) if name in known and run.count() else np.empty(0, np.int64)
-        values = values[values != UNKNOWN]
+        column = run.column(name, 0) if name in known and run.count() else np.empty(0, np.int64)
+        there = np.flatnonzero(column != UNKNOWN)
+        values = column[there]
         if len(values):
             most = int(values.argmax())
-            told = int(values.sum()), int((values > 0).sum()), int(values[most]), most
+            told = int(values.sum()), int((values > 0).sum()), int(values[most]), int(there[most])
             found.append(StepCount(name, *told, float(np.median(values))))
     return found
