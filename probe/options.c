@@ -193,7 +193,12 @@ bool options_given(const char *name)
     return option != NULL && option->given;
 }
 
-void options_print(void)
+bool options_known(const char *name)
+{
+    return find(name) != NULL;
+}
+
+static void print_options(void)
 {
     for (size_t i = 0; i < taken.count; i++) {
         const struct option *const option = &taken.options[i];
@@ -241,7 +246,7 @@ bool options_read_or_help(const struct option *options, size_t count, int argc, 
     }
     if (wants_help) {
         print("%s", usage);
-        options_print();
+        print_options();
         *code = EXIT_MEASURED;
     }
     return !wants_help;

@@ -50,8 +50,8 @@ bool options_read(const struct option *options, size_t count, int argc, char **a
 bool options_read_or_help(const struct option *options, size_t count, int argc, char **argv, const char *usage, int *code);
 /* Was it on the command line that was read last? */
 bool options_given(const char *name);
-/* Those that the command has that was read last. */
-void options_print(void);
+/* Does the command have it that was read last? */
+bool options_known(const char *name);
 
 enum { CPU_LIST_LIMIT = 1024 };
 struct cpu_list {

@@ -1,7 +1,7 @@
 /* The parent: it sets up the run, waits until the child's code is initialised, and drains what the child measures. */
 #include "step.h"
 
-#include "experiment/cyclic_options.h"
+#include "experiment/priority.h"
 #include "format.h"
 #include "message.h"
 
@@ -121,20 +121,17 @@ static int wait_for_child(struct step_run *run, enum step_phase wanted)
 {
     const int64_t until_ns = os_now_ns() + LOADS_WITHIN_S * ns_per_s;
     for (;;) {
+        const bool has_ended = step_child_wait(&run->child, os_now_ns() + NS_PER_MS, &run->ending);
         const int phase = atomic_load_explicit(&run->phase, memory_order_acquire);
         if (phase == STEP_REFUSED) {
             return refuse((enum exit_code)run->code, "%s", run->why);
         }
-        if (phase >= (int)wanted) {
-            return EXIT_MEASURED;
-        }
-        const bool has_ended = step_child_wait(&run->child, os_now_ns() + NS_PER_MS, &run->ending);
-        if (has_ended && atomic_load_explicit(&run->phase, memory_order_acquire) == STEP_REFUSED) {
-            continue;
-        }
         if (has_ended) {
             step_tell_end(run);
             return refuse((enum exit_code)EXIT_OF_CODE, "%s\nNothing was measured.", run->failure);
+        }
+        if (phase >= (int)wanted) {
+            return EXIT_MEASURED;
         }
         if (os_stop_requested() != OS_STOP_NONE) {
             return refuse(EXIT_FAILED, "stopped before the first step.");
@@ -146,21 +143,15 @@ static int wait_for_child(struct step_run *run, enum step_phase wanted)
     }
 }
 
-static void hand_over(struct step_run *run, enum step_phase phase)
-{
-    atomic_store_explicit(&run->phase, phase, memory_order_release);
-}
-
 /* Real-time priority comes last: initialising has no deadline, and may take its time. */
 static int rank(struct step_run *run)
 {
     const struct os_thread_attributes attributes = step_attributes(run->options);
     const enum os_status status = step_child_rank(&run->child, &attributes);
     if (status != OS_OK) {
-        const struct cyclic_options alike = {.policy = run->options->policy, .priority = run->options->priority};
-        return cyclic_options_refuse_thread(&alike, status);
+        return priority_refuse_thread((enum os_policy)run->options->policy, run->options->priority, status);
     }
-    hand_over(run, STEP_RANKED);
+    step_reach(run, STEP_RANKED);
     return wait_for_child(run, STEP_READY);
 }
 
@@ -181,7 +172,7 @@ static int begin(struct step_run *run)
             return refuse(EXIT_FAILED, "the thread that watches over the step can't be started: %s.", os_status_text(status));
         }
         os_thread_stand_for(source->thread, run->child.number);
-        hand_over(run, STEP_RUNS);
+        step_reach(run, STEP_RUNS);
     }
     return code;
 }
@@ -263,7 +254,7 @@ static int open_and_measure(struct step_run *run)
     write_event(run);
     code = recorder_close(&run->recorder);
     return run->failure[0] == '\0' || code != EXIT_MEASURED ? code
-                                                          : refuse((enum exit_code)run->failure_code, "%s", run->failure);
+                                                          : refuse((enum exit_code)EXIT_OF_CODE, "%s", run->failure);
 }
 
 int experiment_step(int argc, char **argv)

@@ -79,15 +79,13 @@ static void where_it_was(const struct step_run *run, char *text, size_t bytes)
         format_text(text, bytes, "in its init");
     } else if (phase >= STEP_ENDS) {
         format_text(text, bytes, "after its last step, in its end");
-    } else if (atomic_load(&run->begun_ns) != 0) {
+    } else if (atomic_load(&run->begun_ns) == 0) {
+        format_text(text, bytes, "between two steps, after step %" PRId64, step);
+    } else if (step < run->options->warmup) {
+        format_text(text, bytes, "in step %" PRId64 ", of the warm-up", step);
+    } else {
         format_text(text, bytes, "in step %" PRId64 " (release %" PRId64 " of the recorded part)", step,
                     step - run->options->warmup);
-    } else {
-        format_text(text, bytes, "between two steps, after step %" PRId64, step);
-    }
-    const bool is_warmup = phase == STEP_RUNS && step < run->options->warmup && atomic_load(&run->begun_ns) != 0;
-    if (is_warmup) {
-        format_text(text, bytes, "in step %" PRId64 ", of the warm-up", step);
     }
 }
 
@@ -97,7 +95,6 @@ void step_tell_end(struct step_run *run)
     enum { WHERE_BYTES = 128, PLAIN_KILL = 9 };
     char where[WHERE_BYTES];
     where_it_was(run, where, sizeof where);
-    run->failure_code = EXIT_OF_CODE;
     if (ending->by_signal) {
         format_text(run->failure, sizeof run->failure, "%s was ended by signal %d (%s) %s.%s", run->name, ending->value,
                     ending->signal, where,
@@ -115,14 +112,12 @@ static void tell_killed(const struct guarding *guarding)
     const int64_t step = atomic_load(&run->step);
     switch (guarding->killed) {
     case KILLED_STEP:
-        run->failure_code = EXIT_OF_CODE;
-        format_text(run->failure, sizeof run->failure,
+            format_text(run->failure, sizeof run->failure,
                     "%s: step %" PRId64 " did not end within %" PRId64 " ms (--budget), and was ended.", run->name, step,
                     budget_ms);
         break;
     case KILLED_END:
-        run->failure_code = EXIT_OF_CODE;
-        format_text(run->failure, sizeof run->failure, "%s: its end did not come back within %" PRId64 " ms (--budget).",
+            format_text(run->failure, sizeof run->failure, "%s: its end did not come back within %" PRId64 " ms (--budget).",
                     run->name, budget_ms);
         break;
     default:
@@ -155,8 +150,7 @@ static void finish(const struct guarding *guarding)
     } else if (phase != STEP_ENDED || ending->by_signal || ending->value != EXIT_MEASURED) {
         step_tell_end(run);
     } else if (answer != 0) {
-        run->failure_code = EXIT_OF_CODE;
-        format_text(run->failure, sizeof run->failure, "%s ended the run: step %" PRId64 " returned %d.", run->name,
+            format_text(run->failure, sizeof run->failure, "%s ended the run: step %" PRId64 " returned %d.", run->name,
                     atomic_load(&run->step), answer);
     }
     if (phase < STEP_ENDS) {

@@ -29,11 +29,6 @@ struct loop {
     int64_t row[STEP_COLUMNS];
 };
 
-static void go_on(struct step_run *run, enum step_phase phase)
-{
-    atomic_store_explicit(&run->phase, phase, memory_order_release);
-}
-
 static void wait_for(const struct step_run *run, enum step_phase phase)
 {
     while (atomic_load_explicit(&run->phase, memory_order_acquire) < (int)phase) {
@@ -44,7 +39,7 @@ static void wait_for(const struct step_run *run, enum step_phase phase)
 static _Noreturn void give_in(struct step_run *run, enum exit_code code)
 {
     run->code = (int)code;
-    go_on(run, STEP_REFUSED);
+    step_reach(run, STEP_REFUSED);
     step_child_end(EXIT_FAILED, true);
 }
 
@@ -148,23 +143,6 @@ static void record(struct loop *loop, int64_t release)
     source->counters.completed++;
 }
 
-/* What follows a step that ended at `end_ns`. False: the run is to end here. */
-static bool advance(struct step_run *run, struct schedule *schedule, int64_t end_ns)
-{
-    struct source *const source = &run->recorder.sources[0];
-    const bool was_recorded = schedule->release >= 0;
-    if (schedule_advance(schedule, source, end_ns) || run->options->overrun == STEP_REPLAY) {
-        return true;
-    }
-    schedule_pass_over(schedule, source, end_ns);
-    if (run->options->overrun == STEP_STOP && was_recorded) {
-        atomic_store(&run->recorder.overrun_stop, true);
-        atomic_store(&run->recorder.stop, true);
-        return false;
-    }
-    return true;
-}
-
 static void serve(struct loop *loop)
 {
     struct step_run *const run = loop->run;
@@ -192,7 +170,8 @@ static void serve(struct loop *loop)
         fill_in(loop, schedule.scheduled_ns, wake_ns, begin_ns, end_ns);
         record(loop, schedule.release);
         atomic_store_explicit(&run->answer, answer, memory_order_relaxed);
-        goes_on = advance(run, &schedule, end_ns) && answer == 0;
+        goes_on = schedule_follow(&schedule, &recorder->sources[0], recorder, (enum overrun)options->overrun, end_ns) &&
+                  answer == 0;
     }
     schedule_close(&schedule, &recorder->sources[0]);
 }
@@ -235,11 +214,11 @@ static void prepare(struct loop *loop)
 static void initialise(struct loop *loop)
 {
     struct step_run *const run = loop->run;
-    go_on(run, STEP_LOADS);
+    step_reach(run, STEP_LOADS);
     if (!run->kind->load(&loop->code, run->options->code, run->why, sizeof run->why)) {
         give_in(run, EXIT_USAGE);
     }
-    go_on(run, STEP_INITIALISES);
+    step_reach(run, STEP_INITIALISES);
     if (loop->code.init == NULL) {
         return;
     }
@@ -258,21 +237,21 @@ void step_live(void *argument)
     loop.run = run;
     prepare(&loop);
     initialise(&loop);
-    go_on(run, STEP_INITIALISED);
+    step_reach(run, STEP_INITIALISED);
     wait_for(run, STEP_RANKED);
     os_thread_read_back(&run->obtained);
     touch_stack();
-    go_on(run, STEP_READY);
+    step_reach(run, STEP_READY);
     wait_for(run, STEP_RUNS);
     struct source *const source = &run->recorder.sources[0];
     const int64_t cpu_time_before_ns = source_join(source);
     serve(&loop);
     source->counters.cpu_time_ns = source_cpu_time_since(cpu_time_before_ns);
     atomic_store(&run->overran, os_stop_requested() == OS_STOP_WATCHDOG);
-    go_on(run, STEP_ENDS);
+    step_reach(run, STEP_ENDS);
     if (loop.code.end != NULL) {
         loop.code.end(loop.code.context);
     }
-    go_on(run, STEP_ENDED);
+    step_reach(run, STEP_ENDED);
     step_child_end(EXIT_MEASURED, false);
 }

@@ -58,8 +58,13 @@ struct step_run {
     struct step_child child; /* of the parent only, as what follows */
     struct step_ending ending;
     char failure[STEP_WHY_BYTES];
-    int failure_code;
 };
+
+/* On to the next phase, when the other side may see all that was written before. */
+static inline void step_reach(struct step_run *run, enum step_phase phase)
+{
+    atomic_store_explicit(&run->phase, phase, memory_order_release);
+}
 
 /* In the child, from its first instant to its end. */
 void step_live(void *run);

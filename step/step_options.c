@@ -3,6 +3,7 @@
 #include "kind.h"
 
 #include "experiment/priority.h"
+#include "experiment/schedule.h"
 #include "message.h"
 
 #include <inttypes.h>
@@ -12,7 +13,6 @@ enum { NS_PER_MS = 1000000, USUAL_WARMUP = 100 };
 static const int64_t ns_per_s = 1000000000;
 
 static const char *const policies[] = {"other", "fifo", "rr", NULL}; /* as enum os_policy */
-static const char *const overruns[] = {"skip", "replay", "stop", NULL};
 
 static bool refuse_usage(const char *what)
 {
@@ -89,7 +89,7 @@ bool step_options_read(struct step_options *options, int argc, char **argv, int 
         {"cpus", OPTION_TEXT, &options->cpus_text, NULL, "the CPU that it runs on, or any [the first]", false},
         {"policy", OPTION_CHOICE, &options->policy, policies, "[fifo]", false},
         {"priority", OPTION_COUNT, &options->priority, NULL, "the system's own number [90 on Linux]", false},
-        {"overrun", OPTION_CHOICE, &options->overrun, overruns, "what becomes of missed releases [skip]", false},
+        {"overrun", OPTION_CHOICE, &options->overrun, overrun_words, "what becomes of missed releases [skip]", false},
         BLAME_OPTIONS(&options->conditions.recording),
         CONDITION_OPTIONS(&options->conditions),
     };
@@ -125,7 +125,7 @@ void step_options_to_json(struct json *json, const struct step_options *options,
     json_text(json, "policy", policies[options->policy]);
     json_integer_or_null(json, "priority",
                          os_priority_levels((enum os_policy)options->policy) != 0 ? options->priority : INT64_MIN);
-    json_text(json, "overrun", overruns[options->overrun]);
+    json_text(json, "overrun", overrun_words[options->overrun]);
     json_integer(json, "budget_ns", options->conditions.budget_ns);
     recording_to_json(json, &options->conditions.recording, ring_rows);
     json_close_object(json);

@@ -3,7 +3,6 @@
 
 #include "experiment/conditions.h"
 
-enum step_overrun { STEP_SKIP, STEP_REPLAY, STEP_STOP };
 
 struct step_options {
     const char *code; /* lib.so:NAME */

@@ -6,6 +6,7 @@
 #include "experiment/cyclic_options.h"
 #include "experiment/experiment.h"
 #include "experiment/hybrid.h"
+#include "experiment/priority.h"
 #include "experiment/schedule.h"
 
 #include "message.h"
@@ -137,22 +138,6 @@ static void warm_up(struct worker *worker, const struct schedule *schedule, int6
     }
 }
 
-/* What follows a release that was served at `wake_ns`. False when the run is to end here. */
-static bool advance(struct worker *worker, struct schedule *schedule, int64_t wake_ns)
-{
-    const bool was_recorded = schedule->release >= 0;
-    if (schedule_advance(schedule, worker->source, wake_ns) || worker->options->overrun == OVERRUN_REPLAY) {
-        return true;
-    }
-    schedule_pass_over(schedule, worker->source, wake_ns);
-    if (worker->options->overrun == OVERRUN_STOP && was_recorded) {
-        atomic_store(&worker->recorder->overrun_stop, true);
-        atomic_store(&worker->recorder->stop, true);
-        return false;
-    }
-    return true;
-}
-
 static void serve_releases(struct worker *worker)
 {
     const struct cyclic_options *const options = worker->options;
@@ -173,7 +158,7 @@ static void serve_releases(struct worker *worker)
         } else {
             warm_up(worker, schedule, wake_ns);
         }
-        if (!advance(worker, schedule, wake_ns)) {
+        if (!schedule_follow(schedule, worker->source, worker->recorder, (enum overrun)options->overrun, wake_ns)) {
             break;
         }
         if (wake_ns >= position.rest_at_ns) {
@@ -286,7 +271,7 @@ static int start_workers(struct recorder *recorder, const struct cyclic_options 
         const struct os_thread_attributes attributes = attributes_of(options, cpu);
         const enum os_status status = os_thread_create(&source->thread, &attributes, work, worker);
         if (status != OS_OK) {
-            return cyclic_options_refuse_thread(options, status);
+            return priority_refuse_thread((enum os_policy)options->policy, options->priority, status);
         }
         if (os_notice_wait_for(ready, START_WAIT_S * ns_per_s) != OS_OK) {
             return refuse(EXIT_FAILED, "the measuring thread on %s did not come up within %d s: that CPU is kept busy by "

@@ -2,6 +2,7 @@
 
 #include "experiment/hybrid.h"
 #include "experiment/priority.h"
+#include "experiment/schedule.h"
 #include "message.h"
 
 #include <inttypes.h>
@@ -11,7 +12,6 @@ enum { NS_PER_MS = 1000000 };
 static const int64_t ns_per_s = 1000000000;
 
 static const char *const policies[] = {"other", "fifo", "rr", "deadline", NULL}; /* as enum os_policy */
-static const char *const overruns[] = {"skip", "replay", "stop", NULL};
 static const char *const waits[] = {"sleep", "spin", "hybrid", NULL};
 
 static bool choose_length(struct cyclic_options *options, int64_t duration_ns, int64_t warmup_ns, bool count_given,
@@ -104,7 +104,7 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
         {"policy", OPTION_CHOICE, &options->policy, policies, "[fifo]", false},
         {"priority", OPTION_COUNT, &options->priority, NULL, "the system's own number [90 on Linux]", false},
         {"runtime", OPTION_DURATION, &options->runtime_ns, NULL, "budget, policy deadline only [period/5]", false},
-        {"overrun", OPTION_CHOICE, &options->overrun, overruns, "what becomes of missed releases [skip]", false},
+        {"overrun", OPTION_CHOICE, &options->overrun, overrun_words, "what becomes of missed releases [skip]", false},
         {"overload", OPTION_FLAG, &options->overload, NULL, "sleep also with a period below 10us", false},
         {"wait", OPTION_CHOICE, &options->wait, waits, "sleep, poll the clock, or both in turn [sleep]", false},
         BLAME_OPTIONS(&options->conditions.recording),
@@ -151,40 +151,6 @@ int cyclic_options_check_clock(const struct cyclic_options *options, const struc
     return EXIT_MEASURED;
 }
 
-int cyclic_options_refuse_thread(const struct cyclic_options *options, enum os_status status)
-{
-    const char *const policy = os_policy_name((enum os_policy)options->policy);
-    switch (status) {
-    case OS_NOT_PERMITTED:
-        if (options->policy == OS_POLICY_DEADLINE) {
-            return refuse(EXIT_NOT_PERMITTED,
-                          "policy deadline is not permitted: either to this user, or because the process is kept to some "
-                          "of the CPUs (taskset); a deadline thread must be free to run on all of its cpuset.\n%s",
-                          os_advice_for_policy());
-        }
-        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user.\n%s %s",
-                      policy, options->priority, os_advice_for_policy(), advice_for_ordinary_policy);
-    case OS_INVALID:
-        if (options->policy == OS_POLICY_DEADLINE) {
-            return refuse(EXIT_USAGE, "the system does not take policy deadline with this period and runtime.\n"
-                                      "Linux wants "
-                                      "a runtime of 1024 ns or more and a period between sched_deadline_period_min_us "
-                                      "(100 us as it comes) and sched_deadline_period_max_us.");
-        }
-        return refuse(EXIT_USAGE, "the system does not take policy %s with priority %" PRId64 " on these CPUs.\n"
-                                                                                              "Choose others.",
-                      policy, options->priority);
-    case OS_BUSY:
-        return refuse(EXIT_FAILED, "there is not enough time left for this deadline thread: others have been promised it.\n"
-                                   "Lengthen the period, or shorten --runtime.");
-    case OS_TIMED_OUT:
-        return refuse(EXIT_FAILED, "a measuring thread did not come to run: its CPU is kept busy by threads of higher "
-                                   "priority.");
-    default:
-        return refuse(EXIT_FAILED, "a measuring thread can't be started: %s.", os_status_text(status));
-    }
-}
-
 void cyclic_options_to_json(struct json *json, const struct cyclic_options *options, int64_t ring_rows)
 {
     json_open_object(json, "parameters");
@@ -202,7 +168,7 @@ void cyclic_options_to_json(struct json *json, const struct cyclic_options *opti
     if (options->policy == OS_POLICY_DEADLINE) {
         json_integer(json, "runtime_ns", options->runtime_ns);
     }
-    json_text(json, "overrun", overruns[options->overrun]);
+    json_text(json, "overrun", overrun_words[options->overrun]);
     json_text(json, "wait", waits[options->wait]);
     json_boolean(json, "overload", options->overload);
     json_integer(json, "budget_ns", options->conditions.budget_ns);

@@ -3,7 +3,6 @@
 
 #include "experiment/conditions.h"
 
-enum overrun_policy { OVERRUN_SKIP, OVERRUN_REPLAY, OVERRUN_STOP };
 enum wait_mode { WAIT_SLEEP, WAIT_SPIN, WAIT_HYBRID };
 
 struct cyclic_options {
@@ -27,8 +26,6 @@ struct cyclic_options {
 bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, int *code);
 /* Against the calibrated clock, which is known only later. Returns an exit code. */
 int cyclic_options_check_clock(const struct cyclic_options *options, const struct clock_calibration *clock);
-/* A measuring thread could not be started: says why. Returns an exit code. */
-int cyclic_options_refuse_thread(const struct cyclic_options *options, enum os_status status);
 /* "parameters" and "schedule" of the header. */
 void cyclic_options_to_json(struct json *json, const struct cyclic_options *options, int64_t ring_rows);
 

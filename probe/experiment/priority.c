@@ -1,6 +1,9 @@
 #include "experiment/priority.h"
 
+#include "experiment/conditions.h"
 #include "message.h"
+
+#include <inttypes.h>
 
 enum { USUAL_BELOW_HIGHEST = 9 };
 
@@ -46,4 +49,38 @@ bool priority_choose(enum os_policy policy, bool given, int32_t levels, int64_t 
         return false;
     }
     return true;
+}
+
+int priority_refuse_thread(enum os_policy policy, int64_t priority, enum os_status status)
+{
+    const char *const name = os_policy_name(policy);
+    switch (status) {
+    case OS_NOT_PERMITTED:
+        if (policy == OS_POLICY_DEADLINE) {
+            return refuse(EXIT_NOT_PERMITTED,
+                          "policy deadline is not permitted: either to this user, or because the process is kept to some "
+                          "of the CPUs (taskset); a deadline thread must be free to run on all of its cpuset.\n%s",
+                          os_advice_for_policy());
+        }
+        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user.\n%s %s",
+                      name, priority, os_advice_for_policy(), advice_for_ordinary_policy);
+    case OS_INVALID:
+        if (policy == OS_POLICY_DEADLINE) {
+            return refuse(EXIT_USAGE, "the system does not take policy deadline with this period and runtime.\n"
+                                      "Linux wants "
+                                      "a runtime of 1024 ns or more and a period between sched_deadline_period_min_us "
+                                      "(100 us as it comes) and sched_deadline_period_max_us.");
+        }
+        return refuse(EXIT_USAGE, "the system does not take policy %s with priority %" PRId64 " on these CPUs.\n"
+                                                                                              "Choose others.",
+                      name, priority);
+    case OS_BUSY:
+        return refuse(EXIT_FAILED, "there is not enough time left for this deadline thread: others have been promised it.\n"
+                                   "Lengthen the period, or shorten --runtime.");
+    case OS_TIMED_OUT:
+        return refuse(EXIT_FAILED, "a measuring thread did not come to run: its CPU is kept busy by threads of higher "
+                                   "priority.");
+    default:
+        return refuse(EXIT_FAILED, "a measuring thread can't be started: %s.", os_status_text(status));
+    }
 }

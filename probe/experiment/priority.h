@@ -9,4 +9,7 @@
  * telling what is wrong. */
 bool priority_choose(enum os_policy policy, bool given, int32_t levels, int64_t *priority, int32_t *below_highest);
 
+/* A measuring thread can't be had with them. Returns the program's exit code. */
+int priority_refuse_thread(enum os_policy policy, int64_t priority, enum os_status status);
+
 #endif

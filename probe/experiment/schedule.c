@@ -1,5 +1,7 @@
 #include "experiment/schedule.h"
 
+const char *const overrun_words[] = {"skip", "replay", "stop", NULL};
+
 struct schedule schedule_from(int64_t first_release_ns, int64_t period_ns, int64_t count, int64_t warmup)
 {
     return (struct schedule){
@@ -42,6 +44,22 @@ bool schedule_advance(struct schedule *schedule, struct source *source, int64_t 
         source->counters.overruns++;
     }
     return false;
+}
+
+bool schedule_follow(struct schedule *schedule, struct source *source, struct recorder *recorder, enum overrun overrun,
+                     int64_t now_ns)
+{
+    const bool was_recorded = schedule->release >= 0;
+    if (schedule_advance(schedule, source, now_ns) || overrun == OVERRUN_REPLAY) {
+        return true;
+    }
+    schedule_pass_over(schedule, source, now_ns);
+    if (overrun == OVERRUN_STOP && was_recorded) {
+        atomic_store(&recorder->overrun_stop, true);
+        atomic_store(&recorder->stop, true);
+        return false;
+    }
+    return true;
 }
 
 void schedule_next(struct schedule *schedule, struct source *source, int64_t now_ns)

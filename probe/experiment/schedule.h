@@ -8,6 +8,11 @@
 
 #include "record/recorder.h"
 
+/* What becomes of the releases that came while one was served too late: they are missed, served one after the other as if
+ * they had been in time, or the run ends. */
+enum overrun { OVERRUN_SKIP, OVERRUN_REPLAY, OVERRUN_STOP };
+extern const char *const overrun_words[]; /* as the enumeration; ends with NULL */
+
 struct schedule {
     int64_t period_ns;
     int64_t count;        /* releases that are recorded */
@@ -32,6 +37,11 @@ uint64_t schedule_pass_over(struct schedule *schedule, struct source *source, in
 /* The release was served, and it is now `now_ns`: on to the next one. False: it is there already, or past, and the one
  * that was served counts as an overrun. */
 bool schedule_advance(struct schedule *schedule, struct source *source, int64_t now_ns);
+
+/* What follows a release that was served by `now_ns`: on to the next one, as `overrun` says. False: the run is to end
+ * here, and all its sources with it. */
+bool schedule_follow(struct schedule *schedule, struct source *source, struct recorder *recorder, enum overrun overrun,
+                     int64_t now_ns);
 
 /* schedule_advance with the policy `skip`: what is due already is missed. */
 void schedule_next(struct schedule *schedule, struct source *source, int64_t now_ns);

@@ -3,7 +3,6 @@
 #include "experiment/priority.h"
 #include "message.h"
 
-#include <string.h>
 
 const char *const stage_places[] = {"both", "same", "different", NULL};
 const char *const stage_policies[] = {"other", "fifo", "rr", NULL}; /* as enum os_policy */
@@ -30,17 +29,6 @@ struct stage_options stage_options_default(int64_t count, int64_t warmup)
         .near_cpu = OS_CPU_ANY,
         .far_cpu = OS_CPU_ANY,
     };
-}
-
-/* An experiment with threads on two CPUs has the option `place`. */
-static bool shares_one_cpu(const struct option *table, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (table[i].kind != OPTION_GROUP && strcmp(table[i].name, "place") == 0) {
-            return false;
-        }
-    }
-    return true;
 }
 
 static bool choose_cpus(struct stage_options *options, bool one_only, int *code)
@@ -85,7 +73,8 @@ bool stage_options_read(struct stage_options *options, struct option *table, siz
         !conditions_check(&options->conditions)) {
         return false;
     }
-    return choose_cpus(options, shares_one_cpu(table, count), code);
+    /* An experiment with threads on two CPUs has the option `place`. */
+    return choose_cpus(options, !options_known("place"), code);
 }
 
 void stage_options_to_json(struct json *json, const struct stage_options *options, int64_t ring_rows)

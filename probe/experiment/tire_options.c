@@ -1,6 +1,7 @@
 #include "experiment/tire_options.h"
 
 #include "experiment/priority.h"
+#include "experiment/schedule.h"
 #include "message.h"
 
 enum { USUAL_NODES = 400, USUAL_WARMUP = 10, THREADS_MOST = CPU_LIST_LIMIT };
@@ -9,7 +10,6 @@ static const int64_t ns_per_s = 1000000000;
 static const double drop_m = 0.5; /* 0.3 s of free fall */
 
 static const char *const paces[] = {"real-time", "real-fast", NULL};
-static const char *const overruns[] = {"skip", "replay", "stop", NULL};
 static const char *const policies[] = {"other", "fifo", "rr", NULL}; /* as enum os_policy */
 
 static const char usage[] =
@@ -225,7 +225,7 @@ bool tire_options_read(struct tire_options *options, int argc, char **argv, int 
         {"duration", OPTION_DURATION, &duration_ns, NULL, "that is simulated [60s]", false},
         {"count", OPTION_COUNT, &options->count, NULL, "steps, instead of a duration", false},
         {"warmup", OPTION_COUNT, &options->warmup, NULL, "steps before that, not recorded; real time only", false},
-        {"overrun", OPTION_CHOICE, &options->overrun, overruns, "what becomes of missed releases [skip]", false},
+        {"overrun", OPTION_CHOICE, &options->overrun, overrun_words, "what becomes of missed releases [skip]", false},
         {"policy", OPTION_CHOICE, &options->policy, policies, "[fifo]", false},
         {"priority", OPTION_COUNT, &options->priority, NULL, "the system's own number [90 on Linux]", false},
         {"cpus", OPTION_TEXT, &options->cpus_text, NULL, "0,2-3 or all: threads on each in turn; any: free [all]",
@@ -300,7 +300,7 @@ void tire_options_to_json(struct json *json, const struct tire_options *options,
     json_integer(json, "count", options->count);
     if (real_time) {
         json_integer(json, "warmup", options->warmup);
-        json_text(json, "overrun", overruns[options->overrun]);
+        json_text(json, "overrun", overrun_words[options->overrun]);
         json_boolean(json, "overload", options->overload);
         if (options->send_text != NULL) {
             json_text(json, "send", options->send_text);

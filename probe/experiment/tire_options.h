@@ -7,7 +7,6 @@
 #include "tire/solver.h"
 
 enum tire_pace { TIRE_REAL_TIME, TIRE_REAL_FAST };
-enum tire_overrun { TIRE_SKIP, TIRE_REPLAY, TIRE_STOP };
 
 struct tire_options {
     struct tire_parameters parameters; /* in real time its step is the period, too */

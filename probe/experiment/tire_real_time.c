@@ -56,12 +56,12 @@ static bool advance(struct tire_team *team)
     struct tire_course *const course = &team->course;
     struct source *const source = first_source(team);
     if (schedule_advance(&course->schedule, source, course->finished_ns) ||
-        team->options->overrun == TIRE_REPLAY) {
+        team->options->overrun == OVERRUN_REPLAY) {
         return true;
     }
     schedule_pass_over(&course->schedule, source, course->finished_ns);
     share_books(team);
-    if (team->options->overrun == TIRE_STOP && course->counts) {
+    if (team->options->overrun == OVERRUN_STOP && course->counts) {
         atomic_store(&team->recorder->overrun_stop, true);
         atomic_store(&team->recorder->stop, true);
         return false;

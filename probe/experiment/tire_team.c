@@ -1,5 +1,6 @@
 #include "experiment/tire_team.h"
 
+#include "experiment/priority.h"
 #include "format.h"
 #include "message.h"
 
@@ -107,15 +108,10 @@ static void work(void *argument)
 
 static int refuse_thread(const struct tire_options *options, uint32_t number, enum os_status status)
 {
-    const char *const policy = os_policy_name((enum os_policy)options->policy);
     switch (status) {
     case OS_NOT_PERMITTED:
-        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user.\n%s %s",
-                      policy, options->priority, os_advice_for_policy(), advice_for_ordinary_policy);
     case OS_INVALID:
-        return refuse(EXIT_USAGE,
-                      "the system does not take policy %s with priority %" PRId64 " on these CPUs.\nChoose others.",
-                      policy, options->priority);
+        return priority_refuse_thread((enum os_policy)options->policy, options->priority, status);
     case OS_TIMED_OUT:
         return refuse(EXIT_FAILED,
                       "thread %" PRIu32 " did not come to run within %d s: its CPU is kept busy by threads of higher "

@@ -18,7 +18,6 @@ from middleware_real import (
     TRANSPORTS,
     Running,
     descendants,
-    is_gone,
     latency,
     latency_command,
     measured,
@@ -28,7 +27,16 @@ from middleware_real import (
     threads,
 )
 from middleware_servers import unmet_server
-from real import PATIENCE_S, needs_priorities, policy_options, probe, sealed, skip_or_fail, wait_until
+from real import (
+    PATIENCE_S,
+    is_gone,
+    needs_priorities,
+    policy_options,
+    probe,
+    sealed,
+    skip_or_fail,
+    wait_until,
+)
 from tautochrone.run.folder import StoredRun
 
 QUICK = ("--rate-high", "200", "--rate-low", "100")

@@ -10,7 +10,7 @@ from call_graph import PROBE, CallGraph, call_graph
 from real import skip_or_fail
 
 FOLDERS = ("experiment", "record", "tire")
-HARMLESS = {"memcpy", "memset", "qsort", "sqrt", "strcmp"}
+HARMLESS = {"memcpy", "memset", "sqrt", "strcmp"}
 """What a measuring thread may call of the C library: of a few numbers, it neither waits nor allocates."""
 
 OWN_QUESTION = re.compile(r"#ifndef TAUTO_\w+_H$|#ifdef __cplusplus$|#(el)?if LANES == \d$")

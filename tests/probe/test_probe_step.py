@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from real import a_cpu, descendants, measuring, policy_options, sealed
+from real import a_cpu, descendants, is_gone, measuring, policy_options, sealed, wait_until
 from step_models import MODELS, built
 from tautochrone.run.folder import StoredRun
 from tautochrone.target.local import find_probe
@@ -251,15 +251,7 @@ def test_the_code_ends_with_the_probe_when_that_is_killed(models: Path) -> None:
         assert started
         probe.process.kill()
         probe.process.wait()
-    for pid in started:
-        assert is_gone(pid)
-
-
-def is_gone(pid: int) -> bool:
-    try:
-        return "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return True
+    wait_until(lambda: all(map(is_gone, started)), "the code has ended with its probe")
 
 
 def test_a_histogram_has_all_measures(models: Path, tmp_path: Path) -> None:

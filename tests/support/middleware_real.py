@@ -109,11 +109,3 @@ def threads(pid: int, name: str) -> list[int]:
             if (task / "comm").read_text().strip() == name:
                 found.append(int(task.name))
     return found
-
-
-def is_gone(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return True
-    return state == "Z"

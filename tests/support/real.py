@@ -105,6 +105,14 @@ def descendants(pid: int) -> Iterator[int]:
                 yield from descendants(child)
 
 
+def is_gone(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    return state == "Z"
+
+
 def wait_until(holds: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
     give_up = time.monotonic() + patience_s
     while not holds():

@@ -159,7 +159,6 @@ static int64_t read_number(const char **at)
     return value;
 }
 
-/* Is `cpu` in a list such as 0-3,6? (cpuset(7), "List format") */
 const char *linux_behind(const char *text, const char *key)
 {
     const size_t length = strlen(key);
@@ -182,6 +181,7 @@ int64_t linux_number(const char *text, const char **end)
     return is_there ? number : 0;
 }
 
+/* cpuset(7), "List format" */
 bool linux_list_contains(const char *list, int32_t cpu)
 {
     for (const char *at = list; *at >= '0' && *at <= '9'; at += *at == ',' ? 1 : 0) {
@@ -270,24 +270,10 @@ enum os_status os_watchdog_start(int64_t budget_ns, int64_t *obtained_ns)
 
 int64_t linux_locked_bytes(void)
 {
-    static const char key[] = "VmLck:";
     char status[4096];
-    if (!linux_read_text("/proc/self/status", status, sizeof status)) {
-        return 0;
-    }
-    const char *at = status;
-    while (strncmp(at, key, sizeof key - 1) != 0) {
-        at += strcspn(at, "\n");
-        if (*at == '\0') {
-            return 0;
-        }
-        at++;
-    }
-    at += sizeof key - 1;
-    while (*at == ' ' || *at == '\t') {
-        at++;
-    }
-    return read_number(&at) * 1024;
+    const char *const at =
+        linux_read_text("/proc/self/status", status, sizeof status) ? linux_behind(status, "\nVmLck:") : NULL;
+    return at != NULL ? linux_number(at, NULL) * 1024 : 0;
 }
 
 enum os_status os_realtime_share(int64_t *runtime_ns, int64_t *period_ns)
@@ -298,10 +284,8 @@ enum os_status os_realtime_share(int64_t *runtime_ns, int64_t *period_ns)
         !linux_read_text("/proc/sys/kernel/sched_rt_period_us", period, sizeof period)) {
         return OS_UNSUPPORTED;
     }
-    const char *at = runtime;
-    *runtime_ns = runtime[0] == '-' ? -1 : read_number(&at) * NS_PER_US;
-    at = period;
-    *period_ns = read_number(&at) * NS_PER_US;
+    *runtime_ns = runtime[0] == '-' ? -1 : linux_number(runtime, NULL) * NS_PER_US;
+    *period_ns = linux_number(period, NULL) * NS_PER_US;
     return OS_OK;
 }
 
