@@ -6,11 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tautochrone_step.h"
+
+enum { STEP_SIGNALS_LIMIT = 64 };
+
 struct step_code {
     /* Nothing but the call of `step` stands between the two time stamps. */
     int (*step)(void *context, uint64_t k, int64_t t_ns);
     void *context;
     void *(*init)(void); /* NULL: there is none */
+    void (*signals)(void *context, struct tautochrone_signals *signals); /* the same: nothing goes in or out */
     void (*end)(void *context); /* the same */
 };
 

@@ -97,6 +97,7 @@ static bool load(struct step_code *code, const char *text, char *why, size_t byt
     }
     code->step = (int (*)(void *, uint64_t, int64_t))step;
     code->init = (void *(*)(void))find(name, "_init");
+    code->signals = (void (*)(void *, struct tautochrone_signals *))find(name, "_signals");
     code->end = (void (*)(void *))find(name, "_end");
     return true;
 }

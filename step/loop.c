@@ -9,6 +9,7 @@
 #include "format.h"
 #include "message.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { NS_PER_MS = 1000000, STACK_BYTES = 256 * 1024, TRIES = 1000 };
@@ -211,6 +212,23 @@ static void prepare(struct loop *loop)
     }
 }
 
+static void take_signals(struct loop *loop)
+{
+    struct step_run *const run = loop->run;
+    struct tautochrone_signals *const signals = &run->signals;
+    if (loop->code.signals == NULL) {
+        return;
+    }
+    loop->code.signals(loop->code.context, signals);
+    if (signals->inputs > STEP_SIGNALS_LIMIT || signals->outputs > STEP_SIGNALS_LIMIT ||
+        (signals->inputs != 0 && signals->in == NULL) || (signals->outputs != 0 && signals->out == NULL)) {
+        format_text(run->why, sizeof run->why, "%s: its signals say %" PRIu32 " inputs and %" PRIu32 " outputs.\nAt most %d of "
+                                               "each have a place, and each array must be there.",
+                    run->name, signals->inputs, signals->outputs, STEP_SIGNALS_LIMIT);
+        give_in(run, (enum exit_code)EXIT_OF_CODE);
+    }
+}
+
 static void initialise(struct loop *loop)
 {
     struct step_run *const run = loop->run;
@@ -219,15 +237,13 @@ static void initialise(struct loop *loop)
         give_in(run, EXIT_USAGE);
     }
     step_reach(run, STEP_INITIALISES);
-    if (loop->code.init == NULL) {
-        return;
-    }
-    loop->code.context = loop->code.init();
-    if (loop->code.context == NULL) {
+    loop->code.context = loop->code.init != NULL ? loop->code.init() : NULL;
+    if (loop->code.init != NULL && loop->code.context == NULL) {
         format_text(run->why, sizeof run->why, "%s: its init failed: it returned NULL.\nWhat it wrote may say why.",
                     run->name);
         give_in(run, (enum exit_code)EXIT_OF_CODE);
     }
+    take_signals(loop);
 }
 
 void step_live(void *argument)

@@ -48,6 +48,7 @@ struct step_run {
     char why[STEP_WHY_BYTES];
     int64_t first_release_ns;
     struct os_thread_obtained obtained;
+    struct tautochrone_signals signals; /* of the code; its arrays are the child's */
     int64_t call_ns;      /* what a step that does nothing takes between its two time stamps */
     int64_t cpu_clock_ns; /* what the clock of the CPU time counts of itself, and is taken off */
     int64_t first[STEP_COLUMNS]; /* the row of the first step of the warm-up; all 0: there was none */

@@ -212,6 +212,39 @@ int forks_step(void *context, uint64_t k, int64_t t_ns)
     return 0;
 }
 
+static double twice[3]; /* what goes in; twice that; the sum of all that went in */
+
+void doubles_signals(void *context, struct tautochrone_signals *signals)
+{
+    static const char *const outputs[] = {"twice", "sum"};
+    (void)context;
+    *signals = (struct tautochrone_signals){.inputs = 1, .outputs = 2, .in = twice, .out = twice + 1, .output_names = outputs};
+}
+
+int doubles_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context;
+    (void)k;
+    (void)t_ns;
+    twice[1] = 2 * twice[0];
+    twice[2] += twice[0];
+    return 0;
+}
+
+void crowded_signals(void *context, struct tautochrone_signals *signals)
+{
+    (void)context;
+    *signals = (struct tautochrone_signals){.inputs = 65, .in = twice};
+}
+
+int crowded_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context;
+    (void)k;
+    (void)t_ns;
+    return 0;
+}
+
 void *fails_init(void)
 {
     return NULL;

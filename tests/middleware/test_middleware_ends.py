@@ -102,23 +102,25 @@ def test_a_server_ends_with_its_client(how: signal.Signals) -> None:
 @pytest.mark.slow
 def test_messages_that_are_lost_are_missed_and_the_run_goes_on(tmp_path: Path) -> None:
     """The server sleeps for a while: datagrams have no answer in time, and later ones have."""
-    words = ("--clients", "2", "--calls", "120", "--patience", "100ms", *QUICK)
-    with running(latency_command("udp", *words)) as client:
-        for source in range(2):
+    with running(latency_command("udp", *LONG, "--patience", "100ms")) as client:
+        for source in range(3):
             client.wait_for_rows(1, source)
         server = client.server()
         os.kill(server, signal.SIGSTOP)
         time.sleep(0.25)
+        before = [client.rows(source) for source in range(3)]
         os.kill(server, signal.SIGCONT)
+        for source in range(3):
+            client.wait_for_rows(before[source] + 40, source)
+        client.process.send_signal(signal.SIGINT)
         code, messages = client.end()
     assert code == 0, messages
     run = sealed(client.stream, tmp_path)
-    assert run.manifest.ended == "complete"
+    assert run.manifest.ended == "interrupted"
     see_balance(run)
     for book in run.manifest.books:
-        assert 1 <= (book.missed or 0) <= 20
+        assert 1 <= (book.missed or 0)
         assert book.completed > 40
-    assert [book.released for book in run.manifest.books[1:]] == [120, 120]
 
 
 # ---- A server elsewhere -----------------------------------------------------

@@ -165,6 +165,10 @@ class Measuring:
         """Wait for so many samples, of one source or of all together."""
         self.wait_for(lambda: self._rows[source] >= count, f"{count} samples are there")
 
+    def rows(self, source: int) -> int:
+        """How many samples of this source have come."""
+        return self._rows[source]
+
     def end(self) -> tuple[int, str]:
         """Wait for its end: exit code and messages."""
         assert self.process.stderr is not None

@@ -19,15 +19,25 @@
 #define TAUTOCHRONE_C extern
 #endif
 
-/* Declares the three functions: TAUTOCHRONE_STEP(controller)
+/* What goes in and out of each step, at most 64 values of each; by position and by name. */
+struct tautochrone_signals {
+    uint32_t inputs, outputs;
+    double *in;        /* written before each step, from outside; never while a step runs */
+    const double *out; /* read after it */
+    const char *const *input_names, *const *output_names; /* NULL: in0, in1, ...; out0, out1, ... */
+};
+
+/* Declares the functions: TAUTOCHRONE_STEP(controller)
  *
- * NAME_init   optional. Before the first step, without a deadline. Returns what the others get as `context`; NULL: it failed.
- * NAME_step   once in each period. `k` counts the releases from 0 on, those of the warm-up too; a missed one leaves its
- *             number out. `t_ns` is k times the period. Returns 0; anything else ends the run and is told.
- * NAME_end    optional. After the last step. */
-#define TAUTOCHRONE_STEP(NAME)                                               \
-    TAUTOCHRONE_C void *NAME##_init(void);                                   \
-    TAUTOCHRONE_C int NAME##_step(void *context, uint64_t k, int64_t t_ns);  \
+ * NAME_init     optional. Before the first step, without a deadline. Returns what the others get as `context`; NULL: it failed.
+ * NAME_step     once in each period. `k` counts the releases from 0 on, those of the warm-up too; a missed one leaves its
+ *               number out. `t_ns` is k times the period. Returns 0; anything else ends the run and is told.
+ * NAME_signals  optional. Once, after NAME_init: it says where the values are that go in and out of each step.
+ * NAME_end      optional. After the last step. */
+#define TAUTOCHRONE_STEP(NAME)                                                                \
+    TAUTOCHRONE_C void *NAME##_init(void);                                                    \
+    TAUTOCHRONE_C int NAME##_step(void *context, uint64_t k, int64_t t_ns);                   \
+    TAUTOCHRONE_C void NAME##_signals(void *context, struct tautochrone_signals *signals);    \
     TAUTOCHRONE_C void NAME##_end(void *context);
 
 #endif
