@@ -119,7 +119,7 @@ def test_messages_that_are_lost_are_missed_and_the_run_goes_on(tmp_path: Path) -
     assert run.manifest.ended == "interrupted"
     see_balance(run)
     for book in run.manifest.books:
-        assert 1 <= (book.missed or 0)
+        assert (book.missed or 0) >= 1
         assert book.completed > 40
 
 
