@@ -29,6 +29,7 @@ static const struct command commands[] = {
     {"middleware-footprint", "memory of a server with its servants", experiment_middleware},
     {"middleware-serve", "servants for a client elsewhere", experiment_middleware},
     {"services", "what this system offers, and what it does not", list_services},
+    {"selftest", "whether each of these does what is promised of it", experiment_selftest},
 };
 
 static int list_services(int argc, char **argv)
@@ -81,6 +82,10 @@ int main(int argc, char **argv)
     const enum os_status status = os_rights_are_of_another() ? os_rights_give_back() : OS_OK;
     if (status != OS_OK) {
         return refuse_to_keep(status);
+    }
+    const char *why = "";
+    if (os_system_begin(&why) != OS_OK) {
+        return refuse(EXIT_FAILED, "%s", why);
     }
     if (argc > 1 && is_of_agent(argv[1])) {
         return refuse(EXIT_USAGE, "%s: this is a command of tauto-agent.\nRun 'tauto-agent %s', beside this program.",

@@ -19,5 +19,6 @@ int experiment_tire(int argc, char **argv);
  * calls from elsewhere. */
 int experiment_middleware(int argc, char **argv);
 int experiment_step(int argc, char **argv);
+int experiment_selftest(int argc, char **argv);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * The experiments that are programs of their own, installed beside this one: those with middleware, tauto-middleware-NAME
- * for each transport, and tauto-step. One goes on in this one's place with the same options.
+ * for each transport, tauto-step, tauto-selftest. One goes on in this one's place with the same options.
  */
 #include "experiment/experiment.h"
 
@@ -149,12 +149,23 @@ int experiment_middleware(int argc, char **argv)
     return refuse_transport(transport, go_on_as(place, name, argv[-1] + sizeof "middleware-" - 1, argv));
 }
 
+/* A program that is installed beside this one, or not. */
+static int become(const char *folder, const char *program, char **argv)
+{
+    const enum os_status status = go_on_as(folder, program, argv[-1], argv);
+    return status == OS_NOT_FOUND ? refuse(EXIT_USAGE, "%s: %s is not beside this probe.\nInstall tautochrone on this machine.",
+                                           argv[-1], program)
+                                  : refuse(EXIT_FAILED, "%s can't be started: %s.", program, os_status_text(status));
+}
+
 int experiment_step(int argc, char **argv)
 {
     (void)argc;
-    const enum os_status status = go_on_as("TAUTO_STEP", "tauto-step", argv[-1], argv);
-    return status == OS_NOT_FOUND
-               ? refuse(EXIT_USAGE, "step: tauto-step is not beside this probe, and the probe can't load a library.\n"
-                                    "Install tautochrone on this machine.")
-               : refuse(EXIT_FAILED, "tauto-step can't be started: %s.", os_status_text(status));
+    return become("TAUTO_STEP", "tauto-step", argv);
+}
+
+int experiment_selftest(int argc, char **argv)
+{
+    (void)argc;
+    return become("TAUTO_SELFTEST", "tauto-selftest", argv);
 }

@@ -36,6 +36,7 @@ struct switch_options {
 
 struct bench {
     struct switch_options options;
+    bool lacks[PROTOCOLS];
     struct stages set;
     struct stage stages[ROWS_LIMIT];
     struct handover rows[ROWS_LIMIT];
@@ -68,7 +69,20 @@ static enum os_status add_row(struct bench *bench, const char *name, const char 
 
 static bool wants_protocol(const struct bench *bench, int protocol)
 {
-    return bench->options.mutex == MUTEX_BOTH || bench->options.mutex == protocol;
+    return (bench->options.mutex == MUTEX_BOTH || bench->options.mutex == protocol) && !bench->lacks[protocol];
+}
+
+static void see_what_lacks(struct bench *bench)
+{
+    static const enum os_service services[PROTOCOLS] = {OS_SERVICE_MUTEX, OS_SERVICE_MUTEX_INHERIT};
+    static const char *const rows[PROTOCOLS] = {"hand-over none", "hand-over inherit"};
+    for (int protocol = 0; protocol < PROTOCOLS; protocol++) {
+        const struct os_answer mutex = os_service_available(services[protocol]);
+        bench->lacks[protocol] = mutex.availability != OS_PRESENT;
+        if (bench->lacks[protocol]) {
+            stages_lack(&bench->set, rows[protocol], mutex.why);
+        }
+    }
 }
 
 static enum os_status add_yield(struct bench *bench)
@@ -125,6 +139,7 @@ static enum os_status add_rows(struct bench *bench)
 {
     const struct stage_options *const options = &bench->options.stage;
     enum os_status status = OS_OK;
+    see_what_lacks(bench);
     if (stage_options_want_same(options)) {
         const struct os_answer suspend = os_service_available(OS_SERVICE_SUSPEND_RESUME);
         stages_lack(&bench->set, "suspend-resume",
@@ -151,8 +166,7 @@ static int measure(struct bench *bench)
 {
     const enum os_status status = add_rows(bench);
     if (status != OS_OK) {
-        return refuse(EXIT_FAILED, "the mutexes and semaphores of this experiment can't be made: %s.\n"
-                                   "--mutex none asks for no priority inheritance.",
+        return refuse(EXIT_FAILED, "the mutexes and semaphores of this experiment can't be made: %s.",
                       os_status_text(status));
     }
     return stages_measure(&bench->set);

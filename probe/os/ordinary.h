@@ -8,6 +8,12 @@
 
 #include "os/both.h"
 
+/* ---- This system --------------------------------------------------------- */
+
+/* Before anything else: proves that the program runs on the system that it was built for, and joins it. On any other
+ * answer than OS_OK, `why` has the reason, and behind a line break what to do. */
+enum os_status os_system_begin(const char **why);
+
 /* ---- What exists here --------------------------------------------------- */
 
 enum os_service {
@@ -237,6 +243,7 @@ struct os_facts {
     char release[65];
     char version[65];
     char machine[65];
+    char core[65]; /* the real-time core beside it and its version, empty where there is none */
 };
 void os_facts_read(struct os_facts *facts);
 

@@ -126,6 +126,9 @@ void recorder_header_begin(const struct recorder *recorder, struct json *json, c
     json_text(json, "release", facts.release);
     json_text(json, "version", facts.version);
     json_text(json, "machine", facts.machine);
+    if (facts.core[0] != '\0') {
+        json_text(json, "core", facts.core);
+    }
     json_close_object(json);
     calibration_to_json(json, "clock", &recorder->clock_before);
     epoch_to_json(json);

@@ -25,6 +25,12 @@ def test_what_is_not_known_is_kept_where_it_was(tmp_path: Path) -> None:
     assert json.loads(again.to_json())["header"]["added_later"] is None
 
 
+def test_a_real_time_core_is_told_beside_the_system(tmp_path: Path) -> None:
+    told = {"system": {"name": "Linux", "release": "6.1.0", "core": "Cobalt 3.2.4"}}
+    run = store_run(Store(tmp_path), [latencies(1, 5_000, 9_000)], header_extra=told)
+    assert run.manifest.header.system.words == "Linux 6.1.0 with Cobalt 3.2.4"
+
+
 @pytest.mark.parametrize(
     "told",
     [

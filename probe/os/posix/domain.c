@@ -3,9 +3,28 @@
 
 #include "os/realtime.h"
 
-struct os_answer domain_inband_switches(void)
+enum os_status os_system_begin(const char **why)
 {
-    return (struct os_answer){OS_ABSENT, "this system has one domain only, which no thread can leave"};
+    *why = "";
+    return OS_OK;
+}
+
+bool domain_answers(enum os_service service, struct os_answer *answer)
+{
+    if (service == OS_SERVICE_INBAND_SWITCHES) {
+        *answer = (struct os_answer){OS_ABSENT, "this system has one domain only, which no thread can leave"};
+        return true;
+    }
+    if (service == OS_SERVICE_SUSPEND_RESUME) {
+        *answer = (struct os_answer){OS_ABSENT, "POSIX has no call that suspends another thread"};
+        return true;
+    }
+    return false;
+}
+
+void domain_facts_read(struct os_facts *facts)
+{
+    (void)facts;
 }
 
 enum os_status os_thread_watch_inband(os_inband_note note, void *argument)

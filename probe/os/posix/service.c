@@ -105,6 +105,10 @@ static struct os_answer answer_of_library(enum os_status status, const char *lac
 
 struct os_answer os_service_available(enum os_service service)
 {
+    struct os_answer of_domain;
+    if (domain_answers(service, &of_domain)) {
+        return of_domain;
+    }
     switch (service) {
     case OS_SERVICE_POLICY_FIFO:
         return answer(try_policy(OS_POLICY_FIFO), os_advice_for_policy());
@@ -121,8 +125,6 @@ struct os_answer os_service_available(enum os_service service)
         return answer_of_library(try_spin_lock(), "this C library has no spin lock");
     case OS_SERVICE_MESSAGE_QUEUE:
         return answer(try_message_queue(), "Message queues are denied here; see mq_overview(7).");
-    case OS_SERVICE_SUSPEND_RESUME:
-        return (struct os_answer){OS_ABSENT, "POSIX has no call that suspends another thread"};
     case OS_SERVICE_MEMORY_LOCK:
         return os_memory_is_locked() ? answer(OS_OK, "") : answer(os_memory_lock(), os_advice_for_memory_lock());
     case OS_SERVICE_WAKE_LATENCY_LIMIT:
@@ -136,8 +138,6 @@ struct os_answer os_service_available(enum os_service service)
         return os_thread_cpu_time_ns() != INT64_MIN
                    ? answer(OS_OK, "")
                    : (struct os_answer){OS_ABSENT, "this system has no CLOCK_THREAD_CPUTIME_ID"};
-    case OS_SERVICE_INBAND_SWITCHES:
-        return domain_inband_switches();
     default:
         return (struct os_answer){OS_PRESENT, ""};
     }
@@ -160,4 +160,5 @@ void os_facts_read(struct os_facts *facts)
         copy(facts->version, sizeof facts->version, found.version);
         copy(facts->machine, sizeof facts->machine, found.machine);
     }
+    domain_facts_read(facts);
 }

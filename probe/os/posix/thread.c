@@ -3,15 +3,14 @@
 
 #include "interruption.h"
 #include "linux.h"
+#include "native_thread.h"
 #include "status.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { DEFAULT_STACK_BYTES = 256 * 1024, CPUS_KNOWN = 4096 };
 static const int64_t start_patience_ns = 10000000000;
@@ -20,11 +19,12 @@ static const int64_t start_patience_ns = 10000000000;
 enum standing { STANDING_AWAITED, STANDING_STARTED, STANDING_ABANDONED };
 
 struct os_thread {
-    pthread_t handle;
+    struct native_thread native;
     struct os_thread_attributes attributes;
+    bool is_realtime;
     os_thread_entry entry;
     void *argument;
-    struct os_semaphore *started;
+    struct os_notice *started;
     enum os_status start_status;
     int64_t number; /* set before `started` is posted */
     atomic_int standing; /* enum standing */
@@ -89,12 +89,18 @@ static void *start(void *argument)
         thread->start_status =
             linux_thread_set_deadline(wanted->runtime_ns, wanted->deadline_ns, wanted->period_ns);
     }
+    if (thread->start_status == OS_OK && thread->is_realtime) {
+        thread->start_status = native_join_domain(&thread->native, wanted);
+    }
     int awaited = STANDING_AWAITED;
     const bool is_awaited = atomic_compare_exchange_strong(&thread->standing, &awaited, STANDING_STARTED);
     const bool runs = thread->start_status == OS_OK && is_awaited;
-    os_semaphore_post(thread->started); /* a creator that waits may free everything as soon as it has joined */
+    os_notice_post(thread->started); /* a creator that waits may free everything as soon as it has joined */
     if (runs) {
         thread->entry(thread->argument);
+        if (thread->is_realtime) {
+            native_leave_domain(&thread->native);
+        }
     }
     return NULL;
 }
@@ -130,7 +136,7 @@ static int create_without_signals(struct os_thread *thread, const pthread_attr_t
     sigdelset(&all, INTERRUPTION);
     sigdelset(&all, SIGXCPU);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(&thread->handle, attributes, start, thread);
+    const int error = native_create(&thread->native, attributes, thread->is_realtime, start, thread);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }
@@ -142,8 +148,8 @@ bool os_cpu_has_thread(int32_t cpu)
     return cpu >= 0 && cpu < CPUS_KNOWN && atomic_load(&has_thread[cpu]);
 }
 
-enum os_status os_thread_create(struct os_thread **thread, const struct os_thread_attributes *attributes,
-                                os_thread_entry entry, void *argument)
+static enum os_status create(struct os_thread **thread, const struct os_thread_attributes *attributes,
+                             os_thread_entry entry, void *argument, bool is_realtime)
 {
     struct os_thread *const made = calloc(1, sizeof *made);
     if (made == NULL) {
@@ -152,7 +158,9 @@ enum os_status os_thread_create(struct os_thread **thread, const struct os_threa
     made->attributes = *attributes;
     made->entry = entry;
     made->argument = argument;
-    enum os_status status = os_semaphore_create(&made->started, 0);
+    made->is_realtime = is_realtime;
+    made->native.element = -1;
+    enum os_status status = os_notice_create(&made->started);
     if (status == OS_OK) {
         pthread_attr_t native;
         int error = pthread_attr_init(&native);
@@ -166,7 +174,7 @@ enum os_status os_thread_create(struct os_thread **thread, const struct os_threa
         status = os_status_from_errno(error);
     }
     if (status == OS_OK) {
-        status = os_semaphore_wait_for(made->started, start_patience_ns);
+        status = os_notice_wait_for(made->started, start_patience_ns);
         int awaited = STANDING_AWAITED;
         if (status != OS_OK && atomic_compare_exchange_strong(&made->standing, &awaited, STANDING_ABANDONED)) {
             os_threads_unpin();  /* so that it can come to its end elsewhere */
@@ -174,11 +182,11 @@ enum os_status os_thread_create(struct os_thread **thread, const struct os_threa
         }
         status = made->start_status;
         if (status != OS_OK) {
-            pthread_join(made->handle, NULL);
+            pthread_join(made->native.handle, NULL);
         }
     }
     if (status != OS_OK) {
-        os_semaphore_destroy(made->started);
+        os_notice_destroy(made->started);
         free(made);
         return status;
     }
@@ -189,18 +197,23 @@ enum os_status os_thread_create(struct os_thread **thread, const struct os_threa
     return OS_OK;
 }
 
-/* Here all threads are of one domain. */
+enum os_status os_thread_create(struct os_thread **thread, const struct os_thread_attributes *attributes,
+                                os_thread_entry entry, void *argument)
+{
+    return create(thread, attributes, entry, argument, true);
+}
+
 enum os_status os_thread_create_ordinary(struct os_thread **thread, const struct os_thread_attributes *attributes,
                                          os_thread_entry entry, void *argument)
 {
-    return os_thread_create(thread, attributes, entry, argument);
+    return create(thread, attributes, entry, argument, false);
 }
 
 enum os_status os_thread_join(struct os_thread *thread)
 {
-    const int error = pthread_join(thread->handle, NULL);
+    const int error = pthread_join(thread->native.handle, NULL);
     if (error == 0) {
-        os_semaphore_destroy(thread->started);
+        os_notice_destroy(thread->started);
         free(thread);
     }
     return os_status_from_errno(error);
@@ -218,12 +231,7 @@ void os_thread_stand_for(struct os_thread *thread, int64_t number)
 
 int64_t os_thread_cpu_time_of(const struct os_thread *thread)
 {
-    clockid_t clock;
-    struct timespec used;
-    if (pthread_getcpuclockid(thread->handle, &clock) != 0 || clock_gettime(clock, &used) != 0) {
-        return INT64_MIN;
-    }
-    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+    return native_cpu_time_ns(&thread->native);
 }
 
 void os_thread_become_ordinary(void)
@@ -234,25 +242,17 @@ void os_thread_become_ordinary(void)
 
 enum os_status os_thread_interrupt(struct os_thread *thread)
 {
-    return os_status_from_errno(pthread_kill(thread->handle, INTERRUPTION));
+    return native_interrupt(&thread->native);
 }
 
-/* POSIX has no call that suspends another thread. */
 enum os_status os_thread_suspend(struct os_thread *thread)
 {
-    (void)thread;
-    return OS_UNSUPPORTED;
+    return native_suspend(&thread->native);
 }
 
 enum os_status os_thread_resume(struct os_thread *thread)
 {
-    (void)thread;
-    return OS_UNSUPPORTED;
-}
-
-void os_yield(void)
-{
-    sched_yield();
+    return native_resume(&thread->native);
 }
 
 void os_thread_read_back(struct os_thread_obtained *obtained)

@@ -125,17 +125,18 @@ class Stored(Struct, frozen=True, kw_only=True):
 
 
 class System(Struct, frozen=True):
-    """The operating system."""
+    """The operating system; `core`: the real-time core beside it whose threads were measured, if one was."""
 
     name: str | None = None
     release: str | None = None
     version: str | None = None
     machine: str | None = None
+    core: str | None = None
 
     @property
     def words(self) -> str:
-        """``Linux 6.1.0``; empty if neither is known."""
-        return " ".join(filter(None, (self.name, self.release)))
+        """``Linux 6.1.0``, ``Linux 6.1.0 with Cobalt 3.2.4``; empty if nothing is known."""
+        return " with ".join(filter(None, (" ".join(filter(None, (self.name, self.release))), self.core)))
 
 
 class Clock(Struct, frozen=True):

@@ -1,0 +1,42 @@
+"""Runs the probe of a port and looks at its books: no measuring thread left the real-time domain.
+
+usage: check_stays.py PROBE EXPERIMENT [options]
+exit codes: 0 as it should be, 77 this user may not have real-time priority here (left out), 1 otherwise
+"""
+
+import json
+import struct
+import subprocess
+import sys
+
+HEADER = struct.Struct("<4s4xI12x")
+HEADER_FRAME, FOOTER_FRAME = 1, 4
+NOT_PERMITTED, LEFT_OUT = 3, 77
+
+
+def records(stream: bytes):
+    at = 0
+    while at < len(stream):
+        magic, length = HEADER.unpack_from(stream, at)
+        assert magic == b"TAUF", at
+        if stream[at + 4] in (HEADER_FRAME, FOOTER_FRAME):
+            yield stream[at + 4], json.loads(stream[at + HEADER.size : at + HEADER.size + length])
+        at += HEADER.size + length
+
+
+def main() -> int:
+    run = subprocess.run([*sys.argv[1:], "--out", "-"], capture_output=True, check=False)
+    if run.returncode == NOT_PERMITTED:
+        return LEFT_OUT
+    assert run.returncode == 0, run.stderr.decode()
+    found = dict(records(run.stdout))
+    assert found[HEADER_FRAME]["system"]["core"], found[HEADER_FRAME]["system"]
+    footer = found[FOOTER_FRAME]
+    assert footer["ended"] == "complete", footer
+    for book in footer["books"]:
+        assert (book["inband_switches"], book["voided"]) == (0, 0), book
+        assert book["recorded"] > 0, book
+    return 0
+
+
+sys.exit(main())
