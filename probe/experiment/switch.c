@@ -2,7 +2,10 @@
  * Context switch, three ways, as in section 3.1 and Table 1 of schmidt2002. All rows have the measure duration_ns, from
  * before_ns to after_ns.
  *
- * suspend-resume: needs a call that suspends another thread. Where there is none, the row is absent.
+ * suspend-resume: the low thread reads the clock, resumes the high one, which suspends itself again at once, and reads the
+ * clock: two switches, one suspend, one resume. Needs a call that suspends another thread. Where there is none, the row is
+ * absent. suspend-resume alone: the two calls on a thread below, without a switch: what is subtracted, before the result is
+ * divided by two.
  *
  * yield: two threads of equal priority on one CPU yield to each other. before_ns is the last thing that the one reads
  * before its yield, after_ns the first that the other reads when its own yield returns.
@@ -17,11 +20,12 @@
  */
 #include "experiment/experiment.h"
 #include "experiment/switch_mutex.h"
+#include "experiment/switch_suspend.h"
 
 #include "format.h"
 #include "message.h"
 
-enum { PROTOCOLS = 2, ROWS_LIMIT = 2 + 3 * PROTOCOLS };
+enum { PROTOCOLS = 2, ROWS_LIMIT = 4 + 3 * PROTOCOLS };
 enum mutex_choice { MUTEX_NONE, MUTEX_INHERIT, MUTEX_BOTH };
 
 static const char *const mutex_choices[] = {"none", "inherit", "both", NULL};
@@ -40,6 +44,7 @@ struct bench {
     struct stages set;
     struct stage stages[ROWS_LIMIT];
     struct handover rows[ROWS_LIMIT];
+    struct suspension suspensions[2];
 };
 
 static enum os_status add_row(struct bench *bench, const char *name, const char *what, struct actor measures,
@@ -108,6 +113,36 @@ static enum os_status add_alone(struct bench *bench, const char *name, const cha
     return add_row(bench, name, what, actor, (struct actor){0}, protocol);
 }
 
+static enum os_status add_suspension(struct bench *bench, struct suspension *row, const char *name, const char *what,
+                                     struct actor measures, struct actor partner)
+{
+    struct stage *const stage = &bench->stages[bench->set.count];
+    measures.cpu = bench->options.stage.near_cpu;
+    partner.cpu = measures.cpu;
+    *stage = (struct stage){.what = what, .actors = {measures, partner}, .actor_count = 2, .context = row};
+    stage_name(stage, name, measures.cpu, measures.cpu);
+    const enum os_status status = pair_create(&row->pair, false);
+    bench->set.count += status == OS_OK ? 1 : 0;
+    return status;
+}
+
+static enum os_status add_suspensions(struct bench *bench)
+{
+    const struct os_answer suspend = os_service_available(OS_SERVICE_SUSPEND_RESUME);
+    if (suspend.availability != OS_PRESENT) {
+        stages_lack(&bench->set, "suspend-resume", suspend.why);
+        return OS_OK;
+    }
+    const enum os_status status = add_suspension(
+        bench, &bench->suspensions[0], "suspend-resume", "resume of a more urgent thread that suspends itself again at once",
+        (struct actor){.role = "low", .below = 1, .act = suspend_low}, (struct actor){.role = "high", .act = suspend_high});
+    return status == OS_OK ? add_suspension(bench, &bench->suspensions[1], "suspend-resume alone",
+                                            "suspend and resume of a thread that has nothing to do, no switch",
+                                            (struct actor){.role = "alone", .act = suspend_alone},
+                                            (struct actor){.role = "idle", .below = 1, .act = suspend_idle})
+                           : status;
+}
+
 static enum os_status add_on_no_second_cpu(struct bench *bench)
 {
     enum os_status status = add_yield(bench);
@@ -141,10 +176,8 @@ static enum os_status add_rows(struct bench *bench)
     enum os_status status = OS_OK;
     see_what_lacks(bench);
     if (stage_options_want_same(options)) {
-        const struct os_answer suspend = os_service_available(OS_SERVICE_SUSPEND_RESUME);
-        stages_lack(&bench->set, "suspend-resume",
-                    suspend.availability == OS_PRESENT ? "not measured yet on a system that has it" : suspend.why);
-        status = add_on_no_second_cpu(bench);
+        status = add_suspensions(bench);
+        status = status == OS_OK ? add_on_no_second_cpu(bench) : status;
     }
     if (status == OS_OK && stage_options_want_different(options)) {
         status = add_on_two_cpus(bench);
@@ -203,5 +236,7 @@ int experiment_switch(int argc, char **argv)
         pair_destroy(&bench.rows[i].pair);
         os_mutex_destroy(bench.rows[i].mutex);
     }
+    pair_destroy(&bench.suspensions[0].pair);
+    pair_destroy(&bench.suspensions[1].pair);
     return code;
 }

@@ -88,6 +88,10 @@ typedef void (*os_thread_entry)(void *argument);
 /* Ends a sleep, or a wait for a channel, of a real-time thread early, if it sleeps. OS_UNSUPPORTED where a thread can't be
  * interrupted (OS_SERVICE_INTERRUPTION): there it ends its sleep, or its wait times out, as if nobody had called. */
 enum os_status os_thread_interrupt(struct os_thread *thread);
+/* A thread may suspend itself. Who is resumed before it is suspended is suspended then. OS_UNSUPPORTED on systems that have
+ * no such call (POSIX has none). */
+enum os_status os_thread_suspend(struct os_thread *thread);
+enum os_status os_thread_resume(struct os_thread *thread);
 
 /* ---- Semaphores --------------------------------------------------------- */
 

@@ -95,9 +95,6 @@ void os_counts_read(struct os_counts *counts, const struct os_thread *thread, in
 /* Every thread of this process may run on any CPU from now on. For the end only: a thread whose CPU is held by more
  * urgent ones could not even come to its end, and the process would stay with it. */
 void os_threads_unpin(void);
-/* OS_UNSUPPORTED on systems that have no such call (POSIX has none). */
-enum os_status os_thread_suspend(struct os_thread *thread);
-enum os_status os_thread_resume(struct os_thread *thread);
 /* The calling thread, which somebody else created, takes on this policy, priority and CPU now (OS_CPU_ANY: it stays
  * where it may run). OS_UNSUPPORTED where a system allows no later change; after any failure it has some of it. */
 enum os_status os_thread_adopt(const struct os_thread_attributes *attributes);

@@ -11,11 +11,13 @@ import pytest
 from preload import environment_with
 from read_tables import read
 from real import PATIENCE_S, a_cpu, needs_priorities, probe, sealed, stopped_half_way, two_cpus
+from report_runs import store_run
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments.switch import SwitchPresentation
 from tautochrone.judge.rows import DURATION, rows_of
 from tautochrone.judge.switching import judge_switching
 from tautochrone.run.folder import StoredRun
+from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe
 
 SUSPEND_ABSENT = {"suspend-resume": "POSIX has no call that suspends another thread"}
@@ -217,3 +219,29 @@ def test_the_figure_sets_each_row_beside_the_published_ones(tmp_path: Path) -> N
     for words in ("yield\\nidle", "yield\\nloaded", "VxWorks 5.4 (2002)", "Pentium III, 866 MHz"):
         assert words in drawn
     assert "866 MHz" in figure.caption[0]
+
+
+def test_suspend_and_resume_is_half_of_two_switches(tmp_path: Path) -> None:
+    """As a system has it that can suspend another thread: 9 us, less 3 us for the calls, are two switches."""
+    names = ["suspend-resume, cpu0", "suspend-resume alone, cpu0", "yield, cpu0"]
+    duration = {
+        "name": "duration_ns",
+        "table": "samples",
+        "from": "scheduled_ns",
+        "to": "wake_ns",
+        "meaning": "a",
+    }
+    generator = np.random.default_rng(5)
+    samples = [generator.normal(mean, mean / 50, 900).astype(np.int64) for mean in (9_000, 3_000, 700)]
+    extra = {"measures": [duration]}
+    run = store_run(
+        Store(tmp_path), samples, experiment="switch", period_ns=None, names=names, header_extra=extra
+    )
+    held = judge_switching(run).suspended
+    assert held is not None
+    assert held.switch.value == pytest.approx(3_000, rel=0.01)
+    assert held.switch.low is not None
+    assert held.switch.low < held.switch.value
+    (table,) = read(SwitchPresentation().tables([run], [""]))
+    assert table.rows[0][1] == f"{held.switch.value / 1e3:.3f} ({held.jitter_ns / 1e3:.3f})"
+    assert not any("N/A" in note for note in table.notes)

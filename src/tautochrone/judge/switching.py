@@ -10,6 +10,7 @@ from tautochrone.statistics.summary import Summary
 SUSPEND, YIELD, HANDOVER, ALONE, CLOCK = (
     "suspend-resume", "yield", "hand-over", "mutex alone", "clock alone",
 )  # fmt: skip
+SUSPEND_ALONE = f"{SUSPEND} alone"
 PROTOCOLS = ("none", "inherit")
 
 
@@ -32,14 +33,36 @@ class Synchronized:
 
 
 @dataclass(frozen=True)
+class Suspended:
+    """The suspend-resume test.
+
+    Attributes:
+        resumed: the whole interval: resume, switch, suspend, switch.
+        alone: suspend and resume of a thread that has nothing to do.
+        switch: half of the difference of their means, which is the context switch.
+    """
+
+    resumed: Summary
+    alone: Summary
+    switch: Difference
+
+    @property
+    def jitter_ns(self) -> float:
+        """Return half of the standard deviation of the whole interval."""
+        return self.resumed.standard_deviation / 2
+
+
+@dataclass(frozen=True)
 class Switching:
     """What a run says of context switches; None, or left out, is what it did not measure.
 
     Attributes:
+        suspended: the suspend-resume test, where the system can suspend another thread.
         across: hand-overs to a thread on another CPU, which are wake-ups and no context switches.
         absent: row and reason.
     """
 
+    suspended: Suspended | None
     yielding: Summary | None
     clock: Summary | None
     synchronized: tuple[Synchronized, ...]
@@ -52,6 +75,7 @@ def judge_switching(run: StoredRun) -> Switching:
     rows = list(rows_of(run))
     here = {row.name: row for row in rows if not row.across}
     return Switching(
+        suspended=_suspended(run, here.get(SUSPEND), here.get(SUSPEND_ALONE)),
         yielding=here[YIELD].summary if YIELD in here else None,
         clock=here[CLOCK].summary if CLOCK in here else None,
         synchronized=tuple(
@@ -68,18 +92,33 @@ def judge_switching(run: StoredRun) -> Switching:
     )
 
 
+def _less(
+    run: StoredRun, whole: SourceRow | None, alone: SourceRow | None
+) -> tuple[Summary, Summary, Difference] | None:
+    """Return a row, what it has besides the switch, and how much their means differ."""
+    if whole is None or alone is None or whole.summary is None or alone.summary is None:
+        return None
+    if run.is_histogram:
+        less = Difference(whole.summary.mean - alone.summary.mean, None, None, 0.95)
+    else:
+        less = difference_of_means(run.values(DURATION, whole.source), run.values(DURATION, alone.source))
+    return whole.summary, alone.summary, less
+
+
+def _suspended(run: StoredRun, resumed: SourceRow | None, alone: SourceRow | None) -> Suspended | None:
+    found = _less(run, resumed, alone)
+    if found is None:
+        return None
+    two = found[2]
+    low, high = (None if one is None else one / 2 for one in (two.low, two.high))
+    return Suspended(found[0], found[1], Difference(two.value / 2, low, high, two.confidence))
+
+
 def _synchronized(
     run: StoredRun, protocol: str, handover: SourceRow | None, alone: SourceRow | None
 ) -> Synchronized | None:
-    if handover is None or alone is None or handover.summary is None or alone.summary is None:
-        return None
-    if run.is_histogram:
-        switch = Difference(handover.summary.mean - alone.summary.mean, None, None, 0.95)
-    else:
-        switch = difference_of_means(
-            run.values(DURATION, handover.source), run.values(DURATION, alone.source)
-        )
-    return Synchronized(protocol, handover.summary, alone.summary, switch)
+    found = _less(run, handover, alone)
+    return None if found is None else Synchronized(protocol, *found)
 
 
 def _schmidt(system: str, yielding_us: float, synchronized_us: float) -> Published:

@@ -16,6 +16,7 @@ from tautochrone.judge.switching import (
     PUBLISHED,
     SUSPEND,
     YIELD,
+    Suspended,
     Switching,
     Synchronized,
     judge_switching,
@@ -24,12 +25,16 @@ from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import Summary
 
 _BESIDES = "what the intervals contain besides"
-_GROUPS = {YIELD: YIELD} | {f"{HANDOVER} {protocol}": HANDOVER for protocol in PROTOCOLS}
+_GROUPS = {YIELD: YIELD, SUSPEND: SUSPEND} | {f"{HANDOVER} {protocol}": HANDOVER for protocol in PROTOCOLS}
 """In which group of the figure a row stands, by its name."""
 _JITTER = (
     "Average, and in parentheses jitter: the standard deviation. (The paper prints this jitter in us and "
     "says what jitter is only for its other tests: the variance.) Synchronized: the average is that of the "
     "hand-over less that of the mutex alone, the jitter is the hand-over's."
+)
+_HALF = (
+    "Suspend-resume: half of what it takes to resume a more urgent thread that suspends itself again, less "
+    "the two calls alone, for it has two switches. The jitter is half of the whole interval's."
 )
 _ACROSS = (
     "Across CPUs nothing is switched away from: it is a wake-up on another CPU, and no context switch in the "
@@ -52,7 +57,7 @@ class SwitchPresentation:
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Draw every row, with what the paper printed for other systems."""
-        groups: dict[str, list[SummaryLine]] = {YIELD: [], HANDOVER: [], _BESIDES: []}
+        groups: dict[str, list[SummaryLine]] = {SUSPEND: [], YIELD: [], HANDOVER: [], _BESIDES: []}
         for rank, (run, label) in enumerate(zip(runs, labels, strict=True)):
             for row in rows_of(run):
                 if row.summary is not None:
@@ -72,7 +77,7 @@ def _table_1(judged: Sequence[Switching], labels: Sequence[str]) -> TypedTable:
     rows = [
         (
             words(label or "this run"),
-            micros(None),
+            micros(None) if one.suspended is None else _suspended_cell(one.suspended),
             micros(None) if one.yielding is None else _with_jitter(one.yielding.mean, one.yielding),
             *(_synchronized_cell(one, name) for name in protocols),
         )
@@ -80,13 +85,19 @@ def _table_1(judged: Sequence[Switching], labels: Sequence[str]) -> TypedTable:
     ]
     absent = {f"{name}: {why}." for one in judged for name, why in one.absent.items()}
     title = "Context switch in us: average (jitter), as in Table 1 of schmidt2002"
-    notes = (_JITTER, *(f"N/A, {sentence}" for sentence in sorted(absent)))
+    half = (_HALF,) if any(one.suspended for one in judged) else ()
+    notes = (_JITTER, *half, *(f"N/A, {sentence}" for sentence in sorted(absent)))
     return TypedTable(title, heads, tuple(rows), notes)
 
 
 def _synchronized_cell(one: Switching, protocol: str) -> TypedCell:
     found = next((held for held in one.synchronized if held.protocol == protocol), None)
     return micros(None) if found is None else _with_jitter(found.switch.value, found.handover)
+
+
+def _suspended_cell(held: Suspended) -> TypedCell:
+    average_ns = held.switch.value
+    return TypedCell(average_ns, "ns", f"{format_us(average_ns)} ({format_us(held.jitter_ns)})")
 
 
 def _with_jitter(average_ns: float, summary: Summary) -> TypedCell:

@@ -11,7 +11,7 @@ from statistics import fmean, median
 from tautochrone.answer.phrasing.mechanisms import why_not_shown
 from tautochrone.base.words import sentence
 from tautochrone.judge.inversion import judge_run
-from tautochrone.judge.switching import Switching, Synchronized, judge_switching
+from tautochrone.judge.switching import Suspended, Switching, Synchronized, judge_switching
 from tautochrone.middleware.footprint import STATIC, footprint_of, served
 from tautochrone.middleware.latency_judge import clients_of, slope_of
 from tautochrone.middleware.throughput_judge import ThroughputRow, ThroughputRun, throughput_of
@@ -70,6 +70,29 @@ def _synchronized_jitter(query: Query, measurements: Measurements, system: str) 
     return general.value_of(
         [one.standard_deviation for one in found], sum(one.count for one in found), median
     )
+
+
+def _suspensions(query: Query, measurements: Measurements, system: str) -> list[Suspended]:
+    runs = measurements.runs_of(query, system)
+    found = [held for run in runs if (held := _judged(run).suspended)]
+    if not found:
+        raise NotMeasuredError(
+            general.why_absent(runs, query.source) or "It was measured, and has no sample."
+        )
+    return found
+
+
+def _suspended(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+    """Return half of the mean resume of a thread that suspends itself again, less the two calls alone."""
+    found = _suspensions(query, measurements, system)
+    each = [one.switch.value for one in found]
+    interval = of_runs(each, [known_limits(one.switch) for one in found])
+    return replace(general.value_of(each, sum(one.resumed.count for one in found)), interval=interval)
+
+
+def _suspended_jitter(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+    found = _suspensions(query, measurements, system)
+    return general.value_of([one.jitter_ns for one in found], sum(one.resumed.count for one in found), median)
 
 
 def _switch_share(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
@@ -249,6 +272,8 @@ MIDDLEWARE: Mapping[str, general.Statistic] = {
     "multiple": _multiple,
     "library-size": _library_size,
     "resident": _resident,
+    "suspended": _suspended,
+    "suspended-sd": _suspended_jitter,
     "synchronized": _synchronized,
     "synchronized-sd": _synchronized_jitter,
     "switch-share": _switch_share,
