@@ -32,16 +32,26 @@ static const struct measure measures[] = {
     {"off_cpu_ns", "time in the step without its CPU: preempted, or waiting", STEP_CPU, STEP_END},
 };
 
-/* What a thread can't tell is missing in its row. The last two columns are there where their counters are. */
-static struct schema schema_of(bool counts_events)
+/* What a thread can't tell is missing in its row. Before the code is there, its outputs have no names yet, and as many
+ * places as they can have. */
+static void describe_rows(struct step_run *run, uint32_t outputs)
 {
-    return (struct schema){
-        .columns = columns,
-        .column_count = counts_events ? STEP_COLUMNS : (uint32_t)STEP_CYCLES,
+    const uint32_t own = step_columns(run);
+    memcpy(run->columns, columns, own * sizeof *columns);
+    for (uint32_t i = 0; i < outputs; i++) {
+        run->columns[own + i] = (struct column){run->output_names[i], "output of the code, after the step", "1"};
+    }
+    run->schema = (struct schema){
+        .columns = run->columns,
+        .column_count = own + outputs,
         .measures = measures,
         .measure_count = sizeof measures / sizeof measures[0],
-        .may_lack = ~0U << STEP_CPU,
+        .reals = outputs,
+        .may_lack = ((1U << own) - 1) & ~0U << STEP_CPU,
     };
+    if (run->recorder.sources != NULL) {
+        run->recorder.sources[0].ring.row_words = own + outputs;
+    }
 }
 
 static struct os_thread_attributes thread_of(const void *context, uint32_t source)
@@ -108,6 +118,9 @@ static void write_event(struct step_run *run)
     first_to_json(&json, run->first);
     if (run->failure[0] != '\0') {
         json_text(&json, "why", run->failure);
+    }
+    if (run->report.behind != 0) {
+        json_integer(&json, "behind", run->report.behind);
     }
     json_integer_or_null(&json, "signal", run->ending.by_signal ? run->ending.value : INT64_MIN);
     json_integer_or_null(&json, "exit_code", run->ending.by_signal ? INT64_MIN : run->ending.value);
@@ -189,6 +202,7 @@ static int measure(struct step_run *run)
         code = rank(run);
     }
     if (code == EXIT_MEASURED) {
+        describe_rows(run, run->outputs);
         code = begin(run);
     }
     if (code == EXIT_MEASURED) {
@@ -225,15 +239,18 @@ static int open_and_measure(struct step_run *run)
         return EXIT_USAGE;
     }
     const char *why = NULL;
+    if (options->inputs != NULL && !step_inputs_read(&run->inputs, options->inputs, run->why, sizeof run->why)) {
+        return refuse(EXIT_USAGE, "%s", run->why);
+    }
     struct step_counters tried;
     run->counts_events = step_counters_open(&tried, step_hardware, &why);
     step_counters_close(&tried);
-    const struct schema schema = schema_of(run->counts_events);
+    describe_rows(run, (uint32_t)options->outputs);
     struct recorder_options wanted =
         recording_for_recorder(recording, ring_rows, options->conditions.budget_obtained_ns, true);
     wanted.thread_of = thread_of;
     wanted.context = options;
-    int code = recorder_open(&run->recorder, &wanted, &schema, 1);
+    int code = recorder_open(&run->recorder, &wanted, &run->schema, 1);
     if (code != EXIT_MEASURED) {
         return code;
     }

@@ -149,6 +149,9 @@ static void finish(const struct guarding *guarding)
         tell_killed(guarding);
     } else if (phase != STEP_ENDED || ending->by_signal || ending->value != EXIT_MEASURED) {
         step_tell_end(run);
+    } else if (answer != 0 && run->report.why[0] != '\0') {
+        format_text(run->failure, sizeof run->failure, "%s ended the run in step %" PRId64 ": %s.", run->name,
+                    atomic_load(&run->step), run->report.why);
     } else if (answer != 0) {
             format_text(run->failure, sizeof run->failure, "%s ended the run: step %" PRId64 " returned %d.", run->name,
                     atomic_load(&run->step), answer);

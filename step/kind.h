@@ -6,9 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tautochrone_step.h"
+#include "inputs.h"
 
-enum { STEP_SIGNALS_LIMIT = 64 };
+enum { STEP_WHY_BYTES = 1024 };
+
+/* What the code says of itself, where its parent sees it. */
+struct step_report {
+    char why[STEP_WHY_BYTES]; /* of an init that fails, and of a step that ends the run; empty: it does not say */
+    int64_t behind; /* of its simulated time: by how many periods it is behind that of the releases */
+};
 
 struct step_code {
     /* Nothing but the call of `step` stands between the two time stamps. */
@@ -17,6 +23,10 @@ struct step_code {
     void *(*init)(void); /* NULL: there is none */
     void (*signals)(void *context, struct tautochrone_signals *signals); /* the same: nothing goes in or out */
     void (*end)(void *context); /* the same */
+    /* Given to `load`. */
+    const char *unpacked; /* the folder that the code was unpacked into; NULL: it was not */
+    int64_t period_ns;
+    struct step_report *report;
 };
 
 struct step_kind {
@@ -28,6 +38,7 @@ struct step_kind {
 };
 
 extern const struct step_kind step_of_library;
+extern const struct step_kind step_of_fmu;
 
 /* NULL: no kind knows it. */
 const struct step_kind *step_kind_of(const char *text);

@@ -27,7 +27,8 @@ struct loop {
     struct step_counters counters;
     struct reading before;
     struct reading after;
-    int64_t row[STEP_COLUMNS];
+    uint32_t columns; /* of a row, without the outputs */
+    int64_t row[STEP_ROW_WORDS];
 };
 
 static void wait_for(const struct step_run *run, enum step_phase phase)
@@ -107,6 +108,14 @@ static int64_t cpu_until(const struct loop *loop, int64_t begin_ns, int64_t end_
     return until_ns < begin_ns ? begin_ns : until_ns < end_ns ? until_ns : end_ns;
 }
 
+/* The bits of a double, in a column that says so. */
+static void take_outputs(struct loop *loop)
+{
+    if (loop->run->outputs > 0) {
+        memcpy(loop->row + loop->columns, loop->run->signals.out, loop->run->outputs * sizeof *loop->row);
+    }
+}
+
 static void fill_in(struct loop *loop, int64_t scheduled_ns, int64_t wake_ns, int64_t begin_ns, int64_t end_ns)
 {
     const struct step_usage *const before = &loop->before.usage;
@@ -130,7 +139,7 @@ static void record(struct loop *loop, int64_t release)
 {
     struct source *const source = &loop->run->recorder.sources[0];
     if (loop->run->first[STEP_SCHEDULED] == 0) {
-        memcpy(loop->run->first, loop->row, sizeof loop->row);
+        memcpy(loop->run->first, loop->row, sizeof loop->run->first);
     }
     if (release < 0) {
         source->counters.warmup++;
@@ -162,6 +171,9 @@ static void serve(struct loop *loop)
         const int64_t t_ns = k * options->period_ns;
         atomic_store_explicit(&run->step, k, memory_order_relaxed);
         atomic_store_explicit(&run->begun_ns, wake_ns, memory_order_release);
+        if (run->inputs.columns > 0) {
+            step_inputs_set(&run->inputs, run->signals.in, (uint64_t)k);
+        }
         read_before(loop);
         const int64_t begin_ns = os_now_ns();
         const int answer = code.step(code.context, (uint64_t)k, t_ns);
@@ -169,6 +181,7 @@ static void serve(struct loop *loop)
         read_after(loop);
         atomic_store_explicit(&run->begun_ns, 0, memory_order_release);
         fill_in(loop, schedule.scheduled_ns, wake_ns, begin_ns, end_ns);
+        take_outputs(loop);
         record(loop, schedule.release);
         atomic_store_explicit(&run->answer, answer, memory_order_relaxed);
         goes_on = schedule_follow(&schedule, &recorder->sources[0], recorder, (enum overrun)options->overrun, end_ns) &&
@@ -212,14 +225,34 @@ static void prepare(struct loop *loop)
     }
 }
 
+/* Which outputs are kept, and their names, for the parent. Two columns can't have the same one. */
+static bool name_outputs(struct step_run *run)
+{
+    const struct tautochrone_signals *const signals = &run->signals;
+    const uint32_t most = (uint32_t)run->options->outputs;
+    run->outputs = signals->outputs < most ? signals->outputs : most;
+    for (uint32_t i = 0; i < run->outputs; i++) {
+        const size_t used = format_text(run->output_names[i], sizeof run->output_names[i], "out.");
+        step_signal_name(run->output_names[i] + used, sizeof run->output_names[i] - used, signals->output_names, "out", i);
+        for (uint32_t before = 0; before < i; before++) {
+            if (strcmp(run->output_names[before], run->output_names[i]) == 0) {
+                format_text(run->why, sizeof run->why, "%s: it has %s twice.\nGive each its own name, or keep "
+                                                       "fewer: --outputs.",
+                            run->name, run->output_names[i]);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static void take_signals(struct loop *loop)
 {
     struct step_run *const run = loop->run;
     struct tautochrone_signals *const signals = &run->signals;
-    if (loop->code.signals == NULL) {
-        return;
+    if (loop->code.signals != NULL) {
+        loop->code.signals(loop->code.context, signals);
     }
-    loop->code.signals(loop->code.context, signals);
     if (signals->inputs > STEP_SIGNALS_LIMIT || signals->outputs > STEP_SIGNALS_LIMIT ||
         (signals->inputs != 0 && signals->in == NULL) || (signals->outputs != 0 && signals->out == NULL)) {
         format_text(run->why, sizeof run->why, "%s: its signals say %" PRIu32 " inputs and %" PRIu32 " outputs.\nAt most %d of "
@@ -227,20 +260,30 @@ static void take_signals(struct loop *loop)
                     run->name, signals->inputs, signals->outputs, STEP_SIGNALS_LIMIT);
         give_in(run, (enum exit_code)EXIT_OF_CODE);
     }
+    if (!name_outputs(run)) {
+        give_in(run, (enum exit_code)EXIT_OF_CODE);
+    }
+    if (!step_inputs_bind(&run->inputs, signals, run->why, sizeof run->why)) {
+        give_in(run, EXIT_USAGE);
+    }
 }
 
 static void initialise(struct loop *loop)
 {
     struct step_run *const run = loop->run;
     step_reach(run, STEP_LOADS);
+    loop->columns = step_columns(run);
+    loop->code.unpacked = run->options->unpacked;
+    loop->code.period_ns = run->options->period_ns;
+    loop->code.report = &run->report;
     if (!run->kind->load(&loop->code, run->options->code, run->why, sizeof run->why)) {
         give_in(run, EXIT_USAGE);
     }
     step_reach(run, STEP_INITIALISES);
     loop->code.context = loop->code.init != NULL ? loop->code.init() : NULL;
     if (loop->code.init != NULL && loop->code.context == NULL) {
-        format_text(run->why, sizeof run->why, "%s: its init failed: it returned NULL.\nWhat it wrote may say why.",
-                    run->name);
+        const char *const why = run->report.why[0] != '\0' ? run->report.why : "it returned NULL";
+        format_text(run->why, sizeof run->why, "%s: its init failed: %s.\nWhat it wrote may say why.", run->name, why);
         give_in(run, (enum exit_code)EXIT_OF_CODE);
     }
     take_signals(loop);

@@ -35,7 +35,7 @@ enum step_phase {
     STEP_REFUSED, /* `why` and `code` are set */
 };
 
-enum { STEP_WHY_BYTES = 1024 };
+enum { STEP_NAME_BYTES = 128, STEP_ROW_WORDS = STEP_COLUMNS + STEP_SIGNALS_LIMIT };
 
 struct step_run {
     struct recorder recorder; /* the child reads its flag of the end, and writes into its one source */
@@ -49,6 +49,10 @@ struct step_run {
     int64_t first_release_ns;
     struct os_thread_obtained obtained;
     struct tautochrone_signals signals; /* of the code; its arrays are the child's */
+    struct step_inputs inputs;
+    uint32_t outputs; /* how many of the code's are kept in each row, behind the columns that every code has */
+    char output_names[STEP_SIGNALS_LIMIT][STEP_NAME_BYTES];
+    struct step_report report;
     int64_t call_ns;      /* what a step that does nothing takes between its two time stamps */
     int64_t cpu_clock_ns; /* what the clock of the CPU time counts of itself, and is taken off */
     int64_t first[STEP_COLUMNS]; /* the row of the first step of the warm-up; all 0: there was none */
@@ -57,9 +61,17 @@ struct step_run {
     _Atomic int answer;       /* of the last step */
     _Atomic bool overran;     /* the system's own watchdog ended it */
     struct step_child child; /* of the parent only, as what follows */
+    struct column columns[STEP_ROW_WORDS];
+    struct schema schema;
     struct step_ending ending;
     char failure[STEP_WHY_BYTES];
 };
+
+/* Of a row, without its outputs: the last two are there where their counters are. */
+static inline uint32_t step_columns(const struct step_run *run)
+{
+    return run->counts_events ? (uint32_t)STEP_COLUMNS : (uint32_t)STEP_CYCLES;
+}
 
 /* On to the next phase, when the other side may see all that was written before. */
 static inline void step_reach(struct step_run *run, enum step_phase phase)

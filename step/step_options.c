@@ -58,12 +58,15 @@ static int choose_cpu(struct step_options *options)
 static bool check(struct step_options *options, int64_t duration_ns)
 {
     if (options->code == NULL) {
-        return refuse_usage("name what to run: --code lib.so:NAME.\n"
+        return refuse_usage("name what to run: --code lib.so:NAME or model.fmu.\n"
                             "`tauto step --header` shows how it is written.");
     }
     if (step_kind_of(options->code) == NULL) {
-        refuse(EXIT_USAGE, "--code %s: it names no function of a library.\nWrite lib.so:NAME.", options->code);
+        refuse(EXIT_USAGE, "--code %s: it names no function of a library, and no FMU.\nWrite lib.so:NAME or model.fmu.", options->code);
         return false;
+    }
+    if (options->outputs > STEP_SIGNALS_LIMIT) {
+        return refuse_usage("--outputs: at most 64 are kept.");
     }
     return choose_length(options, duration_ns, options_given("count"), options_given("duration")) &&
            priority_choose((enum os_policy)options->policy, options_given("priority"), 1, &options->priority,
@@ -78,10 +81,14 @@ bool step_options_read(struct step_options *options, int argc, char **argv, int 
         .period_ns = NS_PER_MS,
         .policy = OS_POLICY_FIFO,
         .warmup = USUAL_WARMUP,
+        .outputs = STEP_SIGNALS_LIMIT,
         .conditions = conditions_default(),
     };
     struct option table[] = {
-        {"code", OPTION_TEXT, &options->code, NULL, "what to run: lib.so:NAME", false},
+        {"code", OPTION_TEXT, &options->code, NULL, "what to run: lib.so:NAME, model.fmu", false},
+        {"unpacked", OPTION_TEXT, &options->unpacked, NULL, "folder of the unpacked FMU [none]", false},
+        {"inputs", OPTION_TEXT, &options->inputs, NULL, "table of what goes into each step [nothing]", false},
+        {"outputs", OPTION_COUNT, &options->outputs, NULL, "outputs kept with each step, at most [64]", false},
         {"period", OPTION_PERIOD, &options->period_ns, NULL, "between two releases [1ms]", false},
         {"duration", OPTION_DURATION, &duration_ns, NULL, "of the recorded part [10s]", false},
         {"count", OPTION_COUNT, &options->count, NULL, "recorded steps, instead of a duration", false},

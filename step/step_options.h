@@ -5,7 +5,10 @@
 
 
 struct step_options {
-    const char *code; /* lib.so:NAME */
+    const char *code; /* lib.so:NAME, model.fmu */
+    const char *unpacked; /* the folder of an FMU; NULL: there is none */
+    const char *inputs;   /* the table of inputs; NULL: nothing goes in */
+    int64_t outputs;      /* kept at most */
     int64_t period_ns;
     int64_t count;  /* recorded releases */
     int64_t warmup; /* releases before those */

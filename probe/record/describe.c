@@ -25,8 +25,9 @@ static void samples_to_json(struct json *json, const char *name, const struct sc
     json_open_array(json, "columns");
     for (uint32_t i = 0; i < schema->column_count; i++) {
         const struct column *const column = &schema->columns[i];
-        column_to_json(json, column->name, "i64", column->unit != NULL ? column->unit : "ns", column->meaning,
-                       (schema->may_lack >> i & 1U) != 0);
+        const bool is_real = i >= schema->column_count - schema->reals;
+        column_to_json(json, column->name, is_real ? "f64" : "i64", column->unit != NULL ? column->unit : "ns",
+                       column->meaning, !is_real && (schema->may_lack >> i & 1U) != 0);
     }
     json_close_array(json);
     json_close_object(json);

@@ -46,6 +46,7 @@ struct schema {
     const struct measure *measures;
     uint32_t late_measure; /* the one that --blame is about */
     uint32_t may_lack; /* bit c: column c may hold NO_VALUE. The first measure lacks none */
+    uint32_t reals; /* so many columns, the last ones, hold the bits of a double; none of them lacks its value */
 };
 
 /* In a column that may lack its value: it is not known. Measures of such a row are not known either. */
