@@ -1,6 +1,6 @@
 #include "kind.h"
 
-static const struct step_kind *const kinds[] = {&step_of_library, &step_of_fmu};
+static const struct step_kind *const kinds[] = {&step_of_fmu, &step_of_library};
 
 const struct step_kind *step_kind_of(const char *text)
 {

@@ -26,10 +26,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
-    from tautochrone.base.options import Options
+    from tautochrone.base.options import Options, Value
     from tautochrone.measure.document.document import PlanDocument
 
-_TYPES: dict[str, object] = {"flag": bool, "count": int | None, "file": Path | None}
+_TYPES: dict[str, object] = {
+    "flag": bool,
+    "count": int | None,
+    "file": Path | None,
+    "texts": list[str] | None,
+}
 """What a value is read as; all others are texts, which the probe or the lab reads."""
 
 _COMMON: dict[str, tuple[object, object]] = {
@@ -132,9 +137,9 @@ def verb_of(
 
     def verb(**typed: Any) -> None:
         own: Options = {
-            one.name: str(value) if one.kind == "file" else value
+            one.name: _as_value(value)
             for one in options
-            if (value := typed.pop(_identifier(one))) is not None and value is not False
+            if (value := typed.pop(_identifier(one))) is not None and value is not False and value != []
         }
         usual = (quickly or {}) if QUICK in own else {}
         table = {
@@ -151,6 +156,13 @@ def verb_of(
     verb.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     verb.__annotations__ = {one.name: one.annotation for one in parameters}
     return verb
+
+
+def _as_value(typed: Any) -> Value:
+    """Return what was typed as plans have it."""
+    if isinstance(typed, list):
+        return ",".join(typed)
+    return str(typed) if isinstance(typed, Path) else typed
 
 
 def _parameters(options: Sequence[Option]) -> Iterator[Parameter]:

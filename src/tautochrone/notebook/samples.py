@@ -63,7 +63,8 @@ def _row(one: CatalogueEntry) -> Mapping[str, object]:
     }
 
 
-Integers = npt.NDArray[np.integer[Any]]
+Integers = npt.NDArray[Any]
+"""Integers, but for the columns of real numbers."""
 
 
 class RunSamples:
@@ -151,5 +152,5 @@ class RunSamples:
             raise UsageError(
                 f"Run {self._run.id} has no column '{name}'", f"It has: {', '.join([SOURCE, *known])}."
             )
-        kind = np.uint64 if name in layout.kept and layout.dtype[name].kind == "u" else np.int64
+        kind: npt.DTypeLike = layout.dtype[name] if name in layout.kept else np.int64
         return gather(self._run.path / layout.file, name, sizes, kind, may_lack=layout.nullable)[0]

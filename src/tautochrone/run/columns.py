@@ -49,8 +49,8 @@ def batches(
         names = list(known if columns is None else columns)
         if lacking := sorted(set(names) - set(known)):
             raise DamagedError(f"{path} has no column {', '.join(lacking)}")
-        if odd := [name for name in names if not pa.types.is_integer(file.schema_arrow.field(name).type)]:
-            raise DamagedError(f"{path} has other things than whole numbers in column {', '.join(odd)}")
+        if odd := [name for name in names if not _is_number(file.schema_arrow.field(name).type)]:
+            raise DamagedError(f"{path} has other things than numbers in column {', '.join(odd)}")
         remaining = file.iter_batches(_ROWS_AT_ONCE, columns=names, use_threads=may_begin_threads())
         while (batch := _next(remaining, path)) is not None:
             if any(batch.column(name).null_count for name in names if name not in may_lack):
@@ -72,7 +72,7 @@ def gather(
         path: the Parquet file.
         column: which column.
         sizes: how many rows each wanted source has; rows of other sources are passed over.
-        kind: integer type of the arrays.
+        kind: type of the arrays: an integer, or float64 for a column of real numbers.
         measure: leave out rows that lack the value of this column. None: leave out none; what is lacking is
             the least 64-bit integer.
         may_lack: columns that may have nulls.
@@ -97,9 +97,9 @@ def gather(
     bounds = np.cumsum([0, *sizes.values()]).tolist()
     parts = {source: whole[bounds[k] : bounds[k + 1]] for k, source in enumerate(sizes)}
     filled = dict.fromkeys(sizes, 0)
-    limits = np.iinfo(whole.dtype)
-    for sources, values in _present(path, (column,), measure, may_lack):
-        if values.dtype != whole.dtype and len(values) and not _fit(values, limits):
+    is_real = whole.dtype.kind == "f"
+    for sources, values in _present(path, (column,), measure, may_lack, (column,) if is_real else ()):
+        if not is_real and values.dtype != whole.dtype and len(values) and not _fit(values, whole.dtype):
             raise DamagedError(f"{path} has values that its manifest excludes")
         for source, start, stop in _stretches(sources):
             if source not in parts:
@@ -127,12 +127,22 @@ def stretches(
 
 
 def _present(
-    path: Path, columns: Sequence[str], measure: str | None, may_lack: Collection[str]
+    path: Path,
+    columns: Sequence[str],
+    measure: str | None,
+    may_lack: Collection[str],
+    reals: Collection[str] = (),
 ) -> Iterator[tuple[npt.NDArray[Any], ...]]:
-    """Yield the sources and these columns, without rows that lack the value of the measure."""
+    """Yield the sources and these columns, without rows that lack the value of the measure.
+
+    Raises:
+        DamagedError: a column holds other numbers than it should: real ones, if it is among `reals`.
+    """
     wanted = dict.fromkeys([SOURCE, *columns, *([measure] if measure is not None else [])])
     for batch in batches(path, list(wanted), may_lack):
         rows = batch
+        if odd := [one for one in wanted if _is_real(batch.schema.field(one).type) != (one in reals)]:
+            raise DamagedError(f"{path} has other numbers than its manifest says in column {', '.join(odd)}")
         if measure is not None and batch.column(measure).null_count:
             rows = batch.filter(batch.column(measure).is_valid())
         yield tuple(_filled(rows.column(name)) for name in (SOURCE, *columns))
@@ -187,7 +197,16 @@ def _next(remaining: Iterator[pa.RecordBatch], path: Path) -> pa.RecordBatch | N
         raise DamagedError(f"{path} is damaged: {error}") from error
 
 
-def _fit(values: npt.NDArray[Any], limits: "np.iinfo[Any]") -> bool:
+def _is_real(kind: pa.DataType) -> bool:
+    return pa.types.is_float64(kind)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or _is_real(kind)
+
+
+def _fit(values: npt.NDArray[Any], kind: np.dtype[Any]) -> bool:
+    limits = np.iinfo(kind)
     return bool(values.min() >= limits.min and values.max() <= limits.max)
 
 

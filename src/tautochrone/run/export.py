@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ def export(run: StoredRun, kind: str, out: Path | BinaryIO | None = None, *, tab
     CSV has a line with the names of the columns. Parquet is the file of the run itself. JSON is one object:
     ``run``, its manifest, and ``samples``, a list of objects; of a histogram run ``histogram`` (the bins),
     ``extremes`` (each new maximum) and, where rows were kept whole, ``kept`` instead. Times are integers of
-    nanoseconds.
+    nanoseconds; outputs of the user's code are real numbers.
 
     Args:
         run: the run.
@@ -110,10 +111,18 @@ def _write_json(run: StoredRun, _table: Path, file: BinaryIO) -> None:
 def _write_rows(run: StoredRun, table: str, file: BinaryIO) -> None:
     separator = b"\n"
     for batch in run.batches(table=table):
+        reals = any(pa.types.is_floating(one.type) for one in batch.schema)
         for at in range(0, batch.num_rows, _ROWS_AT_ONCE):
             rows = batch.slice(at, _ROWS_AT_ONCE).to_pylist()
+            if reals:
+                rows = [{name: _told(value) for name, value in row.items()} for row in rows]
             file.write(separator + b",\n".join(json.dumps(row).encode() for row in rows))
             separator = b",\n"
+
+
+def _told(value: float | None) -> float | None:
+    """Return what JSON can say: it has neither infinity nor what is no number."""
+    return value if value is None or math.isfinite(value) else None
 
 
 _WRITERS: dict[str, Callable[[StoredRun, Path, BinaryIO], None]] = {

@@ -23,7 +23,7 @@ from tautochrone.run.layout import (
     table_layouts,
 )
 from tautochrone.run.manifest import MEASURING, Manifest
-from tautochrone.run.records import HISTOGRAM, Measure
+from tautochrone.run.records import HISTOGRAM, REAL, Measure
 
 Integers = npt.NDArray[np.integer[Any]]
 """Nanoseconds, int64 unless said otherwise; counts are uint64."""
@@ -155,7 +155,9 @@ class StoredRun:
         return gather(self.path / layout.file, known.start, sizes, np.int64, known.name, layout.nullable)[0]
 
     def column(self, name: str, source: int) -> Integers:
-        """Any column of one source's rows as it was recorded, shape (n,), int64, in the order of ``values``.
+        """Any column of instants or counts of one source's rows as it was recorded, shape (n,), int64.
+
+        In the order of ``values``.
 
         Also a measure's ``to``, which the file does not keep: it is given back as ``from`` plus the measure.
         A value that is not known is the least 64-bit integer.
@@ -186,6 +188,21 @@ class StoredRun:
                 return end
         known = ", ".join(layout.dtype.names or ())
         raise UsageError(f"Run {self.id} has no column '{name}'", f"It has: {known}.")
+
+    def reals(self, name: str, source: int) -> npt.NDArray[np.float64]:
+        """Return a column of real numbers of one source's rows, shape (n,), in the order of ``values``.
+
+        Raises:
+            DamagedError: the samples can't be read, or have no such column.
+        """
+        sizes = {book.source: book.recorded for book in self.manifest.books if book.source == source}
+        return gather(self.path / f"{SAMPLES}.parquet", name, sizes, np.float64)[0]
+
+    @property
+    def names_of_reals(self) -> tuple[str, ...]:
+        """Return the columns of the samples that have real numbers; none where a histogram was kept."""
+        tables = [one for one in self.manifest.header.tables if one.name == SAMPLES]
+        return tuple(column.name for one in tables for column in one.columns if column.type == REAL)
 
     def has_histogram(self, measure: str) -> bool:
         """Return whether there are bins of this measure; older streams have those of the first one alone."""

@@ -22,7 +22,8 @@ HISTOGRAM = "histogram"
 LATENCY = "latency_ns"
 """The measure that tells how late a release was served, in every periodic experiment."""
 
-_COLUMN_TYPES = {"i64": "<i8", "u64": "<u8"}
+REAL = "f64"
+_COLUMN_TYPES = {"i64": "<i8", "u64": "<u8", REAL: "<f8"}
 
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 

@@ -18,6 +18,7 @@ from tautochrone.run.tally import RowBlock, Tally, count
 ROWS_PER_GROUP = 1 << 20
 
 _FILE_BUFFER_BYTES = 1 << 20
+_TYPES: dict[str, pa.DataType] = {"i": pa.int64(), "u": pa.uint64(), "f": pa.float64()}
 
 
 class TableWriter:
@@ -49,7 +50,10 @@ class TableWriter:
             self._schema,
             # Instants at a steady period and small values pack into few bits as differences.
             use_dictionary=[SOURCE],  # type: ignore[arg-type]  # the stubs know only bool
-            column_encoding=dict.fromkeys(self._schema.names[1:], "DELTA_BINARY_PACKED"),
+            column_encoding={
+                one.name: "BYTE_STREAM_SPLIT" if pa.types.is_floating(one.type) else "DELTA_BINARY_PACKED"
+                for one in list(self._schema)[1:]
+            },
             compression="zstd",
             compression_level=1,
         )
@@ -119,7 +123,6 @@ def schema_of(layout: TableLayout) -> pa.Schema:
     meaning = {"meaning": "which source took the row"}
     fields: list[pa.Field[pa.DataType]] = [pa.field(SOURCE, pa.int32(), nullable=False, metadata=meaning)]
     for name in (*layout.kept, *(measure.name for measure in layout.measures)):
-        unsigned = name in layout.kept and layout.dtype[name].kind == "u"
-        kind: pa.DataType = pa.uint64() if unsigned else pa.int64()
+        kind = _TYPES[layout.dtype[name].kind] if name in layout.kept else pa.int64()
         fields.append(pa.field(name, kind, name in layout.nullable, layout.notes.get(name)))
     return pa.schema(fields)

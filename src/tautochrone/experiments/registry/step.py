@@ -9,6 +9,7 @@ from tautochrone.experiments.conditions import CellConditions
 from tautochrone.experiments.experiment import MISSES, Experiment, Own, RunsOn
 from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.step_code import read_code
+from tautochrone.experiments.step_files import INPUT, INPUTS, kept_with_run
 from tautochrone.experiments.usual import (
     BLAMED,
     CONDITIONS,
@@ -36,19 +37,20 @@ def _each(options: Given) -> str:
 
 
 def _prepare(options: Given, folder: Path) -> Own:
-    """Find the library, and keep with the run which version of it ran.
+    """Find the code, see that its inputs can be used, and keep with the run which version of it ran.
 
     Raises:
-        UsageError: none is named, or it is not there.
+        UsageError: none is named, it is not there, or can't be run with these inputs.
     """
     if not isinstance(options.get(_CODE), str):
-        raise UsageError("there is no code to run", 'Write code = "lib.so:NAME".')
+        raise UsageError("there is no code to run", 'Write code = "lib.so:NAME" or code = "model.fmu".')
     code = read_code(str(options[_CODE]), folder)
     which = FIRST if options.given("cpus") == FIRST else None
-    own = options.without("cpus") if which else options
+    own = (options.without("cpus") if which else options).having({_CODE: code.named})
+    whole, kept = kept_with_run(own, folder)
     return (
-        own.having({_CODE: code.named}),
-        CellConditions(which_cpus=which, own=code.stored),
+        own.having(whole),
+        CellConditions(which_cpus=which, own={**code.stored, **kept}),
         f"step of {code.name}, {_each(options)}",
     )
 
@@ -56,16 +58,31 @@ def _prepare(options: Given, folder: Path) -> Own:
 EXPERIMENT = Experiment(
     STEP,
     "Your own code in the loop: does each step end in time?",
-    "Your own code in a periodic loop: a function of a shared library is called at each release. When does "
-    "it start, how long does it take, does it end by the next release, and what keeps it from that?",
+    "Your own code in a periodic loop: a function of a shared library is called at each release, or an FMU "
+    "(FMI 2.0 or 3.0, co-simulation) does a step. When does it start, how long does it take, does it end by the next release, and what keeps it from that?",
     (
         Option(
             _CODE,
             "text",
-            "The function to call: NAME_step of this library (`tauto step --header`).",
-            metavar="LIB.so:NAME",
+            "What to run: the function NAME_step of a library (`tauto step --header`), or an FMU.",
+            metavar="LIB.so:NAME|MODEL.fmu",
             positional=True,
         ),
+        Option(
+            INPUT,
+            "texts",
+            "A constant for an input, or for a parameter of an FMU; can be given several times.",
+            "the code's own",
+            metavar="NAME=VALUE",
+            taker="lab",
+        ),
+        Option(
+            INPUTS,
+            "file",
+            "Inputs over time, a CSV file: time_s and a column for each input. Each value holds until the next.",
+            metavar="FILE.csv",
+        ),
+        Option("outputs", "count", "Number of outputs that are kept with each step, at most.", "64"),
         replace(PERIOD, help="Time between two releases.", default="1ms"),
         RATE_OF_PERIOD,
         DURATION,
@@ -91,7 +108,7 @@ EXPERIMENT = Experiment(
     particulars=lambda options: (_each(options),),
     examples=(
         "tauto probe step controller.so:controller --rate 1kHz --load cpu",
-        "tauto probe step model.so:pendulum --period 5ms --blame 99.9%",
+        "tauto probe step model.fmu --period 5ms --input speed=3 --blame 99.9%",
     ),
     place=13,
     asks="Does your own code end its step by the next release, and what takes the time?",

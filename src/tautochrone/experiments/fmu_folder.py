@@ -1,0 +1,148 @@
+"""The folder that a run of an FMU has for itself: what is unpacked, and what tauto-step is told of it."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.words import suggestion
+from tautochrone.experiments.fmu import FmuFacts, ModelDescription, Variable, number_of
+from tautochrone.experiments.fmu_archive import description_of, library_of, opened, unpack
+from tautochrone.experiments.step_inputs import MOST_SIGNALS, TimedInputs
+
+_SETTABLE = ("input", "parameter")
+_LONGEST_NAME = 120
+"""Bytes of the name of an output that is kept."""
+
+
+def read_fmu(path: Path, machine: str) -> ModelDescription:
+    """Return what an FMU says of itself, when it can be run on this kind of machine.
+
+    Raises:
+        UsageError: it can't.
+    """
+    with opened(path) as archive:
+        found = description_of(archive, path)
+        library_of(archive, path, found.identifier, machine)
+    return found
+
+
+def facts_of(found: ModelDescription) -> FmuFacts:
+    """Return what a run keeps of it."""
+    every = [one for one in found.variables if one.causality == "output"]
+    others = sum(causality == "output" for causality in found.others.values())
+    left_out = len(every) + others - len(_outputs(found))
+    return FmuFacts(found.fmi, found.model, found.tool, left_out)
+
+
+def _outputs(found: ModelDescription) -> list[Variable]:
+    own = [one for one in found.variables if one.causality == "output"]
+    return [one for one in own if len(one.name.encode()) <= _LONGEST_NAME][:MOST_SIGNALS]
+
+
+def values_of(found: ModelDescription, constants: Mapping[str, str]) -> dict[str, float]:
+    """Return the constants as the numbers of the variables that they are for.
+
+    Raises:
+        UsageError: there is no such variable, it can't be set, or the value is not one of its type.
+    """
+    known = {one.name: one for one in found.variables if one.causality in _SETTABLE}
+    numbers = {}
+    for name, said in constants.items():
+        if name not in known:
+            see_settable(found, (name,), "--input")
+        try:
+            numbers[name] = number_of(known[name].kind, said)
+        except ValueError as error:
+            raise UsageError(f"--input {name}={said}: {error} ({known[name].kind})") from error
+    return numbers
+
+
+def see_over_time(found: ModelDescription, timed: TimedInputs) -> None:
+    """Refuse a table that names something else than inputs, or has values that an input can't have.
+
+    Raises:
+        UsageError: it does; the message names the variable.
+    """
+    known = {one.name: one for one in found.variables if one.causality == "input"}
+    for at, name in enumerate(timed.names):
+        if name not in known:
+            see_settable(found, (name,), "--inputs", ("input",))
+        for value in np.unique(timed.values[:, at]).tolist():
+            try:
+                number_of(known[name].kind, f"{value:.17g}")
+            except ValueError as error:
+                raise UsageError(f"--inputs: {name} is {value:g}: {error} ({known[name].kind})") from error
+
+
+def see_settable(
+    found: ModelDescription, names: tuple[str, ...], option: str, settable: Sequence[str] = _SETTABLE
+) -> None:
+    """Refuse names that are nothing that can be set.
+
+    Raises:
+        UsageError: one is not.
+    """
+    known = [one.name for one in found.variables if one.causality in settable]
+    every = {**{one.name: one.causality for one in found.variables}, **found.others}
+    for name in names:
+        if name in known:
+            continue
+        if name in every:
+            what = "has no single number" if name in found.others else f"is of causality '{every[name]}'"
+            raise UsageError(
+                f"{option}: the variable '{name}' of the FMU {what}",
+                f"It can be given an {' or a '.join(settable)}.",
+            )
+        raise UsageError(f"{option}: the FMU has no variable '{name}'", suggestion(name, known))
+
+
+def write_folder(
+    path: Path, machine: str, folder: Path, constants: Mapping[str, float], over_time: Collection[str]
+) -> None:
+    """Unpack an FMU into an empty folder, and describe it to tauto-step.
+
+    Args:
+        constants: of its inputs and parameters.
+        over_time: its inputs that change.
+
+    Raises:
+        UsageError: it can't be unpacked.
+    """
+    with opened(path) as archive:
+        found = description_of(archive, path)
+        library = library_of(archive, path, found.identifier, machine)
+        unpack(archive, path, library, folder)
+    lines = ("\t".join(line) for line in _lines(found, folder, library, constants, over_time))
+    (folder / "description").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def _lines(
+    found: ModelDescription,
+    folder: Path,
+    library: str,
+    constants: Mapping[str, float],
+    over_time: Collection[str],
+) -> Iterator[tuple[str, ...]]:
+    """Yield what step/fmu_description.c reads."""
+    resources = folder / "resources"
+    yield "fmi", str(found.version)
+    yield "library", str(folder / library)
+    yield "instance", found.identifier
+    yield "token", found.token
+    yield "resources", resources.as_uri() if found.version == 2 else f"{resources}/"
+    yield from (("can", ability) for ability in sorted(found.can))
+    inputs = [one for one in found.variables if one.causality == "input"]
+    given = {*constants, *over_time}
+    inputs.sort(key=lambda one: one.name not in given)  # those have a place
+    in_event_mode = "events" in found.can and found.version == 3
+    for one in inputs[:MOST_SIGNALS]:
+        discrete = "discrete" if one.discrete and in_event_mode else ""
+        start = constants.get(one.name, one.start or 0.0)
+        yield "input", one.kind, str(one.reference), one.name, discrete, repr(start)
+    for one in _outputs(found):
+        yield "output", one.kind, str(one.reference), one.name
+    for one in found.variables:
+        if one.causality == "parameter" and one.name in constants:
+            yield "start", one.kind, str(one.reference), one.name, "", repr(constants[one.name])
