@@ -14,9 +14,9 @@
 #include <time.h>
 
 enum { OK, WARNING, DISCARD, ERROR, FATAL };
-enum mode { PLAIN, WORKS, EVENTS, TERMINATES, DISCARDS, FAILS, IS_FATAL, CRASHES, ALLOCATES, EARLY, WARNS, NO_INSTANCE, TALKS };
+enum mode { PLAIN, WORKS, EVENTS, TERMINATES, DISCARDS, FAILS, IS_FATAL, CRASHES, ALLOCATES, EARLY, WARNS, NO_INSTANCE, TALKS, STALLS };
 enum { U, OFFSET, Y, X, TIME, N, N_OUT, MODE, STEPS, EVENT_COUNT, B, B_OUT, VARIABLES };
-enum { TROUBLE_IN = 150, EVENT_EVERY = 10, WORK_NS = 50000 };
+enum { TROUBLE_IN = 150, STALLS_IN = 120, EVENT_EVERY = 10, WORK_NS = 50000, STALL_NS = 9000000 };
 
 struct instance {
     double values[VARIABLES];
@@ -57,9 +57,8 @@ static int simulate(struct instance *my, double from, double size, double *end)
     const enum mode mode = (enum mode)v[MODE];
     const bool now = v[STEPS] >= TROUBLE_IN;
     *end = from + size;
-    if (mode == WORKS) {
-        for (const int64_t until = now_ns() + WORK_NS; now_ns() < until;) {
-        }
+    const int64_t busy_ns = mode == WORKS ? WORK_NS : mode == STALLS && v[STEPS] == STALLS_IN ? STALL_NS : 0;
+    for (const int64_t until = busy_ns > 0 ? now_ns() + busy_ns : 0; busy_ns > 0 && now_ns() < until;) {
     }
     if (now && mode == CRASHES) {
         volatile int *volatile const nowhere = NULL;
@@ -110,6 +109,8 @@ static int simulate(struct instance *my, double from, double size, double *end)
         return OK;                                                                                 \
     }
 #define MOVE(MY, OWN, VALUE, TYPE) VALUE = (TYPE)(OWN)
+
+#define ABSENT(NAME) int NAME(void) { return ERROR; }
 
 #if FMI == 2
 #define SIZE
@@ -172,6 +173,15 @@ int fmi2GetBooleanStatus(void *my, int kind, int *value)
     *value = ((struct instance *)my)->terminated;
     return kind == 3 ? OK : DISCARD;
 }
+/* The rest of the standard, which other masters look for. */
+ABSENT(fmi2CancelStep) ABSENT(fmi2CompletedIntegratorStep) ABSENT(fmi2DeSerializeFMUstate)
+ABSENT(fmi2EnterContinuousTimeMode) ABSENT(fmi2EnterEventMode) ABSENT(fmi2FreeFMUstate) ABSENT(fmi2GetContinuousStates)
+ABSENT(fmi2GetDerivatives) ABSENT(fmi2GetDirectionalDerivative) ABSENT(fmi2GetEventIndicators) ABSENT(fmi2GetFMUstate)
+ABSENT(fmi2GetIntegerStatus) ABSENT(fmi2GetNominalsOfContinuousStates) ABSENT(fmi2GetRealOutputDerivatives)
+ABSENT(fmi2GetStatus) ABSENT(fmi2GetString) ABSENT(fmi2GetStringStatus) ABSENT(fmi2GetTypesPlatform)
+ABSENT(fmi2GetVersion) ABSENT(fmi2NewDiscreteStates) ABSENT(fmi2Reset) ABSENT(fmi2SerializeFMUstate)
+ABSENT(fmi2SerializedFMUstateSize) ABSENT(fmi2SetContinuousStates) ABSENT(fmi2SetDebugLogging) ABSENT(fmi2SetFMUstate)
+ABSENT(fmi2SetRealInputDerivatives) ABSENT(fmi2SetString) ABSENT(fmi2SetTime)
 #else
 #define SIZE , size_t value_count
 ACCESS(3GetFloat64, double)
@@ -256,4 +266,21 @@ int fmi3DoStep(void *instance, double from, double size, bool no_going_back, boo
     *event = my->values[MODE] == EVENTS && (int)my->values[STEPS] % EVENT_EVERY == 0;
     return status;
 }
+/* The rest of the standard, which other masters look for. */
+ABSENT(fmi3ActivateModelPartition) ABSENT(fmi3CompletedIntegratorStep) ABSENT(fmi3DeserializeFMUState)
+ABSENT(fmi3EnterConfigurationMode) ABSENT(fmi3EnterContinuousTimeMode) ABSENT(fmi3EvaluateDiscreteStates)
+ABSENT(fmi3ExitConfigurationMode) ABSENT(fmi3FreeFMUState) ABSENT(fmi3GetAdjointDerivative) ABSENT(fmi3GetBinary)
+ABSENT(fmi3GetClock) ABSENT(fmi3GetContinuousStateDerivatives) ABSENT(fmi3GetContinuousStates)
+ABSENT(fmi3GetDirectionalDerivative) ABSENT(fmi3GetEventIndicators) ABSENT(fmi3GetFMUState) ABSENT(fmi3GetFloat32)
+ABSENT(fmi3GetInt16) ABSENT(fmi3GetInt64) ABSENT(fmi3GetInt8) ABSENT(fmi3GetIntervalDecimal)
+ABSENT(fmi3GetIntervalFraction) ABSENT(fmi3GetNominalsOfContinuousStates) ABSENT(fmi3GetNumberOfContinuousStates)
+ABSENT(fmi3GetNumberOfEventIndicators) ABSENT(fmi3GetNumberOfVariableDependencies) ABSENT(fmi3GetOutputDerivatives)
+ABSENT(fmi3GetShiftDecimal) ABSENT(fmi3GetShiftFraction) ABSENT(fmi3GetString) ABSENT(fmi3GetUInt16)
+ABSENT(fmi3GetUInt32) ABSENT(fmi3GetUInt64) ABSENT(fmi3GetVariableDependencies) ABSENT(fmi3GetVersion)
+ABSENT(fmi3InstantiateModelExchange) ABSENT(fmi3InstantiateScheduledExecution) ABSENT(fmi3Reset)
+ABSENT(fmi3SerializeFMUState) ABSENT(fmi3SerializedFMUStateSize) ABSENT(fmi3SetBinary) ABSENT(fmi3SetClock)
+ABSENT(fmi3SetContinuousStates) ABSENT(fmi3SetDebugLogging) ABSENT(fmi3SetFMUState) ABSENT(fmi3SetFloat32)
+ABSENT(fmi3SetInt16) ABSENT(fmi3SetInt64) ABSENT(fmi3SetInt8) ABSENT(fmi3SetIntervalDecimal)
+ABSENT(fmi3SetIntervalFraction) ABSENT(fmi3SetShiftDecimal) ABSENT(fmi3SetShiftFraction) ABSENT(fmi3SetString)
+ABSENT(fmi3SetTime) ABSENT(fmi3SetUInt16) ABSENT(fmi3SetUInt32) ABSENT(fmi3SetUInt64)
 #endif

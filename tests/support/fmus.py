@@ -14,8 +14,8 @@ from where import ROOT
 MODEL = ROOT / "tests" / "data" / "fmu_model.c"
 OFFSET = 0.5
 MODES = (
-    "plain", "works", "events", "terminates", "discards", "fails", "is_fatal", "crashes", "allocates", "early",
-    "warns", "no_instance", "talks",
+    "plain", "works", "events", "terminates", "discards", "fails", "is_fatal", "crashes", "allocates",
+    "early", "warns", "no_instance", "talks", "stalls",
 )  # fmt: skip
 
 _REAL, _INTEGER, _BOOLEAN = ("Real", "Float64"), ("Integer", "Int32"), ("Boolean", "Boolean")
@@ -58,7 +58,8 @@ def variables_of(version: int) -> str:
     """Return the variables of the model as XML."""
     found = []
     for name, types, reference, causality, variability, start in VARIABLES:
-        has = f'name={quoteattr(name)} valueReference="{reference}" causality="{causality}" variability="{variability}"'
+        has = f'name={quoteattr(name)} valueReference="{reference}" causality="{causality}"'
+        has += f' variability="{variability}"'
         begins = f' start="{start}"' if start else ""
         inner, outer = f"<{types[0]}{begins}/>", f"{has}{begins}"
         found.append(
@@ -78,7 +79,16 @@ def compiled(version: int, folder: Path, source: Path = MODEL) -> Path:
     if shutil.which("cc") is None:
         skip_or_fail("needs cc, to build the FMU that is run")
     library = folder / f"known{version}.so"
-    command = ["cc", "-O2", "-Wall", "-Wno-unused-parameter", "-Werror", "-shared", "-fPIC", f"-DFMI={version}"]
+    command = [
+        "cc",
+        "-O2",
+        "-Wall",
+        "-Wno-unused-parameter",
+        "-Werror",
+        "-shared",
+        "-fPIC",
+        f"-DFMI={version}",
+    ]
     subprocess.run([*command, "-o", str(library), str(source)], check=True)
     return library
 

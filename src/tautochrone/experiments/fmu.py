@@ -1,4 +1,4 @@
-"""What an FMU says of itself: its modelDescription.xml (FMI 2.0 and 3.0, fmi-standard.org), read with limits."""
+"""What an FMU says of itself: its modelDescription.xml (FMI 2.0 and 3.0), read with limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

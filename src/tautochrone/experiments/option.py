@@ -11,8 +11,8 @@ from tautochrone.base.words import same_letters, suggestion
 
 Number = TypeVar("Number", int, float)
 Kind = Literal["time", "period", "rate", "count", "choice", "text", "texts", "flag", "file"]
-"""What a value is. A period is a length of time or a rate; a rate is of Hz, where it is a number alone. Texts are
-parts between commas, which a verb also takes one by one."""
+"""What a value is. A period is a length of time or a rate; a rate is of Hz, where it is a number alone.
+Texts are parts between commas, which a verb also takes one by one."""
 
 Taker = Literal["probe", "lab", "verb"]
 """Who takes an option: the probe; the lab, which makes something else of it; or the verb alone, so that plans

@@ -1,4 +1,4 @@
-"""What a run of `step` needs beside the code: its inputs, and the folder of an FMU; checked before, made for the run."""
+"""What a run of `step` needs beside its code: inputs, and the folder of an FMU."""
 
 from __future__ import annotations
 

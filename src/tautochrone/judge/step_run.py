@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec import Struct
 
+from tautochrone.experiments.fmu import FmuFacts
 from tautochrone.experiments.step_code import CodeFile
+from tautochrone.experiments.step_files import FMU
 from tautochrone.run.columns import UNKNOWN
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
@@ -16,6 +18,8 @@ COUNTS = ("voluntary", "involuntary", "minor_faults", "major_faults", "cycles", 
 
 EXECUTION, CPU_TIME, OFF_CPU = "execution_ns", "cpu_time_ns", "off_cpu_ns"
 RESPONSE, LATENCY = "response_ns", "latency_ns"
+OUTPUT = "out."
+"""What the columns of outputs begin with."""
 
 
 class FirstStep(Struct, frozen=True):
@@ -33,6 +37,7 @@ class StepEvent(Struct, frozen=True):
         last_step: the last step that was begun, counted from the first one of the warm-up.
         why: how the code ended the run; empty: it did not.
         signal, exit_code: how its process ended.
+        behind: by how many periods the simulated time is behind that of the releases.
     """
 
     last_step: int = -1
@@ -40,6 +45,7 @@ class StepEvent(Struct, frozen=True):
     why: str = ""
     signal: int | None = None
     exit_code: int | None = None
+    behind: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,11 @@ def step_event(run: StoredRun) -> StepEvent:
     """Return how it went for the code; of a run that was cut off nothing is known."""
     found = run.manifest.event("step")
     return StepEvent() if found is None else found.told(StepEvent)
+
+
+def fmu_of(manifest: Manifest) -> FmuFacts | None:
+    """Return what the run keeps of the FMU that it ran; None: it ran something else."""
+    return manifest.conditions.told(FMU, FmuFacts)
 
 
 def code_name(manifest: Manifest) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import log10
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ from tautochrone.judge.step_run import (
 from tautochrone.judge.tail.tails import tails_of
 from tautochrone.judge.verdict import IDLE
 from tautochrone.statistics.summary import summary_of
+from tautochrone.step.outputs import figure_of
+from tautochrone.step.outputs import sentences as of_outputs
 
 if TYPE_CHECKING:
     from tautochrone.answer.document import TypedCell
@@ -82,7 +85,7 @@ def sentences(run: StoredRun) -> list[str]:
     loops = measured_loops(run)
     said = [_answer(run, loops[0])] if loops and run.count() else []
     event = step_event(run)
-    return [*said, *([event.why] if event.why else [])]
+    return [*said, *of_outputs(run), *([event.why] if event.why else [])]
 
 
 def _answer(run: StoredRun, loop: MeasuredLoop) -> str:
@@ -154,7 +157,13 @@ class StepPresentation:
             made("How long steps took", lambda: _how_long(series, own)),
             *([made("Steps over time", lambda: _over_time(timed, own))] if timed else []),
         ]
-        return found if series else []
+        several = len(runs) > 1
+        outputs = [
+            made("Outputs", partial(figure_of, run, label if several else "", rank, own))
+            for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
+            if run.names_of_reals and run.count()
+        ]
+        return [*(found if series else []), *outputs]
 
 
 def _how_long(series: Sequence[Series], prefix: str) -> Figure:

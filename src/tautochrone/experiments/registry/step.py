@@ -59,7 +59,8 @@ EXPERIMENT = Experiment(
     STEP,
     "Your own code in the loop: does each step end in time?",
     "Your own code in a periodic loop: a function of a shared library is called at each release, or an FMU "
-    "(FMI 2.0 or 3.0, co-simulation) does a step. When does it start, how long does it take, does it end by the next release, and what keeps it from that?",
+    "(FMI 2.0 or 3.0, co-simulation) does a step. When does it start, how long does it take, does it end by "
+    "the next release, and what keeps it from that?",
     (
         Option(
             _CODE,
@@ -79,7 +80,7 @@ EXPERIMENT = Experiment(
         Option(
             INPUTS,
             "file",
-            "Inputs over time, a CSV file: time_s and a column for each input. Each value holds until the next.",
+            "Inputs over time, a CSV file: time_s, and a column for each. A value holds until the next one.",
             metavar="FILE.csv",
         ),
         Option("outputs", "count", "Number of outputs that are kept with each step, at most.", "64"),
