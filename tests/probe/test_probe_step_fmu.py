@@ -1,12 +1,12 @@
 """FMUs in the loop: the outputs are those of the model, and what it does to itself costs only itself."""
 
-import os
 import platform
 import sysconfig
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -50,13 +50,14 @@ def command(code: object, more: Options, *others: str) -> Iterator[list[str]]:
         **more,
     }
     prepared = EXPERIMENTS["step"].prepare(options, Path())  # type: ignore[arg-type]
-    with made_for_run(prepared.options) as own:
+    with made_for_run("step", prepared.options) as own:
         yield [str(find_probe()), "step", *words(own), *policy_options(), *others]
 
 
 def run_of(store: Path, code: object, more: Options, **environment: str) -> tuple[StoredRun | None, int, str]:
     """The sealed run, if there is one, exit code and messages."""
-    with command(code, more) as told, measuring(*told, env=os.environ | environment) as probe:
+    given = ("env", *(f"{name}={value}" for name, value in environment.items()))
+    with command(code, more) as told, measuring(*given, *told) as probe:
         exit_code, said = probe.end()
         return (sealed(probe.stream, store) if probe.stream else None), exit_code, said
 
@@ -73,7 +74,7 @@ def test_outputs_are_exactly_those_of_the_model(
 ) -> None:
     table = tmp_path / "in.csv"
     table.write_text("time_s,u,n\n0,1.1,0\n0.05,-2.5,3\n0.3,7,-9\n")
-    more = {"input": f"mode={MODES.index(mode)}, b=true", "inputs": str(table)}
+    more: Options = {"input": f"mode={MODES.index(mode)}, b=true", "inputs": str(table)}
     run, code, said = run_of(tmp_path / "store", fmus[version], more)
     assert (code, said) == (0, "")
     assert run is not None
@@ -123,7 +124,7 @@ def test_a_step_that_returns_early_is_carried_on(fmus: dict[int, Path], tmp_path
 def test_how_an_fmu_ends_is_told_and_the_rows_before_are_kept(
     fmus: dict[int, Path], tmp_path: Path, version: int, mode: str, how: str
 ) -> None:
-    more = {"input": f"mode={MODES.index(mode)}", "budget": "500ms", "no-memory-lock": True}
+    more: Options = {"input": f"mode={MODES.index(mode)}", "budget": "500ms", "no-memory-lock": True}
     run, code, said = run_of(tmp_path, fmus[version], more)
     assert code == OF_CODE
     assert how in said
@@ -179,10 +180,9 @@ def test_missed_releases_are_made_good_or_told(tmp_path: Path, version: int, var
 
 
 def library(name: str) -> ModuleType:
-    try:
-        return import_module(name)
-    except ImportError:
+    if find_spec(name.partition(".")[0]) is None:
         skip_or_fail(f"needs {name}, which make setup-test installs")
+    return import_module(name)
 
 
 @VERSIONS
@@ -190,7 +190,7 @@ def library(name: str) -> ModuleType:
 def test_another_master_gets_the_same_outputs(
     fmus: dict[int, Path], tmp_path: Path, version: int, u: float, period_us: int
 ) -> None:
-    more = {"input": f"u={u},n=7", "period": f"{period_us}us", "warmup": 0}
+    more: Options = {"input": f"u={u},n=7", "period": f"{period_us}us", "warmup": 0}
     run, code, _ = run_of(tmp_path, fmus[version], more)
     assert code == 0
     period_s = period_us / 1e6
@@ -235,7 +235,7 @@ def test_an_fmu_in_python_runs(tmp_path: Path) -> None:
         skip_or_fail("needs a shared library of Python, on x86-64")
     script = tmp_path / "summing.py"
     script.write_text(PYTHON_MODEL)
-    own = builder.build_FMU(script, dest=tmp_path)
+    own: Path = builder.build_FMU(script, dest=tmp_path)
     run, code, said = run_of(tmp_path / "store", own, {"input": "u=2"}, LD_PRELOAD=str(python))
     assert code == 0, said
     expected = np.cumsum(np.full(WARMUP + COUNT, PERIOD_S * 2.0))[WARMUP:]

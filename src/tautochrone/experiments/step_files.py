@@ -15,6 +15,7 @@ from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.base.options import text
 from tautochrone.experiments.step_code import is_fmu
 from tautochrone.experiments.step_inputs import KeptInputs, constants_of, read_inputs, table_of
+from tautochrone.target.target import STEP
 
 if TYPE_CHECKING:
     from tautochrone.base.options import Options
@@ -63,15 +64,18 @@ def kept_with_run(options: Given, folder: Path) -> tuple[Options, Mapping[str, o
 
 
 @contextmanager
-def made_for_run(options: Given) -> Iterator[Options]:
-    """Make the files that tauto-step reads; outside they are gone. Yields the probe's options.
+def made_for_run(experiment: str, options: Given) -> Iterator[Options]:
+    """Make the files that tauto-step reads; outside they are gone. Other experiments need none.
+
+    Yields:
+        The probe's options.
 
     Raises:
         UsageError: what they are made of can't be used.
         MeasuringError: they can't be written.
     """
-    code = str(options[CODE])
-    if not is_fmu(code) and INPUT not in options and INPUTS not in options:
+    code = str(options.get(CODE))
+    if experiment != STEP or not (is_fmu(code) or INPUT in options or INPUTS in options):
         yield options
         return
     constants = constants_of(text(options, INPUT) or "")

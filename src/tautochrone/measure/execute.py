@@ -1,7 +1,7 @@
 """Carrying out one case: deployment, loads, probe; the stream to the run's folder as it comes; seal."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from signal import SIGKILL, strsignal
 
@@ -13,7 +13,7 @@ from tautochrone.base.errors import (
     TautoError,
     UsageError,
 )
-from tautochrone.base.options import Options, words
+from tautochrone.base.options import words
 from tautochrone.base.stream import EVENT, FOOTER, HEADER, FrameReader, json_payload
 from tautochrone.base.words import upper_first
 from tautochrone.experiments.step_files import made_for_run
@@ -54,7 +54,7 @@ from tautochrone.target.local import LocalTarget
 from tautochrone.target.middleware import provide_before_boot, provide_program
 from tautochrone.target.middleware_server import Server, serving_with_sizes
 from tautochrone.target.program import ProbeEnd, RunningProbe, refusal
-from tautochrone.target.target import STEP, Target, Virtual
+from tautochrone.target.target import Target, Virtual
 
 LOAD_FAILED = "load-failed"
 """Code of the warning of a run that ended because its load did."""
@@ -309,7 +309,7 @@ def _measure(
                 writer.add_condition(name, known)
             interrupts.hold()
             provide_program(target, placed.experiment, server.options)
-            with _files_for(placed, server.options) as options:
+            with made_for_run(placed.experiment, placed.options.having(server.options)) as options:
                 probe = target.start_probe([placed.experiment, *words(options)], conditions.probe_placement)
                 with loads.watched(probe.stop):
                     _record(probe, writer, watch, measured, interrupts, target.now_s)
@@ -324,12 +324,6 @@ def _measure(
     finally:
         loads.abandon()
     return measured
-
-
-def _files_for(placed: Cell, options: Options) -> AbstractContextManager[Options]:
-    """Make what the user's own code needs beside it, while inside."""
-    own_code = placed.experiment == STEP
-    return made_for_run(placed.options.having(options)) if own_code else nullcontext(options)
 
 
 def _nothing(measured: _Measured) -> TautoError | None:

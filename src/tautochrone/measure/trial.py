@@ -6,10 +6,11 @@ what it refuses, starts its threads, measures nothing and leaves nothing.
 
 from contextlib import ExitStack
 
-from tautochrone.base.errors import NotPermittedError, TautoError, UsageError
+from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
 from tautochrone.base.options import words
 from tautochrone.experiments.conditions import NOTHING_KNOWN, CellConditions
 from tautochrone.experiments.option import Given
+from tautochrone.experiments.step_files import made_for_run
 from tautochrone.experiments.tire_threads import SameTeamError, counted
 from tautochrone.machine.facts import observe
 from tautochrone.target.middleware import provide_program
@@ -43,8 +44,13 @@ def refusal_of(
             return error
         try:
             provide_program(target, experiment, server.options)
-            answer = target.ask([experiment, *words(server.options), f"--{_OUTPUT}", NO_OUTPUT])
-        except (UsageError, NotPermittedError) as error:  # what the probe needs is not to be had there
+            own = stack.enter_context(made_for_run(experiment, options.having(server.options)))
+            answer = target.ask([experiment, *words(own), f"--{_OUTPUT}", NO_OUTPUT])
+        except (
+            UsageError,
+            NotPermittedError,
+            MeasuringError,
+        ) as error:  # what the probe needs is not to be had there
             return error
     if answer.exit_code not in (UsageError.exit_code, NotPermittedError.exit_code):
         return None

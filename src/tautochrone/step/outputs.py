@@ -67,7 +67,9 @@ def _chart(times_s: npt.NDArray[np.float64], values: npt.NDArray[np.float64], na
     low, high = float(own.min()), float(own.max())
     room = (high - low) * 0.05 or abs(high) * 0.05 or 1.0
     last_s = float(at_s[-1]) if len(own) > 1 else float(at_s[0]) + 1
-    x = linear(float(at_s[0]), last_s, "simulated time (s)", tickCount=6, format="~r", labelFlush=True).of("at")
+    x = linear(float(at_s[0]), last_s, "simulated time (s)", tickCount=6, format="~r", labelFlush=True).of(
+        "at"
+    )
     y = linear(low - room, high + room, None, tickCount=4, format="~r", grid=True)
     words = (
         f"{name}: {low:.6g} to {high:.6g} in {plural(len(own), 'step')}; {own[-1]:.6g} after the last one."
