@@ -5,6 +5,7 @@
  *
  * `mode` says what it does from step 150 on. The numbers of the variables are those in tests/support/fmus.py.
  */
+#define _GNU_SOURCE
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -171,11 +171,10 @@ def test_arrays_texts_and_what_is_beyond_64_are_counted_as_left_out() -> None:
 
 
 def test_an_enumeration_is_the_whole_number_that_the_interface_has() -> None:
-    for version, kind, variables in (
-        (2, "Integer", '<ScalarVariable name="e" valueReference="1" causality="input"><Enumeration start="2"/>'
-         "</ScalarVariable>"),
-        (3, "Int64", '<Enumeration name="e" valueReference="1" causality="input" start="2"/>'),
-    ):  # fmt: skip
+    has = 'name="e" valueReference="1" causality="input"'
+    old = f'<ScalarVariable {has}><Enumeration start="2"/></ScalarVariable>'
+    new = f'<Enumeration {has} start="2"/>'
+    for version, kind, variables in ((2, "Integer", old), (3, "Int64", new)):
         (one,) = known(version, variables).variables
         assert (one.kind, one.start, one.discrete) == (kind, 2.0, True)
     assert number_of("UInt8", "255") == 255

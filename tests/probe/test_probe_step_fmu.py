@@ -1,6 +1,8 @@
 """FMUs in the loop: the outputs are those of the model, and what it does to itself costs only itself."""
 
 import platform
+import shutil
+import subprocess
 import sysconfig
 import tempfile
 from collections.abc import Iterator
@@ -24,6 +26,7 @@ from tautochrone.experiments.step_inputs import KeptInputs
 from tautochrone.judge.step_run import fmu_of, step_event
 from tautochrone.run.folder import StoredRun
 from tautochrone.target.local import find_probe
+from where import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -279,6 +282,16 @@ def test_an_input_that_the_code_has_not_is_refused(
     run, code, told = run_of(tmp_path, f"{models}:{model}", {"input": given})
     assert (run, code) == (None, 2)
     assert said in told
+
+
+def test_the_example_is_built_and_run(tmp_path: Path) -> None:
+    if shutil.which("cc") is None:
+        skip_or_fail("needs cc, to build the FMU that is run")
+    subprocess.run([str(ROOT / "examples" / "step" / "heater.sh")], cwd=tmp_path, check=True)
+    run, code, said = run_of(tmp_path / "store", tmp_path / "heater.fmu", {"input": "power=2000,loss=0"})
+    assert code == 0, said
+    expected = 20 + np.cumsum(np.full(WARMUP + COUNT, PERIOD_S * 2000 / 50000))[WARMUP:]
+    assert column(run, "temperature") == pytest.approx(expected, rel=1e-12)
 
 
 @VERSIONS

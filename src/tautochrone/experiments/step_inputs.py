@@ -10,13 +10,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 from msgspec import Struct
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.reading import read_bytes
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
 MOST_SIGNALS = 64
@@ -91,6 +91,8 @@ def read_inputs(path: Path) -> TimedInputs:
     Raises:
         UsageError: it can't be read; the message says in which line.
     """
+    import numpy as np
+
     try:
         content = read_bytes(path, _MOST_FILE)
         lines = csv.reader(content.decode("utf-8-sig").splitlines())
@@ -145,6 +147,8 @@ def table_of(constants: Mapping[str, float], timed: TimedInputs | None, period_n
     Raises:
         UsageError: an input is given twice, there are too many, or the table is too large.
     """
+    import numpy as np
+
     over_time = timed.names if timed is not None else ()
     if twice := set(constants).intersection(over_time):
         raise UsageError(f"--input and --inputs both give '{min(twice)}'", "Give each input once.")
