@@ -20,6 +20,7 @@ import response
 import step
 import tire
 import tire_sender
+import watch
 
 
 def main() -> None:
@@ -48,6 +49,7 @@ def main() -> None:
     response.latency(cpu, home, options.seconds, options.rounds)
     interrupt.handler_cost(cpu, options.seconds, options.rounds)
     step.harness_cost(cpu, home, options.seconds, options.rounds)
+    watch.cost_of_marks()
     middleware.round_trips(cpu, home, min(2.0, options.seconds), min(3, options.rounds))
     loads.disturbance(len(os.sched_getaffinity(0)), options.seconds, min(3, options.rounds))
     loads.guarded(cpu, options.seconds, min(3, options.rounds))

@@ -23,6 +23,7 @@ static const struct command commands[] = {
     {"taskset", "a set of periodic tasks that share CPUs", experiment_taskset},
     {"tire", "a simulated tire, in real time or as fast as it goes", experiment_tire},
     {"step", "your own code in the loop", experiment_step},
+    {"watch", "a program of yours that marks its loops", experiment_step},
     {"clock", "cost and resolution of each clock", experiment_clock},
     {"middleware-throughput", "operations per second of an ORB and others", experiment_middleware},
     {"middleware-latency", "a high-priority client beside lower-priority ones", experiment_middleware},

@@ -1,5 +1,6 @@
-/* tauto-step: a user's own code in the loop. `tauto-probe step` starts it. */
+/* tauto-step: a user's own code in the loop, or a program of the user's. `tauto-probe step` and `watch` start it. */
 #include "step.h"
+#include "watch.h"
 
 #include "message.h"
 #include "os/rights.h"
@@ -12,11 +13,15 @@ static int run_named(int argc, char **argv)
     if (strcmp(word, "step") == 0) {
         return experiment_step(argc - 2, argv + 2);
     }
+    if (strcmp(word, "watch") == 0) {
+        return experiment_watch(argc - 2, argv + 2);
+    }
     if (strcmp(word, "--version") == 0) {
         print("tauto-step %s\n", TAUTO_VERSION);
         return EXIT_MEASURED;
     }
-    print("usage: tauto-step step [options]\n\nYour own code in a periodic loop; `tauto-probe step` starts it.\n");
+    print("usage: tauto-step step|watch [options]\n\nYour own code in a periodic loop, or a program of yours; `tauto-probe` "
+          "starts it.\n");
     return argc > 1 && strcmp(word, "--help") == 0 ? EXIT_MEASURED : EXIT_USAGE;
 }
 

@@ -68,11 +68,11 @@ enum os_status step_child_start(struct step_child *child, void (*live)(void *arg
     return OS_OK;
 }
 
-/* Those of the parent are for its own files. An ended sleep and the system's watchdog stay what they are. */
-static void reset_signals(void)
+/* Those of the parent are for its own files. */
+void step_child_reset_signals(bool all)
 {
     for (int signal = 1; signal <= SIGRTMAX; signal++) {
-        if (signal != INTERRUPTION && signal != SIGXCPU) {
+        if (all || (signal != INTERRUPTION && signal != SIGXCPU)) {
             struct sigaction usual = {.sa_handler = SIG_DFL};
             (void)sigaction(signal, &usual, NULL); /* those that nobody may change refuse */
         }
@@ -112,7 +112,7 @@ void step_child_part(void)
             close(file);
         }
     }
-    reset_signals();
+    step_child_reset_signals(false);
     os_memory_end_first();
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_MEMLOCK, RLIM_INFINITY); /* where that is permitted, it needs no right to lock memory */

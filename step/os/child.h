@@ -22,6 +22,8 @@ enum os_status step_share(void *memory, size_t bytes);
 enum os_status step_child_start(struct step_child *child, void (*live)(void *argument), void *argument);
 /* The child's own: away from the terminal, from the parent's files, output and signal handlers, from memory without end. */
 void step_child_part(void);
+/* The usual signal handlers, and none is blocked. False: an ended sleep and the system's watchdog stay what they are. */
+void step_child_reset_signals(bool all);
 /* The child's own, last: from now on it has no right that it does not need. */
 enum os_status step_child_give_up_rights(void);
 /* Policy and priority of the child's first thread. */

@@ -76,6 +76,7 @@ _VERBS: "Rows" = {
     "docs": ("cli.docs:docs", "Show the documentation: a page, or a verb."),
     "analyse": ("analyse.verb:analyse", "Say whether a set of tasks meets its deadlines."),
     "step": ("cli.step:verb", "Tell whether your own code ends its step in time."),
+    "watch": ("cli.watch:verb", "Tell whether your own program keeps its rate."),
     "probe": ("cli.probe:app", "Run one experiment on this machine and store it."),
     "runs": _below(
         "Remove runs, tag them, write a note on one.",
@@ -135,7 +136,7 @@ _VERBS: "Rows" = {
 }
 
 _GROUPS = {
-    "Measure": ("answer", "check", "step", "probe", "run", "load"),
+    "Measure": ("answer", "check", "step", "watch", "probe", "run", "load"),
     "Judge": ("show", "tail", "plan-samples", "analyse"),
     "Compare": ("compare", "select", "trend"),
     "Explain": ("blame", "bound", "doctor", "docs"),
@@ -164,8 +165,7 @@ Without a verb, measure it for 40 seconds and show a verdict and a report.
 
 _BELOW = """
 --store FOLDER    Where the runs are. [TAUTO_STORE, else your data folder]
--h, --help        This help; after a verb, its options. Version: -V, --version.
-tauto help VERB; tauto help exit-codes; tauto --install-completion
+tauto help VERB; tauto help exit-codes; tauto --version; --install-completion
 """
 
 

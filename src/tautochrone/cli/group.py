@@ -84,7 +84,8 @@ def _command(name: str, where: str | Callable[..., None], said: str) -> Any:
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     # A line of \b alone keeps the lines below it as they are.
     epilog = f"\b\nExamples:\n{examples.rstrip()}" if examples else None
-    alone.command(name, short_help=said, help=text.rstrip(), epilog=epilog)(found)
+    settings = getattr(found, "context_settings", None)
+    alone.command(name, short_help=said, help=text.rstrip(), epilog=epilog, context_settings=settings)(found)
     return typer.main.get_command(alone)
 
 

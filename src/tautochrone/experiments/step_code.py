@@ -1,7 +1,9 @@
-"""The code that a run of `step` called: where its file is, and which version of it that was."""
+"""The code that a run called, or the program that it watched: where its file is, and which version it was."""
 
+import shlex
 from hashlib import file_digest
 from pathlib import Path
+from shutil import which
 from typing import ClassVar
 
 import msgspec
@@ -71,3 +73,27 @@ def read_code(said: str, folder: Path) -> CodeFile:
     except OSError as error:
         raise UsageError(f"the {what} {path} can't be read: {error.strerror}", _FORM) from error
     return CodeFile(path.name if is_fmu(said) else f"{path.name}:{name}", str(path), digest, size)
+
+
+def read_program(said: str, folder: Path) -> tuple[CodeFile, str]:
+    """Find the program that a command line begins with; return it, and the command line with its whole path.
+
+    Args:
+        folder: where a relative path begins.
+
+    Raises:
+        UsageError: the command line can't be read, or there is no such program.
+    """
+    try:
+        first, *rest = shlex.split(said)
+    except ValueError as error:
+        raise UsageError(
+            f"'{said}' names no program", "Write it as for the shell: './controller --gain 3'."
+        ) from error
+    found = which(first if "/" not in first else str((folder / first).absolute()))
+    if found is None:
+        raise UsageError(f"there is no program {first} that can be run", "Build it, or write its path.")
+    path = Path(found)
+    with path.open("rb") as file:
+        digest = file_digest(file, "sha256").hexdigest()
+    return CodeFile(path.name, found, digest, path.stat().st_size), shlex.join((found, *rest))

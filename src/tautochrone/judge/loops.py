@@ -8,7 +8,7 @@ from tautochrone.judge.verdict import LoopOutcome, MeasuredLoop, Verdict, judge
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, Manifest
 from tautochrone.run.records import Header, Settings
-from tautochrone.target.target import STEP
+from tautochrone.target.target import STEP, WATCH
 
 
 def judge_runs(runs: Iterable[StoredRun]) -> Verdict | None:
@@ -30,13 +30,14 @@ def measured_loops(run: StoredRun) -> list[MeasuredLoop]:
         # They agree on every release, and so have the same books.
         loops = [_loop(run, book, with_work=True) for book in run.manifest.books]
         return loops[:1] and [max(loops, key=lambda loop: loop.dropped)]
-    if not header.is_about_a_loop:
-        return []
     periods = header.periods_ns
-    return [_loop(run, book) for book in run.manifest.books if book.source in periods]
+    books = [book for book in run.manifest.books if book.source in periods]
+    if header.experiment == WATCH:  # each has a loop of its own
+        return [_loop(run, book, with_work=True, alone=True) for book in books]
+    return [_loop(run, book) for book in books] if header.is_about_a_loop else []
 
 
-def _loop(run: StoredRun, book: Books, *, with_work: bool = False) -> MeasuredLoop:
+def _loop(run: StoredRun, book: Books, *, with_work: bool = False, alone: bool = False) -> MeasuredLoop:
     manifest = run.manifest
     source = manifest.header.by_number.get(book.source)
     obtained = source.obtained if source is not None else Settings()
@@ -45,11 +46,11 @@ def _loop(run: StoredRun, book: Books, *, with_work: bool = False) -> MeasuredLo
     worst_ns = (
         one.maximum_ns
         for one in manifest.extremes
-        if one.measure == run.measures[0] and (with_work or one.source == book.source)
+        if one.measure == run.measures[0] and ((with_work and not alone) or one.source == book.source)
     )
     return MeasuredLoop(
         period_ns=manifest.header.periods_ns[book.source],
-        source=_worker(run, book) if with_work else book.name,
+        source=_worker(run, book) if with_work and not alone else book.name,
         cpu=None if with_work else obtained.cpu,
         load=manifest.conditions.load or "not known",
         completed=book.completed,

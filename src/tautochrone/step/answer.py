@@ -83,23 +83,24 @@ _MEANT = (
 def sentences(run: StoredRun) -> list[str]:
     """Return the answer: whether the code holds its rate, how long a step takes, and how it ended."""
     loops = measured_loops(run)
-    said = [_answer(run, loops[0])] if loops and run.count() else []
+    said = [held(run, loops[0], reduce_run(run, EXECUTION))] if loops and run.count() else []
     event = step_event(run)
     return [*said, *of_outputs(run), *([event.why] if event.why else [])]
 
 
-def _answer(run: StoredRun, loop: MeasuredLoop) -> str:
+def held(run: StoredRun, loop: MeasuredLoop, reduced: Sequence[Reduced]) -> str:
+    """Return whether a loop holds its rate, and how long its steps take, which are those of `reduced`."""
     rate = _HOLDS[loop.standing].format(format_rate(1e9 / loop.period_ns))
     where = "without a load" if loop.load == IDLE else f"beside the load {loop.load}"
     missed = loop.missed or 0
     lost = f"; {missed:,} of {plural(loop.completed + missed, 'step')} were missed" if missed else ""
     late = f"; {loop.overruns:,} ended at the next release or later" if loop.overruns else ""
-    reduced = reduce_run(run, EXECUTION)
-    return f"{loop.source} {rate} {where}: {_takes(reduced)}{lost}{late}{_rare(run, reduced)}."
+    return f"{loop.source} {rate} {where}: {takes(reduced)}{lost}{late}{_rare(run, reduced)}."
 
 
-def _takes(reduced: Sequence[Reduced]) -> str:
-    seen = _summary(reduced)
+def takes(reduced: Sequence[Reduced]) -> str:
+    """Return how long a step takes: usually, rarely, at most."""
+    seen = summary_in(reduced)
     if seen is None:
         return "nothing is known of its steps"
     known = {one.q: one.value for one in seen.quantiles if one.value is not None}
@@ -113,7 +114,8 @@ def _takes(reduced: Sequence[Reduced]) -> str:
 def _rare(run: StoredRun, reduced: Sequence[Reduced]) -> str:
     """Return how long a rare step takes; empty where the samples do not tell."""
     (one, *_) = tails_of(run, EXECUTION, reduced=reduced).sources
-    once_in = min(_RAREST, 10 ** int(log10(_BEYOND * max(run.count(EXECUTION), 1))))
+    known = sum(part.counts.total for part in reduced)
+    once_in = min(_RAREST, 10 ** int(log10(_BEYOND * max(known, 1))))
     level = None if one.refusal is not None else one.activation_level(once_in)
     if level is None:
         return ""
@@ -122,7 +124,8 @@ def _rare(run: StoredRun, reduced: Sequence[Reduced]) -> str:
     return f"; 1 in {once_in:,} is expected to take longer than {than} ({between})"
 
 
-def _summary(reduced: Sequence[Reduced]) -> Summary | None:
+def summary_in(reduced: Sequence[Reduced]) -> Summary | None:
+    """Return the summary of the first source that has samples."""
     for one in reduced:
         if one.counts.total:
             return summary_of(one.counts)
@@ -186,7 +189,7 @@ def _times(run: StoredRun, label: str) -> TypedTable:
 
 
 def _row(run: StoredRun, name: str, said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
-    seen = _summary(reduce_run(run, name))
+    seen = summary_in(reduce_run(run, name))
     known = {} if seen is None else {one.q: one.value for one in seen.quantiles}
     quantiles = (micros(known.get(q), "too few") for q in (0.5, 0.99, 0.999))
     return (words(said), *quantiles, micros(None if seen is None else seen.maximum), micros(worst_ns))

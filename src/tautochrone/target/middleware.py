@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options, text
-from tautochrone.target.target import STEP, Target
+from tautochrone.target.target import STEP, WATCH, Target
 
 # Names of middleware as streams, plans and the conditions of runs have them, each in this place alone.
 
@@ -55,7 +55,7 @@ def provide_program(target: Target, experiment: str, options: Options) -> None:
 
     Nothing is needed for another experiment, and for a name that nobody knows: the probe refuses it.
     """
-    if experiment == STEP:
+    if experiment in (STEP, WATCH):
         target.see_own_code()
     transport = text(options, TRANSPORT)
     if experiment in EXPERIMENTS and transport in TRANSPORTS:

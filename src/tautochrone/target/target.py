@@ -214,8 +214,8 @@ def _failing_as(what: str) -> Iterator[None]:
         raise SettingError(f"{what}: {error}", getattr(error, "advice", "")) from error
 
 
-STEP = "step"
-"""The experiment that runs the user's own code (`Target.see_own_code`)."""
+STEP, WATCH = "step", "watch"
+"""The experiments that run the user's own code, and a program of the user's (`Target.see_own_code`)."""
 
 
 class Target(ABC):

@@ -1,0 +1,122 @@
+"""`watch`: a program of the user's that marks its own loops."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import format_duration
+from tautochrone.experiments.conditions import CellConditions
+from tautochrone.experiments.experiment import MISSES, Experiment, Own, Pace, RunsOn
+from tautochrone.experiments.option import Given, Option
+from tautochrone.experiments.step_code import read_program
+from tautochrone.experiments.usual import (
+    BUDGET,
+    DURATION,
+    HOUSEKEEPING,
+    ONE_CPU,
+    PERIOD,
+    POLICY,
+    PRIORITY,
+    RATE_OF_PERIOD,
+    RECORDING,
+    RING,
+    WAKE_LATENCY,
+)
+from tautochrone.target.target import WATCH
+
+PROGRAM = "program"
+_START_S = 1.0
+"""How long loops are waited for that begin after the first one."""
+
+
+def _period_s(options: Given) -> float:
+    return options.period_s("period") if options.given("period") else 0.0
+
+
+def _length_s(options: Given) -> float:
+    return options.seconds("duration") + options.count("warmup") * _period_s(options) + _START_S
+
+
+def _pace(options: Given, _source: str) -> Pace | None:
+    period_s = _period_s(options)
+    return Pace(options.seconds("duration") / period_s, period_s) if period_s > 0 else None
+
+
+def _each(options: Given) -> tuple[str, ...]:
+    period_s = _period_s(options)
+    return (f"each {format_duration(round(period_s * 1e9))}",) if period_s > 0 else ()
+
+
+def _measured(options: Given) -> tuple[str, ...]:
+    timed = ("response_ns", "latency_ns") if options.given("period") else ()
+    return (*timed, "execution_ns", "interval_ns", MISSES)
+
+
+def _prepare(options: Given, folder: Path) -> Own:
+    """Find the program, and keep with the run which version of it ran.
+
+    Raises:
+        UsageError: none is named, or it is not there.
+    """
+    said = options.get(PROGRAM)
+    if not isinstance(said, str) or not said.strip():
+        raise UsageError("there is no program to watch", 'Write program = "./controller --gain 3".')
+    code, command = read_program(said, folder)
+    title = ", ".join((f"program {code.name}", *_each(options)))
+    return options.having({PROGRAM: command}), CellConditions(own=code.stored), title
+
+
+EXPERIMENT = Experiment(
+    WATCH,
+    "Your own program: does each cycle of its loops end in time?",
+    "A program of yours, whose loops are marked with TAUTO_BEGIN and TAUTO_END: when does each step begin, "
+    "how long does it take, and does it end by the next release?",
+    (
+        Option(
+            PROGRAM,
+            "text",
+            "The program and its arguments, in quotes; `tauto watch --header` prints what marks its loops.",
+            metavar="COMMAND",
+            positional=True,
+        ),
+        replace(PERIOD, help="The period that its loops are to keep: adds release and deadline.", default=""),
+        RATE_OF_PERIOD,
+        replace(DURATION, help="Length of the recorded part; it ends earlier when the program does."),
+        Option("warmup", "count", "Steps of each loop before the recorded ones.", "100"),
+        Option("loops", "count", "Wait until so many loops have begun, 8 at most.", "1"),
+        replace(ONE_CPU, help="The CPU that the program runs on; any: not pinned.", default="any"),
+        *RECORDING,
+        replace(
+            POLICY,
+            help="Scheduling policy that the program starts with; own: it sets what it needs itself.",
+            default="own",
+            choices=("own", "fifo", "rr", "other"),
+        ),
+        replace(PRIORITY, help="Priority that it starts with, with --policy fifo or rr."),
+        replace(BUDGET, help="End a step that takes this long, and the program with it."),
+        WAKE_LATENCY,
+        HOUSEKEEPING,
+        replace(RING, help="Rows in memory for each loop.", default="half a minute's, 65536 at most"),
+    ),
+    ("response_ns", "latency_ns", "execution_ns", "interval_ns", MISSES),
+    lambda _: "your own program",
+    _length_s,
+    measured=_measured,
+    pace=_pace,
+    particulars=_each,
+    heading="Your program",
+    presentation="tautochrone.step.watch_answer:WatchPresentation",
+    lead="tautochrone.step.watch_answer:sentences",
+    presents_sources=True,
+    prepare_own=_prepare,
+    contradicting=(("rate", "period"),),
+    runs_on=RunsOn("cpus", most=1),
+    needs=(PROGRAM,),
+    examples=(
+        "tauto probe watch './controller --gain 3' --rate 1kHz",
+        "tauto probe watch ./controller --rate 1kHz --load cpu --duration 10min",
+    ),
+    place=14,
+    asks="Does your own program keep the rate of its loops, and how long does a step take?",
+    asked_by="garre2014, 4.4, for any program",
+)

@@ -1,0 +1,122 @@
+"""What a run of the user's own program shows: whether its loops keep their rate, and how long steps take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tautochrone.answer.blocks import Figure, made
+from tautochrone.answer.composition import histograms
+from tautochrone.answer.document import TypedTable, columns, micros, words
+from tautochrone.answer.evidence import series_of_run
+from tautochrone.answer.labels import titled
+from tautochrone.base.units import format_duration
+from tautochrone.base.words import plural
+from tautochrone.judge.loops import measured_loops
+from tautochrone.judge.reduced import reduce_run
+from tautochrone.judge.step_run import EXECUTION, LATENCY, RESPONSE, code_name
+from tautochrone.judge.watch_run import watch_event
+from tautochrone.step.answer import held, summary_in, takes
+
+if TYPE_CHECKING:
+    from tautochrone.answer.document import TypedCell
+    from tautochrone.judge.reduced import Reduced
+    from tautochrone.run.folder import StoredRun
+
+INTERVAL = "interval_ns"
+_PARTS = (
+    (LATENCY, "start latency", "from the release until the step begins"),
+    (EXECUTION, "execution", "from TAUTO_BEGIN to TAUTO_END, with what preempted the step"),
+    (RESPONSE, "response", "from the release to TAUTO_END; its deadline is the next release"),
+    (INTERVAL, "interval", "from the begin of the step before to the begin of this one"),
+)
+_OF_RELEASES = (
+    "A release is the instant that the program told with TAUTO_BEGIN_AT. Where it told none, it is the first "
+    "begin + k * period, by the earliest step of the warm-up: the latency is a comparison with that one."
+)
+
+
+def sentences(run: StoredRun) -> list[str]:
+    """Return the answer, of each loop: whether it holds its rate, how long a step takes; and how it ended."""
+    parts = {one.name: one for one in reduce_run(run, EXECUTION)}
+    loops = [loop for loop in measured_loops(run) if loop.source in parts]
+    said = [held(run, loop, (parts[loop.source],)) for loop in loops]
+    event = watch_event(run)
+    left_out = event.loops_left_out
+    return [
+        *(said or _without_rate(run, list(parts.values()))),
+        *([f"{plural(left_out, 'loop')} of the program began too late to be recorded."] if left_out else []),
+        *([event.why] if event.why else []),
+    ]
+
+
+def _without_rate(run: StoredRun, parts: Sequence[Reduced]) -> Iterator[str]:
+    """Yield what is known of loops whose period nobody told."""
+    intervals = {one.source: one for one in reduce_run(run, INTERVAL)}
+    for one in parts:
+        seen = summary_in([intervals[one.source]]) if one.source in intervals else None
+        known = {} if seen is None else {level.q: level.value for level in seen.quantiles}
+        usual, rare = known.get(0.5), known.get(0.999)
+        every = f"; one begins every {format_duration(usual)}" if usual is not None else ""
+        yield f"{one.name}: {takes([one])}{every}{f' (99.9 %: {format_duration(rare)})' if rare else ''}."
+
+
+@dataclass(frozen=True)
+class WatchPresentation:
+    """Presentation of the experiment `watch`."""
+
+    def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
+        """Return for each run the times of the steps, loop by loop."""
+        return [_times(run, label) for run, label in zip(runs, labels, strict=True) if run.count()]
+
+    def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
+        """Draw how often each time occurred."""
+        series = [
+            replace(one, source=f"{one.source}: {said}")
+            for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
+            for name, said, _ in _PARTS
+            if name in run.measures and run.count(name)
+            for one in series_of_run(run, label, rank, name, reduce_run(run, name))
+        ]
+        title = "How long steps took"
+
+        def drawn() -> Figure:
+            panels = histograms(series, "Time", f"{prefix}-watch", named=True, height=130)
+            return Figure(title, panels, ("Every step is there. Both axes are logarithmic.",))
+
+        return [made(title, drawn)] if series else []
+
+
+def _times(run: StoredRun, label: str) -> TypedTable:
+    heads = columns("", "", "median", "99 %", "99.9 %", "least", "worst")
+    parts = [(name, said) for name, said, _ in _PARTS if name in run.measures and run.count(name)]
+    rows = tuple(
+        _row(one, said)
+        for book in run.manifest.books
+        for name, said in parts
+        for one in reduce_run(run, name)
+        if one.source == book.source
+    )
+    known = {name for name, _ in parts}
+    meant = " ".join(f"{said.capitalize()}: {meaning}." for name, said, meaning in _PARTS if name in known)
+    notes = (meant, *((_OF_RELEASES,) if RESPONSE in known else ()), *_irregular(run))
+    return TypedTable(titled(f"The steps of {code_name(run.manifest)} in us", label), heads, rows, notes)
+
+
+def _row(one: Reduced, said: str) -> tuple[TypedCell, ...]:
+    seen = summary_in([one])
+    known = {} if seen is None else {level.q: level.value for level in seen.quantiles}
+    quantiles = (micros(known.get(q), "too few") for q in (0.5, 0.99, 0.999))
+    ends = (None, None) if seen is None else (seen.minimum, seen.maximum)
+    return (words(one.name), words(said), *quantiles, *map(micros, ends))
+
+
+def _irregular(run: StoredRun) -> Iterator[str]:
+    names = {book.source: book.name for book in run.manifest.books}
+    for one in watch_event(run).loops:
+        name = names.get(one.source, "")
+        if one.irregular:
+            yield f"{name}: {one.irregular:,} times TAUTO_BEGIN and TAUTO_END of one k did not alternate."
+        if one.backwards:
+            yield f"{name}: {plural(one.backwards, 'step')} had no larger number k than the step before."

@@ -1,0 +1,253 @@
+/* The parent: it starts the program, waits for its loops, and drains what they measure. */
+#include "watch.h"
+
+#include "experiment/priority.h"
+#include "format.h"
+#include "message.h"
+#include "step.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { NS_PER_MS = 1000000, LOOPS_WITHIN_S = 60, SETTLES_WITHIN_MS = 1000, LEAST_ROWS = 1024, MOST_ROWS = 65536 };
+static const int64_t ns_per_s = 1000000000;
+
+static const struct column columns[WATCH_COLUMNS] = {
+    [WATCH_K] = {"k", "number of the release, as the program counts", "1"},
+    [WATCH_BEGIN] = {"begin_ns", "time stamp of TAUTO_BEGIN", NULL},
+    [WATCH_END] = {"end_ns", "time stamp of TAUTO_END", NULL},
+    [WATCH_PREVIOUS] = {"previous_ns", "begin of the step before", NULL},
+    [WATCH_SCHEDULED] = {"scheduled_ns", "the release: as the program tells it, or the first one + k * period", NULL},
+};
+/* The last two need a period; without one they are left out, and the first is the execution time. */
+static const struct measure measures[] = {
+    {"response_ns", "release to the end of the step", WATCH_SCHEDULED, WATCH_END},
+    {"latency_ns", "release to the begin of the step", WATCH_SCHEDULED, WATCH_BEGIN},
+    {"execution_ns", "execution time of the step, with what preempted it", WATCH_BEGIN, WATCH_END},
+    {"interval_ns", "begin of the step before to the begin of this one", WATCH_PREVIOUS, WATCH_BEGIN},
+};
+enum { MEASURES = sizeof measures / sizeof measures[0], MEASURES_OF_PERIOD = 2 };
+
+static struct schema schema_of(bool has_period)
+{
+    return (struct schema){
+        .columns = columns,
+        .column_count = has_period ? WATCH_COLUMNS : (uint32_t)WATCH_SCHEDULED,
+        .measures = measures + (has_period ? 0 : MEASURES_OF_PERIOD),
+        .measure_count = MEASURES - (has_period ? 0 : MEASURES_OF_PERIOD),
+        .may_lack = 1U << WATCH_PREVIOUS,
+    };
+}
+
+static size_t loop_bytes(const struct watch_run *run)
+{
+    return sizeof(struct tautochrone_loop) + (size_t)run->rows * sizeof(struct tautochrone_row);
+}
+
+struct tautochrone_loop *watch_loop(const struct watch_run *run, uint64_t number)
+{
+    return (struct tautochrone_loop *)((char *)(run->memory + 1) + number * loop_bytes(run));
+}
+
+bool watch_has_ended(struct watch_run *run, int64_t wait_ns)
+{
+    if (!run->has_ended) {
+        run->has_ended = step_child_wait(&run->child, os_now_ns() + wait_ns, &run->ending);
+    }
+    return run->has_ended;
+}
+
+void watch_put_down(struct watch_run *run)
+{
+    const int64_t until_ns = os_now_ns() + run->options->conditions.budget_ns;
+    if (run->end != WATCH_HANGS) {
+        step_program_ask_to_end(&run->child);
+    }
+    while (!watch_has_ended(run, NS_PER_MS)) {
+        if (run->end == WATCH_HANGS || os_now_ns() > until_ns || os_stop_requested() == OS_STOP_AT_ONCE) {
+            step_child_kill(&run->child);
+        }
+    }
+    step_child_sweep();
+}
+
+static int refuse_early_end(struct watch_run *run)
+{
+    if (run->program.status != OS_OK) {
+        const struct watch_options *const options = run->options;
+        return priority_refuse_thread(watch_attributes(options).policy, options->priority, run->program.status);
+    }
+    watch_tell_end(run, " before a loop of it began");
+    if (run->failure[0] == '\0') {
+        format_text(run->failure, sizeof run->failure, "%s ended before a loop of it began.", run->name);
+    }
+    return refuse((enum exit_code)EXIT_OF_CODE,
+                  "%s\nIts loop needs TAUTO_BEGIN(k) and TAUTO_END(k): `tauto watch --header c` (or rust, python).",
+                  run->failure);
+}
+
+/* Until as many loops are there as were asked for; others that begin soon after are taken, too. Returns an exit code. */
+static int wait_for_loops(struct watch_run *run)
+{
+    const int64_t began_ns = os_now_ns();
+    int64_t found_ns = 0;
+    const uint64_t wanted = (uint64_t)run->options->loops;
+    while (found_ns == 0 || os_now_ns() < found_ns + (int64_t)SETTLES_WITHIN_MS * NS_PER_MS) {
+        const bool has_ended = watch_has_ended(run, NS_PER_MS);
+        const uint64_t there = watch_claimed(run);
+        if (has_ended && there == 0) {
+            return refuse_early_end(run);
+        }
+        if (os_stop_requested() != OS_STOP_NONE) {
+            return refuse(EXIT_FAILED, "stopped before a loop of %s began.", run->name);
+        }
+        found_ns = found_ns == 0 && there >= wanted ? os_now_ns() : found_ns;
+        if (has_ended || there == WATCH_LOOPS_LIMIT) {
+            break;
+        }
+        if (found_ns == 0 && os_now_ns() > began_ns + LOOPS_WITHIN_S * ns_per_s) {
+            return refuse((enum exit_code)EXIT_OF_CODE,
+                          "%s: %" PRIu64 " of %" PRIu64 " loops began within %d s.\nIts loop needs TAUTO_BEGIN(k) and "
+                          "TAUTO_END(k): `tauto watch --header c` (or rust, python).",
+                          run->name, there, wanted, LOOPS_WITHIN_S);
+        }
+    }
+    run->loop_count = (uint32_t)watch_claimed(run);
+    return EXIT_MEASURED;
+}
+
+/* The first step of a loop has no interval. */
+static void write_own_books(struct json *json, uint32_t source, const void *given)
+{
+    const struct watch_run *const run = given;
+    json_unsigned(json, "unseen", run->loops[source].seen > 0 && run->options->warmup == 0 ? 1 : 0);
+}
+
+static int record(struct watch_run *run)
+{
+    struct recorder *const recorder = &run->recorder;
+    struct source *const source = &recorder->sources[0];
+    const struct os_thread_attributes ordinary = {.name = "tauto-watch", .policy = OS_POLICY_OTHER, .cpu = OS_CPU_ANY};
+    for (uint32_t i = 0; i < run->loop_count; i++) {
+        run->loops[i] = (struct watched){
+            .loop = watch_loop(run, i), .source = &recorder->sources[i], .previous_ns = NO_VALUE};
+        watch_name_source(run, i);
+    }
+    recorder->own_books = write_own_books;
+    recorder->own_given = run;
+    int code = recorder_open_output(recorder);
+    if (code == EXIT_MEASURED) {
+        code = watch_write_header(run);
+    }
+    if (code == EXIT_MEASURED) {
+        const enum os_status status = os_thread_create_ordinary(&source->thread, &ordinary, watch_read, run);
+        code = status == OS_OK ? EXIT_MEASURED
+                               : refuse(EXIT_FAILED, "the thread that reads can't be started: %s.", os_status_text(status));
+    }
+    if (code != EXIT_MEASURED) {
+        recorder_abandon(recorder);
+        return code;
+    }
+    recorder_run(recorder);
+    watch_warn(run);
+    watch_write_event(run);
+    code = recorder_close(recorder);
+    return run->failure[0] == '\0' || code != EXIT_MEASURED ? code
+                                                          : refuse((enum exit_code)EXIT_OF_CODE, "%s", run->failure);
+}
+
+static int open_and_record(struct watch_run *run)
+{
+    const struct watch_options *const options = run->options;
+    const struct conditions *const conditions = &options->conditions;
+    const struct schema schema = schema_of(options->period_ns > 0);
+    enum os_status status = step_child_start(&run->child, step_program_live, &run->program);
+    if (status != OS_OK) {
+        return refuse(EXIT_FAILED, "the process for %s can't be started: %s.", run->name, os_status_text(status));
+    }
+    int code = wait_for_loops(run);
+    if (code == EXIT_MEASURED) {
+        const struct recorder_options wanted =
+            recording_for_recorder(&conditions->recording, (int64_t)run->rows, conditions->budget_obtained_ns,
+                                   options->period_ns > 0);
+        code = recorder_open(&run->recorder, &wanted, &schema, run->loop_count);
+    }
+    if (code == EXIT_MEASURED) {
+        code = record(run);
+    }
+    watch_put_down(run);
+    return code;
+}
+
+/* As many rows as come in half a minute, within bounds: the program's memory has them all. */
+static int make_memory(struct watch_run *run)
+{
+    const struct watch_options *const options = run->options;
+    const int64_t wanted = recording_ring_rows(&options->conditions.recording, INT64_MAX, options->period_ns);
+    const bool is_asked = options->conditions.recording.ring_rows != 0;
+    if (wanted < 0) {
+        return EXIT_USAGE;
+    }
+    const uint64_t rows = is_asked || wanted < MOST_ROWS ? (uint64_t)wanted : MOST_ROWS;
+    for (run->rows = LEAST_ROWS; run->rows < rows || run->rows < 2 * (uint64_t)options->warmup; run->rows *= 2) {
+    }
+    void *memory = NULL;
+    const enum os_status status = step_memory_for_program(
+        &memory, sizeof *run->memory + WATCH_LOOPS_LIMIT * loop_bytes(run), &run->program.file);
+    if (status != OS_OK) {
+        return refuse(EXIT_FAILED, "memory can't be shared with the program: %s.\nGive --ring fewer rows.",
+                      os_status_text(status));
+    }
+    run->memory = memory;
+    *run->memory = (struct tautochrone_memory){
+        .magic = TAUTOCHRONE_LOOP_MAGIC, .loops = WATCH_LOOPS_LIMIT, .rows = run->rows};
+    return EXIT_MEASURED;
+}
+
+/* Its first word, without folders. */
+static void name_program(struct watch_run *run, const char *command)
+{
+    const size_t length = strcspn(command, " ");
+    size_t from = length;
+    while (from > 0 && command[from - 1] != '/') {
+        from--;
+    }
+    const size_t kept = length - from < sizeof run->name ? length - from : sizeof run->name - 1;
+    memcpy(run->name, command + from, kept);
+    run->name[kept] = '\0';
+}
+
+int experiment_watch(int argc, char **argv)
+{
+    struct watch_options options;
+    int code = EXIT_MEASURED;
+    if (!watch_options_read(&options, argc, argv, &code)) {
+        return code;
+    }
+    code = conditions_prepare(&options.conditions);
+    if (code != EXIT_MEASURED) {
+        return code;
+    }
+    void *memory = NULL;
+    if (os_memory_allocate(&memory, sizeof(struct watch_run)) != OS_OK) {
+        return refuse(EXIT_FAILED, "no memory for the experiment.");
+    }
+    struct watch_run *const run = memory;
+    run->options = &options;
+    name_program(run, options.program);
+    run->program = (struct step_program){
+        .command = options.program,
+        .variable = TAUTOCHRONE_LOOP_VARIABLE,
+        .is_ranked = options.policy >= 0,
+        .attributes = watch_attributes(&options),
+    };
+    code = make_memory(run);
+    if (code == EXIT_MEASURED && step_share(run, sizeof *run) != OS_OK) {
+        code = refuse(EXIT_FAILED, "memory can't be shared with the program.");
+    }
+    if (code == EXIT_MEASURED) {
+        code = open_and_record(run);
+    }
+    os_memory_free(memory, sizeof *run);
+    return code;
+}
