@@ -36,7 +36,7 @@ void watch_name_source(struct watch_run *run, uint32_t number)
     size_t used = 0;
     for (; used + 1 < sizeof source->name && used < sizeof loop->name && loop->name[used] != '\0'; used++) {
         const char letter = loop->name[used];
-        source->name[used] = letter >= ' ' && letter <= '~' ? letter : '?';
+        source->name[used] = (char)(letter >= ' ' && letter <= '~' ? letter : '?');
     }
     source->name[used] = '\0';
     for (uint32_t i = 0; i < number; i++) {

@@ -136,7 +136,7 @@ def typed(page: Path) -> Iterator[list[str]]:
     for block in CONSOLE.findall(page.read_text(encoding="utf-8")):
         joined = block.replace("\\\n", " ")
         for line in re.findall(r"^(?:\$ )?(?:sudo )?tauto(?= [a-z-]|$)([^|&;>\n]*)", joined, re.MULTILINE):
-            yield re.sub(r"\"[^\"]*\"|'[^']*'", "WORDS", line.partition("  #")[0]).split()
+            yield re.sub(r"\"[^\"]*\"|'[^']*'", "WORDS", re.split(r"  #| -- ", line)[0]).split()
 
 
 @pytest.mark.parametrize("name", NAMES)

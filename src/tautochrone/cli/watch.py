@@ -22,8 +22,8 @@ _HEADERS = {
 }
 _EXAMPLES = """
 Examples:
-    tauto watch --header c > tautochrone_loop.h
-    tauto watch --rate 1kHz --load cpu -- ./controller --gain 3
+    tauto watch --rate 1kHz -- ./controller --gain 3
+    tauto watch --rate 1kHz --load cpu --duration 10min -- ./controller
 """
 
 
