@@ -1,4 +1,4 @@
-/* execve(2) of the shell, memfd_create(2), prctl(2). */
+/* execve(2) of the shell, memfd_create(2). */
 #define _GNU_SOURCE
 #include "program.h"
 
@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -48,6 +47,7 @@ static enum os_status take_place(const struct step_program *program)
     return os_thread_adopt(&attributes);
 }
 
+/* What the file of our own program has of rights ends with the exec: the program has those of its user. */
 void step_program_live(void *argument)
 {
     struct step_program *const program = argument;
@@ -56,8 +56,6 @@ void step_program_live(void *argument)
     if (program->status != OS_OK) {
         return;
     }
-    /* From now on it has the user's own rights, not those of our program's file; nor more than the user's limits. */
-    (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     char path[PATH_BYTES];
     const size_t bytes = strlen(program->command) + sizeof "exec ";
     char *const words = malloc(bytes);

@@ -83,7 +83,7 @@ class WatchPresentation:
 
         def drawn() -> Figure:
             panels = histograms(series, "Time", f"{prefix}-watch", named=True, height=130)
-            return Figure(title, panels, ("Every step is there. Both axes are logarithmic.",))
+            return Figure(title, panels, ("Every step is there.",))
 
         return [made(title, drawn)] if series else []
 
