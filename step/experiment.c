@@ -1,4 +1,5 @@
 /* The parent: it sets up the run, waits until the child's code is initialised, and drains what the child measures. */
+#include "peer.h"
 #include "step.h"
 
 #include "experiment/priority.h"
@@ -24,7 +25,8 @@ static const struct column columns[STEP_COLUMNS] = {
     [STEP_CYCLES] = {"cycles", "CPU cycles of the step in user mode", "1"},
     [STEP_INSTRUCTIONS] = {"instructions", "instructions of the step in user mode", "1"},
 };
-static const struct measure measures[] = {
+enum { OWN_MEASURES = STEP_MEASURES - 2 };
+static const struct measure measures[OWN_MEASURES] = {
     {"response_ns", "release to the end of the step", STEP_SCHEDULED, STEP_END},
     {"latency_ns", "scheduling latency", STEP_SCHEDULED, STEP_WAKE},
     {"execution_ns", "execution time of the step, with what preempted it", STEP_BEGIN, STEP_END},
@@ -32,25 +34,46 @@ static const struct measure measures[] = {
     {"off_cpu_ns", "time in the step without its CPU: preempted, or waiting", STEP_CPU, STEP_END},
 };
 
+/* Where outputs are sent, a step has responded when they are. Answers may be missing, and inputs before the first one. */
+static void describe_exchange(struct step_run *run)
+{
+    const uint32_t at = run->exchange_at;
+    struct measure *const further = run->measures + OWN_MEASURES;
+    memcpy(run->columns + at, exchange_columns, sizeof exchange_columns);
+    run->measures[0] =
+        (struct measure){"response_ns", "release to the outputs of the step being sent", STEP_SCHEDULED, at + EXCHANGE_SENT};
+    further[0] = (struct measure){"round_trip_ns", "outputs being sent to the arrival of their answer", at + EXCHANGE_SEND,
+                                  at + EXCHANGE_ANSWERED};
+    further[1] = (struct measure){"input_age_ns", "arrival of the inputs to the begin of the step", at + EXCHANGE_INPUT,
+                                  STEP_BEGIN};
+    run->schema.measure_count = STEP_MEASURES;
+    run->schema.may_lack &= ~(1U << (at + EXCHANGE_SEND) | 1U << (at + EXCHANGE_SENT));
+}
+
 /* What a thread can't tell is missing in its row. Before the code is there, its outputs have no names yet, and as many
  * places as they can have. */
 static void describe_rows(struct step_run *run, uint32_t outputs)
 {
-    const uint32_t own = step_columns(run);
-    memcpy(run->columns, columns, own * sizeof *columns);
+    run->exchange_at = run->options->exchange.text != NULL ? step_own_columns(run) : 0;
+    const uint32_t all = step_columns(run);
+    memcpy(run->columns, columns, sizeof columns);
+    memcpy(run->measures, measures, sizeof measures);
     for (uint32_t i = 0; i < outputs; i++) {
-        run->columns[own + i] = (struct column){run->output_names[i], "output of the code, after the step", "1"};
+        run->columns[all + i] = (struct column){run->output_names[i], "output of the code, after the step", "1"};
     }
     run->schema = (struct schema){
         .columns = run->columns,
-        .column_count = own + outputs,
-        .measures = measures,
-        .measure_count = sizeof measures / sizeof measures[0],
+        .column_count = all + outputs,
+        .measures = run->measures,
+        .measure_count = OWN_MEASURES,
         .reals = outputs,
-        .may_lack = ((1U << own) - 1) & ~0U << STEP_CPU,
+        .may_lack = ((1U << all) - 1) & ~0U << STEP_CPU,
     };
+    if (run->exchange_at != 0) {
+        describe_exchange(run);
+    }
     if (run->recorder.sources != NULL) {
-        run->recorder.sources[0].ring.row_words = own + outputs;
+        run->recorder.sources[0].ring.row_words = all + outputs;
     }
 }
 
@@ -77,6 +100,9 @@ static int write_header(struct step_run *run)
     recorder_header_begin(&run->recorder, &json, "step");
     step_options_to_json(&json, options, (int64_t)run->recorder.options.ring_rows);
     harness_to_json(&json, run);
+    if (run->exchange_at != 0) {
+        exchange_to_json(&json, &options->exchange, run->is_stamped, &run->signals);
+    }
     json_open_array(&json, "sources");
     json_open_object(&json, NULL);
     recorder_source_to_json(&run->recorder, &json, 0);
@@ -116,6 +142,9 @@ static void write_event(struct step_run *run)
     json_integer(&json, "time_ns", os_now_ns());
     json_integer(&json, "last_step", atomic_load(&run->step));
     first_to_json(&json, run->first);
+    if (run->exchange_at != 0) {
+        exchange_books_to_json(&json, &run->exchange);
+    }
     if (run->failure[0] != '\0') {
         json_text(&json, "why", run->failure);
     }
@@ -192,9 +221,13 @@ static int begin(struct step_run *run)
 
 static int measure(struct step_run *run)
 {
-    int code = EXIT_MEASURED;
-    enum os_status status = step_child_start(&run->child, step_live, run);
+    int code = peer_start(&run->options->exchange, run->options->cpu);
+    if (code != EXIT_MEASURED) {
+        return code;
+    }
+    const enum os_status status = step_child_start(&run->child, step_live, run);
     if (status != OS_OK) {
+        step_child_sweep();
         return refuse(EXIT_FAILED, "the process for %s can't be started: %s.", run->name, os_status_text(status));
     }
     code = wait_for_child(run, STEP_INITIALISED);

@@ -134,6 +134,7 @@ static void keep_books(struct step_run *run)
     if (atomic_load(&run->begun_ns) != 0 && atomic_load(&run->step) >= run->options->warmup) {
         counter_add(&counters->missed, 1);
     }
+    exchange_publish(&source->ring, &run->exchange);
     counters->completed = atomic_load(&source->ring.written) + atomic_load(&source->ring.dropped);
     counters->released = counters->completed + atomic_load(&counters->missed);
     counters->cpu_time_ns = INT64_MIN;

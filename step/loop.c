@@ -28,6 +28,8 @@ struct loop {
     struct reading before;
     struct reading after;
     uint32_t columns; /* of a row, without the outputs */
+    struct exchange exchange;
+    int64_t told[EXCHANGE_COLUMNS]; /* by the exchange, of the step */
     int64_t row[STEP_ROW_WORDS];
 };
 
@@ -133,6 +135,9 @@ static void fill_in(struct loop *loop, int64_t scheduled_ns, int64_t wake_ns, in
     for (int i = 0; i < EVENTS_LIMIT; i++) {
         row[STEP_CYCLES + i] = loop->run->counts_events ? more(loop->before.events[i], loop->after.events[i]) : NO_VALUE;
     }
+    if (loop->run->exchange_at != 0) {
+        memcpy(row + loop->run->exchange_at, loop->told, sizeof loop->told);
+    }
 }
 
 static void record(struct loop *loop, int64_t release)
@@ -145,10 +150,15 @@ static void record(struct loop *loop, int64_t release)
         source->counters.warmup++;
         return;
     }
-    int64_t *const slot = ring_slot(&source->ring);
+    const bool exchanges = loop->run->exchange_at != 0;
+    int64_t *const slot = exchanges ? exchange_slot(&loop->exchange) : ring_slot(&source->ring);
     if (slot != NULL) {
         memcpy(slot, loop->row, source->ring.row_words * sizeof *slot);
-        ring_commit(&source->ring);
+        if (exchanges) {
+            exchange_keep(&loop->exchange, slot);
+        } else {
+            ring_commit(&source->ring);
+        }
     }
     source->counters.completed++;
 }
@@ -159,6 +169,7 @@ static void serve(struct loop *loop)
     const struct step_options *const options = run->options;
     struct recorder *const recorder = &run->recorder;
     const struct step_code code = loop->code;
+    const bool exchanges = run->exchange_at != 0;
     struct schedule schedule =
         schedule_from(run->first_release_ns, options->period_ns, options->count, options->warmup);
     bool goes_on = true;
@@ -174,18 +185,29 @@ static void serve(struct loop *loop)
         if (run->inputs.columns > 0) {
             step_inputs_set(&run->inputs, run->signals.in, (uint64_t)k);
         }
+        if (exchanges) {
+            exchange_take(&loop->exchange, loop->told);
+        }
         read_before(loop);
         const int64_t begin_ns = os_now_ns();
         const int answer = code.step(code.context, (uint64_t)k, t_ns);
         const int64_t end_ns = os_now_ns();
         read_after(loop);
         atomic_store_explicit(&run->begun_ns, 0, memory_order_release);
+        int64_t done_ns = end_ns;
+        if (exchanges) {
+            exchange_give(&loop->exchange, (uint64_t)k, schedule.release >= 0, loop->told);
+            done_ns = loop->told[EXCHANGE_SENT];
+        }
         fill_in(loop, schedule.scheduled_ns, wake_ns, begin_ns, end_ns);
         take_outputs(loop);
         record(loop, schedule.release);
         atomic_store_explicit(&run->answer, answer, memory_order_relaxed);
-        goes_on = schedule_follow(&schedule, &recorder->sources[0], recorder, (enum overrun)options->overrun, end_ns) &&
+        goes_on = schedule_follow(&schedule, &recorder->sources[0], recorder, (enum overrun)options->overrun, done_ns) &&
                   answer == 0;
+    }
+    if (exchanges) {
+        exchange_finish(&loop->exchange, recorder);
     }
     schedule_close(&schedule, &recorder->sources[0]);
 }
@@ -197,6 +219,27 @@ static void touch_stack(void)
     for (size_t i = 0; i < sizeof stack; i += NS_PER_MS / 1000) {
         stack[i] = 0;
     }
+}
+
+/* From here on to a device, or to a peer. */
+static void open_exchange(struct loop *loop)
+{
+    struct step_run *const run = loop->run;
+    const struct exchange_options *const options = &run->options->exchange;
+    struct exchange *const exchange = &loop->exchange;
+    const char *why = NULL;
+    enum os_status status = link_open(&exchange->link, &options->address, LINK_LOOP, &why);
+    if (status == OS_OK) {
+        status = exchange_prepare(exchange, options, run->options->period_ns, &run->recorder.sources[0].ring,
+                                  run->exchange_at, &run->exchange);
+    }
+    if (status != OS_OK) {
+        format_text(run->why, sizeof run->why, "--exchange %s: nothing can be exchanged: %s.", options->text,
+                    why != NULL ? why : os_status_text(status));
+        give_in(run, status == OS_NOT_PERMITTED ? EXIT_NOT_PERMITTED : EXIT_USAGE);
+    }
+    run->is_stamped = exchange->link.is_stamped;
+    exchange->signals = &run->signals;
 }
 
 /* Everything that needs rights, and then without them the user's code. */
@@ -215,6 +258,9 @@ static void prepare(struct loop *loop)
         (void)step_counters_open(&loop->counters, step_hardware, &why); /* without them its columns are empty */
     }
     calibrate(loop);
+    if (status == OS_OK && run->exchange_at != 0) {
+        open_exchange(loop);
+    }
     if (status == OS_OK) {
         status = step_child_give_up_rights();
     }
@@ -264,6 +310,13 @@ static void take_signals(struct loop *loop)
         give_in(run, (enum exit_code)EXIT_OF_CODE);
     }
     if (!step_inputs_bind(&run->inputs, signals, run->why, sizeof run->why)) {
+        give_in(run, EXIT_USAGE);
+    }
+    const uint32_t most = loop->exchange.link.values_limit;
+    if (run->exchange_at != 0 && (signals->inputs > most || signals->outputs > most)) {
+        format_text(run->why, sizeof run->why, "--exchange %s: a message carries %" PRIu32 " values, and the code has %" PRIu32
+                                               " inputs and %" PRIu32 " outputs.\nUse udp, or an interface of CAN FD.",
+                    run->options->exchange.text, most, signals->inputs, signals->outputs);
         give_in(run, EXIT_USAGE);
     }
 }

@@ -1,4 +1,5 @@
 /* tauto-step: a user's own code in the loop, or a program of the user's. `tauto-probe step` and `watch` start it. */
+#include "peer.h"
 #include "step.h"
 #include "watch.h"
 
@@ -16,12 +17,15 @@ static int run_named(int argc, char **argv)
     if (strcmp(word, "watch") == 0) {
         return experiment_watch(argc - 2, argv + 2);
     }
+    if (strcmp(word, "peer") == 0) {
+        return run_peer(argc - 2, argv + 2);
+    }
     if (strcmp(word, "--version") == 0) {
         print("tauto-step %s\n", TAUTO_VERSION);
         return EXIT_MEASURED;
     }
-    print("usage: tauto-step step|watch [options]\n\nYour own code in a periodic loop, or a program of yours; `tauto-probe` "
-          "starts it.\n");
+    print("usage: tauto-step step|watch|peer [options]\n\nstep: your own code in a periodic loop; watch: a program of yours; "
+          "`tauto-probe` starts both.\npeer: the other side of the --exchange of a step.\n");
     return argc > 1 && strcmp(word, "--help") == 0 ? EXIT_MEASURED : EXIT_USAGE;
 }
 

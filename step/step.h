@@ -6,6 +6,7 @@
 #ifndef TAUTO_STEP_H
 #define TAUTO_STEP_H
 
+#include "exchange.h"
 #include "kind.h"
 #include "step_options.h"
 #include "os/child.h"
@@ -35,7 +36,9 @@ enum step_phase {
     STEP_REFUSED, /* `why` and `code` are set */
 };
 
-enum { STEP_NAME_BYTES = 128, STEP_ROW_WORDS = STEP_COLUMNS + STEP_SIGNALS_LIMIT };
+enum { STEP_NAME_BYTES = 128, STEP_MEASURES = 7 };
+/* Of a row: the columns of every code, those of an exchange, the outputs. */
+enum { STEP_ROW_WORDS = STEP_COLUMNS + EXCHANGE_COLUMNS + STEP_SIGNALS_LIMIT };
 
 struct step_run {
     struct recorder recorder; /* the child reads its flag of the end, and writes into its one source */
@@ -43,6 +46,9 @@ struct step_run {
     const struct step_kind *kind;
     const char *name; /* of the code, without folders */
     bool counts_events;            /* cycles and instructions; the child opens its own counters */
+    uint32_t exchange_at;          /* the word of a row where the columns of the exchange begin; 0: there is none */
+    bool is_stamped;               /* its link tells when a message arrived */
+    struct exchange_books exchange;
     _Atomic int phase;             /* enum step_phase */
     int code;                      /* enum exit_code */
     char why[STEP_WHY_BYTES];
@@ -62,15 +68,22 @@ struct step_run {
     _Atomic bool overran;     /* the system's own watchdog ended it */
     struct step_child child; /* of the parent only, as what follows */
     struct column columns[STEP_ROW_WORDS];
+    struct measure measures[STEP_MEASURES];
     struct schema schema;
     struct step_ending ending;
     char failure[STEP_WHY_BYTES];
 };
 
-/* Of a row, without its outputs: the last two are there where their counters are. */
-static inline uint32_t step_columns(const struct step_run *run)
+/* Of a row, without what it exchanges and its outputs: the last two are there where their counters are. */
+static inline uint32_t step_own_columns(const struct step_run *run)
 {
     return run->counts_events ? (uint32_t)STEP_COLUMNS : (uint32_t)STEP_CYCLES;
+}
+
+/* Of a row, without its outputs. */
+static inline uint32_t step_columns(const struct step_run *run)
+{
+    return step_own_columns(run) + (run->exchange_at != 0 ? (uint32_t)EXCHANGE_COLUMNS : 0);
 }
 
 /* On to the next phase, when the other side may see all that was written before. */

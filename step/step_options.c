@@ -1,6 +1,7 @@
 #include "step_options.h"
 
 #include "kind.h"
+#include "peer.h"
 
 #include "experiment/priority.h"
 #include "experiment/schedule.h"
@@ -74,6 +75,24 @@ static bool check(struct step_options *options, int64_t duration_ns)
            conditions_check(&options->conditions);
 }
 
+static bool check_exchange(struct exchange_options *exchange)
+{
+    const char *form = NULL;
+    if (exchange->text == NULL && (exchange->peer >= 0 || options_given("patience"))) {
+        return refuse_usage("--peer and --patience are about an exchange, and there is none.\nGive --exchange udp:HOST:PORT, "
+                            "can:INTERFACE or gpio:CHIP:OUT:IN.");
+    }
+    if (exchange->text != NULL && !link_read(&exchange->address, exchange->text, &form)) {
+        refuse(EXIT_USAGE, "--exchange %s: it is no address.\nWrite %s.", exchange->text, form);
+        return false;
+    }
+    if (exchange->text != NULL && exchange->peer >= 0 && exchange->address.kind == &link_of_gpio) {
+        return refuse_usage("--peer: the other side of a cable has lines of its own.\n"
+                            "Start it by itself: tauto-step peer --exchange gpio:CHIP:OUT:IN.");
+    }
+    return exchange->patience_ns > 0 || refuse_usage("--patience must be longer than nothing.");
+}
+
 bool step_options_read(struct step_options *options, int argc, char **argv, int *code)
 {
     int64_t duration_ns = 10 * ns_per_s;
@@ -83,6 +102,7 @@ bool step_options_read(struct step_options *options, int argc, char **argv, int 
         .warmup = USUAL_WARMUP,
         .outputs = STEP_SIGNALS_LIMIT,
         .conditions = conditions_default(),
+        .exchange = {.patience_ns = ns_per_s, .peer = -1},
     };
     struct option table[] = {
         {"code", OPTION_TEXT, &options->code, NULL, "what to run: lib.so:NAME, model.fmu", false},
@@ -97,6 +117,10 @@ bool step_options_read(struct step_options *options, int argc, char **argv, int 
         {"policy", OPTION_CHOICE, &options->policy, policies, "[fifo]", false},
         {"priority", OPTION_COUNT, &options->priority, NULL, "the system's own number [90 on Linux]", false},
         {"overrun", OPTION_CHOICE, &options->overrun, overrun_words, "what becomes of missed releases [skip]", false},
+        {"exchange", OPTION_TEXT, &options->exchange.text, NULL,
+         "send outputs to udp:HOST:PORT, can:INTERFACE or gpio:CHIP:OUT:IN, take inputs from there", false},
+        {"patience", OPTION_DURATION, &options->exchange.patience_ns, NULL, "for an answer; a later one is lost [1s]", false},
+        {"peer", OPTION_CHOICE, &options->exchange.peer, peer_plants, "play the other side, too", false},
         BLAME_OPTIONS(&options->conditions.recording),
         CONDITION_OPTIONS(&options->conditions),
     };
@@ -105,7 +129,7 @@ bool step_options_read(struct step_options *options, int argc, char **argv, int 
                               "usage: tauto-probe step --code lib.so:NAME [options]\n\nYour own code in a periodic loop: "
                               "when each step begins, how long it takes, and what the system counts of it.\n\n",
                               code) ||
-        !check(options, duration_ns)) {
+        !check(options, duration_ns) || !check_exchange(&options->exchange)) {
         return false;
     }
     *code = choose_cpu(options);
@@ -134,6 +158,7 @@ void step_options_to_json(struct json *json, const struct step_options *options,
                          os_priority_levels((enum os_policy)options->policy) != 0 ? options->priority : INT64_MIN);
     json_text(json, "overrun", overrun_words[options->overrun]);
     json_integer(json, "budget_ns", options->conditions.budget_ns);
+    exchange_options_to_json(json, &options->exchange);
     recording_to_json(json, &options->conditions.recording, ring_rows);
     json_close_object(json);
     json_open_object(json, "schedule");

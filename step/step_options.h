@@ -1,8 +1,9 @@
 #ifndef TAUTO_STEP_OPTIONS_H
 #define TAUTO_STEP_OPTIONS_H
 
-#include "experiment/conditions.h"
+#include "exchange.h"
 
+#include "experiment/conditions.h"
 
 struct step_options {
     const char *code; /* lib.so:NAME, model.fmu */
@@ -18,6 +19,7 @@ struct step_options {
     int overrun;      /* enum step_overrun */
     const char *cpus_text;
     int32_t cpu; /* or OS_CPU_ANY */
+    struct exchange_options exchange;
     struct conditions conditions;
 };
 

@@ -18,7 +18,7 @@
 
 #include <stdatomic.h>
 
-enum { MEASURES_LIMIT = 5, ABSENCES_LIMIT = 16 };
+enum { MEASURES_LIMIT = 8, ABSENCES_LIMIT = 16 };
 
 enum record_mode { RECORD_RAW, RECORD_HISTOGRAM };
 enum drain_mode { DRAIN_LIVE, DRAIN_AT_END };

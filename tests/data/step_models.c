@@ -245,6 +245,25 @@ int crowded_step(void *context, uint64_t k, int64_t t_ns)
     return 0;
 }
 
+static double mirrored[2]; /* the newest k that came back; this one */
+
+void mirrors_signals(void *context, struct tautochrone_signals *signals)
+{
+    (void)context;
+    *signals = (struct tautochrone_signals){.inputs = 1, .outputs = 1, .in = mirrored, .out = mirrored + 1};
+}
+
+/* Through an echo: what comes back was sent before, and never gets older. */
+int mirrors_step(void *context, uint64_t k, int64_t t_ns)
+{
+    static double before;
+    (void)context, (void)t_ns;
+    const int is_wrong = mirrored[0] < before || (k > 0 && mirrored[0] >= (double)k);
+    before = mirrored[0];
+    mirrored[1] = (double)k;
+    return is_wrong ? 9 : 0;
+}
+
 void *fails_init(void)
 {
     return NULL;

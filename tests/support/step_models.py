@@ -1,14 +1,22 @@
 """Code for `tauto step`, built when a test wants it."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
 from real import skip_or_fail
+from tautochrone.target.local import find_probe
 from where import ROOT
 
 HEADER = ROOT / "src" / "tautochrone" / "step" / "tautochrone_step.h"
 MODELS = ROOT / "tests" / "data" / "step_models.c"
+
+
+def step_program() -> Path:
+    """Return tauto-step, whose peer answers what a step sends."""
+    folder = os.environ.get("TAUTO_STEP")
+    return (Path(folder) if folder else find_probe().parent) / "tauto-step"
 
 
 def built(source: Path, folder: Path, *options: str) -> Path:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.run import files
-from tautochrone.run.columns import batches, gather, schema, small_table, stretches
+from tautochrone.run.columns import UNKNOWN, batches, gather, schema, small_table, stretches
 from tautochrone.run.facts import FactTable
 from tautochrone.run.layout import (
     HISTOGRAM_COLUMNS,
@@ -182,10 +182,10 @@ class StoredRun:
         for measure in layout.measures:
             if measure.end == name:
                 end = self.column(measure.start, source).astype(np.int64)
-                end += gather(
-                    self.path / layout.file, measure.name, sizes, np.int64, may_lack=layout.nullable
-                )[0]
-                return end
+                file, lacking = self.path / layout.file, layout.nullable
+                length = gather(file, measure.name, sizes, np.int64, may_lack=lacking)[0]
+                is_known = (end != UNKNOWN) & (length != UNKNOWN)
+                return np.where(is_known, end + length, UNKNOWN)
         known = ", ".join(layout.dtype.names or ())
         raise UsageError(f"Run {self.id} has no column '{name}'", f"It has: {known}.")
 

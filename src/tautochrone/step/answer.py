@@ -35,6 +35,7 @@ from tautochrone.judge.verdict import IDLE
 from tautochrone.statistics.summary import summary_of
 from tautochrone.step.outputs import figure_of
 from tautochrone.step.outputs import sentences as of_outputs
+from tautochrone.step.exchange import exchange_sentences, exchange_table
 
 if TYPE_CHECKING:
     from tautochrone.answer.document import TypedCell
@@ -85,7 +86,7 @@ def sentences(run: StoredRun) -> list[str]:
     loops = measured_loops(run)
     said = [held(run, loops[0], reduce_run(run, EXECUTION))] if loops and run.count() else []
     event = step_event(run)
-    return [*said, *of_outputs(run), *([event.why] if event.why else [])]
+    return [*said, *exchange_sentences(run), *of_outputs(run), *([event.why] if event.why else [])]
 
 
 def held(run: StoredRun, loop: MeasuredLoop, reduced: Sequence[Reduced]) -> str:
@@ -141,7 +142,7 @@ class StepPresentation:
         return [
             table
             for run, label in zip(runs, labels, strict=True)
-            for table in (_times(run, label), _counts(run, label))
+            for table in (_times(run, label), *exchange_table(run, label), _counts(run, label))
             if table.rows
         ]
 

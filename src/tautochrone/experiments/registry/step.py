@@ -24,6 +24,8 @@ from tautochrone.experiments.usual import (
 from tautochrone.target.target import STEP
 
 _CODE = "code"
+_OWN = ("response_ns", "latency_ns", "execution_ns", "cpu_time_ns", "off_cpu_ns")
+_EXCHANGED = ("round_trip_ns", "input_age_ns")
 
 
 def _length_s(options: Given) -> float:
@@ -91,13 +93,30 @@ EXPERIMENT = Experiment(
         Option("warmup", "count", "Steps before the recorded ones.", "100"),
         replace(ONE_CPU, help="The CPU that the code runs on; any: not pinned."),
         replace(OVERRUN, help="What to do with releases while a step is late."),
+        Option(
+            "exchange",
+            "text",
+            "Send the outputs of each step to this address, and take inputs from there.",
+            "nothing is exchanged",
+            metavar="udp:HOST:PORT|can:INTERFACE|gpio:CHIP:OUT:IN",
+        ),
+        Option("patience", "time", "How long an answer may take before it counts as lost.", "1s"),
+        Option(
+            "peer",
+            "choice",
+            "Play the other side of the exchange, too: answer with the outputs, or with those after a "
+            "first-order lag.",
+            "somebody else answers",
+            ("echo", "lag"),
+        ),
         *BLAMED,
         *CONDITIONS,
     ),
-    ("response_ns", "latency_ns", "execution_ns", "cpu_time_ns", "off_cpu_ns", MISSES),
+    (*_OWN, *_EXCHANGED, MISSES),
     lambda _: "your own code",
     _length_s,
     pace=lambda options, _: paced(options, options.period_s("period")),
+    measured=lambda options: (*_OWN, *(_EXCHANGED if options.given("exchange") else ()), MISSES),
     prepare_own=_prepare,
     contradicting=(("count", "duration"), ("rate", "period")),
     runs_on=RunsOn("cpus", usual=1, most=1),
@@ -110,6 +129,7 @@ EXPERIMENT = Experiment(
     examples=(
         "tauto probe step controller.so:controller --rate 1kHz --load cpu",
         "tauto probe step model.fmu --period 5ms --input speed=3 --blame 99.9%",
+        "tauto probe step lib.so:pid --exchange udp:127.0.0.1:9000 --peer lag",
     ),
     place=13,
     asks="Does your own code end its step by the next release, and what takes the time?",
