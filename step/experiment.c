@@ -5,6 +5,7 @@
 #include "experiment/priority.h"
 #include "format.h"
 #include "message.h"
+#include "os/process.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -24,6 +25,12 @@ static const struct column columns[STEP_COLUMNS] = {
     [STEP_MAJOR] = {"major_faults", "page faults of the step that waited for a disk", "1"},
     [STEP_CYCLES] = {"cycles", "CPU cycles of the step in user mode", "1"},
     [STEP_INSTRUCTIONS] = {"instructions", "instructions of the step in user mode", "1"},
+};
+static const struct column explained_columns[EXPLAINED_COLUMNS] = {
+    [EXPLAINED_HEAP] = {"heap_calls", "calls of malloc, free and their kin", "1"},
+    [EXPLAINED_SYSTEM] = {"system_calls", "system calls, without those that are waits for a lock or start a thread", "1"},
+    [EXPLAINED_LOCK] = {"lock_waits", "waits for a mutex, a condition variable or a semaphore", "1"},
+    [EXPLAINED_THREAD] = {"threads_started", "threads that the step started", "1"},
 };
 enum { OWN_MEASURES = STEP_MEASURES - 2 };
 static const struct measure measures[OWN_MEASURES] = {
@@ -58,6 +65,9 @@ static void describe_rows(struct step_run *run, uint32_t outputs)
     const uint32_t all = step_columns(run);
     memcpy(run->columns, columns, sizeof columns);
     memcpy(run->measures, measures, sizeof measures);
+    if (run->options->explain) {
+        memcpy(run->columns + STEP_EXPLAINED, explained_columns, sizeof explained_columns);
+    }
     for (uint32_t i = 0; i < outputs; i++) {
         run->columns[all + i] = (struct column){run->output_names[i], "output of the code, after the step", "1"};
     }
@@ -153,6 +163,23 @@ static void write_event(struct step_run *run)
     }
     json_integer_or_null(&json, "signal", run->ending.by_signal ? run->ending.value : INT64_MIN);
     json_integer_or_null(&json, "exit_code", run->ending.by_signal ? INT64_MIN : run->ending.value);
+    json_close_object(&json);
+    stream_write_json(&run->recorder.stream, FRAME_EVENT, &json);
+    json_free(&json);
+}
+
+/* What its steps called, and which functions did. */
+static void write_explained(struct step_run *run)
+{
+    struct json json;
+    if (!run->recorder.streaming || run->explained == NULL) {
+        return;
+    }
+    json_begin(&json);
+    json_open_object(&json, NULL);
+    json_text(&json, "event", "explained");
+    json_integer(&json, "time_ns", os_now_ns());
+    explained_to_json(&json, run->explained);
     json_close_object(&json);
     stream_write_json(&run->recorder.stream, FRAME_EVENT, &json);
     json_free(&json);
@@ -255,6 +282,9 @@ static int share(struct step_run *run)
     if (status == OS_OK) {
         status = step_share(recorder->sources, sizeof *recorder->sources);
     }
+    if (status == OS_OK && run->explained != NULL) {
+        status = step_share(run->explained, sizeof *run->explained);
+    }
     if (status == OS_OK) {
         status = step_share(run, sizeof *run);
     }
@@ -276,8 +306,12 @@ static int open_and_measure(struct step_run *run)
         return refuse(EXIT_USAGE, "%s", run->why);
     }
     struct step_counters tried;
-    run->counts_events = step_counters_open(&tried, step_hardware, &why);
-    step_counters_close(&tried);
+    if (options->explain) {
+        why = "what is explained would be counted, too";
+    } else {
+        run->counts_events = step_counters_open(&tried, step_hardware, &why);
+        step_counters_close(&tried);
+    }
     describe_rows(run, (uint32_t)options->outputs);
     struct recorder_options wanted =
         recording_for_recorder(recording, ring_rows, options->conditions.budget_obtained_ns, true);
@@ -302,9 +336,34 @@ static int open_and_measure(struct step_run *run)
         return code;
     }
     write_event(run);
+    write_explained(run);
     code = recorder_close(&run->recorder);
     return run->failure[0] == '\0' || code != EXIT_MEASURED ? code
                                                           : refuse((enum exit_code)EXIT_OF_CODE, "%s", run->failure);
+}
+
+/* What sees calls is in another program, so that there is nothing of it here. */
+static int become_explainer(char **argv)
+{
+    const enum os_status status = os_process_become("TAUTO_STEP", "tauto-step-explain", argv);
+    return status == OS_NOT_FOUND
+               ? refuse(EXIT_USAGE, "--explain: tauto-step-explain is not beside tauto-step.\n"
+                                    "It is built for glibc, without sanitizers: install tautochrone on this machine.")
+               : refuse(EXIT_FAILED, "tauto-step-explain can't be started: %s.", os_status_text(status));
+}
+
+static int measure_and_explain(struct step_run *run)
+{
+    void *memory = NULL;
+    if (run->options->explain && os_memory_allocate(&memory, sizeof(struct explained)) != OS_OK) {
+        return refuse(EXIT_FAILED, "no memory for what the steps call.");
+    }
+    run->explained = memory;
+    const int code = open_and_measure(run);
+    if (memory != NULL) {
+        os_memory_free(memory, sizeof(struct explained));
+    }
+    return code;
 }
 
 int experiment_step(int argc, char **argv)
@@ -313,6 +372,9 @@ int experiment_step(int argc, char **argv)
     int code = EXIT_MEASURED;
     if (!step_options_read(&options, argc, argv, &code)) {
         return code;
+    }
+    if (options.explain && step_explainer() == NULL) {
+        return become_explainer(argv - 2);
     }
     code = conditions_prepare(&options.conditions);
     if (code != EXIT_MEASURED) {
@@ -328,7 +390,7 @@ int experiment_step(int argc, char **argv)
     const char *const slash = strrchr(options.code, '/');
     run->name = slash != NULL ? slash + 1 : options.code;
     run->step = -1;
-    code = open_and_measure(run);
+    code = measure_and_explain(run);
     os_memory_free(memory, sizeof *run);
     return code;
 }

@@ -19,6 +19,7 @@ struct reading {
     int64_t cpu_ns;
     struct step_usage usage;
     int64_t events[EVENTS_LIMIT];
+    int64_t explained[EXPLAINED_COLUMNS]; /* of the step alone */
 };
 
 struct loop {
@@ -54,6 +55,24 @@ static void read_before(struct loop *loop)
     }
     step_usage_read(&loop->before.usage);
     loop->before.cpu_ns = os_thread_cpu_time_ns();
+}
+
+/* What is explained begins last and ends first, so that nothing of ours is in it. */
+static void explain_from(const struct loop *loop, int64_t release)
+{
+    if (loop->run->explained != NULL) {
+        const bool is_first = loop->run->first[STEP_SCHEDULED] == 0 && release < 0;
+        step_explainer()->begin(release, is_first       ? EXPLAINED_FIRST
+                                         : release < 0 ? EXPLAINED_WARMUP
+                                                       : EXPLAINED_RECORDED);
+    }
+}
+
+static void explain_until(struct loop *loop)
+{
+    if (loop->run->explained != NULL) {
+        step_explainer()->end(loop->after.explained);
+    }
 }
 
 static void read_after(struct loop *loop)
@@ -135,6 +154,9 @@ static void fill_in(struct loop *loop, int64_t scheduled_ns, int64_t wake_ns, in
     for (int i = 0; i < EVENTS_LIMIT; i++) {
         row[STEP_CYCLES + i] = loop->run->counts_events ? more(loop->before.events[i], loop->after.events[i]) : NO_VALUE;
     }
+    for (int i = 0; i < EXPLAINED_COLUMNS && loop->run->explained != NULL; i++) {
+        row[STEP_EXPLAINED + i] = loop->after.explained[i];
+    }
     if (loop->run->exchange_at != 0) {
         memcpy(row + loop->run->exchange_at, loop->told, sizeof loop->told);
     }
@@ -189,9 +211,11 @@ static void serve(struct loop *loop)
             exchange_take(&loop->exchange, loop->told);
         }
         read_before(loop);
+        explain_from(loop, schedule.release);
         const int64_t begin_ns = os_now_ns();
         const int answer = code.step(code.context, (uint64_t)k, t_ns);
         const int64_t end_ns = os_now_ns();
+        explain_until(loop);
         read_after(loop);
         atomic_store_explicit(&run->begun_ns, 0, memory_order_release);
         int64_t done_ns = end_ns;
@@ -256,6 +280,9 @@ static void prepare(struct loop *loop)
     const char *why = NULL;
     if (run->counts_events) {
         (void)step_counters_open(&loop->counters, step_hardware, &why); /* without them its columns are empty */
+    }
+    if (run->explained != NULL) {
+        step_explainer()->open(run->explained);
     }
     calibrate(loop);
     if (status == OS_OK && run->exchange_at != 0) {
@@ -349,6 +376,9 @@ void step_live(void *argument)
     loop.run = run;
     prepare(&loop);
     initialise(&loop);
+    if (run->explained != NULL) {
+        step_explainer()->start();
+    }
     step_reach(run, STEP_INITIALISED);
     wait_for(run, STEP_RANKED);
     os_thread_read_back(&run->obtained);

@@ -7,6 +7,7 @@
 #define TAUTO_STEP_H
 
 #include "exchange.h"
+#include "explain.h"
 #include "kind.h"
 #include "step_options.h"
 #include "os/child.h"
@@ -19,7 +20,9 @@ enum { EXIT_OF_CODE = 8 };
 
 enum step_column {
     STEP_SCHEDULED, STEP_WAKE, STEP_BEGIN, STEP_END, STEP_CPU, STEP_VOLUNTARY, STEP_INVOLUNTARY, STEP_MINOR, STEP_MAJOR,
-    STEP_CYCLES, STEP_INSTRUCTIONS, STEP_COLUMNS
+    STEP_CYCLES, STEP_INSTRUCTIONS, STEP_COLUMNS,
+    STEP_EXPLAINED = STEP_CYCLES, /* of an explained run, which counts neither: what it calls, as enum explained_kind */
+    STEP_OWN_LIMIT = STEP_EXPLAINED + EXPLAINED_COLUMNS
 };
 
 /* How far the child is; it goes on by itself but where the parent's turn is named. */
@@ -38,7 +41,7 @@ enum step_phase {
 
 enum { STEP_NAME_BYTES = 128, STEP_MEASURES = 7 };
 /* Of a row: the columns of every code, those of an exchange, the outputs. */
-enum { STEP_ROW_WORDS = STEP_COLUMNS + EXCHANGE_COLUMNS + STEP_SIGNALS_LIMIT };
+enum { STEP_ROW_WORDS = STEP_OWN_LIMIT + EXCHANGE_COLUMNS + STEP_SIGNALS_LIMIT };
 
 struct step_run {
     struct recorder recorder; /* the child reads its flag of the end, and writes into its one source */
@@ -61,11 +64,12 @@ struct step_run {
     struct step_report report;
     int64_t call_ns;      /* what a step that does nothing takes between its two time stamps */
     int64_t cpu_clock_ns; /* what the clock of the CPU time counts of itself, and is taken off */
-    int64_t first[STEP_COLUMNS]; /* the row of the first step of the warm-up; all 0: there was none */
+    int64_t first[STEP_OWN_LIMIT]; /* the row of the first step of the warm-up; all 0: there was none */
     _Atomic int64_t step;     /* the number of the last step that was begun, -1: none; */
     _Atomic int64_t begun_ns; /* when it was, 0: it is done */
     _Atomic int answer;       /* of the last step */
     _Atomic bool overran;     /* the system's own watchdog ended it */
+    struct explained *explained; /* what the steps call; NULL: nobody looks */
     struct step_child child; /* of the parent only, as what follows */
     struct column columns[STEP_ROW_WORDS];
     struct measure measures[STEP_MEASURES];
@@ -74,9 +78,13 @@ struct step_run {
     char failure[STEP_WHY_BYTES];
 };
 
-/* Of a row, without what it exchanges and its outputs: the last two are there where their counters are. */
+/* Of a row, without what it exchanges and its outputs: the last ones are there where their counters are, or are those of an
+ * explained run. */
 static inline uint32_t step_own_columns(const struct step_run *run)
 {
+    if (run->options->explain) {
+        return (uint32_t)(STEP_EXPLAINED + EXPLAINED_COLUMNS);
+    }
     return run->counts_events ? (uint32_t)STEP_COLUMNS : (uint32_t)STEP_CYCLES;
 }
 
@@ -101,6 +109,7 @@ void step_put_down(struct step_run *run);
 /* The end of a child that should not have ended yet, in words. */
 void step_tell_end(struct step_run *run);
 
+/* `argv` begins with the first option; before it are the names of the program and of the experiment. */
 int experiment_step(int argc, char **argv);
 
 #endif

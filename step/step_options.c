@@ -69,6 +69,9 @@ static bool check(struct step_options *options, int64_t duration_ns)
     if (options->outputs > STEP_SIGNALS_LIMIT) {
         return refuse_usage("--outputs: at most 64 are kept.");
     }
+    if (options->explain && options_given("blame")) {
+        return refuse_usage("--explain and --blame contradict each other: what is explained would be blamed.\nGive one of them.");
+    }
     return choose_length(options, duration_ns, options_given("count"), options_given("duration")) &&
            priority_choose((enum os_policy)options->policy, options_given("priority"), 1, &options->priority,
                            &options->below_highest) &&
@@ -121,6 +124,7 @@ bool step_options_read(struct step_options *options, int argc, char **argv, int 
          "send outputs to udp:HOST:PORT, can:INTERFACE or gpio:CHIP:OUT:IN, take inputs from there", false},
         {"patience", OPTION_DURATION, &options->exchange.patience_ns, NULL, "for an answer; a later one is lost [1s]", false},
         {"peer", OPTION_CHOICE, &options->exchange.peer, peer_plants, "play the other side, too", false},
+        {"explain", OPTION_FLAG, &options->explain, NULL, "tell what a step calls that keeps it from real time", false},
         BLAME_OPTIONS(&options->conditions.recording),
         CONDITION_OPTIONS(&options->conditions),
     };
@@ -159,6 +163,9 @@ void step_options_to_json(struct json *json, const struct step_options *options,
     json_text(json, "overrun", overrun_words[options->overrun]);
     json_integer(json, "budget_ns", options->conditions.budget_ns);
     exchange_options_to_json(json, &options->exchange);
+    if (options->explain) {
+        json_boolean(json, "explain", true);
+    }
     recording_to_json(json, &options->conditions.recording, ring_rows);
     json_close_object(json);
     json_open_object(json, "schedule");

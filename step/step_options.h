@@ -17,6 +17,7 @@ struct step_options {
     int32_t below_highest;
     int64_t priority; /* the system's own number, 0 where the policy has none */
     int overrun;      /* enum step_overrun */
+    bool explain;     /* what a step calls is seen, too */
     const char *cpus_text;
     int32_t cpu; /* or OS_CPU_ANY */
     struct exchange_options exchange;

@@ -2,12 +2,14 @@
 #define _GNU_SOURCE
 #include "tautochrone_step.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -334,4 +336,168 @@ void pendulum_step(void)
 void pendulum_terminate(void)
 {
     fprintf(stderr, "pendulum made %d steps\n", initialized - 1);
+}
+
+/* What keeps a step from real time, each by a function of its own, for --explain. */
+
+#define CALLED_BY __attribute__((noinline, noclone))
+
+/* Three blocks in each step, all given back. */
+CALLED_BY static void update_state(void *blocks[3])
+{
+    for (int i = 0; i < 3; i++) {
+        blocks[i] = i < 2 ? malloc(100) : calloc(10, 10);
+    }
+    for (int i = 0; i < 3; i++) {
+        free(blocks[i]);
+    }
+}
+
+int heaps_step(void *context, uint64_t k, int64_t t_ns)
+{
+    void *blocks[3];
+    (void)context, (void)k, (void)t_ns;
+    update_state(blocks);
+    return 0;
+}
+
+/* The same in each tenth step. */
+int sometimes_step(void *context, uint64_t k, int64_t t_ns)
+{
+    return k % EVENT_EVERY == 0 ? heaps_step(context, k, t_ns) : 0;
+}
+
+/* A line in a file, by the C library's own buffer. */
+CALLED_BY static int log_line(FILE *log, uint64_t k)
+{
+    return fprintf(log, "step %d\n", (int)k) < 0 || fflush(log) != 0;
+}
+
+void *logs_init(void)
+{
+    return fopen(getenv("STEP_LOG"), "w");
+}
+
+int logs_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)t_ns;
+    return log_line(context, k);
+}
+
+/* A lock that another thread holds half of the time, and longer than a step can begin without it. */
+static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *hold_lock(void *nothing)
+{
+    const struct timespec some = {.tv_nsec = 3000000};
+    for (;;) {
+        pthread_mutex_lock(&shared_lock);
+        nanosleep(&some, NULL);
+        pthread_mutex_unlock(&shared_lock);
+        nanosleep(&some, NULL);
+    }
+    return nothing;
+}
+
+CALLED_BY static void read_shared(void)
+{
+    pthread_mutex_lock(&shared_lock);
+    pthread_mutex_unlock(&shared_lock);
+}
+
+void *waits_init(void)
+{
+    pthread_t holder;
+    return pthread_create(&holder, NULL, hold_lock, NULL) == 0 ? calloc(1, 1) : NULL;
+}
+
+int waits_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)k, (void)t_ns;
+    read_shared();
+    return 0;
+}
+
+/* A page of its own data, in each step another one: nothing that a step calls. */
+static char never_touched[4096 * 4096];
+
+CALLED_BY static void fill_page(uint64_t k)
+{
+    ((volatile char *)never_touched)[k % 4096 * 4096] = 1;
+}
+
+/* A huge page would be one fault for many. */
+void *touches_init(void)
+{
+    const uintptr_t begin = ((uintptr_t)never_touched + 4095) / 4096 * 4096;
+    (void)madvise((void *)begin, sizeof never_touched - 4096, MADV_NOHUGEPAGE);
+    return calloc(1, 1);
+}
+
+int touches_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)t_ns;
+    fill_page(k);
+    return 0;
+}
+
+/* A thread in each step, that is over at once; what it calls is not the step's. */
+static void *work_aside(void *nothing)
+{
+    free(malloc(10));
+    return nothing;
+}
+
+CALLED_BY static int start_worker(void)
+{
+    pthread_t worker;
+    return pthread_create(&worker, NULL, work_aside, NULL) != 0 || pthread_join(worker, NULL) != 0;
+}
+
+int threads_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)k, (void)t_ns;
+    return start_worker();
+}
+
+/* Signals that come in its steps, whose handler has all others blocked; and a mask of its own. */
+static void on_tick(int signal)
+{
+    (void)signal;
+    (void)getppid();
+}
+
+void *masks_init(void)
+{
+    struct sigaction action = {.sa_handler = on_tick};
+    const struct itimerval often = {.it_interval = {.tv_usec = 300}, .it_value = {.tv_usec = 300}};
+    sigfillset(&action.sa_mask);
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    return calloc(1, 1);
+}
+
+int masks_step(void *context, uint64_t k, int64_t t_ns)
+{
+    sigset_t all;
+    sigset_t before;
+    (void)context, (void)k, (void)t_ns;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    (void)getppid();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    spin((int64_t)WORK_US * NS_PER_US);
+    return 0;
+}
+
+/* A process, as system(3) starts it. */
+int spawns_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)k, (void)t_ns;
+    const pid_t child = fork();
+    if (child == 0) {
+        free(malloc(10));
+        _exit(0);
+    }
+    return child < 0 || waitpid(child, NULL, 0) != child;
 }

@@ -15,7 +15,7 @@ import numpy as np
 from tautochrone.answer.blame.advice import CauseAdvice, advice_of
 from tautochrone.answer.blocks import Figure
 from tautochrone.answer.document import TypedTable
-from tautochrone.answer.experiments import Presentation, beginning_of, presentation_of
+from tautochrone.answer.experiments import Presentation, PresentsSeries, beginning_of, presentation_of
 from tautochrone.answer.kept import kept_tables
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.series import Bins, CumulativeCurve, Envelope, Marks, MaximaCurve, Series
@@ -121,6 +121,7 @@ def gather(
     found: dict[tuple[str, str], list[Series]] = {}
     meanings: dict[tuple[str, str], str] = {}
     courses: dict[tuple[str, str], list[tuple[str, Courses]]] = {}
+    of_runs: dict[tuple[str, str], Sequence[Series]] = {}
     blamed: list[tuple[str, BlamedRun]] = []
     advised: list[tuple[str, tuple[CauseAdvice, ...]]] = []
     for run, label, rank in zip(runs, labels, rank_runs(manifests), strict=True):
@@ -156,6 +157,7 @@ def gather(
                 lambda: list(series_of_run(run, label, rank, name, reduced, course)),  # noqa: B023 - called at once
                 lose,
             )
+            of_runs[run.id, name] = of_run or ()
             found.setdefault(key, []).extend(of_run or ())
     loops = {manifest.experiment for manifest in manifests if manifest.header.is_about_a_loop}
     measured = [
@@ -164,7 +166,9 @@ def gather(
         if series
     ]
     loops_first = tuple(sorted(measured, key=lambda one: not one.loop))
-    presented = attempt("What presents the experiments", lambda: _presented(runs, labels), lose) or {}
+    presented = (
+        attempt("What presents the experiments", lambda: _presented(runs, labels, of_runs), lose) or {}
+    )
     kept = attempt("Cycles kept whole", lambda: kept_tables(runs, labels), lose) or ()
     remarks = tuple(seen_remarks(run.path) for run in runs)
     return Evidence(
@@ -186,10 +190,16 @@ def labels_of(manifests: Sequence[Manifest], lose: Callable[[Fault], None]) -> t
     return tuple(labels if labels is not None else [manifest.id for manifest in manifests])
 
 
-def _presented(runs: Sequence[StoredRun], labels: Sequence[str]) -> dict[str, Presented]:
+def _presented(
+    runs: Sequence[StoredRun],
+    labels: Sequence[str],
+    series: Mapping[tuple[str, str], Sequence[Series]],
+) -> dict[str, Presented]:
     found = {}
     for experiment in dict.fromkeys(run.manifest.experiment for run in runs):
         presentation = presentation_of(experiment)
+        if isinstance(presentation, PresentsSeries):
+            presentation = presentation.having(series)
         own = [
             (run, label)
             for run, label in zip(runs, labels, strict=True)

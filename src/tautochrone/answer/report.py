@@ -14,7 +14,7 @@ from tautochrone.answer.blocks import all_made
 from tautochrone.answer.conclusion import Judged, NextStep, ended, of_mechanisms, of_verdict, what_next
 from tautochrone.answer.conclusion import headline as headline_of
 from tautochrone.answer.evidence import Evidence, MeasuredEvidence, Presented, rank_runs
-from tautochrone.answer.experiments import title_of
+from tautochrone.answer.experiments import lead_of, title_of
 from tautochrone.answer.foot import audited, facts, warned, when
 from tautochrone.answer.foot import lacking as lacking_table
 from tautochrone.answer.series import runs_of
@@ -256,7 +256,14 @@ def _presented(seen: Evidence, experiment: str, presented: Presented, index: int
         block for one in seen.of(experiment) for block in (doc.Subheading(one.title), *_summary(seen, one))
     ]
     folded = [doc.Disclosure("Every source in numbers", tuple(numbers))] if own or figures else numbers
-    return [*own, *map(doc.Drawing, figures), *folded]
+    return [*_leads(presented), *own, *map(doc.Drawing, figures), *folded]
+
+
+def _leads(presented: Presented) -> Iterator[doc.Block]:
+    """Yield the answer about each run, named where there are several."""
+    for run, label in zip(presented.runs, presented.labels, strict=True):
+        said = attempt(f"The answer about {label or run.id}", lambda: lead_of(run), lambda _: ())  # noqa: B023
+        yield from (doc.Sentence(f"{label}: {one}" if label else one, "strong") for one in said)
 
 
 def _summary(seen: Evidence, measured: MeasuredEvidence) -> Iterator[doc.Block]:

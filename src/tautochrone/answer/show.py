@@ -101,17 +101,24 @@ def _numbers(seen: Evidence, *, intervals: bool, whole: bool) -> Iterator[doc.Do
     folded = bool(seen.presented) and not whole and not intervals
     left_out = 0
     for one in seen.measured:
-        if folded and (len(one.series) > _MOST_LINES or presents_sources(one.experiment)):
+        if _is_told(one, presented=bool(seen.presented), folded=folded, intervals=intervals):
             left_out = max(left_out, len(one.series))
         else:
             yield doc.part(one.heading, _measure(seen, one, intervals=intervals, short=folded))
         yield doc.part(f"{one.heading} over time", partial(_course, one))
     if left_out:
         each = f"Each of the {left_out} sources" if left_out > 1 else "The source"
-        said = f"{each} in numbers: tauto show {manifest.id} --intervals, or in a pipe."
+        pipe = ", or in a pipe" if folded else ""
+        said = f"{each} in numbers: tauto show {manifest.id} --intervals{pipe}."
         yield doc.part("The rest", lambda: [doc.Sentence(said, "note")])
     if not seen.measured and not seen.lost:
         yield doc.part("Samples", lambda: [doc.Sentence("No sample was recorded.")])
+
+
+def _is_told(measured: MeasuredEvidence, *, presented: bool, folded: bool, intervals: bool) -> bool:
+    """Return whether what presents the experiment has told this measure: of a single source always."""
+    told = presented and not intervals and presents_sources(measured.experiment)
+    return (told and (folded or len(measured.series) == 1)) or (folded and len(measured.series) > _MOST_LINES)
 
 
 def _measure(

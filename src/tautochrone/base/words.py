@@ -27,6 +27,12 @@ def plural(count: int, noun: str, many: str = "") -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {many or f'{noun}s'}"
 
 
+def ordinal(number: int) -> str:
+    """``1st``, ``2nd``, ``10th``, ``1,000th``."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
+
+
 _OF_SEVERAL = {
     "is": "are",
     "was": "were",

@@ -6,6 +6,7 @@ from dataclasses import replace
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_rate
 from tautochrone.check.question import CONDITION, AskedCheck, CheckQuestion, question_of
+from tautochrone.judge.explained import see_plain
 from tautochrone.judge.requirement.evidence import ENDS_OF_WORK, measure_of
 from tautochrone.run.folder import StoredRun
 
@@ -35,6 +36,7 @@ def question_of_runs(asked: AskedCheck, runs: Sequence[StoredRun]) -> CheckQuest
     Raises:
         UsageError: the runs have no schedule, another rate, or several; or they measure different things.
     """
+    see_plain(runs)
     without = next((run for run in runs if measure_of(run, "") is None), None)
     if without is not None:
         raise UsageError(

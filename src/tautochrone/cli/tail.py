@@ -155,8 +155,10 @@ def tail(
     limits_ns = [parse_duration_ns(part) for text in limit or () for part in text.split(",")]
     sure = parse_confidence(confidence)
     opened = open_store(store).open(run)
+    from tautochrone.judge.explained import see_plain
     from tautochrone.judge.tail.tails import tails_of
 
+    see_plain([opened])
     tails = tails_of(opened, measure, limits_ns=limits_ns, sources=source or (), confidence=sure)
     from tautochrone.answer.tail.document import as_table, document
 

@@ -9,6 +9,7 @@ from tautochrone.base.words import suggestion
 from tautochrone.comparison.tables import labels, letter
 from tautochrone.judge.comparison.cells import CampaignCell
 from tautochrone.judge.comparison.side import ComparedSide
+from tautochrone.judge.explained import see_plain
 from tautochrone.measure.campaign.campaign import open_campaign
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
@@ -50,6 +51,8 @@ def resolve(place: Store, names: Sequence[str]) -> list[NamedSide]:
     if len(whole) > 2:
         raise UsageError(f"{len(whole)} plan runs can't be compared at once", "Compare two at a time.")
     _see_apart(found)
+    for one in found:
+        see_plain((*one.runs, *(run for cell in one.cells for run in cell.runs)))
     return found
 
 

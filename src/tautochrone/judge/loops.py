@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from tautochrone.judge import tire_run
+from tautochrone.judge.explained import is_explained
 from tautochrone.judge.step_run import code_name
 from tautochrone.judge.verdict import LoopOutcome, MeasuredLoop, Verdict, judge
 from tautochrone.run.folder import StoredRun
@@ -26,6 +27,8 @@ def measured_loops(run: StoredRun) -> list[MeasuredLoop]:
     """Each source of a run that is about a control loop, or all of them as one where they are its threads;
     empty for all others."""
     header = run.manifest.header
+    if is_explained(run.manifest):
+        return []  # its times are no plain times
     if is_a_loop_with_work(header):
         # They agree on every release, and so have the same books.
         loops = [_loop(run, book, with_work=True) for book in run.manifest.books]

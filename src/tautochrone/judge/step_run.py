@@ -8,18 +8,26 @@ from msgspec import Struct
 from tautochrone.experiments.fmu import FmuFacts
 from tautochrone.experiments.step_code import CodeFile
 from tautochrone.experiments.step_files import FMU
+from tautochrone.judge.explained import is_explained
 from tautochrone.run.columns import UNKNOWN
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
+from tautochrone.statistics.course.every_nth import EveryNth, every_nth
 from tautochrone.target.target import STEP
 
-COUNTS = ("voluntary", "involuntary", "minor_faults", "major_faults", "cycles", "instructions")
+COUNTS = (
+    "voluntary", "involuntary", "minor_faults", "major_faults", "cycles", "instructions", "heap_calls",
+    "system_calls", "lock_waits", "threads_started",
+)  # fmt: skip
 """The columns that are counts, in the order in which they are shown."""
 
 EXECUTION, CPU_TIME, OFF_CPU = "execution_ns", "cpu_time_ns", "off_cpu_ns"
 RESPONSE, LATENCY = "response_ns", "latency_ns"
 OUTPUT = "out."
 """What the columns of outputs begin with."""
+
+_MOST_LOOKED_AT = 1_000_000
+"""Steps, from the first one on, in which a regular pattern is looked for."""
 
 
 class FirstStep(Struct, frozen=True):
@@ -83,6 +91,19 @@ def code_name(manifest: Manifest) -> str:
     kept = manifest.conditions.told(CodeFile.CONDITION, CodeFile)
     told = str(manifest.header.parameters.get("code") or STEP)
     return kept.name if kept is not None else told.rpartition("/")[2]
+
+
+def longer_steps(run: StoredRun) -> EveryNth | None:
+    """Return whether steps take longer at regular places of the simulated time, by their own CPU time.
+
+    The numbers of steps count the recorded part from 0 on. A run without rows does not tell.
+    """
+    periods = run.manifest.header.periods_ns
+    if run.is_histogram or not run.count() or not periods or is_explained(run.manifest):
+        return None
+    used_ns = run.values(CPU_TIME if run.count(CPU_TIME) == run.count() else EXECUTION)[:_MOST_LOOKED_AT]
+    at_ns = run.column("scheduled_ns", 0)[:_MOST_LOOKED_AT]
+    return every_nth((at_ns - at_ns[0]) // next(iter(periods.values())), used_ns)
 
 
 def step_counts(run: StoredRun) -> list[StepCount]:

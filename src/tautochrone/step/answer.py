@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import log10
 from typing import TYPE_CHECKING
@@ -16,7 +16,8 @@ from tautochrone.answer.labels import titled
 from tautochrone.answer.phrasing.tail import interval
 from tautochrone.answer.phrasing.tail import time as level_time
 from tautochrone.base.units import format_duration, format_percent, format_rate
-from tautochrone.base.words import plural, upper_first
+from tautochrone.base.words import ordinal, plural, upper_first
+from tautochrone.judge.explained import explained_of, is_explained
 from tautochrone.judge.loops import measured_loops
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.step_run import (
@@ -27,6 +28,7 @@ from tautochrone.judge.step_run import (
     RESPONSE,
     StepCount,
     code_name,
+    longer_steps,
     step_counts,
     step_event,
 )
@@ -36,6 +38,8 @@ from tautochrone.statistics.summary import summary_of
 from tautochrone.step.outputs import figure_of
 from tautochrone.step.outputs import sentences as of_outputs
 from tautochrone.step.exchange import exchange_sentences, exchange_table
+from tautochrone.step import explained as explanation
+from tautochrone.step.lines import lines_of
 
 if TYPE_CHECKING:
     from tautochrone.answer.document import TypedCell
@@ -73,6 +77,10 @@ _COUNTED = {
     "major_faults": "major page faults",
     "cycles": "CPU cycles in user mode",
     "instructions": "instructions in user mode",
+    "heap_calls": "heap calls",
+    "system_calls": "system calls",
+    "lock_waits": "waits for another thread",
+    "threads_started": "threads started",
 }
 _MEANT = (
     "Waits: switches in which a step gave its CPU away, as for a lock, a file or a sleep. Preemptions: its "
@@ -81,10 +89,24 @@ _MEANT = (
 )
 
 
+_COSTS = (
+    "This run explains its steps, which takes time in them: measure without --explain how long they take."
+)
+
+
+_SIMULATED = (
+    "Simulated time begins at the first recorded step. Where steps are longer in each run, the code has more "
+    "to compute, as at an event."
+)
+
+
 def sentences(run: StoredRun) -> list[str]:
     """Return the answer: whether the code holds its rate, how long a step takes, and how it ended."""
+    explained = explained_of(run)
     loops = measured_loops(run)
-    said = [held(run, loops[0], reduce_run(run, EXECUTION))] if loops and run.count() else []
+    said = explanation.sentences(explained) if explained is not None else []
+    said += [held(run, loops[0], reduce_run(run, EXECUTION))] if loops and run.count() else []
+    said += _longer(run)
     event = step_event(run)
     return [*said, *exchange_sentences(run), *of_outputs(run), *([event.why] if event.why else [])]
 
@@ -97,6 +119,17 @@ def held(run: StoredRun, loop: MeasuredLoop, reduced: Sequence[Reduced]) -> str:
     lost = f"; {missed:,} of {plural(loop.completed + missed, 'step')} were missed" if missed else ""
     late = f"; {loop.overruns:,} ended at the next release or later" if loop.overruns else ""
     return f"{loop.source} {rate} {where}: {takes(reduced)}{lost}{late}{_rare(run, reduced)}."
+
+
+def _longer(run: StoredRun) -> Iterator[str]:
+    found = longer_steps(run)
+    if found is not None:
+        period_ns = next(iter(run.manifest.header.periods_ns.values()))
+        yield (
+            f"Every {ordinal(found.every)} step takes longer: {format_duration(found.long)} instead of "
+            f"{format_duration(found.other)} (own CPU time, median), every "
+            f"{format_duration(found.every * period_ns)} of simulated time."
+        )
 
 
 def takes(reduced: Sequence[Reduced]) -> str:
@@ -135,31 +168,41 @@ def summary_in(reduced: Sequence[Reduced]) -> Summary | None:
 
 @dataclass(frozen=True)
 class StepPresentation:
-    """Presentation of the experiment `step`."""
+    """Presentation of the experiment `step`; it has the series of runs that are reduced already."""
+
+    known: Mapping[tuple[str, str], Sequence[Series]] = field(default_factory=dict)
+
+    def having(self, series: Mapping[tuple[str, str], Sequence[Series]]) -> StepPresentation:
+        """Return it with the series of each run and measure."""
+        return StepPresentation(series)
 
     def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
         """Return for each run where its time went, and what the system counted of its steps."""
         return [
             table
             for run, label in zip(runs, labels, strict=True)
-            for table in (_times(run, label), *exchange_table(run, label), _counts(run, label))
+            for table in (
+                *_explained(run, label),
+                self._times(run, label),
+                *exchange_table(run, label),
+                _counts(run, label),
+            )
             if table.rows
         ]
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Draw how often each time occurred, and how the times went over the run."""
         series = [
-            replace(one, source=said)
+            replace(one, run=label, rank=rank, source=said)
             for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
             for name, said in _DRAWN
-            if run.count(name)
-            for one in series_of_run(run, label, rank, name, reduce_run(run, name))
+            for one in self._series(run, name)
         ]
         timed = [one for one in series if one.envelope is not None]
         own = f"{prefix}-step"
         found = [
             made("How long steps took", lambda: _how_long(series, own)),
-            *([made("Steps over time", lambda: _over_time(timed, own))] if timed else []),
+            *([made("Steps over simulated time", lambda: _over_time(timed, own))] if timed else []),
         ]
         several = len(runs) > 1
         outputs = [
@@ -169,6 +212,29 @@ class StepPresentation:
         ]
         return [*(found if series else []), *outputs]
 
+    def _series(self, run: StoredRun, name: str) -> Sequence[Series]:
+        if (run.id, name) in self.known:
+            return self.known[run.id, name]
+        return list(series_of_run(run, "", 0, name, reduce_run(run, name))) if run.count(name) else ()
+
+    def _times(self, run: StoredRun, label: str) -> TypedTable:
+        heads = columns("", "median", "99 %", "99.9 %", "worst", "in the worst step")
+        worst = _worst_step(run)
+        rows = tuple(_row(self._series(run, name), said, worst.get(name)) for name, said, _ in _PARTS)
+        meant = " ".join(f"{upper_first(said)}: {meaning}." for _, said, meaning in _PARTS)
+        costs = (_COSTS,) if is_explained(run.manifest) else ()
+        title = titled(f"The steps of {code_name(run.manifest)} in us", label)
+        return TypedTable(title, heads, rows, (*costs, meant, *_first(run)))
+
+
+def _explained(run: StoredRun, label: str) -> list[TypedTable]:
+    found = explained_of(run)
+    if found is None:
+        return []
+    library = code_name(run.manifest).rpartition(":")[0]
+    lines = lines_of(run.manifest, [one.at for one in found.deeds if one.module == library])
+    return [explanation.table(found, label, lines)]
+
 
 def _how_long(series: Sequence[Series], prefix: str) -> Figure:
     panels = histograms(series, "Time", prefix, named=True, height=130)
@@ -176,21 +242,11 @@ def _how_long(series: Sequence[Series], prefix: str) -> Figure:
 
 
 def _over_time(series: Sequence[Series], prefix: str) -> Figure:
-    return Figure("Steps over time", timelines(series, "time", prefix), (ENVELOPE,))
+    return Figure("Steps over simulated time", timelines(series, "time", prefix), (ENVELOPE, _SIMULATED))
 
 
-def _times(run: StoredRun, label: str) -> TypedTable:
-    heads = columns("", "median", "99 %", "99.9 %", "worst", "in the worst step")
-    worst = _worst_step(run)
-    rows = tuple(_row(run, name, said, worst.get(name)) for name, said, _ in _PARTS)
-    meant = " ".join(f"{upper_first(said)}: {meaning}." for _, said, meaning in _PARTS)
-    return TypedTable(
-        titled(f"The steps of {code_name(run.manifest)} in us", label), heads, rows, (meant, *_first(run))
-    )
-
-
-def _row(run: StoredRun, name: str, said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
-    seen = summary_in(reduce_run(run, name))
+def _row(series: Sequence[Series], said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
+    seen = next((one.summary for one in series if one.summary is not None), None)
     known = {} if seen is None else {one.q: one.value for one in seen.quantiles}
     quantiles = (micros(known.get(q), "too few") for q in (0.5, 0.99, 0.999))
     return (words(said), *quantiles, micros(None if seen is None else seen.maximum), micros(worst_ns))

@@ -8,16 +8,17 @@ has a short one, with a table and a figure. What needs mathematics or judgement 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from tautochrone.base.words import upper_first
 from tautochrone.experiments import EXPERIMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tautochrone.answer.blocks import Figure
     from tautochrone.answer.document import TypedTable
+    from tautochrone.answer.series import Series
     from tautochrone.run.folder import StoredRun
 
 
@@ -33,6 +34,15 @@ class Presentation(Protocol):
 
         What follows is what `tauto figure --kind` calls it.
         """
+        ...
+
+
+@runtime_checkable
+class PresentsSeries(Presentation, Protocol):
+    """A presentation that shows what every answer reduces anyway, so that no sample is read for it again."""
+
+    def having(self, series: Mapping[tuple[str, str], Sequence[Series]]) -> Presentation:
+        """Return it with the series of each run and measure, by the run's id and the measure's name."""
         ...
 
 

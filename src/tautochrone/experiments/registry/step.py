@@ -109,6 +109,12 @@ EXPERIMENT = Experiment(
             "somebody else answers",
             ("echo", "lag"),
         ),
+        Option(
+            "explain",
+            "flag",
+            "Tell what the steps call that keeps them from real time, and which functions do. "
+            "Times are not judged.",
+        ),
         *BLAMED,
         *CONDITIONS,
     ),
@@ -118,7 +124,7 @@ EXPERIMENT = Experiment(
     pace=lambda options, _: paced(options, options.period_s("period")),
     measured=lambda options: (*_OWN, *(_EXCHANGED if options.given("exchange") else ()), MISSES),
     prepare_own=_prepare,
-    contradicting=(("count", "duration"), ("rate", "period")),
+    contradicting=(("count", "duration"), ("rate", "period"), ("explain", "blame")),
     runs_on=RunsOn("cpus", usual=1, most=1),
     needs=(_CODE,),
     heading="Your code",

@@ -1,0 +1,138 @@
+/* perf_event_open(2): a sample for each page fault in user mode, in a ring. */
+#define _GNU_SOURCE
+#include "faults.h"
+
+#include "sites.h"
+
+#include "format.h"
+
+#include <dlfcn.h>
+#include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { RING_PAGES = 16, STACK_BYTES = 8, NEAR_BYTES = 8 * 1024 * 1024 };
+
+static struct perf_event_mmap_page *ring; /* NULL: none */
+static const char *data;
+static uint64_t data_bytes;
+
+/* As the kernel writes it, with the fields that are asked for. */
+struct sample {
+    struct perf_event_header header;
+    uint64_t instruction;
+    uint64_t address;
+    uint64_t stack_bytes;
+    uint64_t caller; /* the first word of the stack */
+};
+
+bool faults_open(const char **why)
+{
+    struct perf_event_attr attributes;
+    memset(&attributes, 0, sizeof attributes);
+    attributes.size = sizeof attributes;
+    attributes.type = PERF_TYPE_SOFTWARE;
+    attributes.config = PERF_COUNT_SW_PAGE_FAULTS;
+    attributes.sample_period = 1;
+    attributes.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_STACK_USER;
+    attributes.sample_stack_user = STACK_BYTES;
+    attributes.exclude_kernel = 1;
+    attributes.exclude_hv = 1;
+    const int file = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *const memory =
+        file >= 0 ? mmap(NULL, (RING_PAGES + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+    if (file >= 0) {
+        close(file); /* the memory holds it */
+    }
+    if (memory == MAP_FAILED) {
+        *why = "events of page faults are not permitted to this user (kernel.perf_event_paranoid)";
+        return false;
+    }
+    ring = memory;
+    data = (const char *)memory + page;
+    data_bytes = RING_PAGES * page;
+    return true;
+}
+
+static uint64_t written(void)
+{
+    const uint64_t head = ring->data_head;
+    atomic_thread_fence(memory_order_acquire);
+    return head;
+}
+
+void faults_begin(void)
+{
+    if (ring != NULL) {
+        ring->data_tail = written();
+    }
+}
+
+static void copy(void *to, uint64_t from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        ((char *)to)[i] = data[(from + i) % data_bytes];
+    }
+}
+
+static void describe(const void *given, char *text, size_t bytes)
+{
+    const struct sample *const sample = given;
+    const int64_t from_here = (int64_t)(sample->address - (uintptr_t)__builtin_frame_address(0));
+    Dl_info info;
+    if (from_here > -NEAR_BYTES && from_here < NEAR_BYTES) {
+        format_text(text, bytes, "the stack");
+    } else if (dladdr(pointer_at(sample->address), &info) != 0 && info.dli_fname != NULL) {
+        const char *const slash = strrchr(info.dli_fname, '/');
+        format_text(text, bytes, "%s", slash != NULL ? slash + 1 : info.dli_fname);
+    }
+}
+
+static void note(const struct sample *sample)
+{
+    const struct seen seen = {
+        .kind = EXPLAINED_FAULT,
+        .call = SYSTEM_CALLS_NONE,
+        .name = "access",
+        .times = 1,
+        .describe = describe,
+        .given = sample,
+    };
+    struct chain chain;
+    Dl_info info;
+    const char *const instruction = (const char *)pointer_at(sample->instruction) + 1; /* as return addresses are */
+    const void *caller = pointer_at(sample->caller);
+    const bool has_caller = sample->stack_bytes == STACK_BYTES && dladdr(caller, &info) != 0;
+    if (dladdr(instruction, &info) != 0 && info.dli_fname != NULL && strstr(info.dli_fname, "libgcc_s") != NULL) {
+        return; /* it looks for our callers */
+    }
+    chain_of_instruction(&chain, instruction, has_caller ? caller : NULL);
+    sites_note(&chain, &seen);
+}
+
+void faults_end(void)
+{
+    if (ring == NULL) {
+        return;
+    }
+    const uint64_t head = written();
+    uint64_t at = ring->data_tail;
+    while (at < head) {
+        struct sample sample = {0};
+        copy(&sample.header, at, sizeof sample.header);
+        if (sample.header.size < sizeof sample.header) {
+            break;
+        }
+        if (sample.header.type == PERF_RECORD_SAMPLE) {
+            copy(&sample, at, sample.header.size < sizeof sample ? sample.header.size : sizeof sample);
+            note(&sample);
+        }
+        at += sample.header.size;
+    }
+    atomic_thread_fence(memory_order_release);
+    ring->data_tail = head;
+}
