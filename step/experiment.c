@@ -32,7 +32,7 @@ static const struct column explained_columns[EXPLAINED_COLUMNS] = {
     [EXPLAINED_LOCK] = {"lock_waits", "waits for a mutex, a condition variable or a semaphore", "1"},
     [EXPLAINED_THREAD] = {"threads_started", "threads that the step started", "1"},
 };
-enum { OWN_MEASURES = STEP_MEASURES - 2 };
+enum { OWN_MEASURES = STEP_MEASURES - 2, FROM_A_RELEASE = 2 };
 static const struct measure measures[OWN_MEASURES] = {
     {"response_ns", "release to the end of the step", STEP_SCHEDULED, STEP_END},
     {"latency_ns", "scheduling latency", STEP_SCHEDULED, STEP_WAKE},
@@ -58,11 +58,12 @@ static void describe_exchange(struct step_run *run)
 }
 
 /* What a thread can't tell is missing in its row. Before the code is there, its outputs have no names yet, and as many
- * places as they can have. */
+ * places as they can have. Real-fast there is no release to measure from. */
 static void describe_rows(struct step_run *run, uint32_t outputs)
 {
     run->exchange_at = run->options->exchange.text != NULL ? step_own_columns(run) : 0;
     const uint32_t all = step_columns(run);
+    const uint32_t left_out = run->options->pace == STEP_REAL_FAST ? FROM_A_RELEASE : 0;
     memcpy(run->columns, columns, sizeof columns);
     memcpy(run->measures, measures, sizeof measures);
     if (run->options->explain) {
@@ -74,8 +75,8 @@ static void describe_rows(struct step_run *run, uint32_t outputs)
     run->schema = (struct schema){
         .columns = run->columns,
         .column_count = all + outputs,
-        .measures = run->measures,
-        .measure_count = OWN_MEASURES,
+        .measures = run->measures + left_out,
+        .measure_count = OWN_MEASURES - left_out,
         .reals = outputs,
         .may_lack = ((1U << all) - 1) & ~0U << STEP_CPU,
     };
@@ -116,7 +117,9 @@ static int write_header(struct step_run *run)
     json_open_array(&json, "sources");
     json_open_object(&json, NULL);
     recorder_source_to_json(&run->recorder, &json, 0);
-    json_integer(&json, "start_ns", run->first_release_ns + options->warmup * options->period_ns);
+    if (options->pace == STEP_REAL_TIME) {
+        json_integer(&json, "start_ns", run->first_release_ns + options->warmup * options->period_ns);
+    }
     requested_to_json(&json, &attributes);
     obtained_to_json(&json, attributes.policy, &run->obtained);
     json_close_object(&json);
@@ -297,7 +300,8 @@ static int open_and_measure(struct step_run *run)
 {
     const struct step_options *const options = run->options;
     const struct recording_options *const recording = &options->conditions.recording;
-    const int64_t ring_rows = recording_ring_rows(recording, options->count, options->period_ns);
+    const bool real_fast = options->pace == STEP_REAL_FAST;
+    const int64_t ring_rows = recording_ring_rows(recording, options->count, real_fast ? 0 : options->period_ns);
     if (ring_rows < 0) {
         return EXIT_USAGE;
     }
@@ -314,7 +318,7 @@ static int open_and_measure(struct step_run *run)
     }
     describe_rows(run, (uint32_t)options->outputs);
     struct recorder_options wanted =
-        recording_for_recorder(recording, ring_rows, options->conditions.budget_obtained_ns, true);
+        recording_for_recorder(recording, ring_rows, real_fast ? 0 : options->conditions.budget_obtained_ns, !real_fast);
     wanted.thread_of = thread_of;
     wanted.context = options;
     int code = recorder_open(&run->recorder, &wanted, &run->schema, 1);

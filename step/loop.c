@@ -185,6 +185,25 @@ static void record(struct loop *loop, int64_t release)
     source->counters.completed++;
 }
 
+/* Real-fast there are no releases: each step is as if released when the one before it is done. */
+static int64_t wait_for_turn(const struct step_run *run, struct schedule *schedule)
+{
+    if (run->options->pace == STEP_REAL_FAST) {
+        schedule->scheduled_ns = os_now_ns();
+        return schedule->scheduled_ns;
+    }
+    return schedule_wait(schedule, &run->recorder);
+}
+
+static bool follow(struct step_run *run, struct schedule *schedule, int64_t end_ns)
+{
+    if (run->options->pace == STEP_REAL_FAST) {
+        schedule->release++;
+        return true;
+    }
+    return schedule_follow(schedule, &run->recorder.sources[0], &run->recorder, (enum overrun)run->options->overrun, end_ns);
+}
+
 static void serve(struct loop *loop)
 {
     struct step_run *const run = loop->run;
@@ -196,7 +215,7 @@ static void serve(struct loop *loop)
         schedule_from(run->first_release_ns, options->period_ns, options->count, options->warmup);
     bool goes_on = true;
     while (goes_on && schedule_goes_on(&schedule, recorder)) {
-        const int64_t wake_ns = schedule_wait(&schedule, recorder);
+        const int64_t wake_ns = wait_for_turn(run, &schedule);
         if (wake_ns < schedule.scheduled_ns) {
             break; /* stopped before this release came: it does not count */
         }
@@ -227,13 +246,14 @@ static void serve(struct loop *loop)
         take_outputs(loop);
         record(loop, schedule.release);
         atomic_store_explicit(&run->answer, answer, memory_order_relaxed);
-        goes_on = schedule_follow(&schedule, &recorder->sources[0], recorder, (enum overrun)options->overrun, done_ns) &&
-                  answer == 0;
+        goes_on = follow(run, &schedule, done_ns) && answer == 0;
     }
     if (exchanges) {
         exchange_finish(&loop->exchange, recorder);
     }
-    schedule_close(&schedule, &recorder->sources[0]);
+    if (options->pace == STEP_REAL_TIME) {
+        schedule_close(&schedule, &recorder->sources[0]);
+    }
 }
 
 /* The pages of the stack that a step will use. */

@@ -13,6 +13,7 @@
 enum { NS_PER_MS = 1000000, USUAL_WARMUP = 100 };
 static const int64_t ns_per_s = 1000000000;
 
+static const char *const paces[] = {"real-time", "real-fast", NULL};      /* as enum step_pace */
 static const char *const policies[] = {"other", "fifo", "rr", NULL}; /* as enum os_policy */
 
 static bool refuse_usage(const char *what)
@@ -39,6 +40,27 @@ static bool choose_length(struct step_options *options, int64_t duration_ns, boo
     if (options->count > most || options->warmup > most) {
         return refuse_usage("the run would end after the clock does.\nShorten --count, --duration or --warmup.");
     }
+    return true;
+}
+
+/* A real-time thread that never sleeps would be stopped by the system; what belongs to releases has no meaning. */
+static bool choose_pace(struct step_options *options)
+{
+    static const char *const at_a_rate[] = {"overrun", "blame", "exchange"};
+    if (options->pace == STEP_REAL_TIME) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof at_a_rate / sizeof at_a_rate[0]; i++) {
+        if (options_given(at_a_rate[i])) {
+            refuse(EXIT_USAGE, "--%s belongs to --pace real-time: real-fast knows no releases.\nLeave it out.", at_a_rate[i]);
+            return false;
+        }
+    }
+    if (options_given("policy") && options->policy != OS_POLICY_OTHER) {
+        return refuse_usage("--policy: a real-time thread that never sleeps, as --pace real-fast has it, is stopped by the "
+                            "system.\nLeave it out: real-fast runs with policy other.");
+    }
+    options->policy = OS_POLICY_OTHER;
     return true;
 }
 
@@ -72,7 +94,7 @@ static bool check(struct step_options *options, int64_t duration_ns)
     if (options->explain && options_given("blame")) {
         return refuse_usage("--explain and --blame contradict each other: what is explained would be blamed.\nGive one of them.");
     }
-    return choose_length(options, duration_ns, options_given("count"), options_given("duration")) &&
+    return choose_pace(options) && choose_length(options, duration_ns, options_given("count"), options_given("duration")) &&
            priority_choose((enum os_policy)options->policy, options_given("priority"), 1, &options->priority,
                            &options->below_highest) &&
            conditions_check(&options->conditions);
@@ -112,6 +134,7 @@ bool step_options_read(struct step_options *options, int argc, char **argv, int 
         {"unpacked", OPTION_TEXT, &options->unpacked, NULL, "folder of the unpacked FMU [none]", false},
         {"inputs", OPTION_TEXT, &options->inputs, NULL, "table of what goes into each step [nothing]", false},
         {"outputs", OPTION_COUNT, &options->outputs, NULL, "outputs kept with each step, at most [64]", false},
+        {"pace", OPTION_CHOICE, &options->pace, paces, "at a rate, or as fast as possible [real-time]", false},
         {"period", OPTION_PERIOD, &options->period_ns, NULL, "between two releases [1ms]", false},
         {"duration", OPTION_DURATION, &duration_ns, NULL, "of the recorded part [10s]", false},
         {"count", OPTION_COUNT, &options->count, NULL, "recorded steps, instead of a duration", false},
@@ -154,13 +177,16 @@ void step_options_to_json(struct json *json, const struct step_options *options,
 {
     json_open_object(json, "parameters");
     json_text(json, "code", options->code);
+    json_text(json, "pace", paces[options->pace]);
     json_integer(json, "period_ns", options->period_ns);
     json_integer(json, "count", options->count);
     json_integer(json, "warmup", options->warmup);
     json_text(json, "policy", policies[options->policy]);
     json_integer_or_null(json, "priority",
                          os_priority_levels((enum os_policy)options->policy) != 0 ? options->priority : INT64_MIN);
-    json_text(json, "overrun", overrun_words[options->overrun]);
+    if (options->pace == STEP_REAL_TIME) {
+        json_text(json, "overrun", overrun_words[options->overrun]);
+    }
     json_integer(json, "budget_ns", options->conditions.budget_ns);
     exchange_options_to_json(json, &options->exchange);
     if (options->explain) {
@@ -168,7 +194,9 @@ void step_options_to_json(struct json *json, const struct step_options *options,
     }
     recording_to_json(json, &options->conditions.recording, ring_rows);
     json_close_object(json);
-    json_open_object(json, "schedule");
-    json_integer(json, "period_ns", options->period_ns);
-    json_close_object(json);
+    if (options->pace == STEP_REAL_TIME) {
+        json_open_object(json, "schedule");
+        json_integer(json, "period_ns", options->period_ns);
+        json_close_object(json);
+    }
 }

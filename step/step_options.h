@@ -5,18 +5,22 @@
 
 #include "experiment/conditions.h"
 
+/* At the releases of a rate, or one step after the other as fast as possible. */
+enum step_pace { STEP_REAL_TIME, STEP_REAL_FAST };
+
 struct step_options {
     const char *code; /* lib.so:NAME, model.fmu */
     const char *unpacked; /* the folder of an FMU; NULL: there is none */
     const char *inputs;   /* the table of inputs; NULL: nothing goes in */
     int64_t outputs;      /* kept at most */
-    int64_t period_ns;
+    int pace;             /* enum step_pace */
+    int64_t period_ns; /* real-fast: of the simulated time only */
     int64_t count;  /* recorded releases */
     int64_t warmup; /* releases before those */
     int policy;     /* enum os_policy */
     int32_t below_highest;
     int64_t priority; /* the system's own number, 0 where the policy has none */
-    int overrun;      /* enum step_overrun */
+    int overrun;      /* enum overrun */
     bool explain;     /* what a step calls is seen, too */
     const char *cpus_text;
     int32_t cpu; /* or OS_CPU_ANY */

@@ -29,6 +29,7 @@ from tautochrone.measure.cautions import REAL_TIME
 from tautochrone.measure.cell import Cell, Load
 from tautochrone.run.facts import Facts
 from tautochrone.schedulability.taskset import Task, TaskSet
+from tautochrone.target.target import CODE, STEP
 
 CONDITION = "check"
 """Under this name a run says what it was measured for."""
@@ -45,6 +46,7 @@ _SHORTEST_S = 10.0
 _SHORTEST_PERIOD_NS = 10_000
 _NS_PER_S = 1_000_000_000
 _USUAL_PRIORITY = 90
+_USUAL_WARMUP, _WARMUP_S = 100, 1.0  # of the user's own code, whichever is less
 _FIXED = ("fifo", "rr")
 
 
@@ -62,6 +64,8 @@ class CheckQuestion:
         counted: whether only what is counted may decide, and no extrapolated tail.
         of_the_end: whether it is about the end of work, also of runs that do not tell how much it is.
         blame: which cycles are late, whose causes are recorded; None: of no cycle.
+        code: what is called in each cycle, as the probe takes it: ``PATH.so:NAME``; None: nothing of the
+            user's.
     """
 
     period_ns: int
@@ -78,6 +82,7 @@ class CheckQuestion:
     counted: bool = False
     of_the_end: bool = False
     blame: str | None = None
+    code: str | None = None
 
     @property
     def rate_hz(self) -> float:
@@ -92,13 +97,18 @@ class CheckQuestion:
     @property
     def words(self) -> str:
         """Return the question without its requirement: ``a 1 kHz loop with 300 us of work, …``."""
-        loop = f"a {format_rate(self.rate_hz)} loop"
+        loop = f"a {format_rate(self.rate_hz)} loop{f' of {self.code_name}' if self.code else ''}"
         by = format_duration(self.deadline_ns)
         if not self.of_the_end:
             return f"{loop} that begins at most {by} after each release"
         if self.work_ns is None:
             return f"{loop} that is done at most {by} after each release"
         return f"{loop} with {format_duration(self.work_ns)} of work, done at most {by} after each release"
+
+    @property
+    def code_name(self) -> str:
+        """Return ``lib.so:controller``, without folders."""
+        return (self.code or "").rpartition("/")[2]
 
     @property
     def demand(self) -> str:
@@ -130,6 +140,7 @@ class CheckQuestion:
             "deadline_ns": self.deadline_ns,
             "requirement": self.requirement.text,
             "confidence": self.requirement.confidence,
+            **({"code": self.code_name} if self.code else {}),
         }
 
     def at(self, *, period_ns: int | None = None, work_ns: int | None = None) -> "CheckQuestion":
@@ -160,6 +171,7 @@ class AskedCheck:
     priority: int | None = None
     counted: bool = False
     blame: str | None = None
+    code: str | None = None
 
 
 def question_of(asked: AskedCheck) -> CheckQuestion:
@@ -170,6 +182,8 @@ def question_of(asked: AskedCheck) -> CheckQuestion:
             f"a period of {format_duration(period_ns)} is too short for a thread that sleeps",
             f"Ask for at most {format_rate(_NS_PER_S / _SHORTEST_PERIOD_NS)}.",
         )
+    if asked.code is not None and asked.work is not None:
+        raise UsageError("--code and --work contradict each other", "The code is the work: leave --work out.")
     work_ns = None if asked.work is None else parse_duration_ns(asked.work)
     deadline_ns = period_ns if asked.deadline is None else parse_duration_ns(asked.deadline)
     _see_that_it_fits(period_ns, work_ns, deadline_ns)
@@ -199,8 +213,9 @@ def question_of(asked: AskedCheck) -> CheckQuestion:
         priority=asked.priority,
         cpus=asked.cpus,
         counted=asked.counted,
-        of_the_end=work_ns is not None,
+        of_the_end=work_ns is not None or asked.code is not None,
         blame=asked.blame,
+        code=asked.code,
     )
 
 
@@ -293,10 +308,14 @@ def cell_of(
     **told: Value,
 ) -> Cell:
     """Return the case of one load; `told`: what else to keep with its run about the check."""
-    experiment = "cyclic" if question.work_ns is None else "taskset"
-    prepared = _cyclic(question) if question.work_ns is None else _taskset(question, cpu)
     rate = format_rate(question.rate_hz)
-    work = f", {format_duration(question.work_ns)} of work" if question.work_ns is not None else ""
+    if question.code is not None:
+        experiment, prepared, work = STEP, _step(question, cpu), f", {question.code_name}"
+    elif question.work_ns is None:
+        experiment, prepared, work = "cyclic", _cyclic(question), ""
+    else:
+        experiment, prepared = "taskset", _taskset(question, cpu)
+        work = f", {format_duration(question.work_ns)} of work"
     under = f", {deployment.name}" if deployment is not None else ""
     return Cell(
         experiment=experiment,
@@ -305,7 +324,10 @@ def cell_of(
         load=load,
         expected_s=prepared.expected_s,
         command=command,
-        conditions=replace(prepared.conditions, own={CONDITION: {**question.as_condition, **told}}),
+        conditions=replace(
+            prepared.conditions,
+            own={**prepared.conditions.own, CONDITION: {**question.as_condition, **told}},
+        ),
         deployment=deployment,
     )
 
@@ -317,18 +339,26 @@ def first_cpu(facts: Facts, deployment: Deployment | None, tree: Tree) -> int:
 
 
 def _cyclic(question: CheckQuestion) -> Prepared:
-    options: dict[str, Value] = {
+    return EXPERIMENTS["cyclic"].prepare(_of_a_loop(question, question.cpus), Path())
+
+
+def _step(question: CheckQuestion, cpu: int) -> Prepared:
+    assert question.code is not None
+    options = _of_a_loop(question, question.cpus or str(cpu))
+    warmup = max(1, min(_USUAL_WARMUP, round(_WARMUP_S * question.rate_hz)))
+    return EXPERIMENTS[STEP].prepare({**options, CODE: question.code, "warmup": warmup}, Path())
+
+
+def _of_a_loop(question: CheckQuestion, cpus: str | None) -> Options:
+    return {
         "period": f"{question.period_ns}ns",
         "duration": f"{question.duration_ns}ns",
         **_common(question),
+        **({"cpus": cpus} if cpus is not None else {}),
+        **({"priority": question.priority} if question.priority is not None else {}),
+        # A release that is served a period late may still be in time.
+        **({"overrun": "replay"} if question.deadline_ns > question.period_ns else {}),
     }
-    if question.cpus is not None:
-        options["cpus"] = question.cpus
-    if question.priority is not None:
-        options["priority"] = question.priority
-    if question.deadline_ns > question.period_ns:
-        options["overrun"] = "replay"  # a release that is served a period late may still be in time
-    return EXPERIMENTS["cyclic"].prepare(options, Path())
 
 
 def _taskset(question: CheckQuestion, cpu: int) -> Prepared:

@@ -18,6 +18,7 @@ from tautochrone.check.search import Search, Trial
 from tautochrone.judge.requirement.judge import Judgement
 from tautochrone.judge.requirement.limiting import Limiting, limiting
 from tautochrone.judge.requirement.line import WORST_FIRST, JudgedLine, Standing
+from tautochrone.judge.verdict import IDLE
 from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.folder import StoredRun
 
@@ -207,7 +208,7 @@ class CheckResults:
         title = f"tauto check: {self.question.words}"
         if self.search is not None:
             name = f"--search {self.search.kind}, {self.search.question.demand}"
-            detail = f"{capital(_loop(self.search))}.\n{self.why}"
+            detail = f"{_loop(self.search)}.\n{self.why}"
             case = Case("search", name, _CASES[self.standing], _found(self.search), detail)
             return Outcome(title, (case,))
         name = self.question.requirement.text
@@ -290,7 +291,7 @@ def _course(run: StoredRun | None) -> tuple[str, ...]:
 
 def search_headline(search: Search) -> str:
     """Return what was found, what the next rung showed, and of which loop."""
-    return f"{_found(search)} {capital(_loop(search))}."
+    return f"{_found(search)} {_loop(search)}."
 
 
 def _found(search: Search) -> str:
@@ -323,10 +324,20 @@ def _gap(search: Search, low: int, high: int) -> str:
 
 def _loop(search: Search) -> str:
     question = search.question
+    if question.code is not None:
+        return f"{question.code_name} {_where(search)}, {question.demand}"
     if search.kind == "rate":
         work = f" with {format_duration(question.work_ns)} of work" if question.work_ns else ""
-        return f"a loop{work}, {question.demand}"
-    return f"the work of a {format_rate(question.rate_hz)} loop, {question.demand}"
+        return f"A loop{work}, {question.demand}"
+    return f"The work of a {format_rate(question.rate_hz)} loop, {question.demand}"
+
+
+def _where(search: Search) -> str:
+    """Return on which CPU and beside what the code ran."""
+    manifest = search.trials[-1].run.manifest
+    on, load = manifest.header.sources[0].label, str(manifest.conditions.load)
+    cpu = f"on CPU {on.removeprefix('cpu')} " if on.startswith("cpu") else ""
+    return f"{cpu}{'without a load' if load == IDLE else f'beside the load {load}'}"
 
 
 def _misses(trial: Trial) -> str:

@@ -48,17 +48,18 @@ class TriedRung:
 
 @dataclass(frozen=True)
 class _Rungs:
-    """The ladder: from the lowest rung to the highest, in steps that double until there is a bracket."""
+    """The ladder: from the lowest rung to the highest, in strides that double until there is a bracket."""
 
     most: int
     start: int
     least: int = 0
+    stride: int = 1
 
     def up(self, met: int, tried: int) -> int:
-        return min(self.most, met + (1 << (tried - 1)))
+        return min(self.most, met + (self.stride << (tried - 1)))
 
     def down(self, too_much: int, tried: int) -> int:
-        return max(0, too_much - (1 << (tried - 1)))
+        return max(0, too_much - (self.stride << (tried - 1)))
 
     def middle(self, met: int, too_much: int) -> int:
         return (met + too_much) // 2
@@ -70,9 +71,13 @@ class _Rungs:
 class SearchCourse:
     """The course of a search over rungs 0 to ``rungs - 1``, the higher the harder."""
 
-    def __init__(self, rungs: int, start: int, tried: Sequence[TriedRung]) -> None:
-        """Look at the trials so far, in the order in which they were made."""
-        self._ladder = _Rungs(rungs - 1, start)
+    def __init__(self, rungs: int, start: int, tried: Sequence[TriedRung], stride: int = 1) -> None:
+        """Look at the trials so far, in the order in which they were made.
+
+        Args:
+            stride: by so many rungs it goes from the first to the second one.
+        """
+        self._ladder = _Rungs(rungs - 1, start, stride=stride)
         self._last = next((one for one in reversed(tried) if one.purpose != CONFIRM), None)
         short = [bracketing.ShortTrial(one.rung, one.met) for one in tried if one.purpose != CONFIRM]
         self._short = Bracketing(self._ladder, short, misses=2)
@@ -112,6 +117,9 @@ class SearchCourse:
 
 Kind = Literal["rate", "work"]
 KINDS: tuple[Kind, ...] = ("rate", "work")
+
+_FINE, _STRIDE = 48, 8
+"""Rates in each decade for the user's own code, each about 5 % above the one before; and the first stride."""
 
 _STEPS = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 _SLOWEST_HZ, _FASTEST_HZ = 1.0, 50_000.0
@@ -177,7 +185,8 @@ class Search:
     @property
     def course(self) -> SearchCourse:
         """Return where it stands."""
-        return SearchCourse(len(self.rungs), self.start, [one.tried for one in self.trials])
+        tried = [one.tried for one in self.trials]
+        return SearchCourse(len(self.rungs), self.start, tried, 1 if self.question.code is None else _STRIDE)
 
     @property
     def end(self) -> End:
@@ -285,12 +294,16 @@ def _no_rung(kind: Kind, question: CheckQuestion, slowest_hz: float, seconds: fl
 
 
 def rates(question: CheckQuestion) -> tuple[float, ...]:
-    """Return the rates to choose from, in Hz: preferred numbers, as far as the work leaves a CPU for them."""
+    """Return the rates to choose from, in Hz: preferred numbers, as far as the work leaves a CPU for them.
+
+    How long the user's own code takes is what is asked, so its rates are closer together: E48.
+    """
     decades = (10.0**power for power in range(5))
+    steps = _STEPS if question.code is None else [round(10 ** (one / _FINE), 2) for one in range(_FINE)]
     found = [
         round(step * decade, 6)
         for decade in decades
-        for step in _STEPS
+        for step in steps
         if _SLOWEST_HZ <= step * decade <= _FASTEST_HZ
     ]
     work_s = (question.work_ns or 0) / _NS_PER_S

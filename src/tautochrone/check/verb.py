@@ -61,6 +61,12 @@ def check(
         str | None,
         typer.Option(metavar="TIME", help="CPU time that each cycle needs. [none: only its start is judged]"),
     ] = None,
+    code: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIB.so:NAME", help="Your own code, called in each cycle: `tauto step --header`. [none]"
+        ),
+    ] = None,
     deadline: Annotated[
         str | None,
         typer.Option(
@@ -169,6 +175,7 @@ def check(
         see_that_nothing_is_measured(
             {
                 "--work": work,
+                "--code": code,
                 "--load": load,
                 "--deployment": deployment,
                 "--on": on,
@@ -192,7 +199,7 @@ def check(
     seconds = None if within is None else parse_duration_ns(within) / 1e9
     question = question_of(
         AskedCheck(
-            wanted, work, deadline, misses, confidence, duration, cpus, policy, priority, counted, blame
+            wanted, work, deadline, misses, confidence, duration, cpus, policy, priority, counted, blame, code
         )
     )
     loads = _loads(load)

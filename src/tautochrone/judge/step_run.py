@@ -29,6 +29,8 @@ OUTPUT = "out."
 _MOST_LOOKED_AT = 1_000_000
 """Steps, from the first one on, in which a regular pattern is looked for."""
 
+REAL_FAST = "real-fast"
+
 
 class FirstStep(Struct, frozen=True):
     """The first step of the warm-up, which found everything cold."""
@@ -84,6 +86,16 @@ def step_event(run: StoredRun) -> StepEvent:
 def fmu_of(manifest: Manifest) -> FmuFacts | None:
     """Return what the run keeps of the FMU that it ran; None: it ran something else."""
     return manifest.conditions.told(FMU, FmuFacts)
+
+
+def is_real_fast(run: StoredRun) -> bool:
+    """Return whether its steps were called one after the other, and not at releases."""
+    return run.manifest.header.parameters.get("pace") == REAL_FAST
+
+
+def step_period_ns(run: StoredRun) -> int:
+    """Return how much time a step simulates."""
+    return int(str(run.manifest.header.parameters.get("period_ns") or 0))
 
 
 def code_name(manifest: Manifest) -> str:

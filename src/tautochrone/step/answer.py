@@ -28,6 +28,7 @@ from tautochrone.judge.step_run import (
     RESPONSE,
     StepCount,
     code_name,
+    is_real_fast,
     longer_steps,
     step_counts,
     step_event,
@@ -35,11 +36,12 @@ from tautochrone.judge.step_run import (
 from tautochrone.judge.tail.tails import tails_of
 from tautochrone.judge.verdict import IDLE
 from tautochrone.statistics.summary import summary_of
+from tautochrone.step import explained as explanation
+from tautochrone.step import fast
+from tautochrone.step.exchange import exchange_sentences, exchange_table
+from tautochrone.step.lines import lines_of
 from tautochrone.step.outputs import figure_of
 from tautochrone.step.outputs import sentences as of_outputs
-from tautochrone.step.exchange import exchange_sentences, exchange_table
-from tautochrone.step import explained as explanation
-from tautochrone.step.lines import lines_of
 
 if TYPE_CHECKING:
     from tautochrone.answer.document import TypedCell
@@ -102,13 +104,19 @@ _SIMULATED = (
 
 def sentences(run: StoredRun) -> list[str]:
     """Return the answer: whether the code holds its rate, how long a step takes, and how it ended."""
+    if is_real_fast(run):
+        return [fast.sentence(run), *of_outputs(run), *_ending(run)]
     explained = explained_of(run)
     loops = measured_loops(run)
     said = explanation.sentences(explained) if explained is not None else []
     said += [held(run, loops[0], reduce_run(run, EXECUTION))] if loops and run.count() else []
     said += _longer(run)
+    return [*said, *exchange_sentences(run), *of_outputs(run), *_ending(run)]
+
+
+def _ending(run: StoredRun) -> list[str]:
     event = step_event(run)
-    return [*said, *exchange_sentences(run), *of_outputs(run), *([event.why] if event.why else [])]
+    return [event.why] if event.why else []
 
 
 def held(run: StoredRun, loop: MeasuredLoop, reduced: Sequence[Reduced]) -> str:
@@ -178,7 +186,7 @@ class StepPresentation:
 
     def tables(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
         """Return for each run where its time went, and what the system counted of its steps."""
-        return [
+        own = [
             table
             for run, label in zip(runs, labels, strict=True)
             for table in (
@@ -189,6 +197,7 @@ class StepPresentation:
             )
             if table.rows
         ]
+        return [*fast.tables(runs, labels), *own]
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Draw how often each time occurred, and how the times went over the run."""
@@ -196,6 +205,7 @@ class StepPresentation:
             replace(one, run=label, rank=rank, source=said)
             for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
             for name, said in _DRAWN
+            if name in run.measures
             for one in self._series(run, name)
         ]
         timed = [one for one in series if one.envelope is not None]
@@ -220,8 +230,9 @@ class StepPresentation:
     def _times(self, run: StoredRun, label: str) -> TypedTable:
         heads = columns("", "median", "99 %", "99.9 %", "worst", "in the worst step")
         worst = _worst_step(run)
-        rows = tuple(_row(self._series(run, name), said, worst.get(name)) for name, said, _ in _PARTS)
-        meant = " ".join(f"{upper_first(said)}: {meaning}." for _, said, meaning in _PARTS)
+        parts = [part for part in _PARTS if part[0] in run.measures]
+        rows = tuple(_row(self._series(run, name), said, worst.get(name)) for name, said, _ in parts)
+        meant = " ".join(f"{upper_first(said)}: {meaning}." for _, said, meaning in parts)
         costs = (_COSTS,) if is_explained(run.manifest) else ()
         title = titled(f"The steps of {code_name(run.manifest)} in us", label)
         return TypedTable(title, heads, rows, (*costs, meant, *_first(run)))
@@ -253,11 +264,15 @@ def _row(series: Sequence[Series], said: str, worst_ns: int | None) -> tuple[Typ
 
 
 def _worst_step(run: StoredRun) -> dict[str, int]:
-    """Return what the step with the longest response consists of."""
+    """Return what the step with the longest response consists of; as fast as possible, execution."""
     if run.is_histogram or not run.count():
         return {}
-    at = int(run.values(RESPONSE).argmax())
-    return {name: int(run.values(name)[at]) for name, _, _ in _PARTS if run.count(name) == run.count()}
+    at = int(run.values().argmax())
+    return {
+        name: int(run.values(name)[at])
+        for name, _, _ in _PARTS
+        if name in run.measures and run.count(name) == run.count()
+    }
 
 
 def _first(run: StoredRun) -> Iterator[str]:

@@ -88,8 +88,8 @@ class LocalTarget(Target):
     def run(self, command: Sequence[str], environment: Mapping[str, str]) -> Program:
         return LocalProgram(command, environment)
 
-    def see_own_code(self) -> None:
-        """It can: the probe finds its program, and the program the library."""
+    def see_is_here(self) -> None:
+        """It is."""
 
     def start_service(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningService:
         """Under a guard, since it does not look at its standard input: it ends with us, however we end."""

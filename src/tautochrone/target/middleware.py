@@ -2,12 +2,11 @@
 
 import os
 import subprocess
-from functools import cache
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options, text
-from tautochrone.target.target import STEP, WATCH, Target
+from tautochrone.target.target import CODE, STEP, WATCH, Target
 
 # Names of middleware as streams, plans and the conditions of runs have them, each in this place alone.
 
@@ -45,27 +44,39 @@ SERVER_ON, SERVER, SIZES = "server_on", "server", "footprint"
 library and program that the build noted."""
 
 
+_FROM_HERE = ("input", "inputs", "explain")
+"""Options of `step` for which files are made on this machine."""
+
+
 def program_name(transport: str) -> str:
     """As it is called beside the probe."""
     return f"tauto-middleware-{transport}"
 
 
-def provide_program(target: Target, experiment: str, options: Options) -> None:
-    """See that what an experiment with middleware starts lies beside the target's probe.
+def provide_program(target: Target, experiment: str, options: Options) -> Options:
+    """See that what an experiment starts lies beside the target's probe: middleware, or the user's own code.
 
     Nothing is needed for another experiment, and for a name that nobody knows: the probe refuses it.
+
+    Returns:
+        the options as they are there.
     """
-    if experiment in (STEP, WATCH):
-        target.see_own_code()
+    if experiment == WATCH or (experiment == STEP and any(options.get(name) for name in _FROM_HERE)):
+        target.see_is_here()
+    code = text(options, CODE)
+    if experiment == STEP and code is not None:
+        return {**options, CODE: target.own_code(code)}
     transport = text(options, TRANSPORT)
     if experiment in EXPERIMENTS and transport in TRANSPORTS:
         target.provide(transport)
+    return options
 
 
 def provide_before_boot(target: Target, experiment: str, options: Options) -> None:
     """See that a guest is booted with what a case needs, and with nothing that only another case does."""
     transport = text(options, TRANSPORT) if experiment in EXPERIMENTS else None
-    target.boot_with(transport if transport in TRANSPORTS else "")
+    code = text(options, CODE) if experiment == STEP else None
+    target.boot_with(transport if transport in TRANSPORTS else "", code or "")
 
 
 def find_program_for(transport: str, machine: str) -> Path | None:
@@ -120,19 +131,23 @@ def files_for_guest(transport: str, machine: str, name: str) -> dict[str, Path]:
     return {f"/bin/{own.name}": own, **libraries_of(own)}
 
 
-@cache
-def libraries_of(program: Path) -> dict[str, Path]:
+def libraries_of(program: Path, loader: Path | None = None, *, whole: bool = True) -> dict[str, Path]:
     """Return what a program of this machine is linked with, its loader included, by path.
 
     The loader itself says what it would load, and starts nothing.
 
+    Args:
+        loader: named for a library, which no system starts by itself.
+        whole: whether all of it has to be there.
+
     Raises:
         UsageError: one of them is not there.
     """
-    said = subprocess.run(
-        [program], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True, check=False
-    ).stdout
-    if missing := [line.split()[0] for line in said.splitlines() if "not found" in line]:
+    command = [program] if loader is None else [loader, program]
+    environment = ({} if loader is None else dict(os.environ)) | {"LD_TRACE_LOADED_OBJECTS": "1"}
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
+    missing = [line.split()[0] for line in said.splitlines() if "not found" in line]
+    if missing and whole:
         raise UsageError(f"{program} needs {', '.join(missing)}, which is not there", "Install the library.")
     words = (word for line in said.splitlines() for word in line.split())
     return {word: Path(word) for word in words if word.startswith("/")}

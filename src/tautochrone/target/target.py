@@ -215,7 +215,9 @@ def _failing_as(what: str) -> Iterator[None]:
 
 
 STEP, WATCH = "step", "watch"
-"""The experiments that run the user's own code, and a program of the user's (`Target.see_own_code`)."""
+"""The experiments that run the user's own code, and a program of the user's."""
+CODE = "code"
+"""The option of the former (`Target.own_code`)."""
 
 
 class Target(ABC):
@@ -227,6 +229,7 @@ class Target(ABC):
         name: as people write it after --on.
         probe: the path of the probe there, which takes time stamps.
         agent: that of the agent, which has loads, guard and keeper.
+        environment: words that are added to that of whatever is started there.
         patience: what guards and keepers are told of how long to wait for a sign of life.
         companions: other machines that take part in what is measured on this one.
     """
@@ -237,6 +240,7 @@ class Target(ABC):
     def __init__(self, probe: str, agent: str, root: str | None = None) -> None:
         self.probe = probe
         self.agent = agent
+        self.environment: Mapping[str, str] = {}
         self._root = root
         self._standing: Keeper | None = None
         self.companions = Companions()
@@ -291,21 +295,32 @@ class Target(ABC):
         """
         return
 
-    def boot_with(self, transport: str) -> None:  # noqa: ARG002
-        """The next guest is to have the program of this transport; empty: of none that needs libraries.
+    def boot_with(self, transport: str, code: str = "") -> None:  # noqa: ARG002
+        """The next guest is to have the program of this transport and this code of the user's; empty: none.
 
         A machine that is not the lab's own stays as it is.
         """
         return
 
-    def see_own_code(self) -> None:
-        """See that code of the user's can be run there.
+    def own_code(self, code: str) -> str:
+        """See that this code of the user's, ``PATH.so:NAME`` here, can be run there; on this machine it can.
+
+        Returns:
+            how the probe takes it there.
 
         Raises:
             UsageError: it can't.
         """
+        return code
+
+    def see_is_here(self) -> None:
+        """See that it is this machine, for what runs nowhere else so far.
+
+        Raises:
+            UsageError: it is another one.
+        """
         raise UsageError(
-            f"your own code can't be run on {self.name}: so far it runs only on the machine where tauto is",
+            f"this can't be measured on {self.name}: so far it runs only on the machine where tauto is",
             "Install tautochrone there, log in, and type the same there.",
         )
 
@@ -328,12 +343,12 @@ class Target(ABC):
         return self._start([self.agent, *arguments], placement)
 
     def _start(self, command: Sequence[str], placement: Placement, *, guarded: bool = False) -> Program:
-        environment: dict[str, str] = {}
+        environment = dict(self.environment)
         if placement == ANYWHERE and not guarded and not self.patience:
             return self.run(command, environment)
         joins = [word for file in placement.joins for word in ("--join", file)]
         if placement.threads_join:  # the probe's threads find it out from their environment
-            environment = {"TAUTO_THREADS_JOIN": placement.threads_join}
+            environment["TAUTO_THREADS_JOIN"] = placement.threads_join
         return Guarded(self.run([self.agent, "guard", *joins, *self.patience, "--", *command], environment))
 
     def start_keeper(self, arguments: Sequence[str]) -> Program:

@@ -26,6 +26,7 @@ from tautochrone.target.target import STEP
 _CODE = "code"
 _OWN = ("response_ns", "latency_ns", "execution_ns", "cpu_time_ns", "off_cpu_ns")
 _EXCHANGED = ("round_trip_ns", "input_age_ns")
+_REAL_FAST = "real-fast"
 
 
 def _length_s(options: Given) -> float:
@@ -34,7 +35,13 @@ def _length_s(options: Given) -> float:
     return (options.count("count") * period_s or options.seconds("duration")) + warmup_s
 
 
+def _is_real_fast(options: Given) -> bool:
+    return options.text("pace") == _REAL_FAST
+
+
 def _each(options: Given) -> str:
+    if _is_real_fast(options):
+        return "as fast as possible"
     return f"each {format_duration(round(options.period_s('period') * 1e9))}"
 
 
@@ -86,6 +93,13 @@ EXPERIMENT = Experiment(
             metavar="FILE.csv",
         ),
         Option("outputs", "count", "Number of outputs that are kept with each step, at most.", "64"),
+        Option(
+            "pace",
+            "choice",
+            "At a rate, or one step after the other as fast as possible.",
+            "real-time",
+            choices=("real-time", _REAL_FAST),
+        ),
         replace(PERIOD, help="Time between two releases.", default="1ms"),
         RATE_OF_PERIOD,
         DURATION,
@@ -121,7 +135,7 @@ EXPERIMENT = Experiment(
     (*_OWN, *_EXCHANGED, MISSES),
     lambda _: "your own code",
     _length_s,
-    pace=lambda options, _: paced(options, options.period_s("period")),
+    pace=lambda options, _: None if _is_real_fast(options) else paced(options, options.period_s("period")),
     measured=lambda options: (*_OWN, *(_EXCHANGED if options.given("exchange") else ()), MISSES),
     prepare_own=_prepare,
     contradicting=(("count", "duration"), ("rate", "period"), ("explain", "blame")),

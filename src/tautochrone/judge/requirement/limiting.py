@@ -22,7 +22,8 @@ Side = Literal["start", "work", ""]
 
 _LONGEST_SHARE = 1000
 _MOST = 1000
-_RUN = "run_ns"
+_WORKS = ("run_ns", "execution_ns")
+"""From the start of the work to its end: of a task, and of the user's own code."""
 _TELLING = 0.05  # of the work: more than that is worth a word
 
 
@@ -89,8 +90,9 @@ def limiting(judgement: Judgement, runs: Sequence[StoredRun]) -> Limiting:
     seen = max(group.seen, key=lambda one: (one.missed, one.worst_ns or 0))
     if seen.reduced is None or seen.run.is_histogram:
         return Limiting("", None, seen.run, seen.name)
-    if {RESPONSE, LATENCY, _RUN} <= set(seen.run.measures):
-        return _of_work(judgement.requirement, seen, groups_of(runs, _RUN))
+    work = next((one for one in _WORKS if one in seen.run.measures), None)
+    if work is not None and {RESPONSE, LATENCY} <= set(seen.run.measures):
+        return _of_work(judgement.requirement, seen, work, groups_of(runs, work))
     return _of_start(seen)
 
 
@@ -102,10 +104,12 @@ def _of_start(seen: SeenSource) -> Limiting:
     return Limiting("start", found, seen.run, seen.name)
 
 
-def _of_work(requirement: Requirement, seen: SeenSource, work_groups: Sequence[SourceGroup]) -> Limiting:
+def _of_work(
+    requirement: Requirement, seen: SeenSource, name: str, work_groups: Sequence[SourceGroup]
+) -> Limiting:
     assert seen.reduced is not None
     source = seen.reduced.source
-    response, start, work = (seen.run.values(name, source) for name in (RESPONSE, LATENCY, _RUN))
+    response, start, work = (seen.run.values(one, source) for one in (RESPONSE, LATENCY, name))
     chosen, late = _critical(response, requirement.limit_ns or seen.deadline_ns or 0)
     starts, works = float(start[chosen].mean()), float(work[chosen].mean())
     usual_start, usual_work = float(np.median(start)), float(np.median(work))

@@ -3,7 +3,7 @@
 import re
 import secrets
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
@@ -12,6 +12,7 @@ from tautochrone.machine.tree import Files
 from tautochrone.target.address import SshAddress
 from tautochrone.target.keeper import FarFiles, Keeper
 from tautochrone.target.middleware import find_program_for, program_name
+from tautochrone.target.own_code import PROGRAM, BroughtCode, brought_code, find_step_for
 from tautochrone.target.probes import find_agent_for, find_probe_for, how_to_build
 from tautochrone.target.program import ProbeAnswer, Program, ask, said_in
 from tautochrone.target.ssh.connect import log_in
@@ -112,9 +113,14 @@ def push(link: Link, file: Path, place: str, name: str) -> ProbeAnswer:
     Raises:
         MeasuringError: it could not be written, or the connection was lost.
     """
+    return _write(link, file, place, name, f"{shlex.quote(place)} --version")
+
+
+def _write(link: Link, file: Path, place: str, name: str, then: str) -> ProbeAnswer:
+    """Write a file to this place, in a folder that is made, and run a command; see `push`."""
     content = file.read_bytes()
-    quoted = shlex.quote(place)
-    script = f"cat >{quoted} && chmod 700 {quoted} && wc -c <{quoted} && {quoted} --version"
+    quoted, folder = shlex.quote(place), shlex.quote(place.rpartition("/")[0])
+    script = f"mkdir -p {folder} && cat >{quoted} && chmod 700 {quoted} && wc -c <{quoted} && {then}"
     program = link.start(f"exec sh -c {shlex.quote(script)}", beats=False)
     program.write(content)
     program.close_input()
@@ -128,7 +134,7 @@ def push(link: Link, file: Path, place: str, name: str) -> ProbeAnswer:
     return ProbeAnswer(answer.exit_code, version, answer.messages)
 
 
-# The programs of the middleware beside a pushed probe: pushed when one is first needed.
+# The programs of the middleware, and the user's own code, beside a pushed probe: pushed when first needed.
 
 
 _MISSING_LIBRARY = re.compile(r"loading shared libraries: (?P<library>[^\s:]+): cannot open")
@@ -142,38 +148,61 @@ _PACKAGES = {
 """Of Debian, that have the libraries whose names begin so."""
 
 
-class PushedMiddleware:
+class PushedPrograms:
     """What lies beside the probe on one machine."""
 
     def __init__(self, link: Link, landing: Landing, name: str) -> None:
         self._link, self._machine, self._name = link, landing.machine, name
         self._folder = landing.probe.rpartition("/")[0]
+        self._code: set[str] = set()
         self._there: set[str] = set()
         self._refused: dict[str, TautoError] = {}
 
     def provide(self, transport: str) -> None:
-        if transport in self._there:
-            return
-        if transport not in self._refused:
-            try:
-                self._bring(transport)
-            except UsageError as error:
-                self._refused[transport] = error
-        if transport in self._refused:
-            raise self._refused[transport]
+        self._provide(
+            program_name(transport),
+            f"transport {transport}",
+            lambda: find_program_for(transport, self._machine),
+            "or use a transport of sockets, which `make probes` builds static",
+        )
 
-    def _bring(self, transport: str) -> None:
-        name = program_name(transport)
+    def own_code(self, code: str) -> BroughtCode:
+        """See that the user's code is there, with what of the user's it needs, and what runs it."""
+        brought = brought_code(code, f"{self._folder}/own", self._machine, self._name)
+        self._provide(
+            PROGRAM,
+            "your own code",
+            lambda: find_step_for(self._machine, self._name),
+            "or log in there and type the same",
+        )
+        for place, file in brought.files.items():
+            if place not in self._code:
+                _write(self._link, file, place, self._name, "true")
+                self._code.add(place)
+        return brought
+
+    def _provide(self, name: str, shown: str, find: Callable[[], Path | None], otherwise: str) -> None:
+        if name in self._there:
+            return
+        if name not in self._refused:
+            try:
+                self._bring(name, shown, find, otherwise)
+            except UsageError as error:
+                self._refused[name] = error
+        if name in self._refused:
+            raise self._refused[name]
+
+    def _bring(self, name: str, shown: str, find: Callable[[], Path | None], otherwise: str) -> None:
         place = f"{self._folder}/{name}"
         if not self._has_own(name, place):
-            file = find_program_for(transport, self._machine)
+            file = find()
             if file is None:
                 return
             answer = push(self._link, file, place, self._name)
             if answer.exit_code != 0 or not _is_ours(answer.text, name):
                 self._run(["rm", "-f", place])
-                raise self._why_not(file, transport, answer)
-        self._there.add(transport)
+                raise self._why_not(file, shown, answer, otherwise)
+        self._there.add(name)
 
     def _has_own(self, name: str, place: str) -> bool:
         """Return whether it is installed there, in this version; then it is linked to."""
@@ -191,10 +220,10 @@ class PushedMiddleware:
         program.close_input()
         return ask(program, f"{command[0]} on {self._name}", _PATIENCE_S)
 
-    def _why_not(self, file: Path, transport: str, answer: ProbeAnswer) -> UsageError:
+    def _why_not(self, file: Path, shown: str, answer: ProbeAnswer, otherwise: str) -> UsageError:
         """Return what the loader of programs said there, in words."""
         said = said_in(answer.messages, answer.text.strip() or "it said nothing")
-        here = f"transport {transport} can't be had on {self._name}"
+        here = f"{shown} can't be had on {self._name}"
         if missing := _MISSING_LIBRARY.search(said):
             library = missing["library"]
             packages = next((held for begin, held in _PACKAGES.items() if library.startswith(begin)), None)
@@ -214,7 +243,7 @@ class PushedMiddleware:
             return UsageError(
                 f"{here}: {file.name} can't be started there: {said}",
                 "It is linked with the C library of this machine (glibc). Install tautochrone there, in the "
-                "same version, or use a transport of sockets, which `make probes` builds static.",
+                f"same version, {otherwise}.",
             )
         return UsageError(f"{here}: {file.name} says there: {said}", "Build it anew: `make setup`.")
 
@@ -269,7 +298,7 @@ class SshTarget(Target):
         self._link = link
         landing = Landing(link, self.name, [*self.keeper_words(), *self.patience])
         self.probe, self.agent = landing.probe, landing.agent
-        self._middleware = PushedMiddleware(link, landing, self.name)
+        self._programs = PushedPrograms(link, landing, self.name)
         self._standing = Keeper(landing.keeper)
         self._files = FarFiles(self.keeper)
 
@@ -283,7 +312,12 @@ class SshTarget(Target):
         return self._files
 
     def provide(self, transport: str) -> None:
-        self._middleware.provide(transport)
+        self._programs.provide(transport)
+
+    def own_code(self, code: str) -> str:
+        brought = self._programs.own_code(code)
+        self.environment = brought.environment
+        return brought.named
 
     def forget_files(self) -> None:
         self._files.forget()

@@ -21,6 +21,8 @@ from tautochrone.machine.tree import Files, FutureFiles, Tree
 from tautochrone.target.address import LabAddress
 from tautochrone.target.keeper import FarFiles
 from tautochrone.target.middleware import files_for_guest
+from tautochrone.target.own_code import PROGRAM, BroughtCode, brought_code, system_files
+from tautochrone.target.probes import architecture_of
 from tautochrone.target.program import ProbeAnswer, Program
 from tautochrone.target.target import Placement, Target, Virtual
 from tautochrone.target.virtual import KERNEL_HALF
@@ -141,6 +143,8 @@ def _with_path(word: str, paths: dict[str, str]) -> str:
 
 
 _PROBE, _AGENT = "/bin/tauto-probe", "/bin/tauto-agent"
+_OWN = "/own"
+"""Where the user's own code lies in a guest."""
 
 
 def boot(
@@ -174,7 +178,7 @@ class VirtualTarget(Target):
         self._made: BootableMachine | None = machine
         self._image_with = image_with or (lambda more: build_image(machine.kernel, (), more))
         self._added = ""
-        self._transports: tuple[str, ...] = ()
+        self._brought: Mapping[str, Mapping[str, Path]] = {}
         self._is_deployed = False
         self._guest: Guest | None = None
         self._next: Guest | None = None
@@ -231,22 +235,49 @@ class VirtualTarget(Target):
 
     def provide(self, transport: str) -> None:
         """See that the guest has the program: boot another one, unless a deployment holds this one."""
-        if transport in self._transports or not self._files_for(transport):
+        self._bring(transport, self._files_for(transport), f"transport {transport}")
+
+    def own_code(self, code: str) -> str:
+        """See that the guest has it, likewise."""
+        brought = self._brought_code(code)
+        self._bring(code, self._files_of_code(code), code)
+        self.environment = brought.environment
+        return brought.named
+
+    def boot_with(self, transport: str, code: str = "") -> None:
+        found = {
+            **({transport: self._files_for(transport)} if transport else {}),
+            **({code: self._files_of_code(code)} if code else {}),
+        }
+        self._have({name: files for name, files in found.items() if files})
+
+    def _bring(self, name: str, files: Mapping[str, Path], shown: str) -> None:
+        if not files or self._brought.get(name) == files:
             return
         if self._is_deployed:
             raise UsageError(
-                f"{self.name} was not booted for transport {transport}, and its deployment is in force",
+                f"{self.name} was not booted for {shown}, and its deployment is in force",
                 "Measure it by a command of its own.",
             )
-        self._have((*self._transports, transport))
+        self._have({**self._brought, name: files})
 
-    def boot_with(self, transport: str) -> None:
-        self._have((transport,) if transport and self._files_for(transport) else ())
-
-    def _have(self, transports: tuple[str, ...]) -> None:
-        if transports != self._transports:
-            self._transports = transports
+    def _have(self, brought: Mapping[str, Mapping[str, Path]]) -> None:
+        if brought != self._brought:
+            self._brought = brought
             self._changed()
+
+    def _files_of_code(self, code: str) -> dict[str, Path]:
+        return {**system_files(code), **self._brought_code(code).files}
+
+    def _brought_code(self, code: str) -> BroughtCode:
+        kind = self._origin.kernel.architecture
+        if architecture_of(kind) != architecture_of(os.uname().machine):
+            raise UsageError(
+                f"your own code can't be run on {self.name}: it takes {PROGRAM} and the C library of this "
+                f"machine, and there are none for {kind} machines",
+                f"Take a kernel for {os.uname().machine}.",
+            )
+        return brought_code(code, _OWN, kind, self.name)
 
     def _files_for(self, transport: str) -> dict[str, Path]:
         return files_for_guest(transport, self._origin.kernel.architecture, self.name)
@@ -259,7 +290,7 @@ class VirtualTarget(Target):
     @property
     def _machine(self) -> BootableMachine:
         if self._made is None:
-            files = [one for transport in self._transports for one in self._files_for(transport).items()]
+            files = [one for brought in self._brought.values() for one in brought.items()]
             image = self._image_with(dict(files)) if files else self._origin.image
             self._made = booted_with(self._origin, self._added, image)
         return self._made
@@ -277,7 +308,7 @@ class VirtualTarget(Target):
         return self._guest
 
     def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> ProbeAnswer:
-        program = GuestProgram(self.guest(), [_PROBE, *arguments], {})
+        program = GuestProgram(self.guest(), [_PROBE, *arguments], self.environment)
         program.close_input()
         return ask(program, " ".join(arguments), patience_s)
 

@@ -1,0 +1,100 @@
+"""The user's own code as fast as possible, beside the same code at its rate (garre2014, 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tautochrone.answer.document import TypedCell, TypedTable, columns, micros, words
+from tautochrone.base.units import format_duration
+from tautochrone.judge.reduced import reduce_run
+from tautochrone.judge.step_run import CPU_TIME, EXECUTION, code_name, is_real_fast, step_period_ns
+from tautochrone.judge.verdict import IDLE
+from tautochrone.statistics.summary import summary_of
+
+if TYPE_CHECKING:
+    from tautochrone.run.folder import StoredRun
+    from tautochrone.statistics.summary import Summary
+
+_MEANT = (
+    "Simulated / computed: the time that a step simulates, over its mean execution; what the system needs is "
+    "not in it. At a rate each step begins after a sleep, with what others left of the caches; as fast as "
+    "possible it begins where the last one ended."
+)
+
+
+@dataclass(frozen=True)
+class _Speed:
+    """What a run says of the steps' execution.
+
+    Attributes:
+        factor: how much faster than real time the mean step is; None: no step took any time.
+    """
+
+    seen: Summary
+    period_ns: int
+
+    @property
+    def factor(self) -> float | None:
+        return self.period_ns / self.seen.mean if self.seen.mean else None
+
+    def quantile(self, q: float) -> float | None:
+        """Return a quantile; None: there are too few steps."""
+        return next((one.value for one in self.seen.quantiles if one.q == q), None)
+
+
+def sentence(run: StoredRun) -> str:
+    """Return how long a step takes without a pause, and how much faster than real time that is."""
+    speed = _speed_of(run)
+    if speed is None:
+        return f"{code_name(run.manifest)}: nothing is known of its steps."
+    name, load = run.manifest.header.sources[0].label, str(run.manifest.conditions.load)
+    where = f"on CPU {name.removeprefix('cpu')}" if name.startswith("cpu") else f"on {name}"
+    beside = "without a load" if load == IDLE else f"beside the load {load}"
+    rare = speed.quantile(0.999)
+    tail = f" (99.9 %: {format_duration(rare)})" if rare is not None else ""
+    said = (
+        f"{code_name(run.manifest)} as fast as possible {where} {beside}: a step takes "
+        f"{format_duration(speed.seen.mean)} in the mean{tail}, {format_duration(speed.seen.maximum)} at most"
+    )
+    if speed.factor is None:
+        return f"{said}."
+    return f"{said}; {_times(speed.factor)} real time, {format_duration(speed.period_ns)} a step."
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.3g} times as fast as" if factor >= 1 else f"{1 / factor:.3g} times slower than"
+
+
+def tables(runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
+    """Return all runs side by side, where one of them was as fast as possible."""
+    if not any(is_real_fast(run) for run in runs):
+        return []
+    seen = ((run, label, _speed_of(run)) for run, label in zip(runs, labels, strict=True))
+    rows = tuple(_row(run, label, speed) for run, label, speed in seen if speed is not None)
+    heads = columns("", "pace", "mean", "median", "99.9 %", "worst", "own CPU, mean", "simulated / computed")
+    return [TypedTable("Real-fast against real-time: execution of a step in us", heads, rows, (_MEANT,))]
+
+
+def _row(run: StoredRun, label: str, speed: _Speed) -> tuple[TypedCell, ...]:
+    own = _summary(run, CPU_TIME)
+    factor = speed.factor
+    return (
+        words(label or code_name(run.manifest)),
+        words("as fast as possible" if is_real_fast(run) else f"each {format_duration(speed.period_ns)}"),
+        micros(speed.seen.mean),
+        *(micros(speed.quantile(q), "too few") for q in (0.5, 0.999)),
+        micros(speed.seen.maximum),
+        micros(None if own is None else own.mean),
+        TypedCell(None if factor is None else float(f"{factor:.4g}"), "number"),
+    )
+
+
+def _speed_of(run: StoredRun) -> _Speed | None:
+    seen = _summary(run, EXECUTION)
+    return None if seen is None else _Speed(seen, step_period_ns(run))
+
+
+def _summary(run: StoredRun, name: str) -> Summary | None:
+    return next((summary_of(one.counts) for one in reduce_run(run, name) if one.counts.total), None)
