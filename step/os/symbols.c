@@ -34,7 +34,11 @@ static void open_file(const char *path)
 {
     struct stat status;
     symbols_close();
-    format_text(opened.path, sizeof opened.path, "%s", path);
+    const size_t length = strlen(path);
+    if (length >= sizeof opened.path) {
+        return;
+    }
+    memcpy(opened.path, path, length + 1);
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) {
         return;

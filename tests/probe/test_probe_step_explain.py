@@ -10,6 +10,7 @@ import pytest
 
 from real import a_cpu, descendants, measuring, only_run, policy_options, sealed, skip_or_fail, tauto
 from step_models import MODELS, built
+from tautochrone.answer.evidence import gather
 from tautochrone.judge.explained import Deed, ExplainedSteps, explained_of, is_explained
 from tautochrone.judge.step_run import step_counts
 from tautochrone.run.folder import StoredRun
@@ -227,3 +228,36 @@ def test_cpu_time_is_what_perf_counts(models: Path, tmp_path: Path, monkeypatch:
     own_ms = {model: run.values("cpu_time_ns").sum() / 1e6 for model, run in runs.items()}
     more_ms = used_ms["measured"] - used_ms["nothing"]
     assert more_ms == pytest.approx(own_ms["measured"] - own_ms["nothing"], rel=0.2)
+
+
+_IN_CPP = """
+#include "tautochrone_step.h"
+TAUTOCHRONE_STEP(grows)
+namespace plant {
+__attribute__((noinline)) double *update(int n) { return new double[n](); }
+}
+int grows_step(void *, uint64_t, int64_t) { delete[] plant::update(100); return 0; }
+"""
+
+
+def test_new_is_a_heap_call_of_the_function_in_cpp_that_calls_it(tmp_path: Path) -> None:
+    source = tmp_path / "grows.cpp"
+    source.write_text(_IN_CPP)
+    _, found, columns = explained(tmp_path, f"{built(source, tmp_path)}:grows")
+    assert (columns["heap_calls"] == 2).all()
+    (new,) = [one for one in found.of("heap") if one.call == "malloc"]
+    assert new.function.startswith("plant::update(int)")
+    assert new.by_way_of.startswith("operator new")
+
+
+def test_a_page_of_a_step_reads_no_measure_twice(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with measuring(*words(f"{models}:nothing")) as probe:
+        probe.end()
+        run = sealed(probe.stream, tmp_path)
+    seen = gather([run])
+    monkeypatch.setattr("tautochrone.step.answer.reduce_run", lambda *_: pytest.fail("reduced again"))
+    presented = seen.presented["step"]
+    assert {table.rows[0][0].shown for table in presented.tables()} == {"start latency", "waits"}
+    assert len(presented.figures("own")) == 2
