@@ -14,6 +14,7 @@ from tautochrone.answer.evidence import gather
 from tautochrone.judge.explained import Deed, ExplainedSteps, explained_of, is_explained
 from tautochrone.judge.step_run import step_counts
 from tautochrone.run.folder import StoredRun
+from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe
 
 pytestmark = pytest.mark.slow
@@ -255,7 +256,9 @@ def test_a_page_of_a_step_reads_no_measure_twice(
 ) -> None:
     with measuring(*words(f"{models}:nothing")) as probe:
         probe.end()
-        run = sealed(probe.stream, tmp_path)
+    with Store(tmp_path).create("step", "a test") as writer:
+        writer.append(probe.stream)
+        run = writer.seal()
     seen = gather([run])
     monkeypatch.setattr("tautochrone.step.answer.reduce_run", lambda *_: pytest.fail("reduced again"))
     presented = seen.presented["step"]
