@@ -95,6 +95,8 @@ void fmu_next(const struct fmu *fmu, uint64_t k, double *from_s, double *size_s)
 void fmu_advance(struct fmu *fmu, uint64_t k);
 /* Says why it ended, with the time of the simulation in seconds, and returns what ends the run. */
 int fmu_ends(struct fmu *fmu, const char *function, enum fmu_status status, double time_s);
+/* Of a call before the first step: false, it did not, and why is kept. */
+bool fmu_went_well(struct fmu *fmu, const char *function, int status);
 /* The FMU asked for the end. */
 int fmu_asked_to_end(struct fmu *fmu, double time_s);
 /* A message of the FMU's own, on standard error; there is an end to them. */

@@ -64,14 +64,6 @@ static void find_2(struct fmu *fmu)
     fmi2.free_instance = (void (*)(void *))fmu_find("fmi2FreeInstance");
 }
 
-static bool went_well(struct fmu *fmu, const char *function, int status)
-{
-    if (status > FMU_WARNING) {
-        (void)fmu_ends(fmu, function, (enum fmu_status)status, 0);
-    }
-    return status <= FMU_WARNING;
-}
-
 static bool begin_2(struct fmu *fmu)
 {
     const struct fmu_description *const about = &fmu->about;
@@ -82,10 +74,10 @@ static bool begin_2(struct fmu *fmu)
         format_text(fmu->code->report->why, sizeof fmu->code->report->why, "fmi2Instantiate gave no instance");
         return false;
     }
-    return went_well(fmu, "fmi2SetupExperiment", fmi2.setup_experiment(fmu->instance, NO, 0, 0, NO, 0)) &&
-           went_well(fmu, "fmi2Set of the start values", (int)fmu_set_starts(fmu)) &&
-           went_well(fmu, "fmi2EnterInitializationMode", fmi2.enter_initialization(fmu->instance)) &&
-           went_well(fmu, "fmi2ExitInitializationMode", fmi2.exit_initialization(fmu->instance));
+    return fmu_went_well(fmu, "fmi2SetupExperiment", fmi2.setup_experiment(fmu->instance, NO, 0, 0, NO, 0)) &&
+           fmu_went_well(fmu, "fmi2Set of the start values", (int)fmu_set_starts(fmu)) &&
+           fmu_went_well(fmu, "fmi2EnterInitializationMode", fmi2.enter_initialization(fmu->instance)) &&
+           fmu_went_well(fmu, "fmi2ExitInitializationMode", fmi2.exit_initialization(fmu->instance));
 }
 
 /* A step is not tried again: its state would have to be kept before each of them, which takes time in all of them. */

@@ -76,14 +76,6 @@ static int settle(struct fmu *fmu, double time_s)
     return status > FMU_WARNING ? fmu_ends(fmu, "fmi3EnterStepMode", (enum fmu_status)status, time_s) : 0;
 }
 
-static bool went_well(struct fmu *fmu, const char *function, int status)
-{
-    if (status > FMU_WARNING) {
-        (void)fmu_ends(fmu, function, (enum fmu_status)status, 0);
-    }
-    return status <= FMU_WARNING;
-}
-
 static bool begin_3(struct fmu *fmu)
 {
     const struct fmu_description *const about = &fmu->about;
@@ -93,10 +85,10 @@ static bool begin_3(struct fmu *fmu)
         format_text(fmu->code->report->why, sizeof fmu->code->report->why, "fmi3InstantiateCoSimulation gave no instance");
         return false;
     }
-    return went_well(fmu, "fmi3Set of the start values", (int)fmu_set_starts(fmu)) &&
-           went_well(fmu, "fmi3EnterInitializationMode",
+    return fmu_went_well(fmu, "fmi3Set of the start values", (int)fmu_set_starts(fmu)) &&
+           fmu_went_well(fmu, "fmi3EnterInitializationMode",
                      fmi3.enter_initialization(fmu->instance, false, 0, 0, false, 0)) &&
-           went_well(fmu, "fmi3ExitInitializationMode", fmi3.exit_initialization(fmu->instance)) &&
+           fmu_went_well(fmu, "fmi3ExitInitializationMode", fmi3.exit_initialization(fmu->instance)) &&
            (!about->has_events || settle(fmu, 0) == 0);
 }
 

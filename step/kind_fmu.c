@@ -146,6 +146,14 @@ int fmu_ends(struct fmu *fmu, const char *function, enum fmu_status status, doub
     return status > FMU_WARNING ? (int)status : FMU_ERROR;
 }
 
+bool fmu_went_well(struct fmu *fmu, const char *function, int status)
+{
+    if (status > FMU_WARNING) {
+        (void)fmu_ends(fmu, function, (enum fmu_status)status, 0);
+    }
+    return status <= FMU_WARNING;
+}
+
 int fmu_asked_to_end(struct fmu *fmu, double time_s)
 {
     const int64_t us = (int64_t)(time_s * US_PER_S + 0.5);
