@@ -265,6 +265,12 @@ def test_fewer_outputs_are_kept_where_that_is_wanted(models: Path, tmp_path: Pat
         assert run.names_of_reals == ("out.twice", "out.sum")[:kept]
 
 
+def test_rows_are_as_wide_as_the_outputs_can_be(models: Path, fmus: dict[int, Path]) -> None:
+    for code, room in ((f"{models}:nothing", 0), (f"{models}:doubles", 64), (fmus[2], len(OUTPUTS))):
+        with command(code, {}) as told:
+            assert told[told.index("--outputs") + 1] == str(room)
+
+
 @pytest.mark.parametrize(
     ("model", "given", "said"),
     [

@@ -32,11 +32,12 @@ def facts_of(found: ModelDescription) -> FmuFacts:
     """Return what a run keeps of it."""
     every = [one for one in found.variables if one.causality == "output"]
     others = sum(causality == "output" for causality in found.others.values())
-    left_out = len(every) + others - len(_outputs(found))
+    left_out = len(every) + others - len(outputs_of(found))
     return FmuFacts(found.fmi, found.model, found.tool, left_out)
 
 
-def _outputs(found: ModelDescription) -> list[Variable]:
+def outputs_of(found: ModelDescription) -> list[Variable]:
+    """Return the outputs that are kept, where the user does not want fewer."""
     own = [one for one in found.variables if one.causality == "output"]
     return [one for one in own if len(one.name.encode()) <= _LONGEST_NAME][:MOST_SIGNALS]
 
@@ -141,7 +142,7 @@ def _lines(
         discrete = "discrete" if one.discrete and in_event_mode else ""
         start = constants.get(one.name, one.start or 0.0)
         yield "input", one.kind, str(one.reference), one.name, discrete, repr(start)
-    for one in _outputs(found):
+    for one in outputs_of(found):
         yield "output", one.kind, str(one.reference), one.name
     for one in found.variables:
         if one.causality == "parameter" and one.name in constants:

@@ -6,6 +6,7 @@ import platform
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,9 @@ import msgspec
 
 from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.base.options import text
+from tautochrone.base.reading import open_file
 from tautochrone.experiments.step_code import is_fmu
-from tautochrone.experiments.step_inputs import KeptInputs, constants_of, read_inputs, table_of
+from tautochrone.experiments.step_inputs import MOST_SIGNALS, KeptInputs, constants_of, read_inputs, table_of
 from tautochrone.target.target import STEP
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from tautochrone.experiments.fmu import ModelDescription
     from tautochrone.experiments.option import Given
 
-CODE, INPUT, INPUTS = "code", "input", "inputs"
+CODE, INPUT, INPUTS, OUTPUTS = "code", "input", "inputs", "outputs"
 FMU = "fmu"
 """The condition that has what a run keeps of an FMU (`FmuFacts`)."""
 
@@ -74,19 +76,21 @@ def made_for_run(experiment: str, options: Given) -> Iterator[Options]:
         UsageError: what they are made of can't be used.
         MeasuringError: they can't be written.
     """
-    code = str(options.get(CODE))
-    if experiment != STEP or not (is_fmu(code) or INPUT in options or INPUTS in options):
+    if experiment != STEP:
         yield options
         return
+    code = str(options[CODE])
     constants = constants_of(text(options, INPUT) or "")
     timed = read_inputs(Path(str(options[INPUTS]))) if INPUTS in options else None
     own = {name: value for name, value in options.items() if name not in (INPUT, INPUTS)}
+    if not is_fmu(code):
+        own.setdefault(OUTPUTS, MOST_SIGNALS if _may_have_signals(code) else 0)
     found: ModelDescription | None = None
     with tempfile.TemporaryDirectory(prefix="tauto-step-") as made:
         folder = Path(made)
         try:
             if is_fmu(code):
-                from tautochrone.experiments.fmu_folder import read_fmu, values_of, write_folder
+                from tautochrone.experiments.fmu_folder import outputs_of, read_fmu, values_of, write_folder
 
                 found = read_fmu(Path(code), platform.machine())
                 values = values_of(found, constants)
@@ -94,6 +98,7 @@ def made_for_run(experiment: str, options: Given) -> Iterator[Options]:
                 over_time = timed.names if timed is not None else ()
                 write_folder(Path(code), platform.machine(), unpacked, values, over_time)
                 own[_UNPACKED] = str(unpacked)
+                own.setdefault(OUTPUTS, len(outputs_of(found)))
             else:
                 values = _numbers(constants)
             if (driven := _driven(values, found)) or timed is not None:
@@ -103,6 +108,19 @@ def made_for_run(experiment: str, options: Given) -> Iterator[Options]:
         except OSError as error:
             raise MeasuringError(f"files for the step can't be written: {error.strerror}") from error
         yield own
+
+
+def _may_have_signals(code: str) -> bool:
+    """Return whether a library has the name of that function; rows are as wide as its outputs can be.
+
+    That it can't be read is told when it is loaded.
+    """
+    library, _, name = code.rpartition(":")
+    try:
+        with open_file(Path(library)) as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+            return content.find(f"{name}_signals\0".encode()) >= 0
+    except (OSError, ValueError):
+        return False
 
 
 def _driven(values: Mapping[str, float], found: ModelDescription | None) -> Mapping[str, float]:
