@@ -99,7 +99,7 @@ def test_a_look_waits_for_all_its_points_and_says_its_level(tmp_path: Path) -> N
     ((answer, look, evidence),) = _asked(study, Looks(1))
     assert (answer, look) == ("open", 2)
     assert evidence.endswith(
-        "Look 2, at 2 repetitions, judged at 99.5 %, so that all looks together are right in 95 %."
+        "Look 2, at 2 repetitions, judged at 99.75 %, so that all looks together are right in 95 %."
     )
 
 

@@ -7,9 +7,11 @@ import pytest
 
 from tautochrone.statistics.quantiles import lower, upper
 from tautochrone.statistics.sequential import (
+    confidence_of_look,
     evidence_above,
     evidence_below,
     evidence_of_change,
+    share_of_amount,
     share_of_look,
     watched_high,
     watched_low,
@@ -64,6 +66,13 @@ def test_looks_at_a_gate_spend_no_more_than_there_is() -> None:
     spent = [share_of_look(look) for look in range(1, 20_000)]
     assert 0.999 < sum(spent) <= 1
     assert spent == sorted(spent, reverse=True)
+
+
+def test_looks_at_amounts_spend_no_more_than_there_is() -> None:
+    assert 0.999 < sum(share_of_amount(look) for look in range(1, 20_000)) <= 1
+    levels = [confidence_of_look(0.95, look) for look in range(1, 6)]
+    assert levels == [0.975, 0.9975, 0.9925, 0.9925, 0.9963]
+    assert all(1 - level <= 0.05 * share_of_amount(look) for look, level in enumerate(levels, 1))
 
 
 def test_a_change_is_seen_and_stays_seen() -> None:

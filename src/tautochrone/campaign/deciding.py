@@ -183,7 +183,7 @@ class _Slices:
             begun_s = time.monotonic()
             part = carry_out(
                 [slot],
-                lambda one: (agenda.points[one.key], agenda.cell(one, self._command)),
+                lambda one: (agenda.points[one.key], self._cell(one)),
                 self._sites.open,
                 self._store,
                 begin,
@@ -200,6 +200,17 @@ class _Slices:
             for run in part.runs:
                 deciding.forecast.learn(point, took_s, early=run.manifest.ended == STOPPED_AT_A_MISS)
         return True
+
+    def _cell(self, slot: Slot) -> Cell:
+        """Return a slot's case, which tells at how many repetitions the first look is."""
+        import msgspec
+
+        cell = self._deciding.agenda.cell(slot, self._command)
+        plan = cell.conditions.plan
+        if plan is None:
+            return cell
+        told = msgspec.structs.replace(plan, first_look=self._deciding.agenda.document.repetitions)
+        return replace(cell, conditions=replace(cell.conditions, plan=told))
 
     def _take(self, part: CampaignOutcome) -> None:
         outcome = self._outcome

@@ -13,7 +13,7 @@ from tautochrone.campaign.kinds import GridResults, GridRuns, kind_named
 from tautochrone.campaign.requirements import JudgedCell, exit_code, judge_cells, outcome
 from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.reduced import all_counts, reduce_run
-from tautochrone.measure.campaign.campaign import Campaign, is_budgeted, points_of
+from tautochrone.measure.campaign.campaign import Campaign, first_look_of, points_of
 from tautochrone.measure.campaign.deciding import Decided
 from tautochrone.measure.campaign.reasons import NOT_YET, all_reasons, early_ends, joined
 from tautochrone.measure.document.expand import PlanPoint
@@ -174,7 +174,7 @@ def gather_results(
     if grid is None and not lost:
         tables = attempt("The measures", lambda: tuple(_tables(runs, cells)), lose)
     told_why = joined(why)
-    first = wanted if decided is not None or is_budgeted(campaign) else None
+    first = first_look_of(campaign) or (wanted if decided is not None else None)
     own = _by_cell(runs, required)
     judged = tried(judge_cells, required, cells, own, wanted, told_why, failed, first)
     there = Counter(key for key, number in done if number <= wanted)

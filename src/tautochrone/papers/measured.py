@@ -57,9 +57,15 @@ class MeasuredValue:
 
 @dataclass(frozen=True)
 class Absent:
-    """There is no number, and why: a sentence."""
+    """There is no number.
+
+    Attributes:
+        why: a sentence.
+        never: no measuring on this system brings it.
+    """
 
     why: str
+    never: bool = False
 
 
 Found = MeasuredValue | Absent
@@ -67,6 +73,10 @@ Found = MeasuredValue | Absent
 
 class NotMeasuredError(Exception):
     """A statistic has no number, and why: a sentence; `evaluate` turns it into an `Absent`."""
+
+
+class NeverMeasuredError(NotMeasuredError):
+    """A statistic has no number, and no measuring on this system brings one."""
 
 
 def ends_of(each: Sequence[float]) -> tuple[float | None, float | None]:

@@ -24,7 +24,7 @@ from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import open_store
 from tautochrone.command.told import open_in_browser, tell_json, tell_report
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda, plan_key, with_options
-from tautochrone.measure.campaign.campaign import is_budgeted, open_campaign
+from tautochrone.measure.campaign.campaign import first_look_of, open_campaign
 from tautochrone.measure.campaign.carry_out import CampaignOutcome
 from tautochrone.measure.campaign.estimate import long_duration, point_s
 from tautochrone.measure.campaign.outlook import CampaignOutlook
@@ -43,7 +43,15 @@ if TYPE_CHECKING:  # drawing and reckoning take their time to load, and not ever
 
 # The studies that there are, and the plan of each.
 
-NAMES = ("garre2014", "laurich2004", "schmidt2002", "koh2013", "delgado2020")
+NAMES = (
+    "garre2014",
+    "laurich2004",
+    "schmidt2002",
+    "koh2013",
+    "delgado2020",
+    "oliveira2020",
+    "giacomossi2026",
+)
 """In the order in which they are carried out, and told of."""
 
 ALL = "all"
@@ -397,7 +405,7 @@ def _made(
         return None
     campaign = open_campaign(store, agenda.campaign.id)
     measurements = gather(agenda, campaign, joined(just_tried(outcome)), outcome.refused)
-    if outcome.decided is not None or is_budgeted(campaign):
+    if outcome.decided is not None or first_look_of(campaign) is not None:
         asked = tuple(one.asked for one in looks.ask_all(paper, measurements))
     else:
         asked = ask_all(paper, measurements)

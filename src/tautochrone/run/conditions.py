@@ -16,7 +16,7 @@ from tautochrone.run.records import Count, Stored, converted
 
 LOCAL = "local"
 _IN_PART = " in part"
-_SELDOM = ("grid", "paper", "refused", "require")  # in the record of a plan
+_SELDOM = ("first_look", "grid", "paper", "refused", "require")  # in the record of a plan
 
 _Kind = TypeVar("_Kind")
 
@@ -131,6 +131,8 @@ class PlanCell(Struct, frozen=True):
         grid: of a grid, all of it; None: the plan is none.
         require: what is required of the cases, by their keys.
         paper: the study that it measures anew; empty: none.
+        first_look: repetitions of each case at the first look, where it was measured until something was
+            decided; 0: every case as often as the plan says.
     """
 
     title: str = ""
@@ -153,6 +155,7 @@ class PlanCell(Struct, frozen=True):
     grid: dict[str, object] | None = None
     require: dict[str, list[str]] = field(default_factory=dict)
     paper: str = ""
+    first_look: Count = 0
 
     @property
     def as_stored(self) -> dict[str, object]:

@@ -42,12 +42,30 @@ def share_of_look(look: int) -> float:
     return _FIRST_LOOK if look <= 1 else (1 - _FIRST_LOOK) / (look * (look - 1))
 
 
+_FIRST_AMOUNTS = (0.5, 0.05, 0.15, 0.15)
+"""Shares of the looks at one, two, four and eight times the first amount.
+
+Two repetitions hardly tell more than one, as what differs between them takes three: the second has little.
+"""
+
+
+def share_of_amount(look: int) -> float:
+    """Return what of the chance of a false alarm a look may spend that waits for twice as much at each look.
+
+    All looks together, however many, spend no more than there is.
+    """
+    if look <= len(_FIRST_AMOUNTS):
+        return _FIRST_AMOUNTS[max(1, look) - 1]
+    after = look - len(_FIRST_AMOUNTS)
+    return (1 - sum(_FIRST_AMOUNTS)) / (after * (after + 1))
+
+
 def confidence_of_look(confidence: float, look: int) -> float:
     """Return the confidence of a look, so that all looks together have the given one; as people may print it.
 
     What the look may err in is cut off to two digits, so that it spends no more than its share.
     """
-    may_err: float = (1 - confidence) * share_of_look(look)
+    may_err: float = (1 - confidence) * share_of_amount(look)
     digits = 1 - math.floor(math.log10(may_err))
     whole = math.floor(may_err * math.pow(10, digits) + 1e-9)
     return round(1 - whole / math.pow(10, digits), digits)

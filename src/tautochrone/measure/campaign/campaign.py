@@ -187,10 +187,14 @@ def condition(
     )
 
 
-def is_budgeted(campaign: Campaign) -> bool:
-    """Return whether it was measured until something was decided: beyond the repetitions of its plan."""
-    plans = (entry.conditions.plan for entry in campaign.entries)
-    return any(plan.repetition > plan.repetitions for plan in plans)
+def first_look_of(campaign: Campaign) -> int | None:
+    """Return the repetitions of each case at its first look; None: it was not measured until it was decided.
+
+    Older runs do not say it: those were so measured that have a repetition beyond those of the plan.
+    """
+    plans = [entry.conditions.plan for entry in campaign.entries]
+    told = next((plan.first_look for plan in plans if plan.first_look), None)
+    return told or next((plan.repetitions for plan in plans if plan.repetition > plan.repetitions), None)
 
 
 def points_of(plan: PlanCell) -> tuple[PlanPoint, ...]:

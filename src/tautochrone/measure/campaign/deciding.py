@@ -17,7 +17,7 @@ from tautochrone.measure.campaign.estimate import Forecast
 from tautochrone.measure.campaign.order import Slot, arrange
 from tautochrone.measure.document.document import MOST_REPETITIONS
 from tautochrone.statistics.quantiles import CONFIDENCE
-from tautochrone.statistics.sequential import amount_of_look, share_of_look
+from tautochrone.statistics.sequential import amount_of_look, share_of_amount
 
 _MOST_LOOKS = 24
 
@@ -52,7 +52,7 @@ class OpenQuestion:
 
 
 def _reach(look: int, confidence: float) -> float:
-    return float(special.ndtri(1 - (1 - confidence) * share_of_look(look) / 2))
+    return float(special.ndtri(1 - (1 - confidence) * share_of_amount(look) / 2))
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,16 @@ from tautochrone.papers.claims.evidence import (
     UntoldError,
 )
 from tautochrone.papers.document import Claim, Paper
-from tautochrone.papers.measured import MeasuredSystem, Measurements
+from tautochrone.papers.measured import Absent, MeasuredSystem, Measurements
 
 Test = Callable[[ClaimEvidence], ClaimFinding]
 """What a claim comes to; it raises `UntoldError` where there is nothing to judge."""
 
 Answered = Callable[[ClaimEvidence, str], ClaimFinding]
 """What a claim comes to by its evidence; and why nothing at all was measured on its system, or nothing."""
+
+HARDWARE = "hardware"
+"""The claim is about caches, buses or idle states (``given.hardware = true``): no guest is asked."""
 
 NOT_HERE = "not-here"
 """The claim can't be asked of any machine of this kind; ``given.why`` says why."""
@@ -76,6 +79,9 @@ def ask(
         if not meant:
             yield _nobody(claim, measurements.systems)
         for system in meant:
+            if claim.given.get(HARDWARE) and system.virtual is not None:
+                yield replace(_untold(claim, "not here", sentences.NO_HARDWARE), systems=(system.name,))
+                continue
             evidence = ClaimEvidence(claim, measurements, {"": system.name}, known)
             yield AskedClaim(claim, (system.name,), answered(evidence, system.why_not))
 
@@ -104,6 +110,9 @@ def _never_to_be_had(evidence: ClaimEvidence, found: ClaimFinding) -> ClaimFindi
     """Return the finding as one of a claim that was not asked, where no measuring brings what it lacks."""
     if not all(one.keys for one in evidence.asked):
         return words.untold(UntoldError("not planned", *found.sentences))
+    estimated = [evidence.known.get((repr(one.query), one.system)) for one in evidence.asked]
+    if any(isinstance(one, Absent) and one.never for one in estimated):
+        return words.untold(UntoldError("not had", *found.sentences))
     refused = evidence.measurements.refused
     lacking = [key for one in evidence.asked for key in one.lacking]
     if lacking and refused.issuperset(lacking):

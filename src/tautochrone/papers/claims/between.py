@@ -47,7 +47,7 @@ from tautochrone.papers.claims.evidence import (
     limit,
     number_name,
 )
-from tautochrone.papers.claims.longer import Needed, of_alike, of_less, takes_of
+from tautochrone.papers.claims.longer import Needed, of_alike, of_less, takes_of, times_risen
 from tautochrone.papers.document import list_of, number_of
 from tautochrone.papers.measured import Absent
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
@@ -358,5 +358,8 @@ def _trend(evidence: ClaimEvidence, key: str) -> tuple[ClaimEstimate, str]:
 
 def _risen(evidence: ClaimEvidence, found: ClaimEstimate, said: Sequence[str], what: str) -> ClaimFinding:
     sure = evidence.confidence
-    answer = comparing.beyond(*found.limits(sure), number_of(evidence.given, "factor", 1.0))
-    return sentences.risen(said, what, found, answer, sure)
+    factor = number_of(evidence.given, "factor", 1.0)
+    low, high = found.limits(sure)
+    answer = comparing.beyond(low, high, factor)
+    risen = sentences.risen(said, what, found, answer, sure)
+    return replace(risen, takes=times_risen(found.value, low, factor)) if answer == "open" else risen

@@ -171,7 +171,7 @@ def _of_extremes(compared: Compared, factor: float) -> Answer:
     if is_bare_extreme(first):
         low_2, high_2 = second.limits(compared.confidence)
         if high_2 <= factor * first.value:
-            return "no"
+            return "open" if second.at_least else "no"
         return "yes" if low_2 > factor * first.value and not first.at_least else "open"
     beyond = second.value > factor * first.limits(compared.confidence)[1]
     return "yes" if beyond and not first.at_least else "open"

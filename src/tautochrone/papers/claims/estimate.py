@@ -59,6 +59,8 @@ _COUNTS = ("overruns", "missed deadlines", "late jobs")
 _MEAN_COUNTS = ("CPU taken",)
 _AS_IF_KNOWN = 1e6
 _NEIGHBOURS = 5
+_ENOUGH_RUNS = 6
+"""Runs whose own means are taken; of fewer, their interval is wider than that of what they repeat."""
 
 
 @dataclass(frozen=True)
@@ -317,13 +319,16 @@ def _of_repetitions_within(place: QueriedSystem, bare: ClaimEstimate) -> ClaimEs
     """Put neighbours together of what was repeated within a run, since they may be alike.
 
     The error is the jackknife's of the mean over these groups, since a single stall moves a mean, and hardly
-    the logarithms of the groups.
+    the logarithms of the groups. Of `_ENOUGH_RUNS` runs and more the mean of each run is taken, as a small
+    sample: that has what differs from run to run, and a stall moves the logarithm of one of them only.
     """
     numbers = each_repetition(place.query, place.measurements, place.system)
     lost = place.lost()
     bare = replace(bare, lost=lost, at_least=lost > 0)
     if len(numbers) < FEWEST_RUNS:
         return replace(bare, unsure=Unsure("few repetitions", needed=FEWEST_RUNS))
+    if len(of_runs := _repeated(place)) >= _ENOUGH_RUNS:
+        return replace(from_numbers(bare, of_runs), value=bare.value)
     groups = min(BATCHES, max(FEWEST_RUNS, len(numbers) // _NEIGHBOURS))
     means = np.array([group.mean() for group in np.array_split(np.array(numbers), groups)])
     without = (means.sum() - means) / (groups - 1)

@@ -42,6 +42,8 @@ def times_needed(compared: Compared, edges: Sequence[float], *, ratio: bool) -> 
     Args:
         ratio: whether the edges are of the ratio; otherwise they are of the difference.
     """
+    if compared.first.at_least or compared.second.at_least:
+        return None  # of missed releases no measuring says how late they were
     unsure = compared.unsure
     if unsure is not None:
         return unsure.needed / unsure.effective if unsure.effective > 0 else None
@@ -52,6 +54,12 @@ def times_needed(compared: Compared, edges: Sequence[float], *, ratio: bool) -> 
         return None
     reach, gap = max(high - value, value - low), min(abs(value - edge) for edge in edges)
     return max(1.0, (reach / gap) ** 2) if gap > 0 and math.isfinite(reach) else None
+
+
+def times_risen(rise: float, low: float, factor: float) -> float | None:
+    """Return how many times the measuring would probably tell whether a line rises by more than a factor."""
+    gap = abs(math.log(rise / factor))
+    return max(1.0, (math.log(rise / low) / gap) ** 2) if gap > 0 and low > 0 else None
 
 
 def takes_of(pairs: Sequence[PlacePair], of: Callable[[Compared], float | None]) -> float | None:

@@ -24,6 +24,10 @@ UNLIKE_MACHINES = (
 )
 GUESTS_DIFFER = "The two guests also differ in {}."
 MACHINES_DIFFER = "The machines differ in more than the kernel: {} and {}."
+NO_HARDWARE = (
+    "It is about what the hardware does: its caches, memory bus or idle states. A guest of the virtual lab "
+    "counts instructions, and has none of these. Ask a real machine: --on local or --on ssh:HOST."
+)
 NO_OTHER_POINT = "There is nothing else that it could be steady against."
 NEAREST_OF = "Of {} numbers this is the nearest to its limit."
 ZERO = "A number that is not above 0 has no ratio."

@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements, NotMeasuredError
+from tautochrone.papers.measured import (
+    Absent,
+    Found,
+    MeasuredValue,
+    Measurements,
+    NeverMeasuredError,
+    NotMeasuredError,
+)
+from tautochrone.papers.quantities.bound import BOUND
 from tautochrone.papers.quantities.general import GENERAL, Statistic, quantile
 from tautochrone.papers.quantities.middleware import MIDDLEWARE
 from tautochrone.papers.quantities.ranges import RANGES
@@ -15,6 +23,7 @@ from tautochrone.papers.quantities.tire_model import TIRE_MODEL
 
 STATISTICS: Mapping[str, Statistic] = {
     **GENERAL, **RANGES, **REPEATED, **MIDDLEWARE, **DEPLOYMENT, **SELECTION, **TASKSET, **TIRE, **TIRE_MODEL,
+    **BOUND,
 }  # fmt: skip
 """By name, without quantiles, which are named ``p99.999``."""
 
@@ -29,7 +38,7 @@ def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
     try:
         found = statistic(query, measurements, system)
     except NotMeasuredError as error:
-        return Absent(str(error))
+        return Absent(str(error), never=isinstance(error, NeverMeasuredError))
     if not query.spread:
         return found
     beside = evaluate(replace(query, statistic=query.spread, spread=""), measurements, system)

@@ -20,7 +20,13 @@ from tautochrone.experiments.taskset_outcome import TaskOutcome, TaskSpread
 from tautochrone.experiments.taskset_run import expected_of, outcomes_of
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.papers.document import Query, number_of
-from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError, matches
+from tautochrone.papers.measured import (
+    MeasuredValue,
+    Measurements,
+    NeverMeasuredError,
+    NotMeasuredError,
+    matches,
+)
 from tautochrone.papers.quantities.general import Statistic, counts_of, sources_of, value_of
 from tautochrone.papers.quantities.releases import Limits, limits_of, of_runs
 from tautochrone.run.folder import StoredRun
@@ -195,22 +201,22 @@ def _overruns(query: Query, measurements: Measurements, system: str) -> Measured
 
 
 def _see_that_c_states_differ_alone(query: Query, measurements: Measurements, system: str) -> None:
-    """Raise NotMeasuredError if more than C-states tells it from the deployment that it is given."""
+    """Raise NeverMeasuredError if more than C-states tells it from the deployment that it is given."""
     name = query.given.get("but-for-c-states")
     others = measurements.runs_of(replace(query, deployment=str(name)), system) if name else []
     if not others:
         return
     one, other = measurements.runs_of(query, system)[0], others[0]
     if _idle_driver(other) == _OF_A_GUEST:
-        raise NotMeasuredError(
+        raise NeverMeasuredError(
             f"The idle driver is {_OF_A_GUEST}: a virtual machine's, not C-states of the hardware."
         )
     for run, under, wanted in ((other, name, True), (one, query.deployment, False)):
         if _has_c_states(run) != wanted:
-            raise NotMeasuredError(f"C-states were {'off' if wanted else 'on'} under {under}.")
+            raise NeverMeasuredError(f"C-states were {'off' if wanted else 'on'} under {under}.")
     unlike = [label for label, of in _TRAITS.items() if not _is_same(of, one, other)]
     if unlike:
-        raise NotMeasuredError(f"{name} differs here in more than C-states: {listed(unlike)}.")
+        raise NeverMeasuredError(f"{name} differs here in more than C-states: {listed(unlike)}.")
 
 
 def _is_same(of: Callable[[StoredRun], MeasuredValue], one: StoredRun, other: StoredRun) -> bool:
