@@ -3,6 +3,7 @@
 import json
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from test_run_command import a_cpu
@@ -10,7 +11,9 @@ from test_run_command import a_cpu
 from real import needs_priorities, start_tauto, tauto, wait_until
 from schemas import valid
 from tautochrone.base.errors import UsageError
+from tautochrone.measure.campaign.campaign import first_look_of
 from tautochrone.measure.document.document import parse
+from tautochrone.run.conditions import PlanCell
 from tautochrone.run.store import Store
 
 PATIENCE_S = 120
@@ -58,6 +61,36 @@ def test_a_plan_says_until_what_and_how_long_at_most(text: str, said: str) -> No
 def test_cases_at_once_are_refused(tmp_path: Path) -> None:
     ended = tauto("run", plan(tmp_path, '"misses = 0"'), "--jobs", "2", store=tmp_path / "store")
     assert (ended.returncode, "one case after the other" in ended.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("plans", "first"),
+    [
+        ([PlanCell(repetition=1, first_look=2)], 2),
+        ([PlanCell(repetition=1), PlanCell(repetition=2, first_look=1)], 1),
+        ([PlanCell(repetition=3, repetitions=2)], 2),  # older runs do not say it
+        ([PlanCell(repetition=1), PlanCell(repetition=2, repetitions=2)], None),
+        ([], None),
+    ],
+)
+def test_the_store_tells_that_a_plan_was_measured_until_it_was_decided(
+    plans: list[PlanCell], first: int | None
+) -> None:
+    entries = [SimpleNamespace(conditions=SimpleNamespace(plan=one)) for one in plans]
+    assert first_look_of(SimpleNamespace(entries=entries)) == first  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_a_report_judges_a_budget_that_ended_at_its_first_look_as_the_run_did(tmp_path: Path) -> None:
+    needs_priorities("a loop")
+    store = tmp_path / "store"
+    told = valid(tauto("run", plan(tmp_path, '"misses < 1 per hour"', "1s"), "--json", store=store).stdout)
+    page = tmp_path / "page.html"
+    tauto("report", told["campaign"], "--out", str(page), store=store)
+    level = "judged at 97.5 %, so that all looks together are right in 95 %."
+    (then,) = told["required"]
+    assert level in then["why"]
+    assert level in page.read_text().replace("\N{NO-BREAK SPACE}", " ")
 
 
 @pytest.mark.slow

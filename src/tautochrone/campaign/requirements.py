@@ -117,11 +117,13 @@ class LookedAt:
     Attributes:
         judgement: of the latest look, or the one that decided it; None: there was none.
         look: from 1; 0: none so far, or it is the only one.
+        final: it is the only one: the machine repeats to the bit, and no repetition would say more.
     """
 
     judgement: Judgement | None
     look: int = 0
     level: str = ""
+    final: bool = False
 
     @property
     def takes(self) -> float | None:
@@ -139,6 +141,9 @@ def looked_at(requirement: Requirement, runs: Sequence[StoredRun], first: int) -
         first: repetitions at the first look, and twice as many at each further one.
     """
     found = LookedAt(None)
+    virtual = runs[0].manifest.conditions.virtual if runs else None
+    if virtual is not None and virtual.is_counted:
+        return LookedAt(judge(requirement, runs[:1]), 1, final=True)
     for look, amount in looks(first, len(runs)):
         sure = confidence_of_look(requirement.confidence, look)
         judgement = judge(replace(requirement, confidence=sure), runs[:amount])

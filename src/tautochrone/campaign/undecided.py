@@ -38,7 +38,7 @@ class RequirementDecider:
                 self._looked[asked] = looked
                 if looked.judgement is None or looked.judgement.standing == "not shown":
                     name = f"{one.text}; {agenda.points[key].name}"
-                    found.append(OpenQuestion(name, (key,), looked.look, looked.takes))
+                    found.append(OpenQuestion(name, (key,), looked.look, looked.takes, looked.final))
         return found
 
     def _runs(self, campaign: Campaign, key: str) -> list[StoredRun]:
@@ -58,6 +58,8 @@ def budget_of(document: PlanDocument, wanted: Wanted) -> Budget | None:
         return None
     if wanted.at_once is not None:
         raise UsageError(
-            f'{document.path}: until = "decided" measures one case after the other', "Leave --jobs out."
+            f'{document.path}: until = "decided" measures one case after the other',
+            "Leave --jobs out. Of guests a plan without 'until' does as much: a repetition of a guest is the "
+            "same run, to the bit.",
         )
     return Budget(document.budget_s, RequirementDecider())

@@ -40,7 +40,7 @@ def name_of(one: LookedClaim) -> str:
 
 
 def _question(one: LookedClaim) -> OpenQuestion:
-    return OpenQuestion(name_of(one), one.keys, one.look, one.asked.finding.takes)
+    return OpenQuestion(name_of(one), one.keys, one.look, one.asked.finding.takes, one.final)
 
 
 def _unknown(measured: Measurements) -> Iterator[OpenQuestion]:

@@ -141,11 +141,12 @@ def list_papers(*, as_json: bool) -> None:
                      "questions": questions, "full_s": round(full_s), "quick_s": round(quick_s)})  # fmt: skip
         if as_json:
             continue
-        counts = f"{plural(len(paper.tables), 'table')}, {plural(len(paper.figures), 'figure')}, "
-        counts += plural(claims, "claim")
+        counted = [plural(len(paper.tables), "table"), plural(claims, "claim")]
+        counted[1:1] = [plural(len(paper.figures), "figure")] if paper.figures else []
+        counts = ", ".join(counted)
         counts += f" and {plural(questions, 'question')} of ours" if questions else ""
         full, quick_ = (long_duration(float(round(one))) for one in (full_s, quick_s))
-        typer.echo(f"{name:<11}  {paper.title}: {counts}; about {full}, with --quick {quick_}")
+        typer.echo(f"{name:<14}  {paper.title}: {counts}; about {full}, with --quick {quick_}")
         typer.echo(f"    {micro(paper.asks)}")
     if as_json:
         tell_json("papers", lambda: {"papers": told})

@@ -99,7 +99,11 @@ def reproduce(
         list_papers(as_json=as_json)
         return
     if budget is not None and jobs is not None:
-        raise UsageError("--budget measures one case after the other", "Leave --jobs out.")
+        raise UsageError(
+            "--budget measures one case after the other, so that each says what is measured next",
+            "Leave --jobs out. Of guests --quick --jobs does as much: a repetition of a guest is the same "
+            "run, to the bit.",
+        )
     way = ReproductionWay(quick, plan, tuple(on or ()), repetitions, budget or "")
     if way.budget_s is not None and way.budget_s < _LEAST_S:
         raise UsageError(f"--budget {budget}: nothing can be measured in it", f"Give {_LEAST_S} s or more.")

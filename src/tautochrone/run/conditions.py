@@ -83,6 +83,11 @@ class VirtualMachine(Struct, frozen=True):
     repeatable: bool = False
     problems: tuple[str, ...] = ()
 
+    @property
+    def is_counted(self) -> bool:
+        """Return whether its time is a count of instructions: then a second repetition is the first one."""
+        return self.shift is not None
+
 
 class StartedServer(Struct, frozen=True):
     """A server of middleware that was started on a target of its own."""

@@ -43,6 +43,8 @@ def blocks(decided: Decided | None, what: str) -> Iterator[doc.Block]:
 
 
 def _needs(one: StillOpen) -> str:
+    if one.final:
+        return "a longer run: a repetition is the same one, to the bit"
     if one.seconds is None:
         return "not known"
     return f"{long_duration(one.seconds)}{'' if one.looked else ', for its first look'}"

@@ -31,18 +31,20 @@ class OpenQuestion:
         keys: of the points that it rests on.
         look: the latest look that was made, from 1; 0: none so far.
         takes: how many times the measuring at that look would probably tell it; None: not known.
+        final: no repetition tells more, since the machine repeats to the bit.
     """
 
     name: str
     keys: tuple[str, ...]
     look: int = 0
     takes: float | None = None
+    final: bool = False
 
     def told_at(self, confidence: float) -> int | None:
         """Return the look that probably tells it; None: not known. Later ones judge at a higher level."""
         if not self.look:
             return 1
-        if self.takes is None:
+        if self.takes is None or self.final:
             return None
         for look in range(self.look + 1, self.look + _MOST_LOOKS):
             more = (_reach(look, confidence) / _reach(self.look, confidence)) ** 2
@@ -62,11 +64,13 @@ class StillOpen:
     Attributes:
         seconds: of measuring, more; None: not known.
         looked: whether it was looked at; otherwise the time is that until the first look.
+        final: no repetition tells it, since the machine repeats to the bit.
     """
 
     name: str
     seconds: float | None
     looked: bool
+    final: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,7 @@ class Deciding:
         for at, one in enumerate(questions):
             wanted = self._amount(one.look + 1)
             seconds = self._seconds(one, wanted, done)
-            if wanted <= MOST_REPETITIONS and 0 < seconds <= self.left_s:
+            if not one.final and wanted <= MOST_REPETITIONS and 0 < seconds <= self.left_s:
                 until = self._seconds_until_told(one, done)
                 later = until is None or until > self.left_s
                 ranked.append((later, seconds if until is None or later else until, at))
@@ -128,7 +132,10 @@ class Deciding:
         Args:
             questions: that are still open.
         """
-        found = [StillOpen(one.name, self._seconds_until_told(one, done), one.look > 0) for one in questions]
+        found = [
+            StillOpen(one.name, self._seconds_until_told(one, done), one.look > 0, one.final)
+            for one in questions
+        ]
         found.sort(key=lambda one: math.inf if one.seconds is None else one.seconds)
         return Decided(self.budget_s, self.spent_s, tuple(found))
 

@@ -6,6 +6,9 @@ repetitions as the plan asks for, twice as many, four times as many and so on, a
 each look may spend its own share of the 5 % (alpha spending: `share_of_look`). Together they spend no more,
 however many there are and whenever the measuring stops. A look rests on its repetitions and on nothing else:
 whoever comes back to the same store finds the same looks, and a claim that was told stays told.
+
+A guest of the virtual lab that counts instructions repeats to the bit: its second repetition is its first,
+and says nothing. So there is one look at it, which may spend all of the 5 %.
 """
 
 from dataclasses import dataclass, field, replace
@@ -29,11 +32,13 @@ class LookedClaim:
     Attributes:
         keys: of the points that it rests on, as far as they can be measured.
         look: the latest that was made, from 1, or the one that told it; 0: none so far.
+        final: it is the only one: no repetition would say more.
     """
 
     asked: AskedClaim
     keys: tuple[str, ...]
     look: int
+    final: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -52,12 +57,12 @@ class Looks:
     first: int
     _known: dict[int, Known] = field(default_factory=dict)
     _made: dict[tuple[_Asked, int], ClaimFinding] = field(default_factory=dict)
-    _latest: dict[_Asked, tuple[tuple[str, ...], int]] = field(default_factory=dict)
+    _latest: dict[_Asked, tuple[tuple[str, ...], int, bool]] = field(default_factory=dict)
 
     def ask_all(self, paper: Paper, measurements: Measurements) -> tuple[LookedClaim, ...]:
         """Ask every claim, in the study's order, of each system or pair that it is about."""
         return tuple(
-            LookedClaim(asked, *self._latest.get((claim.name, asked.systems), ((), 0)))
+            LookedClaim(asked, *self._latest.get((claim.name, asked.systems), ((), 0, False)))
             for claim in paper.claims
             for asked in ask(claim, measurements, answered=self._answered)
         )
@@ -70,6 +75,9 @@ class Looks:
         keys = tuple(key for key in meant if key not in measured.refused)
         there = min((len(measured.runs.get(key, ())) for key in keys), default=0)
         made, finding = 0, None
+        if there and _repeats(evidence):
+            self._latest[asked] = keys, 1, True
+            return judged_once(_first(evidence, 1), why_not)
         for look, amount in looks(self.first, there):
             made = look
             if (asked, look) not in self._made:
@@ -77,7 +85,7 @@ class Looks:
             finding = self._made[asked, look]
             if finding.answer != "open":
                 break
-        self._latest[asked] = keys, made
+        self._latest[asked] = keys, made, False
         return finding or judged_once(_first(evidence, 0), why_not)
 
     def _looked(self, evidence: ClaimEvidence, look: int, amount: int) -> ClaimFinding:
@@ -87,6 +95,13 @@ class Looks:
         if found.answer == "not asked":
             return found
         return replace(found, sentences=(*found.sentences, level_of(look, amount, at.confidence, CONFIDENCE)))
+
+
+def _repeats(evidence: ClaimEvidence) -> bool:
+    """Return whether all systems that it is asked of repeat to the bit."""
+    asked = set(evidence.systems.values())
+    meant = [one for one in evidence.measurements.systems if one.name in asked]
+    return bool(meant) and all(one.virtual is not None and one.virtual.is_counted for one in meant)
 
 
 def _first(evidence: ClaimEvidence, repetitions: int) -> ClaimEvidence:
