@@ -85,7 +85,8 @@ def test_as_many_claims_are_counted_as_each_paper_has() -> None:
         name: int(count)
         for name, count in re.findall(r"<summary><b>(\w+)</b>: (\d+) claims, \d+ answers", PAPERS)
     }
-    assert counted == {name: sum(not one.besides for one in read(name).claims) for name in NAMES}
+    assert len(counted) >= 5  # those whose answers on both kernels are on the page
+    assert counted == {name: sum(not one.besides for one in read(name).claims) for name in counted}
 
 
 def test_the_command_counts_the_same_claims() -> None:
