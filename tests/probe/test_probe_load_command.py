@@ -1,7 +1,7 @@
 """The load that is another program: confined, started again, and never left behind."""
 
 import signal
-import time
+from pathlib import Path
 
 import pytest
 
@@ -25,9 +25,10 @@ def test_command_may_use_all_the_cpus_that_it_was_given_and_its_descendants_coun
 
 
 @pytest.mark.slow
-def test_command_is_started_again_when_it_has_ended_well() -> None:
-    with running("command", "--", "sleep", "0.02") as load:
-        time.sleep(1.0)
+def test_command_is_started_again_when_it_has_ended_well(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    with running("command", "--", "sh", "-c", f"echo >>{begun}; sleep 0.02") as load:
+        wait_until(lambda: len(begun.read_text()) > 3, "it was started again and again")
         report = load.end()
     assert 2 <= report["operations"] <= report["elapsed_ns"] / 20e6 + 1
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -84,9 +85,10 @@ def test_a_load_and_all_it_starts_run_where_it_was_asked_to(name: str) -> None:
         assert seen == {a_cpu()}
         stats = [task / "stat" for task in Path(f"/proc/{load.pid}/task").iterdir()]
         assert {int(path.read_text().rpartition(")")[2].split()[16]) for path in stats} == {7}
-        scores = {
-            int(Path(f"/proc/{pid}/oom_score_adj").read_text()) for pid in tree(load.pid) if is_there(pid)
-        }
+        scores = set()
+        for pid in tree(load.pid):
+            with suppress(OSError):  # a child that has just ended
+                scores |= {int(Path(f"/proc/{pid}/oom_score_adj").read_text())} if is_there(pid) else set()
         assert scores == {1000}  # the load, and nothing else, is what the system ends when memory runs out
 
 
@@ -99,7 +101,7 @@ def test_a_load_ends_by_itself_and_on_a_signal(name: str) -> None:
         rest, _ = load.process.communicate(timeout=PATIENCE_S)
         assert load.process.returncode == 0
         assert report_of(rest)["operations"] > 0
-        assert_gone(family, within_s=0.5)
+        assert_gone(family)
     timed = [*with_options(name)]
     timed[timed.index("60s")] = "300ms"
     short = to_its_end(*timed)
@@ -144,17 +146,26 @@ def test_cpu_does_one_method_alone() -> None:
 
 @pytest.mark.slow
 def test_cpu_takes_nearly_all_of_the_time_that_it_can_get() -> None:
+    """Others may want the CPU too: it computes, or waits for its turn, and never sleeps for long."""
     with running("cpu", "--cpus", a_cpu()) as load:
-        before, began = cpu_time_s(load.pid), time.monotonic()
+        before, began = busy_ns(load.pid), time.monotonic_ns()
         time.sleep(1)
-        used, had = cpu_time_s(load.pid) - before, time.monotonic() - began
-    assert used > 0.05 * had  # others may want the CPU too
+        busy, passed = busy_ns(load.pid) - before, time.monotonic_ns() - began
+    assert busy > 0.9 * passed
+
+
+def busy_ns(pid: int) -> int:
+    """How long the busiest thread ran or waited for a CPU, as the scheduler counts it."""
+    told = [(task / "schedstat").read_text().split() for task in Path(f"/proc/{pid}/task").iterdir()]
+    return max(int(ran) + int(waited) for ran, waited, _ in told)
 
 
 @pytest.mark.slow
 def test_memory_is_really_taken_and_no_more_than_asked_for() -> None:
     with running("memory", "--bytes", "128MiB", "--stressors", "5", "--cpus", a_cpu()) as load:
-        most = most_resident_bytes(load.pid, 1.5)
+        used_s = cpu_time_s(load.pid)
+        most = most_resident_bytes(load.pid, 1.0)
+        wait_until(lambda: cpu_time_s(load.pid) > used_s + 1, "it goes round")
         report = load.end()
     assert load.running["threads"] == 5
     assert report["memory_bytes"] <= 128 * MIB
@@ -334,7 +345,9 @@ def test_fork_really_makes_large_processes() -> None:
 
     before = made_so_far()
     with running("fork", "--bytes", "64MiB", "--cpus", a_cpu()) as load:
-        most = most_resident_bytes(load.pid, 1.0)
+        most = most_resident_bytes(load.pid, 1.0, enough=0.5 * 64 * MIB)
+        seen: set[int] = set()
+        wait_until(lambda: seen.update(tree(load.pid)) or len(seen) > 4, "several processes are made")
         report = load.end()
     assert 0.5 * 64 * MIB < most < 1.5 * 64 * MIB
     assert 2 <= report["operations"] <= made_so_far() - before
@@ -344,20 +357,25 @@ def test_fork_really_makes_large_processes() -> None:
 @pytest.mark.slow
 def test_tasks_wake_up_again_and_again_at_their_priority() -> None:
     needs_priorities("tasks of real-time priority")
-    with running("tasks", "--tasks", "2", "--period", "1ms", "--cpus", a_cpu(), "--duration", "10s") as load:
+    with running("tasks", "--tasks", "2", "--period", "1ms", "--cpus", a_cpu(), "--duration", "180s") as load:
         switches = threads_of(load.pid, "voluntary_ctxt_switches")
-        time.sleep(1)
-        later = threads_of(load.pid, "voluntary_ctxt_switches")
+        later = switches
+
+        def woken() -> int:
+            nonlocal later
+            later = threads_of(load.pid, "voluntary_ctxt_switches")
+            return sum(int(later[task]) - int(switches[task]) for task in switches)
+
+        wait_until(lambda: woken() > 1000, "they wake up again and again")
         policies = [
             os.sched_getscheduler(int(task))
             for task in threads_of(load.pid, "Name")
             if threads_of(load.pid, "Name")[task] == "tauto-load"
         ]
         report = load.end()
-    woken = sum(int(later[task]) - int(switches[task]) for task in switches)
-    assert woken > 100
     assert policies == [os.SCHED_FIFO] * 2
-    assert report["operations"] >= 0.9 * woken - 100
+    slept = sum(int(later[task]) - int(switches[task]) for task in switches)
+    assert report["operations"] >= 0.9 * slept - 100
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,11 @@
 """The loads whose work the kernel does, as the kernel itself counts it."""
 
-import time
 from pathlib import Path
 
 import pytest
 
 from loads import most_resident_bytes, report_of, resident_bytes, running, to_its_end, tree
-from real import a_cpu, skip_or_fail
+from real import a_cpu, skip_or_fail, wait_until
 
 MIB = 1024 * 1024
 
@@ -15,11 +14,7 @@ MIB = 1024 * 1024
 def test_exit_has_one_process_at_a_time_with_all_of_the_memory() -> None:
     with running("exit", "--bytes", "64MiB") as load:
         families = [tree(load.pid) for _ in range(20)]
-        most = 0
-        for _ in range(30):  # of a second each: where the CPU is taken, a process rarely comes so far
-            most = max(most, most_resident_bytes(load.pid, 1.0))
-            if most > 0.5 * 64 * MIB:
-                break
+        most = most_resident_bytes(load.pid, 1.0, enough=0.5 * 64 * MIB)
         report = load.end()
     assert max(map(len, families)) == 2
     assert 0.5 * 64 * MIB < most < 1.5 * 64 * MIB
@@ -29,11 +24,11 @@ def test_exit_has_one_process_at_a_time_with_all_of_the_memory() -> None:
 @pytest.mark.slow
 def test_munmap_fills_its_memory_and_gives_it_back_at_once() -> None:
     with running("munmap", "--bytes", "128MiB", "--cpus", a_cpu()) as load:
-        seen = [resident_bytes(load.pid) for _ in range(300) if not time.sleep(0.002)]
+        wait_until(lambda: resident_bytes(load.pid) > 0.7 * 128 * MIB, "its memory is filled")
+        wait_until(lambda: resident_bytes(load.pid) < 0.3 * 128 * MIB, "its memory is given back")
+        wait_until(lambda: resident_bytes(load.pid) > 0.7 * 128 * MIB, "it is filled again")
         report = load.end()
-    assert max(seen) > 0.7 * 128 * MIB
-    assert min(seen) < 0.3 * 128 * MIB
-    assert report["operations"] > 1
+    assert report["operations"] >= 1
 
 
 def test_thp_got_the_huge_pages_that_it_says() -> None:
@@ -65,11 +60,11 @@ def test_pipe_wakes_its_receivers_and_passes_what_it_says() -> None:
     with running("pipe", "--groups", "1", "--members", "2", "--cpus", a_cpu()) as load:
         assert load.running["threads"] == 4
         files = [task / "io" for task in Path(f"/proc/{load.pid}/task").iterdir()]
-        time.sleep(0.5)
-        moved = sum(_received(file) for file in files)
+        wait_until(lambda: sum(map(_received, files)) > 100_000, "messages arrive")
+        moved = sum(map(_received, files))
         report = load.end()
     assert report["message_bytes"] == 100
-    assert report["bytes"] == report["operations"] * 100 > 0.9 * moved > 0
+    assert report["bytes"] == report["operations"] * 100 > 0.9 * moved
 
 
 def _received(io: Path) -> int:

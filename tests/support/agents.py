@@ -163,6 +163,23 @@ def keep(*arguments: str, journal: Path | str | None = None) -> Iterator[Keep]:
         started.clear()
 
 
+def said_in_time(agent: Agent, lines: int, pause_s: float, within_s: float) -> bool:
+    """Say empty lines with pauses, and return whether no pause became longer than this.
+
+    It may: a busy machine keeps a test waiting for seconds, and an agent that then ends is right.
+    """
+    said_s, longest_s = time.monotonic(), 0.0
+    for _ in range(lines):
+        time.sleep(pause_s)
+        try:
+            agent.say()
+        except BrokenPipeError:
+            return False
+        longest_s = max(longest_s, time.monotonic() - said_s)
+        said_s = time.monotonic()
+    return longest_s < within_s
+
+
 def seconds_until(holds: Callable[[], bool], what: str) -> float:
     begin = time.monotonic()
     wait_until(holds, what)

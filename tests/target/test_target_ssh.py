@@ -216,7 +216,17 @@ def test_a_cut_connection_ends_everything_there_and_is_told_here(
     server: SshServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cut: signal.Signals
 ) -> None:
     at_home(server.home, monkeypatch)
-    tree = fake_tree(tmp_path, monkeypatch)
+    for attempt in range(3):  # where this process or the far side gets no CPU, both are late
+        (folder := tmp_path / str(attempt)).mkdir()
+        took_s, told_s = seconds_after_a_cut(server, fake_tree(folder, monkeypatch), cut)
+        if took_s < FAR_SIDE_ENDS_WITHIN_S + MARGIN_S and told_s < NEAR_SIDE_TELLS_WITHIN_S + MARGIN_S:
+            break
+    assert took_s < FAR_SIDE_ENDS_WITHIN_S + MARGIN_S
+    assert told_s < NEAR_SIDE_TELLS_WITHIN_S + MARGIN_S
+
+
+def seconds_after_a_cut(server: SshServer, tree: Path, cut: signal.Signals) -> tuple[float, float]:
+    """Until nothing of ours is left on the far side, and until the near side has told it."""
     limit = tree / "sys/limit"
     with target_with_tree(server, tree) as target:
         target.change_settings("M").apply(Write("/sys/limit", "1"))
@@ -238,8 +248,7 @@ def test_a_cut_connection_ends_everything_there_and_is_told_here(
             for pid in sessions:  # frozen ones would never end
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-    assert took_s < FAR_SIDE_ENDS_WITHIN_S + MARGIN_S
-    assert told_s < NEAR_SIDE_TELLS_WITHIN_S + MARGIN_S
+    return took_s, told_s
 
 
 def read_all(probe: RunningProbe) -> None:

@@ -218,7 +218,8 @@ def refusal(exit_code: int, messages: Iterable[Message], otherwise: str) -> Taut
 # Probes and loads as programs, wherever they run.
 
 
-_PATIENCE_S = 10.0
+_PATIENCE_S = 60.0
+"""Long: on a busy host an emulated guest takes more than ten seconds to end a load of large processes."""
 
 
 def _ended(program: Program) -> int:
