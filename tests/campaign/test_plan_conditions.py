@@ -1,7 +1,6 @@
 """A cell under a deployment: applied before anything is measured, put back before the run is sealed."""
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import pytest
 
 from cells import given
 from fake_machine import FACTS, NUMA, QUIET, FakeMachine, cell
-from real import a_cpu, policy_options
+from real import a_cpu, policy_options, wait_until
 from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.machine.facts import gather
 from tautochrone.machine.settings import InForce, NotPutBackError, SettingError
@@ -209,16 +208,20 @@ def test_who_may_not_read_the_journal_measures_all_the_same(
 
 
 class SlowMachine(FakeMachine):
-    """One whose loads take long until they run."""
+    """One whose loads do not run before it is told that they take long."""
+
+    has_waited: Callable[[], bool]
 
     def start_load(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningLoad:
-        time.sleep(2.5)
+        wait_until(self.has_waited, "it is told that this takes long")
         return super().start_load(arguments, placement)
 
 
 @pytest.mark.slow
 def test_what_is_waited_for_is_told(tmp_path: Path, store: Store) -> None:
     said: list[str] = []
-    run_cell(cell(), store, SlowMachine(tmp_path / "machine"), FACTS, lambda one: said.append(one.waiting))
+    machine = SlowMachine(tmp_path / "machine")
+    machine.has_waited = lambda: any(said)
+    run_cell(cell(), store, machine, FACTS, lambda one: said.append(one.waiting))
 
     assert [words for words in said if words] == ["waiting until the load 'cpu' runs"]

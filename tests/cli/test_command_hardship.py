@@ -90,18 +90,15 @@ def test_little_memory_is_an_end_and_never_a_wait(store: Path, room: int) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_64_open_files_are_enough(store: Path) -> None:
+    ended = limited(
         ("show", "latest"),
         ("report", "latest", "--out", "page.html"),
         ("compare", "latest", "latest~1"),
-        ("probe", "cyclic", "--count", "20"),
-    ],
-)
-def test_64_open_files_are_enough(store: Path, words: tuple[str, ...]) -> None:
-    given = (*words, *policy_options()) if words[0] == "probe" else words
-    ended = limited(given, store=store, limits={resource.RLIMIT_NOFILE: 64})
+        ("probe", "cyclic", "--count", "20", *policy_options()),
+        store=store,
+        limits={resource.RLIMIT_NOFILE: 64},
+    )
     assert ended.returncode == 0, ended.stderr
 
 

@@ -21,7 +21,7 @@ from tautochrone.run.store import Store
 pytestmark = [pytest.mark.slow, pytest.mark.lab]
 
 ON = ("--on", "ssh:guest")
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
 _CGROUP = "/sys/fs/cgroup"
 _OURS = f"{_CGROUP}/tautochrone"
 _STATE = """

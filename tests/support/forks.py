@@ -20,20 +20,39 @@ from select import select
 from typing import NoReturn
 
 _LOADED = (
+    "duckdb",
     "jinja2",
     "numpy",
     "pyarrow.parquet",
     "rich.console",
+    "rich.progress",
     "rich.table",
     "scipy.special",
-    "tautochrone.cli.app",
-    "tautochrone.measure.execute",
+    "scipy.stats",
+    "tautochrone.analyse.answer",
     "tautochrone.answer.figure",
+    "tautochrone.answer.render.folder",
+    "tautochrone.answer.render.terminal",
     "tautochrone.answer.report",
     "tautochrone.answer.show",
-    "tautochrone.analyse.answer",
-    "tautochrone.schedulability.analysis",
+    "tautochrone.answer.tail.document",
+    "tautochrone.campaign.answer",
+    "tautochrone.campaign.results",
+    "tautochrone.campaign.verb",
+    "tautochrone.check.answer",
+    "tautochrone.check.verb",
+    "tautochrone.cli.app",
+    "tautochrone.cli.report",
+    "tautochrone.command.batch",
+    "tautochrone.command.probe",
+    "tautochrone.comparison.answer",
+    "tautochrone.comparison.verb",
+    "tautochrone.measure.campaign.carry_out",
+    "tautochrone.measure.execute",
+    "tautochrone.run.catalogue",
+    "tautochrone.tire.fast_answer",
     "typer._adapters",
+    "vl_convert",
 )
 
 
@@ -96,6 +115,7 @@ def _text(path: Path) -> str:
 def _serve() -> None:
     for name in _LOADED:
         importlib.import_module(name)
+    _compile_templates()
     gc.freeze()  # what is loaded stays as it is, and its memory shared
     while line := sys.stdin.readline():
         arguments, environment, folder, out, err = json.loads(line)
@@ -108,6 +128,15 @@ def _serve() -> None:
             _end_by(main)
         _, status = os.waitpid(child, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+def _compile_templates() -> None:
+    """Those of pages, once for all commands."""
+    from tautochrone.answer.html import templates
+
+    made = templates()
+    for name in made.list_templates(["j2"]):
+        made.get_template(name)
 
 
 def _end_by(command: Callable[[], None]) -> NoReturn:

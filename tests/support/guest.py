@@ -27,7 +27,7 @@ from tautochrone.target.virtual.packages import find_busybox
 KERNEL = "debian:6.12-cloud"
 OLDER_KERNEL = "debian:cloud"  # Linux 6.1
 _MODULES = ("virtio_pci", "virtio_net")
-_LIVES_LONGEST_S = 600
+_LIVES_LONGEST_S = 1800
 _BOOT_PATIENCE_S = 180.0
 
 _INIT = """\
@@ -70,7 +70,7 @@ class Guest:
     def ssh(self, command: str) -> str:
         """What the command says, run by OpenSSH's own client."""
         words = [*self._client(), "root@127.0.0.1", command]
-        return subprocess.run(words, capture_output=True, text=True, timeout=60, check=True).stdout
+        return subprocess.run(words, capture_output=True, text=True, timeout=180, check=True).stdout
 
     @contextmanager
     def connected(self) -> Iterator[None]:

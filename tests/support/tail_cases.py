@@ -62,7 +62,7 @@ def chance(tail: Tail, limit_ns: int) -> Chance | None:
     return Chance(limit_ns, value, value * (1 - WIDTH), min(1, value * (1 + WIDTH)), tail.confidence, beyond)
 
 
-def level(tail: Tail, samples: float, *, method: str = "peaks") -> Level | None:
+def level(tail: Tail, samples: float, *, method: str = "peaks", ends: str = "both") -> Level | None:
     if tail.peaks is None:
         return None
     peaks = tail.peaks

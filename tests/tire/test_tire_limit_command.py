@@ -64,7 +64,13 @@ def test_a_search_ends_with_an_answer_for_each_number_of_threads(
             assert limit["steps"] == 200
             assert limit["late_at_most"] == pytest.approx(1 - 0.05 ** (1 / 200))
             assert limit["smallest_missed"] > limit["largest"]
+    if policy == policy_options():  # what is asked of a finished search has no policy
+        see_finished(tmp_path, store, asked, table["search"])
 
+
+def see_finished(tmp_path: Path, store: Path, asked: tuple[str, ...], search: str) -> None:
+    """It is not searched again, and its report can be made from either verb."""
+    runs = whole(store)
     again = tauto(*asked, store=store)
     assert again.returncode == 0, again.stderr
     assert "is finished" in again.stdout
@@ -73,7 +79,7 @@ def test_a_search_ends_with_an_answer_for_each_number_of_threads(
     assert all(run.id in page.read_text() for run in runs)
 
     out = tmp_path / "written anew.html"
-    written = tauto("report", table["search"], "--out", str(out), store=store)
+    written = tauto("report", search, "--out", str(out), store=store)
     assert written.returncode == 0, written.stderr
     assert runs[-1].id in out.read_text()
 

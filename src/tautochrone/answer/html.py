@@ -9,9 +9,11 @@ from functools import cache, partial
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined, nodes
+from jinja2.bccache import Bucket, BytecodeCache
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.runtime import Context
@@ -159,6 +161,24 @@ class _Part(Extension):
         return attempt(title, caller, notice)
 
 
+class _Compiled(BytecodeCache):
+    """Templates as they were compiled, for every page that this process makes."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], CodeType | None] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Take a template that was compiled before."""
+        bucket.code = self._kept.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep a template."""
+        self._kept[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = _Compiled()
+
+
 def _place(charts: dict[str, object], panel: Panel) -> str:
     """Return the id of the element that a panel's chart is drawn in, and keep the chart."""
     charts[panel.id] = panel.chart.specification(PAGE)
@@ -174,6 +194,7 @@ def templates(*more: BaseLoader) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         extensions=[_Part],
+        bytecode_cache=_COMPILED,
     )
     made.context_class = _Context
     charts: dict[str, object] = {}

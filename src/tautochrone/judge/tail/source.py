@@ -18,6 +18,7 @@ from tautochrone.statistics.difference.dependence import (
 )
 from tautochrone.statistics.quantiles import between
 from tautochrone.statistics.reduction import Reduction
+from tautochrone.statistics.tails.generalised_pareto import Ends
 from tautochrone.statistics.tails.parts import Level, Tail, TailCheck
 from tautochrone.statistics.tails.tail import Method, analyse, bound, chance, level, of_histogram
 
@@ -38,6 +39,10 @@ def reach_of(beyond: float) -> Reach:
     if beyond <= 1:
         return "measured"
     return "extrapolated" if beyond <= FAR else "far" if beyond <= TOO_FAR else "too far"
+
+
+_ENDS: tuple[Ends, Ends, Ends] = ("low", "neither", "high")
+"""What an interval takes of the levels of the least, the likeliest and the largest share of lost releases."""
 
 
 @dataclass(frozen=True)
@@ -299,17 +304,19 @@ class SourceTail:
         lost = self.lost or 0
         least, most = lost_share(self.samples, lost, self._burst, self.confidence)
         at_least, value, at_most = (
-            self._level_of_samples((1 / once_in - share) / (1 - share), method)
-            for share in (least, lost / self.due, most)
+            self._level_of_samples((1 / once_in - share) / (1 - share), method, ends)
+            for share, ends in zip((least, lost / self.due, most), _ENDS, strict=True)
         )
         if value is None or at_least is None:
             return None
         high_ns = math.inf if at_most is None else at_most.high_ns
         return replace(value, samples=once_in, low_ns=at_least.low_ns, high_ns=high_ns)
 
-    def _level_of_samples(self, chance_of_one: float, method: Method) -> Level | None:
+    def _level_of_samples(self, chance_of_one: float, method: Method, ends: Ends) -> Level | None:
         """What one sample exceeds with this probability; None where no probability is left."""
-        return level(self.tail, 1 / chance_of_one, method=method) if 0 < chance_of_one < 1 else None
+        if not 0 < chance_of_one < 1:
+            return None
+        return level(self.tail, 1 / chance_of_one, method=method, ends=ends)
 
     def _share(self, limit_ns: int) -> ActivationShare | None:
         if self.refusal is not None or (found := chance(self.tail, limit_ns)) is None:

@@ -9,6 +9,7 @@ Likelihood Estimates for the Generalized Pareto Distribution, Technometrics 35, 
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy import special
@@ -84,6 +85,10 @@ def _p(table: Mapping[float, tuple[float, ...]], squared: float, shape: float) -
 
 
 # Where a profile likelihood crosses its limit.
+
+
+Ends = Literal["both", "low", "high", "neither"]
+"""Of an interval: which are needed."""
 
 
 _DOUBLINGS = 60
@@ -312,8 +317,12 @@ class Profile:
                 outside = middle
         return value, low, math.exp((inside + outside) / 2)
 
-    def level(self, chance: float) -> tuple[float, float, float]:
+    def level(self, chance: float, ends: Ends = "both") -> tuple[float, float, float]:
         """How far above the threshold a sample lies with this probability, and its interval.
+
+        Args:
+            ends: which ends of the interval are looked for, which takes nearly all of the time; the other
+                one is infinite.
 
         Returns:
             Value, low (at least 0), high (may be infinite).
@@ -326,11 +335,12 @@ class Profile:
             return _Curve(self, excess).drop(math.log(chance)) if excess > 0 else math.inf
 
         step = scale / 8
-        return (
-            value,
-            max(0.0, cross(drop, value, -step, self._allowed)),
-            cross(drop, value, step, self._allowed),
-        )
+        low, high = -math.inf, math.inf
+        if ends in ("both", "low"):
+            low = max(0.0, cross(drop, value, -step, self._allowed))
+        if ends in ("both", "high"):
+            high = cross(drop, value, step, self._allowed)
+        return value, low, high
 
     def _likely_ratios(self) -> Floats:
         """Ratios of shape and scale that are not so unlikely that no interval can need them, shape (r,)."""

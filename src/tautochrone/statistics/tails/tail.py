@@ -17,7 +17,7 @@ from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.quantiles import between, interval_ranks, upper
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.tails import checks, homogeneity
-from tautochrone.statistics.tails.generalised_pareto import ParetoFit, Profile, fit, log_sums
+from tautochrone.statistics.tails.generalised_pareto import Ends, ParetoFit, Profile, fit, log_sums
 from tautochrone.statistics.tails.maxima import FITS, block_maxima, level_of_maxima
 from tautochrone.statistics.tails.parts import BlockMaxima, Chance, Level, Peaks, Tail, TailCheck
 from tautochrone.statistics.tails.resolution import lattice
@@ -101,7 +101,7 @@ def chance(tail: Tail, limit_ns: int) -> Chance | None:
     return Chance(limit_ns, value, low, high, tail.confidence, limit_ns > tail.maximum_ns)
 
 
-def level(tail: Tail, samples: float, *, method: Method = "peaks") -> Level | None:
+def level(tail: Tail, samples: float, *, method: Method = "peaks", ends: Ends = "both") -> Level | None:
     """The value that one sample in so many exceeds on average, with a profile-likelihood interval.
 
     It is the quantile that one sample exceeds with the probability 1 / ``samples`` (Coles 2001, section
@@ -116,6 +116,7 @@ def level(tail: Tail, samples: float, *, method: Method = "peaks") -> Level | No
         method: "peaks", the generalised Pareto distribution of all exceedances, or "maxima", the
         generalised
             extreme value distribution of block maxima, whose interval takes the extremal index as known.
+        ends: which ends of the interval are needed; the other one may be infinite, and is found sooner.
 
     Returns:
         None where refused, or where there are no maxima.
@@ -129,7 +130,7 @@ def level(tail: Tail, samples: float, *, method: Method = "peaks") -> Level | No
             return None
         found = level_of_maxima(tail.maxima, 1 / samples, tail.peaks.extremal_index, tail.confidence)
     else:
-        found = _widest(tail, lambda peaks: _level(tail, peaks, 1 / samples))
+        found = _widest(tail, lambda peaks: _level(tail, peaks, 1 / samples, ends))
     return Level(samples, *found, tail.confidence, samples / tail.count)
 
 
@@ -171,10 +172,10 @@ def _chance(tail: Tail, peaks: Peaks, limit_ns: int) -> tuple[float, float, floa
     return exceeded / tail.count, *ends
 
 
-def _level(tail: Tail, peaks: Peaks, p: float) -> tuple[float, float, float]:
+def _level(tail: Tail, peaks: Peaks, p: float, ends: Ends = "both") -> tuple[float, float, float]:
     """What one threshold says: value, low, high."""
     if p < _WELL_INSIDE * peaks.share_above:
-        found = _profile_of(peaks, tail.count, tail.confidence).level(p)
+        found = _profile_of(peaks, tail.count, tail.confidence).level(p, ends)
         value, low, high = (peaks.threshold_ns + one for one in found)
         return value, low, high
     effective = max(1, int(tail.count / peaks.design_effect))
