@@ -213,7 +213,7 @@ def test_a_lab_that_is_killed_leaves_the_guest_as_it_was(desk: Desk, tmp_path: P
 
 
 @newer_only
-@pytest.mark.parametrize("cut", ["STOP", "KILL"])
+@pytest.mark.parametrize("cut", ["STOP", pytest.param("KILL", marks=pytest.mark.long)])
 def test_a_connection_that_is_cut_leaves_the_guest_as_it_was(desk: Desk, tmp_path: Path, cut: str) -> None:
     """Frozen, it tells nobody anything, nor waits for its children. Killed, their inputs end."""
     before = desk.state()

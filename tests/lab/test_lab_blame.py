@@ -2,7 +2,7 @@
 
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -82,6 +82,24 @@ def guest_with(name: str, programs: Mapping[str, Path]) -> VirtualTarget:
     return target
 
 
+@pytest.fixture(scope="module", params=[STOCK, pytest.param(RT, marks=pytest.mark.long)])
+def guest(request: pytest.FixtureRequest, hold: Path) -> Iterator[VirtualTarget]:
+    """One for all that holds its CPU."""
+    with closing(guest_with(request.param, {"/bin/hold": hold})) as target:
+        yield target
+
+
+@pytest.fixture(scope="module")
+def guest_with_rtla(hold: Path) -> Iterator[VirtualTarget]:
+    try:
+        libraries = ("libc6", "libtracefs1", "libtraceevent1")
+        rtla = fetch_program("rtla", "usr/bin/rtla", guest_kernel(RT).architecture, libraries)
+    except MeasuringError as error:
+        pytest.skip(f"the package rtla can't be had: {error}")
+    with closing(guest_with(RT, {"/bin/hold": hold, **rtla})) as target:
+        yield target
+
+
 def said_by(program: GuestProgram) -> str:
     said = b"".join(iter(program.read, b"")).decode()
     assert program.wait(1) == 0, program.messages()
@@ -108,16 +126,14 @@ def is_named(one: LateCycle, cause: str, for_ns: int) -> bool:
 
 @pytest.mark.parametrize("recorder", ["bpf", "perf"])
 @pytest.mark.parametrize("forbidden", CLASSES)
-@pytest.mark.parametrize("name", [STOCK, pytest.param(RT, marks=pytest.mark.long)])
 def test_a_section_that_forbids_preemption_or_interrupts_is_named_with_its_length(
-    name: str, forbidden: str, recorder: str, hold: Path, tmp_path: Path
+    guest: VirtualTarget, forbidden: str, recorder: str, tmp_path: Path
 ) -> None:
-    with closing(guest_with(name, {"/bin/hold": hold})) as target:
-        words = ["/bin/hold", forbidden, *map(str, (LENGTH_NS, EVERY_NS, TIMES))]
-        holder = GuestProgram(target.guest(), words, {})
-        probe = target.start([*CYCLIC, "--blame", f"{LATE_NS}ns", "--blame-recorder", recorder], ANYWHERE)
-        found = blamed(probe, tmp_path)
-        spans = spans_in(said_by(holder))
+    words = ["/bin/hold", forbidden, *map(str, (LENGTH_NS, EVERY_NS, TIMES))]
+    holder = GuestProgram(guest.guest(), words, {})
+    probe = guest.start([*CYCLIC, "--blame", f"{LATE_NS}ns", "--blame-recorder", recorder], ANYWHERE)
+    found = blamed(probe, tmp_path)
+    spans = spans_in(said_by(holder))
 
     held = [one for one in found.blame.cycles if any(begin <= one.release_ns < end for begin, end in spans)]
     right = [one for one in held if is_named(one, CLASSES[forbidden], within(one, spans))]
@@ -128,25 +144,22 @@ def test_a_section_that_forbids_preemption_or_interrupts_is_named_with_its_lengt
 
 
 @pytest.mark.parametrize("forbidden", CLASSES)
-def test_rtla_agrees_on_the_worst_cycle(forbidden: str, hold: Path, tmp_path: Path) -> None:
+def test_rtla_agrees_on_the_worst_cycle(
+    guest_with_rtla: VirtualTarget, forbidden: str, tmp_path: Path
+) -> None:
     """Of its own loop beside ours: one stretch delays both, each from its own release on.
 
     Whether its interrupt was late, too, tells rtla's user if interrupts were off.
     """
-    try:
-        libraries = ("libc6", "libtracefs1", "libtraceevent1")
-        rtla = fetch_program("rtla", "usr/bin/rtla", guest_kernel(RT).architecture, libraries)
-    except MeasuringError as error:
-        pytest.skip(f"the package rtla can't be had: {error}")
-    with closing(guest_with(RT, {"/bin/hold": hold, **rtla})) as target:
-        holder = GuestProgram(target.guest(), ["/bin/hold", forbidden, *map(str, ONCE)], {})
-        words = ["-q", "-p", "1000", "-a", "2000", "-P", "f:95", "-d", "12s"]
-        other = GuestProgram(target.guest(), ["/usr/bin/rtla", "timerlat", "top", *words], {})
-        cyclic = [{"2500": "6000"}.get(word, word) for word in CYCLIC]
-        probe = target.start([*cyclic, "--blame", f"{LATE_NS}ns"], ANYWHERE)
-        found = blamed(probe, tmp_path)
-        ((begin, end),) = spans_in(said_by(holder))
-        said = said_by(other)
+    guest = guest_with_rtla.guest()
+    holder = GuestProgram(guest, ["/bin/hold", forbidden, *map(str, ONCE)], {})
+    words = ["-q", "-p", "1000", "-a", "2000", "-P", "f:95", "-d", "12s"]
+    other = GuestProgram(guest, ["/usr/bin/rtla", "timerlat", "top", *words], {})
+    cyclic = [{"2500": "6000"}.get(word, word) for word in CYCLIC]
+    probe = guest_with_rtla.start([*cyclic, "--blame", f"{LATE_NS}ns"], ANYWHERE)
+    found = blamed(probe, tmp_path)
+    ((begin, end),) = spans_in(said_by(holder))
+    said = said_by(other)
 
     worst = max(found.blame.cycles, key=lambda one: one.latency_ns)
     assert begin <= worst.release_ns < end

@@ -12,7 +12,7 @@ import pytest
 
 from cells import worded
 from lab import come_out_alike, guest_kernel, lab_qemu
-from real import only_run, start_tauto, tauto, wait_until
+from real import PATIENCE_S, only_run, start_tauto, tauto, wait_until
 from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.measure.cell import IDLE
 from tautochrone.measure.execute import run_cell
@@ -157,7 +157,7 @@ def test_ctrl_c_keeps_what_was_measured_and_the_report_says_what_it_is(tmp_path:
     lab = start_tauto("probe", "cyclic", "--duration", "1h", "--on", LAB, store=tmp_path)
     wait_until(lambda: any(one.stat().st_size > 20_000 for one in tmp_path.glob("*/stream*")), "it measures")
     lab.send_signal(signal.SIGINT)
-    said, _ = lab.communicate(timeout=60)
+    said, _ = lab.communicate(timeout=PATIENCE_S)
     assert lab.returncode == 130
     run = only_run(tmp_path)
     assert (run.manifest.state, run.manifest.ended) == ("sealed", "interrupted")
