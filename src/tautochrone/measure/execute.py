@@ -308,9 +308,9 @@ def _measure(
             for name, known in server.conditions.items():
                 writer.add_condition(name, known)
             interrupts.hold()
-            there = provide_program(target, placed.experiment, server.options)
-            with made_for_run(placed.experiment, placed.options.having(there)) as options:
-                probe = target.start_probe([placed.experiment, *words(options)], conditions.probe_placement)
+            with made_for_run(placed.experiment, placed.options.having(server.options)) as options:
+                there = provide_program(target, placed.experiment, options)
+                probe = target.start_probe([placed.experiment, *words(there)], conditions.probe_placement)
                 with loads.watched(probe.stop):
                     _record(probe, writer, watch, measured, interrupts, target.now_s)
             measured.smis, measured.busy, measured.used = smis.since(), busy.since(), use.since()

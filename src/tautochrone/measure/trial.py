@@ -43,9 +43,9 @@ def refusal_of(
         except TautoError as error:
             return error
         try:
-            there = provide_program(target, experiment, server.options)
-            own = stack.enter_context(made_for_run(experiment, options.having(there)))
-            answer = target.ask([experiment, *words(own), f"--{_OUTPUT}", NO_OUTPUT])
+            own = stack.enter_context(made_for_run(experiment, options.having(server.options)))
+            there = provide_program(target, experiment, own)
+            answer = target.ask([experiment, *words(there), f"--{_OUTPUT}", NO_OUTPUT])
         except (
             UsageError,
             NotPermittedError,

@@ -44,8 +44,8 @@ SERVER_ON, SERVER, SIZES = "server_on", "server", "footprint"
 library and program that the build noted."""
 
 
-_FROM_HERE = ("input", "inputs", "explain")
-"""Options of `step` for which files are made on this machine."""
+_FROM_HERE = ("unpacked", "inputs", "explain")
+"""Options of `step` with files that are on this machine alone: of an FMU, of inputs, a program of its own."""
 
 
 def program_name(transport: str) -> str:
