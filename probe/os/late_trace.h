@@ -95,9 +95,14 @@ struct os_answer os_late_trace_records(const struct os_late_trace *trace, enum o
 /* How many bytes of events each CPU keeps. */
 size_t os_late_trace_ring_bytes(const struct os_late_trace *trace);
 
-/* While it is paused no event is written, and the system costs as little as it can without closing. */
+/* While it is paused no event is written, and what records costs as little as it can without closing: programs are not even
+ * attached. */
 void os_late_trace_pause(struct os_late_trace *trace);
 void os_late_trace_resume(struct os_late_trace *trace);
+
+/* From now on stacks are taken only where the timer's interrupt is so late, or a thread waited for its CPU for so long, that
+ * this alone makes most of a cycle of `late_ns`; at first none are. Any thread may call it. */
+void os_late_trace_take_stacks(struct os_late_trace *trace, int64_t late_ns);
 
 /* The events of `cpu` from `from_ns` to `until_ns`, both included, in order of time. Before them comes what tells the state then,
  * where the ring still has it: the last switch before `from_ns`, begins since then whose ends had not come, and, with bpf, the

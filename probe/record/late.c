@@ -92,6 +92,17 @@ static enum os_status allocate(struct recorder *recorder)
     return status;
 }
 
+/* Of the source that is late soonest. */
+static void choose_stacks(struct recorder *recorder)
+{
+    int64_t soonest_ns = INT64_MAX;
+    for (uint32_t i = 0; i < recorder->source_count; i++) {
+        const int64_t threshold_ns = recorder->late->sources[i].threshold_ns;
+        soonest_ns = threshold_ns < soonest_ns ? threshold_ns : soonest_ns;
+    }
+    os_late_trace_take_stacks(recorder->late->trace, soonest_ns);
+}
+
 int late_open(struct recorder *recorder)
 {
     if (recorder->options.blame.text == NULL) {
@@ -112,6 +123,7 @@ int late_open(struct recorder *recorder)
         warn("late cycles are listed without their causes: %s.", answer.why);
         return EXIT_MEASURED;
     }
+    choose_stacks(recorder);
     late->cost = late_measure_cost(recorder, late->trace);
     return EXIT_MEASURED;
 }
@@ -332,13 +344,17 @@ static void write_cycle(struct recorder *recorder, uint16_t index, int64_t from_
 }
 
 /* The threshold of the rows that come next. */
-static void set_threshold(struct late_source *source, int64_t share)
+static void set_threshold(struct recorder *recorder, struct late_source *source)
 {
+    const int64_t share = recorder->options.blame.share;
     if (source->memory != NULL && source->histogram.total >= FEWEST_FOR_SHARE) {
         /* in parts of 10^9, so that the products fit */
         const int64_t quantile_ns = histogram_quantile(&source->histogram, (uint64_t)(share / BLAME_FINEST_SHARE),
                                                        SHARE_WHOLE / BLAME_FINEST_SHARE);
         source->threshold_ns = quantile_ns < INT64_MAX ? quantile_ns + 1 : INT64_MAX;
+        if (recorder->late->trace != NULL) {
+            choose_stacks(recorder);
+        }
     }
 }
 
@@ -350,7 +366,7 @@ void late_look_at(struct recorder *recorder, uint16_t index, const int64_t *rows
     }
     struct late_source *const source = &late->sources[index];
     const struct measure *const measure = measure_of(recorder);
-    set_threshold(source, recorder->options.blame.share);
+    set_threshold(recorder, source);
     for (uint64_t i = 0; i < count; i++) {
         const int64_t *const row = rows + i * recorder->schema->column_count;
         const int64_t value_ns = row[measure->to] - row[measure->from];

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -50,15 +51,46 @@ AT_LEAST, TOLERANCE = 0.95, 0.1
 CLASSES: dict[str, Cause] = {"preemption": "not-preemptible", "interrupts": "interrupts-off"}
 
 
+@dataclass(frozen=True)
+class Culprit:
+    """One way of tests/data/culprits.c: how long or how many, how often, and what late cycles call it."""
+
+    length: int
+    every_ns: int
+    cause: Cause
+    actor: str | None
+    """None: whoever ran meanwhile, or nobody."""
+    function: str = ""
+    """In which most of it passed; empty: none is known."""
+
+
+CULPRITS = {
+    "thread": Culprit(LENGTH_NS, EVERY_NS, "thread", "culprit"),
+    "timers": Culprit(120, EVERY_NS, "irq", "local timer", "hrtimer_wakeup"),
+    "softirq": Culprit(250, EVERY_NS, "softirq", "NET_RX"),
+    "stopped": Culprit(3_200_000, 17_300_000, "stopped", None),
+}
+
+
+def built(name: str, folder: Path) -> Path:
+    if shutil.which("musl-gcc") is None:
+        skip_or_fail("musl-gcc is not here, and a guest has no C library")
+    program = folder / name
+    words = ["musl-gcc", "-static", "-Wall", "-Wextra", "-Werror", "-I", ROOT / "kmod", "-o", program]
+    subprocess.run([*words, DATA / f"{name}.c"], check=True)
+    return program
+
+
 @pytest.fixture(scope="module")
 def hold(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program that keeps the CPU by the kernel half."""
-    if shutil.which("musl-gcc") is None:
-        skip_or_fail("musl-gcc is not here, and a guest has no C library")
-    program = tmp_path_factory.mktemp("hold") / "hold"
-    words = ["musl-gcc", "-static", "-Wall", "-Wextra", "-Werror", "-I", ROOT / "kmod", "-o", program]
-    subprocess.run([*words, DATA / "hold.c"], check=True)
-    return program
+    return built("hold", tmp_path_factory.mktemp("hold"))
+
+
+@pytest.fixture(scope="module")
+def culprits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that holds the CPU up as any may."""
+    return built("culprits", tmp_path_factory.mktemp("culprits"))
 
 
 def blamed(program: Program, store: Path) -> BlamedRun:
@@ -115,13 +147,28 @@ def within(cycle: LateCycle, spans: list[tuple[int, int]]) -> int:
     return sum(max(0, min(end, cycle.stamp_ns) - max(begin, cycle.release_ns)) for begin, end in spans)
 
 
-def is_named(one: LateCycle, cause: str, for_ns: int) -> bool:
-    """Whether the holder had the CPU for so long, but for interrupts, which are parts of their own."""
-    held_ns = sum(part.net_ns for part in one.parts if (part.cause, part.actor) == (cause, "hold"))
-    interrupts_ns = sum(part.net_ns for part in one.parts if part.cause == "irq")
-    return any(
-        abs(found_ns - for_ns) <= TOLERANCE * for_ns for found_ns in (held_ns, held_ns + interrupts_ns)
-    )
+def is_named(one: LateCycle, culprit: Culprit, for_ns: int) -> bool:
+    """Whether it had the CPU for so long, but for interrupts, which are parts of their own."""
+    own = [part for part in one.parts if part.cause == culprit.cause and culprit.actor in (None, part.actor)]
+    longest = max(own, key=lambda part: part.net_ns, default=None)
+    if longest is None or culprit.function not in ("", longest.function):
+        return False
+    own_ns = sum(part.net_ns for part in own)
+    irq_ns = 0 if culprit.cause == "irq" else sum(part.net_ns for part in one.parts if part.cause == "irq")
+    return any(abs(found_ns - for_ns) <= TOLERANCE * for_ns for found_ns in (own_ns, own_ns + irq_ns))
+
+
+def length_is_named(found: BlamedRun, culprit: Culprit, spans: list[tuple[int, int]]) -> None:
+    """Of late cycles that were released while it was at work, by its own clock."""
+    held = [one for one in found.blame.cycles if any(begin <= one.release_ns < end for begin, end in spans)]
+    right = [one for one in held if is_named(one, culprit, within(one, spans))]
+
+    assert len(held) >= ENOUGH
+    assert len(right) >= AT_LEAST * len(held)
+    assert all(sum(part.net_ns for part in one.parts) == one.latency_ns for one in found.blame.cycles)
+    first = found.blame.causes[0]
+    assert first.cause == culprit.cause
+    assert culprit.actor in (None, first.actor)
 
 
 @pytest.mark.parametrize("recorder", ["bpf", "perf"])
@@ -135,12 +182,27 @@ def test_a_section_that_forbids_preemption_or_interrupts_is_named_with_its_lengt
     found = blamed(probe, tmp_path)
     spans = spans_in(said_by(holder))
 
-    held = [one for one in found.blame.cycles if any(begin <= one.release_ns < end for begin, end in spans)]
-    right = [one for one in held if is_named(one, CLASSES[forbidden], within(one, spans))]
-    assert len(held) >= ENOUGH
-    assert len(right) >= AT_LEAST * len(held)
-    assert all(sum(part.net_ns for part in one.parts) == one.latency_ns for one in found.blame.cycles)
-    assert (found.blame.causes[0].cause, found.blame.causes[0].actor) == (CLASSES[forbidden], "hold")
+    length_is_named(found, Culprit(LENGTH_NS, EVERY_NS, CLASSES[forbidden], "hold"), spans)
+
+
+@pytest.mark.parametrize("recorder", ["bpf", "perf"])
+@pytest.mark.parametrize("way", CULPRITS)
+@pytest.mark.parametrize("name", [STOCK, pytest.param(RT, marks=pytest.mark.long)])
+def test_a_culprit_is_named_with_its_length(
+    name: str, way: str, recorder: str, culprits: Path, tmp_path: Path
+) -> None:
+    culprit = CULPRITS[way]
+    kernel, address = guest_kernel(name), read_lab_address(name)
+    machine = virtual_machine(address, kernel, build_image(kernel, extra={"/bin/culprits": culprits}))
+    with closing(VirtualTarget(address, machine)) as target:
+        target.renew()
+        words = ["/bin/culprits", way, *map(str, (culprit.length, culprit.every_ns, TIMES))]
+        at_work = GuestProgram(target.guest(), words, {})
+        probe = target.start([*CYCLIC, "--blame", f"{LATE_NS}ns", "--blame-recorder", recorder], ANYWHERE)
+        found = blamed(probe, tmp_path)
+        spans = spans_in(said_by(at_work))
+
+    length_is_named(found, culprit, spans)
 
 
 @pytest.mark.parametrize("forbidden", CLASSES)

@@ -238,6 +238,13 @@ def test_what_can_not_be_compared_is_refused_in_words(a: str, b: str, said: str)
         question(a, b)
 
 
+@pytest.mark.parametrize("blame", ["nonsense", "50", "0us", "100%", "99.99999999999%"])
+def test_what_is_no_lateness_is_refused_before_a_guest_boots(blame: str) -> None:
+    a, b = "debian:stock", "debian:rt"
+    with pytest.raises(UsageError, match=f"--blame {blame}: neither a length of time nor a share"):
+        question_of(a, b, parse_load(["exit"]), "1ms", "2s", None, traced=False, blame=blame)
+
+
 def test_a_duration_without_a_release_is_refused() -> None:
     with pytest.raises(UsageError, match="no release"):
         question("debian:stock", "debian:rt", duration="1us")

@@ -107,6 +107,7 @@ static bool make_maps(struct bpf_state *state, const struct os_late_wish *wish)
     state->rings = map_memory(state->maps.rings, state->rings_bytes);
     for (uint32_t i = 0; state->rings != NULL && i < wish->cpu_count; i++) {
         ring_of(state, i)->steal_ns = UINT64_MAX;
+        ring_of(state, i)->stacks_from_ns = INT64_MAX;
     }
     return state->slots != NULL && state->rings != NULL;
 }
@@ -119,13 +120,18 @@ static void set_slots(struct os_late_trace *trace, bool recording)
     }
 }
 
+/* A program that is only told to write nothing costs, too: it is called at every event. */
 static void bpf_pause(struct os_late_trace *trace)
 {
+    struct bpf_state *const state = trace->state;
     set_slots(trace, false);
+    late_programs_unlink(&state->programs);
 }
 
 static void bpf_resume(struct os_late_trace *trace)
 {
+    struct bpf_state *const state = trace->state;
+    late_programs_link(&state->programs, trace->missing);
     set_slots(trace, true);
 }
 
@@ -345,6 +351,14 @@ static struct os_late_copied bpf_copy(struct os_late_trace *trace, int32_t cpu, 
     return to.copied;
 }
 
+static void bpf_take_stacks(struct os_late_trace *trace, int64_t from_ns)
+{
+    const struct bpf_state *const state = trace->state;
+    for (uint32_t i = 0; i < state->cpu_count; i++) {
+        atomic_store_explicit(&ring_of(state, i)->stacks_from_ns, from_ns, memory_order_relaxed);
+    }
+}
+
 static size_t bpf_stack(struct os_late_trace *trace, int64_t number, uint64_t addresses[OS_LATE_STACK_DEPTH])
 {
     const struct bpf_state *const state = trace->state;
@@ -365,5 +379,6 @@ const struct late_recorder late_recorder_bpf = {
     .pause = bpf_pause,
     .resume = bpf_resume,
     .copy = bpf_copy,
+    .take_stacks = bpf_take_stacks,
     .stack = bpf_stack,
 };

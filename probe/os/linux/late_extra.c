@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* A stack takes a microsecond or two, so only what is late already is asked for one. */
-enum { LATE_TIMER_NS = 10000, LATE_SWITCH_NS = 20000, STACKS_APART_NS = 100000, ORDINARY_PRIORITY = 100 };
+/* A stack takes microseconds, so only what is late already is asked for one: as late as the ring says. */
+enum { STACKS_APART_NS = 100000, ORDINARY_PRIORITY = 100 };
 enum { OWN_FRAMES = 2 }; /* the program's, and the kernel's that runs it: no part of the stack */
 
 void late_put_own_threads_only(struct writing *out)
@@ -132,8 +132,9 @@ void late_put_stack_at_switch(struct writing *out)
     PUT(.code = SKIP_IF_EQUAL, .to = SECOND);
     PUT(.code = COPY, .to = FIRST, .from = KEPT);
     PUT(.code = SUBTRACT_REGISTER, .to = FIRST, .from = SECOND);
+    PUT(.code = LOAD_8, .to = SECOND, .from = RING, .offset = offsetof(struct flight_ring, stacks_from_ns));
     const size_t soon = out->count;
-    PUT(.code = SKIP_IF_BELOW, .to = FIRST, .immediate = LATE_SWITCH_NS);
+    PUT(.code = SKIP_IF_LESS_THAN, .to = FIRST, .from = SECOND);
     PUT(.code = ADD, .to = KEPT, .immediate = -1);
     put_stack(out);
     PUT(.code = ADD, .to = KEPT, .immediate = 1);
@@ -154,8 +155,9 @@ void late_put_stack_at_timer(struct writing *out)
     }
     PUT(.code = LOAD_8, .to = SECOND, .from = PLACE, .offset = offsetof(struct os_late_event, id));
     PUT(.code = SUBTRACT_REGISTER, .to = SECOND, .from = FIRST);
+    PUT(.code = LOAD_8, .to = FIRST, .from = RING, .offset = offsetof(struct flight_ring, stacks_from_ns));
     const size_t in_time = out->count;
-    PUT(.code = SKIP_IF_LESS, .to = SECOND, .immediate = LATE_TIMER_NS);
+    PUT(.code = SKIP_IF_LESS_THAN, .to = SECOND, .from = FIRST);
     PUT(.code = LOAD_8, .to = KEPT, .from = PLACE, .offset = offsetof(struct os_late_event, time_ns));
     PUT(.code = LOAD_8, .to = FIRST, .from = RING, .offset = offsetof(struct flight_ring, stacked_ns));
     PUT(.code = ADD, .to = FIRST, .immediate = STACKS_APART_NS);

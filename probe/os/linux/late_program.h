@@ -22,7 +22,8 @@ struct flight_ring {
     uint64_t steal_ns; /* UINT64_MAX: not looked at yet */
     uint64_t waiting_ns; /* since when a real-time thread waits for this CPU; 0: none does */
     uint64_t stacked_ns; /* when a timer's stack was last taken */
-    uint64_t unused[4];
+    _Atomic int64_t stacks_from_ns; /* no stack of what is earlier */
+    uint64_t unused[3];
     struct os_late_event events[];
 };
 _Static_assert(sizeof(struct flight_ring) == sizeof(struct os_late_event), "events have a cache line each");

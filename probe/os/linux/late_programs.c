@@ -149,6 +149,7 @@ static bool attach(struct late_programs *programs, const struct late_plan *plan,
     }
     programs->programs[programs->count] = program;
     programs->links[programs->count] = link;
+    programs->sources[programs->count] = source;
     programs->count++;
     return true;
 }
@@ -193,10 +194,30 @@ bool late_programs_attach(struct late_programs *programs, const struct late_maps
     return true;
 }
 
-void late_programs_detach(struct late_programs *programs)
+void late_programs_unlink(struct late_programs *programs)
 {
     for (uint32_t i = 0; i < programs->count; i++) {
-        close(programs->links[i]);
+        if (programs->links[i] >= 0) {
+            close(programs->links[i]);
+            programs->links[i] = -1;
+        }
+    }
+}
+
+void late_programs_link(struct late_programs *programs, const char *missing[OS_LATE_KIND_LIMIT])
+{
+    for (uint32_t i = 0; i < programs->count; i++) {
+        programs->links[i] = programs->links[i] < 0 ? bpf_attach_raw(NULL, programs->programs[i]) : programs->links[i];
+        if (programs->links[i] < 0) {
+            missing[programs->sources[i]->kind] = "its program could not be attached again";
+        }
+    }
+}
+
+void late_programs_detach(struct late_programs *programs)
+{
+    late_programs_unlink(programs);
+    for (uint32_t i = 0; i < programs->count; i++) {
         close(programs->programs[i]);
     }
     programs->count = 0;

@@ -13,7 +13,8 @@ struct late_recorder {
     void (*resume)(struct os_late_trace *trace);
     struct os_late_copied (*copy)(struct os_late_trace *trace, int32_t cpu, int64_t from_ns, int64_t until_ns,
                                   struct os_late_event *events, size_t limit);
-    /* NULL: it has no stacks. */
+    /* NULL, both: it has no stacks. */
+    void (*take_stacks)(struct os_late_trace *trace, int64_t from_ns);
     size_t (*stack)(struct os_late_trace *trace, int64_t number, uint64_t addresses[OS_LATE_STACK_DEPTH]);
 };
 

@@ -152,6 +152,15 @@ void os_late_trace_resume(struct os_late_trace *trace)
     trace->recorder->resume(trace);
 }
 
+void os_late_trace_take_stacks(struct os_late_trace *trace, int64_t late_ns)
+{
+    enum { LEAST_NS = 10000, MOST_OF = 2 };
+    const int64_t from_ns = late_ns / MOST_OF;
+    if (trace->recorder->take_stacks != NULL) {
+        trace->recorder->take_stacks(trace, from_ns > LEAST_NS ? from_ns : LEAST_NS);
+    }
+}
+
 struct os_late_copied os_late_trace_copy(struct os_late_trace *trace, int32_t cpu, int64_t from_ns, int64_t until_ns,
                                          struct os_late_event *events, size_t limit)
 {

@@ -20,7 +20,7 @@ from tautochrone.command.options import (
     StoreOption,
     TitleOption,
 )
-from tautochrone.experiments.option import Given, Option, see_choices, unified
+from tautochrone.experiments.option import Given, Option, see_values, unified
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -147,7 +147,7 @@ def verb_of(
             for one in options
         }
         own = unified(own, table)
-        see_choices(own, table)
+        see_values(own, table)
         beside = Beside(typed.pop("load"), typed.pop("on"), typed.pop("deployment"), yes=typed.pop("yes"))
         do(Typed(Given(own, table), beside, **typed))
 

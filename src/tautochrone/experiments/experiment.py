@@ -9,7 +9,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options
 from tautochrone.base.toml import shown
 from tautochrone.experiments.conditions import NOTHING_KNOWN, CellConditions
-from tautochrone.experiments.option import Given, Option, see_choices, unified
+from tautochrone.experiments.option import Given, Option, see_values, unified
 
 MISSES = "misses"
 """What a requirement says of releases that are missed; among the measures of what has releases."""
@@ -238,7 +238,7 @@ class Experiment:
                     else "It takes a value, not true or false.",
                 )
         given = self.given(options)
-        see_choices(given, self.table)
+        see_values(given, self.table)
         return self.ready(*self.prepare_own(given, folder))
 
     def ready(self, given: Options, conditions: CellConditions = NOTHING_KNOWN, title: str = "") -> Prepared:

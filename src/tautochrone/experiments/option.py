@@ -6,13 +6,18 @@ from typing import Literal, TypeVar
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options, Value, number, text, words
+from tautochrone.base.quantity import share_of
 from tautochrone.base.units import given_period, parse_duration_ns, parse_period_ns, parse_rate_hz
 from tautochrone.base.words import same_letters, suggestion
 
 Number = TypeVar("Number", int, float)
-Kind = Literal["time", "period", "rate", "count", "choice", "text", "texts", "flag", "file"]
-"""What a value is. A period is a length of time or a rate; a rate is of Hz, where it is a number alone.
-Texts are parts between commas, which a verb also takes one by one."""
+Kind = Literal["time", "period", "rate", "count", "choice", "text", "texts", "flag", "file", "lateness"]
+"""What a value is. A period is a length of time or a rate; a rate is of Hz, where it is a number alone. Texts
+are parts between commas, which a verb also takes one by one. A lateness is a length of time, or a share of all
+cycles."""
+
+_FINEST_SHARES = 10**9
+"""The probe knows no share of cycles that is finer."""
 
 Taker = Literal["probe", "lab", "verb"]
 """Who takes an option: the probe; the lab, which makes something else of it; or the verb alone, so that plans
@@ -83,8 +88,8 @@ def unified(own: Options, table: Mapping[str, Option]) -> Options:
     return found
 
 
-def see_choices(own: Options, table: Mapping[str, Option]) -> None:
-    """Refuse a value that is none of the choices.
+def see_values(own: Options, table: Mapping[str, Option]) -> None:
+    """Refuse a value that is none of the choices, or no lateness.
 
     Raises:
         UsageError: with the choice that was probably meant.
@@ -93,6 +98,22 @@ def see_choices(own: Options, table: Mapping[str, Option]) -> None:
         option = table.get(name)
         if option is not None and option.kind == "choice" and str(value) not in option.choices:
             raise UsageError(f"--{name} '{value}' is not known", suggestion(str(value), option.choices))
+        if option is not None and option.kind == "lateness" and not _is_lateness(str(value)):
+            raise UsageError(
+                f"--{name} {value}: neither a length of time nor a share of the cycles",
+                "Write 50us: later than that is late; or 99.9%: what is later than 99.9% of all is late.",
+            )
+
+
+def _is_lateness(text: str) -> bool:
+    """Whether the probe takes it; ``recording_options.c`` reads it the same."""
+    if "%" in text:
+        share = share_of(text)
+        return share is not None and 0 < share < 1 and (share * _FINEST_SHARES).denominator == 1
+    try:
+        return parse_duration_ns(text) > 0
+    except UsageError:
+        return False
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,7 @@ RECORDING = (RECORD, KEEP_ABOVE)
 """How much is kept of the samples."""
 BLAME = Option(
     "blame",
-    "text",
+    "lateness",
     "Record what makes a cycle late: of cycles this late or later (50us), or the latest (99.9%).",
     "not recorded",
     metavar="TIME|SHARE",

@@ -101,7 +101,7 @@ def question_of(
     period_ns, duration_ns = parse_period_ns(period), parse_duration_ns(duration)
     if duration_ns < period_ns or period_ns == 0:
         raise UsageError(f"--duration {duration} has no release at --period {period}", "Measure for longer.")
-    return DiffQuestion(
+    question = DiffQuestion(
         first,
         second,
         load,
@@ -112,6 +112,8 @@ def question_of(
         tuple(command),
         blame,
     )
+    question.cell("A", blamed=True)  # refuses what can't be measured before anything is fetched or booted
+    return question
 
 
 def _address(text: str) -> LabAddress:
