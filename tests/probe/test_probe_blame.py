@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ BEGINNINGS = (1, 3, 6, 10, 12, 16)
 """Of what may go on already when a cycle is released."""
 
 RECORDERS = ("bpf", "perf")
+TYPES = Path("/sys/kernel/btf/vmlinux")
+"""Without it, only perf can record."""
 
 
 class Blamed:
@@ -129,6 +132,25 @@ def test_functions_and_stacks_are_told_once_at_the_end(recorder: str) -> None:
         }
         assert begun
         assert begun <= set(symbols)
+
+
+@pytest.mark.slow
+def test_a_kernel_that_does_not_describe_its_types_is_recorded_by_perf() -> None:
+    """The best of two: the description is hidden from this probe alone."""
+    if not TYPES.is_file():
+        skip_or_fail("this kernel does not describe its types")
+    options = ["cyclic", "--cpus", a_cpu(), *policy_options(), "--count", "50", "--out", "-"]
+    hidden = 'mount -t tmpfs none "$0" && exec "$@"'
+    words = ["unshare", "-m", "sh", "-c", hidden, str(TYPES.parent), str(find_probe())]
+    ended = subprocess.run(
+        [*words, *options, "--blame", "1ns"], capture_output=True, timeout=PATIENCE_S, check=False
+    )
+    if b"unshare:" in ended.stderr or b"mount:" in ended.stderr:
+        pytest.skip(f"nothing can be hidden here: {ended.stderr.decode()}")
+    if b'"recorder":null' in ended.stdout:
+        skip_or_fail("perf may not record here")
+    assert ended.returncode == 0
+    assert b'"recorder":"perf","why":"this kernel can\'t run such programs' in ended.stdout
 
 
 @pytest.mark.slow

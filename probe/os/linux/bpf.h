@@ -41,6 +41,7 @@ enum bpf_code {
     SKIP_IF_SAME = 0x1d,    /* to == from */
     SKIP_IF_UNEQUAL = 0x5d, /* to != from */
     SKIP_IF_OTHER_4 = 0x56, /* (u32)to != immediate */
+    SKIP_IF_BELOW = 0xa5,    /* to < immediate, without signs */
     SKIP_IF_GREATER = 0x2d, /* to > from, without signs */
     SKIP_IF_LESS = 0xc5,     /* to < immediate, with signs */
     SKIP_IF_LESS_THAN = 0xcd, /* to < from, with signs */

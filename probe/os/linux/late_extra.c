@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-/* A stack takes microseconds, so only what is late already is asked for one: as late as the ring says. */
-enum { STACKS_APART_NS = 100000, ORDINARY_PRIORITY = 100 };
+/* A stack takes microseconds, so only what is late already is asked for one: as late as the ring says. A switch takes
+ * longer than a handler even where nobody is in its way. */
+enum { LATE_SWITCH_NS = 20000, STACKS_APART_NS = 100000, ORDINARY_PRIORITY = 100 };
 enum { OWN_FRAMES = 2 }; /* the program's, and the kernel's that runs it: no part of the stack */
 
 void late_put_own_threads_only(struct writing *out)
@@ -134,10 +135,13 @@ void late_put_stack_at_switch(struct writing *out)
     PUT(.code = SUBTRACT_REGISTER, .to = FIRST, .from = SECOND);
     PUT(.code = LOAD_8, .to = SECOND, .from = RING, .offset = offsetof(struct flight_ring, stacks_from_ns));
     const size_t soon = out->count;
+    PUT(.code = SKIP_IF_BELOW, .to = FIRST, .immediate = LATE_SWITCH_NS);
+    const size_t no_matter = out->count;
     PUT(.code = SKIP_IF_LESS_THAN, .to = FIRST, .from = SECOND);
     PUT(.code = ADD, .to = KEPT, .immediate = -1);
     put_stack(out);
     PUT(.code = ADD, .to = KEPT, .immediate = 1);
+    late_close_skip(out, no_matter);
     late_close_skip(out, soon);
     late_close_skip(out, nobody);
     late_close_skip(out, ordinary);

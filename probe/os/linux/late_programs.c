@@ -159,7 +159,7 @@ static void tell_missing(const char *missing[OS_LATE_KIND_LIMIT])
     for (int kind = 0; kind < OS_LATE_KIND_LIMIT; kind++) {
         missing[kind] = "this kernel has no such tracepoint, or its programs may not use it";
     }
-    missing[OS_LATE_SMI] = "no program in the kernel can read the CPU's count";
+    missing[OS_LATE_SMI] = "the recorder's programs do not read the CPU's count";
 }
 
 /* The switch is the first of the sources, and must be there. It tells whether the count can be read. */
