@@ -190,7 +190,8 @@ def _describe_blocks(window: StepWindow, threads: Sequence[str]) -> str:
             said.append(f"{name}: {', '.join(did)}.")
     missed = sum(due.met is False for due in window.due)
     if missed:
-        said.append(f"{plural(missed, 'deadline')} missed in this window.")
+        is_whole = all(after.step - before.step == 1 for before, after in pairwise(window.due))
+        said.append(f"{'' if is_whole else 'At least '}{plural(missed, 'deadline')} missed in this window.")
     return " ".join(said)
 
 

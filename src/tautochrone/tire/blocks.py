@@ -21,6 +21,8 @@ _KINDS: tuple[Kind, ...] = ("dispatch", "reading", "forces", "integration", "wri
 _BEFORE, _AFTER = 1, 2  # periods around a step
 _APART = 4  # steps
 _MOST_PERIODS = 12
+_MOST_DUE = 500
+"""Releases in a window: a step may last for years, and more lines can't be told apart."""
 """A typical step is drawn on the scale of the worst one up to this many periods."""
 
 
@@ -194,7 +196,7 @@ def _touching(thread: ThreadSteps, frame: _Frame) -> ThreadSteps:
 
 
 def _due(threads: Sequence[ThreadSteps], frame: _Frame, start_ns: int, last_ns: int) -> Iterator[Due]:
-    """Yield every release inside the window, up to the last deadline of the run."""
+    """Yield the releases inside the window, up to the last deadline of the run: all, or every so many-th."""
     period_ns, release = threads[0].period_ns, frame.release_ns
     recorded = {
         own: end
@@ -214,5 +216,7 @@ def _due(threads: Sequence[ThreadSteps], frame: _Frame, start_ns: int, last_ns: 
         return False if is_passed_over(own) else None
 
     first = release + (frame.begin_ns // period_ns + 1) * period_ns if frame.begin_ns < 0 else release
-    for at in range(first, min(release + frame.end_ns, last_ns + 1), period_ns):
+    last = min(release + frame.end_ns, last_ns + 1)
+    apart = max(1, -(-(last - first) // (_MOST_DUE * period_ns)))
+    for at in range(first, last, apart * period_ns):
         yield Due(at - release, (at - start_ns) // period_ns, met(at - period_ns), is_passed_over(at))
