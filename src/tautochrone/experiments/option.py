@@ -13,8 +13,8 @@ from tautochrone.base.words import same_letters, suggestion
 Number = TypeVar("Number", int, float)
 Kind = Literal["time", "period", "rate", "count", "choice", "text", "texts", "flag", "file", "lateness"]
 """What a value is. A period is a length of time or a rate; a rate is of Hz, where it is a number alone. Texts
-are parts between commas, which a verb also takes one by one. A lateness is a length of time, or a share of all
-cycles."""
+are parts between commas, which a verb also takes one by one. A lateness is a length of time, or a share of
+all cycles."""
 
 _FINEST_SHARES = 10**9
 """The probe knows no share of cycles that is finer."""

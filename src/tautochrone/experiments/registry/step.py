@@ -92,7 +92,9 @@ EXPERIMENT = Experiment(
             "Inputs over time, a CSV file: time_s, and a column for each. A value holds until the next one.",
             metavar="FILE.csv",
         ),
-        Option("outputs", "count", "Number of outputs that are kept with each step, at most.", "all, up to 64"),
+        Option(
+            "outputs", "count", "Number of outputs that are kept with each step, at most.", "all, up to 64"
+        ),
         Option(
             "pace",
             "choice",
