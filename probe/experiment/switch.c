@@ -134,7 +134,7 @@ static enum os_status add_suspensions(struct bench *bench)
         return OS_OK;
     }
     const enum os_status status = add_suspension(
-        bench, &bench->suspensions[0], "suspend-resume", "resume of a more urgent thread that suspends itself again at once",
+        bench, &bench->suspensions[0], "suspend-resume", "resume of a thread of higher priority that suspends itself again at once",
         (struct actor){.role = "low", .below = 1, .act = suspend_low}, (struct actor){.role = "high", .act = suspend_high});
     return status == OS_OK ? add_suspension(bench, &bench->suspensions[1], "suspend-resume alone",
                                             "suspend and resume of a thread that has nothing to do, no switch",

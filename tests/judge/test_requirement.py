@@ -122,7 +122,7 @@ def test_every_measure_of_the_probe_can_be_required_and_no_other() -> None:
         if path.parent.name != "test"
     ]
     # {"latency_ns", "scheduling latency", 0, 1}: a name, a meaning, and two instants, which no column has.
-    described = re.compile(r'\{"([a-z_]+_ns)", "[^"]*", \w+, \w+\}')
+    described = re.compile(r'\{"([a-z_]+_ns)", "[^"]*",\s[\w +]+,\s+[\w +]+\}')
     found = {
         name
         for path in files

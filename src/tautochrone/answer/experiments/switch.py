@@ -33,8 +33,8 @@ _JITTER = (
     "hand-over less that of the mutex alone, the jitter is the hand-over's."
 )
 _HALF = (
-    "Suspend-resume: half of what it takes to resume a more urgent thread that suspends itself again, less "
-    "the two calls alone, for it has two switches. The jitter is half of the whole interval's."
+    "Suspend-resume: half of what it takes to resume a thread of higher priority that suspends itself again, "
+    "less the two calls alone, for it has two switches. The jitter is half of the whole interval's."
 )
 _ACROSS = (
     "Across CPUs nothing is switched away from: it is a wake-up on another CPU, and no context switch in the "

@@ -143,6 +143,7 @@ EXPERIMENT = Experiment(
     contradicting=(("count", "duration"), ("rate", "period"), ("explain", "blame")),
     runs_on=RunsOn("cpus", usual=1, most=1),
     needs=(_CODE,),
+    unused=("unpacked",),
     heading="Your code",
     presentation="tautochrone.step.answer:StepPresentation",
     lead="tautochrone.step.answer:sentences",
@@ -151,7 +152,6 @@ EXPERIMENT = Experiment(
     examples=(
         "tauto probe step controller.so:controller --rate 1kHz --load cpu",
         "tauto probe step model.fmu --period 5ms --input speed=3 --blame 99.9%",
-        "tauto probe step lib.so:pid --exchange udp:127.0.0.1:9000 --peer lag",
     ),
     place=13,
     asks="Does your own code end its step by the next release, and what takes the time?",

@@ -112,6 +112,7 @@ EXPERIMENT = Experiment(
     contradicting=(("rate", "period"),),
     runs_on=RunsOn("cpus", most=1),
     needs=(PROGRAM,),
+    unused=("drain", "no-memory-lock"),
     examples=(
         "tauto probe watch './controller --gain 3' --rate 1kHz",
         "tauto probe watch ./controller --rate 1kHz --load cpu --duration 10min",
