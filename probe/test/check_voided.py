@@ -17,7 +17,11 @@ def frames(stream: bytes):
     while at < len(stream):
         magic, length = HEADER.unpack_from(stream, at)
         assert magic == b"TAUF", at
-        yield stream[at + 4], stream[at + 6] + 256 * stream[at + 7], stream[at + HEADER.size : at + HEADER.size + length]
+        yield (
+            stream[at + 4],
+            stream[at + 6] + 256 * stream[at + 7],
+            stream[at + HEADER.size : at + HEADER.size + length],
+        )
         at += HEADER.size + length
 
 

@@ -49,7 +49,13 @@ def test_the_registry_has_the_options_of_the_probe_and_no_other(name: str) -> No
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_option_is_of_the_same_kind_and_has_the_same_default_on_both_sides(name: str) -> None:
-    kinds = {"TIME": {"time", "period"}, "HZ": {"rate"}, "N": {"count"}, "TEXT": {"text", "lateness", "file"}, "": {"flag"}}
+    kinds = {
+        "TIME": {"time", "period"},
+        "HZ": {"rate"},
+        "N": {"count"},
+        "TEXT": {"text", "lateness", "file"},
+        "": {"flag"},
+    }
     there = told_by_probe(name)
     for one in EXPERIMENTS[name].options:
         if one.taker != "probe" or there[one.name].stands_for == "NAME":
