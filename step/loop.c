@@ -9,7 +9,6 @@
 #include "format.h"
 #include "message.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum { NS_PER_MS = 1000000, STACK_BYTES = 256 * 1024, TRIES = 1000 };
@@ -318,56 +317,6 @@ static void prepare(struct loop *loop)
     }
 }
 
-/* Which outputs are kept, and their names, for the parent. Two columns can't have the same one. */
-static bool name_outputs(struct step_run *run)
-{
-    const struct tautochrone_signals *const signals = &run->signals;
-    const uint32_t most = (uint32_t)run->options->outputs;
-    run->outputs = signals->outputs < most ? signals->outputs : most;
-    for (uint32_t i = 0; i < run->outputs; i++) {
-        const size_t used = format_text(run->output_names[i], sizeof run->output_names[i], "out.");
-        step_signal_name(run->output_names[i] + used, sizeof run->output_names[i] - used, signals->output_names, "out", i);
-        for (uint32_t before = 0; before < i; before++) {
-            if (strcmp(run->output_names[before], run->output_names[i]) == 0) {
-                format_text(run->why, sizeof run->why, "%s: it has %s twice.\nGive each its own name, or keep "
-                                                       "fewer: --outputs.",
-                            run->name, run->output_names[i]);
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-static void take_signals(struct loop *loop)
-{
-    struct step_run *const run = loop->run;
-    struct tautochrone_signals *const signals = &run->signals;
-    if (loop->code.signals != NULL) {
-        loop->code.signals(loop->code.context, signals);
-    }
-    if (signals->inputs > STEP_SIGNALS_LIMIT || signals->outputs > STEP_SIGNALS_LIMIT ||
-        (signals->inputs != 0 && signals->in == NULL) || (signals->outputs != 0 && signals->out == NULL)) {
-        format_text(run->why, sizeof run->why, "%s: its signals say %" PRIu32 " inputs and %" PRIu32 " outputs.\nAt most %d of "
-                                               "each have a place, and each array must be there.",
-                    run->name, signals->inputs, signals->outputs, STEP_SIGNALS_LIMIT);
-        give_in(run, (enum exit_code)EXIT_OF_CODE);
-    }
-    if (!name_outputs(run)) {
-        give_in(run, (enum exit_code)EXIT_OF_CODE);
-    }
-    if (!step_inputs_bind(&run->inputs, signals, run->why, sizeof run->why)) {
-        give_in(run, EXIT_USAGE);
-    }
-    const uint32_t most = loop->exchange.link.values_limit;
-    if (run->exchange_at != 0 && (signals->inputs > most || signals->outputs > most)) {
-        format_text(run->why, sizeof run->why, "--exchange %s: a message carries %" PRIu32 " values, and the code has %" PRIu32
-                                               " inputs and %" PRIu32 " outputs.\nUse udp, or an interface of CAN FD.",
-                    run->options->exchange.text, most, signals->inputs, signals->outputs);
-        give_in(run, EXIT_USAGE);
-    }
-}
-
 static void initialise(struct loop *loop)
 {
     struct step_run *const run = loop->run;
@@ -386,7 +335,10 @@ static void initialise(struct loop *loop)
         format_text(run->why, sizeof run->why, "%s: its init failed: %s.\nWhat it wrote may say why.", run->name, why);
         give_in(run, (enum exit_code)EXIT_OF_CODE);
     }
-    take_signals(loop);
+    const int code = step_signals_take(run, &loop->code, loop->exchange.link.values_limit);
+    if (code != EXIT_MEASURED) {
+        give_in(run, (enum exit_code)code);
+    }
 }
 
 void step_live(void *argument)

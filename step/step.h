@@ -100,6 +100,9 @@ static inline void step_reach(struct step_run *run, enum step_phase phase)
     atomic_store_explicit(&run->phase, phase, memory_order_release);
 }
 
+/* In the child: asks the code, and names the outputs that are kept. An exit code; other than EXIT_MEASURED, `why` has the
+ * reason. */
+int step_signals_take(struct step_run *run, const struct step_code *code, uint32_t most_exchanged);
 /* In the child, from its first instant to its end. */
 void step_live(void *run);
 /* In a thread of the parent: sees that the child ends, however, and keeps its books where it can't. */
