@@ -20,6 +20,7 @@ from tautochrone.trend.values import TrendMetric, TrendValue
 _ALWAYS = ("period_ns",)
 _MOST_FACTS, _MOST_TOLD, _LONGEST = 3, 6, 60
 _PER_MILLION = 1e6
+_WHOLE_FROM = 1000
 
 
 def describe(line: TrendLine, trend: Trend) -> str:
@@ -58,7 +59,8 @@ def number(value: float, metric: TrendMetric) -> str:
         return format_duration(value)
     if not value:
         return "none"
-    return f"{value * _PER_MILLION:,.4g} of 1e6"
+    number = value * _PER_MILLION
+    return f"{number:,.0f} of 1e6" if number >= _WHOLE_FROM else f"{number:.4g} of 1e6"
 
 
 def shown(value: TrendValue, metric: TrendMetric) -> str:
