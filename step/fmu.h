@@ -21,6 +21,7 @@ struct fmu_group {
     uint32_t count;
     uint32_t references[STEP_SIGNALS_LIMIT];
     uint32_t places[STEP_SIGNALS_LIMIT]; /* among all inputs, or outputs */
+    double given[STEP_SIGNALS_LIMIT];    /* what was set last, before the FMU's type made something of it */
     _Alignas(8) unsigned char values[STEP_SIGNALS_LIMIT * sizeof(double)]; /* as the FMU has them */
 };
 

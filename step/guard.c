@@ -5,6 +5,7 @@
 #include "message.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { LOOK_INTERVAL_NS = 100000000, NS_PER_MS = 1000000 };
 
@@ -140,6 +141,16 @@ static void keep_books(struct step_run *run)
     counters->cpu_time_ns = INT64_MIN;
 }
 
+/* The code had ended the run already when its process ended, too. */
+static void add_why(struct step_run *run, int answer)
+{
+    const size_t used = strlen(run->failure);
+    if (answer != 0 && run->report.why[0] != '\0') {
+        format_text(run->failure + used, sizeof run->failure - used, " Before, it ended the run in step %" PRId64 ": %s.",
+                    atomic_load(&run->step), run->report.why);
+    }
+}
+
 static void finish(const struct guarding *guarding)
 {
     struct step_run *const run = guarding->run;
@@ -150,6 +161,7 @@ static void finish(const struct guarding *guarding)
         tell_killed(guarding);
     } else if (phase != STEP_ENDED || ending->by_signal || ending->value != EXIT_MEASURED) {
         step_tell_end(run);
+        add_why(run, answer);
     } else if (answer != 0 && run->report.why[0] != '\0') {
         format_text(run->failure, sizeof run->failure, "%s ended the run in step %" PRId64 ": %s.", run->name,
                     atomic_load(&run->step), run->report.why);

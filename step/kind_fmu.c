@@ -43,7 +43,8 @@ enum fmu_status fmu_set(const struct fmu *fmu, struct fmu_groups *groups)
     for (uint32_t g = 0; g < groups->count; g++) {
         struct fmu_group *const group = &groups->groups[g];
         for (uint32_t i = 0; i < group->count; i++) {
-            group->type->write(group->values, i, fmu->in[group->places[i]]);
+            group->given[i] = fmu->in[group->places[i]];
+            group->type->write(group->values, i, group->given[i]);
         }
         const int status = access_values(fmu, group);
         if (status > FMU_WARNING) {
@@ -73,7 +74,7 @@ bool fmu_has_changed(const struct fmu *fmu)
     for (uint32_t g = 0; g < fmu->set_discrete.count; g++) {
         const struct fmu_group *const group = &fmu->set_discrete.groups[g];
         for (uint32_t i = 0; i < group->count; i++) {
-            if (group->type->read(group->values, i) != fmu->in[group->places[i]]) {
+            if (memcmp(&group->given[i], &fmu->in[group->places[i]], sizeof group->given[i]) != 0) { /* NaN is like itself */
                 return true;
             }
         }

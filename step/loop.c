@@ -222,11 +222,11 @@ static void serve(struct loop *loop)
         const int64_t t_ns = k * options->period_ns;
         atomic_store_explicit(&run->step, k, memory_order_relaxed);
         atomic_store_explicit(&run->begun_ns, wake_ns, memory_order_release);
-        if (run->inputs.columns > 0) {
-            step_inputs_set(&run->inputs, run->signals.in, (uint64_t)k);
-        }
         if (exchanges) {
             exchange_take(&loop->exchange, loop->told);
+        }
+        if (run->inputs.columns > 0) { /* what the user gave holds, whatever a device answers */
+            step_inputs_set(&run->inputs, run->signals.in, (uint64_t)k);
         }
         read_before(loop);
         explain_from(loop, schedule.release);
@@ -247,11 +247,11 @@ static void serve(struct loop *loop)
         atomic_store_explicit(&run->answer, answer, memory_order_relaxed);
         goes_on = follow(run, &schedule, done_ns) && answer == 0;
     }
-    if (exchanges) {
-        exchange_finish(&loop->exchange, recorder);
-    }
     if (options->pace == STEP_REAL_TIME) {
         schedule_close(&schedule, &recorder->sources[0]);
+    }
+    if (exchanges) {
+        exchange_finish(&loop->exchange, recorder); /* waits, while no release is due any more */
     }
 }
 

@@ -204,6 +204,10 @@ static bool read_options(struct peer_options *options, struct exchange_options *
         return false;
     }
     const char *form = NULL;
+    if (options->lag_ns <= 0) {
+        *code = refuse(EXIT_USAGE, "--time-constant must be longer than 0: --plant echo has no lag.");
+        return false;
+    }
     if (exchange->text == NULL) {
         *code = refuse(EXIT_USAGE, "name where messages arrive: --exchange udp:HOST:PORT, can:INTERFACE or gpio:CHIP:OUT:IN.");
         return false;

@@ -9,7 +9,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { NS_PER_MS = 1000000, LOOPS_WITHIN_S = 60, SETTLES_WITHIN_MS = 1000, LEAST_ROWS = 1024, MOST_ROWS = 65536 };
+enum { NS_PER_MS = 1000000, LOOPS_WITHIN_S = 60, SETTLES_WITHIN_MS = 1000, LEAST_ROWS = 1024, MOST_ROWS = 65536,
+       MOST_WARMUP = 1 << 24 };
+static const uint64_t most_rows_asked = UINT64_C(1) << 32;
 static const int64_t ns_per_s = 1000000000;
 
 static const struct column columns[WATCH_COLUMNS] = {
@@ -113,6 +115,7 @@ static int wait_for_loops(struct watch_run *run)
         }
     }
     run->loop_count = (uint32_t)watch_claimed(run);
+    run->from_ns = found_ns;
     return EXIT_MEASURED;
 }
 
@@ -188,12 +191,20 @@ static int make_memory(struct watch_run *run)
     if (wanted < 0) {
         return EXIT_USAGE;
     }
+    if (options->warmup > MOST_WARMUP) {
+        return refuse(EXIT_USAGE, "--warmup: at most %d steps of each loop.", MOST_WARMUP);
+    }
     const uint64_t rows = is_asked || wanted < MOST_ROWS ? (uint64_t)wanted : MOST_ROWS;
     for (run->rows = LEAST_ROWS; run->rows < rows || run->rows < 2 * (uint64_t)options->warmup; run->rows *= 2) {
     }
+    const uint64_t bytes = sizeof *run->memory + WATCH_LOOPS_LIMIT * loop_bytes(run);
+    if (run->rows > most_rows_asked || bytes > (uint64_t)os_memory_available_bytes()) {
+        return refuse(EXIT_USAGE, "the rows of %d loops need %" PRIu64 " MB, more than is free.\nGive --ring fewer rows.",
+                      WATCH_LOOPS_LIMIT, bytes >> 20);
+    }
     void *memory = NULL;
     const enum os_status status = step_memory_for_program(
-        &memory, sizeof *run->memory + WATCH_LOOPS_LIMIT * loop_bytes(run), &run->program.file);
+        &memory, bytes, &run->program.file);
     if (status != OS_OK) {
         return refuse(EXIT_FAILED, "memory can't be shared with the program: %s.\nGive --ring fewer rows.",
                       os_status_text(status));

@@ -77,6 +77,7 @@ struct watch_run {
     uint64_t rows; /* of each ring in it */
     struct watched loops[WATCH_LOOPS_LIMIT];
     uint32_t loop_count;
+    int64_t from_ns;  /* when every loop was there */
     int64_t until_ns; /* the end of the recorded part; 0: it has not begun */
     enum watch_end end;
     char failure[WATCH_WHY_BYTES];

@@ -56,7 +56,9 @@ static void record(struct watch_run *run, struct watched *watched, const struct 
     } else if (row->k <= watched->last_k) {
         watched->backwards++;
     }
-    run->until_ns = run->until_ns != 0 ? run->until_ns : row->begin_ns + run->options->duration_ns;
+    if (run->until_ns == 0) {
+        run->until_ns = (row->begin_ns > run->from_ns ? row->begin_ns : run->from_ns) + run->options->duration_ns;
+    }
     int64_t *const slot = ring_slot(&source->ring);
     if (slot != NULL) {
         fill_in(watched, row, period_ns, slot);

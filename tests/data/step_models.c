@@ -340,7 +340,11 @@ void pendulum_terminate(void)
 
 /* What keeps a step from real time, each by a function of its own, for --explain. */
 
+#ifdef __clang__
+#define CALLED_BY __attribute__((noinline))
+#else
 #define CALLED_BY __attribute__((noinline, noclone))
+#endif
 
 /* Three blocks in each step, all given back. */
 CALLED_BY static void update_state(void *blocks[3])

@@ -85,6 +85,12 @@ void os_late_trace_resume(struct os_late_trace *trace)
     (void)trace;
 }
 
+void os_late_trace_take_stacks(struct os_late_trace *trace, int64_t late_ns)
+{
+    (void)trace;
+    (void)late_ns;
+}
+
 struct os_late_copied os_late_trace_copy(struct os_late_trace *trace, int32_t cpu, int64_t from_ns, int64_t until_ns,
                                          struct os_late_event *events, size_t limit)
 {

@@ -65,6 +65,7 @@ struct tautochrone_loop {
 #error "tautochrone_loop.h needs what ISO C leaves out: -std=gnu17 instead of -std=c17, or -D_DEFAULT_SOURCE"
 #endif
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -150,7 +151,11 @@ static __attribute__((noinline, unused)) void tautochrone_claim(const char *name
     if (file < 0) {
         return;
     }
-    if (flock(file, LOCK_EX) != 0) {
+    int locked;
+    do {
+        locked = flock(file, LOCK_EX);
+    } while (locked != 0 && errno == EINTR);
+    if (locked != 0) {
         close(file);
         return;
     }
