@@ -159,7 +159,7 @@ def is_named(one: LateCycle, culprit: Culprit, for_ns: int) -> bool:
 
 
 def length_is_named(found: BlamedRun, culprit: Culprit, spans: list[tuple[int, int]]) -> None:
-    """Of late cycles that it made late by half as much again as is late, for switching takes 12 us of each."""
+    """Of late cycles that it made late by half as much again as is late: switching takes 12 us of each."""
     during = [one for one in found.blame.cycles if any(begin <= one.release_ns < end for begin, end in spans)]
     held = [one for one in during if within(one, spans) >= 1.5 * LATE_NS]
     right = [one for one in held if is_named(one, culprit, within(one, spans))]
