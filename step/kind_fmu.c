@@ -6,6 +6,7 @@
 #include "message.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { LOGGED_AT_MOST = 100, MESSAGE_BYTES = 1000, NS_PER_US = 1000, US_PER_S = 1000000 };
@@ -74,7 +75,8 @@ bool fmu_has_changed(const struct fmu *fmu)
     for (uint32_t g = 0; g < fmu->set_discrete.count; g++) {
         const struct fmu_group *const group = &fmu->set_discrete.groups[g];
         for (uint32_t i = 0; i < group->count; i++) {
-            if (memcmp(&group->given[i], &fmu->in[group->places[i]], sizeof group->given[i]) != 0) { /* NaN is like itself */
+            const double now = fmu->in[group->places[i]];
+            if (now != group->given[i] && !(isnan(now) && isnan(group->given[i]))) {
                 return true;
             }
         }
