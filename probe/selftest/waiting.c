@@ -51,7 +51,7 @@ static void take_turns(struct work *work)
 
 static void all_turns(struct work *work)
 {
-    expect(work, work->shared == 2 * (CHECK_ROUNDS / 10), "a turn was lost");
+    expect(work, work->shared == 2 * (int64_t)(CHECK_ROUNDS / 10), "a turn was lost");
 }
 
 static enum os_status make_barrier(struct work *work)
