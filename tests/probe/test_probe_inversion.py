@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents import best_of_three
 from read_tables import read
 from real import (
     PATIENCE_S,
@@ -206,7 +205,11 @@ def test_an_ordinary_thread_on_that_cpu_stays_responsive() -> None:
         return late_s
 
     # The longest stretch without a pause is a spin and the middle task, 0.12 s; others may take the CPU too.
-    assert best_of_three(longest_wait_s) < 1.0
+    for _ in range(5):
+        waited_s = longest_wait_s()
+        if waited_s < 1.0:
+            break
+    assert waited_s < 1.0
 
 
 @pytest.mark.slow

