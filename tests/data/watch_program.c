@@ -27,16 +27,26 @@ static int is(const char *what)
     return strcmp(behaviour, what) == 0;
 }
 
-/* What it measures of itself goes to the file that WATCH_OWN_TIMES names. */
-static void work(FILE *own)
+/* What it measures of itself. */
+static int64_t work(void)
 {
     const int64_t begin_ns = now_ns();
     int64_t end_ns = begin_ns;
     while (end_ns < begin_ns + WORK_NS) {
         end_ns = now_ns();
     }
-    if (own != NULL) {
-        fprintf(own, "%lld\n", (long long)(end_ns - begin_ns));
+    return end_ns - begin_ns;
+}
+
+/* After the loop, since to write takes time. */
+static void write_times(const char *path, const int64_t *times_ns)
+{
+    FILE *const file = fopen(path, "w");
+    for (uint64_t k = 0; file != NULL && k < steps; k++) {
+        fprintf(file, "%lld\n", (long long)times_ns[k]);
+    }
+    if (file != NULL) {
+        fclose(file);
     }
 }
 
@@ -57,8 +67,8 @@ static void misbehave(uint64_t k)
 
 static void *loop(void *name)
 {
-    const char *const path = getenv("WATCH_OWN_TIMES");
-    FILE *const own = path != NULL ? fopen(path, "w") : NULL;
+    const char *const path = getenv("WATCH_OWN_TIMES"); /* the file for what it measures of itself */
+    int64_t *const own_ns = path != NULL ? calloc(steps, sizeof *own_ns) : NULL;
     if (name != NULL) {
         TAUTO_LOOP(name);
     }
@@ -72,15 +82,19 @@ static void *loop(void *name)
         }
         TAUTO_BEGIN_AT(k, is("tells") ? release_ns : 0);
         if (is("measured")) {
-            work(own);
+            const int64_t took_ns = work();
+            if (own_ns != NULL) {
+                own_ns[k] = took_ns;
+            }
         }
         misbehave(k);
         if (!(is("forgets") && k % EVERY == EVERY - 1)) {
             TAUTO_END(k);
         }
     }
-    if (own != NULL) {
-        fclose(own);
+    if (own_ns != NULL) {
+        write_times(path, own_ns);
+        free(own_ns);
     }
     return NULL;
 }

@@ -85,7 +85,7 @@ def test_every_step_is_there_and_takes_what_the_program_measures_of_itself(
     assert (books.name, books.released, books.missed, books.dropped) == ("control", 500, 0, 0)
     assert (run.column("k", 0) == np.arange(500)).all()
     own, execution = np.loadtxt(tmp_path / "own"), run.values("execution_ns")
-    assert np.median(execution) == pytest.approx(np.median(own), rel=0.02)
+    assert 0 <= np.median(execution - own) < 20_000
     assert (execution >= own).all()
     begin, previous = run.column("begin_ns", 0), run.column("previous_ns", 0)
     assert previous[0] == UNKNOWN
