@@ -103,7 +103,10 @@ def test_a_line_in_a_file_is_a_write_by_the_function_that_logs(
 
 
 def test_a_contended_lock_is_waited_for_by_the_function_that_takes_it(models: Path, tmp_path: Path) -> None:
-    _, found, columns = explained(tmp_path, f"{models}:waits")
+    for attempt in range(5):  # on a busy machine the lock may be free whenever a step comes to it
+        _, found, columns = explained(tmp_path / str(attempt), f"{models}:waits")
+        if columns["lock_waits"].sum() > 0:
+            break
     assert columns["lock_waits"].sum() > 0
     (wait,) = by(found, "read_shared")
     assert (wait.kind, wait.call, wait.remedy) == ("lock", "futex", "lock")
@@ -216,19 +219,25 @@ def test_cpu_time_is_what_perf_counts(models: Path, tmp_path: Path, monkeypatch:
     """Of two runs that differ in the work alone; within 2 % on an idle machine, which this need not be."""
     monkeypatch.setenv("STEP_OWN_TIMES", str(tmp_path / "own"))
     perf = ["perf", "stat", "-x", ",", "-e", "task-clock"]
-    used_ms, runs = {}, {}
-    for model in ("nothing", "measured"):
-        out = tmp_path / f"{model}.tauto"
+
+    def run_of(model: str, store: Path) -> tuple[float, float]:
+        """Its CPU time in ms, as perf and as the steps count it."""
+        out = store.with_suffix(".tauto")
         command = [*words(f"{models}:{model}"), "--warmup", "0", "--out", str(out)]
         command[command.index("--count") + 1] = "2000"
         done = subprocess.run([*perf, *command], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             skip_or_fail(f"perf stat does not work here: {done.stderr}")
-        used_ms[model] = float(done.stderr.splitlines()[-1].split(",")[0])
-        runs[model] = sealed(out.read_bytes(), tmp_path / model)
-    own_ms = {model: run.values("cpu_time_ns").sum() / 1e6 for model, run in runs.items()}
-    more_ms = used_ms["measured"] - used_ms["nothing"]
-    assert more_ms == pytest.approx(own_ms["measured"] - own_ms["nothing"], rel=0.2)
+        run = sealed(out.read_bytes(), store)
+        used_ms = float(done.stderr.splitlines()[-1].split(",")[0])
+        return used_ms, run.values("cpu_time_ns").sum() / 1e6
+
+    for attempt in range(3):
+        idle, busy = (run_of(model, tmp_path / f"{model} {attempt}") for model in ("nothing", "measured"))
+        more_ms, own_ms = (after - before for before, after in zip(idle, busy, strict=True))
+        if is_alike := more_ms == pytest.approx(own_ms, rel=0.2):
+            break
+    assert is_alike, (more_ms, own_ms)
 
 
 _IN_CPP = """
