@@ -57,7 +57,7 @@ def test_what_is_put_back_is_what_the_keeper_noted_whoever_has_its_name_by_now(r
 @pytest.mark.parametrize("end", ["hang up", "terminate", "interrupt", "silence"])
 def test_whatever_ends_it_puts_everything_back(root: Path, end: str) -> None:
     before = snapshot(root)
-    with keep("--root", str(root), *(["--patience", "4s"] if end == "silence" else [])) as keeper:
+    with keep("--root", str(root), *(["--patience", "10s"] if end == "silence" else [])) as keeper:
         keeper.ask("begin", "MI")
         for step in STEPS:
             keeper.ask(*step)
@@ -73,16 +73,16 @@ def test_whatever_ends_it_puts_everything_back(root: Path, end: str) -> None:
 @pytest.mark.slow
 def test_signs_of_life_keep_it_and_a_starved_one_reads_before_it_judges(root: Path) -> None:
     for _ in range(5):
-        with keep("--root", str(root), "--patience", "2s") as keeper:
+        with keep("--root", str(root), "--patience", "6s") as keeper:
             keeper.say("1 begin MI")
-            in_time = said_in_time(keeper, 8, 0.3, within_s=1.5)
+            in_time = said_in_time(keeper, 8, 0.8, within_s=5)
             keeper.process.send_signal(signal.SIGSTOP)
-            in_time = in_time and said_in_time(keeper, 6, 0.4, within_s=1.5)
+            in_time = in_time and said_in_time(keeper, 6, 1.1, within_s=5)
             last_s = time.monotonic()
             keeper.process.send_signal(signal.SIGCONT)
             time.sleep(0.4)
             lives = keeper.process.poll() is None
-            in_time = in_time and time.monotonic() - last_s < 1.5
+            in_time = in_time and time.monotonic() - last_s < 5
             assert lives or not in_time
             assert keeper.ended() == 0
             assert not journal_of(root).exists()
@@ -95,7 +95,7 @@ def test_signs_of_life_keep_it_and_a_starved_one_reads_before_it_judges(root: Pa
 def test_a_peer_that_freezes_without_reading_is_silence_too(root: Path) -> None:
     """The keeper waits for a reader of its answers, not of its settings."""
     before = snapshot(root)
-    with keep("--root", str(root), "--patience", "4s") as keeper:
+    with keep("--root", str(root), "--patience", "10s") as keeper:
         keeper.ask("begin", "MI")
         keeper.ask("write", "/sys/cpu1/online", "0")
         (root / "large").write_bytes(b"x" * 1_000_000)
