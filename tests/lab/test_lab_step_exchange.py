@@ -85,7 +85,7 @@ class Bus:
         """A run with these options, and its other side with those."""
         step = f"{STEP} --count {COUNT} {step} --out -"
         stream, said = self.say(
-            f"tauto-step peer {other} >/dev/null 2>&1 & other=$!; sleep 1; {step}; kill $other"
+            f"tauto-step peer {other} >/dev/null 2>&1 & other=$!; sleep 1; {step}; kill $other; wait $other"
         )
         assert stream, said
         return sealed(stream, store)
@@ -202,6 +202,6 @@ def test_an_edge_that_nobody_answers_is_lost(lines: Bus, tmp_path: Path) -> None
 def test_a_line_that_can_not_be_had_is_refused(lines: Bus, pair: str, told: str) -> None:
     step = f"{STEP} --code /models.so:nothing --count 5 --exchange gpio:gpiochip0:{pair} --out /dev/null"
     said, messages = lines.say(
-        f"tauto-step peer {RESPONDER} >/dev/null 2>&1 & other=$!; sleep 1; {step}; kill $other"
+        f"tauto-step peer {RESPONDER} >/dev/null 2>&1 & other=$!; sleep 1; {step}; kill $other; wait $other"
     )
     assert told in said.decode() + messages

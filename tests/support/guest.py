@@ -28,7 +28,7 @@ KERNEL = "debian:6.12-cloud"
 OLDER_KERNEL = "debian:cloud"  # Linux 6.1
 _MODULES = ("virtio_pci", "virtio_net")
 _LIVES_LONGEST_S = 1800
-_BOOT_PATIENCE_S = 180.0
+_BOOT_PATIENCE_S = 600.0
 
 _INIT = """\
 #!/bin/busybox sh
