@@ -80,6 +80,7 @@ struct watch_run {
     int64_t from_ns;  /* when every loop was there */
     int64_t until_ns; /* the end of the recorded part; 0: it has not begun */
     enum watch_end end;
+    bool is_late; /* the drain made no room in time: what it has none for is dropped, and counted */
     char failure[WATCH_WHY_BYTES];
 };
 

@@ -44,7 +44,7 @@ static void fill_in(const struct watched *watched, const struct tautochrone_row 
 
 static bool has_room(struct watch_run *run, const struct watched *watched)
 {
-    return ring_waiting(&watched->source->ring) < watched->source->ring.capacity || run->recorder.stream.failed;
+    return ring_waiting(&watched->source->ring) < watched->source->ring.capacity || run->recorder.stream.failed || run->is_late;
 }
 
 static void record(struct watch_run *run, struct watched *watched, const struct tautochrone_row *row)
@@ -232,6 +232,8 @@ void watch_read(void *argument)
     while (take_all(run) || (is_behind(run) && os_now_ns() < until_ns)) {
         os_sleep_until(os_now_ns() + NS_PER_MS);
     }
+    run->is_late = true;
+    (void)take_all(run);
     if (run->end == WATCH_ENDED) {
         tell_end(run);
     }
