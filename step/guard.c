@@ -52,10 +52,11 @@ static void look(struct guarding *guarding)
     struct step_run *const run = guarding->run;
     const int64_t budget_ns = run->options->conditions.budget_obtained_ns;
     const int64_t patience_ns = budget_ns + budget_ns / 4;
+    const int64_t now_ns = os_now_ns(); /* before: this thread, too, may get no CPU for a while */
     const int64_t begun_ns = atomic_load_explicit(&run->begun_ns, memory_order_acquire);
     const bool is_asked = recorder_stopping(&run->recorder);
     const bool ends = atomic_load_explicit(&run->phase, memory_order_acquire) >= STEP_ENDS;
-    if (begun_ns != 0 && os_now_ns() - begun_ns > patience_ns) {
+    if (begun_ns != 0 && now_ns - begun_ns > patience_ns) {
         put_down_for(guarding, KILLED_STEP);
     }
     if (since(&guarding->ends_ns, ends) > patience_ns) {

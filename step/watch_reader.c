@@ -127,6 +127,7 @@ static bool take_rows(struct watch_run *run, struct watched *watched)
 static int64_t open_for(struct watched *watched)
 {
     const struct tautochrone_loop *const loop = watched->loop;
+    const int64_t now_ns = os_now_ns(); /* before: this thread, too, may get no CPU for a while */
     const uint64_t after = seen_at(&loop->written) + seen_at(&loop->dropped);
     const uint64_t k = seen_at(&loop->k);
     const bool is_same = watched->open_since_ns != 0 && k == watched->open_k && after == watched->open_after;
@@ -137,7 +138,7 @@ static int64_t open_for(struct watched *watched)
         watched->open_k = k;
         watched->open_after = after;
     }
-    return watched->open_since_ns != 0 ? os_now_ns() - watched->open_since_ns : 0;
+    return watched->open_since_ns != 0 ? now_ns - watched->open_since_ns : 0;
 }
 
 static void tell_hanging(struct watch_run *run, const struct watched *watched)
