@@ -92,6 +92,17 @@ def test_a_damaged_file_in_it_is_refused(tmp_path: Path) -> None:
         write_folder(own, MACHINE, folder, {}, ())
 
 
+def test_a_damaged_description_is_refused_however_it_is_compressed(tmp_path: Path) -> None:
+    own = tmp_path / "model.fmu"
+    with zipfile.ZipFile(own, "w", zipfile.ZIP_LZMA) as made:
+        made.writestr("modelDescription.xml", model())
+    content = bytearray(own.read_bytes())
+    content[60:200] = b"\xff" * 140
+    own.write_bytes(content)
+    with pytest.raises(UsageError, match="can't be unpacked"):
+        read_fmu(own, MACHINE)
+
+
 def test_a_link_in_it_is_refused(tmp_path: Path) -> None:
     own = tmp_path / "model.fmu"
     link = zipfile.ZipInfo("resources/link")

@@ -1,6 +1,7 @@
 """`tauto watch`: the answer about the user's own program, from the real probe; and the examples."""
 
 import json
+from errno import EACCES
 from hashlib import sha256
 from pathlib import Path
 
@@ -171,3 +172,15 @@ def test_a_program_is_found_from_the_folder_of_the_plan_and_its_arguments_stay(t
         EXPERIMENTS["watch"].prepare({}, tmp_path)
     with pytest.raises(UsageError, match="names no program"):
         read_program("'unclosed", tmp_path)
+
+
+def test_a_program_that_can_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (own := tmp_path / "own").write_text("#!/bin/sh\n")
+    own.chmod(0o711)
+
+    def refused(*_: object) -> None:
+        raise PermissionError(EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refused)  # root reads everything
+    with pytest.raises(UsageError, match="can't be read: Permission denied"):
+        read_program("./own", tmp_path)

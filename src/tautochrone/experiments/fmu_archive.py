@@ -1,5 +1,6 @@
 """An FMU as a file: an archive of which nothing is trusted, and what of it is unpacked for a run."""
 
+import lzma
 import stat
 import zipfile
 import zlib
@@ -17,7 +18,15 @@ _MOST_DESCRIPTION = 64 << 20
 _MOST_BYTES = 2 << 30
 _AT_ONCE = 1 << 20
 _AGAIN = "Export the FMU once more."
-_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
 
 _MACHINES = {
     "x86_64": ("x86_64-linux", "linux64"),

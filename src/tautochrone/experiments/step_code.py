@@ -82,7 +82,7 @@ def read_program(said: str, folder: Path) -> tuple[CodeFile, str]:
         folder: where a relative path begins.
 
     Raises:
-        UsageError: the command line can't be read, or there is no such program.
+        UsageError: the command line or the program can't be read, or there is no such program.
     """
     try:
         first, *rest = shlex.split(said)
@@ -94,6 +94,13 @@ def read_program(said: str, folder: Path) -> tuple[CodeFile, str]:
     if found is None:
         raise UsageError(f"there is no program {first} that can be run", "Build it, or write its path.")
     path = Path(found)
-    with path.open("rb") as file:
-        digest = file_digest(file, "sha256").hexdigest()
-    return CodeFile(path.name, found, digest, path.stat().st_size), shlex.join((found, *rest))
+    try:
+        with path.open("rb") as file:
+            digest = file_digest(file, "sha256").hexdigest()
+        size = path.stat().st_size
+    except OSError as error:
+        raise UsageError(
+            f"the program {path} can't be read: {error.strerror}",
+            f"Each run keeps which version it watched: `chmod +r {shlex.quote(found)}`.",
+        ) from error
+    return CodeFile(path.name, found, digest, size), shlex.join((found, *rest))

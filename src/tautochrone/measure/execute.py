@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from signal import SIGKILL, strsignal
 
 from tautochrone.base.errors import (
@@ -308,7 +308,8 @@ def _measure(
             for name, known in server.conditions.items():
                 writer.add_condition(name, known)
             interrupts.hold()
-            with made_for_run(placed.experiment, placed.options.having(server.options)) as options:
+            of_client = replace(placed.options, own=server.options)  # the server may have taken some
+            with made_for_run(placed.experiment, of_client) as options:
                 there = provide_program(target, placed.experiment, options)
                 probe = target.start_probe([placed.experiment, *words(there)], conditions.probe_placement)
                 with loads.watched(probe.stop):

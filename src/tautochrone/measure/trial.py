@@ -5,6 +5,7 @@ what it refuses, starts its threads, measures nothing and leaves nothing.
 """
 
 from contextlib import ExitStack
+from dataclasses import replace
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
 from tautochrone.base.options import words
@@ -16,9 +17,12 @@ from tautochrone.machine.facts import observe
 from tautochrone.target.middleware import provide_program
 from tautochrone.target.middleware_server import serving
 from tautochrone.target.program import refusal
-from tautochrone.target.target import Target
+from tautochrone.target.target import STEP, WATCH, Target
 
 _OUTPUT, NO_OUTPUT = "out", "/dev/null/no-output"
+
+_PATIENCE_S = 30.0
+_PATIENCE_OF_STEP_S = 90.0  # its code may take a minute to begin
 
 
 def refusal_of(
@@ -26,7 +30,8 @@ def refusal_of(
 ) -> TautoError | None:
     """Return what the probe refuses of these options there, in its own words; None: it would measure.
 
-    What else may go wrong is not told here, but when it is measured.
+    What else may go wrong is not told here, but when it is measured. A program to be watched is not started
+    for a trial.
 
     Args:
         options: of the experiment.
@@ -43,14 +48,16 @@ def refusal_of(
         except TautoError as error:
             return error
         try:
-            own = stack.enter_context(made_for_run(experiment, options.having(server.options)))
+            own = stack.enter_context(made_for_run(experiment, replace(options, own=server.options)))
+        except (UsageError, MeasuringError) as error:
+            return error
+        try:
             there = provide_program(target, experiment, own)
-            answer = target.ask([experiment, *words(there), f"--{_OUTPUT}", NO_OUTPUT])
-        except (
-            UsageError,
-            NotPermittedError,
-            MeasuringError,
-        ) as error:  # what the probe needs is not to be had there
+            if experiment == WATCH:
+                return None  # its program would run
+            arguments = [experiment, *words(there), f"--{_OUTPUT}", NO_OUTPUT]
+            answer = target.ask(arguments, _PATIENCE_OF_STEP_S if experiment == STEP else _PATIENCE_S)
+        except (UsageError, NotPermittedError) as error:  # what the probe needs is not to be had there
             return error
     if answer.exit_code not in (UsageError.exit_code, NotPermittedError.exit_code):
         return None
