@@ -6,14 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from cells import worded
 from real import a_cpu, policy_options, tauto
 from step_models import MODELS, built
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_rate
 from tautochrone.check.question import AskedCheck, question_of
 from tautochrone.check.search import rates, search_of
+from tautochrone.command.batch import run_batch
 from tautochrone.experiments.step_code import CodeFile
+from tautochrone.machine.deployment import Deployment
 from tautochrone.run.store import Store
+from tautochrone.target.local import LocalTarget
 
 POLICY = [word for word in policy_options() if word != "--no-memory-lock"]
 SLEEPS_NS = 200_000
@@ -42,6 +46,24 @@ def test_code_is_the_work_of_a_loop() -> None:
         question_of(AskedCheck("1kHz", work="100us", code="lib.so:step"))
     question = question_of(AskedCheck("1kHz", code="/there/lib.so:step"))
     assert question.words == "a 1 kHz loop of lib.so:step that is done at most 1 ms after each release"
+
+
+def test_a_guest_is_booted_with_the_code_before_its_deployment_holds(tmp_path: Path) -> None:
+    seen: list[object] = []
+
+    class Guest(LocalTarget):
+        def boot_with(self, transport: str, code: str = "") -> None:
+            seen.append((transport, code))
+
+        def renew(self, deployment: Deployment | None = None) -> str:
+            seen.append(deployment)
+            raise UsageError("nothing is booted")
+
+    deployment = Deployment("quiet", settings={"interrupts": "0"})
+    step = worded("step", ("--code", "/lib.so:own"), "a test", deployment=deployment)
+    with pytest.raises(UsageError, match="nothing is booted"):
+        run_batch([step], Store(tmp_path), Guest(), {})
+    assert seen == [("", "/lib.so:own"), deployment]
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import DamagedError, StoreError
-from tautochrone.check.question import CONDITION, cells, first_cpu
+from tautochrone.check.question import CONDITION, cell_of, cells, first_cpu
 from tautochrone.check.results import results_of
 from tautochrone.command.batch import introduce
 from tautochrone.command.permission import permitted
@@ -107,9 +107,13 @@ class LoopCheck:
         from tautochrone.measure.conditions import conditions_of
         from tautochrone.measure.outlook import Countdown
         from tautochrone.measure.trials import TrialSite
+        from tautochrone.target.middleware import provide_before_boot
 
         with self.beside.target() as target:
             site = self._site(target)
+            if site.deployment is not None:  # a guest is booted once, around all trials
+                cell = cell_of(site.question, self.loads[0], site.cpu)
+                provide_before_boot(target, cell.experiment, cell.options)
             not_put_back: NotPutBackError | None = None
             search = search_of(kind, site.question, seconds, duration_given=duration_given)
             try:

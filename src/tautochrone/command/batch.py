@@ -105,10 +105,14 @@ def run_batch(
     """
     from tautochrone.machine.settings import NotPutBackError
     from tautochrone.measure.conditions import conditions_of
+    from tautochrone.target.middleware import provide_before_boot
 
     batch: Batch | None = None
+    deployment = cells[0].deployment if cells else None
+    if deployment is not None:  # a guest is booted once, around all cases; otherwise `run_cell` does it
+        provide_before_boot(target, cells[0].experiment, cells[0].options)
     try:
-        with conditions_of(cells[0].deployment if cells else None, target, facts) as under:
+        with conditions_of(deployment, target, facts) as under:
             batch = _run_all(cells, store, target, under, may_lack, adapt)
     except NotPutBackError as error:
         if batch is None:
