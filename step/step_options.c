@@ -46,7 +46,7 @@ static bool choose_length(struct step_options *options, int64_t duration_ns, boo
 /* A real-time thread that never sleeps would be stopped by the system; what belongs to releases has no meaning. */
 static bool choose_pace(struct step_options *options)
 {
-    static const char *const at_a_rate[] = {"overrun", "blame", "exchange"};
+    static const char *const at_a_rate[] = {"overrun", "blame", "exchange", "explain"};
     if (options->pace == STEP_REAL_TIME) {
         return true;
     }

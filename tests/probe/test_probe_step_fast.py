@@ -62,6 +62,7 @@ def test_what_the_code_does_to_itself_ends_that_too(models: Path, tmp_path: Path
         (("--policy", "fifo"), "--policy: a real-time thread that never sleeps"),
         (("--overrun", "stop"), "--overrun belongs to --pace real-time"),
         (("--blame", "1ms"), "--blame belongs to --pace real-time"),
+        (("--explain",), "--explain belongs to --pace real-time"),
     ],
 )
 def test_what_belongs_to_releases_is_refused(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tautochrone.answer.document import TypedCell, TypedTable, columns, micros, words
 from tautochrone.base.units import format_duration
+from tautochrone.judge.explained import is_explained
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.step_run import CPU_TIME, EXECUTION, code_name, is_real_fast, step_period_ns
 from tautochrone.judge.verdict import IDLE
@@ -68,10 +69,11 @@ def _times(factor: float) -> str:
 
 
 def tables(runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:
-    """Return all runs side by side, where one of them was as fast as possible."""
+    """Return all runs but explained ones side by side, where one of them was as fast as possible."""
     if not any(is_real_fast(run) for run in runs):
         return []
-    seen = ((run, label, _speed_of(run)) for run, label in zip(runs, labels, strict=True))
+    own = ((run, label) for run, label in zip(runs, labels, strict=True) if not is_explained(run.manifest))
+    seen = ((run, label, _speed_of(run)) for run, label in own)
     rows = tuple(_row(run, label, speed) for run, label, speed in seen if speed is not None)
     heads = columns("", "pace", "mean", "median", "99.9 %", "worst", "own CPU, mean", "simulated / computed")
     return [TypedTable("Real-fast against real-time: execution of a step in us", heads, rows, (_MEANT,))]
