@@ -260,3 +260,5 @@ def test_a_load_ends_by_itself_some_time_after_the_cell() -> None:
     assert placed_loads(replace(cell(load="idle"), expected_s=8 * 86_400.0), (0,), None) == ()
     unknown = replace(cell(load="comms"), expected_s=None)
     assert placed(unknown).option("duration") == f"{24 * 3600}s"
+    fast_s = EXPERIMENTS["step"].expected_s({"pace": "real-fast", "count": 100})
+    assert placed(replace(unknown, expected_s=fast_s)).option("duration") == f"{24 * 3600}s"

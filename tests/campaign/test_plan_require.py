@@ -86,6 +86,10 @@ def test_those_of_an_experiment_stand_in_place_of_the_plans() -> None:
             "p.toml:1: requirement 'misses = 0': no experiment of this plan",
         ),
         (
+            '[[experiment]]\nname = "watch"\nprogram = "true"\nrequire = "misses = 0"\n',
+            "p.toml:4: requirement 'misses = 0': watch does not measure releases that are missed",
+        ),
+        (
             'require = "latency max < 1ms"\n' + CYCLIC + 'require = "misses = 0"\n',
             "p.toml:1: 'latency max < 1ms' is required of no experiment",
         ),

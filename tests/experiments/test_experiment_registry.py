@@ -15,6 +15,7 @@ from real import a_cpu, policy_options, skip_or_fail
 from tautochrone.answer.experiments import presentation_of, title_of
 from tautochrone.cli.app import app
 from tautochrone.experiments import EXPERIMENTS, registry
+from tautochrone.experiments.experiment import MISSES
 from tautochrone.measure.document.document import parse
 from tautochrone.measure.document.expand import expand
 from tautochrone.measure.document.require import requirements
@@ -215,6 +216,16 @@ def test_tables_of_experiments_and_options_in_the_docs_are_those_of_the_registry
     script = ROOT / "scripts" / "describe-options"
     done = subprocess.run([script, "--check"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_only_what_can_be_judged_is_measured_by_the_users_own_code() -> None:
+    step = EXPERIMENTS["step"]
+    assert MISSES in step.measures_of({"rate": "1kHz"})
+    assert step.measures_of({"pace": "real-fast"}) == ("execution_ns", "cpu_time_ns", "off_cpu_ns")
+    assert step.measures_of({"explain": True}) == ()
+    watch = EXPERIMENTS["watch"]
+    assert MISSES in watch.measures_of({"rate": "1kHz"})
+    assert watch.measures_of({}) == ("execution_ns", "interval_ns")
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -201,7 +201,7 @@ def test_an_explained_run_is_shown_and_its_times_are_not_judged(models: Path, tm
     assert "\nIn 200 steps: 1,200 heap calls (step_models.so: update_state" in done.stdout
     assert "Heap calls: allocate in init" in done.stdout
     assert "holds 500 Hz" not in done.stdout
-    for refused in (("tail", run), ("check", "--runs", run)):
+    for refused in (("tail", run), ("check", "--runs", run), ("trend", "misses")):
         asked = tauto(*refused, store=tmp_path)
         assert asked.returncode == 2
         assert "explains its steps" in asked.stderr
@@ -209,9 +209,10 @@ def test_an_explained_run_is_shown_and_its_times_are_not_judged(models: Path, tm
     assert both.returncode == 2
     plain = tauto("step", f"{models}:event", *options, store=tmp_path)
     assert "\nEvery 10th step takes longer: " in plain.stdout
-    compared = tauto("compare", "latest", run, store=tmp_path)
-    assert compared.returncode == 2
-    assert f"The run {run} explains its steps" in compared.stderr
+    for verb in ("compare", "select"):
+        compared = tauto(verb, "latest", run, store=tmp_path)
+        assert compared.returncode == 2
+        assert f"The run {run} explains its steps" in compared.stderr
 
 
 @pytest.mark.skipif(shutil.which("perf") is None, reason="needs perf")

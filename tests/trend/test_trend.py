@@ -233,6 +233,12 @@ def test_runs_are_chosen_by_date_experiment_and_number(tmp_path: Path) -> None:
     assert [one.run.id for one in chosen(found, since="2026-11-02")] == [ids[2], ids[0]]
     assert chosen(found, "switch") == []
     assert [point.run for point in only(seen(store, last=2)).points] == [ids[2], ids[0]]
+    explained = measure(store, 4, values, parameters={"explain": True})
+    found = records(store)
+    assert explained in [one.run.id for one in found]
+    assert explained not in [one.run.id for one in chosen(found)]
+    with pytest.raises(UsageError, match="explains its steps"):
+        chosen(found, since="2026-11-04")
 
 
 @pytest.mark.slow

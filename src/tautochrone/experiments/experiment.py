@@ -123,7 +123,7 @@ class Experiment:
         measures: what it can measure, as the stream names it, the main measure first; and `MISSES`, where
             there are releases to be missed. Requirements are of these.
         title: what these options measure, for people, in a word or two.
-        length_s: how long measuring with these options takes.
+        length_s: how long measuring with these options takes; 0: nobody knows.
         measured: which of the measures these options measure; None: all of them, always.
         pace: at which pace a source samples; None: its sources differ in that, or nobody knows. The source is
             the one that it is asked of; empty: all, and then the slowest decides.

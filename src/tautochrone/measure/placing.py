@@ -136,7 +136,7 @@ def placed_loads(cell: Cell, measured: tuple[int, ...], load_cpus: str | None) -
 
 def _lasts_longest_s(expected_s: float | None) -> float:
     """A load ends with the run; this is for when both are forgotten."""
-    return _UNKNOWN_S if expected_s is None else min(_LONGEST_S, 2 * expected_s + _SPARE_S)
+    return min(_LONGEST_S, 2 * expected_s + _SPARE_S) if expected_s else _UNKNOWN_S
 
 
 def _tasks_below(part: LoadPart, cell: Cell, measured: tuple[int, ...]) -> LoadPart:

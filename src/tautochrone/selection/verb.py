@@ -85,6 +85,7 @@ def select(
     from tautochrone.answer.document import whole
     from tautochrone.base.faults import tried
     from tautochrone.base.units import parse_confidence
+    from tautochrone.judge.explained import see_plain
     from tautochrone.selection import answer
     from tautochrone.selection import judge as selection
     from tautochrone.selection.places import parse_metric
@@ -95,6 +96,7 @@ def select(
         raise UsageError(f"--per {per}: there is no such number of samples", "Give 1 or more.")
     see_that_it_can_be_written(out)
     runs = runs_named(run, store)
+    see_plain(runs)
     found = tried(
         selection.select,
         runs,

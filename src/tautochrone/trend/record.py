@@ -8,6 +8,7 @@ from tautochrone.answer.phrasing.blame import recorded_from
 from tautochrone.base.errors import DamagedError, StoreError
 from tautochrone.base.units import format_duration
 from tautochrone.judge.comparison.facts import Facts, facts_of
+from tautochrone.judge.explained import is_explained, see_plain
 from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.middleware_roles import by_role
 from tautochrone.judge.middleware_setting import as_obtained
@@ -77,12 +78,22 @@ def records(store: Store) -> list[Record]:
 
 
 def chosen(found: Sequence[Record], experiment: str = "", since: str = "") -> list[Record]:
-    """Those of one experiment, begun at an ISO time in UTC or later; empty: of all, at any time."""
-    return [
+    """Those of one experiment, begun at an ISO time in UTC or later; empty: of all, at any time.
+
+    Runs that explain their steps are left out where there are others: their times contain the explanation.
+
+    Raises:
+        UsageError: all of them explain their steps.
+    """
+    asked = [
         one
         for one in found
         if (not experiment or one.manifest.experiment == experiment) and one.manifest.created >= since
     ]
+    plain = [one for one in asked if not is_explained(one.manifest)]
+    if not plain:
+        see_plain(one.run for one in asked)
+    return plain
 
 
 def measures(found: Sequence[Record]) -> list[str]:

@@ -24,12 +24,16 @@ from tautochrone.experiments.usual import (
 from tautochrone.target.target import STEP
 
 _CODE = "code"
-_OWN = ("response_ns", "latency_ns", "execution_ns", "cpu_time_ns", "off_cpu_ns")
+_UNTIMED = ("execution_ns", "cpu_time_ns", "off_cpu_ns")
+_OWN = ("response_ns", "latency_ns", *_UNTIMED)
 _EXCHANGED = ("round_trip_ns", "input_age_ns")
 _REAL_FAST = "real-fast"
 
 
 def _length_s(options: Given) -> float:
+    """Return how long it takes; as fast as possible, nobody knows: 0."""
+    if _is_real_fast(options):
+        return 0.0
     period_s = options.period_s("period")
     warmup_s = options.count("warmup") * period_s
     return (options.count("count") * period_s or options.seconds("duration")) + warmup_s
@@ -43,6 +47,15 @@ def _each(options: Given) -> str:
     if _is_real_fast(options):
         return "as fast as possible"
     return f"each {format_duration(round(options.period_s('period') * 1e9))}"
+
+
+def _measured(options: Given) -> tuple[str, ...]:
+    """Return what can be required: nothing of explained steps, whose times contain the explanation."""
+    if options.is_set("explain"):
+        return ()
+    if _is_real_fast(options):
+        return _UNTIMED
+    return (*_OWN, *(_EXCHANGED if options.given("exchange") else ()), MISSES)
 
 
 def _prepare(options: Given, folder: Path) -> Own:
@@ -138,7 +151,7 @@ EXPERIMENT = Experiment(
     lambda _: "your own code",
     _length_s,
     pace=lambda options, _: None if _is_real_fast(options) else paced(options, options.period_s("period")),
-    measured=lambda options: (*_OWN, *(_EXCHANGED if options.given("exchange") else ()), MISSES),
+    measured=_measured,
     prepare_own=_prepare,
     contradicting=(("count", "duration"), ("rate", "period"), ("explain", "blame")),
     runs_on=RunsOn("cpus", usual=1, most=1),

@@ -48,8 +48,9 @@ def _each(options: Given) -> tuple[str, ...]:
 
 
 def _measured(options: Given) -> tuple[str, ...]:
-    timed = ("response_ns", "latency_ns") if options.given("period") else ()
-    return (*timed, "execution_ns", "interval_ns", MISSES)
+    if not options.given("period"):
+        return ("execution_ns", "interval_ns")
+    return ("response_ns", "latency_ns", "execution_ns", "interval_ns", MISSES)
 
 
 def _prepare(options: Given, folder: Path) -> Own:

@@ -104,4 +104,5 @@ def _why(requirement: Requirement, points: Sequence[PlanPoint], *, of_plan: bool
         )
     who = "no experiment of this plan measures" if of_plan else f"{names} does not measure"
     what = "releases that are missed" if wanted == MISSES else f"'{wanted}'"
-    return f"requirement '{requirement.text}': {who} {what}", f"Measured are: {', '.join(known)}."
+    there = f"Measured are: {', '.join(known)}." if known else "Nothing can be required with these options."
+    return f"requirement '{requirement.text}': {who} {what}", there
