@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from late_runs import OTHER, Late, scene, store_late
+from late_runs import OTHER, Late, by_kworker, scene, store_late
 from reproductions import Made, measured
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.document import read as read_plan
@@ -107,6 +107,15 @@ def test_without_late_cycles_there_is_no_bound(tmp_path: Path) -> None:
     found = evaluate(bound("window"), plain, SYSTEM)
     assert isinstance(found, Absent)
     assert "--blame" in found.why
+
+
+def test_late_cycles_that_tell_nothing_have_no_bound(tmp_path: Path) -> None:
+    late = [[by_kworker(number) for number in (100, 200)]]
+    there = study(tmp_path, late, late)
+    for query in (bound("window"), replace(bound("window"), statistic="sporadic beside the window")):
+        found = evaluate(query, there, SYSTEM)
+        assert isinstance(found, Absent)
+        assert "tells of the bound" in found.why
 
 
 def test_a_loaded_kernel_has_the_larger_bound(paper: Paper, tmp_path: Path) -> None:

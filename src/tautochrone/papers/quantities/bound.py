@@ -26,9 +26,15 @@ _OBSERVED = "as seen in late cycles"
 def _cpus(run: StoredRun) -> tuple[CpuBound, ...]:
     """Keep what a run tells: a table asks for it six times, and a sealed run does not change."""
     try:
-        return bound_of(run, Variables()).cpus
+        cpus = bound_of(run, Variables()).cpus
     except UsageError as error:
         raise NotMeasuredError(f"{error}. {error.advice}".strip()) from error
+    if all(one.waiting is None for one in cpus):
+        raise NotMeasuredError(
+            f"No late cycle of run {run.id} tells of the bound: events are missing, or threads of higher or the "
+            "same priority ran. Measure with more late cycles: --blame 99%."
+        )
+    return cpus
 
 
 def _bound(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
