@@ -49,6 +49,13 @@ def test_a_place_is_named_by_the_innermost_function_outside_of_the_systems_libra
 def test_places_of_one_function_are_put_together_without_one_of_them() -> None:
     (deed,) = deeds_of([site("heap", "malloc", frame("f", 1)), site("heap", "malloc", frame("f", 9))])
     assert (deed.count, deed.behind, who(deed)) == (2000, None, "pendulum.so: f")
+    places = [site("heap", "malloc", frame("f", at), count=few) for at, few in ((1, 5), (9, 7), (20, 0))]
+    ((*_, steps, _, _),) = table(found(*places), "", {}).rows
+    assert steps.shown == "at least 7"  # nobody knows how many steps had both
+    ((*_, steps, _, _),) = table(found(*places, site("heap", "malloc", frame("f", 3))), "", {}).rows
+    assert steps.shown == "1,000"  # all of them
+    ((*_, steps, _, _),) = table(found(*places[1:]), "", {}).rows
+    assert steps.shown == "7"
     two = deeds_of([site("heap", "malloc", frame("f")), site("heap", "free", frame("g"), count=5)])
     assert [one.call for one in two] == ["malloc", "free"]
 
@@ -99,9 +106,12 @@ def test_only_recorded_steps_count_and_the_first_one_is_shown_beside_them() -> N
 
 def test_the_line_of_the_source_is_told_where_it_is_known() -> None:
     one, other = site("heap", "malloc", frame("f")), site("heap", "free", frame("g"))
-    ((_, function, *_),) = table(found(one), "", {0x1100: "pendulum.c:57"}).rows
+    lines = {(LIB, 0x1100): "pendulum.c:57"}
+    ((_, function, *_),) = table(found(one), "", lines).rows
     assert function.shown == "pendulum.so: f +0x42 (pendulum.c:57)"
-    rows = table(found(other, replaced(other, frames=(frame("g", 1),))), "", {0x1100: "pendulum.c:57"}).rows
+    ((_, function, *_),) = table(found(site("heap", "malloc", frame("f", module="gain.so"))), "", lines).rows
+    assert function.shown == "gain.so: f +0x42"
+    rows = table(found(other, replaced(other, frames=(frame("g", 1),))), "", lines).rows
     assert [row[1].shown for row in rows] == ["pendulum.so: g"]  # from two places
 
 

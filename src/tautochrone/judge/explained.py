@@ -101,6 +101,8 @@ class Deed:
         module, function: who does it; without a name the address in the file.
         behind: how far behind the function's beginning; None: from several places of it, or not known.
         at: the address in the file, of the first of these places.
+        steps: that had any, at least.
+        steps_known: whether there were no more: of several places nobody knows which steps had both.
     """
 
     kind: Kind
@@ -115,6 +117,7 @@ class Deed:
     steps: int
     in_first: int
     longest_ns: int
+    steps_known: bool = True
 
     @property
     def remedy(self) -> Remedy:
@@ -194,6 +197,7 @@ def _together(one: Deed, other: Deed) -> Deed:
         behind=one.behind if one.behind == other.behind else None,
         count=one.count + other.count,
         steps=max(one.steps, other.steps),
+        steps_known=(one.steps_known and not other.steps) or (other.steps_known and not one.steps),
         in_first=one.in_first + other.in_first,
         longest_ns=max(one.longest_ns, other.longest_ns),
     )

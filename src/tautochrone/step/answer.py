@@ -244,7 +244,7 @@ def _explained(run: StoredRun, label: str) -> list[TypedTable]:
         return []
     library = code_name(run.manifest).rpartition(":")[0]
     lines = lines_of(run.manifest, [one.at for one in found.deeds if one.module == library])
-    return [explanation.table(found, label, lines)]
+    return [explanation.table(found, label, {(library, at): line for at, line in lines.items()})]
 
 
 def _how_long(series: Sequence[Series], prefix: str) -> Figure:

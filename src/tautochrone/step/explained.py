@@ -83,11 +83,11 @@ def what(deed: Deed) -> str:
     return f"{through}{deed.call}{detail}"
 
 
-def table(found: ExplainedSteps, label: str, lines: Mapping[int, str]) -> TypedTable:
+def table(found: ExplainedSteps, label: str, lines: Mapping[tuple[str, int], str]) -> TypedTable:
     """Return a line for each function that does something.
 
     Args:
-        lines: of the source, by the address in the library, where they are known.
+        lines: of the source, by the library and the address in it, where they are known.
     """
     heads = columns(
         "kind", "function", "does", "in all steps", "steps with any", "longest", "in the first step"
@@ -96,17 +96,19 @@ def table(found: ExplainedSteps, label: str, lines: Mapping[int, str]) -> TypedT
     return TypedTable(
         titled("What the steps call", label),
         heads,
-        tuple(_row(one, lines) for one in shown),
+        tuple(_row(one, found.steps, lines) for one in shown),
         tuple(_notes(found)),
     )
 
 
-def _row(one: Deed, lines: Mapping[int, str]) -> tuple[TypedCell, ...]:
-    line = lines.get(one.at, "") if one.behind is not None else ""
+def _row(one: Deed, whole: int, lines: Mapping[tuple[str, int], str]) -> tuple[TypedCell, ...]:
+    line = lines.get((one.module, one.at), "") if one.behind is not None else ""
     named = f"{who(one)} ({line})" if line else who(one)
+    is_exact = one.steps_known or one.steps >= whole
+    steps = count(one.steps) if is_exact else words(f"at least {one.steps:,}")
     longest = micros(one.longest_ns) if one.longest_ns else formatted(None, "{}")
     return (
-        words(_NOUNS[one.kind][0]), words(named), words(what(one)), count(one.count), count(one.steps),
+        words(_NOUNS[one.kind][0]), words(named), words(what(one)), count(one.count), steps,
         longest, count(one.in_first),
     )  # fmt: skip
 
