@@ -416,3 +416,20 @@ def test_a_requirement_of_one_source_is_judged_by_that_one_alone(tmp_path: Path)
     nobody = asked("latency of cpu7 p99 < 500us", run)
     assert nobody.standing == "not shown"
     assert "'cpu7'; there is: cpu0, cpu1" in words.why(nobody)
+
+
+def test_runs_of_other_code_or_with_other_inputs_are_judged_apart(tmp_path: Path) -> None:
+    def of(version: str, **constants: str) -> StoredRun:
+        code = {"name": "lib.so:own", "path": "/lib.so", "sha256": version * 8, "bytes": 9}
+        kept = {"code": code, **({"inputs": {"constants": constants}} if constants else {})}
+        return stored(tmp_path, latencies(2_000), around=kept)
+
+    same = [of("old", speed="3") for _ in range(2)]
+    found = asked("latency max < 1s", *same, of("new", speed="3"), of("new", speed="4"), of("new"))
+    assert {line.where: len(line.runs) for line in found.lines} == {
+        "idle, lib.so:own (version oldoldol), inputs speed=3": 2,
+        "idle, lib.so:own (version newnewne), inputs speed=3": 1,
+        "idle, lib.so:own (version newnewne), inputs speed=4": 1,
+        "idle, lib.so:own (version newnewne), without inputs": 1,
+    }
+    assert [line.where for line in asked("latency max < 1s", *same).lines] == ["idle"]

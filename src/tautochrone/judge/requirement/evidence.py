@@ -6,18 +6,22 @@ Runs whose conditions are the same are repetitions of one another, and their sam
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from tautochrone.base.units import format_rate
+from tautochrone.experiments.step_code import CodeFile
+from tautochrone.experiments.step_inputs import KeptInputs
 from tautochrone.experiments.taskset_run import outcomes_of
 from tautochrone.judge.naming import ONLY_HOW_MUCH
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.manifest import Books
+from tautochrone.run.manifest import Books, Manifest
 from tautochrone.run.records import LATENCY
 from tautochrone.statistics.arrays import Integers
 
 RESPONSE, _ROUND_TRIP = "response_ns", "round_trip_ns"
 ENDS_OF_WORK = (RESPONSE, _ROUND_TRIP)
+_DIGITS = 8  # of the digest of a file, as people are told it
 _BY_ITSELF = (RESPONSE, LATENCY, "preemption_latency_ns", _ROUND_TRIP)
 
 
@@ -169,6 +173,7 @@ def _cut_off(run: StoredRun) -> Mapping[str, int]:
 def _key(run: StoredRun) -> str:
     manifest = run.manifest
     parameters = manifest.header.parameters
+    code, inputs = _code_of(manifest), _inputs_of(manifest)
     return json.dumps(
         [
             manifest.experiment,
@@ -179,10 +184,20 @@ def _key(run: StoredRun) -> str:
             manifest.conditions.remote,
             manifest.known.kernel.release,
             manifest.known.cpu.model,
+            code.sha256 if code is not None else None,
+            (inputs.constants, inputs.sha256) if inputs is not None else None,
         ],
         sort_keys=True,
         default=str,
     )
+
+
+def _code_of(manifest: Manifest) -> CodeFile | None:
+    return manifest.conditions.told(CodeFile.CONDITION, CodeFile)
+
+
+def _inputs_of(manifest: Manifest) -> KeptInputs | None:
+    return manifest.conditions.told(KeptInputs.CONDITION, KeptInputs)
 
 
 def _traits(run: StoredRun) -> dict[str, str]:
@@ -190,6 +205,7 @@ def _traits(run: StoredRun) -> dict[str, str]:
     manifest = run.manifest
     load = manifest.conditions.load or "idle"
     periods = sorted(set(manifest.header.periods_ns.values()))
+    code, inputs = _code_of(manifest), _inputs_of(manifest)
     return {
         "load": "idle" if load == "idle" else f"load {load}",
         "deployment": manifest.conditions.deployment_words,
@@ -197,14 +213,24 @@ def _traits(run: StoredRun) -> dict[str, str]:
         "kernel": manifest.known.kernel.release or "",
         "rate": format_rate(1e9 / periods[0]) if len(periods) == 1 else "",
         "experiment": manifest.experiment,
+        "code": f"{code.name} (version {code.sha256[:_DIGITS]})" if code is not None else "",
+        "inputs": _inputs_words(inputs),
     }
+
+
+def _inputs_words(inputs: KeptInputs | None) -> str:
+    if inputs is None:
+        return "without inputs"
+    constants = (f"{name}={value}" for name, value in inputs.constants.items())
+    file = (f"{Path(inputs.file).name} (version {inputs.sha256[:_DIGITS]})",) if inputs.file else ()
+    return f"inputs {' '.join((*constants, *file))}"
 
 
 def _words(traits: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     always = ("load", "deployment", "machine")
     names = [
         name
-        for name in ("load", "deployment", "machine", "rate", "kernel", "experiment")
+        for name in ("load", "deployment", "machine", "rate", "kernel", "experiment", "code", "inputs")
         if name in always or len({one[name] for one in traits.values()}) > 1
     ]
     said = {key: ", ".join(filter(None, (one[name] for name in names))) for key, one in traits.items()}

@@ -31,8 +31,8 @@ def _cpus(run: StoredRun) -> tuple[CpuBound, ...]:
         raise NotMeasuredError(f"{error}. {error.advice}".strip()) from error
     if all(one.waiting is None for one in cpus):
         raise NotMeasuredError(
-            f"No late cycle of run {run.id} tells of the bound: events are missing, or threads of higher or the "
-            "same priority ran. Measure with more late cycles: --blame 99%."
+            f"No late cycle of run {run.id} tells of the bound: events are missing, or threads of higher or "
+            "the same priority ran. Measure with more late cycles: --blame 99%."
         )
     return cpus
 
