@@ -11,6 +11,7 @@ from tautochrone.judge.step_run import is_real_fast, step_event, step_period_ns
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.step import fast
+from tautochrone.step.answer import StepPresentation
 from tautochrone.target.local import find_probe
 
 pytestmark = pytest.mark.slow
@@ -45,6 +46,16 @@ def test_steps_follow_each_other_with_their_number_and_simulated_time(models: Pa
     assert step_event(run).last_step == WARMUP + 199
     assert run.manifest.header.sources[0].obtained["policy"] == "other"
     assert (is_real_fast(run), step_period_ns(run), measured_loops(run)) == (True, 2_000_000, [])
+
+
+def test_outputs_stand_over_simulated_time(models: Path, tmp_path: Path) -> None:
+    """200 steps of 2 ms take far less than the 0.2 s to 0.598 s that they simulate."""
+    run, code, said = run_of(tmp_path, f"{models}:doubles", *FAST, "--period", "2ms", "--outputs", "1")
+    assert (code, said) == (0, "")
+    (*_, figure) = drawn = StepPresentation().figures([run], [""], "a")
+    assert [one.title for one in drawn] == ["How long steps took", "Outputs"]
+    rows = figure.panels[0].chart.layers[0].values
+    assert (rows[0]["at"], rows[-1]["at"]) == (0.2, 0.598)
 
 
 def test_what_the_code_does_to_itself_ends_that_too(models: Path, tmp_path: Path) -> None:

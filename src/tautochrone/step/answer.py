@@ -40,7 +40,7 @@ from tautochrone.step import explained as explanation
 from tautochrone.step import fast
 from tautochrone.step.exchange import exchange_sentences, exchange_table
 from tautochrone.step.lines import lines_of
-from tautochrone.step.outputs import figure_of
+from tautochrone.step.outputs import figure_of, has_simulated_time
 from tautochrone.step.outputs import sentences as of_outputs
 
 if TYPE_CHECKING:
@@ -208,7 +208,8 @@ class StepPresentation:
             if name in run.measures
             for one in self._series(run, name)
         ]
-        timed = [one for one in series if one.envelope is not None]
+        at_a_rate = {rank for rank, run in enumerate(runs) if not is_real_fast(run)}
+        timed = [one for one in series if one.envelope is not None and one.rank in at_a_rate]
         own = f"{prefix}-step"
         found = [
             made("How long steps took", lambda: _how_long(series, own)),
@@ -218,7 +219,7 @@ class StepPresentation:
         outputs = [
             made("Outputs", partial(figure_of, run, label if several else "", rank, own))
             for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
-            if run.names_of_reals and run.count()
+            if run.names_of_reals and run.count() and has_simulated_time(run)
         ]
         return [*(found if series else []), *outputs]
 

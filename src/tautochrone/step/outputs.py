@@ -13,7 +13,7 @@ from tautochrone.answer.charts.grammar import Chart
 from tautochrone.answer.charts.scales import linear
 from tautochrone.answer.charts.theme import series_tone
 from tautochrone.base.words import plural
-from tautochrone.judge.step_run import OUTPUT, fmu_of, step_event
+from tautochrone.judge.step_run import OUTPUT, fmu_of, is_real_fast, step_event, step_period_ns
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -44,8 +44,16 @@ def figure_of(run: StoredRun, label: str, rank: int, prefix: str) -> Figure:
     return Figure(title, panels, (_CAPTION + others,))
 
 
+def has_simulated_time(run: StoredRun) -> bool:
+    """Return whether rows tell their simulated time: as fast as possible, only where every step has a row."""
+    return not is_real_fast(run) or run.count() == sum(book.completed or 0 for book in run.manifest.books)
+
+
 def _simulated_s(run: StoredRun) -> npt.NDArray[np.float64]:
     header = run.manifest.header
+    if is_real_fast(run):
+        first = int(header.number("warmup") or 0)
+        return (np.arange(run.count()) + first) * step_period_ns(run) / 1e9
     source = header.by_number[0]
     scheduled_ns = run.column("scheduled_ns", 0)
     first_ns = source.start_ns if source.start_ns is not None else int(scheduled_ns[0])
