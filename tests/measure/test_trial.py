@@ -1,8 +1,9 @@
 """The trial of options: what the probe is asked, for how long, and what is no refusal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -13,7 +14,8 @@ from tautochrone.measure import trial
 from tautochrone.measure.trial import refusal_of
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.middleware_server import Server
-from tautochrone.target.program import ProbeAnswer
+from tautochrone.target.program import ProbeAnswer, Program
+from tautochrone.target.target import ANYWHERE
 
 
 class Asked(LocalTarget):
@@ -26,6 +28,20 @@ class Asked(LocalTarget):
     def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> ProbeAnswer:
         self.asked.append((arguments, patience_s))
         return ProbeAnswer(0, "", ())
+
+
+class Elsewhere(Asked):
+    """One on which the code of the user's has an environment of its own."""
+
+    started: ClassVar[list[tuple[str, Mapping[str, str]]]] = []
+
+    def own_code(self, code: str) -> str:
+        self.environment = {"LD_LIBRARY_PATH": "/own"}
+        return code
+
+    def run(self, command: Sequence[str], environment: Mapping[str, str]) -> Program:
+        self.started.append((Path(command[0]).name, environment))
+        raise MeasuringError("nothing is started")
 
 
 class Lost(LocalTarget):
@@ -66,3 +82,16 @@ def test_what_the_server_takes_is_not_given_to_its_client(monkeypatch: pytest.Mo
     ((arguments, _),) = target.asked
     assert "--server" in arguments
     assert "--service-time" not in arguments
+
+
+def test_the_environment_of_the_users_own_code_is_that_of_its_probe_alone() -> None:
+    target = Elsewhere()
+    for start in (target.start, target.start_agent):
+        assert refusal_of(target, "step", given("step", ("--code", "/lib.so:own"))) is None
+        with pytest.raises(MeasuringError):
+            start([], ANYWHERE)
+    assert refusal_of(target, "cyclic", given("cyclic", ("--period", "1ms"))) is None
+    with pytest.raises(MeasuringError):
+        target.start([], ANYWHERE)
+    own = {"LD_LIBRARY_PATH": "/own"}
+    assert target.started == [("tauto-probe", own), ("tauto-agent", {}), ("tauto-probe", {})]

@@ -66,6 +66,7 @@ def provide_program(target: Target, experiment: str, options: Options) -> Option
     code = text(options, CODE)
     if experiment == STEP and code is not None:
         return {**options, CODE: target.own_code(code)}
+    target.environment = {}  # that of the code of another case
     transport = text(options, TRANSPORT)
     if experiment in EXPERIMENTS and transport in TRANSPORTS:
         target.provide(transport)

@@ -229,7 +229,7 @@ class Target(ABC):
         name: as people write it after --on.
         probe: the path of the probe there, which takes time stamps.
         agent: that of the agent, which has loads, guard and keeper.
-        environment: words that are added to that of whatever is started there.
+        environment: words that are added to that of the probe there, for the code of its case.
         patience: what guards and keepers are told of how long to wait for a sign of life.
         companions: other machines that take part in what is measured on this one.
     """
@@ -336,14 +336,21 @@ class Target(ABC):
 
     def start(self, arguments: Sequence[str], placement: Placement, *, guarded: bool = False) -> Program:
         """Start the probe: by itself, or under a guard, which joins the groups first where it is placed."""
-        return self._start([self.probe, *arguments], placement, guarded=guarded)
+        return self._start([self.probe, *arguments], placement, self.environment, guarded=guarded)
 
     def start_agent(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> Program:
         """Start the agent as `start` does the probe."""
-        return self._start([self.agent, *arguments], placement)
+        return self._start([self.agent, *arguments], placement, {})
 
-    def _start(self, command: Sequence[str], placement: Placement, *, guarded: bool = False) -> Program:
-        environment = dict(self.environment)
+    def _start(
+        self,
+        command: Sequence[str],
+        placement: Placement,
+        added: Mapping[str, str],
+        *,
+        guarded: bool = False,
+    ) -> Program:
+        environment = dict(added)
         if placement == ANYWHERE and not guarded and not self.patience:
             return self.run(command, environment)
         joins = [word for file in placement.joins for word in ("--join", file)]
