@@ -94,6 +94,16 @@ def test_what_is_known_of_the_servers_machine_is_kept_and_compared(lab: Hosts, t
     assert run.manifest.conditions.remote == f"local, its server on {lab.second.where}"
 
 
+def test_a_server_over_there_works_as_long_as_it_is_told(lab: Hosts, tmp_path: Path) -> None:
+    conditions, own = apart(lab.second.where), (*options(CALLS, "tcp"), "--service-time", "1ms")
+    with open_target("local") as target:
+        assert refusal_of(target, THROUGHPUT, given(THROUGHPUT, own), conditions) is None
+        cell = worded(THROUGHPUT, own, "a test", conditions=conditions)
+        run = run_cell(cell, Store(tmp_path), target, {})
+    see_measured(run)
+    assert run.manifest.conditions.stored["server"]["service_time"] == "1ms"
+
+
 def test_a_client_over_there_calls_a_server_here(lab: Hosts, tmp_path: Path) -> None:
     with open_target(lab.second.where) as target:
         run = run_cell(a_cell("local"), Store(tmp_path), target, {})
