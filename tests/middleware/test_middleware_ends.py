@@ -67,7 +67,7 @@ def see_failed(client: Running, store: Path, said: str) -> StoredRun:
 def test_a_server_that_is_killed_ends_the_run_and_what_was_measured_is_kept(
     transport: str, tmp_path: Path
 ) -> None:
-    with running(latency_command(transport, *LONG, "--patience", "5s")) as client:
+    with running(latency_command(transport, *LONG, "--patience", "60s")) as client:
         for source in range(3):
             client.wait_for_rows(11, source)
         os.kill(client.server(), signal.SIGKILL)

@@ -103,6 +103,7 @@ def test_a_wheel_needs_no_library_of_middleware(wheel: Path) -> None:
     assert names == {
         "tauto-probe",
         "tauto-agent",
+        "tauto-selftest",
         "tauto-step",
         "tauto-step-explain",
         *(f"tauto-middleware-{one}" for one in ("tcp", "udp", "unix")),
