@@ -2,7 +2,7 @@
  * The measuring clock, and sleeping by it. EVL's monotonic clock is Linux's. A measuring thread sleeps out of band; the
  * ordinary side by clock_nanosleep(2).
  */
-#include "os/posix/status.h"
+#include "os/realtime.h"
 
 #include <evl/evl.h>
 #include <time.h>
@@ -36,11 +36,4 @@ int64_t os_sleep_until_and_read(int64_t instant_ns)
     (void)evl_sleep_until(EVL_CLOCK_MONOTONIC, &instant);
     (void)evl_read_clock(EVL_CLOCK_MONOTONIC, &now);
     return to_ns(now);
-}
-
-enum os_status os_sleep_until(int64_t instant_ns)
-{
-    const struct timespec instant = to_timespec(instant_ns);
-    const int error = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &instant, NULL);
-    return error == 0 ? OS_OK : os_status_from_errno(error);
 }

@@ -1,5 +1,5 @@
 /* The measuring clock, and sleeping by it: clock_gettime(2), clock_nanosleep(2). */
-#include "status.h"
+#include "os/realtime.h"
 
 #include <time.h>
 
@@ -27,11 +27,4 @@ int64_t os_sleep_until_and_read(int64_t instant_ns)
     (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &instant, NULL);
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
-enum os_status os_sleep_until(int64_t instant_ns)
-{
-    const struct timespec instant = to_timespec(instant_ns);
-    const int error = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &instant, NULL);
-    return error == 0 ? OS_OK : os_status_from_errno(error);
 }
