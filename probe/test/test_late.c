@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MS = 1000000, EVENTS = 2048, RING_BYTES = 65536, HEAD_AT = 1024, SWITCHES = 7, IRQS = 9 };
+enum { MS = 1000000, EVENTS = 2048, RING_BYTES = 65536, HEAD_AT = 1024, SWITCHES = 7, IRQS = 9, TRIES = 100 };
 
 /* ---- A ring made by hand --------------------------------------------------- */
 
@@ -249,7 +249,8 @@ static struct os_late_copied record_a_sleep(struct os_late_trace *trace, struct 
     return copied;
 }
 
-/* False: the thread was not switched to, because its release had passed before it could sleep. */
+/* False: the thread was not switched to, because its release had passed before it could sleep; or it had to wait for its CPU
+ * for so long that the ring no longer has all of it. */
 static bool check_one_sleep(struct os_late_trace *trace)
 {
     static struct os_late_event events[EVENTS];
@@ -257,7 +258,9 @@ static bool check_one_sleep(struct os_late_trace *trace)
     int64_t thread = 0;
     bool switched = false;
     const struct os_late_copied copied = record_a_sleep(trace, &sleeper, &thread, events, EVENTS);
-    assert_int_equal(copied.lost, 0);
+    if (copied.lost > 0) {
+        return false;
+    }
     assert_true(copied.count > 0);
     for (size_t i = 0; i < copied.count; i++) {
         const struct os_late_event *const event = &events[i];
@@ -275,8 +278,7 @@ static bool check_one_sleep(struct os_late_trace *trace)
     if (copied.count > 2) { /* the first ones stay */
         const struct os_late_copied two =
             os_late_trace_copy(trace, 0, sleeper.release_ns, sleeper.wake_ns, events, 2);
-        assert_int_equal(two.count, 2);
-        assert_true(two.left_out > 0);
+        assert_true(two.lost > 0 || (two.count == 2 && two.left_out > 0));
     }
     return switched || copied.left_out > 0; /* others may have switched thousands of times meanwhile */
 }
@@ -284,7 +286,7 @@ static bool check_one_sleep(struct os_late_trace *trace)
 static void check_a_sleep(struct os_late_trace *trace)
 {
     bool found = false;
-    for (int tries = 0; tries < 20 && !found; tries++) {
+    for (int tries = 0; tries < TRIES && !found; tries++) {
         found = check_one_sleep(trace);
     }
     assert_true(found);
@@ -322,28 +324,39 @@ static bool is_told_alike(const struct os_late_event *one, const struct os_late_
            one->time_ns - other->time_ns < MS && other->time_ns - one->time_ns < MS;
 }
 
-static void both_recorders_tell_the_same_switches(void **state)
+/* False: there was none, or one of them no longer had it. */
+static bool tell_alike(struct os_late_trace *bpf, struct os_late_trace *perf)
 {
-    (void)state;
     static struct os_late_event events[EVENTS];
     static struct os_late_event others[EVENTS];
     struct sleeper sleeper;
     int64_t thread = 0;
-    struct os_late_trace *const bpf = open_real(OS_LATE_BPF);
-    struct os_late_trace *const perf = open_real(OS_LATE_PERF);
     const struct os_late_copied copied = record_a_sleep(bpf, &sleeper, &thread, events, EVENTS);
     const struct os_late_copied other = os_late_trace_copy(perf, 0, sleeper.release_ns - (int64_t)2 * MS,
                                                            sleeper.wake_ns + (int64_t)2 * MS, others, EVENTS);
     size_t switches = 0;
-    for (size_t i = 0; i < copied.count; i++) {
+    bool all_found = copied.lost == 0 && other.lost == 0;
+    for (size_t i = 0; i < copied.count && all_found; i++) {
         bool found = events[i].kind != OS_LATE_SWITCH || events[i].time_ns < sleeper.release_ns;
         switches += !found;
         for (size_t j = 0; j < other.count && !found; j++) {
             found = is_told_alike(&events[i], &others[j]);
         }
-        assert_true(found);
+        all_found = found;
     }
-    assert_true(switches > 0);
+    return all_found && switches > 0;
+}
+
+static void both_recorders_tell_the_same_switches(void **state)
+{
+    (void)state;
+    struct os_late_trace *const bpf = open_real(OS_LATE_BPF);
+    struct os_late_trace *const perf = open_real(OS_LATE_PERF);
+    bool alike = false;
+    for (int tries = 0; tries < TRIES && !alike; tries++) {
+        alike = tell_alike(bpf, perf);
+    }
+    assert_true(alike);
     os_late_trace_close(bpf);
     os_late_trace_close(perf);
 }
