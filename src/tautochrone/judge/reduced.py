@@ -1,6 +1,6 @@
 """A run's samples, reduced in one pass over its file: what everything that is judged begins with."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.counts import Counts, counts_of_bins, merge, open_bins
 from tautochrone.statistics.difference.sides import SourceSamples
 from tautochrone.statistics.reduction import Reducer, Reduction, UnexpectedSamplesError
+from tautochrone.statistics.summary import Summary, summary_of
 
 _HELD = 1 << 20
 """Rows of all sources that are kept until a source has enough of them."""
@@ -73,6 +74,11 @@ def reduce_run(run: StoredRun, measure: str | None = None) -> tuple[Reduced, ...
         period_ns = periods.get(book.source)
         found.append(Reduced(book.source, book.name, counts, one, period_ns, _lost(book, period_ns), clipped))
     return tuple(found)
+
+
+def summary_in(parts: Sequence[Reduced]) -> Summary | None:
+    """Return the summary of the first source that has samples."""
+    return next((summary_of(one.counts) for one in parts if one.counts.total), None)
 
 
 def all_counts(parts: tuple[Reduced, ...]) -> Counts:

@@ -19,7 +19,7 @@ from tautochrone.base.units import format_duration, format_percent, format_rate
 from tautochrone.base.words import ordinal, plural, upper_first
 from tautochrone.judge.explained import explained_of, is_explained
 from tautochrone.judge.loops import measured_loops
-from tautochrone.judge.reduced import reduce_run
+from tautochrone.judge.reduced import reduce_run, summary_in
 from tautochrone.judge.step_run import (
     CPU_TIME,
     EXECUTION,
@@ -35,7 +35,6 @@ from tautochrone.judge.step_run import (
 )
 from tautochrone.judge.tail.tails import tails_of
 from tautochrone.judge.verdict import IDLE
-from tautochrone.statistics.summary import summary_of
 from tautochrone.step import explained as explanation
 from tautochrone.step import fast
 from tautochrone.step.exchange import exchange_sentences, exchange_table
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     from tautochrone.judge.reduced import Reduced
     from tautochrone.judge.verdict import MeasuredLoop, Standing
     from tautochrone.run.folder import StoredRun
-    from tautochrone.statistics.summary import Summary
 
 _HOLDS: dict[Standing, str] = {
     "holds": "holds {}",
@@ -164,14 +162,6 @@ def _rare(run: StoredRun, reduced: Sequence[Reduced]) -> str:
     than = level_time(level.value_ns)
     between = f"{format_percent(level.confidence)}: {interval(level.low_ns, level.high_ns)}"
     return f"; 1 in {once_in:,} is expected to take longer than {than} ({between})"
-
-
-def summary_in(reduced: Sequence[Reduced]) -> Summary | None:
-    """Return the summary of the first source that has samples."""
-    for one in reduced:
-        if one.counts.total:
-            return summary_of(one.counts)
-    return None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from tautochrone.answer.document import TypedTable, columns, count, micros, word
 from tautochrone.answer.labels import titled
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
-from tautochrone.judge.reduced import reduce_run
+from tautochrone.judge.reduced import reduce_run, summary_in
 from tautochrone.judge.step_exchange import (
     INPUT_AGE,
     ROUND_TRIP,
@@ -16,7 +16,6 @@ from tautochrone.judge.step_exchange import (
     exchange_of,
     exchange_place,
 )
-from tautochrone.statistics.summary import summary_of
 
 if TYPE_CHECKING:
     from tautochrone.answer.document import TypedCell
@@ -80,9 +79,7 @@ def _takes(seen: Summary) -> str:
 
 
 def _summary(run: StoredRun, measure: str) -> Summary | None:
-    if not run.count(measure):
-        return None
-    return next((summary_of(one.counts) for one in reduce_run(run, measure) if one.counts.total), None)
+    return summary_in(reduce_run(run, measure)) if run.count(measure) else None
 
 
 def exchange_table(run: StoredRun, label: str) -> list[TypedTable]:

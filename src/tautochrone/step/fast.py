@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from tautochrone.answer.document import TypedCell, TypedTable, columns, micros, words
 from tautochrone.base.units import format_duration
 from tautochrone.judge.explained import is_explained
-from tautochrone.judge.reduced import reduce_run
+from tautochrone.judge.reduced import reduce_run, summary_in
 from tautochrone.judge.step_run import CPU_TIME, EXECUTION, code_name, is_real_fast, step_period_ns
 from tautochrone.judge.verdict import IDLE
-from tautochrone.statistics.summary import summary_of
 
 if TYPE_CHECKING:
     from tautochrone.run.folder import StoredRun
@@ -80,7 +79,7 @@ def tables(runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]
 
 
 def _row(run: StoredRun, label: str, speed: _Speed) -> tuple[TypedCell, ...]:
-    own = _summary(run, CPU_TIME)
+    own = summary_in(reduce_run(run, CPU_TIME))
     factor = speed.factor
     return (
         words(label or code_name(run.manifest)),
@@ -94,9 +93,5 @@ def _row(run: StoredRun, label: str, speed: _Speed) -> tuple[TypedCell, ...]:
 
 
 def _speed_of(run: StoredRun) -> _Speed | None:
-    seen = _summary(run, EXECUTION)
+    seen = summary_in(reduce_run(run, EXECUTION))
     return None if seen is None else _Speed(seen, step_period_ns(run))
-
-
-def _summary(run: StoredRun, name: str) -> Summary | None:
-    return next((summary_of(one.counts) for one in reduce_run(run, name) if one.counts.total), None)
