@@ -85,7 +85,8 @@ static bool serve_waiting(struct conversation *talk)
     return heard;
 }
 
-static void converse(struct conversation *talk)
+/* True: it ended because nothing was heard. */
+static bool converse(struct conversation *talk)
 {
     const bool listens_for_silence = talk->patience_ns > 0;
     int64_t silent_at_ns = listens_for_silence ? os_now_ns() + talk->patience_ns : INT64_MAX;
@@ -94,14 +95,14 @@ static void converse(struct conversation *talk)
         const bool was_starved = listens_for_silence && os_now_ns() - starved_ns > silent_at_ns;
         const bool heard = serve_waiting(talk);
         if (must_end(talk) || talk->lines.has_ended) {
-            return;
+            return false;
         }
         if (listens_for_silence && heard) {
             silent_at_ns = os_now_ns() + talk->patience_ns;
         } else if (was_starved) {
             silent_at_ns = os_now_ns() + second_look_ns;
         } else if (os_now_ns() >= silent_at_ns) {
-            return;
+            return true;
         }
     }
 }
@@ -112,8 +113,13 @@ static int run(struct conversation *talk)
         return refuse(EXIT_FAILED, "the settings guard can't be set up.");
     }
     os_threads_unpin(); /* its own CPU may be one that goes off line, or is held by others */
-    converse(talk);
+    const bool heard_nothing = converse(talk);
     request_end(&talk->keeper);
+    if (heard_nothing) {
+        (void)refuse(EXIT_FAILED, "it heard nothing for %" PRId64 " ms and put every setting back.\n"
+                                  "The connection, or the machine at its other end, stalled. Try again.",
+                     talk->patience_ns / NS_PER_MS);
+    }
     lines_free(&talk->lines);
     return EXIT_MEASURED;
 }

@@ -15,6 +15,7 @@ import pytest
 from rich.console import Console
 
 import streams
+from real import PATIENCE_S
 from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.answer import evidence, show
 from tautochrone.answer.labels import shortest_ids
@@ -79,7 +80,7 @@ def on_terminal(store: Path, *arguments: str, columns: int = 80) -> str:
             if not data:
                 break
             shown += data
-        process.wait(timeout=60)
+        process.wait(timeout=PATIENCE_S)
     os.close(own)
     return shown.decode()
 
@@ -290,7 +291,7 @@ def test_export_to_csv_ends_quietly_when_the_reader_goes(store: Path) -> None:
         env={**os.environ, "TAUTO_STORE": str(store)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=True,
     )
 
@@ -305,7 +306,7 @@ def test_show_ends_quietly_when_the_reader_goes_before_the_first_line(store: Pat
         env={**os.environ, "TAUTO_STORE": str(store)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=True,
     )
 

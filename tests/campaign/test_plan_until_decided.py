@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from test_run_command import a_cpu
 
-from real import needs_priorities, start_tauto, tauto, wait_until
+from real import PATIENCE_S, needs_priorities, start_tauto, tauto, wait_until
 from schemas import valid
 from tautochrone.base.errors import UsageError
 from tautochrone.measure.campaign.campaign import first_look_of
@@ -16,7 +16,6 @@ from tautochrone.measure.document.document import parse
 from tautochrone.run.conditions import PlanCell
 from tautochrone.run.store import Store
 
-PATIENCE_S = 120
 RUN_S = 0.5
 PLAN = """
 title = "long enough"
@@ -125,7 +124,7 @@ def test_ctrl_c_keeps_what_is_measured_and_the_same_command_goes_on(tmp_path: Pa
     command = ("run", plan(tmp_path, '"misses < 1 per hour"', "1h"))
 
     begun = start_tauto(*command, store=store)
-    wait_until(lambda: len(_complete(store)) >= 2, "two repetitions are complete", PATIENCE_S)
+    wait_until(lambda: len(_complete(store)) >= 2, "two repetitions are complete")
     begun.send_signal(signal.SIGINT)
     _, said = begun.communicate(timeout=PATIENCE_S)
     kept = _complete(store)

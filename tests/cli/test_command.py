@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from real import tauto
+from real import PATIENCE_S, tauto
 from report_runs import store_run
 from tautochrone.cli.app import with_verb
 from tautochrone.run.store import Store
@@ -52,7 +52,7 @@ def run_python(arguments: list[str], **environment: str) -> subprocess.Completed
         env=os.environ | environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
 
@@ -138,7 +138,7 @@ def test_a_full_device_is_told_as_such(arguments: list[str], unbuffered: str, tm
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=60,
+            timeout=PATIENCE_S,
             check=False,
         )
     assert ended.returncode == 4
@@ -161,7 +161,7 @@ def test_an_output_that_is_closed_is_told_as_such(verb: str, tmp_path: Path) -> 
         env=os.environ | {"TAUTO_STORE": str(tmp_path)},
         stderr=subprocess.PIPE,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert ended.returncode == 4
@@ -312,7 +312,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         program.stdout.read(10)
         program.stdout.close()
         assert program.stderr.read() == b""
-        assert program.wait(timeout=30) == 141
+        assert program.wait(timeout=PATIENCE_S) == 141
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
@@ -327,7 +327,7 @@ def test_a_reader_that_goes_away_from_a_table_is_no_error_either(stream: str) ->
         assert output is not None
         output.read(10)
         output.close()
-        assert program.wait(timeout=30) == 141
+        assert program.wait(timeout=PATIENCE_S) == 141
 
 
 @pytest.mark.slow

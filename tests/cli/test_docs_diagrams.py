@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Browser, Page
 
+from real import PATIENCE_S
 from where import ROOT
 
 DOCS = ROOT / "docs"
@@ -66,7 +67,9 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def draw(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(DRAW), *arguments], capture_output=True, text=True, check=False, timeout=30)
+    return subprocess.run(
+        [str(DRAW), *arguments], capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
 
 
 def measure(page: Page, picture: Path, face: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pytest
 
 from guest_programs import fetch_program
 from kernel_files import RELEASE, arm64_image, bzimage, module, vmlinux, write_modules
-from real import skip_or_fail, tauto
+from real import PATIENCE_S, skip_or_fail, tauto
 from tautochrone.base.errors import DamagedError, MeasuringError, UsageError
 from tautochrone.target.virtual.cache import tell_nobody, whole_folder
 from tautochrone.target.virtual.fetch import adopt_kernel, read_boot_image
@@ -257,6 +257,6 @@ def test_a_person_at_a_terminal_is_asked_and_may_say_no(
         while piece := os.read(own, 65536):
             shown += piece
     os.close(own)
-    assert asking.wait(60) == 1, shown
+    assert asking.wait(PATIENCE_S) == 1, shown
     assert shown.count(b"Fetch?") == 1
     assert not (tmp_path / "empty" / "names").exists()

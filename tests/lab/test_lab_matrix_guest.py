@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lab import guest_kernel, what_repeats
-from real import start_tauto
+from real import PATIENCE_S, start_tauto
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
@@ -14,7 +14,6 @@ pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.long]
 
 KERNEL, LOADS = "debian:rt/arm64", ("idle", "pipe")
 OPTIONS = ("--period", "250us", "--duration", "500ms")
-PATIENCE_S = 900.0
 
 
 def carry_out(store: Path, *words: str) -> dict[str, StoredRun]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from real import TAUTO, skip_or_fail, tauto, wait_until
+from real import PATIENCE_S, TAUTO, skip_or_fail, tauto, wait_until
 from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.deployment.apply import Deployed, deployed, read_knobs
 from tautochrone.machine.knob import KNOBS
@@ -285,7 +285,7 @@ def test_ctrl_c_in_the_middle_of_apply_undoes(machine: LocalTarget, tmp_path: Pa
             process.wait(delay_s)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=PATIENCE_S)
         assert process.returncode in (0, 130, -signal.SIGINT), said
         force = machine.in_force()
         if force is not None and force.left:  # it was done before

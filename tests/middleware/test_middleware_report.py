@@ -12,6 +12,7 @@ import pytest
 import middleware_runs as made
 from middleware_grids import grid_of
 from middleware_runs import US
+from real import PATIENCE_S
 from tautochrone.answer import figure
 from tautochrone.answer.console import make_console
 from tautochrone.answer.render import page, terminal
@@ -149,7 +150,7 @@ def test_what_a_campaign_concludes_is_there_as_json(store: Store) -> None:
 def test_a_campaign_in_a_terminal_loads_nothing_that_draws() -> None:
     program = "import sys, tautochrone.campaign.answer; print('altair' in sys.modules)"
     told = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE_S, check=True
     )
     assert told.stdout.strip() == "False"
 

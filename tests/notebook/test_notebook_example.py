@@ -8,7 +8,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from real import needs_priorities
+from real import PATIENCE_S, needs_priorities
 from where import ROOT
 
 EXAMPLE = ROOT / "examples" / "first-steps.ipynb"
@@ -34,7 +34,7 @@ def test_the_example_runs_and_shows_what_it_says(tmp_path: Path, monkeypatch: py
         monkeypatch.setenv(name, str(tmp_path / name))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(SOURCES), os.environ.get("PYTHONPATH", "")]))
     notebook = nbformat.read(EXAMPLE, as_version=4)
-    NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    NotebookClient(notebook, timeout=int(PATIENCE_S), kernel_name="python3").execute()
     shown = [_shown(cell) for cell in notebook.cells if cell.cell_type == "code"]
     text = "\n".join(shown)
     assert text.count("<svg") >= 3

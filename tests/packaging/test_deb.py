@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from real import skip_or_fail
+from real import PATIENCE_S, skip_or_fail
 from where import ROOT
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
-PATIENCE_S = 600.0
 OVERLAY = """
 mount -t tmpfs tmpfs "$0"
 mkdir "$0/upper" "$0/work" "$0/root"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from loads import cpu_time_s
-from real import a_cpu, descendants, is_gone, measuring, policy_options, sealed, wait_until
+from real import PATIENCE_S, a_cpu, descendants, is_gone, measuring, policy_options, sealed, wait_until
 from step_models import MODELS, built
 from tautochrone.run.folder import StoredRun
 from tautochrone.target.local import find_probe
@@ -47,7 +47,7 @@ def ended(code: object, *options: str, **environment: str) -> tuple[int, str]:
         text=True,
         check=False,
         env=os.environ | environment,
-        timeout=180,
+        timeout=PATIENCE_S,
     )
     return done.returncode, done.stderr
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from real import (
+    PATIENCE_S,
     a_cpu,
     descendants,
     is_gone,
@@ -51,7 +52,7 @@ def ended(command: str, *options: str) -> tuple[int, str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=180,
+        timeout=PATIENCE_S,
     )
     return done.returncode, done.stderr
 
@@ -285,8 +286,8 @@ def test_the_program_runs_by_itself_and_with_memory_that_is_none(
     if content is not None:
         memory.write_bytes(content)
     environment = os.environ | {"TAUTOCHRONE_LOOP": str(memory)}
-    subprocess.run([program, "two", "100", "0"], check=True, timeout=180, env=environment)
-    subprocess.run([program, "two", "100", "0"], check=True, timeout=180)
+    subprocess.run([program, "two", "100", "0"], check=True, timeout=PATIENCE_S, env=environment)
+    subprocess.run([program, "two", "100", "0"], check=True, timeout=PATIENCE_S)
     assert content is None or memory.read_bytes() == content
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import streams
-from real import TAUTO, sealed, skip_or_fail, tauto
+from real import PATIENCE_S, TAUTO, sealed, skip_or_fail, tauto
 from tautochrone.answer import figure, html, outcome
 from tautochrone.answer.outcome import Case, Outcome
 from tautochrone.base.errors import DamagedError, StoreError
@@ -84,7 +84,7 @@ def test_a_fifo_is_written_to(write: Callable[[Path], object], tmp_path: Path) -
     reader = threading.Thread(target=lambda: read.append(fifo.read_bytes()), daemon=True)
     reader.start()
     write(fifo)
-    reader.join(60)
+    reader.join(PATIENCE_S)
     assert read[0]
     assert stat.S_ISFIFO(fifo.lstat().st_mode)
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import streams
+from real import PATIENCE_S
 from tautochrone.base.errors import StoreError
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Extremes
@@ -294,5 +295,5 @@ def run_python(script: str, *arguments: str, stdin: bytes = b"") -> subprocess.C
         capture_output=True,
         env={**os.environ, "PYTHONPATH": str(source)},
         check=False,
-        timeout=60,
+        timeout=PATIENCE_S,
     )

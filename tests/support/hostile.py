@@ -14,12 +14,10 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
+from real import PATIENCE_S
 from tautochrone.base import faults
 from tautochrone.cli.app import app
 from tautochrone.command.ending import run_to_exit_code
-
-PATIENCE_S = 120
-"""By then whoever waits for a pipe's writer waits for ever."""
 
 DESIGNED = (0, 2, 4, 5, 6, 7)
 REMOVED = object()
@@ -44,7 +42,7 @@ def run(*arguments: str, store: Path) -> tuple[int, str]:
         with (
             redirect_stdout(io.TextIOWrapper(io.BytesIO())),
             redirect_stderr(said),
-            _no_longer_than(PATIENCE_S),
+            _no_longer_than(int(PATIENCE_S)),  # by then it waits for a pipe's writer, for ever
         ):
             code = run_to_exit_code(lambda: app(args=list(arguments), prog_name="tauto"))
         kept = [one.file.read_text() for one in faults.kept() if one.file is not None]

@@ -23,8 +23,8 @@ from tautochrone.target.local import find_agent, find_probe
 from tautochrone.target.program import messages_of
 
 TAUTO = [sys.executable, "-c", "from tautochrone.cli.app import main; main()"]
-PATIENCE_S = 180.0
-"""Long: what waits so long has failed, and a busy machine needs many times what a quiet one does."""
+PATIENCE_S = 900.0
+"""Long: what waits so long has failed. A guest of five seconds once took three minutes and more."""
 
 
 FORKS = Forks()

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from real import FORKS
+from real import FORKS, PATIENCE_S
 from tautochrone.measure.campaign.campaign import CONDITION
 from tautochrone.papers.document import Paper, PublishedFigure, Query, Table, read, stem_of
 from tautochrone.papers.figures import DrawnFigure
@@ -18,7 +18,6 @@ from tautochrone.run.store import Store
 from where import DATA
 
 PLANS = DATA / "paper"
-PATIENCE_S = 300.0
 PLAIN = ("mean", "min", "max", "median", "mean-size", "repeated-mean")
 """Statistics that a handful of samples has: what runs shows them."""
 

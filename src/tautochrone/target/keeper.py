@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from tautochrone.base.errors import MeasuringError
 from tautochrone.machine.tree import Kind
-from tautochrone.target.program import Program
+from tautochrone.target.program import Message, Program
 
 _PATIENCE_S = 10.0
 _BATCH = 256
@@ -92,7 +92,8 @@ class Keeper:
         if not data:
             self._program.wait(_PATIENCE_S)
             said = self._program.messages()
-            raise MeasuringError(f"the settings guard has ended: {said[-1] if said else 'it said nothing'}")
+            last = said[-1] if said else Message("it said nothing")
+            raise MeasuringError(f"the settings guard has ended: {last.text.removesuffix('.')}", last.advice)
         self._waiting += data
 
 
