@@ -121,6 +121,16 @@ def guest(request: pytest.FixtureRequest, hold: Path) -> Iterator[VirtualTarget]
         yield target
 
 
+@pytest.fixture(scope="module", params=[STOCK, pytest.param(RT, marks=pytest.mark.long)])
+def plain_guest(request: pytest.FixtureRequest, culprits: Path) -> Iterator[VirtualTarget]:
+    """One without the kernel half, for all that holds its CPU up as any may."""
+    kernel, address = guest_kernel(request.param), read_lab_address(request.param)
+    machine = virtual_machine(address, kernel, build_image(kernel, extra={"/bin/culprits": culprits}))
+    with closing(VirtualTarget(address, machine)) as target:
+        target.renew()
+        yield target
+
+
 @pytest.fixture(scope="module")
 def guest_with_rtla(hold: Path) -> Iterator[VirtualTarget]:
     try:
@@ -188,20 +198,15 @@ def test_a_section_that_forbids_preemption_or_interrupts_is_named_with_its_lengt
 
 @pytest.mark.parametrize("recorder", ["bpf", "perf"])
 @pytest.mark.parametrize("way", CULPRITS)
-@pytest.mark.parametrize("name", [STOCK, pytest.param(RT, marks=pytest.mark.long)])
 def test_a_culprit_is_named_with_its_length(
-    name: str, way: str, recorder: str, culprits: Path, tmp_path: Path
+    plain_guest: VirtualTarget, way: str, recorder: str, tmp_path: Path
 ) -> None:
     culprit = CULPRITS[way]
-    kernel, address = guest_kernel(name), read_lab_address(name)
-    machine = virtual_machine(address, kernel, build_image(kernel, extra={"/bin/culprits": culprits}))
-    with closing(VirtualTarget(address, machine)) as target:
-        target.renew()
-        words = ["/bin/culprits", way, *map(str, (culprit.length, culprit.every_ns, TIMES))]
-        at_work = GuestProgram(target.guest(), words, {})
-        probe = target.start([*CYCLIC, "--blame", f"{LATE_NS}ns", "--blame-recorder", recorder], ANYWHERE)
-        found = blamed(probe, tmp_path)
-        spans = spans_in(said_by(at_work))
+    words = ["/bin/culprits", way, *map(str, (culprit.length, culprit.every_ns, TIMES))]
+    at_work = GuestProgram(plain_guest.guest(), words, {})
+    probe = plain_guest.start([*CYCLIC, "--blame", f"{LATE_NS}ns", "--blame-recorder", recorder], ANYWHERE)
+    found = blamed(probe, tmp_path)
+    spans = spans_in(said_by(at_work))
 
     length_is_named(found, culprit, spans)
 

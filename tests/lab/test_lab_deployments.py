@@ -23,8 +23,10 @@ from tautochrone.run.store import Store
 from tautochrone.target.address import read_lab_address
 from tautochrone.target.virtual.target import boot
 
-COUNT = 800
-STOCK, RT_OF_THREADS = "debian-stock,smp=2", "debian-rt,smp=4,threads=2"
+COUNT, LOAD = 300, "exit:bytes=64MiB"
+"""A process ends each 50 ms."""
+STOCK, RT_OF_THREADS = "debian-stock,smp=2,turn=50us", "debian-rt,smp=4,threads=2,turn=50us"
+"""Turns of 10 us, as usual, double the host's time."""
 CORES = {STOCK: [[0], [1]], RT_OF_THREADS: [[0, 1], [2, 3]]}
 
 
@@ -42,7 +44,7 @@ def under(name: str, on: str, folder: Path) -> StoredRun:
         "--cpus",
         (deployment.measure or "0").partition(",")[0],
     )
-    cell = worded("cyclic", words, "a loop", parse_load(["exit"]), expected_s=COUNT / 1e3)
+    cell = worded("cyclic", words, "a loop", parse_load([LOAD]), expected_s=COUNT / 1e3)
     with closing(boot(read_lab_address(on))) as target:
         return run_cell(replace(cell, deployment=deployment), Store(folder / "store"), target, {})
 
