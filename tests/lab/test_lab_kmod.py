@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from cells import worded
 from lab import guest_kernel_with_module
 from real import skip_or_fail
+from tautochrone.measure.conditions import Conditions
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.run.folder import StoredRun
@@ -72,32 +74,42 @@ def refusals(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
-@pytest.mark.parametrize("name", [pytest.param(STOCK, marks=pytest.mark.long), RT])
-def test_it_refuses_what_is_wrong_and_leaves_nothing_behind(name: str, refusals: Path) -> None:
-    kernel, address = guest_kernel_with_module(name), read_lab_address(name)
+@pytest.fixture(scope="module", params=[pytest.param(STOCK, marks=pytest.mark.long), RT])
+def guest(request: pytest.FixtureRequest, refusals: Path) -> Iterator[VirtualTarget]:
+    """One for all that says nothing of how long it takes."""
+    kernel, address = guest_kernel_with_module(request.param), read_lab_address(request.param)
     machine = virtual_machine(address, kernel, build_image(kernel, extra={"/bin/refusals": refusals}))
     with closing(VirtualTarget(address, machine)) as target:
         target.renew()
         load_kernel_half(target.guest(), kernel)
-        assert say(target, f"{STRICT}refusals") == "as expected\n"
-        assert say(target, STOPPED).split() == ["0", "3"]
-        assert "while in use" not in (said := say(target, IN_USE))
-        assert "can not be unloaded" not in said
-        assert say(target, AGAIN_AND_AGAIN).split() == ["0", "0"]
+        yield target
 
 
-def measure(name: str, store: Path, load: str, *words: str) -> StoredRun:
-    """`kernel` in a guest that was booted for it; a run whose books do not balance is not sealed."""
-    guest_kernel_with_module(name)
+def test_it_refuses_what_is_wrong_and_leaves_nothing_behind(guest: VirtualTarget) -> None:
+    assert say(guest, f"{STRICT}refusals") == "as expected\n"
+    assert say(guest, STOPPED).split() == ["0", "3"]
+    assert "while in use" not in (said := say(guest, IN_USE))
+    assert "can not be unloaded" not in said
+    assert say(guest, AGAIN_AND_AGAIN).split() == ["0", "0"]
+
+
+def measure(target: VirtualTarget, store: Path, load: str, words: Sequence[str], *, here: bool) -> StoredRun:
+    """`kernel` in the guest as it is `here`, or in one that is booted for it.
+
+    A run whose books do not balance is not sealed.
+    """
     cell = worded("kernel", words, "kernel space", parse_load([load]), expected_s=5.0)
-    with closing(boot(read_lab_address(name))) as target:
-        return run_cell(cell, Store(store), target, {})
+    under = Conditions({}, deployment={"name": "as it is"}) if here else None  # nobody boots it again then
+    return run_cell(cell, Store(store), target, {}, lambda _: None, under)
 
 
 def test_a_real_time_kernel_keeps_its_threads_from_what_stock_makes_them_wait_for(tmp_path: Path) -> None:
     worst = {}
     for name in (STOCK, RT):
-        run = measure(name, tmp_path, "munmap", "--periods", "1ms", "--count", str(COUNT))
+        guest_kernel_with_module(name)
+        with closing(boot(read_lab_address(name))) as target:
+            words = ("--periods", "1ms", "--count", str(COUNT))
+            run = measure(target, tmp_path, "munmap", words, here=False)
         scheduled, handler, wake = (
             run.column(f"{column}_ns", 0) for column in ("scheduled", "handler", "wake")
         )
@@ -110,9 +122,9 @@ def test_a_real_time_kernel_keeps_its_threads_from_what_stock_makes_them_wait_fo
     assert worst[STOCK] > 20 * worst[RT]
 
 
-def test_each_mechanism_is_measured_for_each_period(tmp_path: Path) -> None:
+def test_each_mechanism_is_measured_for_each_period(guest: VirtualTarget, tmp_path: Path) -> None:
     words = ("--measure", "response", "--periods", "1ms,3ms", "--count", "20", "--repetitions", "2")
-    run = measure(RT, tmp_path, "idle", *words)
+    run = measure(guest, tmp_path, "idle", words, here=True)
     rows = run.manifest.header.stored["parameters"]["rows"]
     assert [row["mechanism"] for row in rows[::2]] == ["semaphore", "completion", "fifo", "message", "user"]
     assert [row["period_ns"] for row in rows[:2]] == [1_000_000, 3_000_000]
@@ -124,8 +136,11 @@ def test_each_mechanism_is_measured_for_each_period(tmp_path: Path) -> None:
         assert repetition.tolist() == [0] * 20 + [1] * 20
 
 
-def test_an_error_of_the_period_is_the_difference_of_two_starts_and_the_period(tmp_path: Path) -> None:
-    run = measure(STOCK, tmp_path, "idle", "--measure", "period", "--periods", "2ms,5ms", "--count", "40")
+def test_an_error_of_the_period_is_the_difference_of_two_starts_and_the_period(
+    guest: VirtualTarget, tmp_path: Path
+) -> None:
+    words = ("--measure", "period", "--periods", "2ms,5ms", "--count", "40")
+    run = measure(guest, tmp_path, "idle", words, here=True)
     for source, period_ns in enumerate((2_000_000, 5_000_000)):
         scheduled, expected, wake = (
             run.column(f"{one}_ns", source) for one in ("scheduled", "expected", "wake")

@@ -69,11 +69,20 @@ def measured(code: str, store: Path) -> StoredRun:
         return run_cell(worded("step", words, "a test"), Store(store), target, {})
 
 
-def test_constant_work_takes_as_long_each_time_to_the_bit(works: Path, tmp_path: Path) -> None:
-    numbers = itertools.count()
+@pytest.fixture(scope="module")
+def runs_of_works(works: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[StoredRun, StoredRun]:
+    """Two runs in one store, each in a guest of its own."""
+    store = tmp_path_factory.mktemp("measured")
+    return measured(f"{works}:works", store), measured(f"{works}:works", store)
+
+
+def test_constant_work_takes_as_long_each_time_to_the_bit(
+    works: Path, runs_of_works: tuple[StoredRun, StoredRun], tmp_path: Path
+) -> None:
+    numbers, known = itertools.count(), iter(runs_of_works)
 
     def once() -> tuple[object, ...]:
-        run = measured(f"{works}:works", tmp_path / str(next(numbers)))
+        run = next(known, None) or measured(f"{works}:works", tmp_path / str(next(numbers)))
         (books,) = run.manifest.books
         assert (books.released, books.recorded, run.manifest.ended) == (STEPS, STEPS, "complete")
         worked_ns = run.values("execution_ns")
@@ -83,11 +92,14 @@ def test_constant_work_takes_as_long_each_time_to_the_bit(works: Path, tmp_path:
     assert come_out_alike(once, once)
 
 
-def test_a_gate_finds_the_slower_of_two_versions_and_accuses_no_other(works: Path, tmp_path: Path) -> None:
+def test_a_gate_finds_the_slower_of_two_versions_and_accuses_no_other(
+    works: Path, runs_of_works: tuple[StoredRun, StoredRun], tmp_path: Path
+) -> None:
     """The new version makes a fifth more of the same work; two runs of each, since one tells no spread."""
     slower = made(tmp_path, 24000, works.parent / "gain.so")
-    store = tmp_path / "store"
-    first, second, *slow = (measured(f"{one}:works", store).id for one in (works, works, slower, slower))
+    store = runs_of_works[0].path.parent
+    first, second = (run.id for run in runs_of_works)
+    slow = [measured(f"{slower}:works", store).id for _ in range(2)]
     old, new = f"{first},{second}", ",".join(slow)
     gates = ("--fail-on", "execution p50 +5%", "--fail-on", "cpu_time p50 +5%")
     assert tauto("compare", first, second, *gates, store=store).returncode == 0

@@ -107,6 +107,7 @@ def _facts(on: str | None, root: Path | None) -> Facts:
     from tautochrone.target.open import open_target
 
     with open_target(on) as target:
+        target.renew()  # one guest is enough: nothing is measured
         return observe(target.files())
 
 
