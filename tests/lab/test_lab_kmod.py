@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.slow]
 
 KMOD = ROOT / "kmod"
 STOCK, RT = "debian:stock", "debian:rt"
-COUNT = 1000
+COUNT = 400
 # The guest ends at the first warning of its kernel, and when a thread waits for longer than it should.
 STRICT = (
     "cd /proc/sys/kernel; for one in panic_on_warn panic_on_oops hung_task_panic hung_task_timeout_secs; "
