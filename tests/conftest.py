@@ -1,5 +1,6 @@
 """What holds for the whole test session: it leaves nothing behind."""
 
+import gc
 import os
 import signal
 import sys
@@ -45,6 +46,9 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Looking for garbage among ten thousand tests takes as long as reading them, and what was read stays.
+gc.disable()
+
 _MARK = "TAUTO_TEST_SESSION"
 _PATIENCE_S = 15.0
 _CGROUPS = Path("/sys/fs/cgroup")
@@ -75,6 +79,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             is_slow, has_guest = item.get_closest_marker("slow"), item.get_closest_marker("lab")
             seconds[item.path] += 20 if has_guest else 4 if is_slow else 0.2
     items.sort(key=lambda item: -seconds[item.path])
+
+
+def pytest_collection_finish() -> None:
+    """All tests are read."""
+    gc.enable()
+    gc.freeze()
 
 
 @pytest.fixture(scope="module")

@@ -141,6 +141,7 @@ struct recorder {
     struct housekeeping housekeeping;
     struct os_thread *watcher; /* of the measuring threads; NULL: the drain does it itself */
     int64_t asked_ns;          /* when they were asked to end; 0: not yet */
+    bool was_unpinned;         /* they did not come to the end on their own CPUs */
     struct clock_calibration clock_before;
     _Atomic bool stop;           /* the sources heed this and os_stop_requested() */
     _Atomic bool overrun_stop;   /* why, when a source asked for the end itself */

@@ -64,7 +64,9 @@ void ruler_take_before(struct recorder *recorder)
 
 void ruler_take_after(struct recorder *recorder)
 {
-    take_all(recorder, true);
+    if (!recorder->was_unpinned) { /* a CPU is held by others: who is bound to it would wait in vain */
+        take_all(recorder, true);
+    }
 }
 
 static bool is_known(const struct clock_calibration *calibration)

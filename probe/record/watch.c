@@ -23,6 +23,7 @@ static void end_sources(struct recorder *recorder)
     atomic_store(&recorder->stop, true);
     if (os_now_ns() - recorder->asked_ns > patience_ns || os_stop_requested() == OS_STOP_AT_ONCE) {
         os_threads_unpin();
+        recorder->was_unpinned = true;
     }
     for (uint32_t i = 0; i < recorder->source_count; i++) {
         struct source *const source = &recorder->sources[i];

@@ -78,7 +78,13 @@ def see_designed(ended: subprocess.CompletedProcess[str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("room", [180, 240, 300, 340, 360, 380, 400, 440, 500, 600])
+@pytest.mark.parametrize(
+    "room",
+    [
+        *(180, 300, 360, 400, 600),
+        *(pytest.param(room, marks=pytest.mark.long) for room in (240, 340, 380, 440, 500)),
+    ],
+)
 def test_little_memory_is_an_end_and_never_a_wait(store: Path, room: int) -> None:
     """OpenBLAS tries for ever to allocate what it is refused: it must not be loaded then."""
     ended = limited(("show", "latest"), store=store, limits={resource.RLIMIT_AS: room * MIB})
