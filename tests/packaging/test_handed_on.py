@@ -40,15 +40,25 @@ def done(command: Sequence[str | Path], **where: str | Path) -> str:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sources in a folder of their own, so that nothing is built where others build."""
-    folder = tmp_path_factory.mktemp("tree") / "tautochrone"
+    """A source distribution, unpacked: all is built from it, and nothing of the clone is beside it."""
+    folder, apart = tmp_path_factory.mktemp("tree") / "tautochrone", tmp_path_factory.mktemp("sources")
     names = done(["git", "-C", ROOT, "ls-files", "-z", "--cached"]).split("\0")
     for name in filter(None, names):
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, place)
+    git = ["git", "-C", folder, "-c", "user.name=test", "-c", "user.email=test@localhost"]
+    for words in (["init", "-q"], ["add", "--all", "--force"], ["commit", "-q", "-m", "as it is"]):
+        done([*git, *words])
     (folder / ".venv").symlink_to(Path(sys.prefix))
-    return folder
+    done([folder / "scripts" / "build-dist", "sdist"])
+    (archive,) = (folder / "dist").glob("tautochrone-*.tar.gz")
+    with tarfile.open(archive) as packed:
+        packed.extractall(apart, filter="data")
+    shutil.rmtree(folder)
+    (sources,) = apart.glob("tautochrone-*")
+    (sources / ".venv").symlink_to(Path(sys.prefix))
+    return sources
 
 
 @pytest.fixture(scope="module")
@@ -193,19 +203,6 @@ def test_the_extra_is_that_wheel(wheel: Path) -> None:
     assert 'extra == "probes"' in text.replace("'", '"')
 
 
-def test_a_source_distribution_builds_a_wheel_by_itself(tmp_path: Path) -> None:
-    """Of what is committed, as it would be sent out; nothing of the clone is beside it."""
-    folder = tmp_path / "clone"
-    done(["git", "clone", "--quiet", "--no-hardlinks", ROOT, folder])
-    (folder / ".venv").symlink_to(Path(sys.prefix))
-    done([folder / "scripts" / "build-dist", "sdist"])
-    (archive,) = (folder / "dist").glob("tautochrone-*.tar.gz")
-    with tarfile.open(archive) as packed:
-        packed.extractall(tmp_path, filter="data")
-    (sources,) = tmp_path.glob("tautochrone-*")
-    shutil.rmtree(folder / "src")
-    (sources / ".venv").symlink_to(Path(sys.prefix))
-    done([sources / "scripts" / "build-dist", "wheel"])
-    (wheel,) = (sources / "dist").glob("*.whl")
-    programs = environment(tmp_path / "venv", wheel)
+def test_a_source_distribution_builds_a_wheel_by_itself(tree: Path, programs: Path) -> None:
+    assert not (tree / ".git").exists()
     assert done([programs / "tauto", "--version"]).startswith("tauto ")
