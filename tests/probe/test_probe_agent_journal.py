@@ -68,7 +68,7 @@ def test_whatever_ends_it_puts_everything_back(root: Path, end: str) -> None:
         assert keeper.ended() == 0
         assert snapshot(root) == before
         assert not journal_of(root).exists()
-        assert ("it heard nothing for 10000 ms" in keeper.messages()) == (end == "silence")
+        assert ("it heard nothing for 10000 ms" in keeper.messages) == (end == "silence")
 
 
 @pytest.mark.slow
