@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { NS_PER_MS = 1000000, LOOPS_WITHIN_S = 60, SETTLES_WITHIN_MS = 1000, LEAST_ROWS = 1024, MOST_ROWS = 65536,
+enum { NS_PER_MS = 1000000, LOOPS_WITHIN_S = 60, SETTLES_WITHIN_MS = 1000, LEAST_ROWS = 1024, MOST_ROWS = 65536, MOST_ROWS_OUTSIDE = 8192,
        MOST_WARMUP = 1 << 24 };
 static const uint64_t most_rows_asked = UINT64_C(1) << 32;
 static const int64_t ns_per_s = 1000000000;
@@ -53,7 +53,9 @@ struct tautochrone_loop *watch_loop(const struct watch_run *run, uint64_t number
 
 bool watch_has_ended(struct watch_run *run, int64_t wait_ns)
 {
-    if (!run->has_ended) {
+    if (run->options->pid != 0) {
+        run->has_ended = run->has_ended || outside_has_ended(&run->outside, wait_ns);
+    } else if (!run->has_ended) {
         run->has_ended = step_child_wait(&run->child, os_now_ns() + wait_ns, &run->ending);
     }
     return run->has_ended;
@@ -62,6 +64,10 @@ bool watch_has_ended(struct watch_run *run, int64_t wait_ns)
 void watch_put_down(struct watch_run *run)
 {
     const int64_t until_ns = os_now_ns() + run->options->conditions.budget_ns;
+    if (run->options->pid != 0) { /* it is not ours to end */
+        outside_stop(&run->outside);
+        return;
+    }
     if (run->end != WATCH_HANGS) {
         step_program_ask_to_end(&run->child);
     }
@@ -71,6 +77,17 @@ void watch_put_down(struct watch_run *run)
         }
     }
     step_child_sweep();
+}
+
+static const char *advice_for_no_loop(const struct watch_run *run)
+{
+    if (!run->options->from_outside) {
+        return "Its loop needs TAUTO_BEGIN(k) and TAUTO_END(k): `tauto watch --header c` (or rust, python).";
+    }
+    return run->options->wish.way == OUTSIDE_PROBES
+               ? "A loop is a thread that comes by both probes, three times or more; --thread names the only one that counts."
+               : "A loop is a thread that sleeps with nanosleep or clock_nanosleep, three times or more. Where yours waits in "
+                 "another system call, name that: --by read; `strace -c -f` lists them.";
 }
 
 static int refuse_early_end(struct watch_run *run)
@@ -83,20 +100,48 @@ static int refuse_early_end(struct watch_run *run)
     if (run->failure[0] == '\0') {
         format_text(run->failure, sizeof run->failure, "%s ended before a loop of it began.", run->name);
     }
-    return refuse((enum exit_code)EXIT_OF_CODE,
-                  "%s\nIts loop needs TAUTO_BEGIN(k) and TAUTO_END(k): `tauto watch --header c` (or rust, python).",
-                  run->failure);
+    return refuse((enum exit_code)EXIT_OF_CODE, "%s\n%s", run->failure, advice_for_no_loop(run));
+}
+
+/* Programs that it starts are found, too. Returns an exit code. */
+static int follow(struct watch_run *run, bool has_begun)
+{
+    enum { FOLLOW_EVERY_MS = 20, PROBES_WITHIN_MS = 1000 };
+    const int64_t now_ns = os_now_ns();
+    if (!run->options->from_outside || now_ns < run->followed_ns + (int64_t)FOLLOW_EVERY_MS * NS_PER_MS) {
+        return EXIT_MEASURED;
+    }
+    run->followed_ns = now_ns;
+    outside_follow(&run->outside, run->options->pid != 0 ? run->options->pid : run->child.number);
+    for (uint64_t i = 0; i < WATCH_LOOPS_LIMIT; i++) { /* a thread that has just begun may have the name of another yet */
+        struct tautochrone_loop *const loop = watch_loop(run, i);
+        outside_name(loop->process, loop->thread, loop->name);
+    }
+    const struct os_answer answer = outside_sees(&run->outside);
+    if (answer.availability == OS_DENIED) {
+        return refuse(EXIT_NOT_PERMITTED, "%s: %s.", run->name, answer.why);
+    }
+    return answer.availability == OS_PRESENT || !has_begun
+               ? EXIT_MEASURED
+               : refuse((enum exit_code)EXIT_OF_CODE, "%s, --by %s: %s.\n`readelf -n FILE` lists the probes of a file.",
+                        run->name, run->options->by, answer.why);
 }
 
 /* Until as many loops are there as were asked for; others that begin soon after are taken, too. Returns an exit code. */
 static int wait_for_loops(struct watch_run *run)
 {
+    enum { PROBES_WITHIN_NS = 1000000000 };
     const int64_t began_ns = os_now_ns();
     int64_t found_ns = 0;
-    const uint64_t wanted = (uint64_t)run->options->loops;
+    uint32_t places[WATCH_LOOPS_LIMIT];
+    const uint32_t wanted = (uint32_t)run->options->loops;
     while (found_ns == 0 || os_now_ns() < found_ns + (int64_t)SETTLES_WITHIN_MS * NS_PER_MS) {
         const bool has_ended = watch_has_ended(run, NS_PER_MS);
-        const uint64_t there = watch_claimed(run);
+        const int code = has_ended ? EXIT_MEASURED : follow(run, os_now_ns() > began_ns + PROBES_WITHIN_NS);
+        const uint32_t there = watch_claimed(run, places);
+        if (code != EXIT_MEASURED) {
+            return code;
+        }
         if (has_ended && there == 0) {
             return refuse_early_end(run);
         }
@@ -109,12 +154,14 @@ static int wait_for_loops(struct watch_run *run)
         }
         if (found_ns == 0 && os_now_ns() > began_ns + LOOPS_WITHIN_S * ns_per_s) {
             return refuse((enum exit_code)EXIT_OF_CODE,
-                          "%s: %" PRIu64 " of %" PRIu64 " loops began within %d s.\nIts loop needs TAUTO_BEGIN(k) and "
-                          "TAUTO_END(k): `tauto watch --header c` (or rust, python).",
-                          run->name, there, wanted, LOOPS_WITHIN_S);
+                          "%s: %" PRIu32 " of %" PRIu32 " loops began within %d s.\n%s", run->name, there, wanted,
+                          LOOPS_WITHIN_S, advice_for_no_loop(run));
         }
     }
-    run->loop_count = (uint32_t)watch_claimed(run);
+    run->loop_count = watch_claimed(run, places);
+    for (uint32_t i = 0; i < run->loop_count; i++) {
+        run->loops[i].loop = watch_loop(run, places[i]);
+    }
     run->from_ns = found_ns;
     return EXIT_MEASURED;
 }
@@ -133,7 +180,7 @@ static int record(struct watch_run *run)
     const struct os_thread_attributes ordinary = {.name = "tauto-watch", .policy = OS_POLICY_OTHER, .cpu = OS_CPU_ANY};
     for (uint32_t i = 0; i < run->loop_count; i++) {
         run->loops[i] = (struct watched){
-            .loop = watch_loop(run, i), .source = &recorder->sources[i], .previous_ns = NO_VALUE};
+            .loop = run->loops[i].loop, .source = &recorder->sources[i], .previous_ns = NO_VALUE};
         watch_name_source(run, i);
     }
     recorder->own_books = write_own_books;
@@ -164,11 +211,17 @@ static int open_and_record(struct watch_run *run)
     const struct watch_options *const options = run->options;
     const struct conditions *const conditions = &options->conditions;
     const struct schema schema = schema_of(options->period_ns > 0);
-    enum os_status status = step_child_start(&run->child, step_program_live, &run->program);
+    enum os_status status = OS_OK;
+    if (options->pid == 0) {
+        status = step_child_start(&run->child, step_program_live, &run->program);
+    }
     if (status != OS_OK) {
         return refuse(EXIT_FAILED, "the process for %s can't be started: %s.", run->name, os_status_text(status));
     }
-    int code = wait_for_loops(run);
+    int code = follow(run, false);
+    if (code == EXIT_MEASURED) {
+        code = wait_for_loops(run);
+    }
     if (code == EXIT_MEASURED) {
         const struct recorder_options wanted =
             recording_for_recorder(&conditions->recording, (int64_t)run->rows, conditions->budget_obtained_ns,
@@ -194,7 +247,8 @@ static int make_memory(struct watch_run *run)
     if (options->warmup > MOST_WARMUP) {
         return refuse(EXIT_USAGE, "--warmup: at most %d steps of each loop.", MOST_WARMUP);
     }
-    const uint64_t rows = is_asked || wanted < MOST_ROWS ? (uint64_t)wanted : MOST_ROWS;
+    const int64_t most = options->from_outside ? MOST_ROWS_OUTSIDE : MOST_ROWS; /* some kernels allow a map 4 MiB */
+    const uint64_t rows = (uint64_t)(is_asked || wanted < most ? wanted : most);
     for (run->rows = LEAST_ROWS; run->rows < rows || run->rows < 2 * (uint64_t)options->warmup; run->rows *= 2) {
     }
     const uint64_t bytes = sizeof *run->memory + WATCH_LOOPS_LIMIT * loop_bytes(run);
@@ -203,11 +257,21 @@ static int make_memory(struct watch_run *run)
                       WATCH_LOOPS_LIMIT, bytes >> 20);
     }
     void *memory = NULL;
-    const enum os_status status = step_memory_for_program(
-        &memory, bytes, &run->program.file);
-    if (status != OS_OK) {
-        return refuse(EXIT_FAILED, "memory can't be shared with the program: %s.\nGive --ring fewer rows.",
-                      os_status_text(status));
+    if (options->from_outside) {
+        struct outside_wish wish = options->wish;
+        wish.rows = run->rows;
+        wish.loops = WATCH_LOOPS_LIMIT;
+        const struct os_answer answer = outside_open(&run->outside, &wish, &memory);
+        if (answer.availability != OS_PRESENT) {
+            return refuse(answer.availability == OS_DENIED ? EXIT_NOT_PERMITTED : EXIT_USAGE, "--by %s: %s.", options->by,
+                          answer.why);
+        }
+    } else {
+        const enum os_status status = step_memory_for_program(&memory, bytes, &run->program.file);
+        if (status != OS_OK) {
+            return refuse(EXIT_FAILED, "memory can't be shared with the program: %s.\nGive --ring fewer rows.",
+                          os_status_text(status));
+        }
     }
     run->memory = memory;
     *run->memory = (struct tautochrone_memory){
@@ -245,20 +309,28 @@ int experiment_watch(int argc, char **argv)
     }
     struct watch_run *const run = memory;
     run->options = &options;
-    name_program(run, options.program);
+    run->outside = (struct outside){.map = -1, .watched = -1};
+    if (options.pid == 0) {
+        name_program(run, options.program);
+    }
     run->program = (struct step_program){
         .command = options.program,
-        .variable = TAUTOCHRONE_LOOP_VARIABLE,
+        .variable = options.from_outside ? NULL : TAUTOCHRONE_LOOP_VARIABLE,
+        .file = -1,
         .is_ranked = options.policy >= 0,
         .attributes = watch_attributes(&options),
     };
     code = make_memory(run);
+    if (code == EXIT_MEASURED && options.pid != 0 && !outside_take(&run->outside, options.pid, run->name)) {
+        code = refuse(EXIT_USAGE, "--pid %" PRId64 ": there is no such process.", options.pid);
+    }
     if (code == EXIT_MEASURED && step_share(run, sizeof *run) != OS_OK) {
         code = refuse(EXIT_FAILED, "memory can't be shared with the program.");
     }
     if (code == EXIT_MEASURED) {
         code = open_and_record(run);
     }
+    outside_close(&run->outside);
     os_memory_free(memory, sizeof *run);
     return code;
 }

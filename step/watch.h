@@ -1,10 +1,12 @@
 /*
  * A program of the user's that marks its own loops (tautochrone_loop.h). It runs in a child process and takes the time stamps;
- * this process reads them out of the memory that both see, and drains and writes as every experiment does.
+ * this process reads them out of the memory that both see, and drains and writes as every experiment does. A program that marks
+ * nothing is watched from outside (os/outside.h): then the kernel takes the time stamps, and writes the same rows.
  */
 #ifndef TAUTO_WATCH_H
 #define TAUTO_WATCH_H
 
+#include "os/outside.h"
 #include "os/program.h"
 
 #include "experiment/conditions.h"
@@ -12,13 +14,19 @@
 #define TAUTOCHRONE_LOOP_LAYOUT_ALONE
 #include "tautochrone_loop.h"
 
-enum { WATCH_LOOPS_LIMIT = 8, WATCH_WHY_BYTES = 1024, WATCH_NAME_BYTES = 64 };
+enum { WATCH_LOOPS_LIMIT = 8, WATCH_WHY_BYTES = 1024, WATCH_NAME_BYTES = 64, WATCH_BY_BYTES = 128 };
 
 /* Without a period there is no last one. */
 enum watch_column { WATCH_K, WATCH_BEGIN, WATCH_END, WATCH_PREVIOUS, WATCH_SCHEDULED, WATCH_COLUMNS };
 
 struct watch_options {
-    const char *program; /* a command line for the shell */
+    const char *program; /* a command line for the shell; NULL: `pid` runs already */
+    int64_t pid;         /* 0: the program is started */
+    const char *by;      /* what begins and ends a step, as it was asked for */
+    const char *thread;  /* the name or the number of the only thread that is watched; NULL: any */
+    bool from_outside;   /* and so: */
+    char words[WATCH_BY_BYTES]; /* of `by`, which `wish` is about */
+    struct outside_wish wish;
     int64_t period_ns;   /* 0: not known */
     int64_t duration_ns; /* of the recorded part */
     int64_t warmup;      /* steps of each loop before it */
@@ -45,6 +53,7 @@ struct watched {
     uint64_t seen;         /* rows, those of the warm-up too */
     uint64_t first_k;      /* of the first recorded row, */
     uint64_t last_k;       /* and of the last one */
+    uint64_t before_k;     /* of the row before, also of the warm-up */
     uint64_t origin_k;     /* of the first row at all, and */
     int64_t origin_ns;     /* its release: no row of the warm-up began earlier, as its number says */
     int64_t previous_ns;   /* the begin of the row before; NO_VALUE: there is none */
@@ -73,6 +82,8 @@ struct watch_run {
     struct step_child child;
     struct step_ending ending;
     bool has_ended;
+    struct outside outside;
+    int64_t followed_ns; /* when its processes were last looked for */
     struct tautochrone_memory *memory;
     uint64_t rows; /* of each ring in it */
     struct watched loops[WATCH_LOOPS_LIMIT];
@@ -93,8 +104,8 @@ void watch_put_down(struct watch_run *run);
 /* In a thread of its own: reads until the run is over, and ends the program. */
 void watch_read(void *run);
 
-/* Loops that have begun. */
-uint64_t watch_claimed(const struct watch_run *run);
+/* Loops that have begun: the places that they have in the memory. From outside, a thread is one from its third step on. */
+uint32_t watch_claimed(const struct watch_run *run, uint32_t places[WATCH_LOOPS_LIMIT]);
 /* The program ended by itself: `failure`, unless it ended well. */
 void watch_tell_end(struct watch_run *run, const char *when);
 /* A loop's name may be anything, and another loop may have the same. */

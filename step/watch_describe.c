@@ -8,10 +8,27 @@
 #include <inttypes.h>
 #include <string.h>
 
-uint64_t watch_claimed(const struct watch_run *run)
+uint32_t watch_claimed(const struct watch_run *run, uint32_t places[WATCH_LOOPS_LIMIT])
 {
-    const uint64_t count = __atomic_load_n(&run->memory->claimed, __ATOMIC_ACQUIRE);
-    return count < WATCH_LOOPS_LIMIT ? count : WATCH_LOOPS_LIMIT;
+    enum { FEWEST_STEPS = 3 };
+    const uint64_t claimed = __atomic_load_n(&run->memory->claimed, __ATOMIC_ACQUIRE);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < WATCH_LOOPS_LIMIT; i++) {
+        const struct tautochrone_loop *const loop = watch_loop(run, i);
+        const bool is_one = run->options->from_outside ? __atomic_load_n(&loop->written, __ATOMIC_ACQUIRE) >= FEWEST_STEPS &&
+                                                             __atomic_load_n(&loop->process, __ATOMIC_ACQUIRE) != 0
+                                                       : i < claimed;
+        if (is_one) {
+            places[count++] = i;
+        }
+    }
+    return count;
+}
+
+static uint64_t left_out(const struct watch_run *run)
+{
+    uint32_t places[WATCH_LOOPS_LIMIT];
+    return watch_claimed(run, places) - run->loop_count + run->memory->refused;
 }
 
 void watch_tell_end(struct watch_run *run, const char *when)
@@ -93,10 +110,11 @@ void watch_write_event(struct watch_run *run)
     if (run->failure[0] != '\0') {
         json_text(&json, "why", run->failure);
     }
-    json_integer_or_null(&json, "signal", run->ending.by_signal ? run->ending.value : INT64_MIN);
-    json_integer_or_null(&json, "exit_code", run->ending.by_signal ? INT64_MIN : run->ending.value);
+    const bool is_known = run->options->pid == 0; /* whose child it is not, nobody is told */
+    json_integer_or_null(&json, "signal", is_known && run->ending.by_signal ? run->ending.value : INT64_MIN);
+    json_integer_or_null(&json, "exit_code", !is_known || run->ending.by_signal ? INT64_MIN : run->ending.value);
     json_boolean(&json, "by_itself", run->end == WATCH_ENDED);
-    json_unsigned(&json, "loops_left_out", watch_claimed(run) - run->loop_count + run->memory->refused);
+    json_unsigned(&json, "loops_left_out", left_out(run));
     json_open_array(&json, "loops");
     for (uint32_t i = 0; i < run->loop_count; i++) {
         json_open_object(&json, NULL);
@@ -113,17 +131,18 @@ void watch_write_event(struct watch_run *run)
 
 void watch_warn(const struct watch_run *run)
 {
-    const uint64_t left_out = watch_claimed(run) - run->loop_count + run->memory->refused;
-    if (left_out != 0) {
+    const uint64_t others = left_out(run);
+    if (others != 0) {
         warn("%s: %" PRIu64 " of its loops were not recorded: they began too late, or were more than %d. --loops says how "
              "many to wait for.",
-             run->name, left_out, WATCH_LOOPS_LIMIT);
+             run->name, others, WATCH_LOOPS_LIMIT);
     }
     for (uint32_t i = 0; i < run->loop_count; i++) {
         const struct watched *const watched = &run->loops[i];
         if (watched->loop->irregular != 0) {
-            warn("%s, loop %s: %" PRIu64 " times TAUTO_BEGIN and TAUTO_END of one k did not alternate.", run->name,
-                 run->recorder.sources[i].name, watched->loop->irregular);
+            warn("%s, loop %s: %" PRIu64 " times %s did not alternate.", run->name, run->recorder.sources[i].name,
+                 watched->loop->irregular,
+                 run->options->from_outside ? "the probes of begin and end" : "TAUTO_BEGIN and TAUTO_END of one k");
         }
     }
 }

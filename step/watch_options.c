@@ -4,6 +4,7 @@
 #include "message.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { USUAL_WARMUP = 100, NS_PER_MS = 1000000 };
 static const int64_t ns_per_s = 1000000000;
@@ -17,11 +18,101 @@ static bool refuse_usage(const char *what)
     return false;
 }
 
+/* The next of the words between colons. */
+static const char *cut(char **words)
+{
+    char *const word = *words;
+    *words = word + strcspn(word, ":");
+    if (**words == ':') {
+        *(*words)++ = '\0';
+    }
+    return word;
+}
+
+/* "marks", "sleep", "read", "provider:begin:end". */
+static bool read_by(struct watch_options *options)
+{
+    const char *const by = options->by != NULL ? options->by : options->pid != 0 ? "sleep" : "marks";
+    char *words = options->words;
+    const size_t length = strlen(by);
+    const size_t colons = length - strcspn(by, ":") == 0 ? 0 : 2;
+    options->by = by;
+    options->from_outside = strcmp(by, "marks") != 0;
+    options->wish.way = strcmp(by, "sleep") == 0 ? OUTSIDE_SLEEP : colons != 0 ? OUTSIDE_PROBES : OUTSIDE_CALL;
+    if (length >= sizeof options->words || (colons == 0 && strspn(by, "abcdefghijklmnopqrstuvwxyz0123456789_") != length)) {
+        refuse(EXIT_USAGE, "--by %s: neither marks, nor sleep, nor the name of a system call, nor USDT probes.\n"
+                           "Write probes as PROVIDER:BEGIN:END.", by);
+        return false;
+    }
+    memcpy(words, by, length + 1);
+    if (options->wish.way == OUTSIDE_CALL) {
+        options->wish.call = words;
+        return true;
+    }
+    if (options->wish.way == OUTSIDE_PROBES) {
+        options->wish.provider = cut(&words);
+        options->wish.begin = cut(&words);
+        options->wish.end = cut(&words);
+        if (*options->wish.provider == '\0' || *options->wish.begin == '\0' || *options->wish.end == '\0' || *words != '\0') {
+            refuse(EXIT_USAGE, "--by %s: write the probes of a step as PROVIDER:BEGIN:END.", by);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A number names one thread, anything else all of that name. */
+static bool read_thread(struct watch_options *options)
+{
+    enum { BASE = 10 };
+    if (options->thread == NULL) {
+        return true;
+    }
+    if (!options->from_outside) {
+        return refuse_usage("--thread: a program that marks its loops names them itself.\nGive --by sleep, too.");
+    }
+    int64_t number = 0;
+    const size_t length = strlen(options->thread);
+    const bool is_number = length > 0 && length < BASE && strspn(options->thread, "0123456789") == length;
+    for (size_t i = 0; is_number && i < length; i++) {
+        number = number * BASE + (options->thread[i] - '0');
+    }
+    if (length >= OUTSIDE_NAME_BYTES) {
+        return refuse_usage("--thread: a thread's name has at most 15 letters (/proc/PID/task/TID/comm).");
+    }
+    options->wish.thread = number;
+    options->wish.thread_name = number != 0 ? NULL : options->thread;
+    return true;
+}
+
+static bool check_process(const struct watch_options *options)
+{
+    const bool is_named = options->program != NULL && options->program[0] != '\0';
+    if (options->pid == 0 && !is_named) {
+        return refuse_usage("name what to run: --program './controller --gain 3', or what runs already: --pid.\n"
+                            "`tauto watch --header c` prints the header that it marks its loop with.");
+    }
+    if (options->pid != 0 && is_named) {
+        return refuse_usage("--pid is about a program that runs already: leave --program out.");
+    }
+    if (options->pid != 0 && !options->from_outside) {
+        return refuse_usage("--by marks: only a program that is started here finds the memory for its marks.\n"
+                            "Give --by sleep, or start it.");
+    }
+    if (options->pid != 0 && (options->policy != POLICY_OWN || options->cpus_text != NULL)) {
+        return refuse_usage("--policy and --cpus are for a program that is started here; --pid changes nothing of it.\n"
+                            "Leave them out, or use chrt and taskset.");
+    }
+    if (options->pid > INT32_MAX) {
+        return refuse_usage("--pid: there is no process of that number.");
+    }
+    return true;
+}
+
 static bool check(struct watch_options *options)
 {
-    if (options->program == NULL || options->program[0] == '\0') {
-        return refuse_usage("name what to run: --program './controller --gain 3'.\n"
-                            "`tauto watch --header c` prints the header that it marks its loop with.");
+    if (!read_by(options) || !read_thread(options) || !check_process(options)) {
+        return false;
     }
     if (options_given("period") && options->period_ns < OS_SHORTEST_PERIOD_NS) {
         return refuse_usage("--period must be 10us or more: to sleep and wake takes nearly as long.");
@@ -71,6 +162,9 @@ bool watch_options_read(struct watch_options *options, int argc, char **argv, in
     };
     struct option table[] = {
         {"program", OPTION_TEXT, &options->program, NULL, "what to run: a command line", false},
+        {"pid", OPTION_COUNT, &options->pid, NULL, "what runs already: the number of its process", false},
+        {"by", OPTION_TEXT, &options->by, NULL, "marks, sleep, a system call, or PROVIDER:BEGIN:END [marks]", false},
+        {"thread", OPTION_TEXT, &options->thread, NULL, "only this one, by name or number [all that have steps]", false},
         {"period", OPTION_PERIOD, &options->period_ns, NULL, "that the loops are to keep [not known]", false},
         {"duration", OPTION_DURATION, &options->duration_ns, NULL, "of the recorded part [10s]", false},
         {"warmup", OPTION_COUNT, &options->warmup, NULL, "steps of each loop before it, not recorded [100]", false},
@@ -82,7 +176,8 @@ bool watch_options_read(struct watch_options *options, int argc, char **argv, in
     };
     if (!options_read_or_help(table, sizeof table / sizeof table[0], argc, argv,
                               "usage: tauto-probe watch --program './controller --gain 3' [options]\n\nA program of yours "
-                              "that marks its loops with tautochrone_loop.h: when each step begins, and how long it takes.\n\n",
+                              "whose loops are marked with tautochrone_loop.h, or are seen by their sleeps or USDT probes: "
+                              "when each step begins, and how long it takes.\n\n",
                               code) ||
         !check(options)) {
         return false;
@@ -106,7 +201,17 @@ void watch_options_to_json(struct json *json, const struct watch_options *option
 {
     const bool is_ranked = options->policy >= 0;
     json_open_object(json, "parameters");
-    json_text(json, "program", options->program);
+    if (options->pid != 0) {
+        json_integer(json, "pid", options->pid);
+    } else {
+        json_text(json, "program", options->program);
+    }
+    if (options->from_outside) {
+        json_text(json, "by", options->by);
+    }
+    if (options->thread != NULL) {
+        json_text(json, "thread", options->thread);
+    }
     json_integer_or_null(json, "period_ns", options->period_ns > 0 ? options->period_ns : INT64_MIN);
     json_integer(json, "duration_ns", options->duration_ns);
     json_integer(json, "warmup", options->warmup);

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-enum { NS_PER_MS = 1000000, LOOK_INTERVAL_NS = 5 * NS_PER_MS, PATIENCE_NS = 1000 * NS_PER_MS };
+enum { EARLY_PART = 8, NS_PER_MS = 1000000, LOOK_INTERVAL_NS = 5 * NS_PER_MS, PATIENCE_NS = 1000 * NS_PER_MS };
 static const int64_t silence_ns = 60000000000;
 static const uint64_t most_missed = UINT64_C(1) << 48;
 
@@ -20,15 +20,18 @@ static int64_t release_of(const struct watched *watched, uint64_t k, int64_t per
     return (int64_t)((uint64_t)watched->origin_ns + (k - watched->origin_k) * (uint64_t)period_ns);
 }
 
-/* In the warm-up: which row came earliest, as its number says. The others are late by comparison. */
-static void set_origin(struct watched *watched, const struct tautochrone_row *row, int64_t period_ns)
+/* In the warm-up: which row came earliest, as its number says. The others are late by comparison. What is seen from outside
+ * begins with sleeps that are not those of the loop yet: it begins anew in the middle. */
+static void set_origin(const struct watch_options *options, struct watched *watched, const struct tautochrone_row *row)
 {
-    if (watched->seen == 0) {
+    const int64_t at_ns = row->release_ns != 0 ? row->release_ns : row->begin_ns;
+    const int64_t period_ns = options->period_ns;
+    if (watched->seen == 0 || (options->from_outside && watched->seen == (uint64_t)options->warmup / 2)) {
         watched->origin_k = row->k;
-        watched->origin_ns = row->begin_ns;
+        watched->origin_ns = at_ns;
     }
     const int64_t expected_ns = release_of(watched, row->k, period_ns);
-    watched->origin_ns -= row->begin_ns < expected_ns ? expected_ns - row->begin_ns : 0;
+    watched->origin_ns -= at_ns < expected_ns ? expected_ns - at_ns : 0;
 }
 
 static void fill_in(const struct watched *watched, const struct tautochrone_row *row, int64_t period_ns, int64_t *slot)
@@ -40,6 +43,21 @@ static void fill_in(const struct watched *watched, const struct tautochrone_row 
     if (period_ns > 0) {
         slot[WATCH_SCHEDULED] = row->release_ns != 0 ? row->release_ns : release_of(watched, row->k, period_ns);
     }
+}
+
+/* A sleep has no number: that of its step follows from its release, or else from when it began, which is seldom before its
+ * release and often late. Steps are never numbered twice. */
+static uint64_t number_of(const struct watched *watched, const struct tautochrone_row *row, int64_t period_ns)
+{
+    const int64_t at_ns = row->release_ns != 0 ? row->release_ns : row->begin_ns;
+    const int64_t since_ns = at_ns - watched->origin_ns + period_ns / EARLY_PART;
+    const uint64_t k = watched->origin_k + (uint64_t)(since_ns > 0 ? since_ns / period_ns : 0);
+    return k > watched->before_k ? k : watched->before_k + 1;
+}
+
+static bool numbers_steps(const struct watch_options *options)
+{
+    return !options->from_outside || options->wish.way == OUTSIDE_PROBES;
 }
 
 static bool has_room(struct watch_run *run, const struct watched *watched)
@@ -71,9 +89,16 @@ static void record(struct watch_run *run, struct watched *watched, const struct 
 
 static void take_row(struct watch_run *run, struct watched *watched, const struct tautochrone_row *row)
 {
-    const bool warms_up = watched->seen < (uint64_t)run->options->warmup;
+    const struct watch_options *const options = run->options;
+    const bool warms_up = watched->seen < (uint64_t)options->warmup;
+    struct tautochrone_row numbered = *row;
+    if (!numbers_steps(options) && options->period_ns > 0 && watched->seen > 0) {
+        numbered.k = number_of(watched, row, options->period_ns);
+    }
+    row = &numbered;
+    watched->before_k = row->k;
     if (warms_up || watched->seen == 0) {
-        set_origin(watched, row, run->options->period_ns);
+        set_origin(options, watched, row);
     }
     if (warms_up) {
         watched->source->counters.warmup++;
@@ -154,7 +179,8 @@ static enum watch_end look(struct watch_run *run, int64_t last_row_ns)
     bool all_over = true;
     for (uint32_t i = 0; i < run->loop_count; i++) {
         all_over = all_over && run->loops[i].is_over;
-        if (open_for(&run->loops[i]) > run->options->conditions.budget_ns) {
+        if (numbers_steps(run->options) && run->options->pid == 0 &&
+            open_for(&run->loops[i]) > run->options->conditions.budget_ns) {
             tell_hanging(run, &run->loops[i]);
             return WATCH_HANGS;
         }
@@ -173,12 +199,24 @@ static enum watch_end look(struct watch_run *run, int64_t last_row_ns)
     return WATCH_GOES_ON;
 }
 
+/* The number of the step that is open. */
+static uint64_t open_number(const struct watch_run *run, const struct watched *watched)
+{
+    return numbers_steps(run->options) ? seen_at(&watched->loop->k) : watched->before_k + 1;
+}
+
+/* What comes after the last sleep of a program that ends well is not a step. */
+static bool has_lost_one(const struct watch_run *run, const struct watched *watched)
+{
+    const bool went_by_itself = (run->end == WATCH_ENDED && run->options->pid == 0) || run->end == WATCH_HANGS;
+    const bool ended_well = !run->ending.by_signal && run->ending.value == 0;
+    return went_by_itself && seen_at(&watched->loop->open) != 0 && (numbers_steps(run->options) || !ended_well);
+}
+
 static void finish_loop(struct watch_run *run, struct watched *watched)
 {
     struct counters *const counters = &watched->source->counters;
-    const bool went_by_itself = run->end == WATCH_ENDED || run->end == WATCH_HANGS;
-    const bool was_open = seen_at(&watched->loop->open) != 0;
-    book_missed(watched, went_by_itself && was_open ? seen_at(&watched->loop->k) : watched->last_k, watched->dropped_told);
+    book_missed(watched, has_lost_one(run, watched) ? open_number(run, watched) : watched->last_k, watched->dropped_told);
     counters->completed += watched->dropped_told;
     counters->released = counters->completed + atomic_load(&counters->missed);
     counters->cpu_time_ns = INT64_MIN;
@@ -201,7 +239,7 @@ static void tell_end(struct watch_run *run)
     for (uint32_t i = 0; i < run->loop_count && where[0] == '\0'; i++) {
         const struct watched *const watched = &run->loops[i];
         if (seen_at(&watched->loop->open) != 0) {
-            format_text(where, sizeof where, " in step %" PRIu64 " of the loop %s", seen_at(&watched->loop->k),
+            format_text(where, sizeof where, " in step %" PRIu64 " of the loop %s", open_number(run, watched),
                         watched->source->name);
         }
     }

@@ -24,7 +24,9 @@ static void part(int file)
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     (void)dup2(nothing, STDIN_FILENO);
     (void)dup2(STDERR_FILENO, STDOUT_FILENO); /* standard output may be the stream */
-    if (file == KEPT_FILE) {
+    if (file < 0) {
+        (void)close(KEPT_FILE);
+    } else if (file == KEPT_FILE) {
         (void)fcntl(file, F_SETFD, 0);
     } else {
         (void)dup2(file, KEPT_FILE);
@@ -61,7 +63,7 @@ void step_program_live(void *argument)
     char *const words = malloc(bytes);
     /* By the number of the process: whoever it starts can open the path as well. */
     format_text(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), KEPT_FILE);
-    if (words == NULL || setenv(program->variable, path, 1) != 0) {
+    if (words == NULL || (program->variable != NULL && setenv(program->variable, path, 1) != 0)) {
         program->status = OS_NO_MEMORY;
         free(words);
         return;

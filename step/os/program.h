@@ -7,8 +7,8 @@
 /* Lies in memory that is shared with the child. */
 struct step_program {
     const char *command;  /* for the shell */
-    const char *variable; /* of its environment: gets the path of the file that follows */
-    int file;             /* stays open in it */
+    const char *variable; /* of its environment: gets the path of the file that follows; NULL: there is none */
+    int file;             /* stays open in it; -1: there is none */
     bool is_ranked;       /* it gets policy and priority */
     struct os_thread_attributes attributes; /* its CPU, too, where one is named */
     enum os_status status; /* why it could not be started */

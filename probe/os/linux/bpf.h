@@ -27,13 +27,17 @@ enum bpf_code {
     SET = 0xb7,              /* to = immediate */
     COPY = 0xbf,             /* to = from */
     ADD = 0x07,              /* to += immediate */
+    MULTIPLY = 0x27,
     ADD_REGISTER = 0x0f,     /* to += from */
     SUBTRACT_REGISTER = 0x1f,
     AND = 0x57,
     OR = 0x47,
     SHIFT_LEFT = 0x67,
+    SHIFT_RIGHT = 0x77,
     SHIFT_RIGHT_SIGNED = 0xc7,
     FETCH_AND_ADD_8 = 0xdb, /* with immediate 1: from = *(u64 *)(to + offset), which grows by `from`. Linux 5.12 */
+    COMPARE_AND_SET_8 = 0xdb, /* with BPF_COMPARE_AND_SET: where *(u64 *)(to + offset) is register 0 it becomes `from`; what it
+                                 was is in register 0. Linux 5.12 */
     CALL = 0x85,            /* the kernel's function `immediate`, of the registers 1 to 5; these are then lost */
     SKIP = 0x05,            /* `offset` instructions */
     SKIP_IF_EQUAL = 0x15,   /* to == immediate */
@@ -57,15 +61,18 @@ enum {
     BPF_MAP_LOOKUP = 1,
     BPF_KTIME_GET_NS = 5, /* CLOCK_MONOTONIC */
     BPF_PROCESSOR_ID = 8,
-    BPF_CURRENT_THREAD = 14, /* in the lower half */
+    BPF_CURRENT_THREAD = 14, /* in the lower half, its process in the upper one */
     BPF_CURRENT_NAME = 16,
     BPF_STACK_NUMBER = 27,
+    BPF_PROBE_READ_USER = 112,
     BPF_PROBE_READ_KERNEL = 113,
     BPF_PROBE_READ_KERNEL_TEXT = 115,
     BPF_THIS_CPU_POINTER = 154,
 };
 
-enum bpf_program_type { BPF_TRACE_EVENT = 5, BPF_RAW_TRACEPOINT = 17, BPF_TYPED_TRACEPOINT = 26 };
+enum { BPF_COMPARE_AND_SET = 0xf1 };
+
+enum bpf_program_type { BPF_PROBE = 2, BPF_TRACE_EVENT = 5, BPF_RAW_TRACEPOINT = 17, BPF_TYPED_TRACEPOINT = 26 };
 
 /* A map of `entries` values that lie one after the other and can be mapped. Like the others, a file descriptor, or -1 with
  * errno set. */

@@ -67,9 +67,8 @@ static bool is_ours(const struct tree *tree, pid_t pid)
     return false;
 }
 
-static void mark_descendants(struct tree *tree)
+static void mark_descendants(struct tree *tree, pid_t self)
 {
-    const pid_t self = getpid();
     for (bool found = true; found;) {
         found = false;
         for (size_t i = 0; i < tree->count; i++) {
@@ -117,11 +116,26 @@ void process_tree_signal(int signal, pid_t but_group)
 {
     struct tree tree = {0};
     look_around(&tree);
-    mark_descendants(&tree);
+    mark_descendants(&tree, getpid());
     for (size_t i = 0; i < tree.count; i++) {
         if (tree.members[i].is_ours && (but_group == 0 || tree.members[i].group != but_group)) {
             signal_member(&tree.members[i], signal);
         }
     }
     free(tree.members);
+}
+
+size_t process_tree_of(pid_t root, pid_t *found, size_t limit)
+{
+    struct tree tree = {0};
+    size_t count = 0;
+    look_around(&tree);
+    mark_descendants(&tree, root);
+    for (size_t i = 0; i < tree.count && count < limit; i++) {
+        if (tree.members[i].is_ours) {
+            found[count++] = tree.members[i].pid;
+        }
+    }
+    free(tree.members);
+    return count;
 }
