@@ -173,6 +173,20 @@ static void write_own_books(struct json *json, uint32_t source, const void *give
     json_unsigned(json, "unseen", run->loops[source].seen > 0 && run->options->warmup == 0 ? 1 : 0);
 }
 
+/* A loop that filled its ring while others were waited for begins anew: what came before counts as warm-up. */
+static void begin_anew_where_full(struct watched *watched)
+{
+    struct tautochrone_loop *const loop = watched->loop;
+    if (__atomic_load_n(&loop->dropped, __ATOMIC_ACQUIRE) == 0) {
+        return;
+    }
+    watched->read = __atomic_load_n(&loop->written, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&loop->read, watched->read, __ATOMIC_RELEASE);
+    watched->dropped_told = __atomic_load_n(&loop->dropped, __ATOMIC_ACQUIRE);
+    watched->dropped_before = watched->dropped_told;
+    watched->source->counters.warmup += watched->read + watched->dropped_told;
+}
+
 static int record(struct watch_run *run)
 {
     struct recorder *const recorder = &run->recorder;
@@ -182,6 +196,9 @@ static int record(struct watch_run *run)
         run->loops[i] = (struct watched){
             .loop = run->loops[i].loop, .source = &recorder->sources[i], .previous_ns = NO_VALUE};
         watch_name_source(run, i);
+        if (!run->has_ended) {
+            begin_anew_where_full(&run->loops[i]);
+        }
     }
     recorder->own_books = write_own_books;
     recorder->own_given = run;
@@ -206,6 +223,17 @@ static int record(struct watch_run *run)
                                                           : refuse((enum exit_code)EXIT_OF_CODE, "%s", run->failure);
 }
 
+static struct os_thread_attributes thread_of(const void *context, uint32_t source)
+{
+    (void)source;
+    return watch_attributes(((const struct watch_run *)context)->options);
+}
+
+static int64_t number_of(const void *context, uint32_t source)
+{
+    return (int64_t)((const struct watch_run *)context)->loops[source].loop->thread;
+}
+
 static int open_and_record(struct watch_run *run)
 {
     const struct watch_options *const options = run->options;
@@ -223,9 +251,14 @@ static int open_and_record(struct watch_run *run)
         code = wait_for_loops(run);
     }
     if (code == EXIT_MEASURED) {
-        const struct recorder_options wanted =
+        struct recorder_options wanted =
             recording_for_recorder(&conditions->recording, (int64_t)run->rows, conditions->budget_obtained_ns,
                                    options->period_ns > 0);
+        if (conditions->recording.blame.text != NULL) {
+            wanted.thread_of = thread_of;
+            wanted.number_of = number_of;
+            wanted.context = run;
+        }
         code = recorder_open(&run->recorder, &wanted, &schema, run->loop_count);
     }
     if (code == EXIT_MEASURED) {

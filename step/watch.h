@@ -58,6 +58,7 @@ struct watched {
     int64_t origin_ns;     /* its release: no row of the warm-up began earlier, as its number says */
     int64_t previous_ns;   /* the begin of the row before; NO_VALUE: there is none */
     uint64_t dropped_told;
+    uint64_t dropped_before; /* of them, before anything was recorded */
     uint64_t backwards;    /* rows with no larger number than the one before */
     bool is_over;          /* a row came that is beyond the run */
     uint64_t open_k;       /* the step that was open at the last look, */

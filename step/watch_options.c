@@ -173,6 +173,7 @@ bool watch_options_read(struct watch_options *options, int argc, char **argv, in
         {"policy", OPTION_CHOICE, &options->policy, policies, "that it starts with [own]", false},
         {"priority", OPTION_COUNT, &options->priority, NULL, "the system's own number [90 on Linux]", false},
         CONDITION_OPTIONS(&options->conditions),
+        BLAME_OPTIONS(&options->conditions.recording),
     };
     if (!options_read_or_help(table, sizeof table / sizeof table[0], argc, argv,
                               "usage: tauto-probe watch --program './controller --gain 3' [options]\n\nA program of yours "
@@ -223,6 +224,9 @@ void watch_options_to_json(struct json *json, const struct watch_options *option
     json_text(json, "record", options->conditions.recording.record == RECORD_RAW ? "raw" : "histogram");
     if (options->conditions.recording.keep_above_ns > 0) {
         json_integer(json, "keep_above_ns", options->conditions.recording.keep_above_ns);
+    }
+    if (options->conditions.recording.blame.text != NULL) {
+        json_text(json, "blame", options->conditions.recording.blame.text);
     }
     json_integer(json, "ring_rows", ring_rows);
     json_close_object(json);

@@ -144,7 +144,7 @@ static bool take_rows(struct watch_run *run, struct watched *watched)
         counter_add(&watched->source->ring.dropped, dropped - watched->dropped_told);
         watched->dropped_told = dropped;
     }
-    book_missed(watched, watched->last_k, watched->dropped_told);
+    book_missed(watched, watched->last_k, watched->dropped_told - watched->dropped_before);
     return watched->read != before;
 }
 
@@ -216,8 +216,9 @@ static bool has_lost_one(const struct watch_run *run, const struct watched *watc
 static void finish_loop(struct watch_run *run, struct watched *watched)
 {
     struct counters *const counters = &watched->source->counters;
-    book_missed(watched, has_lost_one(run, watched) ? open_number(run, watched) : watched->last_k, watched->dropped_told);
-    counters->completed += watched->dropped_told;
+    const uint64_t dropped = watched->dropped_told - watched->dropped_before;
+    book_missed(watched, has_lost_one(run, watched) ? open_number(run, watched) : watched->last_k, dropped);
+    counters->completed += dropped;
     counters->released = counters->completed + atomic_load(&counters->missed);
     counters->cpu_time_ns = INT64_MIN;
     source_finish(watched->source);

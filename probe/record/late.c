@@ -163,6 +163,9 @@ static void look(struct recorder *recorder, uint32_t index, int64_t now_ns)
     if (thread != NULL) { /* it is forgotten when it has ended, and the last rows are still to come */
         source->thread = os_thread_number_of(thread);
     }
+    if (recorder->options.number_of != NULL) {
+        source->thread = recorder->options.number_of(recorder->options.context, index);
+    }
     os_counts_read(&source->latest.counts, thread, attributes_of(recorder, index).cpu);
 }
 
@@ -269,7 +272,7 @@ static int32_t find_cpu(struct late *late, int64_t thread, int64_t from_ns, int6
 
 /* A thread that took a time stamp on this CPU was switched to there. Where no event tells that, some never came into the
  * ring: Linux 6.18 has been seen to give perf nothing more of what happens while one certain thread has the CPU. */
-static bool lacks_own_switch(const struct os_late_event *events, size_t count)
+static bool lacks_own_switch(const struct os_late_event *events, size_t count, int64_t thread)
 {
     enum { OWN = sizeof OS_LATE_OWN_THREADS - 1, BITS = 8 };
     for (size_t i = 0; i < count; i++) {
@@ -277,7 +280,7 @@ static bool lacks_own_switch(const struct os_late_event *events, size_t count)
         while (same < OWN && (char)(events[i].name[0] >> same * BITS & UINT8_MAX) == OS_LATE_OWN_THREADS[same]) {
             same++;
         }
-        if (events[i].kind == OS_LATE_SWITCH && same == OWN) {
+        if (events[i].kind == OS_LATE_SWITCH && (same == OWN || events[i].id == thread)) {
             return false;
         }
     }
@@ -310,7 +313,7 @@ static void write_cycle(struct recorder *recorder, uint16_t index, int64_t from_
         note_names(late, copied.count);
         const bool is_told_whole = copied.lost == 0 && copied.left_out == 0;
         copied.lost += missing_switches(late->events, copied.count, from_ns);
-        copied.lost += is_told_whole && lacks_own_switch(late->events, copied.count) ? 1 : 0;
+        copied.lost += is_told_whole && lacks_own_switch(late->events, copied.count, source->thread) ? 1 : 0;
     }
     if (source->latest.at_ns < until_ns) {
         look(recorder, index, os_now_ns());

@@ -119,6 +119,7 @@ struct recorder_options {
     int64_t budget_ns; /* for the watchdog, 0: none */
     /* The thread that is a source; NULL where none of them is a thread of this process. */
     struct os_thread_attributes (*thread_of)(const void *context, uint32_t source);
+    int64_t (*number_of)(const void *context, uint32_t source); /* of its thread, where that is another program's; or NULL */
     const void *context;
 };
 

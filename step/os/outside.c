@@ -294,6 +294,7 @@ void outside_follow(struct outside *outside, int64_t process)
 {
     uint32_t *const table = outside->mapped;
     pid_t found[OUTSIDE_PROCESSES] = {(pid_t)process};
+    __atomic_store_n(&table[0], (uint32_t)process, __ATOMIC_RELAXED); /* at once: looking for the others takes a while */
     const size_t count = 1 + process_tree_of((pid_t)process, found + 1, OUTSIDE_PROCESSES - 1);
     for (size_t i = 0; i < OUTSIDE_PROCESSES; i++) {
         __atomic_store_n(&table[i], i < count ? (uint32_t)found[i] : 0U, __ATOMIC_RELAXED);

@@ -9,6 +9,7 @@ from where import ROOT
 
 HEADERS = ROOT / "src" / "tautochrone" / "step"
 PROGRAM = ROOT / "tests" / "data" / "watch_program.c"
+OUTSIDE = ROOT / "tests" / "data" / "outside_program.c"
 EXAMPLES = ROOT / "examples" / "watch"
 
 _COMPILERS = {
@@ -18,8 +19,12 @@ _COMPILERS = {
 }
 
 
-def program_of(source: Path, folder: Path) -> list[str]:
-    """Return the command that starts the program of a source file; building stops at a warning."""
+def program_of(source: Path, folder: Path, *words: str) -> list[str]:
+    """Return the command that starts the program of a source file; building stops at a warning.
+
+    Args:
+        words: for the compiler, behind its own.
+    """
     if source.suffix == ".py":
         for one in (source, HEADERS / "tautochrone_loop.py"):
             shutil.copy(one, folder)
@@ -31,5 +36,5 @@ def program_of(source: Path, folder: Path) -> list[str]:
         shutil.copy(HEADERS / "tautochrone_loop.rs", folder)
         source = Path(shutil.copy(source, folder))
     program = folder / source.stem
-    subprocess.run([*compiler, "-o", str(program), str(source)], check=True)
+    subprocess.run([*compiler, *words, "-o", str(program), str(source)], check=True)
     return [str(program)]

@@ -23,7 +23,7 @@ _HEADERS = {
 _EXAMPLES = """
 Examples:
     tauto watch --rate 1kHz -- ./controller --gain 3
-    tauto watch --rate 1kHz --load cpu --duration 10min -- ./controller
+    tauto watch --rate 1kHz --pid 1234 --thread control
 """
 
 
@@ -39,17 +39,21 @@ def _show_header(language: str | None) -> None:
 def verb(**typed: Any) -> None:
     """Measure as `tauto probe watch` does; the header was shown before."""
     typed.pop("header", None)
-    _of_probe(**typed | {"program": shlex.join(typed["program"])})
+    program = typed.pop("program")
+    _of_probe(**typed, program=shlex.join(program) if program else None)
 
 
 _of_probe = verb_of_experiment(EXPERIMENTS[WATCH])
 _program = Parameter(
     "program",
     Parameter.KEYWORD_ONLY,
+    default=None,
     annotation=Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="PROGRAM [ARGUMENTS]", help="The program, and all that follows it.", show_default=False
+            metavar="PROGRAM [ARGUMENTS]",
+            help="The program, and all that follows it. [what --pid names]",
+            show_default=False,
         ),
     ],
 )

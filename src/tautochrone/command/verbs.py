@@ -173,6 +173,8 @@ def _parameters(options: Sequence[Option]) -> Iterator[Parameter]:
         if one.positional:
             described: object = typer.Argument(metavar=one.stands_for, help=one.told, show_default=False)
             read_as, default = (Path if one.kind == "file" else str), Parameter.empty
+            if one.default:  # something else may take its place
+                read_as, default = str | None, None
         else:
             is_pair = one.kind == "flag" and one.metavar
             described = typer.Option(

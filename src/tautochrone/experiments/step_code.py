@@ -75,6 +75,27 @@ def read_code(said: str, folder: Path) -> CodeFile:
     return CodeFile(path.name if is_fmu(said) else f"{path.name}:{name}", str(path), digest, size)
 
 
+def read_process(number: int) -> CodeFile:
+    """Return the program of a process that runs.
+
+    Raises:
+        UsageError: there is no such process, or it is another user's.
+    """
+    link = Path(f"/proc/{number}/exe")
+    try:
+        path = link.readlink()
+        with link.open("rb") as file:  # also of a file that was replaced meanwhile
+            digest = file_digest(file, "sha256").hexdigest()
+        size = link.stat().st_size
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no process {number}", "`pgrep -a NAME` lists the processes of a name.") from error
+    except OSError as error:
+        raise UsageError(
+            f"the program of process {number} can't be read: {error.strerror}", "It is another user's: run as root."
+        ) from error
+    return CodeFile(path.name, str(path), digest, size)
+
+
 def read_program(said: str, folder: Path) -> tuple[CodeFile, str]:
     """Find the program that a command line begins with; return it, and the command line with its whole path.
 

@@ -27,14 +27,29 @@ if TYPE_CHECKING:
 INTERVAL = "interval_ns"
 _PARTS = (
     (LATENCY, "start latency", "from the release until the step begins"),
-    (EXECUTION, "execution", "from TAUTO_BEGIN to TAUTO_END, with what preempted the step"),
-    (RESPONSE, "response", "from the release to TAUTO_END; its deadline is the next release"),
+    (EXECUTION, "execution", "from its begin to its end, with what preempted the step"),
+    (RESPONSE, "response", "from the release to the end of the step; its deadline is the next release"),
     (INTERVAL, "interval", "from the begin of the step before to the begin of this one"),
 )
-_OF_RELEASES = (
-    "A release is the instant that the program told with TAUTO_BEGIN_AT. Where it told none, it is the first "
-    "begin + k * period, by the earliest step of the warm-up: the latency is a comparison with that one."
+_OTHERWISE = (
+    "where there is none, it is the first begin + k * period, by the earliest step of the warm-up: the latency is "
+    "a comparison with that one."
 )
+
+
+def _meaning(run: StoredRun) -> str:
+    """Return what a step and its release are, by what it was watched by."""
+    by = str(run.manifest.header.parameters.get("by") or "")
+    if not by:
+        step, release = "TAUTO_BEGIN to TAUTO_END", "that the program told with TAUTO_BEGIN_AT"
+    elif ":" in by:
+        _, begin, end = by.split(":", 2)
+        step, release = f"its probe {begin} to its probe {end}", f"that the second argument of {begin} has"
+    elif by == "sleep":
+        step, release = "the end of a sleep to the next sleep", "that clock_nanosleep was asked to sleep until"
+    else:
+        return f"A step goes from the end of the system call {by} to the next one. Its release is not told: {_OTHERWISE}"
+    return f"A step goes from {step}. Its release is the instant {release}; {_OTHERWISE}"
 
 
 def sentences(run: StoredRun) -> list[str]:
@@ -100,7 +115,7 @@ def _times(run: StoredRun, label: str) -> TypedTable:
     )
     known = {name for name, _ in parts}
     meant = " ".join(f"{said.capitalize()}: {meaning}." for name, said, meaning in _PARTS if name in known)
-    notes = (meant, *((_OF_RELEASES,) if RESPONSE in known else ()), *_irregular(run))
+    notes = (meant, _meaning(run), *_irregular(run))
     return TypedTable(titled(f"The steps of {code_name(run.manifest)} in us", label), heads, rows, notes)
 
 
@@ -117,6 +132,6 @@ def _irregular(run: StoredRun) -> Iterator[str]:
     for one in watch_event(run).loops:
         name = names.get(one.source, "")
         if one.irregular:
-            yield f"{name}: {one.irregular:,} times TAUTO_BEGIN and TAUTO_END of one k did not alternate."
+            yield f"{name}: {one.irregular:,} times the begin and the end of a step did not alternate."
         if one.backwards:
             yield f"{name}: {plural(one.backwards, 'step')} had no larger number k than the step before."

@@ -1,4 +1,4 @@
-"""`watch`: a program of the user's that marks its own loops."""
+"""`watch`: a program of the user's, by its marks, its probes or its sleeps."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,8 +8,9 @@ from tautochrone.base.units import format_duration
 from tautochrone.experiments.conditions import CellConditions
 from tautochrone.experiments.experiment import MISSES, Experiment, Own, Pace, RunsOn
 from tautochrone.experiments.option import Given, Option
-from tautochrone.experiments.step_code import read_program
+from tautochrone.experiments.step_code import read_process, read_program
 from tautochrone.experiments.usual import (
+    BLAMED,
     BUDGET,
     DURATION,
     HOUSEKEEPING,
@@ -18,13 +19,12 @@ from tautochrone.experiments.usual import (
     POLICY,
     PRIORITY,
     RATE_OF_PERIOD,
-    RECORDING,
     RING,
     WAKE_LATENCY,
 )
 from tautochrone.target.target import WATCH
 
-PROGRAM = "program"
+PROGRAM, PID, BY, THREAD = "program", "pid", "by", "thread"
 _START_S = 1.0
 """How long loops are waited for that begin after the first one."""
 
@@ -60,7 +60,16 @@ def _prepare(options: Given, folder: Path) -> Own:
         UsageError: none is named, or it is not there.
     """
     said = options.get(PROGRAM)
-    if not isinstance(said, str) or not said.strip():
+    is_named = isinstance(said, str) and bool(said.strip())
+    if options.given(PID):
+        if is_named:
+            raise UsageError(
+                "a program to start and --pid are both given", "Leave one out: --pid is about one that runs."
+            )
+        process = read_process(options.count(PID))
+        title = ", ".join((f"process {options.count(PID)}, {process.name}", *_each(options)))
+        return options.without(PROGRAM), CellConditions(own=process.stored), title
+    if not isinstance(said, str) or not is_named:
         raise UsageError("there is no program to watch", 'Write program = "./controller --gain 3".')
     code, command = read_program(said, folder)
     title = ", ".join((f"program {code.name}", *_each(options)))
@@ -70,23 +79,35 @@ def _prepare(options: Given, folder: Path) -> Own:
 EXPERIMENT = Experiment(
     WATCH,
     "Your own program: does each cycle of its loops end in time?",
-    "A program of yours, whose loops are marked with TAUTO_BEGIN and TAUTO_END: when does each step begin, "
-    "how long does it take, and does it end by the next release?",
+    "A program of yours: when does each step of its loops begin, how long does it take, and does it end by the "
+    "next release? Steps are marked with TAUTO_BEGIN and TAUTO_END, or seen from outside, by the sleeps of a "
+    "program that marks nothing or by its USDT probes.",
     (
         Option(
             PROGRAM,
             "text",
             "The program and its arguments, in quotes; `tauto watch --header` prints what marks its loops.",
+            "what --pid names",
             metavar="COMMAND",
             positional=True,
         ),
+        Option(PID, "count", "Watch the process of this number, which runs already, and leave it running."),
+        Option(
+            BY,
+            "text",
+            "What ends a step and begins the next one: the program's marks; a sleep; another system call in which "
+            "it waits, such as read; or what USDT probes tell.",
+            "marks; of --pid sleep",
+            metavar="marks|sleep|CALL|PROVIDER:BEGIN:END",
+        ),
+        Option(THREAD, "text", "Watch only threads of this name, or the one of this number.", "all with loops"),
         replace(PERIOD, help="The period that its loops are to keep: adds release and deadline.", default=""),
         RATE_OF_PERIOD,
         replace(DURATION, help="Length of the recorded part; it ends earlier when the program does."),
         Option("warmup", "count", "Steps of each loop before the recorded ones.", "100"),
         Option("loops", "count", "Wait until so many loops have begun, 8 at most.", "1"),
         replace(ONE_CPU, help="The CPU that the program runs on; any: not pinned.", default="any"),
-        *RECORDING,
+        *BLAMED,
         replace(
             POLICY,
             help="Scheduling policy that the program starts with; own: it sets what it needs itself.",
@@ -112,11 +133,11 @@ EXPERIMENT = Experiment(
     prepare_own=_prepare,
     contradicting=(("rate", "period"),),
     runs_on=RunsOn("cpus", most=1),
-    needs=(PROGRAM,),
+    needs=(PROGRAM, PID, BY),
     unused=("drain", "no-memory-lock"),
     examples=(
         "tauto probe watch './controller --gain 3' --rate 1kHz",
-        "tauto probe watch ./controller --rate 1kHz --load cpu --duration 10min",
+        "tauto probe watch --pid 1234 --rate 1kHz --duration 10min",
     ),
     place=14,
     asks="Does your own program keep the rate of its loops, and how long does a step take?",
