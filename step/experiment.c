@@ -83,15 +83,14 @@ static void describe_rows(struct step_run *run, uint32_t outputs)
     if (run->exchange_at != 0) {
         describe_exchange(run);
     }
-    if (run->recorder.sources != NULL) {
-        run->recorder.sources[0].ring.row_words = all + outputs;
+    for (uint32_t i = 0; i < run->recorder->source_count && run->recorder->sources != NULL; i++) {
+        run->recorder->sources[i].ring.row_words = all + outputs;
     }
 }
 
 static struct os_thread_attributes thread_of(const void *context, uint32_t source)
 {
-    (void)source;
-    return step_attributes(context);
+    return step_attributes(context, source);
 }
 
 static void harness_to_json(struct json *json, const struct step_run *run)
@@ -103,29 +102,37 @@ static void harness_to_json(struct json *json, const struct step_run *run)
     json_close_object(json);
 }
 
+static void source_to_json(struct json *json, const struct step_run *run)
+{
+    const struct step_options *const options = run->options;
+    const struct os_thread_attributes attributes = step_attributes(options, run->instance);
+    json_open_object(json, NULL);
+    recorder_source_to_json(run->recorder, json, run->instance);
+    if (options->pace == STEP_REAL_TIME) {
+        json_integer(json, "start_ns", run->first_release_ns + options->warmup * options->period_ns);
+    }
+    requested_to_json(json, &attributes);
+    obtained_to_json(json, attributes.policy, &run->obtained);
+    json_close_object(json);
+}
+
 static int write_header(struct step_run *run)
 {
     const struct step_options *const options = run->options;
-    const struct os_thread_attributes attributes = step_attributes(options);
     struct json json;
-    recorder_header_begin(&run->recorder, &json, "step");
-    step_options_to_json(&json, options, (int64_t)run->recorder.options.ring_rows);
+    recorder_header_begin(run->recorder, &json, "step");
+    step_options_to_json(&json, options, (int64_t)run->recorder->options.ring_rows);
     harness_to_json(&json, run);
     if (run->exchange_at != 0) {
         exchange_to_json(&json, &options->exchange, run->is_stamped, &run->signals);
     }
     json_open_array(&json, "sources");
-    json_open_object(&json, NULL);
-    recorder_source_to_json(&run->recorder, &json, 0);
-    if (options->pace == STEP_REAL_TIME) {
-        json_integer(&json, "start_ns", run->first_release_ns + options->warmup * options->period_ns);
+    for (int64_t i = 0; i < options->instances; i++) {
+        source_to_json(&json, &run[i]);
     }
-    requested_to_json(&json, &attributes);
-    obtained_to_json(&json, attributes.policy, &run->obtained);
-    json_close_object(&json);
     json_close_array(&json);
     conditions_to_json(&json, &options->conditions);
-    return recorder_header_end(&run->recorder, &json);
+    return recorder_header_end(run->recorder, &json);
 }
 
 /* The first step finds everything cold, so it is told apart. */
@@ -146,7 +153,7 @@ static void first_to_json(struct json *json, const int64_t *first)
 static void write_event(struct step_run *run)
 {
     struct json json;
-    if (!run->recorder.streaming) {
+    if (!run->recorder->streaming) {
         return;
     }
     json_begin(&json);
@@ -167,7 +174,7 @@ static void write_event(struct step_run *run)
     json_integer_or_null(&json, "signal", run->ending.by_signal ? run->ending.value : INT64_MIN);
     json_integer_or_null(&json, "exit_code", run->ending.by_signal ? INT64_MIN : run->ending.value);
     json_close_object(&json);
-    stream_write_json(&run->recorder.stream, FRAME_EVENT, &json);
+    stream_write_json(&run->recorder->stream, FRAME_EVENT, &json);
     json_free(&json);
 }
 
@@ -175,7 +182,7 @@ static void write_event(struct step_run *run)
 static void write_explained(struct step_run *run)
 {
     struct json json;
-    if (!run->recorder.streaming || run->explained == NULL) {
+    if (!run->recorder->streaming || run->explained == NULL) {
         return;
     }
     json_begin(&json);
@@ -184,7 +191,7 @@ static void write_explained(struct step_run *run)
     json_integer(&json, "time_ns", os_now_ns());
     explained_to_json(&json, run->explained);
     json_close_object(&json);
-    stream_write_json(&run->recorder.stream, FRAME_EVENT, &json);
+    stream_write_json(&run->recorder->stream, FRAME_EVENT, &json);
     json_free(&json);
 }
 
@@ -215,10 +222,29 @@ static int wait_for_child(struct step_run *run, enum step_phase wanted)
     }
 }
 
+/* The instance whose code ended the run, or the first. */
+static struct step_run *telling(struct step_run *run)
+{
+    for (int64_t i = 0; i < run->options->instances; i++) {
+        if (run[i].failure[0] != '\0') {
+            return &run[i];
+        }
+    }
+    return run;
+}
+
+static void put_down(struct step_run *run)
+{
+    for (int64_t i = 0; i < run->options->instances; i++) {
+        step_put_down(&run[i]);
+    }
+    step_child_sweep();
+}
+
 /* Real-time priority comes last: initialising has no deadline, and may take its time. */
 static int rank(struct step_run *run)
 {
-    const struct os_thread_attributes attributes = step_attributes(run->options);
+    const struct os_thread_attributes attributes = step_attributes(run->options, run->instance);
     const enum os_status status = step_child_rank(&run->child, &attributes);
     if (status != OS_OK) {
         return priority_refuse_thread((enum os_policy)run->options->policy, run->options->priority, status);
@@ -229,49 +255,60 @@ static int rank(struct step_run *run)
 
 static int begin(struct step_run *run)
 {
-    struct recorder *const recorder = &run->recorder;
-    struct source *const source = &recorder->sources[0];
+    struct recorder *const recorder = run->recorder;
     const struct os_thread_attributes ordinary = {.name = "tauto-guard", .policy = OS_POLICY_OTHER, .cpu = OS_CPU_ANY};
+    const int64_t instances = run->options->instances;
     int code = recorder_open_output(recorder);
     if (code != EXIT_MEASURED) {
         return code;
     }
-    run->first_release_ns = os_now_ns() + (int64_t)START_DELAY_MS * NS_PER_MS;
+    const int64_t release_ns = os_now_ns() + (int64_t)START_DELAY_MS * NS_PER_MS;
+    for (int64_t i = 0; i < instances; i++) {
+        run[i].first_release_ns = release_ns;
+    }
     code = write_header(run);
-    if (code == EXIT_MEASURED) {
-        const enum os_status status = os_thread_create_ordinary(&source->thread, &ordinary, step_guard, run);
+    atomic_store(&run->living, (int)instances);
+    for (int64_t i = 0; i < instances && code == EXIT_MEASURED; i++) {
+        struct source *const source = run[i].source;
+        const enum os_status status = os_thread_create_ordinary(&source->thread, &ordinary, step_guard, &run[i]);
         if (status != OS_OK) {
             return refuse(EXIT_FAILED, "the thread that watches over the step can't be started: %s.", os_status_text(status));
         }
-        os_thread_stand_for(source->thread, run->child.number);
-        step_reach(run, STEP_RUNS);
+        os_thread_stand_for(source->thread, run[i].child.number);
+    }
+    for (int64_t i = 0; i < instances && code == EXIT_MEASURED; i++) {
+        step_reach(&run[i], STEP_RUNS);
     }
     return code;
 }
 
 static int measure(struct step_run *run)
 {
-    int code = peer_start(&run->options->exchange, run->options->cpu);
+    const int64_t instances = run->options->instances;
+    int code = peer_start(&run->options->exchange, run->options->cpus.cpus[0]);
     if (code != EXIT_MEASURED) {
         return code;
     }
-    const enum os_status status = step_child_start(&run->child, step_live, run);
-    if (status != OS_OK) {
-        step_child_sweep();
-        return refuse(EXIT_FAILED, "the process for %s can't be started: %s.", run->name, os_status_text(status));
+    for (int64_t i = 0; i < instances && code == EXIT_MEASURED; i++) { /* all of them before there are threads */
+        const enum os_status status = step_child_start(&run[i].child, step_live, &run[i]);
+        if (status != OS_OK) {
+            code = refuse(EXIT_FAILED, "the process for %s can't be started: %s.", run->name, os_status_text(status));
+        }
     }
-    code = wait_for_child(run, STEP_INITIALISED);
-    if (code == EXIT_MEASURED) {
-        code = rank(run);
+    for (int64_t i = 0; i < instances && code == EXIT_MEASURED; i++) {
+        code = wait_for_child(&run[i], STEP_INITIALISED);
+    }
+    for (int64_t i = 0; i < instances && code == EXIT_MEASURED; i++) {
+        code = rank(&run[i]);
     }
     if (code == EXIT_MEASURED) {
         describe_rows(run, run->outputs);
         code = begin(run);
     }
     if (code == EXIT_MEASURED) {
-        recorder_run(&run->recorder);
+        recorder_run(run->recorder);
     } else {
-        step_put_down(run);
+        put_down(run);
     }
     return code;
 }
@@ -279,21 +316,50 @@ static int measure(struct step_run *run)
 /* The ring and the counters, too: the child writes them. */
 static int share(struct step_run *run)
 {
-    struct recorder *const recorder = &run->recorder;
-    struct ring *const ring = &recorder->sources[0].ring;
-    enum os_status status = step_share(ring->rows, (size_t)ring->capacity * ring->row_words * sizeof(int64_t));
+    struct recorder *const recorder = run->recorder;
+    const size_t instances = (size_t)run->options->instances;
+    enum os_status status = OS_OK;
+    for (size_t i = 0; i < instances && status == OS_OK; i++) {
+        struct ring *const ring = &recorder->sources[i].ring;
+        status = step_share(ring->rows, (size_t)ring->capacity * ring->row_words * sizeof(int64_t));
+    }
     if (status == OS_OK) {
-        status = step_share(recorder->sources, sizeof *recorder->sources);
+        status = step_share(recorder->sources, instances * sizeof *recorder->sources);
     }
     if (status == OS_OK && run->explained != NULL) {
         status = step_share(run->explained, sizeof *run->explained);
     }
     if (status == OS_OK) {
-        status = step_share(run, sizeof *run);
+        status = step_share(run, instances * sizeof *run);
     }
     return status == OS_OK ? EXIT_MEASURED
                            : refuse(EXIT_FAILED, "memory can't be shared with the step: %s.\nGive --ring fewer rows.",
                                     os_status_text(status));
+}
+
+/* "cpu1", of several on one CPU "cpu1 #2". What the first one knows of its options holds for all. */
+static void make_instances(struct step_run *run)
+{
+    const struct step_options *const options = run->options;
+    for (uint32_t i = 0; i < (uint32_t)options->instances; i++) {
+        struct step_run *const one = &run[i];
+        if (i > 0) {
+            *one = (struct step_run){.options = options, .kind = run->kind, .name = run->name, .step = -1};
+            one->inputs = run->inputs;
+            one->counts_events = run->counts_events;
+        }
+        one->leader = run;
+        one->instance = i;
+        one->recorder = run->recorder;
+        one->source = &run->recorder->sources[i];
+        const int32_t cpu = step_attributes(options, i).cpu;
+        char *const name = one->source->name;
+        enum { ROOM = sizeof one->source->name };
+        format_text(name, ROOM, cpu == OS_CPU_ANY ? "any cpu" : "cpu%" PRId32, cpu);
+        if ((uint32_t)options->instances > options->cpus.count) {
+            format_text(name + strlen(name), ROOM - strlen(name), " #%" PRIu32, i / options->cpus.count + 1);
+        }
+    }
 }
 
 static int open_and_measure(struct step_run *run)
@@ -321,29 +387,29 @@ static int open_and_measure(struct step_run *run)
         recording_for_recorder(recording, ring_rows, real_fast ? 0 : options->conditions.budget_obtained_ns, !real_fast);
     wanted.thread_of = thread_of;
     wanted.context = options;
-    int code = recorder_open(&run->recorder, &wanted, &run->schema, 1);
+    int code = recorder_open(run->recorder, &wanted, &run->schema, (uint32_t)options->instances);
     if (code != EXIT_MEASURED) {
         return code;
     }
     if (!run->counts_events) {
-        recorder_add_absence(&run->recorder, "cycles", why);
-        recorder_add_absence(&run->recorder, "instructions", why);
+        recorder_add_absence(run->recorder, "cycles", why);
+        recorder_add_absence(run->recorder, "instructions", why);
     }
-    struct source *const source = &run->recorder.sources[0];
-    format_text(source->name, sizeof source->name, options->cpu == OS_CPU_ANY ? "any cpu" : "cpu%" PRId32, options->cpu);
+    make_instances(run);
     code = share(run);
     if (code == EXIT_MEASURED) {
         code = measure(run);
     }
     if (code != EXIT_MEASURED) {
-        recorder_abandon(&run->recorder);
+        recorder_abandon(run->recorder);
         return code;
     }
-    write_event(run);
+    const struct step_run *const told = telling(run);
+    write_event(telling(run));
     write_explained(run);
-    code = recorder_close(&run->recorder);
-    return run->failure[0] == '\0' || code != EXIT_MEASURED ? code
-                                                          : refuse((enum exit_code)EXIT_OF_CODE, "%s", run->failure);
+    code = recorder_close(run->recorder);
+    return told->failure[0] == '\0' || code != EXIT_MEASURED ? code
+                                                          : refuse((enum exit_code)EXIT_OF_CODE, "%s", told->failure);
 }
 
 /* What sees calls is in another program, so that there is nothing of it here. */
@@ -385,16 +451,18 @@ int experiment_step(int argc, char **argv)
         return code;
     }
     void *memory = NULL;
-    if (os_memory_allocate(&memory, sizeof(struct step_run)) != OS_OK) {
+    const size_t bytes = (size_t)options.instances * sizeof(struct step_run);
+    if (os_memory_allocate(&memory, bytes) != OS_OK) {
         return refuse(EXIT_FAILED, "no memory for the experiment.");
     }
     struct step_run *const run = memory; /* whole pages: they are shared later */
     run->options = &options;
+    run->recorder = &run->own_recorder;
     run->kind = step_kind_of(options.code);
     const char *const slash = strrchr(options.code, '/');
     run->name = slash != NULL ? slash + 1 : options.code;
     run->step = -1;
     code = measure_and_explain(run);
-    os_memory_free(memory, sizeof *run);
+    os_memory_free(memory, bytes);
     return code;
 }

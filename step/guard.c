@@ -26,7 +26,6 @@ void step_put_down(struct step_run *run)
         while (!step_child_wait(&run->child, os_now_ns() + LOOK_INTERVAL_NS, &run->ending)) {
         }
     }
-    step_child_sweep();
 }
 
 static void put_down_for(struct guarding *guarding, enum killed why)
@@ -54,7 +53,7 @@ static void look(struct guarding *guarding)
     const int64_t patience_ns = budget_ns + budget_ns / 4;
     const int64_t now_ns = os_now_ns(); /* before: this thread, too, may get no CPU for a while */
     const int64_t begun_ns = atomic_load_explicit(&run->begun_ns, memory_order_acquire);
-    const bool is_asked = recorder_stopping(&run->recorder);
+    const bool is_asked = recorder_stopping(run->recorder);
     const bool ends = atomic_load_explicit(&run->phase, memory_order_acquire) >= STEP_ENDS;
     if (begun_ns != 0 && now_ns - begun_ns > patience_ns) {
         put_down_for(guarding, KILLED_STEP);
@@ -131,7 +130,7 @@ static void tell_killed(const struct guarding *guarding)
 /* The child is gone before it could: the rows tell what was completed, and the step in which it ended was missed. */
 static void keep_books(struct step_run *run)
 {
-    struct source *const source = &run->recorder.sources[0];
+    struct source *const source = run->source;
     struct counters *const counters = &source->counters;
     if (atomic_load(&run->begun_ns) != 0 && atomic_load(&run->step) >= run->options->warmup) {
         counter_add(&counters->missed, 1);
@@ -177,7 +176,7 @@ static void finish(const struct guarding *guarding)
         os_stop_request(OS_STOP_WATCHDOG);
     }
     if (run->failure[0] != '\0') {
-        recorder_fail(&run->recorder, run->failure);
+        recorder_fail(run->recorder, run->failure);
     }
 }
 
@@ -188,7 +187,9 @@ void step_guard(void *argument)
     while (!step_child_wait(&run->child, os_now_ns() + LOOK_INTERVAL_NS, &run->ending)) {
         look(&guarding);
     }
-    step_child_sweep();
+    if (atomic_fetch_sub(&run->leader->living, 1) == 1) { /* what others started is not told apart from theirs */
+        step_child_sweep();
+    }
     finish(&guarding);
-    source_finish(&run->recorder.sources[0]);
+    source_finish(run->source);
 }

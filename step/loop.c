@@ -163,7 +163,7 @@ static void fill_in(struct loop *loop, int64_t scheduled_ns, int64_t wake_ns, in
 
 static void record(struct loop *loop, int64_t release)
 {
-    struct source *const source = &loop->run->recorder.sources[0];
+    struct source *const source = loop->run->source;
     if (loop->run->first[STEP_SCHEDULED] == 0) {
         memcpy(loop->run->first, loop->row, sizeof loop->run->first);
     }
@@ -191,7 +191,7 @@ static int64_t wait_for_turn(const struct step_run *run, struct schedule *schedu
         schedule->scheduled_ns = os_now_ns();
         return schedule->scheduled_ns;
     }
-    return schedule_wait(schedule, &run->recorder);
+    return schedule_wait(schedule, run->recorder);
 }
 
 static bool follow(struct step_run *run, struct schedule *schedule, int64_t end_ns)
@@ -200,14 +200,14 @@ static bool follow(struct step_run *run, struct schedule *schedule, int64_t end_
         schedule->release++;
         return true;
     }
-    return schedule_follow(schedule, &run->recorder.sources[0], &run->recorder, (enum overrun)run->options->overrun, end_ns);
+    return schedule_follow(schedule, run->source, run->recorder, (enum overrun)run->options->overrun, end_ns);
 }
 
 static void serve(struct loop *loop)
 {
     struct step_run *const run = loop->run;
     const struct step_options *const options = run->options;
-    struct recorder *const recorder = &run->recorder;
+    struct recorder *const recorder = run->recorder;
     const struct step_code code = loop->code;
     const bool exchanges = run->exchange_at != 0;
     struct schedule schedule =
@@ -248,7 +248,7 @@ static void serve(struct loop *loop)
         goes_on = follow(run, &schedule, done_ns) && answer == 0;
     }
     if (options->pace == STEP_REAL_TIME) {
-        schedule_close(&schedule, &recorder->sources[0]);
+        schedule_close(&schedule, run->source);
     }
     if (exchanges) {
         exchange_finish(&loop->exchange, recorder); /* waits, while no release is due any more */
@@ -273,7 +273,7 @@ static void open_exchange(struct loop *loop)
     const char *why = NULL;
     enum os_status status = link_open(&exchange->link, &options->address, LINK_LOOP, &why);
     if (status == OS_OK) {
-        status = exchange_prepare(exchange, options, run->options->period_ns, &run->recorder.sources[0].ring,
+        status = exchange_prepare(exchange, options, run->options->period_ns, &run->source->ring,
                                   run->exchange_at, &run->exchange);
     }
     if (status != OS_OK) {
@@ -289,7 +289,7 @@ static void open_exchange(struct loop *loop)
 static void prepare(struct loop *loop)
 {
     struct step_run *const run = loop->run;
-    struct os_thread_attributes ordinary = step_attributes(run->options);
+    struct os_thread_attributes ordinary = step_attributes(run->options, run->instance);
     ordinary.policy = OS_POLICY_OTHER; /* until it is initialised: that has no deadline */
     enum os_status status = os_thread_adopt(&ordinary);
     step_child_part();
@@ -357,7 +357,7 @@ void step_live(void *argument)
     touch_stack();
     step_reach(run, STEP_READY);
     wait_for(run, STEP_RUNS);
-    struct source *const source = &run->recorder.sources[0];
+    struct source *const source = run->source;
     const int64_t cpu_time_before_ns = source_join(source);
     serve(&loop);
     source->counters.cpu_time_ns = source_cpu_time_since(cpu_time_before_ns);

@@ -1,5 +1,5 @@
 /*
- * A user's code in a periodic loop. Two processes: the parent drains and writes as in every experiment; its child runs
+ * A user's code in a periodic loop. Two processes, or one more for each further instance: the parent drains and writes as in every experiment; its child runs
  * the user's code and takes the time stamps. Both see `struct step_run`, which lies in shared memory, so that whatever
  * the code does to its own process, the rows that were taken before it are kept.
  */
@@ -44,7 +44,12 @@ enum { STEP_NAME_BYTES = 128, STEP_MEASURES = 7 };
 enum { STEP_ROW_WORDS = STEP_OWN_LIMIT + EXCHANGE_COLUMNS + STEP_SIGNALS_LIMIT };
 
 struct step_run {
-    struct recorder recorder; /* the child reads its flag of the end, and writes into its one source */
+    struct recorder own_recorder; /* of the first instance */
+    struct recorder *recorder; /* that of all; the child reads its flag of the end, */
+    struct source *source;     /* and writes into its own source */
+    uint32_t instance;
+    struct step_run *leader;   /* the first instance */
+    _Atomic int living;        /* of the leader: how many children have not ended */
     const struct step_options *options;
     const struct step_kind *kind;
     const char *name; /* of the code, without folders */
@@ -107,7 +112,7 @@ int step_signals_take(struct step_run *run, const struct step_code *code, uint32
 void step_live(void *run);
 /* In a thread of the parent: sees that the child ends, however, and keeps its books where it can't. */
 void step_guard(void *run);
-/* Ends the child and all that it started. */
+/* Ends the child. */
 void step_put_down(struct step_run *run);
 /* The end of a child that should not have ended yet, in words. */
 void step_tell_end(struct step_run *run);

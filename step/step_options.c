@@ -66,15 +66,18 @@ static bool choose_pace(struct step_options *options)
 
 static int choose_cpu(struct step_options *options)
 {
-    struct cpu_list list;
-    const int code = cpu_list_read(&list, options->cpus_text != NULL ? options->cpus_text : "all");
+    struct cpu_list *const list = &options->cpus;
+    const int code = cpu_list_read(list, options->cpus_text != NULL ? options->cpus_text : "all");
     if (code != EXIT_MEASURED) {
         return code;
     }
-    if (options->cpus_text != NULL && list.count != 1) {
-        return refuse(EXIT_USAGE, "--cpus %s: a step runs on one CPU.\nName one, or any.", options->cpus_text);
+    if (options->cpus_text == NULL) {
+        list->count = 1;
     }
-    options->cpu = list.cpus[0];
+    if ((int64_t)list->count > options->instances) {
+        return refuse(EXIT_USAGE, "--cpus %s: a step runs on one CPU.\nName one, or any; --instances has more than one step.",
+                      options->cpus_text);
+    }
     return EXIT_MEASURED;
 }
 
@@ -87,6 +90,13 @@ static bool check(struct step_options *options, int64_t duration_ns)
     if (step_kind_of(options->code) == NULL) {
         refuse(EXIT_USAGE, "--code %s: it names no function of a library, and no FMU.\nWrite lib.so:NAME or model.fmu.", options->code);
         return false;
+    }
+    if (options->instances < 1 || options->instances > STEP_INSTANCES_LIMIT) {
+        refuse(EXIT_USAGE, "--instances %" PRId64 ": 1 to %d.", options->instances, STEP_INSTANCES_LIMIT);
+        return false;
+    }
+    if (options->instances > 1 && (options->explain || options->pace == STEP_REAL_FAST || options->exchange.text != NULL)) {
+        return refuse_usage("--instances belongs to steps at a rate, without --explain and --exchange.\nLeave one out.");
     }
     if (options->outputs > STEP_SIGNALS_LIMIT) {
         return refuse_usage("--outputs: at most 64 are kept.");
@@ -126,6 +136,7 @@ bool step_options_read(struct step_options *options, int argc, char **argv, int 
         .policy = OS_POLICY_FIFO,
         .warmup = USUAL_WARMUP,
         .outputs = STEP_SIGNALS_LIMIT,
+        .instances = 1,
         .conditions = conditions_default(),
         .exchange = {.patience_ns = ns_per_s, .peer = -1},
     };
@@ -139,7 +150,8 @@ bool step_options_read(struct step_options *options, int argc, char **argv, int 
         {"duration", OPTION_DURATION, &duration_ns, NULL, "of the recorded part [10s]", false},
         {"count", OPTION_COUNT, &options->count, NULL, "recorded steps, instead of a duration", false},
         {"warmup", OPTION_COUNT, &options->warmup, NULL, "steps before those, not recorded [100]", false},
-        {"cpus", OPTION_TEXT, &options->cpus_text, NULL, "the CPU that it runs on, or any [the first]", false},
+        {"cpus", OPTION_TEXT, &options->cpus_text, NULL, "the CPU that it runs on, or any; of --instances, several [the first]", false},
+        {"instances", OPTION_COUNT, &options->instances, NULL, "of it, on these CPUs in turn [1]", false},
         {"policy", OPTION_CHOICE, &options->policy, policies, "[fifo]", false},
         {"priority", OPTION_COUNT, &options->priority, NULL, "the system's own number [90 on Linux]", false},
         {"overrun", OPTION_CHOICE, &options->overrun, overrun_words, "what becomes of missed releases [skip]", false},
@@ -163,13 +175,13 @@ bool step_options_read(struct step_options *options, int argc, char **argv, int 
     return *code == EXIT_MEASURED;
 }
 
-struct os_thread_attributes step_attributes(const struct step_options *options)
+struct os_thread_attributes step_attributes(const struct step_options *options, uint32_t instance)
 {
     return (struct os_thread_attributes){
         .name = "tauto-step",
         .policy = (enum os_policy)options->policy,
         .below_highest = options->below_highest,
-        .cpu = options->cpu,
+        .cpu = options->cpus.cpus[instance % options->cpus.count],
     };
 }
 
@@ -191,6 +203,9 @@ void step_options_to_json(struct json *json, const struct step_options *options,
     exchange_options_to_json(json, &options->exchange);
     if (options->explain) {
         json_boolean(json, "explain", true);
+    }
+    if (options->instances > 1) {
+        json_integer(json, "instances", options->instances);
     }
     recording_to_json(json, &options->conditions.recording, ring_rows);
     json_close_object(json);
