@@ -12,6 +12,7 @@ from real import is_one_refusal, measuring, sealed, skip_or_fail, wait_until
 from tautochrone.base.stream import ROWS
 from tautochrone.run.columns import UNKNOWN
 from tautochrone.run.folder import StoredRun
+from tautochrone.run.layout import LATE_CYCLES
 from tautochrone.target.local import find_probe
 from watch_programs import OUTSIDE, program_of
 
@@ -74,7 +75,9 @@ def seen_and_own(
 ) -> tuple[StoredRun, npt.NDArray[np.int64]]:
     """The run, and what the program says: of each step its release, and a time before and after it."""
     monkeypatch.setenv("OUTSIDE_OWN_TIMES", str(store / "own"))
-    run, code, said = run_of(store, "--program", command, "--by", by, "--thread", Path(command.split()[0]).name[:15])
+    run, code, said = run_of(
+        store, "--program", command, "--by", by, "--thread", Path(command.split(maxsplit=1)[0]).name[:15]
+    )
     assert (code, said) == (0, "")
     return run, np.loadtxt(store / "own", dtype=np.int64)
 
@@ -142,15 +145,16 @@ def test_a_program_that_runs_already_is_left_running(program: str, tmp_path: Pat
 def test_a_crash_is_told_as_of_any_program(program: str, tmp_path: Path) -> None:
     run, code, said = run_of(tmp_path, "--program", f"{program} crash {STEPS} 2000", "--by", "sleep")
     (books,) = run.manifest.books
-    assert (code, books.completed) == (OF_CODE, STEPS)  # the step before the first sleep, and all but the last
+    assert (code, books.completed) == (OF_CODE, STEPS)  # one before the first sleep
     assert "was ended by signal 6 (Aborted) in step" in said
 
 
 def test_late_cycles_have_the_thread_that_was_watched(program: str, tmp_path: Path) -> None:
-    run, code, _ = run_of(tmp_path, "--program", f"{program} absolute {STEPS} 2000", "--by", "sleep", "--blame", "50us")
+    command = f"{program} absolute {STEPS} 2000"
+    run, code, _ = run_of(tmp_path, "--program", command, "--by", "sleep", "--blame", "50us")
     assert code == 0
     (source,) = run.manifest.header.sources
-    threads = run.table("late_cycles")["thread"]
+    (threads,) = run.late(LATE_CYCLES, "thread")
     assert len(threads) > 0
     assert set(threads.tolist()) == {source.thread}
 

@@ -12,7 +12,7 @@ from tautochrone.answer.warnings import is_said_here
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.check.results import MOST, CheckResults
-from tautochrone.check.search import CONFIRM, Search, Trial
+from tautochrone.check.search import CONFIRM, Kind, Search, Trial
 from tautochrone.judge.requirement.limiting import LateStarts, Limiting, LongJobs
 from tautochrone.judge.requirement.line import JudgedLine, Standing
 
@@ -99,7 +99,7 @@ def _share(share: float | None, *, at_most: bool) -> doc.TypedCell:
 
 def trials(search: Search) -> doc.TypedTable:
     """Return every trial of a search, in its order."""
-    name = "rate" if search.kind == "rate" else "work"
+    name = search.kind
     heads = doc.columns("trial", name, "kind", "releases", "missed", "worst", "met", "run")
     rows = tuple(_trial(search, at, one) for at, one in enumerate(search.trials, start=1))
     note = (
@@ -111,7 +111,8 @@ def trials(search: Search) -> doc.TypedTable:
 
 
 def _trial(search: Search, at: int, trial: Trial) -> tuple[doc.TypedCell, ...]:
-    unit: doc.Unit = "rate" if search.kind == "rate" else "ns"
+    units: dict[Kind, doc.Unit] = {"rate": "rate", "work": "ns", "instances": "count"}
+    unit = units[search.kind]
     return (
         doc.count(at),
         doc.TypedCell(trial.value, unit, search.shown(trial.value), left=True),
@@ -201,7 +202,7 @@ def as_table(results: CheckResults) -> dict[str, object]:
             "end": search.end,
             "holds_at": search.best.value if search.best is not None else None,
             "fails_at": search.above.value if search.above is not None else None,
-            "unit": "Hz" if search.kind == "rate" else "ns",
+            "unit": {"rate": "Hz", "work": "ns", "instances": "1"}[search.kind],
             "trials": [
                 {
                     "value": one.value,

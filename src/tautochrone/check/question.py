@@ -66,6 +66,7 @@ class CheckQuestion:
         blame: which cycles are late, whose causes are recorded; None: of no cycle.
         code: what is called in each cycle, as the probe takes it: ``PATH.so:NAME``; None: nothing of the
             user's.
+        instances: of the code, released at once, each in a process of its own; they must all meet it.
     """
 
     period_ns: int
@@ -83,6 +84,7 @@ class CheckQuestion:
     of_the_end: bool = False
     blame: str | None = None
     code: str | None = None
+    instances: int = 1
 
     @property
     def rate_hz(self) -> float:
@@ -98,6 +100,8 @@ class CheckQuestion:
     def words(self) -> str:
         """Return the question without its requirement: ``a 1 kHz loop with 300 us of work, …``."""
         loop = f"a {format_rate(self.rate_hz)} loop{f' of {self.code_name}' if self.code else ''}"
+        if self.instances > 1:
+            loop += f", {self.instances} instances"
         by = format_duration(self.deadline_ns)
         if not self.of_the_end:
             return f"{loop} that begins at most {by} after each release"
@@ -141,6 +145,7 @@ class CheckQuestion:
             "requirement": self.requirement.text,
             "confidence": self.requirement.confidence,
             **({"code": self.code_name} if self.code else {}),
+            **({"instances": self.instances} if self.instances > 1 else {}),
         }
 
     def at(self, *, period_ns: int | None = None, work_ns: int | None = None) -> "CheckQuestion":
@@ -344,7 +349,11 @@ def _cyclic(question: CheckQuestion) -> Prepared:
 
 def _step(question: CheckQuestion, cpu: int) -> Prepared:
     assert question.code is not None
-    options = _of_a_loop(question, question.cpus or str(cpu))
+    cpus = question.cpus or str(cpu)
+    if question.instances < len(cpus.split(",")) or "-" in cpus:  # no more CPUs than instances
+        cpus = ",".join(map(str, chosen_cpus(cpus, "0 or 0,2-3")[: question.instances]))
+    several = {"instances": question.instances} if question.instances > 1 else {}
+    options = {**_of_a_loop(question, cpus), **several}
     warmup = max(1, min(_USUAL_WARMUP, round(_WARMUP_S * question.rate_hz)))
     return EXPERIMENTS[STEP].prepare({**options, CODE: question.code, "warmup": warmup}, Path())
 

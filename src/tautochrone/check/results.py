@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.outcome import Case, Outcome
@@ -192,8 +192,13 @@ class CheckResults:
         causes = f" {self.causes.sentence}" if self.causes is not None else ""
         if self.search is None:
             return f"{required.why(self.judgement)}{causes}"
-        value = self.question.rate_hz if self.search.kind == "rate" else float(self.question.work_ns or 0)
-        return f"At {self.search.shown(value)}: {required.why(self.judgement)}{causes}"
+        return f"At {self.search.shown(self._searched)}: {required.why(self.judgement)}{causes}"
+
+    @property
+    def _searched(self) -> float:
+        """Return on which rung the question that was judged is."""
+        assert self.search is not None
+        return replace(self.search, question=self.question).wanted
 
     @property
     def places(self) -> list[tuple[str, Standing, list[JudgedLine]]]:
@@ -325,7 +330,8 @@ def _gap(search: Search, low: int, high: int) -> str:
 def _loop(search: Search) -> str:
     question = search.question
     if question.code is not None:
-        return f"{question.code_name} {_where(search)}, {question.demand}"
+        rate = f" at {format_rate(question.rate_hz)}" if search.kind == "instances" else ""
+        return f"{question.code_name}{rate} {_where(search)}, {question.demand}"
     if search.kind == "rate":
         work = f" with {format_duration(question.work_ns)} of work" if question.work_ns else ""
         return f"A loop{work}, {question.demand}"
@@ -334,9 +340,11 @@ def _loop(search: Search) -> str:
 
 def _where(search: Search) -> str:
     """Return on which CPU and beside what the code ran."""
-    manifest = search.trials[-1].run.manifest
-    on, load = manifest.header.sources[0].label, str(manifest.conditions.load)
-    cpu = f"on CPU {on.removeprefix('cpu')} " if on.startswith("cpu") else ""
+    manifest = max(search.trials, key=lambda one: len(one.run.manifest.header.sources)).run.manifest
+    load = str(manifest.conditions.load)
+    named = dict.fromkeys(one.label.partition(" ")[0] for one in manifest.header.sources)
+    cpus = [one.removeprefix("cpu") for one in named if one.startswith("cpu")]
+    cpu = f"on CPU{'s' if len(cpus) > 1 else ''} {','.join(cpus)} " if cpus else ""
     return f"{cpu}{'without a load' if load == IDLE else f'beside the load {load}'}"
 
 

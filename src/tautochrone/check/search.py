@@ -1,4 +1,4 @@
-"""The search of `tauto check`: trials of rates, or of work, and what each shows.
+"""The search of `tauto check`: trials of rates, of work, or of instances, and what each shows.
 
 A trial is met if no more of its releases missed their deadline than the requirement allows in that time, on
 every CPU: for `1 per hour` and a trial of some seconds that is none. The longer trial at the end is judged by
@@ -15,6 +15,7 @@ from typing import Literal
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_duration, format_rate
+from tautochrone.base.words import plural
 from tautochrone.check.question import CheckQuestion, cell_of
 from tautochrone.judge.requirement.judge import Judgement, judge
 from tautochrone.measure import bracketing
@@ -115,8 +116,10 @@ class SearchCourse:
         return Try(step.at, CONFIRM if step.purpose == "decide" else step.purpose)
 
 
-Kind = Literal["rate", "work"]
-KINDS: tuple[Kind, ...] = ("rate", "work")
+Kind = Literal["rate", "work", "instances"]
+KINDS: tuple[Kind, ...] = ("rate", "work", "instances")
+
+_MOST_INSTANCES = 64
 
 _FINE, _STRIDE = 48, 8
 """Rates in each decade for the user's own code, each about 5 % above the one before; and the first stride."""
@@ -165,7 +168,7 @@ class Search:
     """One search; its trials grow while it goes on.
 
     Attributes:
-        rungs: the ladder, ascending, in Hz or in ns of work.
+        rungs: the ladder, ascending, in Hz, in ns of work, or in instances.
         start: the rung to begin with.
         seconds: all trials take about so long at most.
         trial_s: how long a short one takes; more, where that is too few releases.
@@ -186,7 +189,8 @@ class Search:
     def course(self) -> SearchCourse:
         """Return where it stands."""
         tried = [one.tried for one in self.trials]
-        return SearchCourse(len(self.rungs), self.start, tried, 1 if self.question.code is None else _STRIDE)
+        is_fine = self.kind == "rate" and self.question.code is not None
+        return SearchCourse(len(self.rungs), self.start, tried, _STRIDE if is_fine else 1)
 
     @property
     def end(self) -> End:
@@ -210,11 +214,12 @@ class Search:
     def question_at(self, wanted: Try) -> CheckQuestion:
         """Return what a trial asks."""
         value = self.rungs[wanted.rung]
-        asked = (
-            self.question.at(period_ns=round(_NS_PER_S / value))
-            if self.kind == "rate"
-            else self.question.at(work_ns=round(value))
-        )
+        if self.kind == "rate":
+            asked = self.question.at(period_ns=round(_NS_PER_S / value))
+        elif self.kind == "work":
+            asked = self.question.at(work_ns=round(value))
+        else:
+            asked = replace(self.question, instances=round(value))
         seconds = self.trial_s
         if wanted.purpose == CONFIRM:
             seconds, requirement = self.confirm_s, asked.requirement
@@ -224,7 +229,14 @@ class Search:
 
     def shown(self, value: float) -> str:
         """Return a rung in words."""
+        if self.kind == "instances":
+            return plural(round(value), "instance")
         return format_rate(value) if self.kind == "rate" else format_duration(value)
+
+    @property
+    def wanted(self) -> float:
+        """Return what it began with, in its own unit."""
+        return _wanted(self.kind, self.question)
 
     def next(self, spent_s: float) -> Try | None:
         """Return the next trial; None: it ended, or there is no time for more."""
@@ -267,14 +279,20 @@ def search_of(kind: Kind, question: CheckQuestion, seconds: float, *, duration_g
             f"--within {seconds:g}s: trials of {format_rate(question.rate_hz)} would have too few releases",
             f"Give at least {slowest_hz * seconds / question.rate_hz:.0f} seconds.",
         )
-    rungs = works(question)
+    rungs = works(question) if kind == "work" else tuple(map(float, range(1, _MOST_INSTANCES + 1)))
     if kind == "rate":
         rungs = tuple(one for one in rates(question) if one >= slowest_hz)
     if not rungs:
         raise UsageError(*_no_rung(kind, question, slowest_hz, seconds))
-    wanted = question.rate_hz if kind == "rate" else float(question.work_ns or 0)
+    wanted = _wanted(kind, question)
     start = max((at for at, value in enumerate(rungs) if value <= wanted * (1 + 1e-9)), default=0)
     return Search(kind, question, rungs, start, seconds, max(_SHORTEST_S, seconds / _TRIALS), confirm_s)
+
+
+def _wanted(kind: Kind, question: CheckQuestion) -> float:
+    if kind == "instances":
+        return float(question.instances)
+    return question.rate_hz if kind == "rate" else float(question.work_ns or 0)
 
 
 def _no_rung(kind: Kind, question: CheckQuestion, slowest_hz: float, seconds: float) -> tuple[str, str]:

@@ -128,9 +128,10 @@ def check(
         str | None,
         typer.Option(
             "--search",
-            metavar="rate|work",
-            help="Find the largest rate, or the most work, that holds, starting at the given one.",
-            autocompletion=completion.of(("rate", "work")),
+            metavar="rate|work|instances",
+            help="Find the largest rate, the most work, or how many instances of the code hold, starting at "
+            "the given one.",
+            autocompletion=completion.of(("rate", "work", "instances")),
         ),
     ] = None,
     runs: Annotated[
@@ -272,7 +273,7 @@ class _Telling:
 
 def _kind(search: str | None) -> Kind | None:
     """Return what is searched for; None: nothing."""
-    kinds: dict[str, Kind] = {"rate": "rate", "work": "work"}
+    kinds: dict[str, Kind] = {"rate": "rate", "work": "work", "instances": "instances"}
     return None if search is None else kinds[one_of("--search", search, tuple(kinds))]
 
 
@@ -315,6 +316,8 @@ def _see_that_they_fit(
         raise UsageError("a search is about one load", "Make one search for each.")
     if search == "work" and question.work_ns is None:
         raise UsageError("--search work: there is no work to begin with", "Give it some: --work 100us.")
+    if search == "instances" and question.code is None:
+        raise UsageError("--search instances: there is no code to run", "Name it: --code lib.so:NAME.")
     if seconds is not None and not _FEWEST_S <= seconds <= _MOST_S:
         raise UsageError(
             f"--within {seconds:g}s: a search lasts from {_FEWEST_S:g} to {_MOST_S:g} seconds",

@@ -24,7 +24,7 @@ def _show_header(asked: bool) -> None:
         raise typer.Exit
 
 
-_SEARCHES = ("rate",)
+_SEARCHES = ("rate", "instances")
 _OF_A_SEARCH = ("misses", "within")
 _KEPT = ("code", "rate", "period", "duration", "cpus", "policy", "priority", "blame")
 _BESIDE = ("load", "on", "deployment", "as_json", "store")
@@ -84,7 +84,10 @@ _own = (
         ],
     ),
     _text(
-        "search", "rate", "Find the highest rate that the code holds, beginning at the given one.", _SEARCHES
+        "search",
+        "rate|instances",
+        "Find the highest rate that the code holds, or how many instances hold it.",
+        _SEARCHES,
     ),
     _text("misses", "HOW-OFTEN", "Of a search: misses allowed at most: '1 per hour', '1 in 1e6', 0. [0]"),
     _text("within", "TIME", "Of a search: approximate time for all trials. [1min]"),

@@ -88,10 +88,13 @@ def read_process(number: int) -> CodeFile:
             digest = file_digest(file, "sha256").hexdigest()
         size = link.stat().st_size
     except FileNotFoundError as error:
-        raise UsageError(f"there is no process {number}", "`pgrep -a NAME` lists the processes of a name.") from error
+        raise UsageError(
+            f"there is no process {number}", "`pgrep -a NAME` lists the processes of a name."
+        ) from error
     except OSError as error:
         raise UsageError(
-            f"the program of process {number} can't be read: {error.strerror}", "It is another user's: run as root."
+            f"the program of process {number} can't be read: {error.strerror}",
+            "It is another user's: run as root.",
         ) from error
     return CodeFile(path.name, str(path), digest, size)
 

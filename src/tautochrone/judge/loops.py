@@ -1,6 +1,7 @@
 """From runs to what the verdict rests on."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from tautochrone.judge import tire_run
 from tautochrone.judge.explained import is_explained
@@ -30,6 +31,10 @@ def measured_loops(run: StoredRun) -> list[MeasuredLoop]:
     if is_explained(run.manifest):
         return []  # its times are no plain times
     if is_a_loop_with_work(header):
+        if header.experiment == STEP and len(run.manifest.books) > 1:  # instances, each with steps of its own
+            name = code_name(run.manifest)
+            own = [_loop(run, book, with_work=True, alone=True) for book in run.manifest.books]
+            return [replace(one, source=f"{name} on {one.source}") for one in own]
         # They agree on every release, and so have the same books.
         loops = [_loop(run, book, with_work=True) for book in run.manifest.books]
         return loops[:1] and [max(loops, key=lambda loop: loop.dropped)]

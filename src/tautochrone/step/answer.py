@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from tautochrone.judge.reduced import Reduced
     from tautochrone.judge.verdict import MeasuredLoop, Standing
     from tautochrone.run.folder import StoredRun
+    from tautochrone.statistics.summary import Summary
 
 _HOLDS: dict[Standing, str] = {
     "holds": "holds {}",
@@ -55,6 +56,7 @@ _HOLDS: dict[Standing, str] = {
     "missed": "does not hold {}",
     "not shown": "is not shown to hold {}",
 }
+_WORSE: tuple[Standing, ...] = ("holds", "tight", "not shown", "missed")
 _RAREST, _BEYOND = 1_000_000, 10
 """Said at most, and of how many times as many steps as were measured: no verdict extrapolates further."""
 
@@ -107,9 +109,26 @@ def sentences(run: StoredRun) -> list[str]:
     explained = explained_of(run)
     loops = measured_loops(run)
     said = explanation.sentences(explained) if explained is not None else []
-    said += [held(run, loops[0], reduce_run(run, EXECUTION))] if loops and run.count() else []
+    loop = together(run, loops)
+    said += [held(run, loop, reduce_run(run, EXECUTION))] if loop is not None and run.count() else []
     said += _longer(run)
     return [*said, *exchange_sentences(run), *of_outputs(run), *_ending(run)]
+
+
+def together(run: StoredRun, loops: Sequence[MeasuredLoop]) -> MeasuredLoop | None:
+    """Return what holds of all instances: what holds of the worst one, with the counts of all."""
+    if len(loops) < 2:
+        return next(iter(loops), None)
+    worst = max(loops, key=lambda one: _WORSE.index(one.standing))
+    cpus = dict.fromkeys(book.name.partition(" ")[0].removeprefix("cpu") for book in run.manifest.books)
+    on = "any CPU" if "any" in cpus else f"CPU{'s' if len(cpus) > 1 else ''} {','.join(cpus)}"
+    return replace(
+        worst,
+        source=f"A set of {len(loops)} instances of {code_name(run.manifest)} on {on}",
+        completed=sum(one.completed or 0 for one in loops),
+        missed=sum(one.missed or 0 for one in loops),
+        overruns=sum(one.overruns or 0 for one in loops),
+    )
 
 
 def _ending(run: StoredRun) -> list[str]:
@@ -222,7 +241,10 @@ class StepPresentation:
         heads = columns("", "median", "99 %", "99.9 %", "worst", "in the worst step")
         worst = _worst_step(run)
         parts = [part for part in _PARTS if part[0] in run.measures]
-        rows = tuple(_row(self._series(run, name), said, worst.get(name)) for name, said, _ in parts)
+        if len(run.manifest.books) > 1:
+            rows = tuple(_row_of_all(reduce_run(run, name), said, worst.get(name)) for name, said, _ in parts)
+        else:
+            rows = tuple(_row(self._series(run, name), said, worst.get(name)) for name, said, _ in parts)
         meant = " ".join(f"{upper_first(said)}: {meaning}." for _, said, meaning in parts)
         costs = (_COSTS,) if is_explained(run.manifest) else ()
         title = titled(f"The steps of {code_name(run.manifest)} in us", label)
@@ -248,7 +270,14 @@ def _over_time(series: Sequence[Series], prefix: str) -> Figure:
 
 
 def _row(series: Sequence[Series], said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
-    seen = next((one.summary for one in series if one.summary is not None), None)
+    return _cells(next((one.summary for one in series if one.summary is not None), None), said, worst_ns)
+
+
+def _row_of_all(parts: Sequence[Reduced], said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
+    return _cells(summary_in(parts), said, worst_ns)
+
+
+def _cells(seen: Summary | None, said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
     known = {} if seen is None else {one.q: one.value for one in seen.quantiles}
     quantiles = (micros(known.get(q), "too few") for q in (0.5, 0.99, 0.999))
     return (words(said), *quantiles, micros(None if seen is None else seen.maximum), micros(worst_ns))
@@ -283,9 +312,8 @@ def _counts(run: StoredRun, label: str) -> TypedTable:
         f"{upper_first(_COUNTED.get(one.name, one.name))}: N/A, {one.why}."
         for one in run.manifest.header.absent
     )
-    return TypedTable(
-        titled("Counted in the steps", label), heads, tuple(map(_count_row, seen)), (_MEANT, *absent)
-    )
+    title = "Counted in the steps" + (" of the first instance" if len(run.manifest.books) > 1 else "")
+    return TypedTable(titled(title, label), heads, tuple(map(_count_row, seen)), (_MEANT, *absent))
 
 
 def _count_row(one: StepCount) -> tuple[TypedCell, ...]:

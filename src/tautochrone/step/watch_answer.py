@@ -32,8 +32,8 @@ _PARTS = (
     (INTERVAL, "interval", "from the begin of the step before to the begin of this one"),
 )
 _OTHERWISE = (
-    "where there is none, it is the first begin + k * period, by the earliest step of the warm-up: the latency is "
-    "a comparison with that one."
+    "where there is none, it is the first begin + k * period, by the earliest step of the warm-up: the "
+    "latency is a comparison with that one."
 )
 
 
@@ -46,9 +46,13 @@ def _meaning(run: StoredRun) -> str:
         _, begin, end = by.split(":", 2)
         step, release = f"its probe {begin} to its probe {end}", f"that the second argument of {begin} has"
     elif by == "sleep":
-        step, release = "the end of a sleep to the next sleep", "that clock_nanosleep was asked to sleep until"
+        step, release = (
+            "the end of a sleep to the next sleep",
+            "that clock_nanosleep was asked to sleep until",
+        )
     else:
-        return f"A step goes from the end of the system call {by} to the next one. Its release is not told: {_OTHERWISE}"
+        step = f"the end of the system call {by} to the next one"
+        return f"A step goes from {step}. Its release is not told: {_OTHERWISE}"
     return f"A step goes from {step}. Its release is the instant {release}; {_OTHERWISE}"
 
 

@@ -120,7 +120,13 @@ EXPERIMENT = Experiment(
         DURATION,
         Option("count", "count", "Number of recorded steps, instead of a duration."),
         Option("warmup", "count", "Steps before the recorded ones.", "100"),
-        replace(ONE_CPU, help="The CPU that the code runs on; any: not pinned."),
+        replace(ONE_CPU, help="The CPU that the code runs on, of --instances the CPUs; any: not pinned."),
+        Option(
+            "instances",
+            "count",
+            "Instances of the code that run at once, each in a process of its own, on these CPUs in turn.",
+            "1",
+        ),
         replace(OVERRUN, help="What to do with releases while a step is late."),
         Option(
             "exchange",
@@ -154,7 +160,7 @@ EXPERIMENT = Experiment(
     measured=_measured,
     prepare_own=_prepare,
     contradicting=(("count", "duration"), ("rate", "period"), ("explain", "blame")),
-    runs_on=RunsOn("cpus", usual=1, most=1),
+    runs_on=RunsOn("cpus", usual=1, most=1, threads="instances"),
     needs=(_CODE,),
     unused=("unpacked",),
     heading="Your code",

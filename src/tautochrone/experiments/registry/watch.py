@@ -79,8 +79,8 @@ def _prepare(options: Given, folder: Path) -> Own:
 EXPERIMENT = Experiment(
     WATCH,
     "Your own program: does each cycle of its loops end in time?",
-    "A program of yours: when does each step of its loops begin, how long does it take, and does it end by the "
-    "next release? Steps are marked with TAUTO_BEGIN and TAUTO_END, or seen from outside, by the sleeps of a "
+    "A program of yours: when does each step of its loops begin, how long does it take, and does it end by "
+    "the next release? Steps are marked with TAUTO_BEGIN and TAUTO_END, or seen from outside, by the sleeps of a "
     "program that marks nothing or by its USDT probes.",
     (
         Option(
@@ -95,12 +95,14 @@ EXPERIMENT = Experiment(
         Option(
             BY,
             "text",
-            "What ends a step and begins the next one: the program's marks; a sleep; another system call in which "
-            "it waits, such as read; or what USDT probes tell.",
+            "What ends a step and begins the next one: the program's marks; a sleep; another system call in "
+            "which it waits, such as read; or USDT probes.",
             "marks; of --pid sleep",
             metavar="marks|sleep|CALL|PROVIDER:BEGIN:END",
         ),
-        Option(THREAD, "text", "Watch only threads of this name, or the one of this number.", "all with loops"),
+        Option(
+            THREAD, "text", "Watch only threads of this name, or the one of this number.", "all with loops"
+        ),
         replace(PERIOD, help="The period that its loops are to keep: adds release and deadline.", default=""),
         RATE_OF_PERIOD,
         replace(DURATION, help="Length of the recorded part; it ends earlier when the program does."),
