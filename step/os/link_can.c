@@ -111,6 +111,20 @@ static uint8_t padded(size_t bytes)
     return lengths[at];
 }
 
+/* What fills a frame of CAN FD up is not a number that a program computes: all of its bits are set. */
+enum { PADDING = 0xff };
+
+static uint32_t count_without_padding(const struct canfd_frame *frame)
+{
+    unsigned char none[VALUE_BYTES];
+    uint32_t count = (uint32_t)(frame->len - FD_HEAD_BYTES) / VALUE_BYTES;
+    memset(none, PADDING, sizeof none);
+    while (count > 0 && memcmp(frame->data + FD_HEAD_BYTES + (count - 1) * VALUE_BYTES, none, sizeof none) == 0) {
+        count--;
+    }
+    return count;
+}
+
 static enum os_status send_frame(struct link *link, const struct link_message *message)
 {
     struct canfd_frame frame = {0};
@@ -121,7 +135,9 @@ static enum os_status send_frame(struct link *link, const struct link_message *m
     if (is_fd) {
         put_bytes(frame.data + WORD_BYTES, message->release, WORD_BYTES);
         put_doubles(frame.data + FD_HEAD_BYTES, message->values, count);
-        frame.len = padded(FD_HEAD_BYTES + (size_t)count * VALUE_BYTES);
+        const size_t used = FD_HEAD_BYTES + (size_t)count * VALUE_BYTES;
+        frame.len = padded(used);
+        memset(frame.data + used, PADDING, frame.len - used);
     } else {
         const float value = count > 0 ? (float)message->values[0] : 0.0F;
         uint32_t bits = 0;
@@ -159,7 +175,7 @@ static bool decode(struct link *link, const unsigned char *data, size_t bytes, s
     message->release = 0;
     if (is_fd) {
         message->release = get_bytes(frame.data + WORD_BYTES, WORD_BYTES);
-        message->count = (uint32_t)(frame.len - FD_HEAD_BYTES) / VALUE_BYTES;
+        message->count = count_without_padding(&frame);
         get_doubles(frame.data + FD_HEAD_BYTES, message->values, message->count);
     } else {
         const uint32_t bits = (uint32_t)get_bytes(frame.data + WORD_BYTES, WORD_BYTES);

@@ -154,7 +154,7 @@ def test_late_cycles_have_the_thread_that_was_watched(program: str, tmp_path: Pa
     run, code, _ = run_of(tmp_path, "--program", command, "--by", "sleep", "--blame", "50us")
     assert code == 0
     (source,) = run.manifest.header.sources
-    (threads,) = run.late(LATE_CYCLES, "thread")
+    (threads,) = run.late(LATE_CYCLES, "tid")
     assert len(threads) > 0
     assert set(threads.tolist()) == {source.thread}
 

@@ -19,7 +19,7 @@ from tautochrone.base.units import format_duration, format_percent, format_rate
 from tautochrone.base.words import ordinal, plural, upper_first
 from tautochrone.judge.explained import explained_of, is_explained
 from tautochrone.judge.loops import measured_loops
-from tautochrone.judge.reduced import reduce_run, summary_in
+from tautochrone.judge.reduced import all_counts, reduce_run
 from tautochrone.judge.step_run import (
     CPU_TIME,
     EXECUTION,
@@ -35,6 +35,7 @@ from tautochrone.judge.step_run import (
 )
 from tautochrone.judge.tail.tails import tails_of
 from tautochrone.judge.verdict import IDLE
+from tautochrone.statistics.summary import summary_of
 from tautochrone.step import explained as explanation
 from tautochrone.step import fast
 from tautochrone.step.exchange import exchange_sentences, exchange_table
@@ -159,7 +160,7 @@ def _longer(run: StoredRun) -> Iterator[str]:
 
 def takes(reduced: Sequence[Reduced]) -> str:
     """Return how long a step takes: usually, rarely, at most."""
-    seen = summary_in(reduced)
+    seen = _of_all(reduced)
     if seen is None:
         return "nothing is known of its steps"
     known = {one.q: one.value for one in seen.quantiles if one.value is not None}
@@ -172,7 +173,9 @@ def takes(reduced: Sequence[Reduced]) -> str:
 
 def _rare(run: StoredRun, reduced: Sequence[Reduced]) -> str:
     """Return how long a rare step takes; empty where the samples do not tell."""
-    (one, *_) = tails_of(run, EXECUTION, reduced=reduced).sources
+    (one, *others) = tails_of(run, EXECUTION, reduced=reduced).sources
+    if others and len(reduced) > 1:  # instances share a CPU, and are no samples of one another
+        return ""
     known = sum(part.counts.total for part in reduced)
     once_in = min(_RAREST, 10 ** int(log10(_BEYOND * max(known, 1))))
     level = None if one.refusal is not None else one.activation_level(once_in)
@@ -274,7 +277,12 @@ def _row(series: Sequence[Series], said: str, worst_ns: int | None) -> tuple[Typ
 
 
 def _row_of_all(parts: Sequence[Reduced], said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
-    return _cells(summary_in(parts), said, worst_ns)
+    return _cells(_of_all(parts), said, worst_ns)
+
+
+def _of_all(parts: Sequence[Reduced]) -> Summary | None:
+    """Return the summary of all instances together."""
+    return summary_of(all_counts(tuple(parts))) if any(one.counts.total for one in parts) else None
 
 
 def _cells(seen: Summary | None, said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
