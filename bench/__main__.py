@@ -50,6 +50,7 @@ def main() -> None:
     interrupt.handler_cost(cpu, options.seconds, options.rounds)
     step.harness_cost(cpu, home, options.seconds, options.rounds)
     watch.cost_of_marks()
+    watch.cost_outside()
     middleware.round_trips(cpu, home, min(2.0, options.seconds), min(3, options.rounds))
     loads.disturbance(len(os.sched_getaffinity(0)), options.seconds, min(3, options.rounds))
     loads.guarded(cpu, options.seconds, min(3, options.rounds))
