@@ -140,6 +140,18 @@ def test_a_full_ring_is_counted_and_never_waited_for(program: str, tmp_path: Pat
     assert 0 < books.dropped == 300_000 - run.count()
 
 
+def test_a_loop_that_fills_its_ring_before_the_recording_begins_loses_nothing_of_it(
+    program: str, tmp_path: Path
+) -> None:
+    """Others are waited for during a second, in which so many steps come as the ring has rows, and more."""
+    options = ("--ring", "4096", "--duration", "200ms", *AT_ONCE)
+    run, code, _ = run_of(tmp_path, f"{program} plain 1000000 100", *options)
+    (books,) = run.manifest.books
+    assert (code, books.dropped) == (0, 0)
+    assert books.warmup is not None
+    assert books.warmup > 4096
+
+
 def test_two_loops_of_a_program_are_two_sources(program: str, tmp_path: Path) -> None:
     run, code, _ = run_of(tmp_path, f"{program} two 300 1000", "--loops", "2", *AT_ONCE)
     assert code == 0

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cells import given, worded
+from fmus import OFFSET, fmu
 from real import a_cpu, policy_options, wait_until
 from ssh_servers import Kind, SshServer, ssh_server
 from step_models import MODELS, built
@@ -61,6 +62,21 @@ def test_the_library_is_pushed_with_what_it_needs_and_removed(server: SshServer,
         assert (books.released, books.missed, run.manifest.ended) == (STEPS, 0, "complete")
         assert run.manifest.header.parameters["code"].startswith(str(server.pushed))
     assert pushed == {"own.so"}
+    wait_until(lambda: server.left() == [], "what was pushed is removed")
+
+
+@pytest.mark.slow
+def test_an_fmu_and_its_inputs_are_pushed_and_removed(server: SshServer, tmp_path: Path) -> None:
+    own = fmu(2, tmp_path)
+    (tmp_path / "in.csv").write_text("t,u\n0,2\n")
+    more = ("--inputs", str(tmp_path / "in.csv"), "--input", "n=4")
+    cell = worded("step", (*options(own), *more), "a test")
+    with open_target(server.where) as target:
+        run = run_cell(cell, Store(tmp_path / "store"), target, {})
+        assert target.machine == os.uname().machine
+    (books,) = run.manifest.books
+    assert (books.released, run.manifest.ended) == (STEPS, "complete")
+    assert (run.reals("out.y", 0) == 4 + OFFSET).all()  # from the FMU's resources, and twice the input
     wait_until(lambda: server.left() == [], "what was pushed is removed")
 
 

@@ -16,15 +16,16 @@ _LONGEST_NAME = 120
 """Bytes of the name of an output that is kept."""
 
 
-def read_fmu(path: Path, machine: str) -> ModelDescription:
-    """Return what an FMU says of itself, when it can be run on this kind of machine.
+def read_fmu(path: Path, machine: str | None) -> ModelDescription:
+    """Return what an FMU says of itself, when it can be run on this kind of machine; None: on some.
 
     Raises:
         UsageError: it can't.
     """
     with opened(path) as archive:
         found = description_of(archive, path)
-        library_of(archive, path, found.identifier, machine)
+        if machine is not None:
+            library_of(archive, path, found.identifier, machine)
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import platform
 import shutil
 import tempfile
 import time
@@ -58,7 +57,7 @@ def kept_with_run(options: Given, folder: Path) -> tuple[Options, Mapping[str, o
     if is_fmu(code := str(options[CODE])):
         from tautochrone.experiments.fmu_folder import facts_of, read_fmu, see_over_time, values_of
 
-        found = read_fmu(Path(code), platform.machine())
+        found = read_fmu(Path(code), None)
         conditions[FMU] = msgspec.to_builtins(facts_of(found))
         values = values_of(found, constants)
         if timed is not None:
@@ -73,8 +72,11 @@ def kept_with_run(options: Given, folder: Path) -> tuple[Options, Mapping[str, o
 
 
 @contextmanager
-def made_for_run(experiment: str, options: Given) -> Iterator[Options]:
+def made_for_run(experiment: str, options: Given, machine: str = os.uname().machine) -> Iterator[Options]:
     """Make the files that tauto-step reads; outside they are gone. Other experiments need none.
+
+    Args:
+        machine: what kind of machine it runs on.
 
     Yields:
         The probe's options.
@@ -99,11 +101,11 @@ def made_for_run(experiment: str, options: Given) -> Iterator[Options]:
             if is_fmu(code):
                 from tautochrone.experiments.fmu_folder import outputs_of, read_fmu, values_of, write_folder
 
-                found = read_fmu(Path(code), platform.machine())
+                found = read_fmu(Path(code), machine)
                 values = values_of(found, constants)
                 (unpacked := folder / _UNPACKED).mkdir()
                 over_time = timed.names if timed is not None else ()
-                write_folder(Path(code), platform.machine(), unpacked, values, over_time)
+                write_folder(Path(code), machine, unpacked, values, over_time)
                 own[_UNPACKED] = str(unpacked)
                 own.setdefault(OUTPUTS, len(outputs_of(found)))
             else:

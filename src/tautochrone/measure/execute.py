@@ -309,7 +309,7 @@ def _measure(
                 writer.add_condition(name, known)
             interrupts.hold()
             of_client = replace(placed.options, own=server.options)  # the server may have taken some
-            with made_for_run(placed.experiment, of_client) as options:
+            with made_for_run(placed.experiment, of_client, target.machine) as options:
                 there = provide_program(target, placed.experiment, options)
                 probe = target.start_probe([placed.experiment, *words(there)], conditions.probe_placement)
                 with loads.watched(probe.stop):

@@ -48,7 +48,9 @@ def refusal_of(
         except TautoError as error:
             return error
         try:
-            own = stack.enter_context(made_for_run(experiment, replace(options, own=server.options)))
+            own = stack.enter_context(
+                made_for_run(experiment, replace(options, own=server.options), target.machine)
+            )
         except (UsageError, MeasuringError) as error:
             return error
         try:

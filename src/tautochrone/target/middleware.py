@@ -44,8 +44,10 @@ SERVER_ON, SERVER, SIZES = "server_on", "server", "footprint"
 library and program that the build noted."""
 
 
-_FROM_HERE = ("unpacked", "inputs", "explain")
-"""Options of `step` with files that are on this machine alone: of an FMU, of inputs, a program of its own."""
+_FROM_HERE = ("unpacked", "inputs")
+"""Options of `step` with files that are on this machine: of an FMU, of inputs."""
+_EXPLAIN = "explain"
+"""The one that has a program of its own, which is on this machine alone."""
 
 
 def program_name(transport: str) -> str:
@@ -61,11 +63,12 @@ def provide_program(target: Target, experiment: str, options: Options) -> Option
     Returns:
         the options as they are there.
     """
-    if experiment == WATCH or (experiment == STEP and any(options.get(name) for name in _FROM_HERE)):
+    if experiment == WATCH or (experiment == STEP and options.get(_EXPLAIN)):
         target.see_is_here()
     code = text(options, CODE)
     if experiment == STEP and code is not None:
-        return {**options, CODE: target.own_code(code)}
+        taken = {one: target.own_files(Path(str(options[one]))) for one in _FROM_HERE if options.get(one)}
+        return {**options, **taken, CODE: target.own_code(code)}
     target.environment = {}  # that of the code of another case
     transport = text(options, TRANSPORT)
     if experiment in EXPERIMENTS and transport in TRANSPORTS:

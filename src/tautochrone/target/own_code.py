@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import file_digest
+from hashlib import file_digest, sha256
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
@@ -11,6 +11,9 @@ from tautochrone.target.middleware import libraries_of
 from tautochrone.target.probes import architecture_of
 
 PROGRAM = "tauto-step"
+_FMU = ".fmu"
+DESCRIPTION = "description"
+"""The file of an unpacked FMU that says where its other files are."""
 
 _MACHINES = {3: "i386", 22: "s390x", 40: "armv7", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 """By the number in the head of an ELF file, as our programs call them."""
@@ -43,6 +46,8 @@ def brought_code(code: str, folder: str, machine: str, name: str) -> BroughtCode
     Raises:
         UsageError: it is for another kind of machine, or can't be read.
     """
+    if code.endswith(_FMU):  # its files are taken by themselves
+        return BroughtCode(Path(code).name, {}, {})
     library, function = _parts(code)
     _see_fits(library, machine, name)
     with library.open("rb") as file:
@@ -52,6 +57,30 @@ def brought_code(code: str, folder: str, machine: str, name: str) -> BroughtCode
     files = {f"{place}/{one.name}": one for one in (*needed, library)}
     environment = {"LD_LIBRARY_PATH": place} if needed else {}
     return BroughtCode(f"{place}/{library.name}:{function}", files, environment)
+
+
+def brought_files(path: Path, folder: str) -> tuple[str, dict[str, bytes]]:
+    """Return where a file or a folder is to be on another machine, and each file's content by path there.
+
+    Each content has a folder of its own in `folder`. What names a path of its own folder names the one there.
+    """
+    every = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    contents = {one: one.read_bytes() for one in every}
+    digest = sha256()
+    for one, content in contents.items():
+        digest.update(f"{one.relative_to(path.parent)}\0{len(content)}\0".encode() + content)
+    place = f"{folder}/{digest.hexdigest()[:_DIGITS]}"
+    described = contents.get(path / DESCRIPTION)
+    if described is not None:
+        for here, there in (
+            (path.as_uri(), Path(place, path.name).as_uri()),
+            (str(path), f"{place}/{path.name}"),
+        ):
+            described = described.replace(here.encode(), there.encode())
+        contents[path / DESCRIPTION] = described
+    return f"{place}/{path.name}", {
+        f"{place}/{one.relative_to(path.parent)}": it for one, it in contents.items()
+    }
 
 
 def system_files(code: str) -> dict[str, Path]:

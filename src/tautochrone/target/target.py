@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import MeasuringError, UsageError
@@ -312,6 +313,23 @@ class Target(ABC):
             UsageError: it can't.
         """
         return code
+
+    @property
+    def machine(self) -> str:
+        """Return what kind of machine it is, as ``uname -m`` calls it."""
+        return os.uname().machine
+
+    def own_files(self, path: Path) -> str:
+        """See that a file of the user's, or a folder of files, is there; on this machine it is.
+
+        Returns:
+            where it is there.
+
+        Raises:
+            UsageError: files are not taken there so far.
+        """
+        self.see_is_here()
+        return str(path)
 
     def see_is_here(self) -> None:
         """See that it is this machine, for what runs nowhere else so far.

@@ -12,7 +12,7 @@ from tautochrone.machine.tree import Files
 from tautochrone.target.address import SshAddress
 from tautochrone.target.keeper import FarFiles, Keeper
 from tautochrone.target.middleware import find_program_for, program_name
-from tautochrone.target.own_code import PROGRAM, BroughtCode, brought_code, find_step_for
+from tautochrone.target.own_code import PROGRAM, BroughtCode, brought_code, brought_files, find_step_for
 from tautochrone.target.probes import find_agent_for, find_probe_for, how_to_build
 from tautochrone.target.program import ProbeAnswer, Program, ask, said_in
 from tautochrone.target.ssh.connect import log_in
@@ -118,7 +118,10 @@ def push(link: Link, file: Path, place: str, name: str) -> ProbeAnswer:
 
 def _write(link: Link, file: Path, place: str, name: str, then: str) -> ProbeAnswer:
     """Write a file to this place, in a folder that is made, and run a command; see `push`."""
-    content = file.read_bytes()
+    return _write_bytes(link, file.read_bytes(), place, name, then)
+
+
+def _write_bytes(link: Link, content: bytes, place: str, name: str, then: str) -> ProbeAnswer:
     quoted, folder = shlex.quote(place), shlex.quote(place.rpartition("/")[0])
     script = f"mkdir -p {folder} && cat >{quoted} && chmod 700 {quoted} && wc -c <{quoted} && {then}"
     program = link.start(f"exec sh -c {shlex.quote(script)}", beats=False)
@@ -128,7 +131,8 @@ def _write(link: Link, file: Path, place: str, name: str, then: str) -> ProbeAns
     size, _, version = answer.text.strip().partition("\n")
     if size.strip() != str(len(content)):
         raise MeasuringError(
-            f"{file.name} could not be written to {place} on {name}: {said_in(answer.messages, 'no words')}",
+            f"{place.rpartition('/')[2]} could not be written to {place} on {name}: "
+            f"{said_in(answer.messages, 'no words')}",
             "Is there room for it?",
         )
     return ProbeAnswer(answer.exit_code, version, answer.messages)
@@ -180,6 +184,15 @@ class PushedPrograms:
                 _write(self._link, file, place, self._name, "true")
                 self._code.add(place)
         return brought
+
+    def own_files(self, path: Path) -> str:
+        """See that these files are there; what is there already stays."""
+        there, files = brought_files(path, f"{self._folder}/own")
+        for place, content in files.items():
+            if place not in self._code:
+                _write_bytes(self._link, content, place, self._name, "true")
+                self._code.add(place)
+        return there
 
     def _provide(self, name: str, shown: str, find: Callable[[], Path | None], otherwise: str) -> None:
         if name in self._there:
@@ -297,7 +310,7 @@ class SshTarget(Target):
         self._background = background
         self._link = link
         landing = Landing(link, self.name, [*self.keeper_words(), *self.patience])
-        self.probe, self.agent = landing.probe, landing.agent
+        self.probe, self.agent, self._machine = landing.probe, landing.agent, landing.machine
         self._programs = PushedPrograms(link, landing, self.name)
         self._standing = Keeper(landing.keeper)
         self._files = FarFiles(self.keeper)
@@ -318,6 +331,13 @@ class SshTarget(Target):
         brought = self._programs.own_code(code)
         self.environment = brought.environment
         return brought.named
+
+    @property
+    def machine(self) -> str:
+        return self._machine
+
+    def own_files(self, path: Path) -> str:
+        return self._programs.own_files(path)
 
     def forget_files(self) -> None:
         self._files.forget()
