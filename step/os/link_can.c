@@ -119,7 +119,7 @@ static uint32_t count_without_padding(const struct canfd_frame *frame)
     unsigned char none[VALUE_BYTES];
     uint32_t count = (uint32_t)(frame->len - FD_HEAD_BYTES) / VALUE_BYTES;
     memset(none, PADDING, sizeof none);
-    while (count > 0 && memcmp(frame->data + FD_HEAD_BYTES + (count - 1) * VALUE_BYTES, none, sizeof none) == 0) {
+    while (count > 0 && memcmp(frame->data + FD_HEAD_BYTES + (size_t)(count - 1) * VALUE_BYTES, none, sizeof none) == 0) {
         count--;
     }
     return count;

@@ -144,7 +144,7 @@ def test_a_loop_that_fills_its_ring_before_the_recording_begins_loses_nothing_of
     program: str, tmp_path: Path
 ) -> None:
     """Others are waited for during a second, in which so many steps come as the ring has rows, and more."""
-    options = ("--ring", "4096", "--duration", "200ms", *AT_ONCE)
+    options = ("--period", "100us", "--ring", "4096", "--duration", "200ms", *AT_ONCE)
     run, code, _ = run_of(tmp_path, f"{program} plain 1000000 100", *options)
     (books,) = run.manifest.books
     assert (code, books.dropped) == (0, 0)
