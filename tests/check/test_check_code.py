@@ -70,7 +70,7 @@ def test_a_guest_is_booted_with_the_code_before_its_deployment_holds(tmp_path: P
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--search", "speed"), "There are: rate."),
+        (("--search", "speed"), "There are: rate, instances."),
         (("--within", "10s"), "about a search"),
         (("--search", "rate", "--count", "100"), "--count is about one run"),
         (("--search", "rate", "--overrun", "stop"), "--overrun is about one run"),
