@@ -53,7 +53,11 @@ def run(words: str) -> None:
         ("tire map --policy OTHR --dry-run", "--policy 'OTHR' is not known", "Did you mean 'other'?"),
         ("doctor --fail-on WARNIGN", "--fail-on 'WARNIGN' is not known", "Did you mean 'warning'?"),
         ("analyse x.toml --fail-on always", "--fail-on 'always' is not known", "There are: never, misses."),
-        ("check --rate 1kHz --search foo", "--search 'foo' is not known", "There are: rate, work, instances."),
+        (
+            "check --rate 1kHz --search foo",
+            "--search 'foo' is not known",
+            "There are: rate, work, instances.",
+        ),
     ],
 )
 def test_what_has_another_name_is_told_with_the_right_one(words: str, wrong: str, advice: str) -> None:
