@@ -40,6 +40,11 @@ def verb(**typed: Any) -> None:
     """Measure as `tauto probe watch` does; the header was shown before."""
     typed.pop("header", None)
     program = typed.pop("program")
+    if not program and typed["pid"] is None:
+        raise UsageError(
+            "no PROGRAM is named, and no --pid",
+            "Write it last: tauto watch --rate 1kHz -- ./controller --gain 3.",
+        )
     _of_probe(**typed, program=shlex.join(program) if program else None)
 
 
