@@ -135,7 +135,7 @@ def test_what_was_refused_before_takes_no_time(tmp_path: Path) -> None:
     agenda = make_agenda(plan_of("schmidt2002", quick=True), Store(tmp_path / "store"))
     first, *others = agenda.points
     told = {CONDITION: {REFUSED: dict.fromkeys(others, "It is not to be had here.")}}
-    entry = CatalogueEntry("run", tmp_path, "sealed", conditions=RunConditions.of(told), ended="failed")
+    entry = CatalogueEntry("run", str(tmp_path), "sealed", given=RunConditions.of(told), ended="failed")
     agenda = replace(agenda, campaign=replace(agenda.campaign, entries=(entry,)))
 
     assert [slot.key for slot in agenda.ahead] == [first]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -157,6 +156,18 @@ def list_runs(
         str | None,
         typer.Option("--machine", metavar="NAME", help="Only runs on this host, or as --on names it."),
     ] = None,
+    kernel: Annotated[
+        str | None,
+        typer.Option("--kernel", metavar="RELEASE", help="Only runs on this kernel: 6.12, 6.1.0-25-rt-amd64."),
+    ] = None,
+    deployment: Annotated[
+        str | None,
+        typer.Option("--deployment", metavar="NAME", help="Only runs under this deployment, or 'as-is'."),
+    ] = None,
+    state: Annotated[
+        str | None,
+        typer.Option("--state", metavar="STATE", help="Only runs that are complete, recovered, cut-off, ..."),
+    ] = None,
     since: Annotated[
         str | None,
         typer.Option("--since", metavar="WHEN", help="Only runs since then, in UTC: 2026-11-24, 2h, 7d."),
@@ -175,10 +186,10 @@ def list_runs(
 
     Examples:
         tauto list --limit 10
-        tauto list --experiment cyclic --load cpu --since 7d
+        tauto list --experiment cyclic --machine board7 --kernel 6.12 --since 7d
     """
     from tautochrone.run.catalogue import catalogue
-    from tautochrone.run.selecting import parse_instant, selected
+    from tautochrone.run.selecting import parse_instant, parse_state, selected
 
     if number is not None and number < 1:
         raise UsageError(f"--limit {number}: there is nothing to show", "Give 1 or more.")
@@ -187,7 +198,16 @@ def list_runs(
     last = None if until is None else parse_instant(until, "--until", end_of_day=True)
     every = catalogue(place) if plan is None else _of_plan(place, plan)
     found = selected(
-        every, experiment=experiment, load=load, tag=tag, machine=machine, since=first, until=last
+        every,
+        experiment=experiment,
+        load=load,
+        tag=tag,
+        machine=machine,
+        kernel=kernel,
+        deployment=deployment,
+        state=None if state is None else parse_state(state),
+        since=first,
+        until=last,
     )
     entries = found[::-1][:number]
     if as_json:
@@ -216,5 +236,12 @@ def _nothing(place: Path) -> str:
     return f"There is no run in {place}. Type tauto to measure this machine."
 
 
+_TOLD = (
+    *("id", "state", "created", "experiment", "title", "sources", "samples", "missed", "worst_ns", "warnings"),
+    *("ended", "damage", "machine", "note", "kernel"),
+)
+
+
 def _as_json(entry: CatalogueEntry) -> dict[str, object]:
-    return asdict(entry) | {"path": str(entry.path), "conditions": entry.conditions.stored}
+    told = {name: getattr(entry, name) for name in _TOLD}
+    return told | {"path": entry.folder, "conditions": entry.conditions.stored, "tags": list(entry.tags)}

@@ -34,7 +34,7 @@ _HEADS = (
 
 def run_list(entries: Sequence[CatalogueEntry]) -> Iterator[doc.Block]:
     """Yield a line for each run. Columns for machines, tags and notes are there if needed."""
-    several = len({entry.conditions.remote for entry in entries}) > 1
+    several = len({entry.remote for entry in entries}) > 1
     rows = [
         _row(entry, brief)
         for entry, brief in zip(entries, shortest_ids([one.id for one in entries]), strict=True)
@@ -69,7 +69,7 @@ def _row(entry: CatalogueEntry, brief: str) -> tuple[doc.TypedCell, ...]:
         doc.TypedCell(title, brief=short),
         doc.words(", ".join(entry.tags)),
         doc.words(" ".join(entry.note.split())),
-        doc.words(entry.conditions.remote or LOCAL),
+        doc.words(entry.remote or LOCAL),
         doc.count(entry.sources),
         doc.count(entry.samples),
         doc.count(entry.missed),

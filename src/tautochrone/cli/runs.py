@@ -173,8 +173,8 @@ def _plans_with_gaps(place: Store, folders: list[Path]) -> list[str]:
     gone = set(folders)
     by_plan: dict[str, list[CatalogueEntry]] = {}
     for entry in catalogue(place):
-        if plan := entry.conditions.plan.campaign:
-            by_plan.setdefault(plan, []).append(entry)
+        if entry.plan:
+            by_plan.setdefault(entry.plan, []).append(entry)
     return [
         f"{plan} has lost {lost} of its {plural(len(entries), 'run')}: the same command measures them again."
         for plan, entries in by_plan.items()

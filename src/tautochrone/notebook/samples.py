@@ -52,14 +52,14 @@ def _row(one: CatalogueEntry) -> Mapping[str, object]:
         "created": datetime.fromisoformat(one.created) if one.created else None,
         "experiment": one.experiment or None,
         "title": one.title or None,
-        "load": one.conditions.load,
-        "deployment": one.conditions.deployment_name or None,
+        "load": one.load or None,
+        "deployment": one.deployment or None,
         "sources": one.sources,
         "samples": one.samples,
         "missed": one.missed,
         "worst_ns": one.worst_ns,
         "state": one.state,
-        "path": str(one.path),
+        "path": one.folder,
     }
 
 

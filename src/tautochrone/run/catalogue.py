@@ -1,30 +1,39 @@
-"""The list of all runs of a store, read by DuckDB from their manifests in one query."""
+"""The list of all runs of a store, read by DuckDB from their manifests; of a large store only of new ones."""
 
 import glob
 import os
-from dataclasses import dataclass, field, replace
+import zlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import duckdb
+import msgspec
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from tautochrone.base.errors import DamagedError
-from tautochrone.base.reading import is_file, json_of
-from tautochrone.run import files
+from tautochrone.base.reading import is_file, json_of, read_text
+from tautochrone.base.words import plural
+from tautochrone.run import files, index
 from tautochrone.run.conditions import RunConditions
-from tautochrone.run.manifest import MEASURING, MOST_BYTES, STATES
+from tautochrone.run.manifest import MEASURING, MOST_BYTES, RECOVERED, SEALED, STATES
+from tautochrone.run.place import run_names
 from tautochrone.run.remarks import seen_remarks
 from tautochrone.run.store import Store
 from tautochrone.run.upgrade import SCHEMA, is_readable, upgraded
 
 CUT_OFF, REFUSED, DAMAGED, NEWER = "cut off", "refused", "damaged", "newer"
 
+_AT_ONCE = 5_000
+"""Manifests that are read together, and more of which it takes some seconds to read."""
 
-@dataclass(frozen=True)
-class CatalogueEntry:
+
+class CatalogueEntry(Struct, frozen=True, dict=True):
     """One line of the list.
 
     Attributes:
+        folder: where the run is.
         state: "sealed", "recovered", "measuring", "cut off" (`tauto recover` seals it), "refused" (its books
             do not balance), "newer" (a later version of tauto wrote it) or "damaged" (its manifest can't be
             read).
@@ -36,15 +45,18 @@ class CatalogueEntry:
         warnings: how many warnings the run carries.
         machine: the host's name.
         tags, note: what people added.
+        load, remote, deployment, plan: of its conditions: `RunConditions.remote`, the deployment's name, and the id
+            of the plan run.
+        kernel: its release.
+        given: its conditions; None: they are in its manifest.
     """
 
     id: str
-    path: Path
+    folder: str
     state: str
     created: str = ""
     experiment: str = ""
     title: str = ""
-    conditions: RunConditions = field(default_factory=RunConditions)
     sources: int = 0
     samples: int | None = None
     missed: int | None = None
@@ -55,6 +67,28 @@ class CatalogueEntry:
     machine: str = ""
     tags: tuple[str, ...] = ()
     note: str = ""
+    load: str = ""
+    remote: str = ""
+    deployment: str = ""
+    plan: str = ""
+    kernel: str = ""
+    given: RunConditions | None = None
+
+    @property
+    def path(self) -> Path:
+        """Return the folder of the run."""
+        return Path(self.folder)
+
+    @cached_property
+    def conditions(self) -> RunConditions:
+        """Return under what it was measured; no conditions where they are not what they must be."""
+        if self.given is not None:
+            return self.given
+        try:
+            told = json_of(read_text(self.path / files.MANIFEST, MOST_BYTES))
+        except (OSError, ValueError):
+            return RunConditions()
+        return _conditions(told.get("schema"), told.get("conditions")) if isinstance(told, dict) else RunConditions()
 
 
 # The manifests are read as bytes and parsed with TRY, so that one damaged file can't spoil the list.
@@ -89,63 +123,131 @@ SELECT
     len(r.warnings),
     r.ended,
     r.damage,
-    TRY(json ->> '$.facts.machine.hostname')
+    TRY(json ->> '$.facts.machine.hostname'),
+    coalesce(TRY(json ->> '$.facts.kernel.release'), TRY(json ->> '$.header.system.release'))
 FROM run
 """
 
 
 def catalogue(store: Store) -> list[CatalogueEntry]:
     """All runs of a store, oldest first, whatever state they are in."""
-    folders = [folder for folder in store.folders() if _is_run(folder)]
-    manifests = [folder / files.MANIFEST for folder in folders]
-    described = _describe([str(path) for path in manifests if _is_readable(path)])
-    found = []
-    for folder, path in zip(folders, manifests, strict=True):
+    names = run_names(store.path)
+    base = f"{store.path}{os.sep}"
+    is_large = len(names) >= index.FEWEST
+    kept = index.read_rows(store.path, _VERSION) if is_large else {}
+    found: dict[str, CatalogueEntry] = {}
+    stamps: dict[str, bytes] = {}
+    unread: list[str] = []
+    for name in names:
+        folder = base + name
+        stamp = index.stamp_of(folder)
+        row = kept.get(name)
+        if row is not None and row[0] == stamp and (entry := _decoded(row[1], name, folder)) is not None:
+            found[name] = entry
+        elif stamp is not None or _is_run(folder):
+            unread.append(name)
+            stamps[name] = stamp or b""
+    gone = kept.keys() - set(names)
+    if is_large and len(unread) > _AT_ONCE:
+        store.tell(f"reading {plural(len(unread), 'run')}; next time, only those that are new")
+    for chunk in _chunks(unread, _AT_ONCE):
+        read = {entry.id: entry for entry in _read(base, chunk)}
+        found |= read
+        if is_large:
+            index.write_rows(store.path, _VERSION, _rows(read, stamps), gone)
+            gone = set()
+    if gone:
+        index.write_rows(store.path, _VERSION, (), gone)
+    return [found[name] for name in names if name in found]
+
+
+# What is kept of a run that will not change by itself: all but its place and its conditions.
+
+_KEPT = (SEALED, RECOVERED)
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(CatalogueEntry).decode
+_VERSION = zlib.crc32(repr((1, SCHEMA, CatalogueEntry.__struct_fields__)).encode()) & 0x7FFFFFFF
+
+
+def _rows(read: dict[str, CatalogueEntry], stamps: dict[str, bytes]) -> list[tuple[str, bytes, bytes]]:
+    return [
+        (name, stamp, _encode(msgspec.structs.replace(entry, folder="", given=None)))
+        for name, entry in read.items()
+        if entry.state in _KEPT and (stamp := stamps[name]) and index.is_settled(stamp)
+    ]
+
+
+def _decoded(content: bytes, name: str, folder: str) -> CatalogueEntry | None:
+    try:
+        entry = _decode(content)
+    except msgspec.MsgspecError:
+        return None
+    if entry.id != name:
+        return None
+    force_setattr(entry, "folder", folder)
+    return entry
+
+
+def _chunks(names: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    return (names[at : at + size] for at in range(0, len(names), size))
+
+
+def _read(base: str, names: Sequence[str]) -> Iterator[CatalogueEntry]:
+    """Yield the runs of these names, in their order, as their files are now."""
+    manifests = [f"{base}{name}{os.sep}{files.MANIFEST}" for name in names]
+    described = _describe([path for path in manifests if _is_readable(path)])
+    for name, path in zip(names, manifests, strict=True):
+        folder = Path(base + name)
         remarks = seen_remarks(folder)
-        found.append(replace(_entry(folder, described.get(str(path))), tags=remarks.tags, note=remarks.note))
-    return found
+        yield _entry(folder, described.get(path), remarks.tags, remarks.note)
 
 
-def _is_run(folder: Path) -> bool:
-    return any(os.path.lexists(folder / name) for name in (files.MANIFEST, files.RAW_STREAM))
+def _is_run(folder: str) -> bool:
+    return any(os.path.lexists(f"{folder}{os.sep}{name}") for name in (files.MANIFEST, files.RAW_STREAM))
 
 
-def _is_readable(manifest: Path) -> bool:
+def _is_readable(manifest: str) -> bool:
     """Whether it is a file of a manifest's size: DuckDB waits for pipes and takes gigabytes into memory."""
-    return is_file(manifest, MOST_BYTES) and os.access(manifest, os.R_OK)
+    return is_file(Path(manifest), MOST_BYTES) and os.access(manifest, os.R_OK)
 
 
 def _describe(manifests: list[str]) -> dict[str, tuple[object, ...]]:
     """Return what the manifests say, by file; a file that has gone meanwhile is left out."""
     if not manifests:
         return {}
+    import duckdb
+
     with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar = false")  # it would stand in the answer
         try:
             names = [glob.escape(path) for path in manifests]  # DuckDB takes names for patterns
             rows = connection.execute(_QUERY, {"files": names}).fetchall()
         except duckdb.IOException:
-            still = [path for path in manifests if _is_readable(Path(path))]
+            still = [path for path in manifests if _is_readable(path)]
             if len(still) == len(manifests):
                 raise
             return _describe(still)
     return {row[0]: row[1:] for row in rows}
 
 
-def _entry(folder: Path, described: tuple[Any, ...] | None) -> CatalogueEntry:
+def _entry(
+    folder: Path, described: tuple[Any, ...] | None, tags: tuple[str, ...], note: str
+) -> CatalogueEntry:
     raw = folder / files.RAW_STREAM
+    unread = CatalogueEntry(folder.name, str(folder), DAMAGED, tags=tags, note=note, given=RunConditions())
     if described is None or not is_readable(described[0]) or described[1] not in STATES:
         if is_file(raw):
-            return CatalogueEntry(folder.name, folder, _unsealed_state(raw, None))
+            return msgspec.structs.replace(unread, state=_unsealed_state(raw, None))
         if described is not None and (described[0] or 0) > SCHEMA:
-            return CatalogueEntry(folder.name, folder, NEWER, damage="written by a newer tauto")
-        return CatalogueEntry(folder.name, folder, DAMAGED, damage="run.json can't be read")
+            return msgspec.structs.replace(unread, state=NEWER, damage="written by a newer tauto")
+        return msgspec.structs.replace(unread, damage="run.json can't be read")
     (
         schema,
         state,
         created,
         experiment,
         title,
-        conditions,
+        told,
         sources,
         samples,
         missed,
@@ -154,17 +256,21 @@ def _entry(folder: Path, described: tuple[Any, ...] | None) -> CatalogueEntry:
         ended,
         damage,
         machine,
+        kernel,
     ) = described
     if state == MEASURING:
         state = _unsealed_state(raw, damage)
+    try:
+        conditions = _conditions(schema, json_of(told or "{}"))
+    except ValueError:
+        conditions = RunConditions()
     return CatalogueEntry(
         id=folder.name,
-        path=folder,
+        folder=str(folder),
         state=state,
         created=created or "",
         experiment=experiment or "",
         title=title or "",
-        conditions=_conditions(schema, conditions),
         sources=sources or 0,
         samples=None if samples is None else int(samples),
         missed=None if missed is None else int(missed),
@@ -173,6 +279,14 @@ def _entry(folder: Path, described: tuple[Any, ...] | None) -> CatalogueEntry:
         ended=ended or "",
         damage=damage or "",
         machine=machine or "",
+        tags=tags,
+        note=note,
+        load=conditions.load or "",
+        remote=conditions.remote,
+        deployment=conditions.deployment_name,
+        plan=conditions.plan.campaign,
+        kernel=kernel or "",
+        given=conditions,
     )
 
 
@@ -182,11 +296,9 @@ def _unsealed_state(raw: Path, damage: str | None) -> str:
     return REFUSED if damage else CUT_OFF
 
 
-def _conditions(schema: int, text: str | None) -> RunConditions:
+def _conditions(schema: object, told: object) -> RunConditions:
     """Return the conditions as plans read them again; none where they are not what they must be."""
     try:
-        return RunConditions.of(
-            upgraded({"schema": schema, "conditions": json_of(text or "{}")})["conditions"]
-        )
+        return RunConditions.of(upgraded({"schema": schema, "conditions": told})["conditions"])
     except (ValueError, DamagedError):
         return RunConditions()

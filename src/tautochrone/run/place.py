@@ -24,6 +24,15 @@ def run_folders(store: Path) -> list[Path]:
     Raises:
         StoreError: the store can't be read.
     """
+    return [store / name for name in run_names(store)]
+
+
+def run_names(store: Path) -> list[str]:
+    """Return the names of the same folders, which are the ids of the runs.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
     try:
         with os.scandir(store) as entries:
             names = [
@@ -38,7 +47,7 @@ def run_folders(store: Path) -> list[Path]:
             f"The store {store} can't be read: {error.strerror}",
             "Name another with --store or TAUTO_STORE, or ask for access to this one.",
         ) from error
-    return [store / name for name in sorted(names, key=_age)]
+    return sorted(names, key=_age)
 
 
 def is_text(name: str) -> bool:

@@ -42,6 +42,7 @@ class Store:
 
     Attributes:
         path: the folder; it is made when the first run begins.
+        tell: is told what people should know of what they did not ask for.
     """
 
     def __init__(self, path: Path, tell: Callable[[str], object] = lambda _: None) -> None:
@@ -56,7 +57,7 @@ class Store:
                 "Name another folder with --store or TAUTO_STORE.",
             )
         self.path = path
-        self._tell = tell
+        self.tell = tell
 
     def create(
         self,
@@ -180,7 +181,7 @@ class Store:
         passed = [folder.name for folder in self.folders() if folder.name > chosen and _is_damaged(folder)]
         if passed:
             runs = plural(len(passed), "newer run" if chosen else "run")
-            self._tell(f"{word} passes over {runs} that can't be read: {some_of(passed)}")
+            self.tell(f"{word} passes over {runs} that can't be read: {some_of(passed)}")
 
     def _latest(self, word: str, back: int) -> StoredRun:
         sealed, aside = 0, None

@@ -140,7 +140,9 @@ def stored_mechanism(
     entries = [
         one
         for one in catalogue(store)
-        if one.experiment == wanted.experiment and _around(one.conditions) == _around(conditions)
+        if one.experiment == wanted.experiment
+        and one.load == (conditions.load or "")
+        and _around(one.conditions) == _around(conditions)
     ]
     for entry in sorted(entries, key=lambda one: _distance_s(one, near)):
         try:

@@ -118,8 +118,8 @@ def campaigns(store: Store) -> list[Campaign]:
     """Return all plan runs of a store, the one with the latest beginning last."""
     found: dict[str, list[CatalogueEntry]] = {}
     for entry in catalogue(store):
-        if campaign := entry.conditions.plan.campaign:
-            found.setdefault(campaign, []).append(entry)
+        if entry.plan:
+            found.setdefault(entry.plan, []).append(entry)
     return [_campaign(name, entries) for name, entries in sorted(found.items())]
 
 
