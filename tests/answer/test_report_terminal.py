@@ -18,12 +18,12 @@ import streams
 from real import PATIENCE_S
 from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.answer import evidence, show
-from tautochrone.answer.labels import shortest_ids
 from tautochrone.answer.render.terminal import show_blocks
 from tautochrone.cli.app import app
 from tautochrone.cli.listing import run_list
 from tautochrone.command.ending import run_to_exit_code
 from tautochrone.run.catalogue import CUT_OFF, DAMAGED, CatalogueEntry
+from tautochrone.run.named import shortest_ids
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 

@@ -9,12 +9,12 @@ from tautochrone.judge.middleware_setting import as_obtained
 from tautochrone.measure.cpu_use import CPU_USE
 from tautochrone.measure.virtual import BUSY
 from tautochrone.run.manifest import Manifest
+from tautochrone.run.named import shortest_ids
 from tautochrone.run.store import ANSWER
 
 LONGEST = 40
 """Characters of a label: what a key or a panel's title has room for on a phone."""
 
-_SHORTEST_ID = 16  # the instant; the rest only where it takes more to be the only one
 _NOT_CONDITIONS = {
     ANSWER,
     "command",
@@ -62,18 +62,6 @@ def typed_title(manifest: Manifest) -> str:
     """Return the title if a person chose it on the command line, otherwise nothing."""
     chosen = manifest.asked("--title") is not None
     return " ".join(manifest.title.split()) if chosen else ""
-
-
-def shortest_ids(ids: Sequence[str]) -> list[str]:
-    """Return the shortest beginning of each id that no other id has."""
-    return [
-        next((one[:size] for size in range(_SHORTEST_ID, len(one)) if not _shared(one[:size], one, ids)), one)
-        for one in ids
-    ]
-
-
-def _shared(beginning: str, own: str, ids: Sequence[str]) -> bool:
-    return any(other.startswith(beginning) for other in ids if other != own)
 
 
 def _alone(manifest: Manifest, *, is_only: bool) -> str:

@@ -188,15 +188,20 @@ def list_runs(
         tauto list --limit 10
         tauto list --experiment cyclic --machine board7 --kernel 6.12 --since 7d
     """
-    from tautochrone.run.catalogue import catalogue
+    from tautochrone.run.catalogue import CUT_OFF, catalogue
     from tautochrone.run.selecting import parse_instant, parse_state, selected
 
     if number is not None and number < 1:
         raise UsageError(f"--limit {number}: there is nothing to show", "Give 1 or more.")
-    place = open_store(store)
+    place = open_store(store, mend=False)
     first = None if since is None else parse_instant(since, "--since")
     last = None if until is None else parse_instant(until, "--until", end_of_day=True)
-    every = catalogue(place) if plan is None else _of_plan(place, plan)
+    every = catalogue(place)
+    if any(one.state == CUT_OFF for one in every):
+        open_store(store)  # completes what it can
+        every = catalogue(place)
+    if plan is not None:
+        every = _of_plan(place, plan)
     found = selected(
         every,
         experiment=experiment,
@@ -209,7 +214,7 @@ def list_runs(
         since=first,
         until=last,
     )
-    entries = found[::-1][:number]
+    entries = found[::-1][: number or (None if as_json else _MOST_SHOWN)]
     if as_json:
         tell_json("list", lambda: {"runs": [_as_json(entry) for entry in entries]})
     elif not entries and every:
@@ -222,6 +227,8 @@ def list_runs(
         from tautochrone.cli.listing import run_list
 
         show_blocks(make_console(), tuple(run_list(entries)))
+        if number is None and (rest := len(found) - len(entries)):
+            typer.echo(f"{plural(rest, 'older run')} not listed: --limit {len(found)} lists all.")
 
 
 def _of_plan(place: Store, plan: str) -> list[CatalogueEntry]:
@@ -235,6 +242,9 @@ def _nothing(place: Path) -> str:
         return f"The store {place} does not exist yet. Type tauto to measure this machine, which makes it."
     return f"There is no run in {place}. Type tauto to measure this machine."
 
+
+_MOST_SHOWN = 1_000
+"""Lines that a table has unless more are asked for."""
 
 _TOLD = (
     *("id", "state", "created", "experiment", "title", "sources", "samples", "missed", "worst_ns", "warnings"),

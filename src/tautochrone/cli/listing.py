@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Mark
-from tautochrone.answer.labels import shortest_ids
 from tautochrone.run.catalogue import CUT_OFF, DAMAGED, NEWER, REFUSED, CatalogueEntry
 from tautochrone.run.conditions import LOCAL
 from tautochrone.run.manifest import RECOVERED, STATE_WORDS
+from tautochrone.run.named import shortest_ids
 
 _MARKS: dict[str, Mark] = {
     RECOVERED: "not-shown",

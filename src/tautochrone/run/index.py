@@ -37,10 +37,10 @@ def stamp_of(folder: str) -> bytes | None:
         manifest = os.stat(f"{folder}{os.sep}{files.MANIFEST}")  # noqa: PTH116 - of 100,000 runs
     except OSError:
         return None
-    try:
-        remarks = _parts(os.stat(f"{folder}{os.sep}{REMARKS}"))  # noqa: PTH116
-    except OSError:
-        remarks = (0, 0, 0, 0)
+    remarks = (0, 0, 0, 0)
+    if os.access(path := f"{folder}{os.sep}{REMARKS}", os.F_OK):  # most have none, and an error is dear
+        with suppress(OSError):
+            remarks = _parts(os.stat(path))  # noqa: PTH116
     return _STAMP.pack(*_parts(manifest), *remarks)
 
 
@@ -51,8 +51,7 @@ def is_settled(stamp: bytes) -> bool:
 
 
 def _parts(status: os.stat_result) -> tuple[int, int, int, int]:
-    numbers = status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-    return tuple(number & _MASK for number in numbers)  # type: ignore[return-value]
+    return status.st_ino, status.st_size, status.st_mtime_ns & _MASK, status.st_ctime_ns & _MASK
 
 
 def read_rows(store: Path, version: int) -> dict[str, Row]:

@@ -1,11 +1,14 @@
 """Finding one of several things by its id, or by so much of it as tells it from the others."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from os.path import commonprefix
 from typing import TypeVar
 
 from tautochrone.base.errors import StoreError
 
 _SHOWN = 5
+_SHORTEST_ID = 16  # the instant; the rest only where it takes more to be the only one
 _T = TypeVar("_T")
 
 
@@ -27,6 +30,14 @@ def one_named(there: Mapping[str, _T], name: str, kind: str) -> _T | None:
             f"{len(matching)} {kind} begin with '{name}': {some_of(matching)}", "Write more of it."
         )
     return there[matching[0]] if matching else None
+
+
+def shortest_ids(ids: Sequence[str]) -> list[str]:
+    """Return the shortest beginning of each id that no other id has."""
+    ordered = sorted(set(ids))
+    shared = [0, *(len(commonprefix(pair)) for pair in pairwise(ordered)), 0]
+    least = {one: max(_SHORTEST_ID, shared[at] + 1, shared[at + 1] + 1) for at, one in enumerate(ordered)}
+    return [one[: least[one]] for one in ids]
 
 
 def some_of(ids: Sequence[str]) -> str:

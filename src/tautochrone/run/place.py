@@ -52,7 +52,7 @@ def run_names(store: Path) -> list[str]:
 
 def is_text(name: str) -> bool:
     """Return whether a name is UTF-8, as those of all runs are; DuckDB reads no other."""
-    return all(not "\ud800" <= letter <= "\udfff" for letter in name)
+    return name.isascii() or all(not "\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

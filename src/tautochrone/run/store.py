@@ -16,7 +16,7 @@ from tautochrone.run.facts import FactTable
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import MEASURING, Manifest
 from tautochrone.run.named import one_named, some_of
-from tautochrone.run.place import default_store, is_text, run_folders
+from tautochrone.run.place import default_store, is_text, run_folders, run_names
 from tautochrone.run.records import Header
 from tautochrone.run.remarks import seen_remarks
 from tautochrone.run.upgrade import SCHEMA
@@ -119,7 +119,8 @@ class Store:
 
     def has_raw_streams(self) -> bool:
         """Return whether a run is being measured, or was cut off: a quick look, without reading anything."""
-        return any(os.path.lexists(folder / files.RAW_STREAM) for folder in self.folders())
+        base = f"{self.path}{os.sep}"
+        return any(os.path.lexists(f"{base}{name}{os.sep}{files.RAW_STREAM}") for name in run_names(self.path))
 
     def runs(self) -> list[StoredRun]:
         """All runs that can be read, oldest first; runs not complete yet and damaged ones are left out."""
