@@ -7,16 +7,12 @@ no run in the end is removed.
 
 import hashlib
 import os
-import shutil
 import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from secrets import token_hex
 
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.base.reading import open_file
@@ -31,17 +27,11 @@ from tautochrone.bundle.contents import (
     contents_of,
 )
 from tautochrone.run import files
-from tautochrone.run.columns import schema
-from tautochrone.run.folder import StoredRun
-from tautochrone.run.layout import table_layouts
-from tautochrone.run.manifest import Manifest
-from tautochrone.run.remarks import REMARKS, Remarks, read_remarks, with_note, with_tags
+from tautochrone.run.arrival import arriving, see_room, see_run
+from tautochrone.run.remarks import REMARKS
 from tautochrone.run.store import Store
 
 _BLOCK = 1 << 20
-_BESIDE = 64 << 20
-"""Bytes that a disk keeps free beside what is unpacked."""
-
 _UNREADABLE = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error,
     EOFError, NotImplementedError, RuntimeError, ValueError,
@@ -126,8 +116,8 @@ def _unpacked(
 ) -> Unpacked:
     with files.store_errors("unpacking runs", store.path):
         store.path.mkdir(parents=True, exist_ok=True)
-        _see_that_there_is_room(contents, store.path)
-        with _own_folder(store.path) as own:
+        see_room(contents.total_bytes, store.path)
+        with arriving(store.path) as own:
             new: list[str] = []
             known: list[str] = []
             for run in contents.runs:
@@ -139,27 +129,6 @@ def _unpacked(
     if out is not None:
         _write_beside(archive, entries, contents, out)
     return Unpacked(contents, tuple(new), tuple(known))
-
-
-def _see_that_there_is_room(contents: Contents, place: Path) -> None:
-    free = shutil.disk_usage(place).free
-    if contents.total_bytes + _BESIDE > free:
-        raise StoreError(
-            f"It takes {contents.total_bytes:,} bytes, and {place} has {free:,} free",
-            "Free some space, or name another store with --store.",
-        )
-
-
-@contextmanager
-def _own_folder(store: Path) -> Iterator[Path]:
-    """Make a folder that is none of a run, and remove it with what is left in it."""
-    own = store / f".unpack-{token_hex(8)}"
-    own.mkdir(mode=0o700)
-    try:
-        yield own
-    finally:
-        with suppress(OSError):
-            shutil.rmtree(own)
 
 
 def _extract_run(
@@ -176,28 +145,9 @@ def _extract_run(
         _extract(archive, entries[one.path], one, folder / one.path.rpartition("/")[2])
     files.sync_folder(folder)
     try:
-        _see_its_tables(folder, StoredRun.read(folder).manifest)
-        _see_its_remarks(folder)
-    except (StoreError, DamagedError, UsageError) as error:
-        raise DamagedError(f"the run {run} is damaged: {str(error).replace(str(own), '')}") from error
-
-
-def _see_its_tables(folder: Path, manifest: Manifest) -> None:
-    if manifest.id != folder.name:
-        raise DamagedError(f"it calls itself {manifest.id}")
-    wanted = {layout.file for layout in table_layouts(manifest.header)}
-    there = {path.name for path in folder.iterdir()} - {files.MANIFEST, REMARKS}
-    if wanted != there:
-        odd = sorted(wanted ^ there)
-        raise DamagedError(f"it has {', '.join(sorted(there)) or 'no table'}; {odd[0]} should not differ")
-    for name in wanted:
-        schema(folder / name)
-
-
-def _see_its_remarks(folder: Path) -> None:
-    """See that tags and note are what `tauto runs` could have written."""
-    remarks = read_remarks(folder)
-    with_note(with_tags(Remarks(), list(remarks.tags)), remarks.note)
+        see_run(folder)
+    except StoreError as error:
+        raise DamagedError(f"the run {run} is damaged: {error}") from error
 
 
 def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, one: PackedFile, target: Path) -> None:

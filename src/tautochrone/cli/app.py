@@ -51,7 +51,7 @@ def _below(said: str, rows: "Mapping[str, tuple[str, str]]", *, with_store: bool
 
 
 _VERBS: "Rows" = {
-    "answer": ("command.answer:answer", "Measure this machine for 40 s and tell a verdict."),
+    "answer": ("command.answer:answer", "Without a verb: measure for 40 s and tell a verdict."),
     "check": ("check.verb:check", "Tell whether a control loop holds rate and deadline."),
     "run": ("first.verb:run", "Carry out a plan: every case, then one report."),
     "reproduce": ("papers.verb:reproduce", "Measure a paper again: its numbers beside ours."),
@@ -85,6 +85,13 @@ _VERBS: "Rows" = {
             "tag": ("cli.runs:tag", "Tag a run; a tag is a name of the run."),
             "untag": ("cli.runs:untag", "Remove tags from a run."),
             "note": ("cli.runs:note", "Write a note on a run."),
+        },
+    ),
+    "store": _below(
+        "Bring the runs of several stores together.",
+        {
+            "merge": ("merging.verb:merge", "Bring the runs of other stores into this one."),
+            "sync": ("merging.verb:sync", "Give this store and another the runs each lacks."),
         },
     ),
     "tire": _below(
@@ -140,7 +147,7 @@ _GROUPS = {
     "Judge": ("show", "tail", "plan-samples", "analyse"),
     "Compare": ("compare", "select", "trend"),
     "Explain": ("blame", "bound", "doctor", "docs"),
-    "Share": ("list", "runs", "report", "figure", "export", "schema", "import", "pack", "unpack"),
+    "Share": ("list", "runs", "report", "figure", "export", "schema", "import", "pack", "unpack", "store"),
     "Machine": ("tune", "lab", "recover"),
     "Research": ("reproduce", "tire", "middleware"),
 }
@@ -160,7 +167,6 @@ def _options(verb: Any) -> list[str]:
 _ABOUT = """\
 Usage: tauto [--store FOLDER] [VERB] [OPTIONS]
 Tell whether this machine keeps the deadlines of a real-time control loop.
-Without a verb, measure it for 40 seconds and show a verdict and a report.
 """
 
 _BELOW = """

@@ -1,0 +1,100 @@
+"""What comes from elsewhere: it is looked at in a folder of its own, and gets its name when it is a whole run."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+
+from tautochrone.base.errors import DamagedError, StoreError, UsageError
+from tautochrone.run import files
+from tautochrone.run.columns import schema
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.layout import table_layouts
+from tautochrone.run.manifest import Manifest
+from tautochrone.run.remarks import REMARKS, Remarks, read_remarks, with_note, with_tags
+
+ARRIVING = ".arriving-"
+"""What the name of such a folder begins with; lists pass over it."""
+
+_BESIDE = 64 << 20
+"""Bytes that a disk keeps free beside what arrives."""
+
+
+@contextmanager
+def arriving(store: Path) -> Iterator[Path]:
+    """Make a folder in which runs arrive, and remove it with what is left in it; also what a kill left."""
+    for left in store.glob(f"{ARRIVING}*"):
+        with _held(left) as free:
+            if free:
+                shutil.rmtree(left, ignore_errors=True)
+    own = store / f"{ARRIVING}{token_hex(8)}"
+    own.mkdir(mode=0o700)
+    with _held(own):
+        try:
+            yield own
+        finally:
+            with suppress(OSError):
+                shutil.rmtree(own)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[bool]:
+    """Hold the lock of a folder; yield False if another process does, or it is not ours to open."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        yield False
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        yield False
+    else:
+        yield True
+    finally:
+        os.close(descriptor)
+
+
+def see_room(size: int, place: Path) -> None:
+    """See that a disk has room for so many bytes.
+
+    Raises:
+        StoreError: it has not.
+    """
+    free = shutil.disk_usage(place).free
+    if size + _BESIDE > free:
+        raise StoreError(
+            f"It takes {size:,} bytes, and {place} has {free:,} free",
+            "Free some space, or name another store with --store.",
+        )
+
+
+def see_run(folder: Path) -> Manifest:
+    """See that a folder is a whole run: its manifest, the tables that this describes, tags and note.
+
+    Raises:
+        StoreError: it is not complete yet.
+        DamagedError: it is not whole.
+    """
+    try:
+        manifest = StoredRun.read(folder).manifest
+        if manifest.id != folder.name:
+            raise DamagedError(f"it calls itself {manifest.id}")
+        wanted = {layout.file for layout in table_layouts(manifest.header)}
+        there = {path.name for path in folder.iterdir()} - {files.MANIFEST, REMARKS}
+        if wanted != there:
+            odd = sorted(wanted ^ there)
+            raise DamagedError(
+                f"it has {', '.join(sorted(there)) or 'no table'}; {odd[0]} should not differ"
+            )
+        for name in wanted:
+            schema(folder / name)
+        remarks = read_remarks(folder)
+        with_note(with_tags(Remarks(), list(remarks.tags)), remarks.note)  # as `tauto runs` could have written
+    except (DamagedError, UsageError) as error:
+        told = str(error).replace(f"{folder.parent}{os.sep}", "")
+        raise DamagedError(f"the run {folder.name} is damaged: {told}") from error
+    return manifest

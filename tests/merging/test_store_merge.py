@@ -1,0 +1,199 @@
+"""Stores are brought together: each run once, whole, and nothing replaced; over SSH as in folders."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import in_process
+from real import tauto, wait_until
+from ssh_servers import SshServer, ssh_server
+from streams import make_stream
+from tautochrone.merging.places import FolderPlace
+from tautochrone.run.arrival import ARRIVING
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.remarks import Remarks, write_remarks
+from tautochrone.run.store import Store
+
+
+def filled(folder: Path, runs: int, first: int = 5_000) -> Store:
+    """A store of runs that differ."""
+    store = Store(folder)
+    for number in range(runs):
+        with store.create("cyclic", "scheduling latency", {"load": "idle"}) as run:
+            run.append(make_stream([[first + number, 7_000, 6_000]]))
+            run.seal()
+    return store
+
+
+def content(store: Path) -> dict[str, bytes]:
+    """Every file of every run, and nothing that is none."""
+    return {
+        str(path.relative_to(store)): path.read_bytes()
+        for path in sorted(store.rglob("*"))
+        if path.is_file() and path.parent != store
+    }
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshServer]:
+    with ssh_server("openssh", tmp_path_factory.mktemp("far")) as running:
+        yield running
+
+
+@pytest.fixture
+def ssh(server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The system's ssh with the keys of the server's user; the address of the server."""
+    program = tmp_path / "bin" / "ssh"
+    program.parent.mkdir()
+    keys = server.home / ".ssh"
+    program.write_text(
+        f'#!/bin/sh\nexec {shutil.which("ssh")} -F /dev/null -i {keys}/id_ed25519 '
+        f'-o UserKnownHostsFile={keys}/known_hosts -o IdentityAgent=none "$@"\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    return server.where
+
+
+@pytest.fixture(params=["folder", "ssh"])
+def other(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+    """Another store of three runs, one of them with a tag, and how it is named."""
+    place = tmp_path / "other place"
+    store = filled(place, 3)
+    write_remarks(store.folders()[0], Remarks(("before",), "ours"))
+    if request.param == "folder":
+        return str(place), place
+    return f"{request.getfixturevalue('ssh')}:{place}", place
+
+
+@pytest.mark.slow
+def test_a_store_is_merged_once_and_again_changes_nothing(other: tuple[str, Path], tmp_path: Path) -> None:
+    name, place = other
+    own = filled(tmp_path / "own", 2, first=50_000)
+    before = content(own.path)
+
+    first = in_process.tauto("store", "merge", name, "--json", store=own.path)
+    merged = content(own.path)
+    again = in_process.tauto("store", "merge", name, store=own.path)
+
+    assert (first.code, again.code) == (0, 0), first.err + again.err
+    assert len(json.loads(first.out)["stores"][0]["new"]) == 3
+    assert merged == before | content(place)
+    assert content(own.path) == merged
+    assert "0 new runs; 3 runs there already" in again.out
+    assert not list(own.path.glob(".*"))
+
+
+@pytest.mark.slow
+def test_two_stores_are_synchronized_both_ways(other: tuple[str, Path], tmp_path: Path) -> None:
+    name, place = other
+    own = filled(tmp_path / "own", 2, first=50_000)
+    union = content(own.path) | content(place)
+
+    ended = in_process.tauto("store", "sync", name, store=own.path)
+
+    assert ended.code == 0, ended.err
+    assert content(own.path) == content(place) == union
+    assert not list(place.glob(".*"))
+
+
+@pytest.mark.slow
+def test_only_whole_runs_arrive_and_conflicts_are_told(other: tuple[str, Path], tmp_path: Path) -> None:
+    name, place = other
+    own = Store(tmp_path / "own")
+    known, damaged, good = Store(place).folders()
+    shutil.copytree(known, own.path / known.name)
+    manifest = own.path / known.name / "run.json"
+    manifest.write_text(manifest.read_text().replace("scheduling", "Scheduling"))
+    (damaged / "samples.parquet").write_bytes(b"PAR1 no more")
+    unfinished = Store(place).create("cyclic", "being measured")  # held by us
+    before = content(own.path)
+
+    ended = in_process.tauto("store", "merge", name, "--json", store=own.path)
+    unfinished.discard()
+
+    (told,) = json.loads(ended.out)["stores"]
+    assert ended.code == 5
+    assert told["conflicts"] == [known.name]
+    assert [one["run"] for one in told["refused"]] == [damaged.name]
+    assert told["incomplete"] == [unfinished.path.name]
+    assert told["new"] == [good.name]
+    assert {path: bytes_ for path, bytes_ in content(own.path).items() if good.name not in path} == before
+
+    shutil.rmtree(damaged)
+    assert in_process.tauto("store", "merge", name, store=own.path).code == 4
+
+
+@pytest.mark.slow
+def test_a_kill_at_any_moment_leaves_whole_runs_and_the_same_command_goes_on(
+    ssh: str, tmp_path: Path
+) -> None:
+    place, own = filled(tmp_path / "there", 30).path, tmp_path / "own"
+    command = ["store", "merge", f"{ssh}:{place}", "--store", str(own)]
+    for delay in (0.0, 0.02, 0.05):
+        process = subprocess.Popen(
+            [*tauto_words(), *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        wait_until(
+            lambda: any(own.glob(f"{ARRIVING}*")) or process.poll() is not None, "runs are on their way"  # noqa: B023
+        )
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        for run in Store(own).folders():
+            StoredRun.read(run)
+
+    ended = tauto("store", "merge", f"{ssh}:{place}", store=own)
+
+    assert ended.returncode == 0, ended.stderr
+    assert content(own) == content(place)
+    assert not list(own.glob(".*"))
+
+
+def tauto_words() -> list[str]:
+    """The program, in a process that this one may kill."""
+    import sys
+
+    return [sys.executable, "-c", "from tautochrone.cli.app import main; main()"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("merge", "ssh:"), 2, "not an address of a store"),
+        (("merge", "nowhere"), 4, "There is no store nowhere"),
+        (("sync", "."), 2, "is the store itself"),
+        (("merge", "ssh:nobody@127.0.0.1:1:/runs"), 2, "can't be reached"),
+    ],
+)
+def test_a_store_that_is_none_is_refused(
+    words: tuple[str, ...], code: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = in_process.tauto("store", *words, store=tmp_path)
+    assert ended.code == code
+    assert told in ended.err
+
+
+def test_what_changes_on_its_way_does_not_arrive(tmp_path: Path) -> None:
+    """A bit that turns between the two stores is found by the hash, whatever the file."""
+    place, own = FolderPlace(filled(tmp_path / "there", 1).path), FolderPlace(tmp_path / "own")
+    runs = place.listing().runs
+    hashes = place.hashes(runs)
+    for (run, name), _ in hashes.items():
+        with own.receiving(0) as stage:
+            place.bring(runs, stage)
+            file = stage / run / name
+            turned = bytearray(file.read_bytes())
+            turned[len(turned) // 2] ^= 1
+            file.write_bytes(turned)
+            arrived, refused = own.admit(stage, runs, hashes)
+        assert (arrived, list(refused)) == ([], [run])
+        assert content(own.path) == {}
