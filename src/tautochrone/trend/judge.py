@@ -153,8 +153,8 @@ def trend(
     groups: dict[tuple[object, ...], list[tuple[Record, str, str]]] = {}
     shown: set[str] = set()
     for record in found:
-        for measure in _measures(record, metric):
-            for source in _parts(record, measure, metric):
+        for measure in measures_of(record, metric):
+            for source in parts_of(record, measure, metric):
                 groups.setdefault(_key(record, measure, source, by), []).append((record, measure, source))
                 shown.add(record.run.id)
     lines = _with_expected([_line(own[-last:] if last else own, metric, by) for own in groups.values()])
@@ -193,12 +193,12 @@ def _values_since(line: TrendLine) -> list[float]:
     return [one.value or 0.0 for one in values]
 
 
-def _parts(record: Record, measure: str, metric: TrendMetric) -> dict[str, tuple[Books, ...]]:
+def parts_of(record: Record, measure: str, metric: TrendMetric) -> dict[str, tuple[Books, ...]]:
     """What of a run is a number by itself; what made cycles late is one of the whole run."""
     return {"": record.manifest.books} if metric.kind == BLAME else dict(record.parts(measure))
 
 
-def _measures(record: Record, metric: TrendMetric) -> list[str]:
+def measures_of(record: Record, metric: TrendMetric) -> list[str]:
     """Which of a run's measures the metric is of."""
     if metric.kind == "misses":
         return [""] if any(book.released is not None for book in record.manifest.books) else []
@@ -228,7 +228,7 @@ def _line(own: Sequence[tuple[Record, str, str]], metric: TrendMetric, by: Seque
     records: list[Record] = []
     too_few = unread = 0
     for record, _, _ in own:
-        books = _parts(record, measure, metric)[source]
+        books = parts_of(record, measure, metric)[source]
         try:
             value = value_of(record, metric, measure, books)
         except DamagedError:

@@ -17,7 +17,9 @@ from tautochrone.command.told import see_that_it_can_be_written, tell_document, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tautochrone.run.store import Store
     from tautochrone.trend.record import Record
+    from tautochrone.trend.values import TrendMetric
 
 
 def trend(
@@ -47,6 +49,13 @@ def trend(
     since: Annotated[
         str | None, typer.Option("--since", metavar="DATE", help="Only runs since then, such as 2026-11-01.")
     ] = None,
+    plan: Annotated[
+        str | None,
+        typer.Option("--plan", metavar="ID", help="Only runs of this plan, on whatever machine: plan-latest, ..."),
+    ] = None,
+    machines: Annotated[
+        bool, typer.Option("--machines", help="Show machines side by side, not runs over time.")
+    ] = False,
     as_json: JsonOption = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write a page with charts.")] = None,
     store: StoreOption = None,
@@ -55,10 +64,11 @@ def trend(
 
     Runs that may be compared stand in one line: same machine, kernel, deployment, load, experiment and
     parameters. --by machine,deployment,load has all kernels in one line, so that an update is seen as a step.
+    --machines has a column for each machine instead, and names those that are not like their peers.
 
     Examples:
-        tauto trend 'latency p99.9'
         tauto trend misses --by machine,deployment,load --last 30
+        tauto trend 'latency p99.9' --machines --plan plan-latest --out boards.html
     """
     from tautochrone.answer.document import whole
     from tautochrone.base.words import capital
@@ -81,6 +91,12 @@ def trend(
         raise UsageError("Missing argument 'METRIC'", choices(known))
     wanted = parse_metric(" ".join(metric), known)
     found = chosen(everything, _experiment(experiment, everything), when)
+    if plan is not None:
+        title = _title(place, plan)
+        found = [one for one in found if one.manifest.conditions.plan.title == title]
+    if machines:
+        _show_machines(found, wanted, out, as_json=as_json)
+        return
     told = trend_of(found, wanted, traits, last)
     if not told.lines:
         raise UsageError(*_nothing(found, wanted.text))
@@ -90,6 +106,32 @@ def trend(
         lambda: f"{capital(told.metric.text)} over time",
     )
     tell_document(shown, "trend", lambda: answer.as_table(told), as_json=as_json)
+    if out is not None:
+        tell_page(shown, out, as_json=as_json)
+
+
+def _title(place: Store, plan: str) -> str:
+    """Return the title of a plan run: the plan may have been carried out on other machines as another one."""
+    from tautochrone.measure.campaign.campaign import open_campaign
+
+    return open_campaign(place, plan).title
+
+
+def _show_machines(found: Sequence[Record], metric: TrendMetric, out: Path | None, *, as_json: bool) -> None:
+    from tautochrone.answer.document import whole
+    from tautochrone.base.words import capital
+    from tautochrone.trend import machines_answer as answer
+    from tautochrone.trend.machines import machines
+
+    told = machines(found, metric)
+    if not found or not (told.cases or told.alone):
+        raise UsageError(*_nothing(found, metric.text))
+    shown = whole(
+        "The machines",
+        lambda: answer.document(told, [one.manifest for one in found]),
+        lambda: f"{capital(metric.text)} on several machines",
+    )
+    tell_document(shown, "trend-machines", lambda: answer.as_table(told), as_json=as_json)
     if out is not None:
         tell_page(shown, out, as_json=as_json)
 

@@ -1,0 +1,195 @@
+"""One number of many machines side by side: which of them is not like its peers."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from tautochrone.base.errors import DamagedError
+from tautochrone.run.manifest import Manifest
+from tautochrone.statistics.difference.outliers import Standing, adjusted, standings
+
+from tautochrone.trend.judge import measures_of, parts_of
+from tautochrone.trend.record import NOT_KNOWN, Record, machine_of
+from tautochrone.trend.values import TrendMetric, TrendValue, value_of
+
+ALPHA = 0.05
+"""Chance that any machine of all cases is called different, if all peers are alike."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """A machine in one case, under one kernel.
+
+    Attributes:
+        values: of its runs, oldest first.
+        value: the median of these.
+        peers: the median of the machines that it is compared with, itself among them; None: it is not.
+        alike: how many these are.
+        standing: among them; None: they are too few, or more than half of them have the same value.
+        p: of the standing, with all machines of all cases reckoned.
+    """
+
+    kernel: str
+    model: str
+    machine: str
+    runs: tuple[str, ...]
+    values: tuple[TrendValue, ...]
+    value: float
+    peers: float | None = None
+    alike: int = 0
+    standing: Standing | None = None
+    p: float | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Return whether it is shown not to be like its peers."""
+        return self.p is not None and self.p <= ALPHA
+
+    @property
+    def at_least(self) -> bool:
+        """Return whether the value may be larger, since a run's lies among releases without a sample."""
+        return any(one.beyond for one in self.values)
+
+
+@dataclass(frozen=True)
+class MachineCase:
+    """The same case on several machines, by kernel, model of the CPU and name."""
+
+    name: Mapping[str, str]
+    boards: tuple[Board, ...]
+
+
+@dataclass(frozen=True)
+class Machines:
+    """A number of several machines.
+
+    Attributes:
+        alone: cases that one machine alone has.
+        unread, too_few: runs whose samples can't be read, or are too few for the number.
+        judged: groups of peers that were looked at.
+    """
+
+    metric: TrendMetric
+    cases: tuple[MachineCase, ...]
+    alone: int
+    unread: int
+    too_few: int
+    judged: int
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """Return the names of all machines."""
+        return tuple(sorted({board.machine for case in self.cases for board in case.boards}))
+
+
+def machines(found: Sequence[Record], metric: TrendMetric) -> Machines:
+    """Put the machines of these runs side by side, case by case.
+
+    A machine is compared with those of the same kernel and the same model of CPU, if they are enough; else with
+    those of the same kernel; else with all that have the case.
+    """
+    groups: dict[tuple[tuple[str, str], ...], dict[tuple[str, str, str], list[tuple[str, TrendValue]]]] = {}
+    unread = too_few = 0
+    for record in found:
+        for measure in measures_of(record, metric):
+            for source, books in parts_of(record, measure, metric).items():
+                try:
+                    value = value_of(record, metric, measure, books)
+                except DamagedError:
+                    unread += 1
+                    continue
+                if value is None or value.value is None:
+                    too_few += value is not None
+                    continue
+                case = groups.setdefault(tuple(_name(record, measure, source).items()), {})
+                case.setdefault(_place(record.manifest), []).append((record.run.id, value))
+    several = {name: own for name, own in groups.items() if len({machine for _, _, machine in own}) > 1}
+    cases = [MachineCase(dict(name), tuple(_boards(own))) for name, own in several.items()]
+    judged = [_judged(case.boards) for case in cases]
+    tests = sum(groups for _, groups in judged)
+    return Machines(
+        metric,
+        tuple(
+            replace(case, boards=tuple(replace(one, p=_p(one, tests)) for one in boards))
+            for case, (boards, _) in zip(cases, judged, strict=True)
+        ),
+        len(groups) - len(several),
+        unread,
+        too_few,
+        tests,
+    )
+
+
+def _p(board: Board, tests: int) -> float | None:
+    return None if board.standing is None else adjusted(board.standing.p, tests)
+
+
+def _name(record: Record, measure: str, source: str) -> dict[str, str]:
+    """Return what tells a case from others; kernel and machine do not."""
+    return {
+        "experiment": f"{record.manifest.experiment}{' in the virtual lab' if record.is_virtual else ''}",
+        "measure": measure.removesuffix("_ns"),
+        "source": source,
+        **{name: record.traits[name] for name in ("load", "deployment")},
+        **{name: record.parameters[name] for name in sorted(record.parameters)},
+    }
+
+
+def _place(manifest: Manifest) -> tuple[str, str, str]:
+    """Return kernel, model of the CPU, and the machine as it was reached or calls itself."""
+    known = manifest.known
+    machine = manifest.conditions.remote or known.machine.hostname or machine_of(manifest)
+    return manifest.kernel.release or NOT_KNOWN, known.cpu.model or known.machine.product or NOT_KNOWN, machine
+
+
+def _boards(own: Mapping[tuple[str, str, str], Sequence[tuple[str, TrendValue]]]) -> list[Board]:
+    return [
+        Board(
+            *place,
+            runs=tuple(run for run, _ in values),
+            values=tuple(value for _, value in values),
+            value=median([value.value or 0.0 for _, value in values]),
+        )
+        for place, values in sorted(own.items())
+    ]
+
+
+def _judged(boards: Sequence[Board]) -> tuple[list[Board], int]:
+    """Return the machines with how each stands among its peers, and how many groups of peers there are."""
+    found: dict[int, Board] = {}
+    left = list(range(len(boards)))
+    groups = 0
+    for same in (_model, _kernel, _all):
+        kinds: dict[tuple[str, ...], list[int]] = {}
+        for at, board in enumerate(boards):
+            kinds.setdefault(same(board), []).append(at)
+        for members in kinds.values():
+            mine = [at for at in members if at in left]
+            standing = standings(_scale([boards[at].value for at in members])) if mine else None
+            if standing is None:
+                continue
+            groups += 1
+            middle = median([boards[at].value for at in members])
+            for at in mine:
+                own = standing[members.index(at)]
+                found[at] = replace(boards[at], peers=middle, alike=len(members), standing=own)
+        left = [at for at in left if at not in found]
+    return [found.get(at, board) for at, board in enumerate(boards)], groups
+
+
+def _model(board: Board) -> tuple[str, ...]:
+    return (board.kernel, board.model)
+
+
+def _kernel(board: Board) -> tuple[str, ...]:
+    return (board.kernel,)
+
+
+def _all(_: Board) -> tuple[str, ...]:
+    return ()
+
+
+def _scale(values: Sequence[float]) -> list[float]:
+    """Return logarithms, since such numbers differ by factors; of shares that are 0, the numbers."""
+    return [math.log(one) for one in values] if min(values) > 0 else list(values)

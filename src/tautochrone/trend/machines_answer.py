@@ -1,0 +1,257 @@
+"""Machines side by side: a page with a column for each, the odd ones named, and the same as JSON."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from statistics import median
+
+from tautochrone.answer.blocks import Mark
+from tautochrone.answer.document import (
+    Block,
+    Document,
+    DocumentPart,
+    Grounds,
+    Sentence,
+    Subheading,
+    TableColumn,
+    TypedCell,
+    TypedTable,
+    Unit,
+    columns,
+    count,
+    part,
+)
+from tautochrone.answer.document import words as cell
+from tautochrone.base.units import format_percent
+from tautochrone.base.words import capital, plural
+from tautochrone.run.manifest import Manifest
+from tautochrone.statistics.difference.outliers import FEWEST
+from tautochrone.trend.machines import ALPHA, Board, MachineCase, Machines
+from tautochrone.trend.words import number
+
+_MOST_CASES, _MOST_NAMED, _MOST_COLUMNS = 40, 10, 8
+_ALWAYS = ("experiment", "period_ns", "load")
+
+
+def document(found: Machines, manifests: Sequence[Manifest]) -> Document:
+    """Return the answer; the manifests are those of the runs that it is about."""
+    there = {run for case in found.cases for board in case.boards for run in board.runs}
+    about = [one for one in manifests if one.id in there] or list(manifests)
+    return Document(
+        headline=f"{capital(found.metric.text)} on {plural(len(found.machines), 'machine')}",
+        parts=(
+            part("In short", lambda: _in_short(found)),
+            part("A column for each machine", lambda: _side_by_side(found), id="side-by-side"),
+            *_cases(found),
+            part("How to read this", lambda: _closing(found), id="about"),
+        ),
+        grounds=Grounds(tuple(sorted(about, key=lambda one: one.created))),
+    )
+
+
+def _in_short(found: Machines) -> Iterator[Block]:
+    odd = [(case, board) for case in found.cases for board in case.boards if board.differs]
+    boards = [board for case in found.cases for board in case.boards]
+    judged = sum(one.standing is not None for one in boards)
+    if not found.cases:
+        yield Sentence("No case was measured on more than one machine.", "strong")
+        return
+    if odd:
+        names = dict.fromkeys(board.machine for _, board in odd)
+        yield Sentence(
+            f"{_named(list(names))} {'differs from its' if len(names) == 1 else 'differ from their'} peers.", "strong"
+        )
+    elif judged:
+        yield Sentence("No machine is shown to differ from its peers.", "strong")
+    else:
+        yield Sentence(
+            f"No machine is judged: it takes {FEWEST} machines of one case, half of which have different values.",
+            "strong",
+        )
+    for case, board in odd[:_MOST_NAMED]:
+        yield Sentence(f"{capital(_said(case, found))}: {_difference(board, found)}")
+    if (more := len(odd) - _MOST_NAMED) > 0:
+        yield Sentence(f"{plural(more, 'more difference')} in the tables.")
+
+
+def _difference(board: Board, found: Machines) -> str:
+    peers = board.peers or 0.0
+    times = f", {board.value / peers:.3g} times as much" if peers else ""
+    least = "at least " if board.at_least else ""
+    return (
+        f"{board.machine} has {least}{number(board.value, found.metric)}, the median of {plural(board.alike, 'machine')} "
+        f"is {number(peers, found.metric)}{times} (p = {board.p:.2g})."
+    )
+
+
+def _said(case: MachineCase, found: Machines) -> str:
+    """What tells a case from the others, and what it always is called by."""
+    names = [name for name in case.name if case.name[name]]
+    told = [
+        name for name in names if name in _ALWAYS or len({one.name.get(name, "") for one in found.cases}) > 1
+    ]
+    shown = [
+        case.name[name]
+        if name in ("experiment", "measure", "source", "load")
+        else f"{name.removesuffix('_ns').replace('_', ' ')} {case.name[name]}"
+        for name in told
+    ]
+    return ", ".join(shown)
+
+
+def _named(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"{', '.join(names[:_MOST_NAMED])}{more}"
+
+
+def _side_by_side(found: Machines) -> Iterator[Block]:
+    """Yield a row for each case; of a machine under several kernels, the worst value."""
+    if not found.cases:
+        return
+    names = found.machines
+    rows = []
+    for case in found.cases[:_MOST_CASES]:
+        of = {name: [board for board in case.boards if board.machine == name] for name in names}
+        rows.append(
+            (
+                cell(capital(_said(case, found))),
+                TypedCell(_middle(case.boards), _unit(found), number(_middle(case.boards), found.metric)),
+                *(_worst(of[name], found) for name in names),
+            )
+        )
+    heads = (TableColumn("case"), TableColumn("median"), *(TableColumn(name) for name in names))
+    left_out = len(found.cases) - len(rows)
+    notes = (f"{plural(left_out, 'more case')} not shown.",) if left_out > 0 else ()
+    yield TypedTable("", heads, tuple(rows), notes, "dense" if len(names) > _MOST_COLUMNS else "")
+
+
+def _worst(boards: Sequence[Board], found: Machines) -> TypedCell:
+    if not boards:
+        return TypedCell(None, _unit(found), "–")
+    return _value(max(boards, key=lambda one: (one.differs, one.value)), found)
+
+
+def _value(board: Board, found: Machines) -> TypedCell:
+    said = f"{'over ' if board.at_least else ''}{number(board.value, found.metric)}"
+    mark: Mark = "missed" if board.differs else ""
+    return TypedCell(board.value, _unit(found), said, mark=mark, strong=board.differs)
+
+
+def _cases(found: Machines) -> Iterator[DocumentPart]:
+    for at, case in enumerate(found.cases[:_MOST_CASES], start=1):
+        title = capital(_said(case, found))
+        yield part(title, partial(_nested, case, found, title), id=f"case-{at}")
+
+
+def _nested(case: MachineCase, found: Machines, title: str) -> Iterator[Block]:
+    """Yield kernels, in them models of CPU, in them machines."""
+    yield Subheading(title)
+    rows: list[tuple[TypedCell, ...]] = []
+    for kernel in dict.fromkeys(board.kernel for board in case.boards):
+        of_kernel = [board for board in case.boards if board.kernel == kernel]
+        rows.append(_group(f"kernel {kernel}", of_kernel, found))
+        models = list(dict.fromkeys(board.model for board in of_kernel))
+        for model in models:
+            of_model = [board for board in of_kernel if board.model == model]
+            if len(models) > 1:
+                rows.append(_group(f"· {model}", of_model, found))
+            rows += [_row(board, found) for board in of_model]
+    heads = columns("", "runs", found.metric.name, "from, to", "peers", "times", "p")
+    yield TypedTable("", heads, tuple(rows), layout="upright")
+
+
+def _group(name: str, boards: Sequence[Board], found: Machines) -> tuple[TypedCell, ...]:
+    return (
+        TypedCell(f"{name}: {plural(len(boards), 'machine')}", strong=True),
+        count(sum(len(board.runs) for board in boards)),
+        TypedCell(_middle(boards), _unit(found), number(_middle(boards), found.metric)),
+        _range([one.value for one in boards], found),
+        cell(""),
+        cell(""),
+        cell(""),
+    )
+
+
+def _row(board: Board, found: Machines) -> tuple[TypedCell, ...]:
+    peers = board.peers
+    return (
+        cell(f"·· {board.machine}"),
+        count(len(board.runs)),
+        _value(board, found),
+        _range([one.value or 0.0 for one in board.values], found),
+        cell("") if peers is None else TypedCell(peers, _unit(found), number(peers, found.metric)),
+        cell("") if not peers else TypedCell(board.value / peers, "number", f"{board.value / peers:.3g}"),
+        TypedCell(None, "number", "too few") if board.p is None else TypedCell(board.p, "number", f"{board.p:.2g}"),
+    )
+
+
+def _range(values: Sequence[float], found: Machines) -> TypedCell:
+    if len(values) < 2:
+        return cell("")
+    low, high = min(values), max(values)
+    said = f"{number(low, found.metric)} to {number(high, found.metric)}"
+    return TypedCell(None, _unit(found), said, low, high, left=True)
+
+
+def _middle(boards: Sequence[Board]) -> float:
+    return median(board.value for board in boards)
+
+
+def _unit(found: Machines) -> Unit:
+    return "share" if found.metric.is_share else "ns"
+
+
+def _closing(found: Machines) -> Iterator[Block]:
+    said = [
+        "The number of a machine is the median of its runs. It is compared with the machines of the same kernel "
+        f"and model of CPU where these are {FEWEST} or more and differ, else with those of the same kernel, else with "
+        "all; levels are nested, and nothing is pooled over them.",
+        "A machine differs if its distance from the median, in median absolute deviations, is one that the farthest "
+        f"of so many alike machines has in at most {format_percent(ALPHA)} of stores, all {plural(found.judged, 'group')} "
+        "of peers reckoned (Bonferroni). That takes the logarithms of alike machines for normal and independent.",
+        "A machine is known by how tauto reached it (--on), or by its host's name where runs store it, or else by its "
+        "product: boards of one product that measured themselves are one machine here.",
+    ]
+    if found.alone:
+        said.append(f"{plural(found.alone, 'case')} measured on one machine only left out.")
+    if found.too_few:
+        said.append(f"{plural(found.too_few, 'run')} with too few samples for {found.metric.text} left out.")
+    if found.unread:
+        said.append(f"{plural(found.unread, 'run')} whose samples can't be read left out.")
+    for one in said:
+        yield Sentence(one, "note")
+
+
+def as_table(found: Machines) -> Mapping[str, object]:
+    """Return what programs read; times in nanoseconds, misses as shares of the releases."""
+    return {
+        "metric": found.metric.text,
+        "unit": "share" if found.metric.is_share else "ns",
+        "machines": list(found.machines),
+        "alone": found.alone,
+        "too_few_samples": found.too_few,
+        "unread": found.unread,
+        "cases": [
+            {
+                "name": _said(case, found),
+                "parameters": dict(case.name),
+                "machines": [
+                    {
+                        "machine": board.machine,
+                        "kernel": board.kernel,
+                        "cpu": board.model,
+                        "runs": list(board.runs),
+                        "value": board.value,
+                        "at_least": board.at_least,
+                        "peers": board.peers,
+                        "alike": board.alike,
+                        "distance": None if board.standing is None else asdict(board.standing)["distance"],
+                        "p": board.p,
+                        "differs": board.differs,
+                    }
+                    for board in case.boards
+                ],
+            }
+            for case in found.cases
+        ],
+    }

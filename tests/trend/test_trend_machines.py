@@ -1,0 +1,115 @@
+"""`tauto trend --machines`: the machine that is not like its peers is named, and others seldom are."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import in_process
+from report_runs import FACTS
+from streams import make_stream
+from tautochrone.run.store import Store
+from tautochrone.statistics.difference.outliers import FEWEST, adjusted, standings
+from tautochrone.trend.machines import machines
+from tautochrone.trend.record import measures, records
+from tautochrone.trend.values import parse_metric
+
+PLAN = {"campaign": "plan-20260101T000000Z-aaaa", "title": "Two loads", "key": "k"}
+
+
+def board(store: Store, number: int, median_ns: float, load: str = "idle", **facts: Any) -> None:
+    """A run on a board that SSH reaches; boards scatter by 5 %."""
+    known = copy.deepcopy(FACTS)
+    known["kernel"]["release"] = facts.get("kernel", "6.1.0-25")
+    known["cpu"]["model"] = facts.get("model", "Cortex-A76")
+    scatter = np.random.default_rng([number, len(load)]).normal(0, 0.05)
+    values = np.random.default_rng(number).lognormal(np.log(median_ns) + scatter, 0.1, 600).astype(np.int64)
+    conditions = {"load": load, "target": f"ssh:board{number}", "plan": facts.get("plan", PLAN)}
+    with store.create("cyclic", "a test", conditions, known) as run:
+        run.append(make_stream([values], rows_per_frame=1 << 10))
+        run.seal()
+
+
+def rack(folder: Path, boards: int = 8, odd: int | None = None) -> Store:
+    store = Store(folder)
+    for number in range(boards):
+        for load in ("idle", "cpu"):
+            board(store, number, 80_000 if (number, load) == (odd, "cpu") else 20_000, load)
+    return store
+
+
+def test_the_odd_machine_is_named_in_its_case_and_no_other(tmp_path: Path) -> None:
+    store = rack(tmp_path / "store", odd=3)
+    page = tmp_path / "boards.html"
+
+    said = in_process.tauto("trend", "latency", "median", "--machines", "--out", str(page), store=store.path)
+    told = in_process.tauto("trend", "latency", "median", "--machines", "--json", store=store.path)
+
+    assert said.code == told.code == 0, said.err + told.err
+    assert "ssh:board3 differs from its peers." in said.out
+    found = [
+        (case["parameters"]["load"], one["machine"])
+        for case in json.loads(told.out)["cases"]
+        for one in case["machines"]
+        if one["differs"]
+    ]
+    assert found == [("cpu", "ssh:board3")]
+    for number in range(8):
+        assert f"ssh:board{number}</th>" in page.read_text()
+
+
+def test_machines_are_compared_with_those_of_their_kind_where_these_are_enough(tmp_path: Path) -> None:
+    """A slow model of CPU is no fault of its boards; a slow board among fast ones is."""
+    store = Store(tmp_path)
+    for number in range(6):
+        board(store, number, 20_000)
+        board(store, 10 + number, 60_000, model="Cortex-A55")
+    board(store, 20, 60_000)
+    found = records(store)
+    (case,) = machines(found, parse_metric("latency median", measures(found))).cases
+    assert [one.machine for one in case.boards if one.differs] == ["ssh:board20"]
+    assert {(one.model, one.alike) for one in case.boards} == {("Cortex-A76", 7), ("Cortex-A55", 6)}
+
+
+def test_few_machines_are_shown_and_not_judged(tmp_path: Path) -> None:
+    store = rack(tmp_path / "store", boards=FEWEST - 1, odd=2)
+    said = in_process.tauto("trend", "latency", "median", "--machines", store=store.path)
+    assert "No machine is judged" in said.out
+    assert "ssh:board2" in said.out
+
+
+def test_a_plan_is_the_same_on_every_machine(tmp_path: Path) -> None:
+    store = rack(tmp_path / "store", boards=3)
+    board(store, 7, 20_000, plan={"campaign": "plan-20260102T000000Z-bbbb", "title": "Another", "key": "l"})
+    words = ("trend", "latency", "median", "--machines", "--plan", PLAN["campaign"], "--json")
+    told = json.loads(in_process.tauto(*words, store=store.path).out)
+    assert told["machines"] == [f"ssh:board{number}" for number in range(3)]
+
+
+@pytest.mark.parametrize("size", [5, 9, 30])
+def test_alike_machines_are_called_different_as_seldom_as_stated(size: int) -> None:
+    """Of 600 racks without an odd machine 30 have one by chance; more than 55 or less than 10 is a fault."""
+    generator = np.random.default_rng(size)
+    alarms = 0
+    for _ in range(600):
+        found = standings(generator.normal(3, 0.2, size).tolist())
+        assert found is not None
+        alarms += min(one.p for one in found) <= 0.05
+    assert 10 < alarms < 55
+
+
+def test_an_odd_one_does_not_hide_another() -> None:
+    values = [*np.random.default_rng(1).normal(0, 0.05, 10), 1.4, 1.4, 1.4]
+    found = standings(values)
+    assert found is not None
+    assert [one.p <= 0.05 for one in found] == [False] * 10 + [True] * 3
+
+
+def test_what_can_not_be_judged_is_not() -> None:
+    assert standings([1.0] * (FEWEST - 1)) is None
+    assert standings([1.0] * 4 + [2.0, 3.0]) is None
+    assert adjusted(0.01, 7) == pytest.approx(0.07)
+    assert adjusted(0.5, 7) == 1.0
