@@ -155,8 +155,12 @@ def test_list_shows_a_run_of_a_newer_version_as_such(tmp_path: Path) -> None:
 def test_list_shows_runs_that_are_not_whole_and_what_to_do(tmp_path: Path) -> None:
     console = Console(file=StringIO(), width=200)
     entries = [
-        CatalogueEntry("20261121T030405Z-cyclic-3f9a", str(tmp_path), CUT_OFF, title="scheduling latency, idle"),
-        CatalogueEntry("20261121T030406Z-cyclic-77aa", str(tmp_path), DAMAGED, damage="run.json can't be read"),
+        CatalogueEntry(
+            "20261121T030405Z-cyclic-3f9a", str(tmp_path), CUT_OFF, title="scheduling latency, idle"
+        ),
+        CatalogueEntry(
+            "20261121T030406Z-cyclic-77aa", str(tmp_path), DAMAGED, damage="run.json can't be read"
+        ),
     ]
 
     with console.capture() as captured:

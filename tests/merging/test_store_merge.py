@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import in_process
-from real import tauto, wait_until
+from real import start_tauto, tauto, wait_until
 from ssh_servers import SshServer, ssh_server
 from streams import make_stream
 from tautochrone.merging.places import FolderPlace
@@ -54,7 +53,7 @@ def ssh(server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> s
     program.parent.mkdir()
     keys = server.home / ".ssh"
     program.write_text(
-        f'#!/bin/sh\nexec {shutil.which("ssh")} -F /dev/null -i {keys}/id_ed25519 '
+        f"#!/bin/sh\nexec {shutil.which('ssh')} -F /dev/null -i {keys}/id_ed25519 "
         f'-o UserKnownHostsFile={keys}/known_hosts -o IdentityAgent=none "$@"\n'
     )
     program.chmod(0o755)
@@ -136,17 +135,15 @@ def test_a_kill_at_any_moment_leaves_whole_runs_and_the_same_command_goes_on(
     ssh: str, tmp_path: Path
 ) -> None:
     place, own = filled(tmp_path / "there", 30).path, tmp_path / "own"
-    command = ["store", "merge", f"{ssh}:{place}", "--store", str(own)]
     for delay in (0.0, 0.02, 0.05):
-        process = subprocess.Popen(
-            [*tauto_words(), *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        process = start_tauto("store", "merge", f"{ssh}:{place}", store=own)
         wait_until(
-            lambda: any(own.glob(f"{ARRIVING}*")) or process.poll() is not None, "runs are on their way"  # noqa: B023
+            lambda process=process: any(own.glob(f"{ARRIVING}*")) or process.poll() is not None,
+            "runs are on their way",
         )
         time.sleep(delay)
         process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.communicate()
         for run in Store(own).folders():
             StoredRun.read(run)
 
@@ -155,13 +152,6 @@ def test_a_kill_at_any_moment_leaves_whole_runs_and_the_same_command_goes_on(
     assert ended.returncode == 0, ended.stderr
     assert content(own) == content(place)
     assert not list(own.glob(".*"))
-
-
-def tauto_words() -> list[str]:
-    """The program, in a process that this one may kill."""
-    import sys
-
-    return [sys.executable, "-c", "from tautochrone.cli.app import main; main()"]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +177,7 @@ def test_what_changes_on_its_way_does_not_arrive(tmp_path: Path) -> None:
     place, own = FolderPlace(filled(tmp_path / "there", 1).path), FolderPlace(tmp_path / "own")
     runs = place.listing().runs
     hashes = place.hashes(runs)
-    for (run, name), _ in hashes.items():
+    for run, name in hashes:
         with own.receiving(0) as stage:
             place.bring(runs, stage)
             file = stage / run / name

@@ -119,11 +119,17 @@ def compared(workspace: Path, factor: float) -> None:
             for where in WHERE.values():
                 slow = factor if where == WHERE["CANDIDATE"] else 1
                 values = np.random.default_rng(repetition).lognormal(np.log(20_000 * slow), 0.1, 6_000)
-                key = f"{load} {where}"
-                names = {f"{one} {there}": f"{one}, {there}" for one in ("idle", "cpu+memory") for there in WHERE.values()}
+                loads = ("idle", "cpu+memory")
+                names = {f"{one} {on}": f"{one}, {on}" for one in loads for on in WHERE.values()}
                 plan = {
-                    **{"title": "Kernel gate", "campaign": "plan-20260101T000000Z-aaaa", "key": "k", "cell": key},
-                    **{"repetition": repetition, "repetitions": 3, "cells": names, "system": where},
+                    "title": "Kernel gate",
+                    "campaign": "plan-20260101T000000Z-aaaa",
+                    "key": "k",
+                    "cell": f"{load} {where}",
+                    "repetition": repetition,
+                    "repetitions": 3,
+                    "cells": names,
+                    "system": where,
                 }
                 conditions = {"load": load, "target": where, "plan": plan}
                 with store.create("cyclic", f"latency, {load}", conditions) as run:

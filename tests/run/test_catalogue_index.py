@@ -1,4 +1,4 @@
-"""The index of a large store is never believed over the runs: with it, every list is what it is without it."""
+"""The index of a large store is never believed over the runs: with it every list is as without it."""
 
 import json
 import os

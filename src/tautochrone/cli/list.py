@@ -158,7 +158,9 @@ def list_runs(
     ] = None,
     kernel: Annotated[
         str | None,
-        typer.Option("--kernel", metavar="RELEASE", help="Only runs on this kernel: 6.12, 6.1.0-25-rt-amd64."),
+        typer.Option(
+            "--kernel", metavar="RELEASE", help="Only runs on this kernel: 6.12, 6.1.0-25-rt-amd64."
+        ),
     ] = None,
     deployment: Annotated[
         str | None,
@@ -247,7 +249,18 @@ _MOST_SHOWN = 1_000
 """Lines that a table has unless more are asked for."""
 
 _TOLD = (
-    *("id", "state", "created", "experiment", "title", "sources", "samples", "missed", "worst_ns", "warnings"),
+    *(
+        "id",
+        "state",
+        "created",
+        "experiment",
+        "title",
+        "sources",
+        "samples",
+        "missed",
+        "worst_ns",
+        "warnings",
+    ),
     *("ended", "damage", "machine", "note", "kernel"),
 )
 

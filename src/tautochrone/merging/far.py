@@ -28,7 +28,9 @@ _OF_SSH = ("-T", "-o", "ConnectTimeout=20", "-o", "ServerAliveInterval=5", "-o",
 _LONGEST_SOCKET = 50
 _SSH_FAILED = 255
 
-_NAME = rf"\./({RUN_ID})/({re.escape(files.MANIFEST)}|{re.escape(REMARKS)}|{re.escape(files.RAW_STREAM)}|{TABLE})"
+_NAME = (
+    rf"\./({RUN_ID})/({re.escape(files.MANIFEST)}|{re.escape(REMARKS)}|{re.escape(files.RAW_STREAM)}|{TABLE})"
+)
 _SIZE = re.compile(rf"-\S*\s+\d+\s+\S+\s+\S+\s+(\d+)\s.*\s{_NAME}")
 _SUM = re.compile(rf"([0-9a-f]{{64}}) [ *]{_NAME}")
 
@@ -40,7 +42,10 @@ _LIST = (
     f"\\( -name {files.MANIFEST} -o -name '*.parquet' -o -name {REMARKS} -o -name {files.RAW_STREAM} \\) "
     "-exec ls -ln {} +; fi"
 )
-_SEALS = f'{_SUMS}; cd -- "$store" && find . -mindepth 2 -maxdepth 2 -type f -name {files.MANIFEST} -exec $sum {{}} +'
+_SEALS = (
+    f'{_SUMS}; cd -- "$store" && '
+    f"find . -mindepth 2 -maxdepth 2 -type f -name {files.MANIFEST} -exec $sum {{}} +"
+)
 _HASHES = f'{_SUMS}; cd -- "$store" && tr "\\n" "\\0" | xargs -0 $sum 2>/dev/null; true'
 _SEND = 'cd -- "$store" && tar -cf - -T -'
 _BEGIN = (
@@ -68,7 +73,9 @@ class FarPlace:
         found = _FORM.fullmatch(text)
         address = read_address(found[1]) if found is not None else None
         if found is None or not isinstance(address, SshAddress):
-            raise UsageError(f"{printable(text)}: not an address of a store", "Write ssh:[user@]host[:port][:path].")
+            raise UsageError(
+                f"{printable(text)}: not an address of a store", "Write ssh:[user@]host[:port][:path]."
+            )
         self.name, self.address = text, address
         self._store = _quoted(found[2]) if found[2] else _DEFAULT
         self._held = ExitStack()
@@ -76,8 +83,12 @@ class FarPlace:
     def __enter__(self) -> Self:
         """Hold one connection for all that follows."""
         if shutil.which("ssh") is None:
-            raise UsageError("There is no ssh here, which reaches other machines", "apt-get install openssh-client")
-        folder = self._held.enter_context(tempfile.TemporaryDirectory(prefix="tauto-", ignore_cleanup_errors=True))
+            raise UsageError(
+                "There is no ssh here, which reaches other machines", "apt-get install openssh-client"
+            )
+        folder = self._held.enter_context(
+            tempfile.TemporaryDirectory(prefix="tauto-", ignore_cleanup_errors=True)
+        )
         self._shared: tuple[str, ...] = ()
         if len(folder) <= _LONGEST_SOCKET:
             self._shared = (
@@ -118,14 +129,17 @@ class FarPlace:
             (into / run).mkdir()
         wanted = {f"./{run}/{name}": size for run, sizes in runs.items() for name, size in sizes.items()}
         with self._talk(_SEND) as talk:
-            assert talk.stdin is not None and talk.stdout is not None
+            assert talk.stdin is not None
+            assert talk.stdout is not None
             with suppress(BrokenPipeError):
                 talk.stdin.write(_lines(wanted))  # of one batch: no more than a pipe holds
                 talk.stdin.close()
             with suppress(tarfile.TarError, EOFError):  # what is missing then is seen by its hash
                 _extract(talk.stdout, wanted, into)
 
-    def take(self, source: Path, runs: Mapping[str, Sizes], hashes: Hashes) -> tuple[list[str], dict[str, str]]:
+    def take(
+        self, source: Path, runs: Mapping[str, Sizes], hashes: Hashes
+    ) -> tuple[list[str], dict[str, str]]:
         """Store runs of a folder there; return those that arrived whole, and why others did not."""
         stage = f"{ARRIVING}{token_hex(8)}"
         self._said(_BEGIN, stage=stage)
@@ -187,7 +201,9 @@ class FarPlace:
         lines = [one.strip() for one in told.splitlines() if one.strip()]
         said = printable(lines[-1]) if lines else "it said nothing"
         if code == _SSH_FAILED:
-            raise UnreachableError(f"{self.name} can't be reached: {said}", f"Try: ssh {self.address.host} true")
+            raise UnreachableError(
+                f"{self.name} can't be reached: {said}", f"Try: ssh {self.address.host} true"
+            )
         raise StoreError(
             f"{self.name} refused: {said}",
             "Runs that arrived stay, and the same command goes on. Another folder there: ssh:HOST:PATH.",

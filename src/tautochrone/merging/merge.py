@@ -37,8 +37,8 @@ def merge(
 ) -> Merged:
     """Bring the complete runs of a store into another one that lacks them.
 
-    The seal of a run is the SHA-256 of its manifest, in which all its counts and extremes stand. A run whose seal
-    is there under its id is not brought again.
+    The seal of a run is the SHA-256 of its manifest, in which all its counts and extremes stand. A run whose
+    seal is there under its id is not brought again.
 
     Args:
         source: where runs come from; a folder, where they go to a far store.

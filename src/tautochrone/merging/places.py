@@ -122,7 +122,9 @@ class FolderPlace:
             with arriving(self.path) as stage:
                 yield stage
 
-    def admit(self, stage: Path, runs: Mapping[str, Sizes], hashes: Hashes) -> tuple[list[str], dict[str, str]]:
+    def admit(
+        self, stage: Path, runs: Mapping[str, Sizes], hashes: Hashes
+    ) -> tuple[list[str], dict[str, str]]:
         """Give the runs their names that arrived whole; return these, and why the others did not."""
         arrived, refused = [], {}
         with files.store_errors("merging runs", self.path):
@@ -159,6 +161,9 @@ def sha256_of(path: Path) -> str:
     """Return it in hexadecimal; empty: it is no file that can be read."""
     try:
         with open_file(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+            digest = hashlib.sha256()
+            while block := file.read(_BLOCK):
+                digest.update(block)
+            return digest.hexdigest()
     except OSError:
         return ""

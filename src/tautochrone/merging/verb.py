@@ -66,9 +66,7 @@ def sync(
     _carry_out([other], store, "store-sync", both_ways=True, as_json=as_json)
 
 
-def _carry_out(
-    others: list[str], store: Path | None, schema: str, *, both_ways: bool, as_json: bool
-) -> None:
+def _carry_out(others: list[str], store: Path | None, schema: str, *, both_ways: bool, as_json: bool) -> None:
     from tautochrone.merging.merge import merge as bring
     from tautochrone.merging.places import FolderPlace
 
@@ -90,9 +88,7 @@ def _carry_out(
         raise typer.Exit(StoreError.exit_code)
 
 
-def _place(
-    text: str, own: FolderPlace, held: ExitStack, *, must_be_there: bool
-) -> FolderPlace | FarPlace:
+def _place(text: str, own: FolderPlace, held: ExitStack, *, must_be_there: bool) -> FolderPlace | FarPlace:
     from tautochrone.merging.far import FarPlace
     from tautochrone.merging.places import FolderPlace
 

@@ -1,4 +1,4 @@
-"""What comes from elsewhere: it is looked at in a folder of its own, and gets its name when it is a whole run."""
+"""Runs from elsewhere: each arrives in a folder aside, and gets its name when it is found to be whole."""
 
 import fcntl
 import os
@@ -81,20 +81,22 @@ def see_run(folder: Path) -> Manifest:
     """
     try:
         manifest = StoredRun.read(folder).manifest
-        if manifest.id != folder.name:
-            raise DamagedError(f"it calls itself {manifest.id}")
-        wanted = {layout.file for layout in table_layouts(manifest.header)}
-        there = {path.name for path in folder.iterdir()} - {files.MANIFEST, REMARKS}
-        if wanted != there:
-            odd = sorted(wanted ^ there)
-            raise DamagedError(
-                f"it has {', '.join(sorted(there)) or 'no table'}; {odd[0]} should not differ"
-            )
-        for name in wanted:
-            schema(folder / name)
+        _see_tables(folder, manifest)
         remarks = read_remarks(folder)
-        with_note(with_tags(Remarks(), list(remarks.tags)), remarks.note)  # as `tauto runs` could have written
+        with_note(with_tags(Remarks(), list(remarks.tags)), remarks.note)  # or `tauto runs` refuses them
     except (DamagedError, UsageError) as error:
         told = str(error).replace(f"{folder.parent}{os.sep}", "")
         raise DamagedError(f"the run {folder.name} is damaged: {told}") from error
     return manifest
+
+
+def _see_tables(folder: Path, manifest: Manifest) -> None:
+    if manifest.id != folder.name:
+        raise DamagedError(f"it calls itself {manifest.id}")
+    wanted = {layout.file for layout in table_layouts(manifest.header)}
+    there = {path.name for path in folder.iterdir()} - {files.MANIFEST, REMARKS}
+    if wanted != there:
+        odd = sorted(wanted ^ there)
+        raise DamagedError(f"it has {', '.join(sorted(there)) or 'no table'}; {odd[0]} should not differ")
+    for name in wanted:
+        schema(folder / name)

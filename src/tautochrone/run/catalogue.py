@@ -45,8 +45,8 @@ class CatalogueEntry(Struct, frozen=True, dict=True):
         warnings: how many warnings the run carries.
         machine: the host's name.
         tags, note: what people added.
-        load, remote, deployment, plan: of its conditions: `RunConditions.remote`, the deployment's name, and the id
-            of the plan run.
+        load, remote, deployment, plan: of its conditions: `RunConditions.remote`, the deployment's name, and
+            the id of the plan run.
         kernel: its release.
         given: its conditions; None: they are in its manifest.
     """
@@ -88,7 +88,11 @@ class CatalogueEntry(Struct, frozen=True, dict=True):
             told = json_of(read_text(self.path / files.MANIFEST, MOST_BYTES))
         except (OSError, ValueError):
             return RunConditions()
-        return _conditions(told.get("schema"), told.get("conditions")) if isinstance(told, dict) else RunConditions()
+        return (
+            _conditions(told.get("schema"), told.get("conditions"))
+            if isinstance(told, dict)
+            else RunConditions()
+        )
 
 
 # The manifests are read as bytes and parsed with TRY, so that one damaged file can't spoil the list.

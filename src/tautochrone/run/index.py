@@ -11,6 +11,7 @@ import time
 from collections.abc import Collection, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from urllib.parse import quote
 
 from tautochrone.run import files
 from tautochrone.run.remarks import REMARKS
@@ -91,7 +92,8 @@ def write_rows(
                     index.execute("DROP TABLE IF EXISTS run")
                     index.execute(f"PRAGMA user_version = {version:d}")
                 index.execute(
-                    "CREATE TABLE IF NOT EXISTS run (id TEXT PRIMARY KEY, stamp BLOB, content BLOB) WITHOUT ROWID"
+                    "CREATE TABLE IF NOT EXISTS run"
+                    " (id TEXT PRIMARY KEY, stamp BLOB, content BLOB) WITHOUT ROWID"
                 )
                 index.executemany("DELETE FROM run WHERE id = ?", [(name,) for name in gone])
                 index.executemany("INSERT OR REPLACE INTO run VALUES (?, ?, ?)", rows)
@@ -105,5 +107,5 @@ def write_rows(
 
 
 def _connected(path: Path, mode: str) -> sqlite3.Connection:
-    name = str(path.absolute()).translate(str.maketrans({"%": "%25", "?": "%3f", "#": "%23"}))
+    name = quote(str(path.absolute()))
     return sqlite3.connect(f"file:{name}?mode={mode}", uri=True, timeout=_PATIENCE_S)

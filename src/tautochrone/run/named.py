@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from os.path import commonprefix
 from typing import TypeVar
 
 from tautochrone.base.errors import StoreError
@@ -35,9 +34,17 @@ def one_named(there: Mapping[str, _T], name: str, kind: str) -> _T | None:
 def shortest_ids(ids: Sequence[str]) -> list[str]:
     """Return the shortest beginning of each id that no other id has."""
     ordered = sorted(set(ids))
-    shared = [0, *(len(commonprefix(pair)) for pair in pairwise(ordered)), 0]
+    shared = [0, *(_shared(*pair) for pair in pairwise(ordered)), 0]
     least = {one: max(_SHORTEST_ID, shared[at] + 1, shared[at + 1] + 1) for at, one in enumerate(ordered)}
     return [one[: least[one]] for one in ids]
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how many letters two ids have in common at their beginning."""
+    return next(
+        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
+        min(len(one), len(other)),
+    )
 
 
 def some_of(ids: Sequence[str]) -> str:

@@ -120,7 +120,9 @@ class Store:
     def has_raw_streams(self) -> bool:
         """Return whether a run is being measured, or was cut off: a quick look, without reading anything."""
         base = f"{self.path}{os.sep}"
-        return any(os.path.lexists(f"{base}{name}{os.sep}{files.RAW_STREAM}") for name in run_names(self.path))
+        return any(
+            os.path.lexists(f"{base}{name}{os.sep}{files.RAW_STREAM}") for name in run_names(self.path)
+        )
 
     def runs(self) -> list[StoredRun]:
         """All runs that can be read, oldest first; runs not complete yet and damaged ones are left out."""

@@ -8,7 +8,6 @@ from statistics import median
 from tautochrone.base.errors import DamagedError
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.difference.outliers import Standing, adjusted, standings
-
 from tautochrone.trend.judge import measures_of, parts_of
 from tautochrone.trend.record import NOT_KNOWN, Record, machine_of
 from tautochrone.trend.values import TrendMetric, TrendValue, value_of
@@ -86,8 +85,8 @@ class Machines:
 def machines(found: Sequence[Record], metric: TrendMetric) -> Machines:
     """Put the machines of these runs side by side, case by case.
 
-    A machine is compared with those of the same kernel and the same model of CPU, if they are enough; else with
-    those of the same kernel; else with all that have the case.
+    A machine is compared with those of the same kernel and the same model of CPU, if they are enough; else
+    with those of the same kernel; else with all that have the case.
     """
     groups: dict[tuple[tuple[str, str], ...], dict[tuple[str, str, str], list[tuple[str, TrendValue]]]] = {}
     unread = too_few = 0
@@ -140,7 +139,11 @@ def _place(manifest: Manifest) -> tuple[str, str, str]:
     """Return kernel, model of the CPU, and the machine as it was reached or calls itself."""
     known = manifest.known
     machine = manifest.conditions.remote or known.machine.hostname or machine_of(manifest)
-    return manifest.kernel.release or NOT_KNOWN, known.cpu.model or known.machine.product or NOT_KNOWN, machine
+    return (
+        manifest.kernel.release or NOT_KNOWN,
+        known.cpu.model or known.machine.product or NOT_KNOWN,
+        machine,
+    )
 
 
 def _boards(own: Mapping[tuple[str, str, str], Sequence[tuple[str, TrendValue]]]) -> list[Board]:

@@ -59,13 +59,14 @@ def _in_short(found: Machines) -> Iterator[Block]:
     if odd:
         names = dict.fromkeys(board.machine for _, board in odd)
         yield Sentence(
-            f"{_named(list(names))} {'differs from its' if len(names) == 1 else 'differ from their'} peers.", "strong"
+            f"{_named(list(names))} {'differs from its' if len(names) == 1 else 'differ from their'} peers.",
+            "strong",
         )
     elif judged:
         yield Sentence("No machine is shown to differ from its peers.", "strong")
     else:
         yield Sentence(
-            f"No machine is judged: it takes {FEWEST} machines of one case, half of which have different values.",
+            f"No machine is judged: it takes {FEWEST} of one case, half of which have different values.",
             "strong",
         )
     for case, board in odd[:_MOST_NAMED]:
@@ -79,8 +80,8 @@ def _difference(board: Board, found: Machines) -> str:
     times = f", {board.value / peers:.3g} times as much" if peers else ""
     least = "at least " if board.at_least else ""
     return (
-        f"{board.machine} has {least}{number(board.value, found.metric)}, the median of {plural(board.alike, 'machine')} "
-        f"is {number(peers, found.metric)}{times} (p = {board.p:.2g})."
+        f"{board.machine} has {least}{number(board.value, found.metric)}, the median of "
+        f"{plural(board.alike, 'machine')} is {number(peers, found.metric)}{times} (p = {board.p:.2g})."
     )
 
 
@@ -127,7 +128,7 @@ def _side_by_side(found: Machines) -> Iterator[Block]:
 
 def _worst(boards: Sequence[Board], found: Machines) -> TypedCell:
     if not boards:
-        return TypedCell(None, _unit(found), "–")
+        return TypedCell(None, _unit(found), "-")
     return _value(max(boards, key=lambda one: (one.differs, one.value)), found)
 
 
@@ -181,7 +182,9 @@ def _row(board: Board, found: Machines) -> tuple[TypedCell, ...]:
         _range([one.value or 0.0 for one in board.values], found),
         cell("") if peers is None else TypedCell(peers, _unit(found), number(peers, found.metric)),
         cell("") if not peers else TypedCell(board.value / peers, "number", f"{board.value / peers:.3g}"),
-        TypedCell(None, "number", "too few") if board.p is None else TypedCell(board.p, "number", f"{board.p:.2g}"),
+        TypedCell(None, "number", "too few")
+        if board.p is None
+        else TypedCell(board.p, "number", f"{board.p:.2g}"),
     )
 
 
@@ -203,14 +206,15 @@ def _unit(found: Machines) -> Unit:
 
 def _closing(found: Machines) -> Iterator[Block]:
     said = [
-        "The number of a machine is the median of its runs. It is compared with the machines of the same kernel "
-        f"and model of CPU where these are {FEWEST} or more and differ, else with those of the same kernel, else with "
-        "all; levels are nested, and nothing is pooled over them.",
-        "A machine differs if its distance from the median, in median absolute deviations, is one that the farthest "
-        f"of so many alike machines has in at most {format_percent(ALPHA)} of stores, all {plural(found.judged, 'group')} "
-        "of peers reckoned (Bonferroni). That takes the logarithms of alike machines for normal and independent.",
-        "A machine is known by how tauto reached it (--on), or by its host's name where runs store it, or else by its "
-        "product: boards of one product that measured themselves are one machine here.",
+        "The number of a machine is the median of its runs. It is compared with the machines of the same "
+        f"kernel and model of CPU where these are {FEWEST} or more and differ, else with those of the same "
+        "kernel, else with all. Levels are nested; nothing is pooled over them.",
+        f"A machine differs where at most {format_percent(ALPHA)} of such comparisons would find any "
+        "machine as far from the median, in median absolute deviations, if all peers were alike; "
+        f"{plural(found.judged, 'group')} of peers reckoned (Bonferroni). That takes the logarithms of alike "
+        "machines for normal and independent.",
+        "A machine is known by how tauto reached it (--on), or by its host's name where runs store it, or "
+        "else by its product: boards of one product that measured themselves are one machine here.",
     ]
     if found.alone:
         said.append(f"{plural(found.alone, 'case')} measured on one machine only left out.")

@@ -51,7 +51,9 @@ def trend(
     ] = None,
     plan: Annotated[
         str | None,
-        typer.Option("--plan", metavar="ID", help="Only runs of this plan, on whatever machine: plan-latest, ..."),
+        typer.Option(
+            "--plan", metavar="ID", help="Only runs of this plan, on whatever machine: plan-latest, ..."
+        ),
     ] = None,
     machines: Annotated[
         bool, typer.Option("--machines", help="Show machines side by side, not runs over time.")

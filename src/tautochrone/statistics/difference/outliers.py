@@ -1,9 +1,9 @@
 """Which of several alike things is not like the others: by how far each lies from the median of all.
 
-Distances are in units of the median absolute deviation, which up to half of the things can't spoil (Iglewicz and
-Hoaglin, How to Detect and Handle Outliers, ASQC 1993). How large the largest of n such distances is by chance,
-where all n are independent of each other and normal, is drawn, so a p-value is about all n together: however many
-there are, one of them is called an outlier by mistake as seldom as stated.
+Distances are in units of the median absolute deviation, which up to half of the things can't spoil (Iglewicz
+and Hoaglin, How to Detect and Handle Outliers, ASQC 1993). How large the largest of n such distances is by
+chance, where all n are independent of each other and normal, is drawn, so a p-value is about all n together:
+however many there are, one of them is called an outlier by mistake as seldom as stated.
 """
 
 import math
