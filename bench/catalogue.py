@@ -68,9 +68,8 @@ def main() -> None:
             command = [sys.executable, "-c", _TAUTO, *words]
             if what == "listed":
                 time.sleep(3)  # files that changed just now are not kept in an index
-                print(
-                    f"{options.runs:,} runs listed for the first time: {_seconds_of(command, Path(folder)):.3f} s"
-                )
+                first = _seconds_of(command, Path(folder))
+                print(f"{options.runs:,} runs listed for the first time: {first:.3f} s")
             seconds = [_seconds_of(command, Path(folder)) for _ in range(options.times)]
             middle, worst = statistics.median(seconds), max(seconds)
             print(f"{options.runs:,} runs {what} {options.times} times, each time in a new process")

@@ -1,6 +1,5 @@
 """Stores are brought together: each run once, whole, and nothing replaced; over SSH as in folders."""
 
-import json
 import os
 import shutil
 import signal
@@ -12,6 +11,7 @@ import pytest
 
 import in_process
 from real import start_tauto, tauto, wait_until
+from schemas import valid
 from ssh_servers import SshServer, ssh_server
 from streams import make_stream
 from tautochrone.merging.places import FolderPlace
@@ -83,7 +83,7 @@ def test_a_store_is_merged_once_and_again_changes_nothing(other: tuple[str, Path
     again = in_process.tauto("store", "merge", name, store=own.path)
 
     assert (first.code, again.code) == (0, 0), first.err + again.err
-    assert len(json.loads(first.out)["stores"][0]["new"]) == 3
+    assert len(valid(first.out)["stores"][0]["new"]) == 3
     assert merged == before | content(place)
     assert content(own.path) == merged
     assert "0 new runs; 3 runs there already" in again.out
@@ -96,9 +96,10 @@ def test_two_stores_are_synchronized_both_ways(other: tuple[str, Path], tmp_path
     own = filled(tmp_path / "own", 2, first=50_000)
     union = content(own.path) | content(place)
 
-    ended = in_process.tauto("store", "sync", name, store=own.path)
+    ended = in_process.tauto("store", "sync", name, "--json", store=own.path)
 
     assert ended.code == 0, ended.err
+    assert [len(one["new"]) for one in valid(ended.out)["stores"]] == [3, 2]
     assert content(own.path) == content(place) == union
     assert not list(place.glob(".*"))
 
@@ -118,7 +119,7 @@ def test_only_whole_runs_arrive_and_conflicts_are_told(other: tuple[str, Path], 
     ended = in_process.tauto("store", "merge", name, "--json", store=own.path)
     unfinished.discard()
 
-    (told,) = json.loads(ended.out)["stores"]
+    (told,) = valid(ended.out)["stores"]
     assert ended.code == 5
     assert told["conflicts"] == [known.name]
     assert [one["run"] for one in told["refused"]] == [damaged.name]

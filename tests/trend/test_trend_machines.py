@@ -1,7 +1,6 @@
 """`tauto trend --machines`: the machine that is not like its peers is named, and others seldom are."""
 
 import copy
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 
 import in_process
 from report_runs import FACTS
+from schemas import valid
 from streams import make_stream
 from tautochrone.run.store import Store
 from tautochrone.statistics.difference.outliers import FEWEST, adjusted, standings
@@ -52,7 +52,7 @@ def test_the_odd_machine_is_named_in_its_case_and_no_other(tmp_path: Path) -> No
     assert "ssh:board3 differs from its peers." in said.out
     found = [
         (case["parameters"]["load"], one["machine"])
-        for case in json.loads(told.out)["cases"]
+        for case in valid(told.out)["cases"]
         for one in case["machines"]
         if one["differs"]
     ]
@@ -85,7 +85,7 @@ def test_a_plan_is_the_same_on_every_machine(tmp_path: Path) -> None:
     store = rack(tmp_path / "store", boards=3)
     board(store, 7, 20_000, plan={"campaign": "plan-20260102T000000Z-bbbb", "title": "Another", "key": "l"})
     words = ("trend", "latency", "median", "--machines", "--plan", PLAN["campaign"], "--json")
-    told = json.loads(in_process.tauto(*words, store=store.path).out)
+    told = valid(in_process.tauto(*words, store=store.path).out)
     assert told["machines"] == [f"ssh:board{number}" for number in range(3)]
 
 

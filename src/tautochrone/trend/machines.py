@@ -7,7 +7,7 @@ from statistics import median
 
 from tautochrone.base.errors import DamagedError
 from tautochrone.run.manifest import Manifest
-from tautochrone.statistics.difference.outliers import Standing, adjusted, standings
+from tautochrone.statistics.difference.outliers import PeerDistance, adjusted, standings
 from tautochrone.trend.judge import measures_of, parts_of
 from tautochrone.trend.record import NOT_KNOWN, Record, machine_of
 from tautochrone.trend.values import TrendMetric, TrendValue, value_of
@@ -17,7 +17,7 @@ ALPHA = 0.05
 
 
 @dataclass(frozen=True)
-class Board:
+class MachineStanding:
     """A machine in one case, under one kernel.
 
     Attributes:
@@ -37,7 +37,7 @@ class Board:
     value: float
     peers: float | None = None
     alike: int = 0
-    standing: Standing | None = None
+    standing: PeerDistance | None = None
     p: float | None = None
 
     @property
@@ -56,7 +56,7 @@ class MachineCase:
     """The same case on several machines, by kernel, model of the CPU and name."""
 
     name: Mapping[str, str]
-    boards: tuple[Board, ...]
+    boards: tuple[MachineStanding, ...]
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def machines(found: Sequence[Record], metric: TrendMetric) -> Machines:
     )
 
 
-def _p(board: Board, tests: int) -> float | None:
+def _p(board: MachineStanding, tests: int) -> float | None:
     return None if board.standing is None else adjusted(board.standing.p, tests)
 
 
@@ -146,9 +146,9 @@ def _place(manifest: Manifest) -> tuple[str, str, str]:
     )
 
 
-def _boards(own: Mapping[tuple[str, str, str], Sequence[tuple[str, TrendValue]]]) -> list[Board]:
+def _boards(own: Mapping[tuple[str, str, str], Sequence[tuple[str, TrendValue]]]) -> list[MachineStanding]:
     return [
-        Board(
+        MachineStanding(
             *place,
             runs=tuple(run for run, _ in values),
             values=tuple(value for _, value in values),
@@ -158,9 +158,9 @@ def _boards(own: Mapping[tuple[str, str, str], Sequence[tuple[str, TrendValue]]]
     ]
 
 
-def _judged(boards: Sequence[Board]) -> tuple[list[Board], int]:
+def _judged(boards: Sequence[MachineStanding]) -> tuple[list[MachineStanding], int]:
     """Return the machines with how each stands among its peers, and how many groups of peers there are."""
-    found: dict[int, Board] = {}
+    found: dict[int, MachineStanding] = {}
     left = list(range(len(boards)))
     groups = 0
     for same in (_model, _kernel, _all):
@@ -181,15 +181,15 @@ def _judged(boards: Sequence[Board]) -> tuple[list[Board], int]:
     return [found.get(at, board) for at, board in enumerate(boards)], groups
 
 
-def _model(board: Board) -> tuple[str, ...]:
+def _model(board: MachineStanding) -> tuple[str, ...]:
     return (board.kernel, board.model)
 
 
-def _kernel(board: Board) -> tuple[str, ...]:
+def _kernel(board: MachineStanding) -> tuple[str, ...]:
     return (board.kernel,)
 
 
-def _all(_: Board) -> tuple[str, ...]:
+def _all(_: MachineStanding) -> tuple[str, ...]:
     return ()
 
 

@@ -26,7 +26,7 @@ from tautochrone.base.units import format_percent
 from tautochrone.base.words import capital, plural
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.difference.outliers import FEWEST
-from tautochrone.trend.machines import ALPHA, Board, MachineCase, Machines
+from tautochrone.trend.machines import ALPHA, MachineCase, Machines, MachineStanding
 from tautochrone.trend.words import number
 
 _MOST_CASES, _MOST_NAMED, _MOST_COLUMNS = 40, 10, 8
@@ -75,7 +75,7 @@ def _in_short(found: Machines) -> Iterator[Block]:
         yield Sentence(f"{plural(more, 'more difference')} in the tables.")
 
 
-def _difference(board: Board, found: Machines) -> str:
+def _difference(board: MachineStanding, found: Machines) -> str:
     peers = board.peers or 0.0
     times = f", {board.value / peers:.3g} times as much" if peers else ""
     least = "at least " if board.at_least else ""
@@ -126,13 +126,13 @@ def _side_by_side(found: Machines) -> Iterator[Block]:
     yield TypedTable("", heads, tuple(rows), notes, "dense" if len(names) > _MOST_COLUMNS else "")
 
 
-def _worst(boards: Sequence[Board], found: Machines) -> TypedCell:
+def _worst(boards: Sequence[MachineStanding], found: Machines) -> TypedCell:
     if not boards:
         return TypedCell(None, _unit(found), "-")
     return _value(max(boards, key=lambda one: (one.differs, one.value)), found)
 
 
-def _value(board: Board, found: Machines) -> TypedCell:
+def _value(board: MachineStanding, found: Machines) -> TypedCell:
     said = f"{'over ' if board.at_least else ''}{number(board.value, found.metric)}"
     mark: Mark = "missed" if board.differs else ""
     return TypedCell(board.value, _unit(found), said, mark=mark, strong=board.differs)
@@ -161,7 +161,7 @@ def _nested(case: MachineCase, found: Machines, title: str) -> Iterator[Block]:
     yield TypedTable("", heads, tuple(rows), layout="upright")
 
 
-def _group(name: str, boards: Sequence[Board], found: Machines) -> tuple[TypedCell, ...]:
+def _group(name: str, boards: Sequence[MachineStanding], found: Machines) -> tuple[TypedCell, ...]:
     return (
         TypedCell(f"{name}: {plural(len(boards), 'machine')}", strong=True),
         count(sum(len(board.runs) for board in boards)),
@@ -173,7 +173,7 @@ def _group(name: str, boards: Sequence[Board], found: Machines) -> tuple[TypedCe
     )
 
 
-def _row(board: Board, found: Machines) -> tuple[TypedCell, ...]:
+def _row(board: MachineStanding, found: Machines) -> tuple[TypedCell, ...]:
     peers = board.peers
     return (
         cell(f"·· {board.machine}"),
@@ -196,7 +196,7 @@ def _range(values: Sequence[float], found: Machines) -> TypedCell:
     return TypedCell(None, _unit(found), said, low, high, left=True)
 
 
-def _middle(boards: Sequence[Board]) -> float:
+def _middle(boards: Sequence[MachineStanding]) -> float:
     return median(board.value for board in boards)
 
 
@@ -211,8 +211,8 @@ def _closing(found: Machines) -> Iterator[Block]:
         "kernel, else with all. Levels are nested; nothing is pooled over them.",
         f"A machine differs where at most {format_percent(ALPHA)} of such comparisons would find any "
         "machine as far from the median, in median absolute deviations, if all peers were alike; "
-        f"{plural(found.judged, 'group')} of peers reckoned (Bonferroni). That takes the logarithms of alike "
-        "machines for normal and independent.",
+        f"{plural(found.judged, 'group')} of peers taken into account (Bonferroni). That takes the logarithms "
+        "of alike machines for normal and independent.",
         "A machine is known by how tauto reached it (--on), or by its host's name where runs store it, or "
         "else by its product: boards of one product that measured themselves are one machine here.",
     ]

@@ -70,7 +70,7 @@ def trend(
 
     Examples:
         tauto trend misses --by machine,deployment,load --last 30
-        tauto trend 'latency p99.9' --machines --plan plan-latest --out boards.html
+        tauto trend 'latency p99.9' --machines --plan plan-latest
     """
     from tautochrone.answer.document import whole
     from tautochrone.base.words import capital

@@ -25,7 +25,7 @@ _SEED = 20261128
 
 
 @dataclass(frozen=True)
-class Standing:
+class PeerDistance:
     """How one of several stands among all.
 
     Attributes:
@@ -37,7 +37,7 @@ class Standing:
     p: float
 
 
-def standings(values: Sequence[float]) -> list[Standing] | None:
+def standings(values: Sequence[float]) -> list[PeerDistance] | None:
     """Return how each stands; None: they are too few, or more than half of them are equal."""
     if len(values) < FEWEST:
         return None
@@ -47,7 +47,7 @@ def standings(values: Sequence[float]) -> list[Standing] | None:
     largest = _largest(len(values))
     beyond = len(largest) - np.searchsorted(largest, np.abs(distances))
     return [
-        Standing(float(distance), (int(count) + 1) / (len(largest) + 1))
+        PeerDistance(float(distance), (int(count) + 1) / (len(largest) + 1))
         for distance, count in zip(distances, beyond, strict=True)
     ]
 
