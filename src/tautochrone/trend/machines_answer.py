@@ -211,7 +211,7 @@ def _closing(found: Machines) -> Iterator[Block]:
         "kernel, else with all. Levels are nested; nothing is pooled over them.",
         f"A machine differs where at most {format_percent(ALPHA)} of such comparisons would find any "
         "machine as far from the median, in median absolute deviations, if all peers were alike; "
-        f"{plural(found.judged, 'group')} of peers taken into account (Bonferroni). That takes the logarithms "
+        f"{plural(found.judged, 'group')} of peers counted (Bonferroni). That takes the logarithms "
         "of alike machines for normal and independent.",
         "A machine is known by how tauto reached it (--on), or by its host's name where runs store it, or "
         "else by its product: boards of one product that measured themselves are one machine here.",
