@@ -249,22 +249,11 @@ _MOST_SHOWN = 1_000
 """Lines that a table has unless more are asked for."""
 
 _TOLD = (
-    *(
-        "id",
-        "state",
-        "created",
-        "experiment",
-        "title",
-        "sources",
-        "samples",
-        "missed",
-        "worst_ns",
-        "warnings",
-    ),
-    *("ended", "damage", "machine", "note", "kernel"),
+    *("id", "path", "state", "created", "experiment", "title", "conditions", "sources", "samples", "missed"),
+    *("worst_ns", "warnings", "ended", "damage", "machine", "tags", "note", "kernel"),
 )
 
 
 def _as_json(entry: CatalogueEntry) -> dict[str, object]:
-    told = {name: getattr(entry, name) for name in _TOLD}
-    return told | {"path": entry.folder, "conditions": entry.conditions.stored, "tags": list(entry.tags)}
+    known = {"path": entry.folder, "conditions": entry.conditions.stored, "tags": list(entry.tags)}
+    return {name: known[name] if name in known else getattr(entry, name) for name in _TOLD}
