@@ -6,5 +6,7 @@
 int guard_main(int argc, char **argv);
 /* Reads files and changes settings as it is told, and puts back what it changed; docs/agent.md. */
 int keep_main(int argc, char **argv);
+/* Claims the machine until its input ends; docs/agent.md. */
+int claim_main(int argc, char **argv);
 
 #endif

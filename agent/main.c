@@ -10,6 +10,7 @@ static const struct command commands[] = {
     {"load", "a background load, bounded and self-ending", load_main},
     {"guard", "runs a command as long as somebody speaks", guard_main},
     {"keep", "reads and changes settings, and puts them back", keep_main},
+    {"claim", "claims the machine, so that one measures at a time", claim_main},
     {"guest", "the first program of a guest of the virtual lab", guest_main},
 };
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tautochrone.measure.campaign.sites import Sites
     from tautochrone.measure.cell import Cell
     from tautochrone.measure.document.document import PlanDocument
+    from tautochrone.measure.fleet.fleet import Fleet
     from tautochrone.run.store import Store
 
     Reporter = Callable[[Agenda, CampaignOutcome, Store, Console, "Wanted"], int]
@@ -77,6 +78,7 @@ def carry_through(
     wanted: Wanted,
     report: Reporter | None = None,
     budget: Budget | None = None,
+    fleet: Fleet | None = None,
 ) -> None:
     """Measure what is left of a plan, and report on all of it.
 
@@ -84,6 +86,7 @@ def carry_through(
         report: tells what came of it, and returns the exit code of what was found; None: the report that
             every plan has. It is asked also when a person stopped the measuring.
         budget: measures what is open until it is told; None: measures every case of the plan.
+        fleet: the machines on which it is measured side by side; the plan's systems are their names.
 
     Raises:
         typer.Exit: stopped, a case went wrong, or a requirement does not hold or is not shown.
@@ -105,9 +108,14 @@ def carry_through(
         return
     told = make_console(stderr=True) if wanted.as_json else console
     outlook: CampaignOutlook | None
-    _provide(agenda, wanted)
+    if fleet is None:
+        _provide(agenda, wanted)
     with ExitStack() as stack:
-        if wanted.at_once is not None:
+        if fleet is not None:
+            from tautochrone.campaign.fleet import measure_on_fleet
+
+            agenda, outlook, outcome = measure_on_fleet(agenda, fleet, place, told, stack)
+        elif wanted.at_once is not None:
             from tautochrone.campaign.at_once import measure_at_once
 
             agenda, outlook, outcome = measure_at_once(agenda, wanted.at_once, place, told, stack)
@@ -313,3 +321,5 @@ def _end(agenda: Agenda, outcome: CampaignOutcome, outlook: CampaignOutlook | No
         raise (failed or outcome.unmeasured)[0].error
     if failed:
         raise typer.Exit(failed[0].error.exit_code)
+    if outcome.quarantined:
+        raise typer.Exit(next(iter(outcome.quarantined.values())).exit_code)

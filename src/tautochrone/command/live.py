@@ -1,6 +1,6 @@
 """What is seen while measuring: a bar, current and worst latency, misses. Quiet when not a terminal."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -104,3 +104,56 @@ def _numbers(progress: "CellProgress") -> str:
         return progress.waiting
     missed = f", missed {progress.missed:,}" if progress.missed else ""
     return f"now {format_duration(progress.last_ns)}, worst {format_duration(progress.worst_ns)}{missed}"
+
+
+class FleetBars:
+    """A line for each machine of a fleet; without a terminal, only what must be said."""
+
+    def __init__(self, bars: "RichProgress", slots: Mapping[str, int]) -> None:
+        """Begin with so many cases ahead of each machine."""
+        self._bars = bars
+        width = max(map(len, slots))
+        self._tasks = {
+            name: bars.add_task(name.ljust(width), total=count, numbers="", title="")
+            for name, count in slots.items()
+        }
+
+    def show(self, name: str, done: int, title: str) -> None:
+        """How many cases it has measured, and which one it measures; empty: none."""
+        self._bars.update(self._tasks[name], completed=done, title=title, numbers="")
+
+    def progress(self, name: str, progress: "CellProgress") -> None:
+        """How far the case is."""
+        self._bars.update(self._tasks[name], numbers=_numbers(progress))
+
+    def say(self, words: str) -> None:
+        """Above the lines, and where there are none, too."""
+        self._bars.console.print(words, style="red", highlight=False, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def watching_fleet(slots: Mapping[str, int]) -> Iterator[FleetBars]:
+    """Show a line for each machine, on standard error.
+
+    Args:
+        slots: by the machine's name, how many cases it may measure.
+    """
+    from rich import progress as rich_progress
+    from rich.table import Column
+
+    from tautochrone.answer.console import make_console
+
+    console = make_console(stderr=True)
+    rest_of_line = Column(ratio=1, no_wrap=True, overflow="ellipsis")
+    with rich_progress.Progress(
+        rich_progress.TextColumn("{task.description}"),
+        rich_progress.BarColumn(bar_width=12),
+        rich_progress.MofNCompleteColumn(),
+        rich_progress.TextColumn("{task.fields[numbers]}"),
+        rich_progress.TextColumn("{task.fields[title]}", table_column=rest_of_line),
+        console=console,
+        transient=True,
+        expand=True,
+        disable=not console.is_terminal,
+    ) as bars:
+        yield FleetBars(bars, slots)

@@ -35,6 +35,19 @@ def run(
             autocompletion=completion.targets,
         ),
     ] = None,
+    fleet: Annotated[
+        str | None,
+        typer.Option(
+            "--fleet",
+            metavar="FILE[,tag=TAG]",
+            help="Measure on the machines of this fleet side by side: fleet.toml,tag=rt,place=any.",
+            autocompletion=completion.files,
+        ),
+    ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option("--engine", metavar="slurm", help="Let Slurm carry out the cases, as an array of jobs."),
+    ] = None,
     deployment: Annotated[
         list[str] | None,
         typer.Option(
@@ -75,15 +88,22 @@ def run(
 
     Examples:
         tauto run nightly.toml
-        tauto run nightly.toml --on ssh:root@board --dry-run
+        tauto run nightly.toml --fleet fleet.toml,tag=rt --dry-run
     """
+    from tautochrone.campaign.fleet import chosen_fleet, see_without_budget
     from tautochrone.campaign.undecided import budget_of
     from tautochrone.campaign.verb import Wanted, carry_through, hands
     from tautochrone.measure.campaign.agenda import with_options
     from tautochrone.measure.document.document import read
     from tautochrone.measure.document.expand import override
+    from tautochrone.measure.fleet.fleet import on_fleet
 
     document = with_options(read(plan), repetitions, seed)
     document = override(document, on or (), deployment or (), load or ())
+    machines = chosen_fleet(fleet, engine, on or (), jobs)
+    document = document if machines is None else on_fleet(document, machines)
     wanted = Wanted(again, dry_run, as_json, out, open_it, hands(jobs), junit, markdown, yes)
-    carry_through(document, store, wanted, budget=budget_of(document, wanted))
+    budget = budget_of(document, wanted)
+    if machines is not None:
+        see_without_budget(budget)
+    carry_through(document, store, wanted, budget=budget, fleet=machines)

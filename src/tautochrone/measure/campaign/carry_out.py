@@ -80,6 +80,7 @@ class CampaignOutcome:
         left: slots that were not begun, because it was stopped or a setting stands in the way.
         not_put_back: a setting that could not be put back; whatever came after would be measured under it.
         decided: what a budget came to; None: there was none.
+        quarantined: the machines of a fleet that are not used any more, and why, by name.
     """
 
     runs: list[StoredRun] = field(default_factory=list)
@@ -88,6 +89,7 @@ class CampaignOutcome:
     left: tuple[Slot, ...] = ()
     not_put_back: NotPutBackError | None = None
     decided: "Decided | None" = None
+    quarantined: Mapping[str, TautoError] = field(default_factory=dict)
 
     @property
     def refused(self) -> dict[str, TautoError]:

@@ -102,6 +102,7 @@ class PlanDocument:
         paper: of the study that it measures anew, the name; empty: of none.
         budget_s: it is measured until its requirements are decided, or for so long; None: every case is, as
             often as it says.
+        machines: those of the systems that are names of a fleet, and no addresses.
     """
 
     path: Path
@@ -119,6 +120,7 @@ class PlanDocument:
     require: tuple[str, ...] = ()
     paper: str = ""
     budget_s: float | None = None
+    machines: frozenset[str] = frozenset()
 
     def has(self, place: toml.Path) -> bool:
         """Return whether something stands at this place of the file."""

@@ -184,8 +184,9 @@ class _Names:
         self._deployments: dict[str, NamedDeployment] = {}
 
     def system(self, name: str, entry: ExperimentEntry) -> str:
-        with _placed(self._document, place_of(self._document, "systems", name, entry.number)):
-            read_address(name)
+        if name not in self._document.machines:
+            with _placed(self._document, place_of(self._document, "systems", name, entry.number)):
+                read_address(name)
         return name
 
     def load(self, name: str, entry: ExperimentEntry) -> Load:

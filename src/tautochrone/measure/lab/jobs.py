@@ -74,6 +74,25 @@ class Stopped:
 
 
 @dataclass(frozen=True)
+class Taken:
+    """Somebody else measures there; the case was not begun."""
+
+    by: str
+
+
+@dataclass(frozen=True)
+class LostMachine:
+    """The machine does not answer, or not any more.
+
+    Attributes:
+        begun: whether the case was under way.
+    """
+
+    error: TautoError
+    begun: bool = False
+
+
+@dataclass(frozen=True)
 class JobFault:
     """A fault in tauto, with its traceback."""
 
@@ -86,7 +105,7 @@ class JobFault:
         return of_a_case(error, "a case")
 
 
-Answer = Surveyed | SealedCell | RefusedJob | Stopped | JobFault
+Answer = Surveyed | SealedCell | RefusedJob | Stopped | Taken | LostMachine | JobFault
 """How a job ended."""
 
 

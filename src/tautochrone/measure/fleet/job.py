@@ -1,0 +1,134 @@
+"""One case on one machine of a fleet, from reaching the machine to letting go of it.
+
+Each case reaches its machine anew. That costs about a second, and a board that was booted meanwhile, or that
+another tauto measured on between two cases, is no special case.
+"""
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tautochrone.base.errors import MeasuringError, StoreError, TautoError
+from tautochrone.machine.settings import NotPutBackError
+from tautochrone.measure.campaign.campaign import same_system
+from tautochrone.measure.campaign.sites import site_of
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.document.document import PlanDocument
+from tautochrone.measure.document.expand import PlanPoint
+from tautochrone.measure.execute import CellProgress, Watch, is_refusal
+from tautochrone.measure.fleet.fleet import Machine
+from tautochrone.measure.lab.jobs import Answer, LostMachine, SealedCell, Taken, measure_on
+from tautochrone.run.facts import Facts
+from tautochrone.target.claim import TakenError, claimed
+from tautochrone.target.open import open_target
+from tautochrone.target.target import Target
+
+_WAIT_FOR_CLAIM_S = 20.0
+"""Then the case is given back: another machine may take it."""
+_TRY_AGAIN_S = 2.0
+_ANSWERS_WITHIN_S = 10.0
+
+
+@dataclass(frozen=True)
+class FleetJob:
+    """Measure a case on a machine.
+
+    Attributes:
+        cell: without its deployment, which depends on the machine.
+        known: what the machine was when this plan run was begun there; None: it was not, or is no matter.
+        revive_s: it was lost: how long it may take to answer again; 0: it is expected to answer.
+    """
+
+    machine: Machine
+    document: PlanDocument
+    point: PlanPoint
+    cell: Cell
+    store: Path
+    known: Facts | None = None
+    revive_s: float = 0.0
+
+    def do(self, watch: Watch) -> Answer:
+        """Reach and claim the machine, measure, and let go of it."""
+        with ExitStack() as stack:
+            try:
+                watch(CellProgress(0.0, waiting="reaching the machine"))
+                target = stack.enter_context(self._reached(watch))
+                stack.enter_context(
+                    claimed(target, _WAIT_FOR_CLAIM_S, lambda by: watch(CellProgress(0.0, waiting=by)))
+                )
+            except TakenError as error:
+                return Taken(str(error))
+            except TautoError as error:
+                return LostMachine(error)
+            try:
+                return self.measure(target, watch)
+            except (StoreError, NotPutBackError):
+                raise
+            except TautoError as error:
+                if is_refusal(error) or _answers(target):
+                    raise
+                return LostMachine(error, begun=True)
+
+    def measure(self, target: Target, watch: Watch) -> SealedCell:
+        """Measure on the machine, which is reached and claimed."""
+        refused: dict[str, TautoError] = {}
+        site = site_of(target, self.document, [self.point], refused)
+        if refused:
+            raise refused[self.point.key]
+        if self.known is not None and not same_system(self.known, Facts.from_table(site.facts)):
+            raise MeasuringError(
+                f"{self.machine.name} has another kernel or hardware than when this plan run was begun",
+                "Measure all of it anew with --again.",
+            )
+        deployed = replace(self.cell, deployment=site.deployments.get(self.point.deployment.name))
+        return measure_on(target, deployed, self.store, site.facts, watch)
+
+    @contextmanager
+    def _reached(self, watch: Watch) -> Iterator[Target]:
+        """Open the machine; one that was lost gets its time, and what may bring it back."""
+        until_s = time.monotonic() + self.revive_s
+        said = ""
+        if self.revive_s and self.machine.recover:
+            watch(CellProgress(0.0, waiting="recovering the machine"))
+            said = _recover(self.machine.recover, self.revive_s)
+        with ExitStack() as stack:
+            while True:
+                try:
+                    target = stack.enter_context(open_target(self.machine.on))
+                    break
+                except TautoError as error:
+                    if time.monotonic() >= until_s:
+                        raise type(error)(f"{error}{said}", error.advice) from error
+                watch(CellProgress(0.0, waiting="waiting until it answers again"))
+                time.sleep(min(_TRY_AGAIN_S, max(0.0, until_s - time.monotonic())))
+            yield target
+
+
+def _answers(target: Target) -> bool:
+    try:
+        return target.ask(["--version"], _ANSWERS_WITHIN_S).exit_code == 0
+    except TautoError:
+        return False
+
+
+def _recover(command: str, patience_s: float) -> str:
+    """Run the command that makes it answer again; returns what went wrong, for the message."""
+    try:
+        ended = subprocess.run(
+            ["/bin/sh", "-c", command],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=patience_s,
+            check=False,
+            env=os.environ,
+        )
+    except subprocess.TimeoutExpired:
+        return f"; its recover command did not end within {patience_s:g} s"
+    if ended.returncode == 0:
+        return ""
+    words = ended.stderr.decode(errors="replace").strip().splitlines()
+    return f"; its recover command ended with exit code {ended.returncode}{f': {words[-1]}' if words else ''}"

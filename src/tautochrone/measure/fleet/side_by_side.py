@@ -1,0 +1,206 @@
+"""A plan on the machines of a fleet, side by side: who measures what next, and what came of it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from tautochrone.base.errors import MeasuringError, StoreError, TautoError
+from tautochrone.machine.settings import NotPutBackError
+from tautochrone.measure.campaign.agenda import Agenda
+from tautochrone.measure.campaign.carry_out import CampaignOutcome, Ledger, Unmeasured
+from tautochrone.measure.campaign.order import Slot
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.execute import CellProgress, is_refusal
+from tautochrone.measure.fleet.fleet import ANY, Fleet, Machine
+from tautochrone.measure.fleet.job import FleetJob
+from tautochrone.measure.lab.crew import Crew
+from tautochrone.measure.lab.jobs import LabJob, LostMachine, RefusedJob, SealedCell, Taken
+from tautochrone.run.facts import Facts
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.store import Store
+
+_MOST_LOSSES = 2
+"""So often in a row a machine may be lost, or a case lose its machine, before it is given up."""
+
+
+class QuarantinedError(MeasuringError):
+    """A machine of the fleet is not used any more."""
+
+
+@dataclass
+class Berth:
+    """One machine, and how it fares.
+
+    Attributes:
+        doing: what it measures now.
+        measured: how many cases it has measured.
+        answered: it was reached in this run.
+        losses: in a row.
+        why: it is in quarantine, for this reason.
+        refused: what it can't measure, by the key of the point.
+        known: what it is, from the first run of this plan run on it.
+    """
+
+    machine: Machine
+    doing: Slot | None = None
+    measured: int = 0
+    answered: bool = False
+    losses: int = 0
+    why: QuarantinedError | None = None
+    refused: dict[str, TautoError] = field(default_factory=dict)
+    known: Facts | None = None
+
+
+@dataclass(frozen=True)
+class Told:
+    """Who is told what happens: of a machine that it begins a case, how far it is, that it ended."""
+
+    begin: Callable[[Berth, Cell], None]
+    progress: Callable[[Berth, CellProgress], None]
+    end: Callable[[Berth], None]
+    quarantined: Callable[[Berth], None]
+
+
+class SideBySide:
+    """Carries out what is left of an agenda. It is the iterator from which a crew takes its jobs."""
+
+    def __init__(
+        self, agenda: Agenda, fleet: Fleet, store: Store, command: tuple[str, ...], told: Told
+    ) -> None:
+        """Nothing is begun yet."""
+        self.berths = [Berth(machine) for machine in fleet.machines]
+        self._agenda, self._fleet, self._store = agenda, fleet, store
+        self._command, self._told = command, told
+        self._left = {slot.position: slot for slot in agenda.left}
+        self._lost: dict[int, int] = {}
+        self._ledger = Ledger({})
+        self._remember()
+
+    def carry_out(self, crew: Crew) -> CampaignOutcome:
+        """Measure what a machine can measure. Ctrl-C ends it; what was measured is kept."""
+        for (berth, slot), answer in crew.do(self, lambda known, how: self._told.progress(known[0], how)):
+            berth.doing = None
+            self._take_in(berth, slot, answer)
+        outcome = self._ledger.outcome
+        outcome.stopped = crew.stopped
+        if not crew.stopped:
+            self._give_up_the_rest()
+        outcome.left = tuple(self._left.values())
+        outcome.quarantined = {one.machine.name: one.why for one in self.berths if one.why is not None}
+        return outcome
+
+    def __iter__(self) -> Iterator[tuple[tuple[Berth, Slot], LabJob]]:
+        """Return itself."""
+        return self
+
+    def __next__(self) -> tuple[tuple[Berth, Slot], LabJob]:
+        """Return the next case for a machine that is free.
+
+        Raises:
+            StopIteration: there is none at this moment; there may be one when a job has ended.
+        """
+        for berth in self.berths:
+            if berth.doing is not None or berth.why is not None:
+                continue
+            slot = next((one for one in self._left.values() if self._may(berth, one)), None)
+            if slot is not None:
+                self.berths.remove(berth)  # to the end: the others are asked first the next time
+                self.berths.append(berth)
+                return (berth, slot), self._job(berth, slot)
+        raise StopIteration
+
+    def _may(self, berth: Berth, slot: Slot) -> bool:
+        return (
+            slot.key not in berth.refused
+            and berth.machine in self._fleet.of(self._agenda.points[slot.key].system)
+            and all(other.doing is not slot for other in self.berths)
+        )
+
+    def _job(self, berth: Berth, slot: Slot) -> FleetJob:
+        cell = self._ledger.with_refusals(self._agenda.cell(slot, self._command))
+        berth.doing = slot
+        self._told.begin(berth, cell)
+        return FleetJob(
+            berth.machine,
+            self._agenda.document,
+            self._agenda.points[slot.key],
+            cell,
+            self._store.path,
+            berth.known,
+            self._fleet.patience_s if berth.losses else 0.0,
+        )
+
+    def _take_in(self, berth: Berth, slot: Slot, answer: object) -> None:
+        if isinstance(answer, SealedCell):
+            run = StoredRun.read(self._store.path / answer.run)
+            berth.losses, berth.answered = 0, True
+            berth.known = berth.known or (None if self._fleet.place == ANY else run.manifest.known)
+            if self._ledger.measured(self._agenda.points[slot.key], slot, run):
+                berth.measured += 1
+                del self._left[slot.position]
+        elif isinstance(answer, LostMachine):
+            self._lose(berth, slot, answer)
+        elif isinstance(answer, RefusedJob):
+            self._refuse(berth, slot, answer.error)
+        elif isinstance(answer, Taken):
+            berth.answered = True
+        self._told.end(berth)
+
+    def _lose(self, berth: Berth, slot: Slot, lost: LostMachine) -> None:
+        """It gets its time to come back, once; a case that loses two machines is given up."""
+        berth.losses += 1
+        berth.answered |= lost.begun
+        hopeful = berth.answered or bool(berth.machine.recover)
+        if berth.losses >= _MOST_LOSSES or not hopeful:
+            self._quarantine(berth, lost.error)
+        if lost.begun:
+            self._lost[slot.position] = self._lost.get(slot.position, 0) + 1
+            if self._lost[slot.position] >= _MOST_LOSSES:
+                self._failed(slot, lost.error)
+
+    def _refuse(self, berth: Berth, slot: Slot, error: TautoError) -> None:
+        if isinstance(error, StoreError):
+            raise error
+        berth.answered, berth.losses = True, 0
+        if isinstance(error, NotPutBackError):
+            self._quarantine(berth, error)
+        elif is_refusal(error):
+            berth.refused[slot.key] = error
+            if self._fleet.place != ANY:
+                self._ledger.went_wrong(self._agenda.points[slot.key], slot, error)
+                self._drop(slot.key)
+        else:
+            self._failed(slot, error)
+
+    def _failed(self, slot: Slot, error: TautoError) -> None:
+        self._ledger.went_wrong(self._agenda.points[slot.key], slot, error)
+        del self._left[slot.position]
+
+    def _drop(self, key: str) -> None:
+        self._left = {position: one for position, one in self._left.items() if one.key != key}
+
+    def _quarantine(self, berth: Berth, error: TautoError) -> None:
+        berth.why = QuarantinedError(f"{berth.machine.name} is in quarantine: {error}", error.advice)
+        self._told.quarantined(berth)
+
+    def _give_up_the_rest(self) -> None:
+        """What no machine is left for: refused by all that could, or all of them are in quarantine."""
+        for key in dict.fromkeys(slot.key for slot in self._left.values()):
+            point = self._agenda.points[key]
+            able = [one for one in self.berths if one.machine in self._fleet.of(point.system)]
+            refused = next((one.refused[key] for one in able if key in one.refused), None)
+            why = next((one.why for one in able if one.why is not None), None)
+            if why is not None:
+                self._ledger.outcome.unmeasured.append(Unmeasured(point, None, why, failed=True))
+            elif refused is not None:
+                self._ledger.outcome.unmeasured.append(Unmeasured(point, None, refused, failed=False))
+            self._drop(key)
+
+    def _remember(self) -> None:
+        """What each machine was when its first case of this plan run was measured."""
+        if self._fleet.place == ANY:
+            return
+        by_name: Mapping[str, Berth] = {one.machine.name: one for one in self.berths}
+        for (key, _), entry in self._agenda.finished.items():
+            berth = by_name.get(self._agenda.points[key].system)
+            if berth is not None and berth.known is None:
+                berth.known = self._store.open(entry.id).manifest.known

@@ -1,0 +1,199 @@
+"""`tauto run --fleet`: real boards over SSH; one of them dead, taken, cut off; tauto killed in the middle."""
+
+import json
+import os
+import signal
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fleets import Boards, boards
+from real import PATIENCE_S, a_cpu, policy_options, start_tauto, tauto, wait_until
+from tautochrone.base.errors import UsageError
+from tautochrone.measure.fleet.fleet import read_fleet
+from tautochrone.run.catalogue import catalogue
+from tautochrone.run.store import Store
+from tautochrone.target.local import find_agent
+
+NAMES = ("board1", "board2", "board3")
+Measured = Counter[tuple[str, str, int]]
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Boards]:
+    with boards(tmp_path, NAMES) as found:
+        for name, value in found.environment.items():
+            monkeypatch.setenv(name, value)
+        yield found
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+def plan(folder: Path, duration: str = "200ms", repetitions: int = 1, periods: str = '"1ms", "2ms"') -> str:
+    words = policy_options()
+    lock = "no-memory-lock = true\n" if "--no-memory-lock" in words else ""
+    path = folder / "small.plan.toml"
+    path.write_text(
+        f'title = "Boards"\nrepetitions = {repetitions}\n[defaults]\npolicy = "{words[1]}"\n{lock}'
+        f'[[experiment]]\nname = "cyclic"\ncpus = "{a_cpu()}"\nduration = "{duration}"\nperiod = [{periods}]\n'
+    )
+    return str(path)
+
+
+def measured(store: Path) -> Measured:
+    """How often each case and repetition is complete, by the machine that measured it."""
+    return Counter(
+        (entry.conditions.target or "", entry.conditions.plan.cell, entry.conditions.plan.repetition)
+        for entry in catalogue(Store(store))
+        if entry.ended == "complete"
+    )
+
+
+def on(found: Measured) -> Counter[str]:
+    return Counter({name: sum(n for key, n in found.items() if key[0] == name) for name, _, _ in found})
+
+
+@pytest.mark.slow
+def test_a_dead_board_is_quarantined_and_later_only_its_cases_are_measured(
+    fleet: Boards, store: Path, tmp_path: Path
+) -> None:
+    file, small = fleet.file([*NAMES[:2], "board4"]), plan(tmp_path)
+    ended = tauto("run", small, "--fleet", file, store=store)
+    assert ended.returncode == 1, ended.stderr
+    assert "board4 is in quarantine: board4: no machine of this name is known." in " ".join(ended.stderr.split())
+    first = measured(store)
+    assert on(first) == {"ssh:board1": 2, "ssh:board2": 2}
+    assert all(word in ended.stdout for word in ("board1", "board2", "board4 is in quarantine"))
+    with (fleet.home / ".ssh" / "config").open("a") as config:  # it is switched on
+        third = fleet.servers["board3"]
+        config.write(
+            f"Host board4\n  HostName {third.host}\n  Port {third.port}\n  IdentityFile {third.home}/.ssh/id_ed25519\n"
+            f"  UserKnownHostsFile {third.home}/.ssh/known_hosts\n"
+        )
+    ended = tauto("run", small, "--fleet", file, store=store)
+    assert ended.returncode == 0, ended.stderr
+    assert measured(store) - first == measured(store) - (measured(store) & first)
+    assert on(measured(store)) == {"ssh:board1": 2, "ssh:board2": 2, "ssh:board4": 2}
+
+
+@pytest.mark.slow
+def test_any_free_machine_measures_each_case_once_and_one_that_another_has_is_left_alone(
+    fleet: Boards, store: Path, tmp_path: Path
+) -> None:
+    file, small = fleet.file(NAMES), plan(tmp_path, repetitions=3)
+    claim = subprocess.Popen(
+        [find_agent(), "claim"],
+        env=os.environ | {"TAUTO_CLAIM": f"{tmp_path}/board2"[-90:]},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert claim.stdout is not None
+        assert claim.stdout.readline() == b"claimed\n"
+        ended = tauto("run", small, "--fleet", f"{file},tag=all,place=any", store=store)
+    finally:
+        claim.kill()  # as a crash: the kernel takes the claim back
+        claim.communicate()
+    assert ended.returncode == 0, ended.stderr
+    found = measured(store)
+    assert len({key[1:] for key in found}) == sum(found.values()) == 6
+    assert set(on(found)) == {"ssh:board1", "ssh:board3"}
+    assert tauto("run", small, "--fleet", f"{file},tag=board2-only", store=store).returncode == 0
+    assert on(measured(store))["ssh:board2"] == 6
+
+
+@pytest.mark.slow
+def test_what_was_measured_before_tauto_was_killed_is_not_measured_again(
+    fleet: Boards, store: Path, tmp_path: Path
+) -> None:
+    arguments = ("run", plan(tmp_path, repetitions=4), "--fleet", fleet.file(NAMES[:2]))
+    killed = start_tauto(*arguments, store=store)
+    wait_until(lambda: sum(measured(store).values()) >= 3, "three cases are complete")
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    before = measured(store)
+    wait_until(lambda: not any(one.state == "measuring" for one in catalogue(Store(store))), "workers end")
+    ended = tauto(*arguments, store=store)
+    assert ended.returncode == 0, ended.stderr
+    found = measured(store)
+    assert before <= found
+    assert set(found.values()) == {1}
+    assert on(found) == {"ssh:board1": 8, "ssh:board2": 8}
+
+
+@pytest.mark.slow
+def test_a_board_that_is_cut_off_in_the_middle_comes_back_and_its_case_is_measured(
+    fleet: Boards, store: Path, tmp_path: Path
+) -> None:
+    mark = tmp_path / "recovered"
+    file = fleet.file(NAMES[:2], of_each=f'recover = "touch {mark}"\n')
+    running = start_tauto("run", plan(tmp_path, "2s", periods='"1ms"'), "--fleet", file, store=store)
+    wait_until(lambda: any(one.name.count("cyclic") for one in Store(store).folders()), "a case is measured")
+    wait_until(lambda: len(fleet.servers["board1"].sessions()) >= 1, "board1 is measured on")
+    fleet.servers["board1"].kill_sessions(signal.SIGKILL)
+    _, said = running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == 0, said
+    assert mark.exists()
+    assert on(measured(store)) == {"ssh:board1": 1, "ssh:board2": 1}
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_what_was_measured_and_says_how_to_go_on(
+    fleet: Boards, store: Path, tmp_path: Path
+) -> None:
+    running = start_tauto(
+        "run", plan(tmp_path, "30s"), "--fleet", fleet.file(NAMES[:1]), "--json", store=store
+    )
+    wait_until(lambda: any(Store(store).folders()), "a case is measured")
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == 130, said
+    assert "To go on, type the same again" in said
+
+
+MACHINE = '[[machine]]\nname = "a"\non = "local"\ntags = ["rt"]\n'
+MISTAKES = {
+    "": "there is no machine in it",
+    '[[machine]]\non = "local"\n': ":1: this machine has no 'name'",
+    '[[machine]]\nname = "a"\n': ":1: this machine has no 'on'",
+    '[[machine]]\nname = "a b"\non = "local"\n': ":2: 'a b' can't name a machine",
+    '[[machine]]\nname = "any"\non = "local"\n': ":2: 'any' can't name a machine",
+    '[[machine]]\nname = "a"\non = "board"\n': ":3: board: no such kind of machine",
+    '[[machine]]\nname = "a"\non = "slurm:rt,feature=x"\n': ":3: slurm:rt,feature=x: there is no option 'feature'",
+    MACHINE + MACHINE: ":6: two machines are called 'a'",
+    MACHINE + "taggs = 1\n": ":5: 'taggs' means nothing in a machine",
+    'place = "some"\n' + MACHINE: ":1: 'place' is 'some'",
+    'patience = "soon"\n' + MACHINE: ":1: ",
+    MACHINE.replace('["rt"]', '"rt"'): ":4: 'tags' is not a list of words",
+    MACHINE + '[[machine]]\nname = "b"\non = "slurm:"\n': "b is Slurm's and others are not",
+}
+CHOICES = {
+    "tag=tr": "no machine of these has the tag 'tr'",
+    "place=all": "a place is 'each' or 'any', not 'all'",
+    "rt": "'rt' chooses nothing",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "choice", "said"),
+    [*((text, "", said) for text, said in MISTAKES.items()), *((MACHINE, *one) for one in CHOICES.items())],
+)
+def test_a_mistake_is_told_with_its_line(tmp_path: Path, text: str, choice: str, said: str) -> None:
+    path = tmp_path / "fleet.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError) as error:
+        read_fleet(f"{path},{choice}".rstrip(","))
+    assert said in str(error.value)
+
+
+def test_a_dry_run_shows_the_cases_of_each_machine(tmp_path: Path, store: Path) -> None:
+    path = tmp_path / "fleet.toml"
+    path.write_text(MACHINE + MACHINE.replace('"a"', '"b"'))
+    ended = tauto("run", plan(tmp_path), "--fleet", f"{path},tag=rt", "--dry-run", "--json", store=store)
+    assert Counter(cell["system"] for cell in json.loads(ended.stdout)["cells"]) == {"a": 2, "b": 2}
