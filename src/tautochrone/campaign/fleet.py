@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from tautochrone.measure.campaign.outlook import CampaignOutlook
     from tautochrone.measure.cell import Cell
     from tautochrone.measure.execute import CellProgress
-    from tautochrone.measure.fleet.fleet import Fleet
+    from tautochrone.measure.fleet.fleet import Fleet, Machine
     from tautochrone.measure.fleet.side_by_side import Berth
+    from tautochrone.measure.fleet.slurm import Waiting
     from tautochrone.run.store import Store
 
 _ENGINES = ("slurm",)
@@ -71,7 +72,7 @@ def see_without_budget(budget: Budget | None) -> None:
 
 
 def measure_on_fleet(
-    agenda: Agenda, fleet: Fleet, store: Store, console: Console, stack: ExitStack
+    agenda: Agenda, fleet: Fleet, store: Store, console: Console, stack: ExitStack, *, again: bool
 ) -> tuple[Agenda, CampaignOutlook, CampaignOutcome]:
     """Measure what is left on the machines of a fleet, each case by a machine that nobody else measures on.
 
@@ -81,6 +82,8 @@ def measure_on_fleet(
     Raises:
         UsageError: Slurm is wanted and is not there.
     """
+    if fleet.is_of_slurm:
+        return _measure_by_slurm(agenda, fleet, store, console, again=again)
     from tautochrone.campaign.agenda import introduce_agenda
     from tautochrone.command.live import watching_fleet
     from tautochrone.measure.campaign.outlook import CampaignOutlook
@@ -91,11 +94,7 @@ def measure_on_fleet(
     introduce_agenda(console, agenda, hands)
     outlook = CampaignOutlook(agenda, agenda.left, hands)
     command = ("tauto", *sys.argv[1:])
-    slots = {
-        machine.name: sum(machine in fleet.of(agenda.points[slot.key].system) for slot in agenda.left)
-        for machine in fleet.machines
-    }
-    with watching_fleet(slots) as bars:
+    with watching_fleet(_slots(agenda, fleet)) as bars:
 
         def begin(berth: Berth, cell: Cell) -> None:
             bars.show(berth.machine.name, berth.measured, cell.title)
@@ -113,3 +112,34 @@ def measure_on_fleet(
         crew = stack.enter_context(Crew(hands))
         side_by_side = SideBySide(agenda, fleet, store, command, Told(begin, progress, end, quarantined))
         return agenda, outlook, side_by_side.carry_out(crew)
+
+
+def _slots(agenda: Agenda, fleet: Fleet) -> dict[str, int]:
+    """Return how many cases each machine may measure, by its name."""
+    systems = [agenda.points[slot.key].system for slot in agenda.left]
+    return {one.name: sum(one in fleet.of(system) for system in systems) for one in fleet.machines}
+
+
+def _measure_by_slurm(
+    agenda: Agenda, fleet: Fleet, store: Store, console: Console, *, again: bool
+) -> tuple[Agenda, CampaignOutlook, CampaignOutcome]:
+    from tautochrone.campaign.agenda import introduce_agenda
+    from tautochrone.command.live import watching_fleet
+    from tautochrone.measure.campaign.outlook import CampaignOutlook
+    from tautochrone.measure.fleet.slurm import SlurmRun, arrays_of, continued, forget
+
+    folder = arrays_of(fleet.exchange, store, agenda.campaign.key)
+    if again:
+        forget(folder)
+    agenda = continued(agenda, folder)
+    hands = len(fleet.machines)
+    introduce_agenda(console, agenda, hands)
+    outlook = CampaignOutlook(agenda, agenda.left, hands)
+    with watching_fleet(_slots(agenda, fleet)) as bars:
+
+        def tell(machine: Machine, done: int, waiting: Waiting) -> None:
+            why = f" ({waiting.reason})" if waiting.reason else ""
+            bars.show(machine.name, done, f"{waiting.running} running, {waiting.queued} queued{why}")
+
+        by_slurm = SlurmRun(agenda, fleet, store, folder, ("tauto", *sys.argv[1:]), tell)
+        return agenda, outlook, by_slurm.carry_out()

@@ -114,7 +114,7 @@ def carry_through(
         if fleet is not None:
             from tautochrone.campaign.fleet import measure_on_fleet
 
-            agenda, outlook, outcome = measure_on_fleet(agenda, fleet, place, told, stack)
+            agenda, outlook, outcome = measure_on_fleet(agenda, fleet, place, told, stack, again=wanted.again)
         elif wanted.at_once is not None:
             from tautochrone.campaign.at_once import measure_at_once
 

@@ -2,6 +2,8 @@
 
     place = "each"                # each case on every machine; or "any": on any one that is free
     patience = "2min"             # how long a machine that was lost may take to come back
+    exchange = "/shared/tauto"    # of Slurm, where its nodes do not see the store: a folder that they see
+    scratch = "/local"            # of Slurm: measure on a node's own disk, then copy
 
     [[machine]]
     name = "board1"
@@ -35,7 +37,7 @@ ANY = "any"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _FORM = "Write the file, and with commas what is chosen of it: fleet.toml,tag=rt,place=any."
 _USUAL_PATIENCE_S = 120.0
-_OF_FLEET = ("place", "patience", "machine")
+_OF_FLEET = ("place", "patience", "exchange", "scratch", "machine")
 _OF_MACHINE = ("name", "on", "tags", "recover")
 
 
@@ -63,12 +65,16 @@ class Fleet:
         place: where a case is measured: on each of them, or on any.
         patience_s: how long one that was lost may take to come back.
         said: the tags by which it was chosen.
+        exchange: the folder that Slurm's nodes see, too; None: they see the store.
+        scratch: a folder of a node's own disk, where it measures before it copies; None: it needs none.
     """
 
     machines: tuple[Machine, ...]
     place: Place = "each"
     patience_s: float = _USUAL_PATIENCE_S
     said: tuple[str, ...] = ()
+    exchange: Path | None = None
+    scratch: Path | None = None
 
     @property
     def is_of_slurm(self) -> bool:
@@ -150,7 +156,21 @@ class _Reader(toml.TomlReader):
             raise self._mistake(
                 (), "there is no machine in it", 'Write one: [[machine]], name = "board1", on = "ssh:root@…".'
             )
-        return Fleet(tuple(machines), self._choice(table, "place", PLACES, PLACES[0]), self._patience(table))
+        return Fleet(
+            tuple(machines),
+            self._choice(table, "place", PLACES, PLACES[0]),
+            self._patience(table),
+            exchange=self._folder(table, "exchange"),
+            scratch=self._folder(table, "scratch"),
+        )
+
+    def _folder(self, table: toml.Table, key: str) -> Path | None:
+        if key not in table:
+            return None
+        path = Path(self._line(table, key, ()))
+        if not path.is_absolute():
+            raise self._mistake((key,), f"'{key}' is '{path}'", "Write a path from / on, as nodes see it.")
+        return path
 
     def _patience(self, table: toml.Table) -> float:
         if "patience" not in table:

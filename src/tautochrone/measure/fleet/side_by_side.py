@@ -179,7 +179,7 @@ class SideBySide:
         self._left = {position: one for position, one in self._left.items() if one.key != key}
 
     def _quarantine(self, berth: Berth, error: TautoError) -> None:
-        berth.why = QuarantinedError(f"{berth.machine.name} is in quarantine: {error}", error.advice)
+        berth.why = QuarantinedError(f"machine {berth.machine.name} is in quarantine: {error}", error.advice)
         self._told.quarantined(berth)
 
     def _give_up_the_rest(self) -> None:

@@ -1,0 +1,55 @@
+"""One task of an array of Slurm, on the node: measures its case, and leaves its answer where tauto looks."""
+
+import os
+import pickle
+import shutil
+import signal
+import sys
+from pathlib import Path
+from traceback import format_exc
+from types import FrameType
+
+from tautochrone.base.errors import TautoError
+from tautochrone.measure.fleet.job import FleetJob
+from tautochrone.measure.lab.jobs import Answer, JobFault, LostMachine, RefusedJob, Stopped, Taken
+
+
+def main() -> None:
+    """Do the task whose folder and index are this process's arguments."""
+    folder, index = Path(sys.argv[1]), int(sys.argv[2])
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _on_signal)
+    job = pickle.loads((folder / f"task-{index}").read_bytes())
+    answer = _do(job)
+    home = folder / f"store-{index}"
+    if job.store.exists() and job.store.resolve() != home.resolve():  # on a disk of the node's own
+        shutil.copytree(job.store, home, dirs_exist_ok=True)
+        shutil.rmtree(job.store)
+    half = folder / f".answer-{index}"
+    half.write_bytes(pickle.dumps(answer))
+    half.rename(folder / f"answer-{index}")
+
+
+def _do(job: FleetJob) -> Answer:
+    try:
+        while True:
+            answer = job.do(lambda progress: print(progress.waiting) if progress.waiting else None)
+            if not isinstance(answer, Taken):
+                return RefusedJob(answer.error) if isinstance(answer, LostMachine) else answer
+    except KeyboardInterrupt:
+        return Stopped()
+    except TautoError as error:
+        print(f"{error} {error.advice}", file=sys.stderr)
+        return RefusedJob(error)
+    except Exception:
+        print(format_exc(), file=sys.stderr)
+        return RefusedJob(JobFault(format_exc()).as_error())
+
+
+def _on_signal(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    os.umask(0o077)
+    main()

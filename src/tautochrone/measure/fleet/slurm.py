@@ -1,0 +1,347 @@
+"""A plan carried out by Slurm: an array of jobs for each of its machines, and what came of them.
+
+All that is known of an array lies in a folder that nodes and tauto see: what each task measures, its log,
+its runs, and its answer, which is there once it has ended. So nobody asks an accounting database, and a tauto
+that was killed finds its arrays again:
+
+    STORE/.slurm/KEY OF THE PLAN/NAME OF THE ARRAY/array, task-0, store-0/, log-0, answer-0, task-1 …
+
+A task's runs lie in a store of its own until tauto moves them, so nothing touches a run that a node measures.
+"""
+
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from secrets import token_hex
+
+from tautochrone.base.errors import MeasuringError, StoreError, UsageError
+from tautochrone.measure.campaign.agenda import Agenda
+from tautochrone.measure.campaign.campaign import Campaign
+from tautochrone.measure.campaign.carry_out import CampaignOutcome, Ledger
+from tautochrone.measure.campaign.order import Slot, arrange
+from tautochrone.measure.fleet.fleet import Fleet, Machine
+from tautochrone.measure.fleet.job import FleetJob
+from tautochrone.measure.fleet.partition import read_partition
+from tautochrone.measure.lab.jobs import Answer, RefusedJob, SealedCell
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.store import Store
+
+_LARGEST_ARRAY = 1000
+"""One less than Slurm's usual MaxArraySize."""
+_MOST_LOSSES = 2
+_LOOK_S, _ASK_S, _GRACE_S, _END_S = 0.5, 3.0, 15.0, 60.0
+_FOLDER, _ARRAY = ".slurm", "array"
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How far the tasks of a machine are: how many run, and why the others do not yet, in Slurm's words."""
+
+    running: int
+    queued: int
+    reason: str
+
+
+@dataclass
+class _Task:
+    """One case as a task of an array."""
+
+    slot: Slot
+    machine: Machine
+    folder: Path
+    index: int
+    missing_since_s: float | None = None
+    losses: int = 0
+
+    def file(self, kind: str) -> Path:
+        return self.folder / f"{kind}-{self.index}"
+
+
+@dataclass(frozen=True)
+class _Array:
+    """What `array` keeps of one: for whoever comes after a tauto that was killed."""
+
+    campaign: Campaign
+    slots: tuple[Slot, ...]
+    machine: Machine
+
+
+def arrays_of(fleet_folder: Path | None, store: Store, key: str) -> Path:
+    """Return the folder of a plan's arrays."""
+    return (store.path if fleet_folder is None else fleet_folder) / _FOLDER / key
+
+
+def continued(agenda: Agenda, folder: Path) -> Agenda:
+    """Return the agenda of the plan run of which Slurm still has cases, or has ended them meanwhile."""
+    kept = [_read(one) for one in sorted(folder.glob(f"*/{_ARRAY}"))]
+    if not kept or agenda.continues:
+        return agenda
+    campaign = replace(kept[-1].campaign, entries=())
+    slots = arrange(list(agenda.points), agenda.document.repetitions, campaign.seed, agenda.document.order)
+    return replace(agenda, campaign=campaign, slots=slots)
+
+
+def forget(folder: Path) -> None:
+    """End a plan's arrays, and remove what is known of them: all is measured anew."""
+    for one in folder.glob(f"*/{_ARRAY}"):
+        _slurm("scancel", f"--name={one.parent.name}")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _read(path: Path) -> _Array:
+    try:
+        found = pickle.loads(path.read_bytes())
+    except Exception as error:  # whatever pickle comes upon
+        raise StoreError(
+            f"{path} can't be read: {error}", f"End its jobs with scancel, and remove {path.parent}."
+        ) from error
+    assert isinstance(found, _Array)
+    return found
+
+
+@dataclass
+class SlurmRun:
+    """Carries out what is left of an agenda.
+
+    Attributes:
+        folder: of the plan's arrays.
+        tell: is told of each machine how many of its cases have ended, and what becomes of the others.
+    """
+
+    agenda: Agenda
+    fleet: Fleet
+    store: Store
+    folder: Path
+    command: tuple[str, ...]
+    tell: Callable[[Machine, int, Waiting], None]
+    _tasks: list[_Task] = field(default_factory=list)
+    _done: Counter[str] = field(default_factory=Counter)
+    _ledger: Ledger = field(default_factory=lambda: Ledger({}))
+
+    def carry_out(self) -> CampaignOutcome:
+        """Submit what is not submitted yet, and wait for all. Ctrl-C ends the jobs; what is measured is kept.
+
+        Raises:
+            UsageError: Slurm is not there, or refuses what the fleet asks for.
+            StoreError: folder or store can't be written.
+        """
+        outcome = self._ledger.outcome
+        try:
+            self._find()
+            known = {(task.slot.key, task.slot.block) for task in self._tasks}
+            self._submit([one for one in self.agenda.left if (one.key, one.block) not in known])
+            self._wait(lambda: not self._tasks)
+        except KeyboardInterrupt:
+            outcome.stopped = True
+            self._stop()
+        except UsageError:  # of several machines one is refused, after others were submitted
+            with suppress(UsageError):
+                self._stop()
+            raise
+        outcome.left = tuple(task.slot for task in self._tasks)
+        self._clean()
+        return outcome
+
+    def _find(self) -> None:
+        """Find the arrays that an earlier tauto submitted."""
+        left = {(slot.key, slot.block): slot for slot in self.agenda.left}
+        for path in sorted(self.folder.glob(f"*/{_ARRAY}")):
+            array = _read(path)
+            for index, slot in enumerate(array.slots):
+                task = _Task(slot, array.machine, path.parent, index)
+                mine = left.get((slot.key, slot.block))
+                if mine is not None and array.campaign.id == self.agenda.campaign.id:
+                    task.slot = mine
+                    self._tasks.append(task)
+
+    def _submit(self, slots: Sequence[Slot]) -> None:
+        shares: dict[Machine, list[Slot]] = {}
+        for number, slot in enumerate(slots):
+            able = self.fleet.of(self.agenda.points[slot.key].system)
+            shares.setdefault(able[number % len(able)], []).append(slot)
+        for machine, own in shares.items():
+            for begin in range(0, len(own), _LARGEST_ARRAY):
+                self._submit_array(machine, own[begin : begin + _LARGEST_ARRAY])
+
+    def _submit_array(self, machine: Machine, slots: Sequence[Slot]) -> None:
+        name = f"tauto-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{token_hex(3)}"
+        folder = self.folder / name
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            folder.mkdir(mode=0o700)
+            for index, slot in enumerate(slots):
+                job = FleetJob(
+                    replace(machine, on="local"),
+                    self.agenda.document,
+                    self.agenda.points[slot.key],
+                    self.agenda.cell(slot, self.command),
+                    (self.fleet.scratch / name if self.fleet.scratch else folder) / f"store-{index}",
+                )
+                (folder / f"task-{index}").write_bytes(pickle.dumps(job))
+            kept = _Array(replace(self.agenda.campaign, entries=()), tuple(slots), machine)
+            (folder / _ARRAY).write_bytes(pickle.dumps(kept))
+        except OSError as error:
+            raise StoreError(f"{folder} can't be written: {error.strerror}", "Is there room?") from error
+        python = f"exec '{sys.executable}' -m tautochrone.measure.fleet.node . $SLURM_ARRAY_TASK_ID"
+        words = read_partition(machine.on).words
+        answer = _slurm(
+            "sbatch", "--parsable", f"--job-name={name}", f"--array=0-{len(slots) - 1}", *words,
+            f"--chdir={folder}", "--output=log-%a", "--open-mode=append", f"--wrap={python}",
+        )  # fmt: skip
+        if answer.returncode != 0:
+            shutil.rmtree(folder, ignore_errors=True)
+            said = answer.stderr.strip().splitlines()
+            why = said[-1].removeprefix("sbatch: error: ") if said else f"exit code {answer.returncode}"
+            raise UsageError(
+                f"Slurm does not take the cases of {machine.name} ({machine.on}): {why}",
+                "`sinfo` shows the partitions, their features and their nodes.",
+            )
+        self._tasks += [_Task(slot, machine, folder, index) for index, slot in enumerate(slots)]
+
+    def _wait(self, ended: Callable[[], bool]) -> None:
+        asked_s = 0.0
+        while not ended():
+            for task in [one for one in self._tasks if one.file("answer").exists()]:
+                self._take_in(task)
+            if time.monotonic() - asked_s >= _ASK_S:
+                asked_s = time.monotonic()
+                self._ask()
+            if not ended():
+                time.sleep(_LOOK_S)
+
+    def _ask(self) -> None:
+        """See what Slurm still has; a task that it has no more, and that left no answer, is lost."""
+        names = {task.folder.name for task in self._tasks}
+        if not names:
+            return
+        answer = _slurm(
+            "squeue", "--noheader", "--array", f"--name={','.join(names)}", "--format=%j %K %t %r"
+        )
+        if answer.returncode != 0:
+            return  # the controller is restarted, or busy: the next time
+        states = {}
+        for line in answer.stdout.splitlines():
+            name, index, state, reason = [*line.split(maxsplit=3), "", "", ""][:4]
+            states[name, index] = (state, reason)
+        for machine in dict.fromkeys(task.machine for task in self._tasks):
+            own = [task for task in self._tasks if task.machine == machine]
+            found = [states.get((task.folder.name, str(task.index)), ("", "")) for task in own]
+            running = sum(state in ("R", "CG", "CF") for state, _ in found)
+            reasons = Counter(reason for state, reason in found if state == "PD")
+            reason = reasons.most_common(1)[0][0] if reasons else ""
+            self.tell(machine, self._done[machine.name], Waiting(running, len(own) - running, reason))
+        for task in list(self._tasks):
+            if (task.folder.name, str(task.index)) in states:
+                task.missing_since_s = None
+            elif task.missing_since_s is None:
+                task.missing_since_s = time.monotonic()
+            elif time.monotonic() - task.missing_since_s > _GRACE_S and not task.file("answer").exists():
+                self._lose(task)
+
+    def _lose(self, task: _Task) -> None:
+        self._collect(task)
+        self._tasks.remove(task)
+        log = task.file("log").read_text(errors="replace").strip() if task.file("log").exists() else ""
+        said = log.splitlines()[-1] if log else "it left no log"
+        error = MeasuringError(
+            f"its job of Slurm ended without an answer: {said}", f"See {task.file('log')}."
+        )
+        self._ledger.went_wrong(self.agenda.points[task.slot.key], task.slot, error)
+
+    def _take_in(self, task: _Task) -> None:
+        answer: Answer = pickle.loads(task.file("answer").read_bytes())
+        clash = self._collect(task)
+        self._tasks.remove(task)
+        point = self.agenda.points[task.slot.key]
+        if clash is not None:
+            self._ledger.went_wrong(point, task.slot, clash)
+        elif isinstance(answer, SealedCell):
+            self._done[task.machine.name] += 1
+            run = StoredRun.read(self.store.path / answer.run)
+            if not self._ledger.measured(point, task.slot, run):
+                self._ledger.went_wrong(point, task.slot, MeasuringError("its job of Slurm was cancelled"))
+        elif isinstance(answer, RefusedJob):
+            self._ledger.went_wrong(point, task.slot, answer.error)
+        else:
+            self._ledger.went_wrong(point, task.slot, MeasuringError("its job of Slurm was cancelled"))
+        for kind in ("task", "answer"):
+            task.file(kind).unlink(missing_ok=True)
+
+    def _collect(self, task: _Task) -> MeasuringError | None:
+        """Move the runs of a task into the store. Returns why one can't be: its id is another run's."""
+        self.store.path.mkdir(parents=True, exist_ok=True)
+        clash = None
+        for run in sorted(task.file("store").glob("*/")):
+            place = self.store.path / run.name
+            if place.exists():
+                clash = MeasuringError(f"another run has its id, {run.name}", "Type the same again.")
+                continue
+            arriving = self.store.path / f".{run.name}"
+            shutil.rmtree(arriving, ignore_errors=True)
+            try:
+                shutil.move(run, arriving)
+                arriving.rename(place)
+            except OSError as error:
+                raise StoreError(f"{run} can't be moved into the store: {error.strerror}") from error
+        shutil.rmtree(task.file("store"), ignore_errors=True)
+        return clash
+
+    def _stop(self) -> None:
+        """End the jobs; those that run seal what they have, and that is collected."""
+        running = {task.folder.name for task in self._tasks}
+        for name in running:
+            _slurm("scancel", f"--name={name}")
+        until_s = time.monotonic() + _END_S
+        with suppress(KeyboardInterrupt):
+            while time.monotonic() < until_s and self._has(running):
+                time.sleep(_LOOK_S)
+        for task in list(self._tasks):
+            self._collect(task)
+
+    def _has(self, names: set[str]) -> bool:
+        answer = _slurm("squeue", "--noheader", f"--name={','.join(names)}", "--format=%j")
+        return bool(names) and answer.returncode == 0 and bool(answer.stdout.strip())
+
+    def _clean(self) -> None:
+        """Forget the arrays that have nothing more to tell; logs of what went wrong stay."""
+        wrong = bool(self._ledger.outcome.unmeasured)
+        for path in self.folder.glob(f"*/{_ARRAY}"):
+            if wrong:
+                path.unlink(missing_ok=True)
+            else:
+                shutil.rmtree(path.parent, ignore_errors=True)
+        for folder in (self.folder, self.folder.parent):
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def _slurm(*words: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command of Slurm.
+
+    Raises:
+        UsageError: it is not there.
+    """
+    environment = {name: value for name, value in os.environ.items() if not re.match("S(BATCH|LURM)_", name)}
+    try:
+        return subprocess.run(
+            words,
+            env={**environment, **{k: v for k, v in os.environ.items() if k == "SLURM_CONF"}},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise UsageError(
+            f"Slurm's command {words[0]} is not on this machine",
+            "Run tauto where you type sbatch; on Debian the package is slurm-client.",
+        ) from error
