@@ -11,6 +11,7 @@ import pytest
 
 from real import PATIENCE_S, a_cpu, policy_options, start_tauto, tauto, wait_until
 from slurms import slurm
+from tautochrone.run import files
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.store import Store
 
@@ -80,7 +81,7 @@ def test_a_tauto_that_is_killed_finds_its_array_again(tmp_path: Path) -> None:
     store = tmp_path / "store"
     arguments = ("run", plan(tmp_path, '"1ms", "2ms"', "1s", 2), "--engine", "slurm")
     killed = start_tauto(*arguments, store=store)
-    wait_until(lambda: bool(list((store / ".slurm").rglob("store-*/*cyclic*"))), "a node measures")
+    wait_until(lambda: _is_measuring(store), "a node measures")
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
     assert not measured(store)
@@ -94,7 +95,7 @@ def test_a_tauto_that_is_killed_finds_its_array_again(tmp_path: Path) -> None:
 def test_ctrl_c_ends_the_jobs_and_keeps_what_they_measured(tmp_path: Path) -> None:
     store = tmp_path / "store"
     running = start_tauto("run", plan(tmp_path, '"1ms"', "60s"), "--engine", "slurm", store=store)
-    wait_until(lambda: bool(list((store / ".slurm").rglob("store-*/*cyclic*"))), "a node measures")
+    wait_until(lambda: _is_measuring(store), "a node measures")
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 130, said
@@ -107,7 +108,7 @@ def test_a_task_that_is_killed_on_its_node_is_told_and_measured_the_next_time(tm
     store = tmp_path / "store"
     small = plan(tmp_path, '"1ms"', "60s")
     running = start_tauto("run", small, "--engine", "slurm", store=store)
-    wait_until(lambda: bool(list((store / ".slurm").rglob("store-*/*cyclic*"))), "a node measures")
+    wait_until(lambda: _is_measuring(store), "a node measures")
     os.kill(_on_the_node(store), signal.SIGKILL)
     _, said = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 1, said
@@ -115,6 +116,14 @@ def test_a_task_that_is_killed_on_its_node_is_told_and_measured_the_next_time(tm
     plan(tmp_path, '"1ms"', "60s")
     ended = tauto("run", small, "--engine", "slurm", "--dry-run", store=store)
     assert "0 of 1 finished" in ended.stdout
+
+
+def _is_measuring(store: Path) -> bool:
+    """Whether a stream on a node has samples."""
+    return any(
+        one.stat().st_size > 10_000
+        for one in (store / ".slurm").rglob(f"store-*/*cyclic*/{files.RAW_STREAM}")
+    )
 
 
 def _on_the_node(store: Path) -> int:

@@ -222,8 +222,8 @@ def _parameters(text: str, preempt: str | None, appended: str) -> str:
 
 
 _FORMS = (
-    "Write local, ssh:[user@]host[:port] (an IPv6 address goes into brackets: ssh:root@[fe80::1]:22), or "
-    "lab:KERNEL for a virtual machine, as in lab:debian-rt."
+    "Write local, ssh:[user@]host[:port] (an IPv6 address goes into brackets: ssh:root@[fe80::1]:22), "
+    "labgrid:PLACE, or lab:KERNEL for a virtual machine, as in lab:debian-rt."
 )
 _SSH = re.compile(
     r"(?:(?P<user>[^@\s]+)@)?"
@@ -248,7 +248,21 @@ class SshAddress:
         return f"ssh:{user}{host}{f':{self.port}' if self.port else ''}"
 
 
-def read_address(where: str) -> SshAddress | LabAddress | None:
+@dataclass(frozen=True)
+class LabgridAddress:
+    """A board that labgrid manages, by the name of its place."""
+
+    place: str
+
+    def __str__(self) -> str:
+        """As people write it."""
+        return f"labgrid:{self.place}"
+
+
+_PLACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
+
+
+def read_address(where: str) -> SshAddress | LabAddress | LabgridAddress | None:
     """Return the machine that is meant; None: this one.
 
     Raises:
@@ -259,6 +273,10 @@ def read_address(where: str) -> SshAddress | LabAddress | None:
         return None
     if kind == "lab" and colon:
         return read_lab_address(rest)
+    if kind == "labgrid" and colon:
+        if not _PLACE.fullmatch(rest):
+            raise UsageError(f"{where}: not the name of a place of labgrid", "Write labgrid:PLACE.")
+        return LabgridAddress(rest)
     if kind != "ssh" or not colon:
         kernel = where.partition(",")[0].replace("-", ":", 1)
         meant = f"Did you mean lab:{where}? " if kernel in known_kernels() else ""

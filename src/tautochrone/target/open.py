@@ -1,6 +1,6 @@
 """The machine under test, by the name that people give it after --on.
 
-    with open_target(on) as target:  # None or "local": this machine; else ssh:… or lab:…
+    with open_target(on) as target:  # None or "local": this machine; else ssh:…, lab:… or labgrid:…
         facts = gather(target.files())
         run_cell(case, store, target, facts)
 
@@ -12,7 +12,7 @@ connection while it is open is a `MeasuringError` from whatever was asked of the
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tautochrone.target.address import LabAddress, read_address
+from tautochrone.target.address import LabAddress, LabgridAddress, read_address
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.target import Target
 
@@ -21,6 +21,13 @@ from tautochrone.target.target import Target
 def open_target(where: str | None) -> Iterator[Target]:
     """Connect to a machine, for as long as the block lasts."""
     address = read_address(where) if where is not None else None
+    if isinstance(address, LabgridAddress):
+        from tautochrone.target.labgrid import acquired
+
+        with acquired(address) as service, open_target(str(service)) as reached:
+            reached.name = str(address)
+            yield reached
+        return
     target: Target
     if address is None:
         target = LocalTarget()

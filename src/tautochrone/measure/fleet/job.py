@@ -23,7 +23,9 @@ from tautochrone.measure.execute import CellProgress, Watch, is_refusal
 from tautochrone.measure.fleet.fleet import Machine
 from tautochrone.measure.lab.jobs import Answer, LostMachine, SealedCell, Taken, measure_on
 from tautochrone.run.facts import Facts
+from tautochrone.target.address import LabgridAddress, read_address
 from tautochrone.target.claim import TakenError, claimed
+from tautochrone.target.labgrid import power_cycle
 from tautochrone.target.open import open_target
 from tautochrone.target.target import Target
 
@@ -92,20 +94,28 @@ class FleetJob:
         """Open the machine; one that was lost gets its time, and what may bring it back."""
         until_s = time.monotonic() + self.revive_s
         said = ""
-        if self.revive_s and self.machine.recover:
+        if self.revive_s and (command := recovery_of(self.machine)):
             watch(CellProgress(0.0, waiting="recovering the machine"))
-            said = _recover(self.machine.recover, self.revive_s)
+            said = _recover(command, self.revive_s)
         with ExitStack() as stack:
             while True:
                 try:
                     target = stack.enter_context(open_target(self.machine.on))
                     break
+                except TakenError:
+                    raise
                 except TautoError as error:
                     if time.monotonic() >= until_s:
                         raise type(error)(f"{error}{said}", error.advice) from error
                 watch(CellProgress(0.0, waiting="waiting until it answers again"))
                 time.sleep(min(_TRY_AGAIN_S, max(0.0, until_s - time.monotonic())))
             yield target
+
+
+def recovery_of(machine: Machine) -> str:
+    """Return the command that may bring a machine back; empty: there is none."""
+    address = None if machine.recover else read_address(machine.on)
+    return power_cycle(address.place) if isinstance(address, LabgridAddress) else machine.recover
 
 
 def _answers(target: Target) -> bool:

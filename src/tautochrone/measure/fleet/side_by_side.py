@@ -11,7 +11,7 @@ from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.execute import CellProgress, is_refusal
 from tautochrone.measure.fleet.fleet import ANY, Fleet, Machine
-from tautochrone.measure.fleet.job import FleetJob
+from tautochrone.measure.fleet.job import FleetJob, recovery_of
 from tautochrone.measure.lab.crew import Crew
 from tautochrone.measure.lab.jobs import LabJob, LostMachine, RefusedJob, SealedCell, Taken
 from tautochrone.run.facts import Facts
@@ -149,7 +149,7 @@ class SideBySide:
         """It gets its time to come back, once; a case that loses two machines is given up."""
         berth.losses += 1
         berth.answered |= lost.begun
-        hopeful = berth.answered or bool(berth.machine.recover)
+        hopeful = berth.answered or bool(recovery_of(berth.machine))
         if berth.losses >= _MOST_LOSSES or not hopeful:
             self._quarantine(berth, lost.error)
         if lost.begun:
