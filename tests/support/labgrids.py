@@ -1,7 +1,6 @@
 """A labgrid of the tests' own: its real coordinator and exporter on loopback."""
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -12,17 +11,16 @@ from ssh_servers import SshServer, free_port
 
 
 def programs() -> Path:
-    """The folder of labgrid's commands: TAUTO_TEST_LABGRID, or where the PATH has them."""
-    named = os.environ.get("TAUTO_TEST_LABGRID")
-    found = shutil.which("labgrid-client", path=named) if named else shutil.which("labgrid-client")
-    if found is None:
-        skip_or_fail("needs labgrid: scripts/labgrid-for-tests makes an environment of its own with it")
-    return Path(found).parent
+    """The folder of labgrid's commands: `scripts/setup test` makes an environment for it alone."""
+    folder = Path(__file__).parents[2] / "build" / "labgrid" / "bin"
+    if not (folder / "labgrid-client").exists():
+        skip_or_fail("needs labgrid: scripts/setup test installs it")
+    return folder
 
 
 @contextmanager
 def labgrid(folder: Path, boards: Mapping[str, SshServer], user: str) -> Iterator[dict[str, str]]:
-    """Places of these names, each with the NetworkService of its board; yields the environment that finds them."""
+    """Places of these names, each with the NetworkService of its board; yields the environment for them."""
     where = programs()
     address = f"127.0.0.1:{free_port()}"
     around = os.environ | {
@@ -32,7 +30,8 @@ def labgrid(folder: Path, boards: Mapping[str, SshServer], user: str) -> Iterato
         "LG_USERNAME": "tests",
     }
     groups = [
-        f"{name}:\n  NetworkService:\n    address: {board.host}\n    username: {user}\n    port: {board.port}\n"
+        f"{name}:\n  NetworkService:\n    address: {board.host}\n    username: {user}\n"
+        f"    port: {board.port}\n"
         for name, board in boards.items()
     ]
     (folder / "exporter.yaml").write_text("".join(groups))

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from tautochrone.campaign.verb import Budget
     from tautochrone.measure.campaign.agenda import Agenda
     from tautochrone.measure.campaign.carry_out import CampaignOutcome
     from tautochrone.measure.campaign.outlook import CampaignOutlook
     from tautochrone.measure.cell import Cell
+    from tautochrone.measure.document.document import PlanDocument
     from tautochrone.measure.execute import CellProgress
-    from tautochrone.measure.fleet.fleet import Fleet, Machine
+    from tautochrone.measure.fleet.fleet import Fleet, FleetMachine
     from tautochrone.measure.fleet.side_by_side import Berth
     from tautochrone.measure.fleet.slurm import Waiting
     from tautochrone.run.store import Store
@@ -36,7 +36,7 @@ def chosen_fleet(said: str | None, engine: str | None, on: Sequence[str], jobs: 
     if said is None and engine is None:
         return None
     from tautochrone.base.words import suggestion
-    from tautochrone.measure.fleet.fleet import Fleet, Machine, read_fleet
+    from tautochrone.measure.fleet.fleet import Fleet, FleetMachine, read_fleet
 
     option = "--engine" if said is None else "--fleet"
     if on:
@@ -48,7 +48,7 @@ def chosen_fleet(said: str | None, engine: str | None, on: Sequence[str], jobs: 
     if engine is not None and engine not in _ENGINES:
         raise UsageError(f"--engine '{engine}' is not known", suggestion(engine, _ENGINES))
     if said is None:
-        return Fleet((Machine("slurm", "slurm:"),))
+        return Fleet((FleetMachine("slurm", "slurm:"),))
     fleet = read_fleet(said)
     if engine is not None and not fleet.is_of_slurm:
         raise UsageError(
@@ -58,14 +58,15 @@ def chosen_fleet(said: str | None, engine: str | None, on: Sequence[str], jobs: 
     return fleet
 
 
-def see_without_budget(budget: Budget | None) -> None:
+def see_without_budget(document: PlanDocument) -> None:
     """Refuse a plan that is measured until it is decided.
 
     Raises:
         UsageError: it is.
     """
-    if budget is not None:
-        raise UsageError(
+    if document.budget_s is not None:
+        raise document.mistake(
+            ("until",),
             "a plan with until and budget is measured on one machine after the other, so not on a fleet",
             "Take both out of the plan, or measure with --on.",
         )
@@ -87,7 +88,7 @@ def measure_on_fleet(
     from tautochrone.campaign.agenda import introduce_agenda
     from tautochrone.command.live import watching_fleet
     from tautochrone.measure.campaign.outlook import CampaignOutlook
-    from tautochrone.measure.fleet.side_by_side import SideBySide, Told
+    from tautochrone.measure.fleet.side_by_side import Listeners, SideBySide
     from tautochrone.measure.lab.crew import Crew
 
     hands = len(fleet.machines)
@@ -110,7 +111,7 @@ def measure_on_fleet(
                 bars.say(f"{str(why).rstrip('.')}. {why.advice}".rstrip())
 
         crew = stack.enter_context(Crew(hands))
-        side_by_side = SideBySide(agenda, fleet, store, command, Told(begin, progress, end, quarantined))
+        side_by_side = SideBySide(agenda, fleet, store, command, Listeners(begin, progress, end, quarantined))
         return agenda, outlook, side_by_side.carry_out(crew)
 
 
@@ -137,7 +138,7 @@ def _measure_by_slurm(
     outlook = CampaignOutlook(agenda, agenda.left, hands)
     with watching_fleet(_slots(agenda, fleet)) as bars:
 
-        def tell(machine: Machine, done: int, waiting: Waiting) -> None:
+        def tell(machine: FleetMachine, done: int, waiting: Waiting) -> None:
             why = f" ({waiting.reason})" if waiting.reason else ""
             bars.show(machine.name, done, f"{waiting.running} running, {waiting.queued} queued{why}")
 

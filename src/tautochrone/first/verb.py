@@ -83,7 +83,8 @@ def run(
 
     Finished cases are not measured again: after Ctrl-C or a crash, run the same command again. Cases
     that are not permitted or not available here are skipped, and the reason is shown. Exit code 0: all
-    that could be measured was, and holds what the plan requires; 1: a case went wrong while measuring;
+    that could be measured was, and holds what the plan requires; 1: a case went wrong while measuring,
+    or a machine of the fleet is in quarantine;
     3: nothing at all was permitted; 6: a requirement of the plan does not hold; 7: one is not shown.
 
     Examples:
@@ -103,7 +104,6 @@ def run(
     machines = chosen_fleet(fleet, engine, on or (), jobs)
     document = document if machines is None else on_fleet(document, machines)
     wanted = Wanted(again, dry_run, as_json, out, open_it, hands(jobs), junit, markdown, yes)
-    budget = budget_of(document, wanted)
     if machines is not None:
-        see_without_budget(budget)
-    carry_through(document, store, wanted, budget=budget, fleet=machines)
+        see_without_budget(document)
+    carry_through(document, store, wanted, budget=budget_of(document, wanted), fleet=machines)

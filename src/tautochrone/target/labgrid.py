@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO
 
-from tautochrone.base.errors import MeasuringError, StoreError, UnreachableError, UsageError
+from tautochrone.base.errors import MeasuringError, StoreError, UsageError
 from tautochrone.base.user_folders import user_folder
 from tautochrone.target.address import LabgridAddress, SshAddress
 from tautochrone.target.claim import TakenError
@@ -33,8 +33,8 @@ def acquired(address: LabgridAddress) -> Iterator[SshAddress]:
 
     Raises:
         TakenError: somebody else has it.
-        UnreachableError: no coordinator answers, or it does not know the place.
-        UsageError: labgrid is not installed, or the place has no NetworkService.
+        UsageError: labgrid is not installed, no coordinator answers, or it does not know the place, or no
+            NetworkService of it.
     """
     with _mark(address.place) as mark:
         answer = _client(address.place, "acquire")
@@ -43,7 +43,7 @@ def acquired(address: LabgridAddress) -> Iterator[SshAddress]:
         if answer.returncode != 0 and not ours:
             if _ACQUIRED.search(said):
                 raise TakenError(f"{address}: {said}", "Wait until it is released.")
-            raise UnreachableError(
+            raise UsageError(
                 f"{address} can't be acquired: {said}",
                 "Does `labgrid-client places` list it? LG_COORDINATOR says where the coordinator is.",
             )

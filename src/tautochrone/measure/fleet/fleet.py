@@ -42,7 +42,7 @@ _OF_MACHINE = ("name", "on", "tags", "recover")
 
 
 @dataclass(frozen=True)
-class Machine:
+class FleetMachine:
     """One machine of a fleet.
 
     Attributes:
@@ -69,7 +69,7 @@ class Fleet:
         scratch: a folder of a node's own disk, where it measures before it copies; None: it needs none.
     """
 
-    machines: tuple[Machine, ...]
+    machines: tuple[FleetMachine, ...]
     place: Place = "each"
     patience_s: float = _USUAL_PATIENCE_S
     said: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class Fleet:
         """Return whether its machines are Slurm's."""
         return any(one.on.startswith(SLURM) for one in self.machines)
 
-    def of(self, system: str) -> tuple[Machine, ...]:
+    def of(self, system: str) -> tuple[FleetMachine, ...]:
         """Return the machines that may measure a case that has this system."""
         return tuple(one for one in self.machines if self.place == ANY or one.name == system)
 
@@ -144,7 +144,7 @@ class _Reader(toml.TomlReader):
 
     def fleet(self, table: toml.Table) -> Fleet:
         self._only(table, _OF_FLEET, (), "a fleet")
-        machines: list[Machine] = []
+        machines: list[FleetMachine] = []
         for number, one in enumerate(self._tables(table, "machine")):
             machine = self._machine(one, ("machine", number))
             if any(machine.name == other.name for other in machines):
@@ -180,7 +180,7 @@ class _Reader(toml.TomlReader):
         except UsageError as error:
             raise self._mistake(("patience",), str(error), error.advice) from error
 
-    def _machine(self, table: toml.Table, place: toml.Path) -> Machine:
+    def _machine(self, table: toml.Table, place: toml.Path) -> FleetMachine:
         self._only(table, _OF_MACHINE, place, "a machine")
         for key in ("name", "on"):
             if key not in table:
@@ -197,7 +197,7 @@ class _Reader(toml.TomlReader):
         except UsageError as error:
             raise self._mistake((*place, "on"), str(error), error.advice) from error
         recover = self._line(table, "recover", place) if "recover" in table else ""
-        return Machine(name, on, self._tags(table, place), recover)
+        return FleetMachine(name, on, self._tags(table, place), recover)
 
     def _tags(self, table: toml.Table, place: toml.Path) -> tuple[str, ...]:
         tags = table.get("tags", [])

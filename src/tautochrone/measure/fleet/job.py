@@ -20,7 +20,7 @@ from tautochrone.measure.cell import Cell
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.measure.execute import CellProgress, Watch, is_refusal
-from tautochrone.measure.fleet.fleet import Machine
+from tautochrone.measure.fleet.fleet import FleetMachine
 from tautochrone.measure.lab.jobs import Answer, LostMachine, SealedCell, Taken, measure_on
 from tautochrone.run.facts import Facts
 from tautochrone.target.address import LabgridAddress, read_address
@@ -45,7 +45,7 @@ class FleetJob:
         revive_s: it was lost: how long it may take to answer again; 0: it is expected to answer.
     """
 
-    machine: Machine
+    machine: FleetMachine
     document: PlanDocument
     point: PlanPoint
     cell: Cell
@@ -112,7 +112,7 @@ class FleetJob:
             yield target
 
 
-def recovery_of(machine: Machine) -> str:
+def recovery_of(machine: FleetMachine) -> str:
     """Return the command that may bring a machine back; empty: there is none."""
     address = None if machine.recover else read_address(machine.on)
     return power_cycle(address.place) if isinstance(address, LabgridAddress) else machine.recover

@@ -8,7 +8,6 @@ slurm:                         the cluster's usual partition
 """
 
 import re
-from dataclasses import dataclass
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import suggestion
@@ -18,19 +17,8 @@ _OPTIONS = {"constraint": "--constraint", "node": "--nodelist", "licence": "--li
 _VALUE = re.compile(r"[A-Za-z0-9_.:@&|*\[\]()-]+")
 
 
-@dataclass(frozen=True)
-class Partition:
-    """What sbatch is asked for.
-
-    Attributes:
-        words: its options.
-    """
-
-    words: tuple[str, ...]
-
-
-def read_partition(text: str) -> Partition:
-    """Return what is meant by a machine of Slurm.
+def read_partition(text: str) -> tuple[str, ...]:
+    """Return the options of sbatch that ask for a machine of Slurm.
 
     Raises:
         UsageError: malformed.
@@ -47,4 +35,4 @@ def read_partition(text: str) -> Partition:
             raise UsageError(f"{text}: '{key}' lacks its value", f"Write {key}=VALUE.")
         words.append(f"{_OPTIONS[key]}={value}")
     shared = any(word.startswith("--licenses=") for word in words)
-    return Partition((*words, *(() if shared else ("--exclusive",))))
+    return (*words, *(() if shared else ("--exclusive",)))

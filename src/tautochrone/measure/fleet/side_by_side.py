@@ -10,7 +10,7 @@ from tautochrone.measure.campaign.carry_out import CampaignOutcome, Ledger, Unme
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.execute import CellProgress, is_refusal
-from tautochrone.measure.fleet.fleet import ANY, Fleet, Machine
+from tautochrone.measure.fleet.fleet import ANY, Fleet, FleetMachine
 from tautochrone.measure.fleet.job import FleetJob, recovery_of
 from tautochrone.measure.lab.crew import Crew
 from tautochrone.measure.lab.jobs import LabJob, LostMachine, RefusedJob, SealedCell, Taken
@@ -40,7 +40,7 @@ class Berth:
         known: what it is, from the first run of this plan run on it.
     """
 
-    machine: Machine
+    machine: FleetMachine
     doing: Slot | None = None
     measured: int = 0
     answered: bool = False
@@ -51,7 +51,7 @@ class Berth:
 
 
 @dataclass(frozen=True)
-class Told:
+class Listeners:
     """Who is told what happens: of a machine that it begins a case, how far it is, that it ended."""
 
     begin: Callable[[Berth, Cell], None]
@@ -64,7 +64,7 @@ class SideBySide:
     """Carries out what is left of an agenda. It is the iterator from which a crew takes its jobs."""
 
     def __init__(
-        self, agenda: Agenda, fleet: Fleet, store: Store, command: tuple[str, ...], told: Told
+        self, agenda: Agenda, fleet: Fleet, store: Store, command: tuple[str, ...], told: Listeners
     ) -> None:
         """Nothing is begun yet."""
         self.berths = [Berth(machine) for machine in fleet.machines]
@@ -149,7 +149,8 @@ class SideBySide:
         """It gets its time to come back, once; a case that loses two machines is given up."""
         berth.losses += 1
         berth.answered |= lost.begun
-        hopeful = berth.answered or bool(recovery_of(berth.machine))
+        mends = isinstance(lost.error, MeasuringError) and bool(recovery_of(berth.machine))
+        hopeful = berth.answered or mends
         if berth.losses >= _MOST_LOSSES or not hopeful:
             self._quarantine(berth, lost.error)
         if lost.begun:

@@ -28,7 +28,7 @@ from tautochrone.measure.campaign.agenda import Agenda
 from tautochrone.measure.campaign.campaign import Campaign
 from tautochrone.measure.campaign.carry_out import CampaignOutcome, Ledger
 from tautochrone.measure.campaign.order import Slot, arrange
-from tautochrone.measure.fleet.fleet import Fleet, Machine
+from tautochrone.measure.fleet.fleet import Fleet, FleetMachine
 from tautochrone.measure.fleet.job import FleetJob
 from tautochrone.measure.fleet.partition import read_partition
 from tautochrone.measure.lab.jobs import Answer, RefusedJob, SealedCell
@@ -56,7 +56,7 @@ class _Task:
     """One case as a task of an array."""
 
     slot: Slot
-    machine: Machine
+    machine: FleetMachine
     folder: Path
     index: int
     missing_since_s: float | None = None
@@ -72,7 +72,7 @@ class _Array:
 
     campaign: Campaign
     slots: tuple[Slot, ...]
-    machine: Machine
+    machine: FleetMachine
 
 
 def arrays_of(fleet_folder: Path | None, store: Store, key: str) -> Path:
@@ -122,7 +122,7 @@ class SlurmRun:
     store: Store
     folder: Path
     command: tuple[str, ...]
-    tell: Callable[[Machine, int, Waiting], None]
+    tell: Callable[[FleetMachine, int, Waiting], None]
     _tasks: list[_Task] = field(default_factory=list)
     _done: Counter[str] = field(default_factory=Counter)
     _ledger: Ledger = field(default_factory=lambda: Ledger({}))
@@ -164,7 +164,7 @@ class SlurmRun:
                     self._tasks.append(task)
 
     def _submit(self, slots: Sequence[Slot]) -> None:
-        shares: dict[Machine, list[Slot]] = {}
+        shares: dict[FleetMachine, list[Slot]] = {}
         for number, slot in enumerate(slots):
             able = self.fleet.of(self.agenda.points[slot.key].system)
             shares.setdefault(able[number % len(able)], []).append(slot)
@@ -172,7 +172,7 @@ class SlurmRun:
             for begin in range(0, len(own), _LARGEST_ARRAY):
                 self._submit_array(machine, own[begin : begin + _LARGEST_ARRAY])
 
-    def _submit_array(self, machine: Machine, slots: Sequence[Slot]) -> None:
+    def _submit_array(self, machine: FleetMachine, slots: Sequence[Slot]) -> None:
         name = f"tauto-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{token_hex(3)}"
         folder = self.folder / name
         try:
@@ -192,7 +192,7 @@ class SlurmRun:
         except OSError as error:
             raise StoreError(f"{folder} can't be written: {error.strerror}", "Is there room?") from error
         python = f"exec '{sys.executable}' -m tautochrone.measure.fleet.node . $SLURM_ARRAY_TASK_ID"
-        words = read_partition(machine.on).words
+        words = read_partition(machine.on)
         answer = _slurm(
             "sbatch", "--parsable", f"--job-name={name}", f"--array=0-{len(slots) - 1}", *words,
             f"--chdir={folder}", "--output=log-%a", "--open-mode=append", f"--wrap={python}",
