@@ -1,0 +1,36 @@
+"""`tauto-agent claim`: one has it, the next waits without asking, a killed holder leaves nothing behind."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+from agents import agent
+from tautochrone.target.local import find_agent
+
+
+def test_who_waits_has_it_as_soon_as_the_holder_is_killed(tmp_path: Path) -> None:
+    around = {"TAUTO_CLAIM": str(tmp_path)[-90:]}
+    with agent("claim", environment=around) as holder:
+        assert holder.output.readline() == b"claimed\n"
+        with agent("claim", "--wait", "60s", environment=around) as waiting:
+            taken = waiting.output.readline().split()
+            assert taken == [b"taken", str(holder.process.pid).encode(), str(os.getuid()).encode()]
+            waiting.say()  # a sign of life is no end
+            holder.process.send_signal(signal.SIGKILL)
+            assert waiting.output.readline() == b"claimed\n"
+
+
+def test_who_waits_in_vain_says_so_and_its_input_ends_a_claim(tmp_path: Path) -> None:
+    around = {"TAUTO_CLAIM": str(tmp_path)[-90:]}
+    with agent("claim", environment=around) as holder:
+        assert holder.output.readline() == b"claimed\n"
+        with agent("claim", "--wait", "50ms", environment=around) as waiting:
+            assert waiting.ended() == 1
+            assert f"this machine is claimed by process {holder.process.pid} of" in waiting.messages
+        holder.hang_up()
+        assert holder.ended() == 0
+        again = subprocess.run(
+            [find_agent(), "claim"], env=os.environ | around, input=b"", capture_output=True, check=False
+        )
+        assert (again.returncode, again.stdout) == (0, b"claimed\n")
