@@ -103,10 +103,14 @@ class SideBySide:
                 continue
             slot = next((one for one in self._left.values() if self._may(berth, one)), None)
             if slot is not None:
-                self.berths.remove(berth)  # to the end: the others are asked first the next time
-                self.berths.append(berth)
+                self._ask_last(berth)
                 return (berth, slot), self._job(berth, slot)
         raise StopIteration
+
+    def _ask_last(self, berth: Berth) -> None:
+        """The other machines are asked first the next time."""
+        self.berths.remove(berth)
+        self.berths.append(berth)
 
     def _may(self, berth: Berth, slot: Slot) -> bool:
         return (
@@ -143,6 +147,7 @@ class SideBySide:
             self._refuse(berth, slot, answer.error)
         elif isinstance(answer, Taken):
             berth.answered = True
+            self._ask_last(berth)  # another machine may take the case
         self._told.end(berth)
 
     def _lose(self, berth: Berth, slot: Slot, lost: LostMachine) -> None:

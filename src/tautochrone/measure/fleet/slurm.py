@@ -146,6 +146,7 @@ class SlurmRun:
         except UsageError:  # of several machines one is refused, after others were submitted
             with suppress(UsageError):
                 self._stop()
+            self._clean()
             raise
         outcome.left = tuple(task.slot for task in self._tasks)
         self._clean()
@@ -200,7 +201,9 @@ class SlurmRun:
         if answer.returncode != 0:
             shutil.rmtree(folder, ignore_errors=True)
             said = answer.stderr.strip().splitlines()
-            why = said[-1].removeprefix("sbatch: error: ") if said else f"exit code {answer.returncode}"
+            why = (
+                re.sub("^sbatch: (error|fatal): ", "", said[-1]) if said else f"exit code {answer.returncode}"
+            )
             raise UsageError(
                 f"Slurm does not take the cases of {machine.name} ({machine.on}): {why}",
                 "`sinfo` shows the partitions, their features and their nodes.",
