@@ -18,6 +18,7 @@ static const struct option options_of_all[] = {
     {"record", OPTION_CHOICE, &form.record, modes, "every sample, or bins [raw]", false},
     {"keep-above", OPTION_DURATION, &form.keep_above_ns, NULL,
      "beside bins, whole rows with a time of this or more [none]", false},
+    {"every", OPTION_DURATION, &form.every_ns, NULL, "write bins and counts of each such interval [none]", false},
     {"drain", OPTION_CHOICE, &form.drain, drains, "write while measuring, or after it [live]", false},
     {"ring", OPTION_COUNT, &form.ring_rows, NULL, "rows in memory for each thread [30 s, 262144 at most]", false},
     {"progress", OPTION_FLAG, &form.progress, NULL, "a line a second on standard error", false},
@@ -32,6 +33,7 @@ static const struct option blame_options[] = {
 const struct option_group blame_group = {blame_options, sizeof blame_options / sizeof blame_options[0], &form};
 
 /* What comes between two looks of the drain, a tenth of a second apart, and while its output makes it wait. */
+enum { NS_PER_S = 1000000000 };
 enum { MOST_ROWS_UNASKED = 262144, LEAST_ROWS_UNASKED = 1024 };
 static const int64_t held_with_output_ns = 30000000000;
 static const int64_t held_without_ns = 4000000000;
@@ -95,6 +97,11 @@ bool recording_check(struct recording_options *options)
                            "--record raw keeps every row.");
         return false;
     }
+    if (options->every_ns != 0 && (options->every_ns < NS_PER_S || options->record != RECORD_HISTOGRAM ||
+                                   options->out == NULL || options->drain == DRAIN_AT_END)) {
+        refuse(EXIT_USAGE, "--every writes bins of intervals of 1s or more: it needs --record histogram, --out and --drain live.");
+        return false;
+    }
     return read_blame(options);
 }
 
@@ -135,6 +142,7 @@ struct recorder_options recording_for_recorder(const struct recording_options *o
         .record = (enum record_mode)options->record,
         .drain = (enum drain_mode)options->drain,
         .keep_above_ns = options->keep_above_ns,
+        .every_ns = options->every_ns,
         .blame = options->blame,
         .ring_rows = (uint64_t)ring_rows,
         .periodic = periodic,
@@ -148,6 +156,9 @@ void recording_to_json(struct json *json, const struct recording_options *option
     json_text(json, "record", modes[options->record]);
     if (options->keep_above_ns > 0) {
         json_integer(json, "keep_above_ns", options->keep_above_ns);
+    }
+    if (options->every_ns > 0) {
+        json_integer(json, "every_ns", options->every_ns);
     }
     if (options->blame.text != NULL) {
         json_text(json, "blame", options->blame.text);

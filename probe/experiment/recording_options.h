@@ -10,6 +10,7 @@ struct recording_options {
     int record;
     int drain;
     int64_t keep_above_ns; /* 0: nothing */
+    int64_t every_ns;      /* 0: as room allows */
     int64_t ring_rows;
     const char *housekeeping; /* NULL: CPUs that are not measured */
     const char *blame_text; /* NULL: no late cycles are explained */

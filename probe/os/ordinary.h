@@ -62,6 +62,9 @@ const char *os_service_name(enum os_service service);
 /* Wall-clock time, to date a run. Not for measuring. */
 int64_t os_wall_clock_ns(void);
 
+/* Since the system began, the time in which it was suspended included; INT64_MIN where it can't tell. */
+int64_t os_time_since_boot_ns(void);
+
 /* Sleep until the measuring clock reads `instant_ns`; returns at once when that is past. OS_INTERRUPTED when a signal
  * ended the sleep early. */
 enum os_status os_sleep_until(int64_t instant_ns);

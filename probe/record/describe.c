@@ -33,6 +33,24 @@ static void samples_to_json(struct json *json, const char *name, const struct sc
     json_close_object(json);
 }
 
+/* In the order in which write_interval has them. */
+static void intervals_to_json(struct json *json)
+{
+    static const char *const names[] = {"from_ns", "until_ns", "wall_ns",   "boot_ns", "worst_ns",
+                                        "completed", "missed", "dropped", "late", "bins", "largest"};
+    enum { COUNTS = 6, NAMES = sizeof names / sizeof names[0] };
+    json_open_object(json, NULL);
+    json_text(json, "name", "intervals");
+    json_open_array(json, "columns");
+    for (int i = 0; i < NAMES; i++) {
+        const bool is_count = i >= NAMES - COUNTS;
+        column_to_json(json, names[i], is_count ? "u64" : "i64", is_count ? "1" : "ns", "",
+                       i == NAMES - COUNTS - 1 || i == NAMES - COUNTS - 2);
+    }
+    json_close_array(json);
+    json_close_object(json);
+}
+
 static void tables_to_json(struct json *json, const struct recorder *recorder)
 {
     json_open_array(json, "tables");
@@ -51,6 +69,10 @@ static void tables_to_json(struct json *json, const struct recorder *recorder)
         samples_to_json(json, "extremes", recorder->schema);
         if (recorder->options.keep_above_ns > 0) {
             samples_to_json(json, "kept", recorder->schema);
+        }
+        if (recorder->options.every_ns > 0) {
+            samples_to_json(json, "largest", recorder->schema);
+            intervals_to_json(json);
         }
     }
     late_tables_to_json(json, recorder);

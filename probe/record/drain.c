@@ -28,6 +28,9 @@ static void look_at_row(struct recorder *recorder, uint16_t index, const int64_t
         const int64_t value = row[schema->measures[m].to] - row[schema->measures[m].from];
         histogram_add(&source->histograms[m], value);
         is_kept = is_kept || (keep_above_ns > 0 && value >= keep_above_ns);
+        if (m == 0 && source->interval.largest != NULL) {
+            interval_look_at(source, row, schema->column_count, value);
+        }
         if (value > source->worst_ns[m]) {
             source->worst_ns[m] = value;
             is_worst = true;
@@ -135,6 +138,7 @@ static void write_histogram(struct recorder *recorder, uint16_t index, uint32_t 
         if (!more || used == sizeof words / sizeof words[0]) {
             stream_write_rows(&recorder->stream, TABLE_HISTOGRAM, index, words, used * sizeof words[0]);
             recorder->histogram_bytes += used * sizeof words[0];
+            recorder->sources[index].interval.bins += used / BIN_WORDS;
             used = 0;
         }
     }

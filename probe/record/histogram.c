@@ -65,15 +65,23 @@ static size_t bin_of(int64_t value)
     return value >= 0 ? SIDE_BINS + side_bin((uint64_t)value) : SIDE_BINS - 1 - side_bin((uint64_t)(-1 - value));
 }
 
-static struct histogram_bin bin_at(const struct histogram *histogram, size_t bin)
+static size_t side_of(size_t bin)
 {
-    const bool negative = bin < SIDE_BINS;
-    const size_t side = negative ? SIDE_BINS - 1 - bin : bin - SIDE_BINS;
-    return (struct histogram_bin){
-        .low = negative ? -1 - side_high(side) : side_low(side),
-        .high = negative ? -1 - side_low(side) : side_high(side),
-        .count = histogram->bins[bin],
-    };
+    return bin < SIDE_BINS ? SIDE_BINS - 1 - bin : bin - SIDE_BINS;
+}
+
+static bool are_told_as_one(size_t one, size_t other, unsigned coarse)
+{
+    return (one < SIDE_BINS) == (other < SIDE_BINS) && side_of(one) >> coarse == side_of(other) >> coarse;
+}
+
+static struct histogram_bin bin_at(size_t bin, unsigned coarse)
+{
+    const size_t first = side_of(bin) >> coarse << coarse;
+    const size_t last = first + ((size_t)1 << coarse) - 1;
+    const int64_t low = side_low(first);
+    const int64_t high = side_high(last < SIDE_BINS ? last : SIDE_BINS - 1);
+    return bin < SIDE_BINS ? (struct histogram_bin){-1 - high, -1 - low, 0} : (struct histogram_bin){low, high, 0};
 }
 
 void histogram_add(struct histogram *histogram, int64_t value)
@@ -118,8 +126,12 @@ bool histogram_next(const struct histogram *histogram, size_t *at, struct histog
 {
     for (size_t i = *at > histogram->lowest ? *at : histogram->lowest; i <= histogram->highest; i++) {
         if (histogram->bins[i] != 0) {
-            *bin = bin_at(histogram, i);
-            *at = i + 1;
+            *bin = bin_at(i, histogram->coarse);
+            const size_t first = i;
+            for (; i <= histogram->highest && are_told_as_one(i, first, histogram->coarse); i++) {
+                bin->count += histogram->bins[i];
+            }
+            *at = i;
             return true;
         }
     }

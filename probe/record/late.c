@@ -388,3 +388,8 @@ void late_look_at(struct recorder *recorder, uint16_t index, const int64_t *rows
         source->worst_ns = value_ns > source->worst_ns ? value_ns : source->worst_ns;
     }
 }
+
+uint64_t late_count(const struct recorder *recorder, uint32_t index)
+{
+    return recorder->late != NULL ? recorder->late->sources[index].late : 0;
+}

@@ -68,6 +68,8 @@ void late_look_at(struct recorder *recorder, uint16_t index, const int64_t *rows
 /* The header's tables and its "blame"; the keys of a source's book; the two events at the end. */
 void late_tables_to_json(struct json *json, const struct recorder *recorder);
 void late_to_json(struct json *json, const struct recorder *recorder);
+/* So many cycles of the source came late so far; 0 where none are explained. */
+uint64_t late_count(const struct recorder *recorder, uint32_t index);
 void late_book_to_json(struct json *json, const struct recorder *recorder, uint32_t index);
 void late_write_names(struct recorder *recorder);
 

@@ -11,11 +11,14 @@
 
 /* A flight recorder keeps what happened for a tenth of a second where two threads wake each other all the time. */
 enum { DRAIN_INTERVAL_MS = 100, DRAIN_INTERVAL_BLAMING_MS = 25, PROGRESS_INTERVAL_MS = 1000, HISTOGRAM_EVERY_PROGRESS = 10, NS_PER_MS = 1000000 };
+enum { COARSE_OF_INTERVALS = 2 }; /* four bins as one: at most 1/64 of the value wide */
 enum { EVENT_BYTES = 1024, EVENT_BYTES_PER_SOURCE = 192 }; /* more than the longest event of the recorder's own has */
 
 static size_t histogram_memory_bytes(const struct recorder *recorder)
 {
-    return recorder->schema->measure_count * histogram_bytes();
+    const size_t largest =
+        recorder->options.every_ns > 0 ? (size_t)LARGEST_ROWS * (recorder->schema->column_count + 1) : 0; /* and their values */
+    return recorder->schema->measure_count * histogram_bytes() + largest * sizeof(int64_t);
 }
 
 static void free_sources(struct recorder *recorder)
@@ -92,7 +95,13 @@ static enum os_status create_source(struct recorder *recorder, uint32_t index)
         source->worst_ns[m] = INT64_MIN;
         if (source->histogram_memory != NULL) {
             histogram_begin(&source->histograms[m], (uint8_t *)source->histogram_memory + m * histogram_bytes());
+            source->histograms[m].coarse = options->every_ns > 0 ? COARSE_OF_INTERVALS : 0;
         }
+    }
+    if (options->every_ns > 0 && source->histogram_memory != NULL) {
+        source->interval.largest =
+            (int64_t *)source->histogram_memory + recorder->schema->measure_count * histogram_bytes() / sizeof(int64_t);
+        source->interval.worst_ns = INT64_MIN;
     }
     return status;
 }
@@ -184,7 +193,8 @@ static void tell_progress(struct recorder *recorder, uint64_t times)
     write_progress(recorder, times);
     late_keep_looking(recorder);
     if (recorder->streaming && recorder->options.drain == DRAIN_LIVE) {
-        if (recorder->options.record == RECORD_HISTOGRAM && times % HISTOGRAM_EVERY_PROGRESS == 0 &&
+        if (recorder->options.record == RECORD_HISTOGRAM && recorder->options.every_ns == 0 &&
+            times % HISTOGRAM_EVERY_PROGRESS == 0 &&
             recorder->histogram_bytes <= histogram_allowance_bytes(os_now_ns() - recorder->began_ns)) {
             write_histograms(recorder);
         }
@@ -214,6 +224,11 @@ void recorder_run(struct recorder *recorder)
         if (recorder_stopping(recorder) && !told) {
             write_stop_event(recorder);
             told = true;
+        }
+        if (recorder->options.every_ns > 0 &&
+            os_now_ns() - recorder->began_ns >= (int64_t)(recorder->intervals + 1) * recorder->options.every_ns) {
+            write_interval(recorder);
+            stream_flush(&recorder->stream);
         }
         if (os_now_ns() >= next_progress_ns) {
             tell_progress(recorder, ++progresses);
@@ -256,7 +271,9 @@ int recorder_close(struct recorder *recorder)
             code = refuse(EXIT_FAILED, "the table could not be printed.");
         }
     } else {
-        if (recorder->options.record == RECORD_HISTOGRAM) {
+        if (recorder->options.every_ns > 0) {
+            write_interval(recorder);
+        } else if (recorder->options.record == RECORD_HISTOGRAM) {
             write_histograms(recorder);
         }
         late_write_names(recorder);

@@ -18,7 +18,7 @@
 
 #include <stdatomic.h>
 
-enum { MEASURES_LIMIT = 8, ABSENCES_LIMIT = 16 };
+enum { MEASURES_LIMIT = 8, ABSENCES_LIMIT = 16, LARGEST_ROWS = 8 };
 
 enum record_mode { RECORD_RAW, RECORD_HISTOGRAM };
 enum drain_mode { DRAIN_LIVE, DRAIN_AT_END };
@@ -91,6 +91,17 @@ struct source {
     uint64_t missed_told;
     int64_t worst_told_ns;
     int64_t last_ns;
+    struct interval {      /* with --every: the one that is not told yet */
+        int64_t *largest;  /* LARGEST_ROWS of its rows, those with the largest first measure, largest first */
+        uint64_t rows;     /* of them */
+        uint64_t bins;     /* rows of histograms that were written of it */
+        int64_t worst_ns;
+        int64_t from_ns;
+        uint64_t completed; /* until its beginning, as what follows */
+        uint64_t missed;
+        uint64_t dropped;
+        uint64_t late;
+    } interval;
     int64_t busy_since_ns; /* of the watchdog's second look: when the thread was last seen to rest, */
     int64_t busy_cpu_ns;   /* and the CPU time it had used by then */
 };
@@ -112,6 +123,7 @@ struct recorder_options {
     enum record_mode record;
     enum drain_mode drain;
     int64_t keep_above_ns; /* beside histograms, rows with a measure that reaches this are kept whole; 0: none are */
+    int64_t every_ns; /* histograms and counts of each such interval are written at its end; 0: as room allows */
     struct blame blame;
     uint64_t ring_rows;
     bool periodic; /* released and missed are counted */
@@ -137,6 +149,7 @@ struct recorder {
     struct json event;        /* its memory serves every event of the run */
     uint64_t histogram_bytes; /* written so far */
     int64_t began_ns;         /* when the draining did */
+    uint64_t intervals;       /* that were told */
     bool streaming;           /* the output is open */
     struct late *late;        /* NULL: no cycles are explained */
     struct housekeeping housekeeping;

@@ -6,11 +6,17 @@
 
 enum { TABLE_SAMPLES = 0, TABLE_HISTOGRAM = 0, TABLE_EXTREMES = 1, TABLE_KEPT = 2 };
 
+/* Two more with --every, behind those that are always there: its number, and the next one is that of the intervals. */
+static inline uint8_t table_of_largest(const struct recorder *recorder)
+{
+    return recorder->options.keep_above_ns > 0 ? TABLE_KEPT + 1 : TABLE_KEPT;
+}
+
 /* Two more tables follow the others: its number, and the next one is that of the events. */
 static inline uint8_t table_of_late_cycles(const struct recorder *recorder)
 {
     const bool is_raw = recorder->options.record == RECORD_RAW;
-    return is_raw ? TABLE_SAMPLES + 1 : recorder->options.keep_above_ns > 0 ? TABLE_KEPT + 1 : TABLE_KEPT;
+    return is_raw ? TABLE_SAMPLES + 1 : table_of_largest(recorder) + (recorder->options.every_ns > 0 ? 2 : 0);
 }
 
 /* Taken and not kept: the ring was full, or the thread had left the real-time domain. */
@@ -25,6 +31,10 @@ void drain_source(struct recorder *recorder, uint16_t index);
 void write_progress(struct recorder *recorder, uint64_t times);
 /* What came into the bins of each source since the last call: counts of the same bin add up in the stream. */
 void write_histograms(struct recorder *recorder);
+/* Those that came since the last interval was told, and of each source its largest rows and its counts, as one row. */
+void write_interval(struct recorder *recorder);
+/* The row is among the largest of its interval, or not. */
+void interval_look_at(struct source *source, const int64_t *row, uint32_t columns, int64_t value);
 /* How many bytes of histograms the stream may have had after so much of a run, so that days of it stay small. */
 uint64_t histogram_allowance_bytes(int64_t elapsed_ns);
 

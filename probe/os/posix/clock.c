@@ -41,6 +41,15 @@ int64_t os_wall_clock_ns(void)
     return read_ns(CLOCK_REALTIME);
 }
 
+int64_t os_time_since_boot_ns(void)
+{
+#ifdef CLOCK_BOOTTIME
+    return read_ns(CLOCK_BOOTTIME);
+#else
+    return INT64_MIN;
+#endif
+}
+
 size_t os_clock_count(void)
 {
     return sizeof clocks / sizeof clocks[0];
