@@ -13,16 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from tautochrone.base.errors import DamagedError
-from tautochrone.run.records import HISTOGRAM, LATENCY, Header, Measure, TableDescription
+from tautochrone.run.records import HISTOGRAM, INTERVALS, LARGEST, LATENCY, Header, Measure, TableDescription
 
 SOURCE = "source"
 SAMPLES, EXTREMES, KEPT = "samples", "extremes", "kept"
-WHOLE_ROWS = (EXTREMES, KEPT)
+WHOLE_ROWS = (EXTREMES, KEPT, LARGEST)
 """Tables beside a histogram that have the columns of the samples; what they hold is in the bins, too."""
 
 LATE_CYCLES, LATE_EVENTS = "late_cycles", "late_events"
 OF_BLAME = (LATE_CYCLES, LATE_EVENTS)
 """Tables about cycles that came late; the samples of these cycles are among the others."""
+
+UNKNOWN_INSTANT = np.iinfo(np.int64).min
+"""What stands in a stream for an instant that is not known."""
 
 LATE_INSTANTS = ("from_ns", "until_ns")
 LATE_SUMS = ("events", "lost")

@@ -19,6 +19,8 @@ Count = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 """A whole number as rows can hold it."""
 
 HISTOGRAM = "histogram"
+INTERVALS, LARGEST = "intervals", "largest"
+"""Tables of a run with `--every`: the counts of each interval, and its largest rows whole."""
 LATENCY = "latency_ns"
 """The measure that tells how late a release was served, in every periodic experiment."""
 

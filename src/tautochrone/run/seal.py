@@ -4,6 +4,7 @@ Killed at any point, it leaves either the raw stream, from which it can be done
 again, or a finished run. Nothing is removed before what replaces it is durable.
 """
 
+import shutil
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -15,10 +16,9 @@ from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
-from tautochrone.run import files
+from tautochrone.run import files, pieces
 from tautochrone.run.books import beside_bins, books_of, of_late, problems, rebuilt, source_names
 from tautochrone.run.conditions import RunConditions
-from tautochrone.run.files import RAW_STREAM
 from tautochrone.run.layout import (
     EXTREMES,
     KEPT,
@@ -40,6 +40,8 @@ from tautochrone.run.manifest import (
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.records import (
     HISTOGRAM,
+    INTERVALS,
+    LARGEST,
     Dropped,
     Event,
     Footer,
@@ -106,7 +108,7 @@ class Intake:
                 known.overruns = max(known.overruns, tally.overruns)
                 if writer.layout.name == KEPT:
                     known.kept = tally.samples
-                if writer.layout.name in (*WHOLE_ROWS, *OF_BLAME):
+                if writer.layout.name in (*WHOLE_ROWS, *OF_BLAME, INTERVALS):
                     continue  # these rows are among the samples of the histogram already, or are none
                 known.samples += tally.samples
                 known.binned |= tally.binned
@@ -137,7 +139,7 @@ class Intake:
         places = {measure.name: at for at, measure in enumerate(self.header.measures)}
         found = []
         for writer in self.writers:
-            if writer.layout.name == KEPT:
+            if writer.layout.name in (KEPT, LARGEST):
                 continue
             for source, tally in sorted(writer.tallies.items()):
                 for one in tally.extremes.values():
@@ -156,7 +158,7 @@ class Intake:
 
     def _read(self, folder: Path, stack: ExitStack) -> str | None:
         reader = stream.FrameReader()
-        for frame in stream.read_file(folder / RAW_STREAM, reader):
+        for frame in pieces.read(folder, reader):
             try:
                 self._take(frame, folder, stack)
             except DamagedError as error:
@@ -253,6 +255,7 @@ def seal(folder: Path, ended_hint: str | None = None) -> Manifest:
 
 def _remove_raw(folder: Path) -> None:
     files.remove_parts(folder)
+    shutil.rmtree(folder / pieces.FOLDER, ignore_errors=True)
     (folder / files.RAW_STREAM).unlink()
     files.sync_folder(folder)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 
 from tautochrone.base.errors import StoreError
-from tautochrone.run import files
+from tautochrone.run import files, pieces
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.manifest import Warning as RunWarning
@@ -58,6 +58,20 @@ class RunWriter:
         with files.store_errors("writing the stream", self.path):
             while rest:
                 rest = rest[os.write(descriptor, rest) :]
+
+    def make_durable(self) -> None:
+        """See to it that what was appended survives a power cut."""
+        with files.store_errors("writing the stream", self.path):
+            os.fsync(self._held())
+
+    def end_piece(self, pending_bytes: int = 0) -> None:
+        """Make a piece, compressed and with its checksum, of the whole frames that lie in the raw stream.
+
+        Args:
+            pending_bytes: how many bytes at the end are of a frame that is not whole yet.
+        """
+        with files.store_errors("sealing a piece of the stream", self.path):
+            pieces.cut(self.path, self._held(), pending_bytes)
 
     def add_warning(self, code: str, text: str, advice: str = "") -> None:
         """Add to what limits the meaning of this run, at once and for good."""
