@@ -77,6 +77,7 @@ _VERBS: "Rows" = {
     "analyse": ("analyse.verb:analyse", "Say whether a set of tasks meets its deadlines."),
     "step": ("cli.step:verb", "Tell whether your own code ends its step in time."),
     "watch": ("cli.watch:verb", "Tell whether your own program keeps its rate."),
+    "soak": ("soak.verb:app", "Measure for hours to weeks, also while you are away."),
     "probe": ("cli.probe:app", "Run one experiment on this machine and store it."),
     "runs": _below(
         "Remove runs, tag them, write a note on one.",
@@ -143,7 +144,7 @@ _VERBS: "Rows" = {
 }
 
 _GROUPS = {
-    "Measure": ("answer", "check", "step", "watch", "probe", "run", "load"),
+    "Measure": ("answer", "check", "step", "watch", "probe", "soak", "run", "load"),
     "Judge": ("show", "tail", "plan-samples", "analyse"),
     "Compare": ("compare", "select", "trend"),
     "Explain": ("blame", "bound", "doctor", "docs"),
@@ -169,7 +170,7 @@ Usage: tauto [--store FOLDER] [VERB] [OPTIONS]
 Tell whether this machine keeps the deadlines of a real-time control loop.
 """
 
-_BELOW = """
+_BELOW = """\
 --store FOLDER    Where the runs are. [TAUTO_STORE, else your data folder]
 tauto help VERB; tauto help exit-codes; tauto --version; --install-completion
 """

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tautochrone.experiments import Experiment, Options, Prepared
     from tautochrone.machine.deployment import Deployment
     from tautochrone.measure.cell import Cell, Load
+    from tautochrone.measure.soak import Soak
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class AskedExperiment:
         options: as given; what is not given is left out. The probe knows its defaults best.
         title: as typed; None: made of what it is, the load and the deployment.
         beside: what stands around it.
+        soak: of a long run in intervals, how it is kept and its loads.
     """
 
     experiment: Experiment
@@ -35,6 +37,7 @@ class AskedExperiment:
     beside: Beside
     store: Path | None = None
     as_json: bool = False
+    soak: Soak | None = None
 
     @property
     def known(self) -> Options:
@@ -61,20 +64,20 @@ def measure(asked: AskedExperiment) -> None:
 
     experiment, beside = asked.experiment, asked.beside
     prepared = experiment.prepare(asked.known, Path())
-    load = beside.chosen_load()
+    load = beside.chosen_load() if asked.soak is None else asked.soak.load
     place = open_store(asked.store)
     with beside.target(kernel_half=experiment.name == KERNEL_HALF) as target:
         cell = cell_of(experiment.name, prepared, asked.title, load, beside.chosen_deployment(target))
         facts = gather(target.files())
         try:
             with watching((cell,)) as begin:
-                run = run_cell(cell, place, target, facts, begin(cell))
+                run = run_cell(cell, place, target, facts, begin(cell), soak=asked.soak)
         except NotPermittedError as refused:
             prepared, permission = permitted_instead(experiment, asked.known, target, refused)
             typer.echo(permission.refusal(target), err=True)
             cell = replace(cell, options=prepared.options, cautions=(permission.caution(),))
             with watching((cell,)) as begin:
-                run = run_cell(cell, place, target, facts, begin(cell))
+                run = run_cell(cell, place, target, facts, begin(cell), soak=asked.soak)
     show(run.manifest.id, as_json=asked.as_json, store=asked.store)
     if run.manifest.ended == "interrupted":
         raise typer.Exit(130)

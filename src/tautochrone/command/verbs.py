@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from inspect import Parameter, Signature
+from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -198,7 +199,8 @@ def _common(names: AbstractSet[str]) -> Iterator[Parameter]:
 
 
 def _identifier(option: Option) -> str:
-    return option.name.replace("-", "_")
+    name = option.name.replace("-", "_")
+    return f"{name}_" if iskeyword(name) else name
 
 
 def _completion(option: Option) -> Callable[[str], list[str]] | None:

@@ -29,7 +29,10 @@ RECORD = Option("record", "choice", "Keep every sample, or a histogram.", "raw",
 KEEP_ABOVE = Option(
     "keep-above", "time", "Beside a histogram, keep each row with a time of at least this.", "none"
 )
-RECORDING = (RECORD, KEEP_ABOVE)
+EVERY = Option(
+    "every", "time", "With a histogram, write one of each interval of this length, and its counts.", "none"
+)
+RECORDING = (RECORD, KEEP_ABOVE, EVERY)
 """How much is kept of the samples."""
 BLAME = Option(
     "blame",

@@ -42,6 +42,7 @@ from tautochrone.measure.virtual import (
     cautions_of_busy_cpus,
     cautions_of_virtual,
 )
+from tautochrone.measure.soak import Soak, phase_of
 from tautochrone.run.conditions import LoadReport
 from tautochrone.run.facts import FactTable
 from tautochrone.run.folder import StoredRun
@@ -174,6 +175,7 @@ def run_cell(
     facts: FactTable,
     watch: Watch = lambda _: None,
     under: Conditions | None = None,
+    soak: Soak | None = None,
 ) -> StoredRun:
     """Measure one case and seal its run.
 
@@ -186,6 +188,7 @@ def run_cell(
         facts: about the target machine, stored with the run; gathered anew where a deployment changes it.
         watch: called with the progress, about once a second.
         under: the conditions that hold already, for several cases; the case's deployment is then in force.
+        soak: of a long run in intervals, how it is kept and which loads take turns.
 
     Raises:
         UsageError, NotPermittedError, SettingError: the probe, a load or a setting was refused; nothing is
@@ -213,7 +216,7 @@ def run_cell(
             with applied as conditions:
                 placed = placed_in(cell, conditions)
                 writer = stack.enter_context(_begin(placed, store, target, conditions))
-                measured = _measure(placed, conditions, target, writer, watch, interrupts)
+                measured = _measure(placed, conditions, target, writer, watch, interrupts, soak)
         except NotPutBackError as error:
             not_put_back = error
         if measured is None:
@@ -288,13 +291,17 @@ def _measure(
     writer: RunWriter,
     watch: Watch,
     interrupts: HeldInterrupts,
+    soak: Soak | None,
 ) -> _Measured:
     """Loads, then the probe, then what the loads did. From the probe's start on, interrupts only end that."""
     allowed = allowed_in(conditions)
+    cpus = measured_cpus(placed, allowed)
     loads = Loads(conditions.load or allowed)
+    if soak is not None:
+        loads = soak.loads(loads, lambda phase: placed_loads(phase_of(placed, phase), cpus, conditions.load))
     measured = _Measured(virtual=target.virtual(), idle=not placed.load.parts)
     try:
-        parts = placed_loads(placed, measured_cpus(placed, allowed), conditions.load)
+        parts = placed_loads(placed, cpus, conditions.load) if soak is None else ()
         loads.start(
             target, parts, conditions.load_placement, lambda said: watch(CellProgress(0.0, waiting=said))
         )
@@ -313,7 +320,7 @@ def _measure(
                 there = provide_program(target, placed.experiment, options)
                 probe = target.start_probe([placed.experiment, *words(there)], conditions.probe_placement)
                 with loads.watched(probe.stop):
-                    _record(probe, writer, watch, measured, interrupts, target.now_s)
+                    _record(probe, writer, watch, measured, interrupts, target.now_s, soak)
             measured.smis, measured.busy, measured.used = smis.since(), busy.since(), use.since()
             measured.server, measured.server_failure = server, server.end()
         measured.reports = loads.end()
@@ -416,6 +423,7 @@ def _record(
     measured: _Measured,
     interrupts: HeldInterrupts,
     now_s: Callable[[], float],
+    soak: Soak | None,
 ) -> None:
     """The stream to the run's folder, its progress to the watcher, header and footer as they came by."""
     started_s = now_s()
@@ -423,8 +431,12 @@ def _record(
     try:
         interrupts.end(probe)
         while data := _read(probe, measured):
-            writer.append(data)
-            for frame in reader.feed(data):
+            frames = reader.feed(data)
+            if soak is None:
+                writer.append(data)
+            elif soak.keep(writer, frames):
+                probe.stop()
+            for frame in frames:
                 if frame.type == EVENT:
                     _show(Event.of(json_payload(frame)), measured.sources, now_s() - started_s, watch)
                 elif frame.type == HEADER:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tautochrone.base import stream
 from tautochrone.run import pieces
 from tautochrone.run.layout import UNKNOWN_INSTANT
-from tautochrone.run.records import HISTOGRAM, INTERVALS, LARGEST, Event, Footer, Header
+from tautochrone.run.records import HISTOGRAM, INTERVALS, LARGEST, Event, Footer, Header, Progress, SourceProgress
 
 Rows = npt.NDArray[np.void]
 
@@ -73,6 +73,8 @@ class IntervalReader:
         header: the stream's header; None: it did not come yet.
         footer: the stream's footer; None: it did not come yet, or the stream was cut off.
         events: those that came, without progress and losses.
+        progress: how far each source is, as was told last.
+        elapsed_s: on the stream's clock, from the event that it started to the last one.
     """
 
     def __init__(self) -> None:
@@ -80,6 +82,9 @@ class IntervalReader:
         self.header: Header | None = None
         self.footer: Footer | None = None
         self.events: list[Event] = []
+        self.progress: dict[int, SourceProgress] = {}
+        self.elapsed_s = 0.0
+        self._started_ns: int | None = None
         self._tables: list[tuple[str, np.dtype[np.void]]] = []
         self._open: dict[tuple[str, int], list[Rows]] = {}
         self._numbers: dict[int, int] = {}
@@ -93,8 +98,7 @@ class IntervalReader:
             self.footer = Footer.of(stream.json_payload(frame))
         elif frame.type == stream.EVENT:
             event = Event.of(stream.json_payload(frame))
-            if event.event not in ("progress", "dropped"):
-                self.events.append(event)
+            self._take_event(event)
         elif frame.table < len(self._tables):
             name, dtype = self._tables[frame.table]
             rows = stream.rows(frame, dtype)
@@ -103,6 +107,16 @@ class IntervalReader:
             if name in (HISTOGRAM, LARGEST):
                 self._open.setdefault((name, frame.source), []).append(rows)
         return []
+
+    def _take_event(self, event: Event) -> None:
+        if event.event == "started":
+            self._started_ns = event.time_ns
+        if event.event == "progress":
+            self.progress |= {one.source: one for one in event.told(Progress).sources}
+        elif event.event != "dropped":
+            self.events.append(event)
+        if event.time_ns is not None and self._started_ns is not None:
+            self.elapsed_s = (event.time_ns - self._started_ns) / 1e9
 
     def _ended(self, source: int, row: np.void) -> Interval:
         number = self._numbers.get(source, 0)

@@ -31,6 +31,13 @@ LATE_INSTANTS = ("from_ns", "until_ns")
 LATE_SUMS = ("events", "lost")
 """Columns of the late cycles whose sums the accounting knows."""
 
+INTERVAL_COLUMNS = (
+    *("from_ns", "until_ns", "wall_ns", "boot_ns", "worst_ns"),
+    *("completed", "missed", "dropped", "late", "bins", "largest"),
+)
+INTERVAL_SUMS = ("completed", "missed", "dropped")
+"""Columns of the intervals whose sums are the accounting of a run that was cut off."""
+
 HISTOGRAM_COLUMNS = ("low_ns", "high_ns", "count")
 MEASURE = "measure"
 """The column of a histogram that says of which measure a bin is, by its place in the header. Streams that are
@@ -128,6 +135,8 @@ def _layout(header: Header, table: TableDescription) -> TableLayout:
     columns = dtype.names or ()
     if name == HISTOGRAM and not set(columns) >= set(HISTOGRAM_COLUMNS):
         raise DamagedError(f"the histogram table lacks one of {', '.join(HISTOGRAM_COLUMNS)}")
+    if name == INTERVALS and not set(columns) >= set(INTERVAL_COLUMNS):
+        raise DamagedError("the table of intervals lacks one of its columns")
     if name == LATE_CYCLES and not set(columns) >= {*LATE_SUMS, *LATE_INSTANTS}:
         raise DamagedError("the table of late cycles lacks one of its columns")
     own = tuple(measure for measure in header.measures if _belongs(measure, name))

@@ -114,6 +114,9 @@ PROBE = "probe"
 PROBE_DROPPED = f"{PROBE}-dropped"
 """Code of the probe's word why it dropped samples, where no buffer was full."""
 
+DISK_FULL = "disk-full"
+"""Code of the warning of a long run that kept counts alone where the disk had no more room."""
+
 
 @dataclass(frozen=True)
 class Extremes:

@@ -17,7 +17,7 @@ from tautochrone.base.errors import DamagedError
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.run import files, pieces
-from tautochrone.run.books import beside_bins, books_of, of_late, problems, rebuilt, source_names
+from tautochrone.run.books import beside_bins, books_of, of_intervals, of_late, problems, rebuilt, source_names
 from tautochrone.run.conditions import RunConditions
 from tautochrone.run.layout import (
     EXTREMES,
@@ -29,6 +29,7 @@ from tautochrone.run.layout import (
     table_layouts,
 )
 from tautochrone.run.manifest import (
+    DISK_FULL,
     MEASURING,
     PROBE_DROPPED,
     RECOVERED,
@@ -271,7 +272,7 @@ def _draft(folder: Path) -> Manifest | None:
 def _manifest(name: str, draft: Manifest | None, intake: Intake, ended_hint: str | None) -> Manifest:
     draft = draft or _substitute(name, intake.header)
     books = _books(intake)
-    told_why = any(warning.code == PROBE_DROPPED for warning in draft.warnings)
+    told_why = any(warning.code in (PROBE_DROPPED, DISK_FULL) for warning in draft.warnings)
     warnings = (*draft.warnings, *_warnings(intake, books, told_why=told_why))
     return replace(
         draft,
@@ -292,7 +293,7 @@ def _books(intake: Intake) -> tuple[Books, ...]:
     tallies = intake.tallies()
     periods = intake.header.periods_ns
     if intake.books is None:
-        return rebuilt(
+        books = rebuilt(
             intake.names,
             tallies,
             intake.dropped,
@@ -300,6 +301,7 @@ def _books(intake: Intake) -> tuple[Books, ...]:
             intake.progress,
             overruns_seen=intake.overruns_seen,
         )
+        return of_intervals(books, intake.of_table(INTERVALS))
     counted = {source: tally.samples for source, tally in tallies.items()}
     stated = intake.footer.books if intake.footer is not None else ()
     uncounted = {one.source for one in stated or () if one.uncounted}

@@ -20,6 +20,7 @@ from tautochrone.run.place import default_store, is_text, run_folders, run_names
 from tautochrone.run.records import Header
 from tautochrone.run.remarks import seen_remarks
 from tautochrone.run.upgrade import SCHEMA
+from tautochrone.run.so_far import is_measured, run_so_far
 from tautochrone.run.writer import RunWriter
 
 __all__ = ["Store", "default_store"]
@@ -144,10 +145,10 @@ class Store:
             DamagedError: its manifest can't be read.
         """
         if os.sep in name or name in (".", ".."):
-            return StoredRun.read(Path(name))
+            return _read(Path(name))
         if match := _LATEST.fullmatch(name):
             return self._latest(name, int(match[1] or 0))
-        return StoredRun.read(self.find(name))
+        return _read(self.find(name))
 
     def find(self, name: str) -> Path:
         """Return the folder of the run with this id, this beginning of an id, or this tag, in whatever state.
@@ -221,6 +222,14 @@ class Store:
             except FileExistsError:
                 continue  # for 15 microseconds at most
             return folder, now
+
+
+def _read(folder: Path) -> StoredRun:
+    """Return the run that somebody named; of a long one that is being measured, what there is so far."""
+    if not is_measured(folder):
+        return StoredRun.read(folder)
+    with files.store_errors("reading a run that is being measured", folder):
+        return run_so_far(folder)
 
 
 def _is_damaged(folder: Path) -> bool:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.run.layout import LATE_CYCLES, LATE_SUMS, MEASURE, TableLayout
+from tautochrone.run.layout import INTERVAL_SUMS, LATE_CYCLES, LATE_SUMS, MEASURE, TableLayout
 from tautochrone.run.manifest import Extremes
-from tautochrone.run.records import HISTOGRAM
+from tautochrone.run.records import HISTOGRAM, INTERVALS
 
 
 @dataclass
@@ -21,6 +21,7 @@ class Tally:
         lowest: lower edge of the lowest bin that holds a sample, in the same way.
         kept: rows that were kept whole beside a histogram; None where none were to be.
         late: of the table of late cycles, the sums of `LATE_SUMS`, by column.
+        intervals: of the table of intervals, the sums of `INTERVAL_SUMS`, by column.
         first_start_ns: the ``from`` of the lateness (or of the first measure) in the first row.
         last_start_ns: the same in the last row.
         overruns: samples that began a period late or later; 0 without a schedule or where that is not seen.
@@ -32,6 +33,7 @@ class Tally:
     lowest: dict[int, int] = field(default_factory=dict)
     kept: int | None = None
     late: dict[str, int] = field(default_factory=dict)
+    intervals: dict[str, int] = field(default_factory=dict)
     first_start_ns: int | None = None
     last_start_ns: int | None = None
     overruns: int = 0
@@ -95,6 +97,10 @@ def count(tallies: dict[int, Tally], layout: TableLayout, block: RowBlock) -> No
                 values = block.rows[column]
                 added = (values[starts[k] :][: block.lengths[k]].tolist() for k in own)
                 tally.late[column] = tally.late.get(column, 0) + sum(map(sum, added))
+        if layout.name == INTERVALS:
+            for column in INTERVAL_SUMS:
+                added = (block.rows[column][starts[k] :][: block.lengths[k]].tolist() for k in own)
+                tally.intervals[column] = tally.intervals.get(column, 0) + sum(map(sum, added))
         samples = int(block.lengths[own].sum())
         tally.samples += samples
         for measure in layout.measures:

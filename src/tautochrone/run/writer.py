@@ -59,6 +59,16 @@ class RunWriter:
             while rest:
                 rest = rest[os.write(descriptor, rest) :]
 
+    def append_whole(self, data: bytes) -> bool:
+        """Add the bytes, all of them or none; return whether the disk had room for them."""
+        size = os.fstat(self._held()).st_size
+        try:
+            self.append(data)
+        except StoreError:
+            os.ftruncate(self._held(), size)
+            return False
+        return True
+
     def make_durable(self) -> None:
         """See to it that what was appended survives a power cut."""
         with files.store_errors("writing the stream", self.path):

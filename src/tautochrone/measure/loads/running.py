@@ -39,7 +39,10 @@ class Loads:
 
     Attributes:
         failure: the first one that ended by itself; None while all run.
+        allowed: the CPUs that a load may use which names none, as a CPU list.
     """
+
+    _takes_turns = False
 
     def __init__(self, allowed: str | None) -> None:
         """None yet.
@@ -48,7 +51,7 @@ class Loads:
             allowed: the CPUs that a load may use which names none, as a CPU list.
         """
         self.failure: LoadFailure | None = None
-        self._allowed = allowed
+        self.allowed = allowed
         self._running: list[_Running] = []
 
     def start(
@@ -92,7 +95,7 @@ class Loads:
     @contextmanager
     def watched(self, on_failure: Callable[[], None]) -> Iterator[None]:
         """While inside, the first failure of a load calls `on_failure`, from another thread."""
-        if not self._running:
+        if not self._running and not self._takes_turns:
             yield
             return
         over = threading.Event()
@@ -139,4 +142,4 @@ class Loads:
 
     def _cpus(self, part: LoadPart) -> str | None:
         cpus = part.option("cpus")
-        return self._allowed if cpus in (None, "all") else cpus
+        return self.allowed if cpus in (None, "all") else cpus

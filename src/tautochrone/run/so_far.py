@@ -1,0 +1,87 @@
+"""A long run while it is measured: what there is of it, sealed as a copy of its own."""
+
+import atexit
+import os
+import shutil
+import tempfile
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from tautochrone.base.errors import DamagedError
+from tautochrone.run import files, pieces
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.manifest import MEASURING, Manifest
+from tautochrone.run.manifest import Warning as RunWarning
+from tautochrone.run.seal import seal
+
+SOAK = "soak"
+"""The condition of a long run that says what was asked for, and what happened to it as a whole."""
+STILL_MEASURED = "still-measured"
+_TRIES = 5
+
+
+def is_measured(folder: Path) -> bool:
+    """Return whether a long run is being measured in this folder, so that a part of it can be read."""
+    try:
+        manifest = Manifest.read(folder / files.MANIFEST)
+    except (OSError, DamagedError):
+        return False
+    return (
+        manifest.state == MEASURING
+        and SOAK in manifest.conditions.stored
+        and files.is_locked(folder / files.RAW_STREAM)
+    )
+
+
+@lru_cache(maxsize=16)
+def run_so_far(folder: Path) -> StoredRun:
+    """Return what there is of a run that is being measured; it lies in a folder that ends with this program.
+
+    Raises:
+        DamagedError: nothing of it is whole.
+        OSError: it can't be read, or copied.
+    """
+    place = Path(tempfile.mkdtemp(prefix="tauto-soak-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    copy = place / folder.name
+    for _ in range(_TRIES):
+        shutil.rmtree(copy, ignore_errors=True)
+        _copy(folder, copy)
+        if _is_in_one_piece(copy):
+            break
+    manifest = seal(copy)
+    still = RunWarning(
+        STILL_MEASURED,
+        "The run is still being measured: this is what there is of it so far.",
+        "Ask again for more.",
+    )
+    kept = tuple(one for one in manifest.warnings if one.code != "cut-off")
+    return StoredRun(copy, replace(manifest, warnings=(still, *kept), damage=None))
+
+
+def _copy(folder: Path, copy: Path) -> None:
+    copy.mkdir()
+    shutil.copyfile(folder / files.MANIFEST, copy / files.MANIFEST)
+    if (folder / pieces.FOLDER).is_dir():
+        shutil.copytree(folder / pieces.FOLDER, copy / pieces.FOLDER, copy_function=_linked)
+    shutil.copyfile(folder / files.RAW_STREAM, copy / files.RAW_STREAM)
+
+
+def _linked(source: str, target: str) -> None:
+    """Pieces never change, but their index does."""
+    if source.endswith(".zst"):
+        try:
+            os.link(source, target)
+            return
+        except OSError:
+            pass  # another disk
+    shutil.copyfile(source, target)
+
+
+def _is_in_one_piece(copy: Path) -> bool:
+    """Return whether no piece was sealed while the files were copied."""
+    made = pieces.pieces_of(copy)
+    with (copy / files.RAW_STREAM).open("rb") as file:
+        head = file.read(16)
+    return not made or len(head) < 16 or int.from_bytes(head[12:16], "little") <= made[-1].first + made[-1].frames

@@ -1,0 +1,1 @@
+"""Feature: a measurement of hours to weeks."""

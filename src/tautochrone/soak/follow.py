@@ -1,0 +1,132 @@
+"""Looking at a soak that another process measures, and ending it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import typer
+
+from tautochrone.base.errors import StoreError, UsageError
+from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tautochrone.run.intervals import Following
+
+_LOOK_S = 0.5
+_PATIENCE_S = 600.0
+
+
+def follow(run: RunArgument = "latest", as_json: JsonOption = False, store: StoreOption = None) -> None:
+    """Show how far a soak is, in one line, until it ends. Ctrl-C leaves, and the soak goes on.
+
+    Examples:
+        tauto soak follow latest
+    """
+    place = open_store(store)
+    folder = _measured(place.path, run, place.find)
+    following(folder, lambda: _is_measured(folder))
+    show_ended(folder.name, store, as_json=as_json)
+
+
+def stop(run: RunArgument = "latest", store: StoreOption = None) -> None:
+    """End a soak that is measured, and wait until what was measured is complete.
+
+    Examples:
+        tauto soak stop latest
+    """
+    from tautochrone.measure.soak import STOP
+
+    place = open_store(store)
+    folder = _measured(place.path, run, place.find)
+    try:
+        (folder / STOP).touch()
+    except OSError as error:
+        raise StoreError(
+            f"Soak {folder.name} can't be ended: {error.strerror}", "Ask as the user who began it, or as root."
+        ) from error
+    until_s = time.monotonic() + _PATIENCE_S
+    while _is_measured(folder):
+        if time.monotonic() > until_s:
+            raise StoreError(
+                f"Soak {folder.name} has not ended in {_PATIENCE_S:.0f} s", "It may be sealing: look again later."
+            )
+        time.sleep(_LOOK_S)
+    typer.echo(f"Soak {folder.name} has ended: tauto show {folder.name}")
+
+
+def following(folder: Path, lasts: Callable[[], bool]) -> None:
+    """Show one line about the soak in this folder, while it lasts."""
+    from tautochrone.command.live import watching
+    from tautochrone.experiments.option import Given
+    from tautochrone.measure.cell import Cell
+    from tautochrone.run.intervals import Following
+    from tautochrone.run.manifest import Manifest
+
+    from tautochrone.run import files
+
+    manifest = Manifest.read(folder / files.MANIFEST)
+    for_s = manifest.conditions.stored.get("soak", {}).get("for_s")  # type: ignore[attr-defined]
+    cell = Cell(manifest.experiment, Given({}, {}), manifest.title, expected_s=for_s)
+    seen = Following(folder)
+    with watching((cell,)) as begin:
+        watch = begin(cell)
+        while lasts():
+            try:
+                seen.new()
+            except OSError:
+                break  # it was sealed meanwhile
+            watch(_progress(seen))
+            time.sleep(_LOOK_S)
+        while lasts():
+            time.sleep(_LOOK_S)
+
+
+def _progress(seen: Following) -> object:
+    from tautochrone.measure.execute import CellProgress
+
+    sources = list(seen.said.progress.values())
+    return CellProgress(
+        elapsed_s=seen.said.elapsed_s,
+        completed=sum(one.completed for one in sources),
+        missed=sum(one.missed or 0 for one in sources),
+        worst_ns=max((one.worst_ns for one in sources if one.worst_ns is not None), default=None),
+        last_ns=max((one.last_ns for one in sources if one.last_ns is not None), default=None),
+    )
+
+
+def show_ended(run: str, store: Path | None, *, as_json: bool = False) -> None:
+    """Show a soak that has ended; one that was cut off is completed first."""
+    from tautochrone.command.show import show
+
+    open_store(store)  # completes what was cut off
+    show(run, as_json=as_json, store=store)
+
+
+def _is_measured(folder: Path) -> bool:
+    from tautochrone.run import files
+
+    return files.is_locked(folder / files.RAW_STREAM)
+
+
+def _measured(store: Path, run: str, find: Callable[[str], Path]) -> Path:
+    """Return the folder of a soak that is measured; `latest` is the latest of these.
+
+    Raises:
+        UsageError: it is not measured any more, or there is none.
+    """
+    from tautochrone.run.so_far import is_measured
+    from tautochrone.run.store import run_folders
+
+    if run == "latest":
+        found = [one for one in reversed(run_folders(store)) if is_measured(one)]
+        if not found:
+            raise UsageError(f"No soak is measured in {store}", "Begin one: tauto soak cyclic --for 24h.")
+        return found[0]
+    folder = find(run)
+    if not is_measured(folder):
+        raise UsageError(f"{folder.name} is no soak that is measured now", f"Look at it: tauto show {folder.name}.")
+    return folder

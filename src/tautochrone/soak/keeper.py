@@ -1,0 +1,99 @@
+"""The process that measures a soak, apart from the terminal that asked for it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tautochrone.command.verbs import Typed
+
+BEGAN = "TAUTO_SOAK_BEGAN"
+"""Names the file in which the process that measures writes the id of the run when it began."""
+
+_PROGRAM = "from tautochrone.cli.app import main; main()"
+_LOOK_S = 0.2
+
+
+def tell_began(run: str) -> None:
+    """Say which run it is: to the process that waits for it, or to whoever looks on."""
+    if place := os.environ.get(BEGAN):
+        Path(place).write_text(run, encoding="utf-8")
+    else:
+        typer.echo(f"Soak {run} began: tauto show {run}", err=True)
+
+
+def kept_by_another(typed: Typed) -> None:
+    """Start the process that measures, follow it, and show what came of it.
+
+    Raises:
+        typer.Exit: with the exit code of that process, when it refused or failed.
+    """
+    from tautochrone.command.options import open_store
+    from tautochrone.soak.follow import following, show_ended
+
+    place = open_store(typed.store)
+    with tempfile.TemporaryDirectory(prefix="tauto-soak-") as folder:
+        began = Path(folder) / "began"
+        with (Path(folder) / "said").open("w+b") as said:
+            keeper = _start(began, said)
+            with _interrupts_end(keeper):
+                while not began.exists() and keeper.poll() is None:
+                    time.sleep(_LOOK_S)
+                run = began.read_text(encoding="utf-8") if began.exists() else ""
+                if run:
+                    typer.echo(_beginning(run), err=True)
+                    following(place.find(run), lambda: keeper.poll() is None)
+                code = keeper.wait()
+            said.seek(0)
+            told = said.read().decode(errors="replace")
+    if told.strip():
+        typer.echo(told.rstrip(), err=True)
+    if run:
+        show_ended(run, typed.store, as_json=typed.as_json)
+    if code:
+        raise typer.Exit(code if code > 0 else 1)
+
+
+def _start(began: Path, said: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM, *sys.argv[1:]],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=said,
+        env={**os.environ, BEGAN: str(began)},
+        start_new_session=True,
+    )
+
+
+def _beginning(run: str) -> str:
+    return (
+        f"Soak {run} is measured by a process of its own: this terminal may be closed.\n"
+        f"Look at it with tauto show {run}; Ctrl-C, or tauto soak stop {run}, ends it."
+    )
+
+
+@contextmanager
+def _interrupts_end(keeper: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Pass Ctrl-C on: the soak ends, and what was measured is sealed."""
+
+    def ask(_number: int, _frame: object) -> None:
+        if keeper.poll() is None:
+            keeper.send_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,99 @@
+"""`tauto soak EXPERIMENT --for 30d`: measure for hours to weeks, in intervals. Each verb is made of an experiment's entry."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tautochrone.cli.group import group
+from tautochrone.experiments.option import Option
+from tautochrone.experiments.usual import EVERY, RECORD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tautochrone.cli.group import Rows
+    from tautochrone.command.verbs import Typed
+    from tautochrone.experiments import Experiment
+
+FOR = Option(
+    "for", "time", "Length of the soak; Ctrl-C, or `tauto soak stop`, ends it earlier.", "24h", taker="verb"
+)
+FOREGROUND = Option(
+    "foreground", "flag", "Measure in this very process, which must then last as long.", taker="verb"
+)
+INTERVAL = replace(EVERY, help="Length of an interval, of which a histogram and counts are kept.", default="60s")
+_FIXED = ("record", "every", "duration", "count", "rounds", "drain", "length")
+"""Options of experiments that a soak decides."""
+
+
+def _rows() -> Rows:
+    from tautochrone.experiments import EXPERIMENTS
+
+    able = [one for one in EXPERIMENTS.values() if one.has_verb and {EVERY.name, "duration"} <= one.table.keys()]
+    rows: dict[str, tuple[str | Callable[..., None], str]] = {
+        one.name: (_verb_of(one), one.summary) for one in able
+    }
+    return {
+        **rows,
+        "follow": ("soak.follow:follow", "Show how far a soak is, until it ends."),
+        "stop": ("soak.follow:stop", "End a soak; what was measured is complete."),
+    }
+
+
+def _verb_of(experiment: Experiment) -> Callable[..., None]:
+    from tautochrone.command.verbs import OF_PROBE, verb_of
+
+    def do(typed: Typed) -> None:
+        _soak(experiment, typed)
+
+    do.__doc__ = (
+        f"{experiment.summary.rstrip('.')}, for hours to weeks.\n\n"
+        "It is measured by a process of its own, so that a closed terminal does not end it. Of each minute and "
+        "source a histogram, the counts and the largest samples are kept, and each hour is sealed. `tauto show`, "
+        "`tail`, `check`, `compare` and `report` read the run, also while it is measured. Loads may take turns: "
+        "--load 8h:cpu,8h:network+disk.\n\n"
+        "Examples:\n"
+        f"    tauto soak {experiment.name} --for 30d --load 8h:cpu,8h:network+disk\n"
+        "    tauto soak stop latest"
+    )
+    own = [one for one in experiment.options if one.in_verb and one.name not in _FIXED]
+    return verb_of([FOR, INTERVAL, *own, FOREGROUND], OF_PROBE, do)
+
+
+def _soak(experiment: Experiment, typed: Typed) -> None:
+    """Measure here, or have another process do it and follow that."""
+    from tautochrone.base.errors import UsageError
+    from tautochrone.base.units import parse_duration_ns
+    from tautochrone.command.probe import AskedExperiment, measure
+    from tautochrone.experiments.option import Given
+    from tautochrone.measure.soak import Soak, parse_schedule
+    from tautochrone.soak.keeper import BEGAN, kept_by_another, tell_began
+
+    length = typed.options.text(FOR.name)
+    phases = parse_schedule(typed.beside.load or [])
+    for_s = parse_duration_ns(length) / 1e9
+    every = typed.options.text(INTERVAL.name)
+    if parse_duration_ns(every) < 1_000_000_000:
+        raise UsageError(f"--every {every}: an interval is shorter than 1s", "Give 1s or more; 60s is usual.")
+    if FOREGROUND.name not in typed.options and BEGAN not in os.environ:
+        kept_by_another(typed)
+        return
+    given = {name: value for name, value in typed.options.items() if name in experiment.table}
+    own = {**given, RECORD.name: "histogram", EVERY.name: every, "duration": length}
+    soak = Soak(for_s, phases, began=tell_began)
+    asked = AskedExperiment(
+        experiment,
+        Given(own, experiment.table),
+        typed.title,
+        replace(typed.beside, load=None),
+        typed.store,
+        typed.as_json,
+        soak,
+    )
+    measure(asked)
+
+
+
+app = group("Measure for hours to weeks, in intervals.", _rows)
