@@ -36,8 +36,8 @@ static void samples_to_json(struct json *json, const char *name, const struct sc
 /* In the order in which write_interval has them. */
 static void intervals_to_json(struct json *json)
 {
-    static const char *const names[] = {"from_ns", "until_ns", "wall_ns",   "boot_ns", "worst_ns",
-                                        "completed", "missed", "dropped", "late", "bins", "largest"};
+    static const char names[][10] = {"from_ns",   "until_ns", "wall_ns", "boot_ns", "worst_ns", "completed",
+                                     "missed", "dropped", "late", "bins", "largest"};
     enum { COUNTS = 6, NAMES = sizeof names / sizeof names[0] };
     json_open_object(json, NULL);
     json_text(json, "name", "intervals");

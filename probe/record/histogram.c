@@ -2,28 +2,29 @@
 
 #include <string.h>
 
-enum {
-    SUB_BITS = 8,
-    SUB_BINS = 1 << SUB_BITS, /* of a doubling */
-    TOP_BIT = 36,             /* from 2^36 on there is one bin */
-    SIDE_BINS = (TOP_BIT - SUB_BITS + 1) * SUB_BINS + 1,
-    BINS = 2 * SIDE_BINS,
-};
+enum { USUAL_SUB_BITS = 8, TOP_BIT = 36 }; /* from 2^36 on there is one bin */
+
+/* Of one sign. */
+static size_t side_bins(unsigned sub_bits)
+{
+    return ((size_t)(TOP_BIT - sub_bits + 1) << sub_bits) + 1;
+}
 
 size_t histogram_bytes(void)
 {
-    return BINS * sizeof(uint64_t);
+    return 2 * side_bins(USUAL_SUB_BITS) * sizeof(uint64_t);
 }
 
 void histogram_begin(struct histogram *histogram, void *memory)
 {
-    *histogram = (struct histogram){.bins = memory, .lowest = BINS, .minimum = INT64_MAX, .maximum = INT64_MIN};
+    *histogram = (struct histogram){
+        .bins = memory, .sub_bits = USUAL_SUB_BITS, .lowest = SIZE_MAX, .minimum = INT64_MAX, .maximum = INT64_MIN};
 }
 
-static int highest_bit(uint64_t value)
+static unsigned highest_bit(uint64_t value)
 {
-    int bit = 0;
-    for (int half = 32; half > 0; half /= 2) {
+    unsigned bit = 0;
+    for (unsigned half = 32; half > 0; half /= 2) {
         if (value >> half != 0) {
             value >>= half;
             bit += half;
@@ -32,61 +33,54 @@ static int highest_bit(uint64_t value)
     return bit;
 }
 
-static size_t side_bin(uint64_t magnitude)
+static size_t side_bin(uint64_t magnitude, unsigned sub_bits)
 {
-    if (magnitude < UINT64_C(2) * SUB_BINS) {
+    const unsigned bit = highest_bit(magnitude | 1);
+    if (bit <= sub_bits) {
         return (size_t)magnitude;
     }
-    const int bit = highest_bit(magnitude);
     if (bit >= TOP_BIT) {
-        return SIDE_BINS - 1;
+        return side_bins(sub_bits) - 1;
     }
-    const int shift = bit - SUB_BITS;
-    return (size_t)shift * SUB_BINS + (size_t)(magnitude >> shift);
+    const unsigned shift = bit - sub_bits;
+    return ((size_t)shift << sub_bits) + (size_t)(magnitude >> shift);
 }
 
-static int64_t side_low(size_t bin)
+static int64_t side_low(size_t bin, unsigned sub_bits)
 {
-    if (bin < (size_t)2 * SUB_BINS) {
+    const size_t doubling = bin >> sub_bits;
+    if (doubling < 2) {
         return (int64_t)bin;
     }
-    const size_t doubling = bin / SUB_BINS; /* at least the second */
-    return doubling > TOP_BIT ? INT64_MAX : (int64_t)((uint64_t)(SUB_BINS + bin % SUB_BINS) << (doubling - 1));
-}
-
-static int64_t side_high(size_t bin)
-{
-    return bin == SIDE_BINS - 1 ? INT64_MAX : side_low(bin + 1) - 1;
+    const size_t sub_bins = (size_t)1 << sub_bits;
+    return (int64_t)((uint64_t)(sub_bins + bin % sub_bins) << (doubling - 1));
 }
 
 /* Negative values lie mirrored below the middle (-1 - value is their magnitude). */
-static size_t bin_of(int64_t value)
+static size_t bin_of(const struct histogram *histogram, int64_t value)
 {
-    return value >= 0 ? SIDE_BINS + side_bin((uint64_t)value) : SIDE_BINS - 1 - side_bin((uint64_t)(-1 - value));
+    const size_t side = side_bin((uint64_t)(value >= 0 ? value : -1 - value), histogram->sub_bits);
+    const size_t middle = side_bins(histogram->sub_bits);
+    return value >= 0 ? middle + side : middle - 1 - side;
 }
 
-static size_t side_of(size_t bin)
+static struct histogram_bin bin_at(const struct histogram *histogram, size_t bin)
 {
-    return bin < SIDE_BINS ? SIDE_BINS - 1 - bin : bin - SIDE_BINS;
-}
-
-static bool are_told_as_one(size_t one, size_t other, unsigned coarse)
-{
-    return (one < SIDE_BINS) == (other < SIDE_BINS) && side_of(one) >> coarse == side_of(other) >> coarse;
-}
-
-static struct histogram_bin bin_at(size_t bin, unsigned coarse)
-{
-    const size_t first = side_of(bin) >> coarse << coarse;
-    const size_t last = first + ((size_t)1 << coarse) - 1;
-    const int64_t low = side_low(first);
-    const int64_t high = side_high(last < SIDE_BINS ? last : SIDE_BINS - 1);
-    return bin < SIDE_BINS ? (struct histogram_bin){-1 - high, -1 - low, 0} : (struct histogram_bin){low, high, 0};
+    const size_t middle = side_bins(histogram->sub_bits);
+    const bool negative = bin < middle;
+    const size_t side = negative ? middle - 1 - bin : bin - middle;
+    const int64_t low = side_low(side, histogram->sub_bits);
+    const int64_t high = side == middle - 1 ? INT64_MAX : side_low(side + 1, histogram->sub_bits) - 1;
+    return (struct histogram_bin){
+        .low = negative ? -1 - high : low,
+        .high = negative ? -1 - low : high,
+        .count = histogram->bins[bin],
+    };
 }
 
 void histogram_add(struct histogram *histogram, int64_t value)
 {
-    const size_t bin = bin_of(value);
+    const size_t bin = bin_of(histogram, value);
     histogram->bins[bin]++;
     histogram->lowest = bin < histogram->lowest ? bin : histogram->lowest;
     histogram->highest = bin > histogram->highest ? bin : histogram->highest;
@@ -101,7 +95,7 @@ void histogram_clear(struct histogram *histogram)
         memset(histogram->bins + histogram->lowest, 0,
                (histogram->highest - histogram->lowest + 1) * sizeof *histogram->bins);
     }
-    histogram->lowest = BINS;
+    histogram->lowest = SIZE_MAX;
     histogram->highest = 0;
     histogram->total = 0;
 }
@@ -126,15 +120,11 @@ bool histogram_next(const struct histogram *histogram, size_t *at, struct histog
 {
     for (size_t i = *at > histogram->lowest ? *at : histogram->lowest; i <= histogram->highest; i++) {
         if (histogram->bins[i] != 0) {
-            *bin = bin_at(i, histogram->coarse);
-            const size_t first = i;
-            for (; i <= histogram->highest && are_told_as_one(i, first, histogram->coarse); i++) {
-                bin->count += histogram->bins[i];
-            }
-            *at = i;
+            *bin = bin_at(histogram, i);
+            *at = i + 1;
             return true;
         }
     }
-    *at = BINS;
+    *at = SIZE_MAX;
     return false;
 }

@@ -11,7 +11,7 @@
 
 struct histogram {
     uint64_t *bins; /* ascending */
-    unsigned coarse; /* histogram_next tells 2^coarse neighbours as one */
+    unsigned sub_bits; /* a doubling has 2^sub_bits bins: 8, or fewer if that is changed while all are empty */
     size_t lowest;  /* of the bins that are not empty; above `highest` when all are */
     size_t highest;
     uint64_t total;

@@ -27,49 +27,42 @@ void interval_look_at(struct source *source, const int64_t *row, uint32_t column
     memcpy(interval->largest + at * columns, row, columns * sizeof *row);
 }
 
-static void write_source(struct recorder *recorder, uint16_t index, int64_t until_ns, int64_t wall_ns)
+static void write_source(struct recorder *recorder, uint16_t index, const int64_t *now)
 {
+    enum { BEGIN = 1, CLOCKS = 3, COUNTS = 4, WORDS = BEGIN + CLOCKS + 1 + COUNTS + 2 };
     struct source *const source = &recorder->sources[index];
     struct interval *const interval = &source->interval;
-    const uint64_t dropped = source_dropped(source);
-    const uint64_t completed = source->recorded + dropped;
-    const uint64_t missed = atomic_load_explicit(&source->counters.missed, memory_order_relaxed);
-    const uint64_t late = late_count(recorder, index);
     const uint8_t table = table_of_largest(recorder);
+    const uint64_t dropped = source_dropped(source);
+    const uint64_t counts[COUNTS] = {source->recorded + dropped,
+                                     atomic_load_explicit(&source->counters.missed, memory_order_relaxed), dropped,
+                                     late_count(recorder, index)};
+    int64_t row[WORDS] = {interval->from_ns};
+    memcpy(row + BEGIN, now, CLOCKS * sizeof *now);
+    row[BEGIN + CLOCKS] = interval->worst_ns;
+    for (int i = 0; i < COUNTS; i++) {
+        row[BEGIN + CLOCKS + 1 + i] = (int64_t)(counts[i] - interval->told[i]);
+        interval->told[i] = counts[i];
+    }
+    row[WORDS - 2] = (int64_t)interval->bins;
+    row[WORDS - 1] = (int64_t)interval->rows;
     if (interval->rows > 0) {
         stream_write_rows(&recorder->stream, table, index, interval->largest,
-                          interval->rows * recorder->schema->column_count * sizeof(int64_t));
+                          interval->rows * recorder->schema->column_count * sizeof *row);
     }
-    const int64_t row[] = {
-        recorder->intervals == 0 ? recorder->began_ns : interval->from_ns,
-        until_ns,
-        wall_ns,
-        os_time_since_boot_ns(),
-        interval->worst_ns,
-        (int64_t)(completed - interval->completed),
-        (int64_t)(missed - interval->missed),
-        (int64_t)(dropped - interval->dropped),
-        (int64_t)(late - interval->late),
-        (int64_t)interval->bins,
-        (int64_t)interval->rows,
-    };
     stream_write_rows(&recorder->stream, (uint8_t)(table + 1), index, row, sizeof row);
-    *interval = (struct interval){.largest = interval->largest,
-                                  .worst_ns = INT64_MIN,
-                                  .from_ns = until_ns,
-                                  .completed = completed,
-                                  .missed = missed,
-                                  .dropped = dropped,
-                                  .late = late};
+    interval->worst_ns = INT64_MIN;
+    interval->from_ns = now[0];
+    interval->bins = 0;
+    interval->rows = 0;
 }
 
 void write_interval(struct recorder *recorder)
 {
     write_histograms(recorder);
-    const int64_t until_ns = os_now_ns();
-    const int64_t wall_ns = os_wall_clock_ns();
+    const int64_t now[] = {os_now_ns(), os_wall_clock_ns(), os_time_since_boot_ns()};
     for (uint32_t index = 0; index < recorder->source_count; index++) {
-        write_source(recorder, (uint16_t)index, until_ns, wall_ns);
+        write_source(recorder, (uint16_t)index, now);
     }
     recorder->intervals++;
 }

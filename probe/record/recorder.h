@@ -97,10 +97,7 @@ struct source {
         uint64_t bins;     /* rows of histograms that were written of it */
         int64_t worst_ns;
         int64_t from_ns;
-        uint64_t completed; /* until its beginning, as what follows */
-        uint64_t missed;
-        uint64_t dropped;
-        uint64_t late;
+        uint64_t told[4]; /* completed, missed, dropped and late cycles until its beginning */
     } interval;
     int64_t busy_since_ns; /* of the watchdog's second look: when the thread was last seen to rest, */
     int64_t busy_cpu_ns;   /* and the CPU time it had used by then */

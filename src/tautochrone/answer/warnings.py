@@ -9,7 +9,7 @@ from tautochrone.base.words import lower_first, plural, upper_first
 from tautochrone.machine.audit.finding import Finding
 from tautochrone.measure.virtual import FUNCTIONAL, NEARLY_REPEATABLE, NOT_REPEATABLE, SHARED, VIRTUAL
 from tautochrone.run.conditions import VirtualMachine
-from tautochrone.run.manifest import SEALED, Manifest
+from tautochrone.run.manifest import SEALED, STILL_MEASURED, Manifest
 from tautochrone.run.manifest import Warning as RunWarning
 
 # Runs on virtual machines of the lab: what their numbers are, said where nobody can overlook it.
@@ -136,7 +136,9 @@ def endings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[str]:
     sentences = []
     for manifest, label in zip(manifests, labels, strict=True):
         name = f"The run “{label}” ({manifest.id})"
-        if manifest.state == "recovered":
+        if any(one.code == STILL_MEASURED for one in manifest.warnings):
+            sentences.append(f"{name} is still being measured; this is what there is of it so far.")
+        elif manifest.state == "recovered":
             missing = f" Missing: {manifest.damage.rstrip('.')}." if manifest.damage else ""
             sentences.append(f"{name} was cut off and recovered from its whole frames.{missing}")
         elif manifest.state == "measuring":

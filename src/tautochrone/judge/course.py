@@ -59,6 +59,7 @@ class Courses:
         pairs: sources whose large samples were compared; numbers are places in ``sources``.
         histogram: whether the run kept one, in which nothing can be looked at.
         dated: whether of a histogram the instant of each new maximum is known.
+        intervals: whether there is a histogram of each interval; what became of them is told elsewhere.
     """
 
     run: str
@@ -69,6 +70,7 @@ class Courses:
     pairs: tuple[Association, ...]
     histogram: bool = False
     dated: bool = True
+    intervals: bool = False
 
 
 def course_of(
@@ -79,7 +81,9 @@ def course_of(
     name = measure if measure is not None else next(iter(run.measures), "")
     if run.is_histogram:
         dated = start_of(manifest) is not None
-        return Courses(run.id, name, 0, None, (), (), histogram=True, dated=dated)
+        return Courses(
+            run.id, name, 0, None, (), (), histogram=True, dated=dated, intervals=run.has_intervals
+        )
     parts = [one for one in (reduce_run(run, measure) if reduced is None else reduced) if one.reduction]
     step_ns = max(1, manifest.header.clock.step_ns or 1)
     most = max(1 << 13, _LOOKED_AT // max(1, len(parts)))

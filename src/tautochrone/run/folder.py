@@ -15,6 +15,7 @@ from tautochrone.run.columns import UNKNOWN, batches, gather, schema, small_tabl
 from tautochrone.run.facts import FactTable
 from tautochrone.run.layout import (
     HISTOGRAM_COLUMNS,
+    INTERVAL_COLUMNS,
     KEPT,
     LATE_CYCLES,
     MEASURE,
@@ -23,7 +24,7 @@ from tautochrone.run.layout import (
     table_layouts,
 )
 from tautochrone.run.manifest import MEASURING, Manifest
-from tautochrone.run.records import HISTOGRAM, REAL, Measure
+from tautochrone.run.records import HISTOGRAM, INTERVALS, REAL, Measure
 
 Integers = npt.NDArray[np.integer[Any]]
 """Nanoseconds, int64 unless said otherwise; counts are uint64."""
@@ -259,6 +260,45 @@ class StoredRun:
         rises = np.ones(len(values), bool)
         rises[1:] = values[1:] > np.maximum.accumulate(values)[:-1]
         return instants[rises], values[rises]  # other rows are maxima of other measures
+
+    @property
+    def has_intervals(self) -> bool:
+        """Return whether it is a long run with counts and a histogram of each interval."""
+        return any(layout.name == INTERVALS for layout in self._layouts())
+
+    def intervals(self, source: int) -> dict[str, Integers]:
+        """Return the columns of the intervals of a source (`INTERVAL_COLUMNS`), each (n,), in their order.
+
+        A value that is not known is the least 64-bit integer.
+
+        Raises:
+            UsageError: it has no intervals.
+            DamagedError: they can't be read.
+        """
+        if not self.has_intervals:
+            raise UsageError(f"Run {self.id} has no intervals", "tauto soak measures in intervals.")
+        layout = next(one for one in self._layouts() if one.name == INTERVALS)
+        columns = small_table(self.path / layout.file, INTERVAL_COLUMNS, source, may_lack=layout.nullable)
+        return {
+            name: values.view(np.int64) if values.dtype == np.uint64 else values
+            for name, values in zip(INTERVAL_COLUMNS, columns, strict=True)
+        }
+
+    def interval_bins(
+        self, source: int, measure: str | None = None
+    ) -> tuple[Integers, Integers, Integers, Integers]:
+        """The bins of the intervals of a source: number of the interval, low, high, count; each (n,).
+
+        What came after the last interval of a run that was cut off is left out.
+        """
+        name = self._measure(measure)[1].name
+        at = next(k for k, one in enumerate(self.manifest.header.measures) if one.name == name)
+        columns = (*HISTOGRAM_COLUMNS, MEASURE)
+        low, high, count, of = small_table(self.path / f"{SAMPLES}.parquet", columns, source)
+        bins = self.intervals(source)["bins"]
+        number = np.repeat(np.arange(len(bins)), bins)[: len(low)]
+        own = np.flatnonzero(of[: len(number)] == at)
+        return number[own], low[own], high[own], count[own].astype(np.int64)
 
     @property
     def keeps_rows(self) -> bool:

@@ -114,6 +114,9 @@ PROBE = "probe"
 PROBE_DROPPED = f"{PROBE}-dropped"
 """Code of the probe's word why it dropped samples, where no buffer was full."""
 
+STILL_MEASURED = "still-measured"
+"""Code of the warning of a copy of a run that is being measured."""
+
 DISK_FULL = "disk-full"
 """Code of the warning of a long run that kept counts alone where the disk had no more room."""
 
@@ -190,6 +193,8 @@ class Manifest:
     @property
     def told_state(self) -> str:
         """Return the state as people are told it, and how it ended where that says more."""
+        if any(one.code == STILL_MEASURED for one in self.warnings):
+            return MEASURING
         state = STATE_WORDS.get(self.state, self.state)
         return state if self.ended in (None, "", state) else f"{state}, {self.ended}"
 

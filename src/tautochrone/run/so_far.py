@@ -11,13 +11,12 @@ from pathlib import Path
 from tautochrone.base.errors import DamagedError
 from tautochrone.run import files, pieces
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.manifest import MEASURING, Manifest
+from tautochrone.run.manifest import MEASURING, STILL_MEASURED, Manifest
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.seal import seal
 
 SOAK = "soak"
 """The condition of a long run that says what was asked for, and what happened to it as a whole."""
-STILL_MEASURED = "still-measured"
 _TRIES = 5
 
 

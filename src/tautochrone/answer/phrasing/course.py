@@ -89,6 +89,8 @@ _Held = tuple[Course, LevelChange]
 
 def sentences(found: Courses) -> list[str]:
     """Return all of it: changes, periods, sources together, samples apart, and what was not found."""
+    if found.intervals:
+        return []
     if found.histogram:
         return [_HISTOGRAM if found.dated else _UNDATED]
     searched = [one for one in found.sources if one.searched]
