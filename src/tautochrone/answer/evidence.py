@@ -24,6 +24,7 @@ from tautochrone.base.words import upper_first
 from tautochrone.judge.blame import BlamedRun, blame_of, measure_of
 from tautochrone.judge.course import Courses, course_of, start_of
 from tautochrone.judge.reduced import Reduced, reduce_run
+from tautochrone.judge.soak import SoakRun, soak_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Extremes, Manifest
 from tautochrone.run.records import Epoch
@@ -85,7 +86,7 @@ class Evidence:
 
     Of each experiment it has what presents it; of runs that kept whole rows beside histograms, a table of
     those; of runs whose late cycles were recorded, their causes and what would help, each with the run's
-    label; of each part that could not be made, a notice.
+    label; of long runs what became of them over time, likewise; of each part that could not be made, a notice.
     """
 
     manifests: tuple[Manifest, ...]
@@ -97,6 +98,7 @@ class Evidence:
     blamed: tuple[tuple[str, BlamedRun], ...] = ()
     advised: tuple[tuple[str, tuple[CauseAdvice, ...]], ...] = ()
     remarks: tuple[Remarks, ...] = ()
+    soaks: tuple[tuple[str, SoakRun], ...] = ()
 
     def of(self, experiment: str) -> list[MeasuredEvidence]:
         """Return the measures of one experiment, the one it is about first."""
@@ -181,7 +183,14 @@ def gather(
         tuple(blamed),
         tuple(advised),
         remarks,
+        tuple(attempt("The long runs", lambda: list(_soaks(runs, labels)), lose) or ()),
     )
+
+
+def _soaks(runs: Sequence[StoredRun], labels: Sequence[str]) -> Iterator[tuple[str, SoakRun]]:
+    for run, label in zip(runs, labels, strict=True):
+        if (found := soak_of(run)) is not None:
+            yield label, found
 
 
 def labels_of(manifests: Sequence[Manifest], lose: Callable[[Fault], None]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tautochrone.answer import composition, evidence, numbers, warnings
+from tautochrone.answer import composition, evidence, numbers, soak, warnings
 from tautochrone.answer import document as doc
 from tautochrone.answer.blame import advice, section
 from tautochrone.answer.blocks import all_made
@@ -139,6 +139,7 @@ def of_evidence(seen: Evidence, beside: BesideRuns = _NOTHING, rare: Section | N
         of_mechanisms(beside.mechanisms),
         warned(Later(noticed)),
         doc.part("What was measured", lambda: _measured(seen, beside.lacking), id="runs"),
+        *soak.parts(seen.soaks),
         *_measures(seen),
         *(rare.parts() if rare is not None else ()),
         *([doc.part("Cycles kept whole", lambda: seen.kept, id="kept")] if seen.kept else []),

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from tautochrone.answer import document as doc
-from tautochrone.answer import numbers, warnings
+from tautochrone.answer import numbers, soak, warnings
 from tautochrone.answer.blame import section
 from tautochrone.answer.blocks import Figure
 from tautochrone.answer.evidence import Evidence, MeasuredEvidence
@@ -51,6 +51,7 @@ def document(seen: Evidence, *, intervals: bool = False, whole: bool = True) -> 
             doc.part("The answer", lambda: _lead(seen)),
             doc.part("Tags and note", lambda: remarked(seen.remarks, [""])),
             *_numbers(seen, intervals=intervals, whole=whole),
+            doc.part(soak.TITLE, lambda: soak.short(seen.soaks)),
             doc.part("Cycles kept whole", lambda: seen.kept),
             doc.part(section.TITLE, lambda: _blamed(seen)),
             doc.part("What is absent", lambda: _absent(seen)),

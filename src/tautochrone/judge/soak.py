@@ -10,7 +10,7 @@ from tautochrone.run.columns import UNKNOWN
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.so_far import SOAK
 from tautochrone.statistics.arrays import Floats, Integers
-from tautochrone.statistics.counts import Counts, counts_of_bins
+from tautochrone.statistics.counts import Counts, counts_of_bins, merge
 from tautochrone.statistics.tails.maxima import FEWEST, fit, level_of_maxima
 from tautochrone.statistics.tails.parts import BlockMaxima
 
@@ -207,12 +207,6 @@ def _turns(sources: Sequence[SoakSource], changes: Sequence[tuple[int, str]]) ->
             parts.append(one.counts(own))
         if intervals:
             held = [part for part in parts if part.total]
-            merged = _merged(held)
+            merged = merge(held)
             found.append(LoadTurns(load, intervals, completed, missed, late, max(worst, default=None), merged))
     return tuple(found)
-
-
-def _merged(parts: Sequence[Counts]) -> Counts:
-    from tautochrone.statistics.counts import merge
-
-    return merge(parts)

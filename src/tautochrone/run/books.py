@@ -157,20 +157,24 @@ def rebuilt(
     return tuple(book if overruns_seen else replace(book, overruns=None) for book in books)
 
 
-def of_intervals(books: Sequence[Books], intervals: Mapping[int, Tally]) -> tuple[Books, ...]:
+def of_intervals(
+    books: Sequence[Books], intervals: Mapping[int, Tally], periodic: Collection[int]
+) -> tuple[Books, ...]:
     """Return rebuilt books with the counts that a run in intervals told at the end of each of them."""
     return tuple(
-        _of_intervals(book, intervals[book.source].intervals) if book.source in intervals else book
+        _of_intervals(book, intervals[book.source].intervals, periodic=book.source in periodic)
+        if book.source in intervals
+        else book
         for book in books
     )
 
 
-def _of_intervals(book: Books, told: Mapping[str, int]) -> Books:
+def _of_intervals(book: Books, told: Mapping[str, int], *, periodic: bool) -> Books:
     if not told:
         return book
     completed = max(told["completed"], book.recorded + told["dropped"])  # bins may lack the row that follows them
     found = replace(book, completed=completed, dropped=completed - book.recorded)
-    if book.released is None and book.missed is None:
+    if not periodic:
         return found
     return replace(found, missed=told["missed"], released=completed + told["missed"])
 

@@ -301,7 +301,7 @@ def _books(intake: Intake) -> tuple[Books, ...]:
             intake.progress,
             overruns_seen=intake.overruns_seen,
         )
-        return of_intervals(books, intake.of_table(INTERVALS))
+        return of_intervals(books, intake.of_table(INTERVALS), periods)
     counted = {source: tally.samples for source, tally in tallies.items()}
     stated = intake.footer.books if intake.footer is not None else ()
     uncounted = {one.source for one in stated or () if one.uncounted}

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tautochrone.answer.charts.grammar import Chart, Row, Rows
+from tautochrone.answer.charts.grammar import Chart, Layer, Row, Rows, literal
 from tautochrone.answer.charts.lanes import segment, segments
-from tautochrone.answer.charts.scales import Scale, linear, time
+from tautochrone.answer.charts.scales import Scale, linear, log_time
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK, MUTED, heat_tone
 from tautochrone.base.units import format_duration, format_span
@@ -16,7 +16,6 @@ from tautochrone.run.columns import UNKNOWN
 
 _ROWS_OF_DECADE = 12
 _HEIGHT_PX = 260
-_COURSE_PX = 150
 _TILE = "M2 2H14V14H2z"
 _CLASSES = (0.0, 1e-6, 1e-4, 1e-2, 1e-1)
 """From these shares of the samples of a stretch on, an amount has the next tone."""
@@ -65,7 +64,7 @@ def heat_map(soak: SoakRun, one: SoakSource, title: str = "latency") -> Chart:
     tops = [10 ** ((row + 1) / _ROWS_OF_DECADE) for each in slices for row, _ in each.tiles]
     lows = [10 ** (row / _ROWS_OF_DECADE) for each in slices for row, _ in each.tiles]
     worst = [float(each.worst_ns) for each in slices if each.worst_ns is not None]
-    y = _logarithmic([*tops, *lows, *worst], title)
+    y = log_time([*tops, *lows, *worst], title)
     tiles = [
         {
             **segment(
@@ -81,8 +80,6 @@ def heat_map(soak: SoakRun, one: SoakSource, title: str = "latency") -> Chart:
         for each in slices
         for row, count in each.tiles
     ]
-    from tautochrone.answer.charts.grammar import literal
-
     layers = [
         segments(tiles, x, y).rect(fill=literal("fill"), tooltip=["latency", "samples"]),
         *_changes(soak, x, size),
@@ -99,13 +96,6 @@ def key_of_heat() -> tuple[Sign, ...]:
     )
 
 
-def _logarithmic(values: list[float], title: str) -> Scale:
-    from tautochrone.answer.charts.scales import logarithmic, time_ticks
-
-    low, high = max(min(values, default=1.0), 1.0), max(max(values, default=10.0), 10.0)
-    return logarithmic(low, high * 1.15, title, values=time_ticks(low, high), labelExpr=_TIME_LABEL)
-
-
 def _class_of(share: float) -> int:
     return int(np.searchsorted(_CLASSES, share, "right")) - 1
 
@@ -114,7 +104,7 @@ def _edge(row: int) -> str:
     return format_duration(float(10 ** (row / _ROWS_OF_DECADE)))
 
 
-def _worst(slices: list[_Slice], x: Scale, y: Scale, size: float) -> list[object]:
+def _worst(slices: list[_Slice], x: Scale, y: Scale, size: float) -> list[Layer]:
     rows: list[Row] = [
         {
             "at": each.at_s / size,
@@ -131,7 +121,7 @@ def _worst(slices: list[_Slice], x: Scale, y: Scale, size: float) -> list[object
     return [base.rule(stroke=INK, strokeWidth=2, tooltip=["when", "worst", ("missed", "missed cycles")])]
 
 
-def _changes(soak: SoakRun, x: Scale, size: float) -> list[object]:
+def _changes(soak: SoakRun, x: Scale, size: float) -> list[Layer]:
     """Return a line where another load began."""
     first = soak.sources[0]
     rows = [
