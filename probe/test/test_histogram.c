@@ -29,9 +29,9 @@ static struct histogram empty_histogram(void)
     return histogram;
 }
 
-static void every_value_has_a_bin_and_up_to_a_minute_none_is_wider_than_a_part_in_256(void **state)
+/* With `sub_bits` of them. */
+static void every_value_has_a_bin(unsigned sub_bits)
 {
-    (void)state;
     static const int64_t a_minute = 60000000000;
     static const int64_t edges[] = {0,    1,   511,       512,           513,       -1,        -512, -513, 1023,
                                     4095, 4611686018427387904 /* 2^62 */, INT64_MAX, INT64_MIN, -4097};
@@ -42,17 +42,31 @@ static void every_value_has_a_bin_and_up_to_a_minute_none_is_wider_than_a_part_i
         const int64_t value =
             i < EDGES ? edges[i] : (int64_t)(next_random(&random) >> (i % 60)) * (i % 2 != 0 ? 1 : -1);
         histogram_begin(&histogram, histogram.bins);
+        histogram.sub_bits = sub_bits;
         histogram_add(&histogram, value);
         const struct histogram_bin bin = bin_that_holds(&histogram, value);
         assert_int_equal(bin.count, 1);
         const uint64_t width = (uint64_t)bin.high - (uint64_t)bin.low;
         const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-        assert_true(width <= size / 256 || size > (uint64_t)a_minute);
+        assert_true(width <= size >> sub_bits || size > (uint64_t)a_minute);
         assert_int_equal(histogram.minimum, value);
         assert_int_equal(histogram.maximum, value);
         histogram_clear(&histogram);
     }
     os_memory_free(histogram.bins, histogram_bytes());
+}
+
+static void every_value_has_a_bin_and_up_to_a_minute_none_is_wider_than_a_part_in_256(void **state)
+{
+    (void)state;
+    every_value_has_a_bin(8);
+}
+
+static void a_coarser_histogram_has_the_same_with_wider_bins(void **state)
+{
+    (void)state;
+    every_value_has_a_bin(6);
+    every_value_has_a_bin(3);
 }
 
 static void bins_come_in_ascending_order_without_overlap_and_keep_the_total(void **state)
@@ -162,6 +176,7 @@ static void whoever_reads_or_empties_it_touches_only_what_holds_something(void *
 }
 
 TESTS(cmocka_unit_test(every_value_has_a_bin_and_up_to_a_minute_none_is_wider_than_a_part_in_256),
+      cmocka_unit_test(a_coarser_histogram_has_the_same_with_wider_bins),
       cmocka_unit_test(bins_come_in_ascending_order_without_overlap_and_keep_the_total),
       cmocka_unit_test(a_quantile_is_the_order_statistic_or_at_most_a_part_in_256_above),
       cmocka_unit_test(an_empty_histogram_has_no_bins),

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from support.streams import EVENT, FOOTER, HEADER, ROWS, START_NS, frames, json_frame
-from support.streams import frame as made_frame
+from streams import EVENT, FOOTER, HEADER, ROWS, START_NS, frames, json_frame
+from streams import frame as made_frame
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
 
@@ -41,9 +41,9 @@ class Soak:
     cpus: int = 1
     every_ns: int = 60 * S
     period_ns: int = 60 * MS
-    latencies: Callable[[np.random.Generator, int, int, int], Integers] = (
-        lambda random, at, source, count: (random.gamma(4.0, 2_000.0, count) + 2_000).astype(np.int64)
-    )
+    latencies: Callable[[np.random.Generator, int, int, int], Integers] = lambda random, at, source, count: (
+        random.gamma(4.0, 2_000.0, count) + 2_000
+    ).astype(np.int64)
     missed: int = 0
     late_ns: int = 100_000
     wall_steps_ns: tuple[tuple[int, int], ...] = ()
@@ -56,7 +56,10 @@ def soak_frames(soak: Soak, *, footer: bool = True) -> Iterator[tuple[int, bytes
     header = _header(soak)
     sequence = iter(range(2**32))
     yield -1, json_frame(HEADER, next(sequence), header)
-    yield -1, json_frame(EVENT, next(sequence), {"event": "started", "time_ns": START_NS, "sources": soak.cpus})
+    yield (
+        -1,
+        json_frame(EVENT, next(sequence), {"event": "started", "time_ns": START_NS, "sources": soak.cpus}),
+    )
     random = np.random.default_rng(soak.seed)
     each = soak.every_ns // soak.period_ns
     recorded = 0
@@ -82,7 +85,19 @@ def soak_frames(soak: Soak, *, footer: bool = True) -> Iterator[tuple[int, bytes
             wall = WALL_NS + end - START_NS + slept + sum(ns for one, ns in soak.wall_steps_ns if one <= at)
             late = int((values >= soak.late_ns).sum())
             row = np.array(
-                [begin, end, wall, end + slept, top, len(values), soak.missed, 0, late, len(bins), len(largest)]
+                [
+                    begin,
+                    end,
+                    wall,
+                    end + slept,
+                    top,
+                    len(values),
+                    soak.missed,
+                    0,
+                    late,
+                    len(bins),
+                    len(largest),
+                ]
             )
             later.append((source, largest, row))
         for source, largest, row in later:
@@ -94,12 +109,17 @@ def soak_frames(soak: Soak, *, footer: bool = True) -> Iterator[tuple[int, bytes
         book = {"released": recorded + missed, "completed": recorded, "missed": missed, "recorded": recorded}
         book |= {"dropped": 0, "overruns": 0, "rested": 0, "warmup": 0}
         books = [{"source": source, **book} for source in range(soak.cpus)]
-        yield soak.intervals, json_frame(
-            FOOTER, next(sequence), {"ended": "complete", "books": books, "clock": header["clock"]}
+        yield (
+            soak.intervals,
+            json_frame(
+                FOOTER, next(sequence), {"ended": "complete", "books": books, "clock": header["clock"]}
+            ),
         )
 
 
-def begin_soak(store: Store, soak: Soak, *, intervals: int | None = None, hour: int | None = None) -> RunWriter:
+def begin_soak(
+    store: Store, soak: Soak, *, intervals: int | None = None, hour: int | None = None
+) -> RunWriter:
     """Begin the run of a soak and write its first intervals, without a footer; it is then still measured.
 
     Close the writer, and it was cut off; `append` goes on with the frames that follow.
@@ -123,7 +143,9 @@ def begin_soak(store: Store, soak: Soak, *, intervals: int | None = None, hour: 
 def _header(soak: Soak) -> dict[str, Any]:
     import json
 
-    (first,) = [data for at, data in enumerate(frames([[1]] * soak.cpus, soak.period_ns, histogram=True)) if at == 0]
+    (first,) = [
+        data for at, data in enumerate(frames([[1]] * soak.cpus, soak.period_ns, histogram=True)) if at == 0
+    ]
     header: dict[str, Any] = json.loads(first[24:])
     header["parameters"] |= {"record": "histogram", "every_ns": soak.every_ns, "period_ns": soak.period_ns}
     bins, extremes = header["tables"]

@@ -86,7 +86,8 @@ class Evidence:
 
     Of each experiment it has what presents it; of runs that kept whole rows beside histograms, a table of
     those; of runs whose late cycles were recorded, their causes and what would help, each with the run's
-    label; of long runs what became of them over time, likewise; of each part that could not be made, a notice.
+    label; of long runs what became of them over time, likewise; of each part that could not be made, a
+    notice.
     """
 
     manifests: tuple[Manifest, ...]
@@ -173,6 +174,7 @@ def gather(
     )
     kept = attempt("Cycles kept whole", lambda: kept_tables(runs, labels), lose) or ()
     remarks = tuple(seen_remarks(run.path) for run in runs)
+    soaks = attempt("The long runs", lambda: tuple(_soaks(runs, labels)), lose) or ()
     return Evidence(
         manifests,
         labels,
@@ -183,7 +185,7 @@ def gather(
         tuple(blamed),
         tuple(advised),
         remarks,
-        tuple(attempt("The long runs", lambda: list(_soaks(runs, labels)), lose) or ()),
+        soaks,
     )
 
 

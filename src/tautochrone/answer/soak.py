@@ -52,8 +52,8 @@ def _figures(soak: SoakRun, at: int) -> Iterator[Figure]:
     )
     stretch = format_span(soak.slice_s)
     caption = [
-        f"Each column is {stretch}; its colour says which share of its samples lies there. The black line is the "
-        "worst sample of the stretch, which is exact."
+        f"Each column is {stretch}; its colour says which share of its samples lies there. The black line is "
+        "the worst sample of the stretch, which is exact."
     ]
     if len(soak.changes) > 1:
         caption.append("A dashed line stands where another load began.")
@@ -79,8 +79,8 @@ def _sentences(soak: SoakRun) -> Iterator[str]:
         worst = max(held, key=_worst)
         at = int(worst.worst_ns.argmax())
         yield (
-            f"The worst sample of all, {format_duration(_worst(worst))}, came in interval {at + 1} of {worst.name}, "
-            f"{format_span(float(worst.start_s[at]))} after the start."
+            f"The worst sample of all, {format_duration(_worst(worst))}, came in interval {at + 1} of "
+            f"{worst.name}, {format_span(float(worst.start_s[at]))} after the start."
         )
         misses = [(int((one.missed > 0).sum()), one) for one in held]
         if any(count for count, _ in misses):
@@ -129,7 +129,13 @@ def _of_loads(soak: SoakRun, label: str) -> doc.TypedTable:
 
 def _of_maxima(soak: SoakRun, label: str) -> doc.TypedTable | None:
     rows = [
-        (doc.words(one.name), doc.words(name), doc.micros(level[0]), doc.micros(level[1]), doc.micros(level[2]))
+        (
+            doc.words(one.name),
+            doc.words(name),
+            doc.micros(level[0]),
+            doc.micros(level[1]),
+            doc.micros(level[2]),
+        )
         for one in soak.sources[:_MOST_DRAWN]
         for name, level in soak.levels(one, _CONFIDENCE)
     ]

@@ -77,7 +77,7 @@ _VERBS: "Rows" = {
     "analyse": ("analyse.verb:analyse", "Say whether a set of tasks meets its deadlines."),
     "step": ("cli.step:verb", "Tell whether your own code ends its step in time."),
     "watch": ("cli.watch:verb", "Tell whether your own program keeps its rate."),
-    "soak": ("soak.verb:app", "Measure for hours to weeks, also while you are away."),
+    "soak": ("cli.soak:app", "Measure for hours to weeks, also while you are away."),
     "probe": ("cli.probe:app", "Run one experiment on this machine and store it."),
     "runs": _below(
         "Remove runs, tag them, write a note on one.",

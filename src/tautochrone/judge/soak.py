@@ -138,10 +138,15 @@ class SoakRun:
         least = max(self.every_s, self.span_s / _MOST_SLICES)
         return next((float(one) for one in _ROUND_S if one >= least * 0.999), 7 * 86_400.0)
 
-    def levels(self, one: SoakSource, confidence: float = 0.95) -> Iterator[tuple[str, tuple[float, float, float]]]:
+    def levels(
+        self, one: SoakSource, confidence: float = 0.95
+    ) -> Iterator[tuple[str, tuple[float, float, float]]]:
         """Yield what the source exceeds once an hour, a day, …, up to ten times as long as was measured."""
         for name, seconds in _LASTING.items():
-            if self.every_s < seconds <= 10 * self.span_s and (found := one.level(seconds, confidence)) is not None:
+            if (
+                self.every_s < seconds <= 10 * self.span_s
+                and (found := one.level(seconds, confidence)) is not None
+            ):
                 yield name, found
 
 
@@ -162,18 +167,36 @@ def soak_of(run: StoredRun) -> SoakRun | None:
     changes = changes or ((0, run.manifest.conditions.load or "idle"),)
     every_ns = run.manifest.header.number("every_ns") or 60_000_000_000
     return SoakRun(
-        run.id, every_ns / _NS_PER_S, sources, _turns(sources, changes), changes, str(said.get("ended_because", ""))
+        run.id,
+        every_ns / _NS_PER_S,
+        sources,
+        _turns(sources, changes),
+        changes,
+        str(said.get("ended_because", "")),
     )
 
 
-def _source(run: StoredRun, source: int, name: str, columns: dict[str, Integers], begin_ns: int) -> SoakSource:
+def _source(
+    run: StoredRun, source: int, name: str, columns: dict[str, Integers], begin_ns: int
+) -> SoakSource:
     number, low, high, count = run.interval_bins(source)
     start, end = ((columns[one] - begin_ns) / _NS_PER_S for one in ("from_ns", "until_ns"))
     return SoakSource(
-        source, name, start, end,
-        *(columns[one] for one in ("worst_ns", "completed", "missed", "dropped", "late")),
-        number, low, high, count, tuple(_clock(columns, end)),
-    )  # fmt: skip
+        source,
+        name,
+        start_s=start,
+        end_s=end,
+        worst_ns=columns["worst_ns"],
+        completed=columns["completed"],
+        missed=columns["missed"],
+        dropped=columns["dropped"],
+        late=columns["late"],
+        bin_interval=number,
+        bin_low_ns=low,
+        bin_high_ns=high,
+        bin_count=count,
+        clock=tuple(_clock(columns, end)),
+    )
 
 
 def _clock(columns: dict[str, Integers], end_s: Floats) -> Iterator[ClockEvent]:
@@ -208,5 +231,7 @@ def _turns(sources: Sequence[SoakSource], changes: Sequence[tuple[int, str]]) ->
         if intervals:
             held = [part for part in parts if part.total]
             merged = merge(held)
-            found.append(LoadTurns(load, intervals, completed, missed, late, max(worst, default=None), merged))
+            found.append(
+                LoadTurns(load, intervals, completed, missed, late, max(worst, default=None), merged)
+            )
     return tuple(found)

@@ -35,6 +35,7 @@ from tautochrone.measure.interrupts import HeldInterrupts
 from tautochrone.measure.loads.cautions import cautions_of_loads
 from tautochrone.measure.loads.running import LoadFailure, Loads
 from tautochrone.measure.placing import allowed_in, measured_cpus, placed_in, placed_loads
+from tautochrone.measure.soak import Soak, phase_of
 from tautochrone.measure.virtual import (
     BUSY,
     BusyCpus,
@@ -42,7 +43,6 @@ from tautochrone.measure.virtual import (
     cautions_of_busy_cpus,
     cautions_of_virtual,
 )
-from tautochrone.measure.soak import Soak, phase_of
 from tautochrone.run.conditions import LoadReport
 from tautochrone.run.facts import FactTable
 from tautochrone.run.folder import StoredRun

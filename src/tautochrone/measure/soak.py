@@ -1,7 +1,7 @@
 """How a long run is kept while it is measured: sealed piece by piece, its loads in turn, on a disk that may be full."""
 
-import re
 import json
+import re
 import shutil
 import threading
 import time
@@ -18,8 +18,8 @@ from tautochrone.measure.loads.running import LoadFailure, Loads
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.run.conditions import LoadReport
 from tautochrone.run.intervals import Interval, IntervalReader
-from tautochrone.run.manifest import DISK_FULL
 from tautochrone.run.layout import KEPT, WHOLE_ROWS
+from tautochrone.run.manifest import DISK_FULL
 from tautochrone.run.records import HISTOGRAM, INTERVALS, LARGEST, Header
 from tautochrone.run.so_far import SOAK
 from tautochrone.run.writer import RunWriter
@@ -48,7 +48,7 @@ class Phase:
 
 
 def parse_schedule(specs: Sequence[str]) -> tuple[Phase, ...]:
-    """Read loads that take turns: ``8h:cpu,8h:network+disk``, or one load for the whole time.
+    """Read loads that take turns: ``8h:cpu,8h:network+storage``, or one load for the whole time.
 
     Raises:
         UsageError: which part can't be read; some have a length, and others none.
@@ -60,11 +60,13 @@ def parse_schedule(specs: Sequence[str]) -> tuple[Phase, ...]:
     if without := [spec for length, spec in parts if not length]:
         raise UsageError(
             f"load '{without[0]}' has no length, and others have one",
-            "Write all of them as 8h:cpu,8h:network+disk.",
+            "Write all of them as 8h:cpu,8h:network+storage.",
         )
     phases = [Phase(parse_duration_ns(length) / _NS_PER_S, parse_load([spec])) for length, spec in parts]
     if short := next((one for one in phases if one.length_s < 1), None):
-        raise UsageError(f"load '{short.load.name}' has a length below 1s", "Give each load a second or more.")
+        raise UsageError(
+            f"load '{short.load.name}' has a length below 1s", "Give each load a second or more."
+        )
     return tuple(phases)
 
 
@@ -278,9 +280,7 @@ class _Thinned:
     def add(self, writer: RunWriter, frame: stream.Frame) -> None:
         if (payload := self._payload(frame)) is None:
             return
-        data = stream.frame_bytes(
-            frame.type, self._sequence, payload, table=frame.table, source=frame.source
-        )
+        data = stream.frame_bytes(frame.type, self._sequence, payload, table=frame.table, source=frame.source)
         self._sequence += 1
         self._held.append(data)
         if writer.append_whole(b"".join(self._held)):

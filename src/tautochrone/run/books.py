@@ -172,7 +172,9 @@ def of_intervals(
 def _of_intervals(book: Books, told: Mapping[str, int], *, periodic: bool) -> Books:
     if not told:
         return book
-    completed = max(told["completed"], book.recorded + told["dropped"])  # bins may lack the row that follows them
+    completed = max(
+        told["completed"], book.recorded + told["dropped"]
+    )  # bins may lack the row that follows them
     found = replace(book, completed=completed, dropped=completed - book.recorded)
     if not periodic:
         return found

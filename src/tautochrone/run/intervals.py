@@ -14,7 +14,16 @@ import numpy.typing as npt
 from tautochrone.base import stream
 from tautochrone.run import pieces
 from tautochrone.run.layout import UNKNOWN_INSTANT
-from tautochrone.run.records import HISTOGRAM, INTERVALS, LARGEST, Event, Footer, Header, Progress, SourceProgress
+from tautochrone.run.records import (
+    HISTOGRAM,
+    INTERVALS,
+    LARGEST,
+    Event,
+    Footer,
+    Header,
+    Progress,
+    SourceProgress,
+)
 
 Rows = npt.NDArray[np.void]
 

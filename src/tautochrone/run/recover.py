@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tautochrone.base.errors import DamagedError, TautoError
-from tautochrone.run import files
+from tautochrone.run import files, pieces
 from tautochrone.run.manifest import MEASURING, SEALED, Manifest
 from tautochrone.run.seal import seal
 from tautochrone.run.store import Store
@@ -57,7 +57,7 @@ def _was_refused(folder: Path) -> bool:
 
 def _recover(folder: Path) -> RecoveryOutcome:
     try:
-        if not (folder / files.RAW_STREAM).stat().st_size:
+        if not (folder / files.RAW_STREAM).stat().st_size and not (folder / pieces.FOLDER).exists():
             return _remove_empty(folder)
         manifest = seal(folder)
     except TautoError as error:

@@ -17,7 +17,15 @@ from tautochrone.base.errors import DamagedError
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.run import files, pieces
-from tautochrone.run.books import beside_bins, books_of, of_intervals, of_late, problems, rebuilt, source_names
+from tautochrone.run.books import (
+    beside_bins,
+    books_of,
+    of_intervals,
+    of_late,
+    problems,
+    rebuilt,
+    source_names,
+)
 from tautochrone.run.conditions import RunConditions
 from tautochrone.run.layout import (
     EXTREMES,

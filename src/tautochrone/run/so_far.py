@@ -83,4 +83,8 @@ def _is_in_one_piece(copy: Path) -> bool:
     made = pieces.pieces_of(copy)
     with (copy / files.RAW_STREAM).open("rb") as file:
         head = file.read(16)
-    return not made or len(head) < 16 or int.from_bytes(head[12:16], "little") <= made[-1].first + made[-1].frames
+    return (
+        not made
+        or len(head) < 16
+        or int.from_bytes(head[12:16], "little") <= made[-1].first + made[-1].frames
+    )

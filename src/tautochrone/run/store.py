@@ -19,8 +19,8 @@ from tautochrone.run.named import one_named, some_of
 from tautochrone.run.place import default_store, is_text, run_folders, run_names
 from tautochrone.run.records import Header
 from tautochrone.run.remarks import seen_remarks
-from tautochrone.run.upgrade import SCHEMA
 from tautochrone.run.so_far import is_measured, run_so_far
+from tautochrone.run.upgrade import SCHEMA
 from tautochrone.run.writer import RunWriter
 
 __all__ = ["Store", "default_store"]

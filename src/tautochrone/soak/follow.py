@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tautochrone.measure.execute import CellProgress
     from tautochrone.run.intervals import Following
+    from tautochrone.run.store import Store
 
 _LOOK_S = 0.5
 _PATIENCE_S = 600.0
@@ -27,7 +29,7 @@ def follow(run: RunArgument = "latest", as_json: JsonOption = False, store: Stor
         tauto soak follow latest
     """
     place = open_store(store)
-    folder = _measured(place.path, run, place.find)
+    folder = _measured(place, run)
     following(folder, lambda: _is_measured(folder))
     show_ended(folder.name, store, as_json=as_json)
 
@@ -41,18 +43,20 @@ def stop(run: RunArgument = "latest", store: StoreOption = None) -> None:
     from tautochrone.measure.soak import STOP
 
     place = open_store(store)
-    folder = _measured(place.path, run, place.find)
+    folder = _measured(place, run)
     try:
         (folder / STOP).touch()
     except OSError as error:
         raise StoreError(
-            f"Soak {folder.name} can't be ended: {error.strerror}", "Ask as the user who began it, or as root."
+            f"Soak {folder.name} can't be ended: {error.strerror}",
+            "Ask as the user who began it, or as root.",
         ) from error
     until_s = time.monotonic() + _PATIENCE_S
     while _is_measured(folder):
         if time.monotonic() > until_s:
             raise StoreError(
-                f"Soak {folder.name} has not ended in {_PATIENCE_S:.0f} s", "It may be sealing: look again later."
+                f"Soak {folder.name} has not ended in {_PATIENCE_S:.0f} s",
+                "It may be sealing: look again later.",
             )
         time.sleep(_LOOK_S)
     typer.echo(f"Soak {folder.name} has ended: tauto show {folder.name}")
@@ -63,10 +67,9 @@ def following(folder: Path, lasts: Callable[[], bool]) -> None:
     from tautochrone.command.live import watching
     from tautochrone.experiments.option import Given
     from tautochrone.measure.cell import Cell
+    from tautochrone.run import files
     from tautochrone.run.intervals import Following
     from tautochrone.run.manifest import Manifest
-
-    from tautochrone.run import files
 
     manifest = Manifest.read(folder / files.MANIFEST)
     for_s = manifest.conditions.stored.get("soak", {}).get("for_s")  # type: ignore[attr-defined]
@@ -85,7 +88,7 @@ def following(folder: Path, lasts: Callable[[], bool]) -> None:
             time.sleep(_LOOK_S)
 
 
-def _progress(seen: Following) -> object:
+def _progress(seen: Following) -> CellProgress:
     from tautochrone.measure.execute import CellProgress
 
     sources = list(seen.said.progress.values())
@@ -112,21 +115,24 @@ def _is_measured(folder: Path) -> bool:
     return files.is_locked(folder / files.RAW_STREAM)
 
 
-def _measured(store: Path, run: str, find: Callable[[str], Path]) -> Path:
+def _measured(place: Store, run: str) -> Path:
     """Return the folder of a soak that is measured; `latest` is the latest of these.
 
     Raises:
         UsageError: it is not measured any more, or there is none.
     """
     from tautochrone.run.so_far import is_measured
-    from tautochrone.run.store import run_folders
 
     if run == "latest":
-        found = [one for one in reversed(run_folders(store)) if is_measured(one)]
+        found = [one for one in reversed(place.folders()) if is_measured(one)]
         if not found:
-            raise UsageError(f"No soak is measured in {store}", "Begin one: tauto soak cyclic --for 24h.")
+            raise UsageError(
+                f"No soak is measured in {place.path}", "Begin one: tauto soak cyclic --for 24h."
+            )
         return found[0]
-    folder = find(run)
+    folder = place.find(run)
     if not is_measured(folder):
-        raise UsageError(f"{folder.name} is no soak that is measured now", f"Look at it: tauto show {folder.name}.")
+        raise UsageError(
+            f"{folder.name} is no soak that is measured now", f"Look at it: tauto show {folder.name}."
+        )
     return folder

@@ -57,7 +57,7 @@ def _slices(soak: SoakRun, one: SoakSource) -> Iterator[_Slice]:
 
 
 def heat_map(soak: SoakRun, one: SoakSource, title: str = "latency") -> Chart:
-    """Draw for each stretch of time how its samples are spread, the worst of each, and where cycles were missed."""
+    """Draw for each stretch of time how its samples are spread, its worst sample, and where the load changed."""
     size, name = _unit_of_time(soak.span_s)
     slices = list(_slices(soak, one))
     x = linear(0, max(soak.span_s / size, 1e-9), f"time since the start ({name})")
@@ -131,11 +131,16 @@ def _changes(soak: SoakRun, x: Scale, size: float) -> list[Layer]:
     ]
     if not rows:
         return []
-    return [Rows(rows, x=x.of("at")).rule(stroke=MUTED, strokeDash=[3, 3], tooltip=[("load", "load from here on")])]
+    return [
+        Rows(rows, x=x.of("at")).rule(
+            stroke=MUTED, strokeDash=[3, 3], tooltip=[("load", "load from here on")]
+        )
+    ]
 
 
 def describe(soak: SoakRun, one: SoakSource) -> str:
     """Say in words what the chart shows."""
     worst = [value for value in one.worst_ns.tolist() if value != UNKNOWN]
     most = format_duration(max(worst)) if worst else "no sample"
-    return f"{one.name} over {format_span(soak.span_s)}, in stretches of {format_span(soak.slice_s)}: worst {most}."
+    stretch = format_span(soak.slice_s)
+    return f"{one.name} over {format_span(soak.span_s)}, in stretches of {stretch}: worst {most}."

@@ -75,7 +75,7 @@ def logarithmic(low: float, high: float, title: str | None, **axis: Any) -> Scal
 def log_time(values_ns: Iterable[float], title: str) -> Scale:
     """Return a logarithmic scale of times that holds all of these values, from 1 ns on."""
     values = [max(one, 1.0) for one in values_ns] or [1.0, 10.0]
-    low, high = min(values), max(max(values), min(values) * 2)
+    low, high = min(values), max(*values, min(values) * 2)
     ticks = few_round_numbers(low, high)
     return logarithmic(low, high, title, values=ticks, labelExpr=_TIME_LABEL)
 

@@ -11,7 +11,7 @@ from tautochrone.experiments.option import Option
 from tautochrone.experiments.usual import EVERY, RECORD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from tautochrone.cli.group import Rows
     from tautochrone.command.verbs import Typed
@@ -23,7 +23,9 @@ FOR = Option(
 FOREGROUND = Option(
     "foreground", "flag", "Measure in this very process, which must then last as long.", taker="verb"
 )
-INTERVAL = replace(EVERY, help="Length of an interval, of which a histogram and counts are kept.", default="60s")
+INTERVAL = replace(
+    EVERY, help="Length of an interval, of which a histogram and counts are kept.", default="60s"
+)
 _FIXED = ("record", "every", "duration", "count", "rounds", "drain", "length")
 """Options of experiments that a soak decides."""
 
@@ -31,7 +33,9 @@ _FIXED = ("record", "every", "duration", "count", "rounds", "drain", "length")
 def _rows() -> Rows:
     from tautochrone.experiments import EXPERIMENTS
 
-    able = [one for one in EXPERIMENTS.values() if one.has_verb and {EVERY.name, "duration"} <= one.table.keys()]
+    able = [
+        one for one in EXPERIMENTS.values() if one.has_verb and {EVERY.name, "duration"} <= one.table.keys()
+    ]
     rows: dict[str, tuple[str | Callable[..., None], str]] = {
         one.name: (_verb_of(one), one.summary) for one in able
     }
@@ -53,9 +57,9 @@ def _verb_of(experiment: Experiment) -> Callable[..., None]:
         "It is measured by a process of its own, so that a closed terminal does not end it. Of each minute and "
         "source a histogram, the counts and the largest samples are kept, and each hour is sealed. `tauto show`, "
         "`tail`, `check`, `compare` and `report` read the run, also while it is measured. Loads may take turns: "
-        "--load 8h:cpu,8h:network+disk.\n\n"
+        "--load 8h:cpu,8h:network+storage.\n\n"
         "Examples:\n"
-        f"    tauto soak {experiment.name} --for 30d --load 8h:cpu,8h:network+disk\n"
+        f"    tauto soak {experiment.name} --for 30d --load 8h:cpu,8h:network+storage\n"
         "    tauto soak stop latest"
     )
     own = [one for one in experiment.options if one.in_verb and one.name not in _FIXED]
@@ -93,7 +97,6 @@ def _soak(experiment: Experiment, typed: Typed) -> None:
         soak,
     )
     measure(asked)
-
 
 
 app = group("Measure for hours to weeks, in intervals.", _rows)

@@ -1,0 +1,266 @@
+"""Soaks as they lie in a store: pieces, cuts, a full disk, and what is read while they are measured."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from soaks import MS, S, Soak, begin_soak, soak_frames
+from tautochrone.base import stream
+from tautochrone.base.errors import DamagedError, UsageError
+from tautochrone.judge.soak import soak_of
+from tautochrone.measure.soak import Soak as Keeping
+from tautochrone.measure.soak import name_of, parse_schedule
+from tautochrone.run import files, pieces
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.intervals import Following, Interval
+from tautochrone.run.recover import recover
+from tautochrone.run.so_far import SOAK
+from tautochrone.run.store import Store
+from tautochrone.run.writer import RunWriter
+
+SMALL = Soak(intervals=6, cpus=2, every_ns=60 * S, period_ns=600 * MS, missed=3)
+EACH = 100  # releases of an interval of a source
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+def frames_of(soak: Soak) -> list[bytes]:
+    return [data for _, data in soak_frames(soak)]
+
+
+def balanced(run: StoredRun) -> int:
+    """Return how many samples a run has, in books that agree with its bins and its intervals."""
+    for book in run.manifest.books:
+        told = run.intervals(book.source)
+        if book.released is None:  # it was cut off in its first interval, or before
+            assert not len(told["completed"])
+        else:
+            assert book.released == book.completed + (book.missed or 0)
+        assert book.completed == book.recorded + (book.dropped or 0)
+        assert run.histogram(book.source)[2].sum() == book.recorded
+        assert told["completed"].sum() <= book.completed
+        assert run.interval_bins(book.source)[3].sum() == (told["completed"] - told["dropped"]).sum()
+    return sum(book.recorded for book in run.manifest.books)
+
+
+@settings(max_examples=25)
+@given(share=st.floats(0.0, 1.0), hour=st.sampled_from((None, 1, 2, 5)))
+def test_a_cut_at_any_byte_costs_at_most_the_interval_that_was_open(
+    tmp_path_factory: pytest.TempPathFactory, share: float, hour: int | None
+) -> None:
+    store = Store(tmp_path_factory.mktemp("store"))
+    with begin_soak(store, SMALL, hour=hour) as writer:
+        raw = writer.path / files.RAW_STREAM
+        data = raw.read_bytes()
+        header = 0 if hour else len(frames_of(SMALL)[0])
+        raw.write_bytes(data[: header + int((len(data) - header) * share)])
+        whole = Following(writer.path).new()
+    (outcome,) = recover(store)
+    run = StoredRun.read(outcome.path)
+    assert run.manifest.state == "recovered"
+    kept = sum(one.recorded for one in whole)
+    assert kept <= balanced(run) <= kept + SMALL.cpus * EACH
+    assert not (run.path / pieces.FOLDER).exists()
+
+
+def test_intervals_can_be_followed_while_the_run_is_written_and_none_comes_twice(store: Store) -> None:
+    seen: list[Interval] = []
+    frames = frames_of(SMALL)
+    with store.create("cyclic", "soak", {}, {}) as writer:
+        for at, data in enumerate(frames):
+            writer.append(data)
+            if at == 0:
+                following = Following(writer.path)
+            if at % 7 == 0:
+                seen += following.new()
+            if at % 11 == 0:
+                writer.end_piece()
+        seen += following.new()
+        assert following.missing is None
+        run = writer.seal()
+    assert [(one.source, one.number) for one in seen] == [(k % 2, k // 2) for k in range(12)]
+    for one in seen:
+        assert (one.released, one.missed, one.recorded) == (EACH, 3, EACH - 3)
+        assert one.histogram()[2].sum() == one.recorded
+        first = one.largest[0]
+        assert first["wake_ns"] - first["scheduled_ns"] == one.worst_ns
+    assert run.manifest.state == "sealed"
+    assert balanced(run) == sum(one.recorded for one in seen)
+
+
+def test_what_a_kill_between_the_steps_of_sealing_a_piece_leaves_is_read_once(store: Store) -> None:
+    with begin_soak(store, SMALL) as writer:
+        raw = writer.path / files.RAW_STREAM
+        before = raw.read_bytes()
+        writer.end_piece()
+        assert raw.read_bytes() == b""
+        raw.write_bytes(before)  # the piece is in the index, and the raw stream was not cut yet
+        (writer.path / pieces.FOLDER / "000001.zst.part").write_bytes(b"half")
+        assert len(Following(writer.path).new()) == 12
+    (outcome,) = recover(store)
+    assert balanced(StoredRun.read(outcome.path)) == 12 * (EACH - 3)
+
+
+def test_a_damaged_piece_is_told_and_nothing_of_it_is_taken(store: Store) -> None:
+    with begin_soak(store, SMALL, hour=3) as writer:
+        piece = writer.path / pieces.FOLDER / "000000.zst"
+        piece.write_bytes(piece.read_bytes()[:-1] + b"x")
+        with pytest.raises(DamagedError, match="checksum of the piece 000000.zst"):
+            Following(writer.path).new()
+
+
+def test_a_soak_that_is_measured_is_read_as_a_run_and_goes_on(store: Store) -> None:
+    with begin_soak(store, SMALL, intervals=4, hour=3) as writer:
+        with pytest.raises(Exception, match="still being measured"):
+            store.open(writer.manifest.id)  # nothing says that it is a soak
+        writer.add_condition(SOAK, {"for_s": 360.0})
+        run = store.open(writer.manifest.id)
+        assert run.manifest.told_state == "measuring"
+        assert run.id == writer.manifest.id
+        assert balanced(run) == 8 * (EACH - 3)
+        for _, data in [(at, data) for at, data in soak_frames(SMALL) if at >= 4]:
+            writer.append(data)
+        whole = writer.seal()
+    assert balanced(whole) == 12 * (EACH - 3)
+    assert whole.manifest.told_state == "complete"
+
+
+def kept(
+    store: Store, soak: Soak, of: Callable[[Keeping], Any], **more: Any
+) -> tuple[RunWriter, Keeping, bool]:
+    """Let a soak be kept frame by frame; `of` may change how, after the second interval."""
+    reader = stream.FrameReader()
+    keeping = Keeping(360.0, parse_schedule([]), **more)
+    writer = store.create("cyclic", "soak", {}, {})
+    ended = False
+    for at, data in soak_frames(soak):
+        if at == 2:
+            of(keeping)
+        ended = keeping.keep(writer, reader.feed(data)) or ended
+    return writer, keeping, ended
+
+
+def test_a_full_disk_costs_samples_and_no_count(store: Store) -> None:
+    def fill(keeping: Keeping) -> None:
+        keeping.least_free_bytes = 1 << 62
+
+    writer, _, _ = kept(store, SMALL, fill)
+    with writer:
+        run = writer.seal()
+    assert run.manifest.state == "sealed"
+    codes = [one.code for one in run.manifest.warnings]
+    assert codes.count("disk-full") == 1
+    for book in run.manifest.books:
+        told = run.intervals(book.source)
+        assert told["completed"].tolist() == [EACH - 3] * 6
+        assert told["missed"].tolist() == [3] * 6
+        assert book.released == 6 * EACH
+        assert 0 < book.recorded < book.completed
+        assert book.dropped == told["dropped"].sum() == book.completed - book.recorded
+    balanced(run)
+
+
+def test_a_rule_and_a_file_end_a_soak(store: Store) -> None:
+    asked: list[int] = []
+
+    def ask(new: Any) -> str | None:
+        asked.extend(one.number for one in new)
+        return "1 per day is refuted" if new[-1].number == 3 else None
+
+    writer, _, ended = kept(store, SMALL, lambda _: None, ask=ask)
+    with writer:
+        assert ended
+        assert asked == [k // 2 for k in range(12)]
+        assert writer.manifest.conditions.stored[SOAK]["ended_because"] == "1 per day is refuted"  # type: ignore[index]
+    writer, keeping, ended = kept(store, SMALL, lambda _: None)
+    with writer:
+        assert not ended
+        (writer.path / "stop").touch()
+        assert keeping.keep(writer, [])
+
+
+@pytest.mark.parametrize(
+    ("specs", "name"),
+    [
+        ([], "idle"),
+        (["cpu+memory"], "cpu+memory"),
+        (["cpu", "memory:bytes=64MB,cpus=0,1"], "cpu+memory:bytes=64MB,cpus=0,1"),
+        (["8h:cpu,8h:memory+storage"], "8h:cpu,8h:memory+storage"),
+        (["90s:memory:bytes=64MB,cpus=0,1,2h:idle"], "90s:memory:bytes=64MB,cpus=0,1,2h:idle"),
+        (["1h:cpu", "1h:idle"], "60min:cpu,60min:idle"),
+        (["8h:cpu,memory"], None),
+        (["8h:cpu", "memory"], None),
+        (["0.5s:cpu,1h:idle"], None),
+        (["8h:nonsense"], None),
+    ],
+)
+def test_a_schedule_is_loads_with_lengths(specs: list[str], name: str | None) -> None:
+    if name is None:
+        with pytest.raises(UsageError):
+            parse_schedule(specs)
+        return
+    phases = parse_schedule(specs)
+    assert name_of(phases) == name
+    assert parse_schedule([name]) == phases or len(phases) == 1
+
+
+def test_clock_steps_suspends_loads_and_the_worst_are_found(store: Store) -> None:
+    soak = Soak(
+        intervals=120,
+        cpus=1,
+        wall_steps_ns=((30, 5 * S), (60, -2 * S)),
+        suspended_ns=((100, 3600 * S),),
+        latencies=lambda random, at, source, count: (
+            random.gamma(4.0, 2_000.0 if at < 60 else 4_000.0, count) + 2_000
+        ).astype("int64"),
+    )
+    with begin_soak(store, soak) as writer:
+        writer.add_condition(SOAK, {"loads": [[0, "idle"], [60, "cpu"]]})
+        writer.append(frames_of(soak)[-1])
+        run = writer.seal()
+    found = soak_of(run)
+    assert found is not None
+    (one,) = found.sources
+    assert [(event.interval, event.what, round(event.by_s)) for event in one.clock] == [
+        (30, "set", 5),
+        (60, "set", -2),
+        (100, "suspended", 3600),
+    ]
+    idle, loaded = found.turns
+    assert (idle.load, idle.intervals, loaded.load, loaded.intervals) == ("idle", 60, "cpu", 60)
+    assert 1.5 < loaded.counts.quantile(0.5) / idle.counts.quantile(0.5) < 2
+    assert idle.counts.total + loaded.counts.total == sum(book.recorded for book in run.manifest.books)
+    worst = max(one.worst_ns.tolist())
+    assert worst == run.manifest.extremes[0].maximum_ns
+    level, low, high = one.level(7_200.0, 0.95) or (0.0, 0.0, 0.0)
+    assert low < level < high
+    assert low < worst < high
+
+
+def test_a_store_without_room_keeps_what_it_has(tmp_path: Path, store: Store) -> None:
+    """A write that fails in the middle leaves no half of a frame."""
+    with begin_soak(store, SMALL, intervals=3) as writer:
+        raw = writer.path / files.RAW_STREAM
+        before = raw.stat().st_size
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        import signal
+
+        handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (before + 100, hard))
+            assert not writer.append_whole(b"x" * 4096)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+            signal.signal(signal.SIGXFSZ, handler)
+        assert raw.stat().st_size == before
+    shutil.rmtree(tmp_path, ignore_errors=True)
