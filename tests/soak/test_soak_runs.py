@@ -113,7 +113,7 @@ def test_a_damaged_piece_is_told_and_nothing_of_it_is_taken(store: Store) -> Non
     with begin_soak(store, SMALL, hour=3) as writer:
         piece = writer.path / pieces.FOLDER / "000000.zst"
         piece.write_bytes(piece.read_bytes()[:-1] + b"x")
-        with pytest.raises(DamagedError, match="checksum of the piece 000000.zst"):
+        with pytest.raises(DamagedError, match=r"checksum of the piece 000000\.zst"):
             Following(writer.path).new()
 
 

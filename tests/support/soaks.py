@@ -1,4 +1,4 @@
-"""Makes up soaks: streams with intervals (docs/stream.md), and runs of them that are whole, cut off, or still measured."""
+"""Makes up soaks: streams with intervals (docs/stream.md), and runs that are whole, cut off, or measured."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Soak:
         intervals: how many there are of each source.
         cpus: how many sources.
         every_ns, period_ns: lengths of an interval and of a cycle.
-        latencies: gives the latencies in ns of one interval of one source: (random numbers, interval, source, how many).
+        latencies: gives those of one interval in ns: (random numbers, interval, source, how many).
         missed: of each interval.
         late_ns: cycles of at least this are counted as late.
         wall_steps_ns: the wall clock is set by so much in the middle of these intervals.
@@ -52,7 +52,7 @@ class Soak:
 
 
 def soak_frames(soak: Soak, *, footer: bool = True) -> Iterator[tuple[int, bytes]]:
-    """Yield the stream frame by frame, each with the interval that it belongs to; -1: the header, and what follows it."""
+    """Yield the stream frame by frame, each with its interval; -1: the header, and what follows it."""
     header = _header(soak)
     sequence = iter(range(2**32))
     yield -1, json_frame(HEADER, next(sequence), header)
@@ -164,8 +164,8 @@ def _header(soak: Soak) -> dict[str, Any]:
 
 
 def _bins(values: Integers) -> Integers:
-    """Return the probe's bins of intervals: 4 ns up to 512, then a 64th of the doubling: measure, low, high, count."""
-    bits = np.maximum(np.frexp(values.astype(float))[1] - 7, 2)
+    """Return bins as the probe has them of intervals, 64 in a doubling: measure, low, high, count."""
+    bits = np.maximum(np.frexp(values.astype(float))[1] - 7, 0)
     low = values >> bits << bits
     low, first, counts = np.unique(low, return_index=True, return_counts=True)
     return np.column_stack([np.zeros_like(low), low, low + (1 << bits[first]) - 1, counts]).astype(np.int64)

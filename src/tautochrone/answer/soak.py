@@ -9,6 +9,7 @@ from tautochrone.base.units import format_duration, format_span
 from tautochrone.base.words import plural
 from tautochrone.judge.soak import ClockEvent, SoakRun, SoakSource
 from tautochrone.run.columns import UNKNOWN
+from tautochrone.statistics.tails.maxima import FEWEST
 
 TITLE = "Over the hours"
 _CONFIDENCE = 0.95
@@ -32,6 +33,16 @@ def short(soaks: Soaks) -> Iterator[doc.Block]:
         yield doc.Subheading(f"{TITLE}:")
         yield doc.Statements(tuple(map(doc.Sentence, _sentences(soak))))
         yield from _tables(soak, "")
+
+
+def levels(soak: SoakRun) -> Iterator[doc.Block]:
+    """Yield what is exceeded once in so long, as far as the intervals tell it."""
+    if table := _of_maxima(soak, ""):
+        yield table
+    else:
+        yield doc.Sentence(
+            f"The worst of {FEWEST} intervals or more would tell what is exceeded how rarely.", "note"
+        )
 
 
 def _blocks(soaks: Soaks) -> Iterator[doc.Block]:
@@ -97,7 +108,7 @@ def _clock(event: ClockEvent) -> str:
     if event.what == "suspended":
         return f"The machine was suspended for {format_span(event.by_s)} {when}; nothing was due meanwhile."
     way = "forward" if event.by_s > 0 else "back"
-    return f"The wall clock was set {way} by {format_span(abs(event.by_s))} {when}; releases do not depend on it."
+    return f"The wall clock was set {way} by {format_span(abs(event.by_s))} {when}; releases go on as before."
 
 
 def _tables(soak: SoakRun, label: str) -> Iterator[doc.Block]:
@@ -144,8 +155,8 @@ def _of_maxima(soak: SoakRun, label: str) -> doc.TypedTable | None:
     title = "What is exceeded once in so long" + (f", {label}" if label else "") + ", times in us"
     heads = doc.columns("source", "once in one", "level", "from", "to")
     notes = (
-        f"By the generalised extreme value distribution of the worst of each {format_span(soak.every_s)}, with its "
-        "95 % profile-likelihood interval (Coles 2001, section 3.3). It assumes that the intervals to come are like "
-        "those measured, and takes no account of missed cycles.",
+        "By the generalised extreme value distribution of the worst of each interval of "
+        f"{format_span(soak.every_s)}, with its 95 % profile-likelihood interval (Coles 2001, section 3.3). "
+        "It assumes that the intervals to come are like those measured, and takes no account of missed cycles.",
     )
     return doc.TypedTable(title, heads, tuple(rows), notes)

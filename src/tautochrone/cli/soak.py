@@ -1,4 +1,4 @@
-"""`tauto soak EXPERIMENT --for 30d`: measure for hours to weeks, in intervals. Each verb is made of an experiment's entry."""
+"""`tauto soak EXPERIMENT`: measure for hours to weeks. Its verbs are made of the experiments' entries."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ FOREGROUND = Option(
 INTERVAL = replace(
     EVERY, help="Length of an interval, of which a histogram and counts are kept.", default="60s"
 )
+_NEEDED = {EVERY.name, "duration"}
+_UNABLE = ("tire", "taskset", "watch")
+"""Experiments whose sources end by themselves, or have no histograms."""
 _FIXED = ("record", "every", "duration", "count", "rounds", "drain", "length")
 """Options of experiments that a soak decides."""
 
@@ -34,7 +37,9 @@ def _rows() -> Rows:
     from tautochrone.experiments import EXPERIMENTS
 
     able = [
-        one for one in EXPERIMENTS.values() if one.has_verb and {EVERY.name, "duration"} <= one.table.keys()
+        one
+        for one in EXPERIMENTS.values()
+        if one.has_verb and one.name not in _UNABLE and one.table.keys() >= _NEEDED
     ]
     rows: dict[str, tuple[str | Callable[..., None], str]] = {
         one.name: (_verb_of(one), one.summary) for one in able
@@ -54,10 +59,10 @@ def _verb_of(experiment: Experiment) -> Callable[..., None]:
 
     do.__doc__ = (
         f"{experiment.summary.rstrip('.')}, for hours to weeks.\n\n"
-        "It is measured by a process of its own, so that a closed terminal does not end it. Of each minute and "
-        "source a histogram, the counts and the largest samples are kept, and each hour is sealed. `tauto show`, "
-        "`tail`, `check`, `compare` and `report` read the run, also while it is measured. Loads may take turns: "
-        "--load 8h:cpu,8h:network+storage.\n\n"
+        "It is measured by a process of its own, so that a closed terminal does not end it. Of each minute "
+        "and source a histogram, the counts and the largest samples are kept, and each hour is sealed. "
+        "`tauto show`, `tail`, `compare`, `report` and others read the run, also while it is measured. "
+        "Loads may take turns: --load 8h:cpu,8h:network+storage.\n\n"
         "Examples:\n"
         f"    tauto soak {experiment.name} --for 30d --load 8h:cpu,8h:network+storage\n"
         "    tauto soak stop latest"

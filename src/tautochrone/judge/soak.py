@@ -1,4 +1,4 @@
-"""What became of a long run over its time: stretches of it, its loads in turn, its clock, its block maxima."""
+"""What became of a long run over its time: its intervals, its loads in turn, its clock, its block maxima."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _LASTING = {"hour": 3_600.0, "day": 86_400.0, "month": 30 * 86_400.0, "year": 36
 
 @dataclass(frozen=True)
 class ClockEvent:
-    """Something that happened to the clocks: in which interval, what ("set" or "suspended"), and by how much."""
+    """What happened to the clocks: in which interval, what ("set" or "suspended"), and by how much."""
 
     interval: int
     time_s: float
@@ -82,7 +82,7 @@ class SoakSource:
         )  # fmt: skip
 
     def level(self, seconds: float, confidence: float) -> tuple[float, float, float] | None:
-        """Return what the worst of so long exceeds once on average, and its interval; None: too few intervals.
+        """Return what is exceeded once in so long on average, and its interval; None: too few intervals.
 
         By the maxima of its intervals, so that what is alike within an interval is reckoned in.
         """
@@ -134,7 +134,7 @@ class SoakRun:
 
     @property
     def slice_s(self) -> float:
-        """Return the length of a stretch of time that can be drawn: at least an interval, and a round number."""
+        """Return the length of a stretch that can be drawn: at least an interval, and a round number."""
         least = max(self.every_s, self.span_s / _MOST_SLICES)
         return next((float(one) for one in _ROUND_S if one >= least * 0.999), 7 * 86_400.0)
 
@@ -200,7 +200,7 @@ def _source(
 
 
 def _clock(columns: dict[str, Integers], end_s: Floats) -> Iterator[ClockEvent]:
-    """Yield where the wall clock was set, and where the machine was suspended, in which only one of the clocks ran."""
+    """Yield where the wall clock was set, and where the machine was suspended."""
     monotonic, wall, boot = (np.diff(columns[one]) for one in ("until_ns", "wall_ns", "boot_ns"))
     slept = np.where((columns["boot_ns"] == UNKNOWN)[1:], 0, boot - monotonic)
     stepped = wall - monotonic - np.where(np.abs(slept) > _STEP_NS, slept, 0)

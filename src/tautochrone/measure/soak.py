@@ -1,4 +1,4 @@
-"""How a long run is kept while it is measured: sealed piece by piece, its loads in turn, on a disk that may be full."""
+"""How a long run is kept while it is measured: piece by piece, its loads in turn, on a disk that may be full."""
 
 import json
 import re
@@ -231,7 +231,7 @@ class Soak:
             self._tell(writer, loads=[[at, name] for at, name in self._changes])
 
     def _settle(self, writer: RunWriter, number: int) -> None:
-        """After an interval: see to the loads that began meanwhile, to room on the disk, and to power cuts."""
+        """After an interval: note loads that began meanwhile, and see to room on the disk and to power cuts."""
         assert self._thin is not None
         is_full = shutil.disk_usage(writer.path).free < self.least_free_bytes
         if is_full and not self._thin.counts_only:

@@ -1,7 +1,7 @@
 """The intervals of a long run: each minute of a source with its histogram, its counts and its largest rows.
 
-`IntervalReader` takes them from the frames of a stream as they come; `Following` from the folder of a run that may
-still be measured.
+`IntervalReader` takes them from the frames of a stream as they come; `Following` from the folder of a run that
+may still be measured.
 """
 
 from dataclasses import dataclass
@@ -35,13 +35,13 @@ class Interval:
     Attributes:
         number: 0, 1, 2, … of this source.
         source: the number of the source.
-        from_ns, until_ns: on the stream's clock (CLOCK_MONOTONIC), which stands still while the system is suspended.
+        from_ns, until_ns: on the stream's clock (CLOCK_MONOTONIC), which stands still in a suspended system.
         wall_ns: wall-clock time at its end, nanoseconds since 1970 UTC; it may have been set.
-        boot_ns: time since the system began at its end, suspended time included; None: the system can't tell.
+        boot_ns: time since the system began, suspended time included, at its end; None: it can't be told.
         worst_ns: the largest value of the first measure, exact; None: no sample.
-        completed, missed, dropped, late: cycles. `dropped` are among the completed ones and not in the histogram;
-            `late` are those that ``--blame`` counts as late, 0 without it.
-        bins: rows of the histogram: measure (its place in the header), low_ns, high_ns (both included), count.
+        completed, missed, dropped, late: cycles. `dropped` are among the completed ones and not in the
+            histogram; `late` are those that ``--blame`` counts as late, 0 without it.
+        bins: the histogram: measure (its place in the header), low_ns, high_ns (both included), count.
         largest: whole rows as the header describes them, those with the largest first measure, largest first.
     """
 

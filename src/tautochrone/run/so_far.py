@@ -4,6 +4,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -70,11 +71,9 @@ def _copy(folder: Path, copy: Path) -> None:
 def _linked(source: str, target: str) -> None:
     """Pieces never change, but their index does."""
     if source.endswith(".zst"):
-        try:
+        with suppress(OSError):  # of another disk
             os.link(source, target)
             return
-        except OSError:
-            pass  # another disk
     shutil.copyfile(source, target)
 
 

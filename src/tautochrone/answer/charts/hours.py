@@ -51,13 +51,17 @@ def _slices(soak: SoakRun, one: SoakSource) -> Iterator[_Slice]:
         np.add.at(counts, which, one.bin_count[of_bins])
         worst = [value for value in one.worst_ns[own].tolist() if value != UNKNOWN]
         yield _Slice(
-            float(one.start_s[own][0]), float(one.end_s[own][-1]), max(worst, default=None),
-            int(one.missed[own].sum()), int(counts.sum()), tuple(zip(rows.tolist(), counts.tolist(), strict=True)),
-        )  # fmt: skip
+            float(one.start_s[own][0]),
+            float(one.end_s[own][-1]),
+            max(worst, default=None),
+            int(one.missed[own].sum()),
+            int(counts.sum()),
+            tuple(zip(rows.tolist(), counts.tolist(), strict=True)),
+        )
 
 
 def heat_map(soak: SoakRun, one: SoakSource, title: str = "latency") -> Chart:
-    """Draw for each stretch of time how its samples are spread, its worst sample, and where the load changed."""
+    """Draw of each stretch of time how its samples are spread, and the worst; and where the load changed."""
     size, name = _unit_of_time(soak.span_s)
     slices = list(_slices(soak, one))
     x = linear(0, max(soak.span_s / size, 1e-9), f"time since the start ({name})")

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from tautochrone.answer import document as doc
+from tautochrone.answer import soak
 from tautochrone.answer.blocks import all_made
 from tautochrone.answer.phrasing import tail as words
 from tautochrone.answer.phrasing import tail_checks
@@ -236,10 +237,17 @@ def document(tails: RunTails) -> doc.Document:
         f"How rare a late {noun} is: {tails.meaning}",
         (
             doc.part("The run", lambda: [doc.Sentence(f"{tails.run}, {sure} confidence", "note")]),
+            *of_intervals(tails),
             *told.parts(),
             doc.part("The others", lambda: [doc.Sentence(others, "note")] if told.is_in_short else []),
         ),
     )
+
+
+def of_intervals(tails: RunTails) -> Iterator[doc.DocumentPart]:
+    """Yield what the worst of its intervals say of a long run."""
+    if (found := tails.soak) is not None:
+        yield doc.part("By the worst of its intervals", lambda: soak.levels(found))
 
 
 class Section:

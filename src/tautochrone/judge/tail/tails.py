@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.reduced import Reduced, reduce_run
+from tautochrone.judge.soak import SoakRun, soak_of
 from tautochrone.judge.tail.source import SourceTail
 from tautochrone.run.folder import StoredRun
 
@@ -15,6 +16,7 @@ class RunTails:
 
     Attributes:
         loop: whether it is how late a loop's cycles begin.
+        soak: of a long run what its intervals say; None: it has none, or they are of another measure.
     """
 
     run: str
@@ -23,6 +25,7 @@ class RunTails:
     loop: bool
     histogram: bool
     sources: tuple[SourceTail, ...]
+    soak: SoakRun | None = None
 
 
 def tails_of(
@@ -50,6 +53,7 @@ def tails_of(
         loop=run.manifest.header.is_about_a_loop and name == run.measures[0],
         histogram=run.is_histogram,
         sources=tuple(SourceTail(one, limits, confidence) for one in parts),
+        soak=soak_of(run) if run.has_intervals and name == run.measures[0] else None,
     )
 
 
