@@ -51,7 +51,7 @@ def children(parent: int) -> list[int]:
 
 @contextmanager
 def soaking(store: Path, *more: str) -> Iterator[tuple[subprocess.Popen[bytes], int, Path]]:
-    """A soak that has two intervals: the process that was typed, that which measures, and the run's folder."""
+    """A soak with an interval: the process that was typed, that which measures, and the run's folder."""
     typed = subprocess.Popen(
         [
             *_PROGRAM,

@@ -171,7 +171,8 @@ def test_a_full_disk_costs_samples_and_no_count(store: Store) -> None:
 def test_a_rule_and_a_file_end_a_soak(store: Store) -> None:
     asked: list[int] = []
 
-    def ask(new: Any) -> str | None:
+    def ask(header: Any, new: Any) -> str | None:
+        assert header.experiment == "cyclic"
         asked.extend(one.number for one in new)
         return "1 per day is refuted" if new[-1].number == 3 else None
 

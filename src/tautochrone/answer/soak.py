@@ -157,6 +157,6 @@ def _of_maxima(soak: SoakRun, label: str) -> doc.TypedTable | None:
     notes = (
         "By the generalised extreme value distribution of the worst of each interval of "
         f"{format_span(soak.every_s)}, with its 95 % profile-likelihood interval (Coles 2001, section 3.3). "
-        "It assumes that the intervals to come are like those measured, and takes no account of missed cycles.",
+        "It assumes intervals to come like those measured, and takes no account of missed cycles.",
     )
     return doc.TypedTable(title, heads, tuple(rows), notes)

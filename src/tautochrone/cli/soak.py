@@ -57,15 +57,15 @@ def _verb_of(experiment: Experiment) -> Callable[..., None]:
     def do(typed: Typed) -> None:
         _soak(experiment, typed)
 
+    code = " ./controller.so" if any(one.positional for one in experiment.options) else ""
     do.__doc__ = (
         f"{experiment.summary.rstrip('.')}, for hours to weeks.\n\n"
         "It is measured by a process of its own, so that a closed terminal does not end it. Of each minute "
-        "and source a histogram, the counts and the largest samples are kept, and each hour is sealed. "
+        "and source a histogram, the counts and the largest samples are kept, and what each hour had is safe. "
         "`tauto show`, `tail`, `compare`, `report` and others read the run, also while it is measured. "
         "Loads may take turns: --load 8h:cpu,8h:network+storage.\n\n"
         "Examples:\n"
-        f"    tauto soak {experiment.name} --for 30d --load 8h:cpu,8h:network+storage\n"
-        "    tauto soak stop latest"
+        f"    tauto soak {experiment.name}{code} --for 30d --load 8h:cpu,8h:network+storage\n"
     )
     own = [one for one in experiment.options if one.in_verb and one.name not in _FIXED]
     return verb_of([FOR, INTERVAL, *own, FOREGROUND], OF_PROBE, do)

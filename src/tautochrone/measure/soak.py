@@ -1,4 +1,4 @@
-"""How a long run is kept while it is measured: piece by piece, its loads in turn, on a disk that may be full."""
+"""How a long run is kept while it is measured: in pieces, its loads in turn, on a disk that may be full."""
 
 import json
 import re
@@ -162,14 +162,16 @@ class Soak:
     Attributes:
         for_s: how long it is to last.
         phases: its loads, which take turns; one for a load that does not change.
-        ask: called with the intervals as they end; what it returns ends the run, and is kept as the reason.
+        ask: called with the stream's header and the intervals as they end; what it returns ends the run, and
+            is kept as the reason. until: the rule that it judges, as it was written; empty: none.
         piece_s: a piece of the stream is sealed after each so many seconds.
         least_free_bytes: below that much room on the disk, counts alone are kept.
     """
 
     for_s: float
     phases: tuple[Phase, ...]
-    ask: Callable[[Sequence[Interval]], str | None] = lambda _: None
+    ask: Callable[[Header, Sequence[Interval]], str | None] = lambda _header, _intervals: None
+    until: str = ""
     piece_s: float = _HOUR_S
     least_free_bytes: int = _LEAST_FREE_BYTES
     began: Callable[[str], None] = lambda _: None
@@ -207,7 +209,8 @@ class Soak:
             ended += self._said.take(frame)
         if ended:
             self._settle(writer, ended[-1].number)
-            if why := self.ask(ended):
+            assert self._said.header is not None
+            if why := self.ask(self._said.header, ended):
                 self._tell(writer, ended_because=why)
                 return True
         return (writer.path / STOP).exists()
@@ -216,7 +219,8 @@ class Soak:
         now_s = time.monotonic()
         self._next_piece_s, self._durable_s = now_s + self.piece_s, now_s
         self._thin = _Thinned([one["name"] for one in stream.json_payload(frame)["tables"]])  # type: ignore[attr-defined]
-        self._tell(writer, for_s=self.for_s, schedule=name_of(self.phases))
+        rule = {"until": self.until} if self.until else {}
+        self._tell(writer, for_s=self.for_s, schedule=name_of(self.phases), **rule)
         self._note_turns(writer, 0)
         self.began(writer.manifest.id)
 
@@ -231,7 +235,7 @@ class Soak:
             self._tell(writer, loads=[[at, name] for at, name in self._changes])
 
     def _settle(self, writer: RunWriter, number: int) -> None:
-        """After an interval: note loads that began meanwhile, and see to room on the disk and to power cuts."""
+        """After an interval: note loads that began meanwhile, see to room on the disk and to power cuts."""
         assert self._thin is not None
         is_full = shutil.disk_usage(writer.path).free < self.least_free_bytes
         if is_full and not self._thin.counts_only:

@@ -1,7 +1,7 @@
-"""The intervals of a long run: each minute of a source with its histogram, its counts and its largest rows.
+"""The intervals of a long run: of each minute and source its histogram, its counts and its largest rows.
 
-`IntervalReader` takes them from the frames of a stream as they come; `Following` from the folder of a run that
-may still be measured.
+`IntervalReader` takes them from the frames of a stream as they come; `Following` from the folder of a run
+that may still be measured.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ Rows = npt.NDArray[np.void]
 
 
 @dataclass(frozen=True)
-class Interval:
+class SoakInterval:
     """One interval of one source.
 
     Attributes:
@@ -73,6 +73,10 @@ class Interval:
         """Return lowest and highest value and count of the bins of a measure, ascending."""
         own = self.bins[self.bins["measure"] == measure]
         return own["low_ns"], own["high_ns"], own["count"]
+
+
+Interval = SoakInterval
+"""The same, where nothing else is called so."""
 
 
 class IntervalReader:

@@ -1,8 +1,8 @@
 """The raw stream of a long run, in pieces: what came before the last hour is compressed and has a checksum.
 
-The raw stream has the rest. A piece ends where a frame does, and its line in the index comes after the piece
-is durable and before the raw stream is cut. So whatever happens in between, every frame is there, some of them
-twice: their sequence numbers tell which.
+The raw stream has the rest. A piece ends where a frame does, and its line in the index comes after the
+piece is durable and before the raw stream is cut. So whatever happens in between, every frame is there, some
+of them twice: their sequence numbers tell which.
 """
 
 import hashlib

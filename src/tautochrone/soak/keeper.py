@@ -29,7 +29,9 @@ _LOOK_S = 0.2
 def tell_began(run: str) -> None:
     """Say which run it is: to the process that waits for it, or to whoever looks on."""
     if place := os.environ.get(BEGAN):
-        Path(place).write_text(run, encoding="utf-8")
+        from tautochrone.run import files
+
+        files.write_text(Path(place), run)
     else:
         typer.echo(f"Soak {run} began: tauto show {run}", err=True)
 
