@@ -61,7 +61,7 @@ def _verb_of(experiment: Experiment) -> Callable[..., None]:
     do.__doc__ = (
         f"{experiment.summary.rstrip('.')}, for hours to weeks.\n\n"
         "It is measured by a process of its own, so that a closed terminal does not end it. Of each minute "
-        "and source a histogram, the counts and the largest samples are kept, and what each hour had is safe. "
+        "and source a histogram, the counts and the largest samples are kept, and each hour is safe. "
         "`tauto show`, `tail`, `compare`, `report` and others read the run, also while it is measured. "
         "Loads may take turns: --load 8h:cpu,8h:network+storage.\n\n"
         "Examples:\n"

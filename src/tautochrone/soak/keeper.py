@@ -29,9 +29,9 @@ _LOOK_S = 0.2
 def tell_began(run: str) -> None:
     """Say which run it is: to the process that waits for it, or to whoever looks on."""
     if place := os.environ.get(BEGAN):
-        from tautochrone.run import files
-
-        files.write_text(Path(place), run)
+        descriptor = os.open(place, os.O_WRONLY)
+        os.write(descriptor, run.encode())
+        os.close(descriptor)
     else:
         typer.echo(f"Soak {run} began: tauto show {run}", err=True)
 
@@ -48,12 +48,13 @@ def kept_by_another(typed: Typed) -> None:
     place = open_store(typed.store)
     with tempfile.TemporaryDirectory(prefix="tauto-soak-") as folder:
         began = Path(folder) / "began"
-        with (Path(folder) / "said").open("w+b") as said:
+        began.touch()
+        with tempfile.TemporaryFile() as said:
             keeper = _start(began, said)
             with _interrupts_end(keeper):
-                while not began.exists() and keeper.poll() is None:
+                while not began.stat().st_size and keeper.poll() is None:
                     time.sleep(_LOOK_S)
-                run = began.read_text(encoding="utf-8") if began.exists() else ""
+                run = began.read_text(encoding="utf-8")
                 if run:
                     typer.echo(_beginning(run), err=True)
                     following(place.find(run), lambda: keeper.poll() is None)
