@@ -183,6 +183,8 @@ class Soak:
     _changes: list[tuple[int, str]] = field(default_factory=list)
     _next_piece_s: float = 0.0
     _durable_s: float = 0.0
+    _decided: bool = False
+    _asked_to_end: bool = False
 
     @property
     def load(self) -> Load:
@@ -210,10 +212,18 @@ class Soak:
         if ended:
             self._settle(writer, ended[-1].number)
             assert self._said.header is not None
-            if why := self.ask(self._said.header, ended):
+            why = None if self._decided else self.ask(self._said.header, ended)
+            if why is not None:
                 self._tell(writer, ended_because=why)
-                return True
-        return (writer.path / STOP).exists()
+                self._decided = True
+        return self._is_over(writer)
+
+    def _is_over(self, writer: RunWriter) -> bool:
+        """Return whether it is to end, once: who is asked to end twice does it at once."""
+        if self._asked_to_end or not (self._decided or (writer.path / STOP).exists()):
+            return False
+        self._asked_to_end = True
+        return True
 
     def _begin(self, writer: RunWriter, frame: stream.Frame) -> None:
         now_s = time.monotonic()

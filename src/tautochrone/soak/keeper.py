@@ -7,9 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
 import typer
@@ -20,18 +18,18 @@ if TYPE_CHECKING:
     from tautochrone.command.verbs import Typed
 
 BEGAN = "TAUTO_SOAK_BEGAN"
-"""Names the file in which the process that measures writes the id of the run when it began."""
+"""The number of the pipe into which the process that measures writes the id of the run when it began."""
 
 _PROGRAM = "from tautochrone.cli.app import main; main()"
-_LOOK_S = 0.2
+_LONGEST_ID = 4096
 
 
 def tell_began(run: str) -> None:
     """Say which run it is: to the process that waits for it, or to whoever looks on."""
-    if place := os.environ.get(BEGAN):
-        descriptor = os.open(place, os.O_WRONLY)
-        os.write(descriptor, run.encode())
-        os.close(descriptor)
+    if waiting := os.environ.pop(BEGAN, ""):
+        with suppress(OSError):  # it may be gone
+            os.write(int(waiting), run.encode())
+            os.close(int(waiting))
     else:
         typer.echo(f"Soak {run} began: tauto show {run}", err=True)
 
@@ -46,21 +44,19 @@ def kept_by_another(typed: Typed) -> None:
     from tautochrone.soak.follow import following, show_ended
 
     place = open_store(typed.store)
-    with tempfile.TemporaryDirectory(prefix="tauto-soak-") as folder:
-        began = Path(folder) / "began"
-        began.touch()
-        with tempfile.TemporaryFile() as said:
-            keeper = _start(began, said)
-            with _interrupts_end(keeper):
-                while not began.stat().st_size and keeper.poll() is None:
-                    time.sleep(_LOOK_S)
-                run = began.read_text(encoding="utf-8")
-                if run:
-                    typer.echo(_beginning(run), err=True)
-                    following(place.find(run), lambda: keeper.poll() is None)
-                code = keeper.wait()
-            said.seek(0)
-            told = said.read().decode(errors="replace")
+    waits, tells = os.pipe()
+    with tempfile.TemporaryFile() as said:
+        keeper = _start(tells, said)
+        os.close(tells)
+        with _interrupts_end(keeper):
+            run = os.read(waits, _LONGEST_ID).decode()
+            if run:
+                typer.echo(_beginning(run), err=True)
+                following(place.find(run), lambda: keeper.poll() is None)
+            code = keeper.wait()
+        os.close(waits)
+        said.seek(0)
+        told = said.read().decode(errors="replace")
     if told.strip():
         typer.echo(told.rstrip(), err=True)
     if run:
@@ -69,13 +65,14 @@ def kept_by_another(typed: Typed) -> None:
         raise typer.Exit(code if code > 0 else 1)
 
 
-def _start(began: Path, said: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start(tells: int, said: IO[bytes]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-c", _PROGRAM, *sys.argv[1:]],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=said,
-        env={**os.environ, BEGAN: str(began)},
+        env={**os.environ, BEGAN: str(tells)},
+        pass_fds=(tells,),
         start_new_session=True,
     )
 
