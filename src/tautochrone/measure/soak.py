@@ -18,7 +18,7 @@ from tautochrone.measure.loads.running import LoadFailure, Loads
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.run.conditions import LoadReport
 from tautochrone.run.intervals import Interval, IntervalReader
-from tautochrone.run.layout import KEPT, WHOLE_ROWS
+from tautochrone.run.layout import KEPT
 from tautochrone.run.manifest import DISK_FULL
 from tautochrone.run.records import HISTOGRAM, INTERVALS, LARGEST, Header
 from tautochrone.run.so_far import SOAK
@@ -271,6 +271,8 @@ class Soak:
 class _Thinned:
     """Writes frames on, without those of samples while the disk has no room; the counts say how many lack.
 
+    Running maxima are few, and stay.
+
     Attributes:
         counts_only: leave out samples. Changed between intervals alone.
     """
@@ -311,7 +313,7 @@ class _Thinned:
             name = self._tables[frame.table]
             if name == INTERVALS:
                 return self._interval(frame)
-            if self.counts_only and name in (HISTOGRAM, *WHOLE_ROWS):
+            if self.counts_only and name in (HISTOGRAM, LARGEST, KEPT):
                 self._leave_out(name, frame)
                 return None
             if name in (HISTOGRAM, LARGEST):

@@ -264,7 +264,7 @@ class StoredRun:
     @property
     def has_intervals(self) -> bool:
         """Return whether it is a long run with counts and a histogram of each interval."""
-        return any(layout.name == INTERVALS for layout in self._layouts())
+        return self.manifest.header.has_intervals
 
     def intervals(self, source: int) -> dict[str, Integers]:
         """Return the columns of the intervals of a source (`INTERVAL_COLUMNS`), each (n,), in their order.

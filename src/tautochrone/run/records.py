@@ -394,6 +394,11 @@ class Header(Stored, frozen=True, kw_only=True):
         return any(table.name == HISTOGRAM for table in self.tables)
 
     @property
+    def has_intervals(self) -> bool:
+        """Return whether counts and histograms of each interval are told, so that a cut costs one of them."""
+        return any(table.name == INTERVALS for table in self.tables)
+
+    @property
     def measured_cpus(self) -> set[int]:
         """Return where the measuring threads and their partners ran, as far as they were held there."""
         threads = [thread for source in self.sources for thread in (source, *source.partners)]

@@ -12,7 +12,7 @@ from pathlib import Path
 from tautochrone.base.errors import DamagedError
 from tautochrone.run import files, pieces
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.manifest import MEASURING, STILL_MEASURED, Manifest
+from tautochrone.run.manifest import MEASURING, SEALED, STILL_MEASURED, Manifest
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.seal import seal
 
@@ -57,7 +57,7 @@ def run_so_far(folder: Path) -> StoredRun:
         "Ask again for more.",
     )
     kept = tuple(one for one in manifest.warnings if one.code != "cut-off")
-    return StoredRun(copy, replace(manifest, warnings=(still, *kept), damage=None))
+    return StoredRun(copy, replace(manifest, state=SEALED, warnings=(still, *kept), damage=None))
 
 
 def _copy(folder: Path, copy: Path) -> None:

@@ -114,7 +114,7 @@ def _voids(own: list[ChangedFact], pair: tuple[ComparedSide, ComparedSide], at: 
     if change := by_name.get("ruler.clock"):
         yield Objection("clock", values=_two(change, at), voids=True)
     for side in pair:
-        cut = [one.id for one in side.manifests if one.state == RECOVERED]
+        cut = [one.id for one in side.manifests if one.state == RECOVERED and not one.header.has_intervals]
         if cut:
             yield Objection("cut-off", side.name, (cut[0],), voids=True)
 

@@ -157,7 +157,7 @@ def _sources(run: StoredRun, measure: str) -> list[SeenSource]:
 
 def _is_known(run: StoredRun, book: Books, period_ns: int | None) -> bool:
     """A run that was cut off tells only the misses that it came to tell of."""
-    if run.manifest.footer is None:
+    if run.manifest.footer is None and not run.has_intervals:
         return False
     return book.dropped is not None and (period_ns is None or book.missed is not None)
 
