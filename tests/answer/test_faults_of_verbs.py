@@ -49,7 +49,7 @@ FRAME = (
     "answer.html.templates",
     "answer.html.style",
     "answer.html.files",
-    "answer.html._asset",
+    "answer.html.asset",
     "answer.html._typeset",
     "answer.html.version",
     "answer.html.own_version",

@@ -5,7 +5,7 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
-from tautochrone.tire.demonstrator.address import Address
+from tautochrone.command.address import Address
 
 PERIOD_NS = 1_000_000
 USUAL: dict[str, Any] = {

@@ -15,7 +15,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from real import PATIENCE_S, wait_until
 from tautochrone.base.errors import MeasuringError, UsageError
-from tautochrone.tire.demonstrator.address import Address, read_address
+from tautochrone.command.address import Address, read_address
 from tautochrone.tire.demonstrator.server import STATES, Demonstrator, Viewer, demonstrate
 from tire_datagrams import datagram, numbered, send
 

@@ -73,7 +73,7 @@ def render(template: str, **words: Any) -> str:
             **{"band": None, **words},
             version=own_version() or "(not installed)",
             style=Markup(style()),
-            script=Markup(_asset("script.js")),
+            script=Markup(asset("script.js")),
         )
     )
 
@@ -93,7 +93,7 @@ def plain(headline: str, said: str, notice: str) -> str:
 
 def style() -> str:
     """Return the style sheet of all pages, with the colours of their charts."""
-    return style_sheet() + _asset("style.css")
+    return style_sheet() + asset("style.css")
 
 
 def written() -> str:
@@ -216,7 +216,8 @@ def _typeset(text: str) -> Markup:
     return Markup(POWER.sub(r"10<sup>\1</sup>", str(escape(typeset(text)))))
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """Return a file of the templates: a script, a style sheet."""
     return (files("tautochrone.answer") / "templates" / name).read_text(encoding="utf-8")
 
 

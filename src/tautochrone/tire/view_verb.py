@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tautochrone.experiments import Given
     from tautochrone.run.folder import StoredRun
     from tautochrone.target.target import Target
-    from tautochrone.tire.demonstrator.address import Address
+    from tautochrone.command.address import Address
     from tautochrone.tire.demonstrator.server import Demonstrator
 
 _PAGE_AT, _PAGE_PORT = "127.0.0.1:8117", 8117
@@ -102,14 +102,14 @@ verb = verb_of(
 
 
 def _page_address(given: Given) -> Address:
-    from tautochrone.tire.demonstrator.address import read_address
+    from tautochrone.command.address import read_address
 
     return read_address("--listen", given.text("listen"), _PAGE_PORT)
 
 
 def receive_address(receive: str | None, target: Target) -> Address:
     """Tell where datagrams of this machine can arrive; on a port that is free, unless one is named."""
-    from tautochrone.tire.demonstrator.address import read_address
+    from tautochrone.command.address import read_address
 
     if target.virtual() is not None:
         raise UsageError(
@@ -164,7 +164,7 @@ def _run_and_show(typed: Typed) -> StoredRun:
 
 def _attach(given: Given) -> None:
     """Show what comes, until Ctrl-C."""
-    from tautochrone.tire.demonstrator.address import read_address
+    from tautochrone.command.address import read_address
     from tautochrone.tire.demonstrator.server import demonstrate
 
     receives_at = read_address("--receive", given.given("receive") or _ATTACHED_AT, _ATTACHED_PORT)

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import ipaddress
 import json
 import logging
 import socket
@@ -16,7 +15,6 @@ from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Any
-from urllib.parse import urlsplit
 
 from jinja2 import PackageLoader
 from markupsafe import Markup
@@ -28,8 +26,8 @@ from tautochrone.answer import html
 from tautochrone.base.errors import MeasuringError
 from tautochrone.base.faults import attempt, keep
 from tautochrone.base.version import own_version
-from tautochrone.tire.demonstrator import address
-from tautochrone.tire.demonstrator.address import Address
+from tautochrone.command import address
+from tautochrone.command.address import Address
 from tautochrone.tire.demonstrator.reception import DatagramCounts, Reception, State
 
 UNITS_PER_M = 10_000
@@ -46,7 +44,10 @@ def page() -> str:
     return found.get_template("view.html.j2").render(
         version=own_version() or "(not installed)",
         style=Markup(html.style() + _asset("view.css")),
-        scripts=[Markup(_asset(name)) for name in ("words.js", "tire.js", "strip.js", "view.js")],
+        scripts=[
+            Markup(html.asset("words.js")),
+            *(Markup(_asset(name)) for name in ("tire.js", "strip.js", "view.js")),
+        ],
     )
 
 
@@ -174,7 +175,7 @@ class Demonstrator:
     @property
     def url(self) -> str:
         """Return the address of the page on this machine."""
-        return f"http://{Address(_reached_at(self.page_at), self.page_at.port)}/"
+        return f"http://{self.page_at.seen_here}/"
 
     @property
     def counts(self) -> DatagramCounts:
@@ -268,7 +269,7 @@ class Demonstrator:
         one can have it resolved to this machine for a page of theirs.
         """
         path = request.path.partition("?")[0]
-        if not _is_of_this_machine(request.headers.get("Host")):
+        if not address.is_of_this_machine(request.headers.get("Host")):
             return connection.respond(HTTPStatus.FORBIDDEN, f"This page is at {self.url}\n")
         if path == STATES:
             origin = request.headers.get("Origin")
@@ -316,22 +317,6 @@ async def _discard(connection: ServerConnection, viewer: Viewer) -> None:
         async for _ in connection:
             pass
     viewer.end()
-
-
-def _reached_at(page_at: Address) -> str:
-    if not page_at.every:
-        return page_at.host
-    return "::1" if ":" in page_at.host else "127.0.0.1"
-
-
-def _is_of_this_machine(host: str | None) -> bool:
-    """Return whether a request's Host is an address in numbers, or this machine's own name."""
-    own = socket.gethostname().lower()
-    try:
-        name = urlsplit(f"//{host or ''}").hostname or ""
-        return name in ("localhost", own, f"{own}.local") or bool(ipaddress.ip_address(name))
-    except ValueError:  # it is no address, or "[", which is no host at all
-        return False
 
 
 def _keep(_: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:

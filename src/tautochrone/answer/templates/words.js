@@ -29,7 +29,7 @@ const drawing = (() => {
   const colours = {};
   const read = () => {
     const style = getComputedStyle(document.documentElement);
-    for (const name of ["paper", "raised", "ink", "muted", "rule", "hair", "grid", "missed", "series-0", "series-1"]) {
+    for (const name of ["paper", "raised", "ink", "muted", "rule", "hair", "grid", "missed", "series-0", "series-1", "heat-0", "heat-1", "heat-2", "heat-3", "heat-4", "heat-5"]) {
       colours[name] = style.getPropertyValue(`--${name}`).trim();
     }
     colours.sans = style.getPropertyValue("--sans");

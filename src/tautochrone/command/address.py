@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from errno import EACCES, EADDRINUSE, EADDRNOTAVAIL, EPERM
+from urllib.parse import urlsplit
 
 from tautochrone.base.errors import NotPermittedError, TautoError, UsageError
 
@@ -35,6 +36,13 @@ class Address:
         return ipaddress.ip_address(self.host).is_unspecified
 
     @property
+    def seen_here(self) -> "Address":
+        """Return where this machine reaches it."""
+        if not self.every:
+            return self
+        return Address("::1" if ":" in self.host else "127.0.0.1", self.port)
+
+    @property
     def family(self) -> socket.AddressFamily:
         """Return the family of its sockets."""
         return socket.AF_INET6 if ":" in self.host else socket.AF_INET
@@ -57,6 +65,19 @@ def read_address(option: str, text: str, usual_port: int) -> Address:
             "Write it in numbers, as 127.0.0.1:8117 or [::1]:8117; the port may be left out.",
         )
     return Address(host, port)
+
+
+def is_of_this_machine(host: str | None) -> bool:
+    """Return whether a request's Host is an address in numbers, or this machine's own name.
+
+    Any other name is not enough: whoever owns one can have it resolved to this machine for a page of theirs.
+    """
+    own = socket.gethostname().lower()
+    try:
+        name = urlsplit(f"//{host or ''}").hostname or ""
+        return name in ("localhost", own, f"{own}.local") or bool(ipaddress.ip_address(name))
+    except ValueError:  # it is no address, or "[", which is no host at all
+        return False
 
 
 def listen(option: str, wanted: Address) -> tuple[socket.socket, Address]:

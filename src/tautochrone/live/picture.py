@@ -1,0 +1,277 @@
+"""What is seen of a measurement under way, gathered from steps (seconds or minutes) in memory that is bounded.
+
+Whatever is measured comes as a `Step` of one source. A `Gathering` adds them up: totals and the whole histogram of
+each source, and rings of what changes: the course, the columns of the heat map, the late cycles.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from tautochrone.judge.requirement.until import MinutesOfSource, events_per_minute
+from tautochrone.statistics.arrays import Integers
+from tautochrone.statistics.confidence_sequence import WatchedQuantile, blocks_effect, watched_quantiles
+from tautochrone.statistics.counts import Counts, merge
+from tautochrone.statistics.quantiles import CONFIDENCE, QUANTILES
+
+COURSE, COLUMNS, LATE, BLOCKS = 3_600, 744, 200, 256
+"""Lengths of the rings: points of the course, columns of the heat map (a month of hours), late cycles; and so many
+stretches tell how the distribution changes."""
+
+MINUTE_S, HOUR_S = 60, 3_600
+
+State = Literal["measuring", "complete", "cut off", "waiting"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one source did in one second or minute.
+
+    Attributes:
+        begin_s: Unix time.
+        released: cycles that were due. missed: passed over. late: with a sample past the deadline.
+        unknown: without a sample, or in the bin of the deadline.
+        counts: of the measure, bins by their upper edges; None: nothing was counted.
+    """
+
+    source: int
+    begin_s: float
+    released: int
+    missed: int = 0
+    late: int = 0
+    unknown: int = 0
+    worst_ns: int | None = None
+    counts: Counts | None = None
+
+
+@dataclass(frozen=True)
+class LateCycle:
+    """A cycle that was late, or one of the worst where there is no deadline; ``cause`` in words, empty: unknown."""
+
+    at_s: float
+    source: int
+    latency_ns: int
+    cause: str = ""
+
+
+@dataclass(frozen=True)
+class SourceHeader:
+    """Who is measured."""
+
+    number: int
+    name: str
+    cpu: int | None = None
+
+
+@dataclass(frozen=True)
+class About:
+    """What is measured; None: not known.
+
+    Attributes:
+        step_s: how long the steps are, 1 or 60; column_s: how much a column of the heat map holds.
+        limit_ns: past which a cycle is late: its deadline, else its period; None: it has neither.
+    """
+
+    run: str
+    title: str
+    experiment: str
+    machine: str
+    load: str
+    sources: tuple[SourceHeader, ...]
+    period_ns: int | None
+    limit_ns: int | None
+    begun_s: float
+    step_s: int = 1
+    column_s: int = HOUR_S
+    until: str = ""
+
+
+@dataclass
+class Totals:
+    """Of one source, since the beginning."""
+
+    released: int = 0
+    missed: int = 0
+    late: int = 0
+    unknown: int = 0
+    worst_ns: int | None = None
+    worst_s: float | None = None
+    now_ns: int | None = None
+    """The worst of the last step."""
+
+    def add(self, step: Step) -> None:
+        """Add a step."""
+        self.released += step.released
+        self.missed += step.missed
+        self.late += step.late
+        self.unknown += step.unknown
+        self.now_ns = step.worst_ns
+        if step.worst_ns is not None and (self.worst_ns is None or step.worst_ns > self.worst_ns):
+            self.worst_ns, self.worst_s = step.worst_ns, step.begin_s
+
+
+@dataclass
+class Point:
+    """The course at one step, over all sources."""
+
+    begin_s: float
+    typical_ns: int | None
+    worst_ns: int | None
+    late: int
+
+
+@dataclass
+class Column:
+    """A column of the heat map: of each source, the worst and how many were late."""
+
+    begin_s: float
+    worst_ns: dict[int, int] = field(default_factory=dict)
+    late: dict[int, int] = field(default_factory=dict)
+
+
+class _Minutes:
+    """Every minute of one source, twelve bytes each."""
+
+    def __init__(self) -> None:
+        self.number, self.released, self.later, self.unknown = (array("q") for _ in range(4))
+
+    def add(self, step: Step) -> None:
+        number = int(step.begin_s // MINUTE_S)
+        if not self.number or self.number[-1] != number:
+            for column, value in zip(self._columns, (number, 0, 0, 0), strict=True):
+                column.append(value)
+        self.released[-1] += step.released
+        self.later[-1] += step.late + step.missed
+        self.unknown[-1] += step.unknown
+
+    @property
+    def _columns(self) -> tuple[array[int], ...]:
+        return self.number, self.released, self.later, self.unknown
+
+    def whole(self, name: str) -> MinutesOfSource:
+        """Return the minutes that are over; the last one goes on."""
+        parts: list[Integers] = [np.array(one[:-1], np.int64) for one in self._columns]
+        return MinutesOfSource(name, *parts)
+
+
+class Gathering:
+    """Everything that is seen.
+
+    Attributes:
+        heard: how many steps and late cycles came; who saw so many has seen all.
+        state: of the measurement. loads, temperature_c, frequency_khz: of the machine, now; None: not known.
+        until: how the rule of the measurement stands, in words; empty: it has none.
+    """
+
+    def __init__(self, about: About) -> None:
+        """Begin with nothing."""
+        self.about = about
+        self.state: State = "waiting"
+        self.heard = 0
+        self.newest_s: float | None = None
+        self.temperature_c: float | None = None
+        self.frequency_khz: dict[int, int] = {}
+        self.until = about.until
+        self.totals: dict[int, Totals] = {one.number: Totals() for one in about.sources}
+        self.counts: dict[int, Counts] = {}
+        self.course: deque[Point] = deque(maxlen=COURSE)
+        self.columns: deque[Column] = deque(maxlen=COLUMNS)
+        self.late: deque[tuple[int, LateCycle]] = deque(maxlen=LATE)
+        self._late_seen = 0
+        self._minutes: dict[int, _Minutes] = {one.number: _Minutes() for one in about.sources}
+        self._blocks: list[Counts] = []
+        self._per_block, self._in_block = 1, 0
+        self._of_point: list[Counts] = []
+
+    def add(self, steps: Iterable[Step], late: Iterable[LateCycle] = ()) -> None:
+        """Add what was measured; steps of the same instant belong together, in the order of time."""
+        for step in steps:
+            self.heard += 1
+            self.totals.setdefault(step.source, Totals()).add(step)
+            self._minutes.setdefault(step.source, _Minutes()).add(step)
+            self._add_to_course(step)
+            self._add_to_columns(step)
+            if step.counts is not None and step.counts.total:
+                known = self.counts.get(step.source)
+                self.counts[step.source] = merge([known, step.counts] if known else [step.counts])
+            self.newest_s = step.begin_s
+        for one in late:
+            self._late_seen += 1
+            self.late.append((self._late_seen, one))
+
+    def _add_to_course(self, step: Step) -> None:
+        point = self.course[-1] if self.course else None
+        if point is None or point.begin_s != step.begin_s:
+            self._keep_block()
+            point = Point(step.begin_s, None, None, 0)
+            self.course.append(point)
+        point.late += step.late + step.missed
+        if step.worst_ns is not None:
+            point.worst_ns = max(step.worst_ns, point.worst_ns or step.worst_ns)
+        if step.counts is not None and step.counts.total:
+            self._of_point.append(step.counts)
+            point.typical_ns = merge(self._of_point).quantile(0.5)
+
+    def _keep_block(self) -> None:
+        """Put the step that is over into the stretches; where they are too many, join neighbours."""
+        if not self._of_point:
+            return
+        held = merge(self._of_point)
+        self._of_point = []
+        if self._in_block:
+            held = merge([self._blocks.pop(), held])
+        self._blocks.append(held)
+        self._in_block = (self._in_block + 1) % self._per_block
+        if len(self._blocks) == BLOCKS and not self._in_block:
+            self._blocks = [merge(self._blocks[at : at + 2]) for at in range(0, BLOCKS, 2)]
+            self._per_block *= 2
+
+    def _add_to_columns(self, step: Step) -> None:
+        begin_s = step.begin_s // self.about.column_s * self.about.column_s
+        if not self.columns or self.columns[-1].begin_s != begin_s:
+            self.columns.append(Column(begin_s))
+        column, source = self.columns[-1], step.source
+        if step.worst_ns is not None:
+            column.worst_ns[source] = max(step.worst_ns, column.worst_ns.get(source, step.worst_ns))
+        column.late[source] = column.late.get(source, 0) + step.late + step.missed
+
+    def whole_minutes(self) -> list[MinutesOfSource]:
+        """Return the minutes of every source that are over."""
+        names = {one.number: one.name for one in self.about.sources}
+        return [minutes.whole(names.get(number, str(number))) for number, minutes in self._minutes.items()]
+
+    def quantiles(self) -> list[WatchedQuantile]:
+        """Return quantiles of all sources together, with limits that hold at all times."""
+        if not self.counts:
+            return []
+        counts = merge(self.counts.values())
+        found = watched_quantiles(counts, QUANTILES, CONFIDENCE)
+        sizes = np.array([one.total for one in self._blocks], np.int64)
+        return [
+            watched_quantiles(counts, (one.q,), CONFIDENCE, self._effect(sizes, one.value))[0] for one in found
+        ]
+
+    def _effect(self, sizes: Integers, value: int) -> float:
+        above = np.array([one.above(value) for one in self._blocks], np.int64)
+        return blocks_effect(sizes, above)
+
+    def events_per_day(self) -> tuple[int, float, float] | None:
+        """Return how many groups of late minutes there were of all sources together, and between how many a
+        day there are at the confidence, at any time; None before the first minute is over."""
+        parts = [one for one in self.whole_minutes() if len(one.begin_minute)]
+        if not parts:
+            return None
+        numbers = np.unique(np.concatenate([one.begin_minute for one in parts]))
+        late = np.zeros(len(numbers), np.bool_)
+        for one in parts:
+            late |= np.isin(numbers, one.begin_minute[one.later > 0])
+        each = (1 + CONFIDENCE) / 2
+        low, high = events_per_minute(late, numbers, each, tuned_for=MINUTE_S * 24)
+        begun = int(np.count_nonzero(np.diff(late.astype(np.int8), prepend=0) == 1))
+        return begun, low * MINUTE_S * 24, high * MINUTE_S * 24
