@@ -78,6 +78,8 @@ _VERBS: "Rows" = {
     "step": ("cli.step:verb", "Tell whether your own code ends its step in time."),
     "watch": ("cli.watch:verb", "Tell whether your own program keeps its rate."),
     "soak": ("cli.soak:app", "Measure for hours to weeks, also while you are away."),
+    "soak": ("soak.verb:app", "Measure for hours to weeks, also while you are away."),
+    "live": ("live.verb:verb", "Show a run while it is measured, also as a page."),
     "probe": ("cli.probe:app", "Run one experiment on this machine and store it."),
     "runs": _below(
         "Remove runs, tag them, write a note on one.",
@@ -144,7 +146,7 @@ _VERBS: "Rows" = {
 }
 
 _GROUPS = {
-    "Measure": ("answer", "check", "step", "watch", "probe", "soak", "run", "load"),
+    "Measure": ("answer", "check", "step", "watch", "probe", "soak", "run", "live", "load"),
     "Judge": ("show", "tail", "plan-samples", "analyse"),
     "Compare": ("compare", "select", "trend"),
     "Explain": ("blame", "bound", "doctor", "docs"),
@@ -153,6 +155,9 @@ _GROUPS = {
     "Research": ("reproduce", "tire", "middleware"),
 }
 """The groups of the help, in its order; a verb that stands in none is of the last."""
+
+_ON_ONE_LINE = {"pack": ("unpack", "Pack runs, plans and their report; unpack them.")}
+"""Verbs that share a line of the help with another one, so that it fits a screen."""
 
 _REFUSAL: Any = typer.BadParameter.__mro__[1]
 """What is wrong with the words of a command: a class that typer keeps to itself."""
@@ -221,8 +226,11 @@ class _Root(LateGroup):
         last = next(reversed(_GROUPS))
         for heading, names in _GROUPS.items():
             shown = [one for one in names if one in self.found] + (rest if heading == last else [])
-            for at, name in enumerate(shown):
-                formatter.write(f"{'' if at else heading:10}{name:14}{self.found[name][1]}\n")
+            others = {other for one, (other, _) in _ON_ONE_LINE.items() if one in shown}
+            for at, name in enumerate(one for one in shown if one not in others):
+                other, said = _ON_ONE_LINE.get(name, ("", self.found[name][1]))
+                both = f"{name}, {other}" if other else name
+                formatter.write(f"{'' if at else heading:10}{both:14}{said}\n")
         formatter.write(_BELOW)
 
     def _invoke(self, ctx: Any) -> Any:

@@ -6,7 +6,6 @@ each source, and rings of what changes: the course, the columns of the heat map,
 
 from __future__ import annotations
 
-from array import array
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from tautochrone.judge.requirement.until import MinutesOfSource, events_per_minute
+from tautochrone.judge.requirement.until import MinutesOfSource, SourceMinutes, events_per_minute
 from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.confidence_sequence import WatchedQuantile, blocks_effect, watched_quantiles
 from tautochrone.statistics.counts import Counts, merge
@@ -24,7 +23,7 @@ COURSE, COLUMNS, LATE, BLOCKS = 3_600, 744, 200, 256
 """Lengths of the rings: points of the course, columns of the heat map (a month of hours), late cycles; and so many
 stretches tell how the distribution changes."""
 
-MINUTE_S, HOUR_S = 60, 3_600
+HOUR_S, MINUTES_A_DAY = 3_600, 1_440
 
 State = Literal["measuring", "complete", "cut off", "waiting"]
 
@@ -34,7 +33,7 @@ class Step:
     """What one source did in one second or minute.
 
     Attributes:
-        begin_s: Unix time.
+        begin_s: Unix time. minute: number of the minute, by a clock that nobody sets.
         released: cycles that were due. missed: passed over. late: with a sample past the deadline.
         unknown: without a sample, or in the bin of the deadline.
         counts: of the measure, bins by their upper edges; None: nothing was counted.
@@ -42,6 +41,7 @@ class Step:
 
     source: int
     begin_s: float
+    minute: int
     released: int
     missed: int = 0
     late: int = 0
@@ -135,31 +135,6 @@ class Column:
     late: dict[int, int] = field(default_factory=dict)
 
 
-class _Minutes:
-    """Every minute of one source, twelve bytes each."""
-
-    def __init__(self) -> None:
-        self.number, self.released, self.later, self.unknown = (array("q") for _ in range(4))
-
-    def add(self, step: Step) -> None:
-        number = int(step.begin_s // MINUTE_S)
-        if not self.number or self.number[-1] != number:
-            for column, value in zip(self._columns, (number, 0, 0, 0), strict=True):
-                column.append(value)
-        self.released[-1] += step.released
-        self.later[-1] += step.late + step.missed
-        self.unknown[-1] += step.unknown
-
-    @property
-    def _columns(self) -> tuple[array[int], ...]:
-        return self.number, self.released, self.later, self.unknown
-
-    def whole(self, name: str) -> MinutesOfSource:
-        """Return the minutes that are over; the last one goes on."""
-        parts: list[Integers] = [np.array(one[:-1], np.int64) for one in self._columns]
-        return MinutesOfSource(name, *parts)
-
-
 class Gathering:
     """Everything that is seen.
 
@@ -184,7 +159,7 @@ class Gathering:
         self.columns: deque[Column] = deque(maxlen=COLUMNS)
         self.late: deque[tuple[int, LateCycle]] = deque(maxlen=LATE)
         self._late_seen = 0
-        self._minutes: dict[int, _Minutes] = {one.number: _Minutes() for one in about.sources}
+        self._minutes: dict[int, SourceMinutes] = {one.number: SourceMinutes() for one in about.sources}
         self._blocks: list[Counts] = []
         self._per_block, self._in_block = 1, 0
         self._of_point: list[Counts] = []
@@ -194,7 +169,8 @@ class Gathering:
         for step in steps:
             self.heard += 1
             self.totals.setdefault(step.source, Totals()).add(step)
-            self._minutes.setdefault(step.source, _Minutes()).add(step)
+            minutes = self._minutes.setdefault(step.source, SourceMinutes())
+            minutes.add(step.minute, step.released, step.late + step.missed, step.unknown)
             self._add_to_course(step)
             self._add_to_columns(step)
             if step.counts is not None and step.counts.total:
@@ -244,7 +220,7 @@ class Gathering:
     def whole_minutes(self) -> list[MinutesOfSource]:
         """Return the minutes of every source that are over."""
         names = {one.number: one.name for one in self.about.sources}
-        return [minutes.whole(names.get(number, str(number))) for number, minutes in self._minutes.items()]
+        return [minutes.until_now(names.get(number, str(number))) for number, minutes in self._minutes.items()]
 
     def quantiles(self) -> list[WatchedQuantile]:
         """Return quantiles of all sources together, with limits that hold at all times."""
@@ -272,6 +248,6 @@ class Gathering:
         for one in parts:
             late |= np.isin(numbers, one.begin_minute[one.later > 0])
         each = (1 + CONFIDENCE) / 2
-        low, high = events_per_minute(late, numbers, each, tuned_for=MINUTE_S * 24)
+        low, high = events_per_minute(late, numbers, each, tuned_for=MINUTES_A_DAY)
         begun = int(np.count_nonzero(np.diff(late.astype(np.int8), prepend=0) == 1))
-        return begun, low * MINUTE_S * 24, high * MINUTE_S * 24
+        return begun, low * MINUTES_A_DAY, high * MINUTES_A_DAY

@@ -11,7 +11,7 @@ import json
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import cache
@@ -72,10 +72,11 @@ class View:
         self.ended = False
         self._slow: dict[str, object] = {}
 
-    def take(self, change: Callable[[Gathering], object]) -> None:
+    @contextmanager
+    def changing(self) -> Iterator[Gathering]:
         """Change what is shown; readers see all of it or nothing."""
         with self.changed:
-            change(self.gathering)
+            yield self.gathering
             self._slow = _slow(self.gathering)
             self.number += 1
             self.changed.notify_all()

@@ -22,7 +22,7 @@ from tautochrone.statistics.arrays import Integers
 RESPONSE, _ROUND_TRIP = "response_ns", "round_trip_ns"
 ENDS_OF_WORK = (RESPONSE, _ROUND_TRIP)
 _DIGITS = 8  # of the digest of a file, as people are told it
-_BY_ITSELF = (RESPONSE, LATENCY, "preemption_latency_ns", _ROUND_TRIP)
+BY_ITSELF = (RESPONSE, LATENCY, "preemption_latency_ns", _ROUND_TRIP)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ def measure_of(run: StoredRun, measure: str) -> str | None:
         return measure if measure in run.measures else None
     if not run.manifest.header.periods_ns:
         return None
-    return next((one for one in _BY_ITSELF if one in run.measures), None)
+    return next((one for one in BY_ITSELF if one in run.measures), None)
 
 
 def groups_of(runs: Sequence[StoredRun], measure: str) -> list[SourceGroup]:

@@ -6,16 +6,17 @@ The grammar, in which a rule is a requirement (experiments/requirement.py) with 
 
     1 per day shown or refuted                        short for: misses <= 1 per day
     latency above 200us < 1 per hour shown or refuted
-    misses = 0 refuted                                ends at the first miss: no count shows that there is none
+    misses = 0 refuted                                ends at the first miss: no count shows that none comes
 
 What is counted are events: cycles that are late in the same minute, or in minutes that follow each other, are
-one event, for they have one cause more often than not. So much of the rate is claimed, and nothing is supposed
-of how many cycles an event makes late. It is judged by confidence sequences
-(statistics/confidence_sequence.py), which stay right however often one looks, so it may be judged anew every
-minute, and the measurement may stop as soon as it is decided.
+one event, for they have one cause more often than not. The rate of events is claimed, and nothing is supposed
+of how many cycles an event makes late. It is judged by confidence sequences, which stay right however often
+one looks (statistics/confidence_sequence.py). So it may be judged anew every minute, and the measurement may
+stop as soon as it is decided.
 """
 
 import re
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -25,6 +26,9 @@ import numpy.typing as npt
 
 from tautochrone.base.errors import UsageError
 from tautochrone.experiments.requirement import Requirement, parse
+from tautochrone.judge.requirement.evidence import BY_ITSELF
+from tautochrone.run.intervals import Interval
+from tautochrone.run.records import Header
 from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.confidence_sequence import late_events, share_high, share_low
 from tautochrone.statistics.quantiles import CONFIDENCE
@@ -180,6 +184,107 @@ def events_per_minute(
         share_low(found.trials, found.begun, confidence, tuned_for=tuned_for),
         share_high(found.trials, found.begun, confidence, tuned_for=tuned_for),
     )
+
+
+class SourceMinutes:
+    """The minutes of one source as they come: 32 bytes each."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._columns = tuple(array("q") for _ in range(4))
+
+    def add(self, number: int, released: int, later: int, unknown: int) -> None:
+        """Add to a minute; minutes come in their order, and each in any number of parts."""
+        minutes, *counts = self._columns
+        if not minutes or minutes[-1] != number:
+            for column in self._columns:
+                column.append(0)
+            minutes[-1] = number
+        for column, value in zip(counts, (released, later, unknown), strict=True):
+            column[-1] += value
+
+    def until_now(self, source: str, *, whole: bool = True) -> MinutesOfSource:
+        """Return them; the last one only if it is over (``whole``: it may go on)."""
+        end = -1 if whole else None
+        return MinutesOfSource(source, *(np.array(one[:end], np.int64) for one in self._columns))
+
+
+def later_in(interval: Interval, limit_ns: int, measure: int = 0) -> tuple[int, int]:
+    """Return how many cycles passed a limit for certain, and how many more may have: they share its bin, or
+    their sample was lost. What was missed passed every limit."""
+    low, high, count = interval.histogram(measure)
+    surely = int(count[low > limit_ns].sum())
+    return surely + interval.missed, int(count[high > limit_ns].sum()) - surely + interval.dropped
+
+
+def minute_of(interval: Interval, first_ns: int) -> int:
+    """Return in which minute since the first one began an interval lies; intervals are a minute at most."""
+    half_ns = (interval.until_ns - interval.from_ns) // 2
+    return (interval.from_ns - first_ns + half_ns) // MINUTE_NS
+
+
+def limit_of(header: Header, source: int) -> int | None:
+    """Return the deadline of a source, else its period; None: it has neither."""
+    described = header.by_number.get(source)
+    deadline = described.deadline_ns if described is not None else None
+    return deadline or header.periods_ns.get(source)
+
+
+class RuleWatcher:
+    """Judges a rule on a measurement under way.
+
+    Attributes:
+        state: how the rule stands; None: no interval came yet.
+    """
+
+    def __init__(self, rule: StoppingRule, header: Header) -> None:
+        """Begin with nothing measured.
+
+        Raises:
+            UsageError: what is measured has no such measure, or no deadline to miss.
+        """
+        self.state: RuleState | None = None
+        self._rule, self._header = rule, header
+        self._minutes: dict[int, SourceMinutes] = {}
+        self._first_ns: dict[int, int] = {}
+        self._measure = _measure_of(rule, header)
+        requirement = rule.requirement
+        strict = requirement.kind == "max" and requirement.strict
+        self._limit_ns = None if requirement.limit_ns is None else requirement.limit_ns - strict
+        if self._limit_ns is None and any(limit_of(header, one.source) is None for one in header.sources):
+            raise UsageError(
+                f"--until '{rule.text}': what is measured has no period, so nothing is missed",
+                "Say what may not be passed: 'latency above 200us < 1 per day shown'.",
+            )
+
+    def ask(self, intervals: Sequence[Interval]) -> str | None:
+        """Take the intervals that came; return why the measurement may stop, or None: it goes on."""
+        for one in intervals:
+            limit_ns = self._limit_ns if self._limit_ns is not None else limit_of(self._header, one.source)
+            assert limit_ns is not None
+            first_ns = self._first_ns.setdefault(one.source, one.from_ns)
+            later, unknown = later_in(one, limit_ns, self._measure)
+            minutes = self._minutes.setdefault(one.source, SourceMinutes())
+            minutes.add(minute_of(one, first_ns), one.released, later, unknown)
+        names = {one.source: one.label for one in self._header.sources}
+        self.state = judge_rule(
+            self._rule,
+            [
+                minutes.until_now(names.get(number, str(number)), whole=bool(self._rule.per_minute))
+                for number, minutes in self._minutes.items()
+            ],
+        )
+        return f"{self.state.outcome}: {self._rule.text}" if self.state.ends else None
+
+
+def _measure_of(rule: StoppingRule, header: Header) -> int:
+    names = [one.name for one in header.measures]
+    if not rule.requirement.measure:
+        return next((names.index(one) for one in BY_ITSELF if one in names), 0)
+    if rule.requirement.measure not in names:
+        known = ", ".join(one.removesuffix("_ns") for one in names)
+        raise UsageError(f"--until '{rule.text}': that is not measured", f"There is: {known}.")
+    return names.index(rule.requirement.measure)
 
 
 def _follows(begin_minute: Integers) -> npt.NDArray[np.bool_]:

@@ -1,0 +1,306 @@
+"""Follows a run while it is measured: its frames on their way in, as steps of a `Gathering`.
+
+A soak has steps already, its intervals. Of a run that records every sample they are made here, a second each. The
+run's own process knows nothing of it: the folder is read, and nothing else is done.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from tautochrone.base import stream
+from tautochrone.base.errors import DamagedError, StoreError, UsageError
+from tautochrone.judge.requirement.until import MINUTE_NS, later_in, limit_of, minute_of
+from tautochrone.live.picture import HOUR_S, About, Gathering, LateCycle, SourceHeader, Step
+from tautochrone.run import files
+from tautochrone.run.intervals import Following, Interval
+from tautochrone.run.layout import SAMPLES, TableLayout, table_layouts
+from tautochrone.run.manifest import MEASURING, Manifest
+from tautochrone.run.pieces import pieces_of
+from tautochrone.run.records import INTERVALS, Event, Header, Progress
+from tautochrone.statistics.arrays import Integers
+from tautochrone.statistics.counts import Counts, counts_of_bins
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_S = 1_000_000_000
+_BLOCK_BYTES = 1 << 24
+_MOST_LATE = 20
+_FINE_BITS = 7
+"""Bins of samples: a 128th of each doubling, as fine as charts and metrics can show."""
+
+
+class _Frames(Protocol):
+    """What gives steps."""
+
+    header: Header | None
+
+    def new(self) -> tuple[list[Step], list[LateCycle]]:
+        """Return what came since the last call."""
+
+
+class Followed:
+    """A run while it is measured.
+
+    Attributes:
+        gathering: what is seen of it. Before its header came, there is nothing to see.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Find the run.
+
+        Raises:
+            UsageError: it is complete. StoreError: it can't be read.
+        """
+        self._folder = folder
+        try:
+            self._manifest = Manifest.read(folder / files.MANIFEST)
+        except OSError as error:
+            raise StoreError(f"{folder} can't be read: {error.strerror or error}", files.READ_ADVICE) from error
+        if self._manifest.state != MEASURING:
+            raise UsageError(
+                f"{self._manifest.id} is complete: nothing of it is measured any more",
+                f"See it: tauto show {self._manifest.id}",
+            )
+        self._frames: _Frames | None = None
+        self.gathering = Gathering(_about(self._manifest, Header(), soak=False))
+
+    def look(self) -> Gathering:
+        """Return what is seen now; it is changed in place once the header is there."""
+        try:
+            if self._frames is None:
+                self._frames = _frames_of(self._folder)
+            steps, late = self._frames.new() if self._frames is not None else ([], [])
+        except (OSError, DamagedError):
+            self._see_whether_it_goes_on()
+            if self.gathering.state == "measuring":
+                raise
+            return self.gathering
+        shown = self.gathering
+        header = self._frames.header if self._frames is not None else None
+        if header is not None and not shown.about.sources:
+            soak = isinstance(self._frames, _Intervals)
+            shown = self.gathering = Gathering(_about(self._manifest, header, soak=soak))
+        if steps:
+            shown.state = "measuring"
+        shown.add(steps, late)
+        self._see_whether_it_goes_on()
+        if not self._manifest.conditions.remote:
+            shown.temperature_c, shown.frequency_khz = warmth(), frequencies(shown.about.sources)
+        return shown
+
+    def _see_whether_it_goes_on(self) -> None:
+        """A run that is measured has its raw stream, and a writer that holds it locked."""
+        raw = self._folder / files.RAW_STREAM
+        try:
+            with files.locked(raw) as free:
+                if free:
+                    self.gathering.state = "cut off"
+        except OSError:
+            self.gathering.state = "complete"
+        if not raw.exists():
+            self.gathering.state = "complete"
+
+
+def _about(manifest: Manifest, header: Header, *, soak: bool) -> About:
+    limits = [limit for one in header.sources if (limit := limit_of(header, one.source)) is not None]
+    periods = list(header.periods_ns.values())
+    known = manifest.known
+    machine = " ".join(filter(None, (manifest.conditions.remote, known.machine.product, known.cpu.model)))
+    return About(
+        run=manifest.id,
+        title=manifest.title,
+        experiment=manifest.experiment,
+        machine=machine,
+        load=str(manifest.conditions.load or ""),
+        sources=tuple(
+            SourceHeader(one.source, one.label, one.obtained.cpu if one.cpu is None else one.cpu)
+            for one in header.sources
+        ),
+        period_ns=min(periods, default=None),
+        limit_ns=min(limits, default=None),
+        begun_s=datetime.fromisoformat(manifest.created).timestamp(),
+        step_s=60 if soak else 1,
+        column_s=HOUR_S if soak else 60,
+    )
+
+
+def _frames_of(folder: Path) -> _Frames | None:
+    """Return what reads this run; None: its header is not there yet."""
+    if pieces_of(folder):
+        return _Intervals(folder)
+    reader = stream.FrameReader()
+    with (folder / files.RAW_STREAM).open("rb") as file:
+        frames = reader.feed(file.read(2 * stream.MAX_PAYLOAD_BYTES))
+    if not frames:
+        return None
+    header = Header.of(stream.json_payload(frames[0]))
+    if any(one.name == INTERVALS for one in header.tables):
+        return _Intervals(folder)
+    return _Samples(folder, header)
+
+
+class _Intervals:
+    """The intervals of a soak."""
+
+    def __init__(self, folder: Path) -> None:
+        self._following = Following(folder)
+        self._first_ns: dict[int, int] = {}
+
+    @property
+    def header(self) -> Header | None:
+        """The stream's header."""
+        return self._following.said.header
+
+    def new(self) -> tuple[list[Step], list[LateCycle]]:
+        """Return what came since the last call."""
+        found = self._following.new()
+        header = self.header
+        if header is None:
+            return [], []
+        steps, late = [], list[LateCycle]()
+        # Intervals of all sources end together: the course has one point for them.
+        begun: dict[int, float] = {}
+        for one in found:
+            minute = minute_of(one, self._first_ns.setdefault(one.source, one.from_ns))
+            begin_s = begun.setdefault(minute, round((one.wall_ns - one.until_ns + one.from_ns) / _S, 3))
+            limit_ns = limit_of(header, one.source)
+            later, unknown = (0, one.dropped) if limit_ns is None else later_in(one, limit_ns)
+            _, high, count = one.histogram()
+            counts = counts_of_bins(high.astype(np.int64), count.astype(np.int64)) if len(high) else None
+            steps.append(
+                Step(
+                    one.source, begin_s, minute, one.released, one.missed, later - one.missed, unknown,
+                    one.worst_ns, counts,
+                )
+            )  # fmt: skip
+            if limit_ns is not None:
+                late += _late_of(one, header, limit_ns)
+        return steps, late
+
+
+def _late_of(interval: Interval, header: Header, limit_ns: int) -> list[LateCycle]:
+    first = header.measures[0]
+    rows = interval.largest
+    values = rows[first.end] - rows[first.start]
+    offset_ns = interval.wall_ns - interval.until_ns
+    return [
+        LateCycle((int(begin) + offset_ns) / _S, interval.source, int(value))
+        for begin, value in zip(rows[first.start], values, strict=True)
+        if value > limit_ns
+    ][:_MOST_LATE]
+
+
+class _Samples:
+    """The samples of a run that records every one, a step for each second of a source."""
+
+    def __init__(self, folder: Path, header: Header) -> None:
+        self.header: Header | None = header
+        self._raw, self._reader, self._at = folder / files.RAW_STREAM, stream.FrameReader(), 0
+        self._layouts = table_layouts(header)
+        self._missed: dict[int, int] = {}
+        self._new_missed: dict[int, int] = {}
+        self._open: dict[int, tuple[int, list[Integers]]] = {}
+        epoch = header.epoch
+        self._offset_ns = 0 if epoch is None else (epoch.realtime_ns or 0) - (epoch.monotonic_ns or 0)
+        self._first_s: int | None = None
+
+    def new(self) -> tuple[list[Step], list[LateCycle]]:
+        """Return what came since the last call."""
+        steps, late = list[Step](), list[LateCycle]()
+        with self._raw.open("rb") as file:
+            file.seek(self._at)
+            data = file.read(_BLOCK_BYTES)
+        self._at += len(data)
+        for frame in self._reader.feed(data):
+            if frame.type == stream.EVENT:
+                self._take_progress(Event.of(stream.json_payload(frame)))
+            elif frame.type == stream.ROWS:
+                layout = self._layouts[frame.table]
+                if layout.name == SAMPLES and layout.measures:
+                    self._take_rows(frame, layout, steps, late)
+        return sorted(steps, key=lambda one: one.begin_s), late
+
+    def _take_progress(self, event: Event) -> None:
+        if event.event != "progress":
+            return
+        for one in event.told(Progress).sources:
+            missed = one.missed or 0
+            more = missed - self._missed.get(one.source, 0)
+            self._missed[one.source] = missed
+            self._new_missed[one.source] = self._new_missed.get(one.source, 0) + more
+
+    def _take_rows(
+        self, frame: stream.Frame, layout: TableLayout, steps: list[Step], late: list[LateCycle]
+    ) -> None:
+        rows, first = stream.rows(frame, layout.dtype), layout.measures[0]
+        begins = rows[first.start].astype(np.int64)
+        values = rows[first.end].astype(np.int64) - begins
+        assert self.header is not None
+        limit_ns = limit_of(self.header, frame.source)
+        if limit_ns is not None:
+            late += [
+                LateCycle((int(begins[at]) + self._offset_ns) / _S, frame.source, int(values[at]))
+                for at in np.flatnonzero(values > limit_ns)[:_MOST_LATE].tolist()
+            ]
+        seconds = begins // _S
+        for second in np.unique(seconds).tolist():
+            held = values[seconds == second]
+            known = self._open.get(frame.source)
+            if known is not None and known[0] == second:
+                known[1].append(held)
+                continue
+            if known is not None:
+                steps.append(self._ended(frame.source, *known, limit_ns))
+            self._open[frame.source] = (second, [held])
+
+    def _ended(self, source: int, second: int, parts: list[Integers], limit_ns: int | None) -> Step:
+        values = np.concatenate(parts)
+        missed = self._new_missed.pop(source, 0)
+        late = 0 if limit_ns is None else int(np.count_nonzero(values > limit_ns))
+        if self._first_s is None:
+            self._first_s = second
+        minute = (second - self._first_s) * _S // MINUTE_NS
+        begin_s = float(second + self._offset_ns // _S)
+        counts, worst_ns = binned(values), int(values.max())
+        return Step(source, begin_s, minute, len(values) + missed, missed, late, 0, worst_ns, counts)
+
+
+def binned(values: Integers) -> Counts:
+    """Return samples as counts of bins by their upper edges, a 128th of each doubling wide; edges of the
+    probe's bins among them."""
+    bits = np.maximum(np.frexp(np.abs(values).astype(np.float64))[1] - _FINE_BITS - 1, 0)
+    high = ((values >> bits) << bits) + (np.int64(1) << bits) - 1
+    edges, count = np.unique(high, return_counts=True)
+    return counts_of_bins(edges, count)
+
+
+# The machine, where it is this one.
+
+
+def warmth() -> float | None:
+    """Return the temperature of the hottest thermal zone, in degrees Celsius; None: it tells none."""
+    found = []
+    for one in Path("/sys/class/thermal").glob("thermal_zone*/temp"):
+        with suppress(OSError, ValueError):
+            found.append(int(one.read_text()) / 1000)
+    return max((one for one in found if -50 < one < 200), default=None)
+
+
+def frequencies(sources: Iterable[SourceHeader]) -> dict[int, int]:
+    """Return the frequency of each CPU that is measured, in kHz; of those that tell one."""
+    found = {}
+    for cpu in {one.cpu for one in sources if one.cpu is not None}:
+        with suppress(OSError, ValueError):
+            path = Path(f"/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq")
+            found[cpu] = int(path.read_text())
+    return found
+
+
