@@ -1,0 +1,131 @@
+"""What is seen of runs while they are measured: of a made-up soak, and of a real run."""
+
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from live_runs import BEGUN_S, feed, gathering
+from real import PATIENCE_S, policy_options, start_tauto, tauto, wait_until
+from soaks import Soak, begin_soak, soak_frames
+from tautochrone.base.errors import StoreError, UsageError
+from tautochrone.judge.requirement.until import RuleWatcher, parse_rule
+from tautochrone.live.following import Followed, binned
+from tautochrone.live.picture import BLOCKS, COLUMNS, COURSE, LATE
+from tautochrone.run.intervals import IntervalReader
+from tautochrone.run.store import Store
+from tautochrone.base.stream import FrameReader
+
+S = 1_000_000_000
+
+
+def late_twice(random: np.random.Generator, at: int, source: int, count: int) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    """The second source has a cycle past its period of 60 ms in the fourth and the fifth minute."""
+    values = random.integers(2_000, 40_000, count)
+    if source == 1 and at in (3, 4):
+        values[7] = 80_000_000 + at
+    return values
+
+
+LATE_TWICE = Soak(intervals=20, cpus=2, latencies=late_twice, missed=1)
+
+
+def test_a_soak_is_seen_while_it_is_measured_and_nothing_twice(tmp_path: Path) -> None:
+    writer = begin_soak(Store(tmp_path), LATE_TWICE, intervals=12, hour=5)
+    followed = Followed(writer.path)
+    shown = followed.look()
+    assert (shown.state, len(shown.course), shown.heard) == ("measuring", 12, 24)
+    assert followed.look().heard == 24
+    for at, data in soak_frames(LATE_TWICE):
+        if at >= 12:
+            writer.append(data)
+    shown = followed.look()
+    totals = shown.totals[1]
+    assert (totals.released, totals.missed, totals.late, totals.unknown) == (20_000, 20, 2, 0)
+    assert (totals.worst_ns, shown.totals[0].late) == (80_000_004, 0)
+    assert [one.latency_ns for _, one in shown.late] == [80_000_003, 80_000_004]
+    assert shown.events_per_day() is not None
+    assert shown.events_per_day()[0] == 1  # type: ignore[index]  # missed cycles in every minute are one event
+    assert sum(one.total for one in shown.counts.values()) == 2 * 20 * 999
+    writer.seal()
+    assert followed.look().state == "complete"
+    with pytest.raises(UsageError, match="complete"):
+        Followed(writer.path)
+
+
+def test_a_soak_that_is_cut_off_is_told_and_another_folder_refused(tmp_path: Path) -> None:
+    writer = begin_soak(Store(tmp_path), LATE_TWICE, intervals=3)
+    followed = Followed(writer.path)
+    assert followed.look().state == "measuring"
+    writer.close()
+    assert followed.look().state == "cut off"
+    with pytest.raises(StoreError):
+        Followed(tmp_path / "none")
+    nothing = tauto("live", store=tmp_path / "empty")
+    assert (nothing.returncode, nothing.stdout) == (4, "")
+
+
+def test_a_rule_judges_the_intervals_as_they_come() -> None:
+    reader, frames = IntervalReader(), FrameReader()
+    intervals = []
+    for _, data in soak_frames(Soak(intervals=20, cpus=2, latencies=late_twice)):
+        for frame in frames.feed(data):
+            intervals.append(reader.take(frame))
+    assert reader.header is not None
+
+    def ends(text: str) -> int | None:
+        watcher = RuleWatcher(parse_rule(text), reader.header)  # type: ignore[arg-type]
+        found = (at for at, some in enumerate(one for one in intervals if one) if watcher.ask(some))
+        return next(found, None)
+
+    # Both sources end each minute one after the other.
+    assert ends("misses = 0 refuted") == 2 * 3 + 1
+    assert ends("latency above 100ms < 1 per 3 min shown") is not None
+    assert ends("latency above 100ms < 1 per day shown") is None
+    assert ends("1 per 2 min refuted") is None
+    with pytest.raises(UsageError, match="not measured"):
+        RuleWatcher(parse_rule("response above 1ms < 1 per day shown"), reader.header)
+
+
+@pytest.mark.slow
+def test_a_real_run_is_seen_second_by_second_at_a_pipe(tmp_path: Path) -> None:
+    measuring = start_tauto(
+        "probe", "cyclic", "--period", "2ms", "--duration", "600s", "--cpus", "0", *policy_options(),
+        store=tmp_path,
+    )  # fmt: skip
+    try:
+        wait_until(lambda: Store(tmp_path).has_raw_streams(), PATIENCE_S)
+        watching = start_tauto("live", store=tmp_path)
+        assert watching.stdout is not None
+        lines = []
+        while len([one for one in lines if "worst" in one and "N/A" not in one]) < 2:
+            lines.append(watching.stdout.readline())
+            assert watching.poll() is None
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(PATIENCE_S) == 130
+        assert measuring.poll() is None  # the run goes on
+    finally:
+        measuring.send_signal(signal.SIGINT)
+        measuring.wait(PATIENCE_S)
+
+
+def test_memory_is_bounded_and_totals_are_not() -> None:
+    shown, steps = gathering(step_s=60), 3 * COURSE
+    feed(shown, steps, late_every=10)
+    assert (len(shown.course), len(shown.late)) == (COURSE, LATE)
+    assert len(shown.columns) <= COLUMNS
+    assert len(shown._blocks) <= BLOCKS
+    assert shown.totals[0].released == steps * 1_000
+    assert shown.totals[0].late == steps // 10
+    assert shown.course[-1].begin_s == BEGUN_S + (steps - 1) * 60
+    assert shown.events_per_day()[0] == steps // 10 - 1  # type: ignore[index]  # the last minute goes on
+
+
+def test_bins_of_samples_hold_them_and_no_edge_is_lower() -> None:
+    values = np.array([0, 1, 255, 256, 1_000, 999_999, 5 * S, 5 * S])
+    counts = binned(values)
+    assert counts.total == len(values)
+    for value in values.tolist():
+        edge = counts.value[np.searchsorted(counts.value, value)]
+        assert value <= edge <= value * (1 + 1 / 128)
