@@ -111,7 +111,7 @@ def test_a_real_run_is_seen_second_by_second_at_a_pipe(tmp_path: Path) -> None:
 
 
 def test_memory_is_bounded_and_totals_are_not() -> None:
-    shown, steps = gathering(step_s=60), 3 * COURSE
+    shown, steps = gathering(step_s=60), COURSE + COURSE // 2
     feed(shown, steps, late_every=10)
     assert (len(shown.course), len(shown.late)) == (COURSE, LATE)
     assert len(shown.columns) <= COLUMNS

@@ -70,7 +70,7 @@ class View:
         self.changed = threading.Condition()
         self.number = 0
         self.ended = False
-        self._slow: dict[str, object] = {}
+        self._slow = _slow(gathering)
 
     @contextmanager
     def changing(self) -> Iterator[Gathering]:
