@@ -10,17 +10,19 @@ from live_runs import BEGUN_S, feed, gathering
 from real import PATIENCE_S, policy_options, start_tauto, tauto, wait_until
 from soaks import Soak, begin_soak, soak_frames
 from tautochrone.base.errors import StoreError, UsageError
+from tautochrone.base.stream import FrameReader
 from tautochrone.judge.requirement.until import RuleWatcher, parse_rule
 from tautochrone.live.following import Followed, binned
 from tautochrone.live.picture import BLOCKS, COLUMNS, COURSE, LATE
 from tautochrone.run.intervals import IntervalReader
 from tautochrone.run.store import Store
-from tautochrone.base.stream import FrameReader
 
 S = 1_000_000_000
 
 
-def late_twice(random: np.random.Generator, at: int, source: int, count: int) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+def late_twice(
+    random: np.random.Generator, at: int, source: int, count: int
+) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
     """The second source has a cycle past its period of 60 ms in the fourth and the fifth minute."""
     values = random.integers(2_000, 40_000, count)
     if source == 1 and at in (3, 4):
@@ -71,7 +73,7 @@ def test_a_rule_judges_the_intervals_as_they_come() -> None:
     intervals = []
     for _, data in soak_frames(Soak(intervals=20, cpus=2, latencies=late_twice)):
         for frame in frames.feed(data):
-            intervals.append(reader.take(frame))
+            intervals.append(reader.take(frame))  # noqa: PERF401 - the reader goes on
     assert reader.header is not None
 
     def ends(text: str) -> int | None:

@@ -20,7 +20,9 @@ def promtool(*arguments: str, given: bytes = b"") -> str:
     found = shutil.which("promtool")
     if found is None:
         pytest.fail("Metrics are read by Debian's promtool: sudo apt-get install prometheus")
-    ended = subprocess.run([found, *arguments], input=given, capture_output=True, timeout=PATIENCE_S, check=False)
+    ended = subprocess.run(
+        [found, *arguments], input=given, capture_output=True, timeout=PATIENCE_S, check=False
+    )
     said = (ended.stdout + ended.stderr).decode()
     assert ended.returncode == 0, said
     return said
@@ -73,7 +75,9 @@ def test_alerts_are_rules_and_fire_when_they_should(tmp_path: Path) -> None:
 
 
 def _alert(severity: str, summary: str, **labels: str) -> str:
-    told = ", ".join(f"{name}: {value}" for name, value in {"severity": severity, "run": "r", **labels}.items())
+    told = ", ".join(
+        f"{name}: {value}" for name, value in {"severity": severity, "run": "r", **labels}.items()
+    )
     return f'{{exp_labels: {{{told}}}, exp_annotations: {{summary: "{summary}"}}}}'
 
 
@@ -102,4 +106,4 @@ def test_each_expression_of_the_dashboard_is_one_of_series_that_exist(tmp_path: 
 
 def test_a_deadline_is_told_in_seconds() -> None:
     shown = gathering()
-    assert f"tautochrone_deadline_seconds{{run=\"{shown.about.run}\"}} {MS / 1e9}" in metrics(shown)[1].decode()
+    assert f'tautochrone_deadline_seconds{{run="{shown.about.run}"}} {MS / 1e9}' in metrics(shown)[1].decode()

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -23,7 +22,11 @@ KNOWN = "window.tautochrone"
 
 @contextmanager
 def looking(
-    browser: Browser, view: View, size: tuple[int, int] = LAPTOP, scheme: str = "light", token: str | None = None
+    browser: Browser,
+    view: View,
+    size: tuple[int, int] = LAPTOP,
+    scheme: str = "light",
+    token: str | None = None,
 ) -> Iterator[Page]:
     page = browser.new_page(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)  # type: ignore[arg-type]
     page.set_default_timeout(PATIENCE_S * 1_000)
@@ -43,7 +46,9 @@ def text(page: Page, element: str) -> str:
 
 
 @pytest.mark.parametrize(("size", "scheme"), [(LAPTOP, "light"), (PHONE, "dark")])
-def test_the_page_shows_what_is_measured_and_fits(browser: Browser, size: tuple[int, int], scheme: str) -> None:
+def test_the_page_shows_what_is_measured_and_fits(
+    browser: Browser, size: tuple[int, int], scheme: str
+) -> None:
     view = View(gathering())
     with view.changing() as shown:
         feed(shown, 300, late_every=100)

@@ -64,7 +64,15 @@ def test_without_the_token_nothing_is_seen_and_it_is_not_written_anywhere(
     with served(TOKEN) as (view, connection):
         with view.changing() as shown:
             feed(shown, 3)
-        for path in ("/", "/events", "/metrics", "/nothing", "/?token=", f"/?token={TOKEN[:-1]}", "/?token=é"):
+        for path in (
+            "/",
+            "/events",
+            "/metrics",
+            "/nothing",
+            "/?token=",
+            f"/?token={TOKEN[:-1]}",
+            "/?token=é",
+        ):
             status, headers, text = asked(connection, path.replace("é", "%C3%A9"))
             assert (status, TOKEN in text) == (401, False)
         assert asked(connection, "/metrics", Authorization=f"Bearer {TOKEN}")[0] == 200
@@ -141,7 +149,13 @@ def test_the_terminal_has_the_same_numbers_and_a_title_is_no_markup() -> None:
     console = Console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
     console.print(screen(shown, 80))
     text = console.export_text()
-    for said in ("a <b>soak</b>", "Worst 3 ms", "late or missed 40 of 2,400,000", "and 4 more", "irq/24-eth0"):
+    for said in (
+        "a <b>soak</b>",
+        "Worst 3 ms",
+        "late or missed 40 of 2,400,000",
+        "and 4 more",
+        "irq/24-eth0",
+    ):
         assert said in text
     assert "late or missed 40 of 2,400,000" in plain_line(shown)
     assert plain_line(gathering()).startswith("N/A  waiting")

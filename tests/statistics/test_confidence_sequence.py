@@ -1,4 +1,4 @@
-"""Limits that hold at all times together: against published values, and in simulations that look all the time."""
+"""Limits that hold at all times together: published values, and simulations that look all the time."""
 
 import numpy as np
 import pytest

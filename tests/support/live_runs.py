@@ -28,7 +28,17 @@ def feed(shown: Gathering, steps: int, *, first: int = 0, late_every: int = 0, e
         shown.state = "measuring"
         shown.add(
             [
-                Step(one.number, begin_s, at * shown.about.step_s // 60, each, 0, int(is_late), 0, worst_ns, counts)
+                Step(
+                    one.number,
+                    begin_s,
+                    at * shown.about.step_s // 60,
+                    each,
+                    0,
+                    int(is_late),
+                    0,
+                    worst_ns,
+                    counts,
+                )
                 for one in shown.about.sources
             ],
             [LateCycle(begin_s, 0, worst_ns, "irq/24-eth0")] if is_late else [],

@@ -17,8 +17,8 @@ from playwright.sync_api import Browser, Page
 from browsers import LAPTOP, PHONE
 from real import PATIENCE_S, policy_options, start_tauto, wait_until
 from ssh_servers import free_port
-from tautochrone.target.local import find_probe
 from tautochrone.command.address import Address
+from tautochrone.target.local import find_probe
 from tautochrone.tire.demonstrator.server import Demonstrator, demonstrate
 from tire_datagrams import datagram, numbered, send
 

@@ -24,7 +24,7 @@ from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.late_events import Kind, Known, LateEvent, RecordedCycle
 from tautochrone.statistics.quantiles import CONFIDENCE
 
-_WITH_WORK = ("response_ns",)
+WITH_WORK = ("response_ns",)
 """Measures that end when the work of a cycle is done."""
 
 _FEWEST_IN_TIME = 30
@@ -161,10 +161,10 @@ def _typical_ns(counts: Counts, late: int) -> int:
 
 def recorded_cycles(run: StoredRun) -> Iterator[RecordedCycle]:
     """Yield the late cycles of a run as they were recorded, source after source."""
-    works = measure_of(run) in _WITH_WORK
+    works = measure_of(run) in WITH_WORK
     sources, *events = run.late(LATE_EVENTS, *_EVENT)
     order = np.argsort(sources, kind="stable")
-    rows = list(map(_event, *(column[order].tolist() for column in events)))
+    rows = list(map(late_event, *(column[order].tolist() for column in events)))
     first = {int(source): int(at) for at, source in reversed(list(enumerate(sources[order].tolist())))}
     ends = {source: first[source] + int(np.count_nonzero(sources == source)) for source in first}
     for source, release, stamp, cpu, thread, count, lost, left_out, *_ in zip(
@@ -175,8 +175,8 @@ def recorded_cycles(run: StoredRun) -> Iterator[RecordedCycle]:
         first[source] = at + count
         yield RecordedCycle(
             source=source,
-            cpu=_told(cpu),
-            thread=_told(thread),
+            cpu=told(cpu),
+            thread=told(thread),
             release_ns=release,
             stamp_ns=stamp,
             lost=lost + count - len(own),  # of a run that was cut off
@@ -186,41 +186,47 @@ def recorded_cycles(run: StoredRun) -> Iterator[RecordedCycle]:
         )
 
 
-def _told(value: int) -> int | None:
+def told(value: int) -> int | None:
+    """Return a value of a column; None: it is not told."""
     return None if value == UNKNOWN else value
 
 
-def _event(
+def late_event(
     time_ns: int, kind: int, number: int, other: int, priority: int, address: int, low: int, high: int
 ) -> LateEvent:
+    """Return an event from the columns of its row."""
     name = (low.to_bytes(8, "little") + high.to_bytes(8, "little")).partition(b"\0")[0]
     return LateEvent(
-        time_ns, kind, _told(number), _told(other), _told(priority), address, name.decode(errors="replace")
+        time_ns, kind, told(number), told(other), told(priority), address, name.decode(errors="replace")
     )
 
 
 def _sum(column: Integers) -> int | None:
-    told = column[column != UNKNOWN]
-    return int(told.sum()) if len(told) else None
+    known = column[column != UNKNOWN]
+    return int(known.sum()) if len(known) else None
 
 
 def known_of(manifest: Manifest, cycles: Sequence[RecordedCycle]) -> Known:
     """Return what a run tells of the numbers in its events: functions, stacks, names of threads."""
     symbols = _symbols(manifest)
-    told = manifest.event("stacks")
+    kept = manifest.event("stacks")
     stacks = {
         one.id: tuple(filter(None, (symbols.get(address, "") for address in one.addresses)))
-        for one in (told.told(Stacks).stacks if told is not None else ())
+        for one in (kept.told(Stacks).stacks if kept is not None else ())
     }
-    threads = {
+    return Known(lambda address: symbols.get(address, ""), stacks, threads_of(cycles))
+
+
+def threads_of(cycles: Sequence[RecordedCycle]) -> dict[int, str]:
+    """Return the names of threads that events tell, by their numbers."""
+    return {
         event.id: event.name
         for cycle in cycles
         for event in cycle.events
         if event.kind in (Kind.SWITCH, Kind.WAKE) and event.id is not None and event.name
     }
-    return Known(lambda address: symbols.get(address, ""), stacks, threads)
 
 
 def _symbols(manifest: Manifest) -> Mapping[int, str]:
-    told = manifest.event("symbols")
-    return {} if told is None else {one.address: one.name for one in told.told(Symbols).symbols}
+    kept = manifest.event("symbols")
+    return {} if kept is None else {one.address: one.name for one in kept.told(Symbols).symbols}

@@ -1,12 +1,11 @@
 """Follows a run while it is measured: its frames on their way in, as steps of a `Gathering`.
 
-A soak has steps already, its intervals. Of a run that records every sample they are made here, a second each. The
-run's own process knows nothing of it: the folder is read, and nothing else is done.
+A soak has steps already, its intervals. Of a run that records every sample they are made here, a second each.
+The run's own process knows nothing of it: the folder is read, and nothing else is done.
 """
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -17,9 +16,10 @@ import numpy as np
 from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.judge.requirement.until import MINUTE_NS, later_in, limit_of, minute_of
+from tautochrone.live.causes import LateCauses
 from tautochrone.live.picture import HOUR_S, About, Gathering, LateCycle, SourceHeader, Step
 from tautochrone.run import files
-from tautochrone.run.intervals import Following, Interval
+from tautochrone.run.intervals import Following, Interval, IntervalReader
 from tautochrone.run.layout import SAMPLES, TableLayout, table_layouts
 from tautochrone.run.manifest import MEASURING, Manifest
 from tautochrone.run.pieces import pieces_of
@@ -40,10 +40,36 @@ _FINE_BITS = 7
 class _Frames(Protocol):
     """What gives steps."""
 
-    header: Header | None
+    @property
+    def header(self) -> Header | None:
+        """Return the stream's header; None: it did not come yet."""
+
+    @property
+    def causes(self) -> LateCauses | None:
+        """Return what takes the late cycles; None: the header did not come yet."""
+
+    def unix_s(self, at_ns: int) -> float:
+        """Return the Unix time of an instant of the stream's clock."""
 
     def new(self) -> tuple[list[Step], list[LateCycle]]:
-        """Return what came since the last call."""
+        """Return what came since the last call; late cycles where none are recorded with their causes."""
+
+
+class _WithCauses(IntervalReader):
+    """Also takes the late cycles."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.causes: LateCauses | None = None
+
+    def take(self, frame: stream.Frame) -> list[Interval]:
+        """Take the next frame."""
+        found = super().take(frame)
+        if self.causes is None and self.header is not None:
+            self.causes = LateCauses(self.header)
+        elif self.causes is not None:
+            self.causes.take(frame)
+        return found
 
 
 class Followed:
@@ -63,7 +89,9 @@ class Followed:
         try:
             self._manifest = Manifest.read(folder / files.MANIFEST)
         except OSError as error:
-            raise StoreError(f"{folder} can't be read: {error.strerror or error}", files.READ_ADVICE) from error
+            raise StoreError(
+                f"{folder} can't be read: {error.strerror or error}", files.READ_ADVICE
+            ) from error
         if self._manifest.state != MEASURING:
             raise UsageError(
                 f"{self._manifest.id} is complete: nothing of it is measured any more",
@@ -90,11 +118,21 @@ class Followed:
             shown = self.gathering = Gathering(_about(self._manifest, header, soak=soak))
         if steps:
             shown.state = "measuring"
-        shown.add(steps, late)
+        shown.add(steps, late if self._frames is None else self._with_causes(self._frames, late))
         self._see_whether_it_goes_on()
         if not self._manifest.conditions.remote:
             shown.temperature_c, shown.frequency_khz = warmth(), frequencies(shown.about.sources)
         return shown
+
+    def _with_causes(self, frames: _Frames, late: list[LateCycle]) -> list[LateCycle]:
+        """Return the late cycles, where their causes are recorded those."""
+        if frames.causes is None or not frames.causes.recorded:
+            return late
+        typical = {source: counts.quantile(0.5) for source, counts in self.gathering.counts.items()}
+        return [
+            LateCycle(frames.unix_s(one.release_ns), one.source, one.latency_ns, cause)
+            for one, cause in frames.causes.new(typical)
+        ]
 
     def _see_whether_it_goes_on(self) -> None:
         """A run that is measured has its raw stream, and a writer that holds it locked."""
@@ -152,12 +190,23 @@ class _Intervals:
 
     def __init__(self, folder: Path) -> None:
         self._following = Following(folder)
+        self._taker = self._following.said = _WithCauses()
         self._first_ns: dict[int, int] = {}
+        self._offset_ns = 0
 
     @property
     def header(self) -> Header | None:
-        """The stream's header."""
-        return self._following.said.header
+        """Return the stream's header."""
+        return self._taker.header
+
+    @property
+    def causes(self) -> LateCauses | None:
+        """Return what takes the late cycles."""
+        return self._taker.causes
+
+    def unix_s(self, at_ns: int) -> float:
+        """Return the Unix time of an instant, as the wall clock was at the newest interval."""
+        return (at_ns + self._offset_ns) / _S
 
     def new(self) -> tuple[list[Step], list[LateCycle]]:
         """Return what came since the last call."""
@@ -171,6 +220,7 @@ class _Intervals:
         for one in found:
             minute = minute_of(one, self._first_ns.setdefault(one.source, one.from_ns))
             begin_s = begun.setdefault(minute, round((one.wall_ns - one.until_ns + one.from_ns) / _S, 3))
+            self._offset_ns = one.wall_ns - one.until_ns
             limit_ns = limit_of(header, one.source)
             later, unknown = (0, one.dropped) if limit_ns is None else later_in(one, limit_ns)
             _, high, count = one.histogram()
@@ -202,7 +252,8 @@ class _Samples:
     """The samples of a run that records every one, a step for each second of a source."""
 
     def __init__(self, folder: Path, header: Header) -> None:
-        self.header: Header | None = header
+        self._header = header
+        self.causes = LateCauses(header)
         self._raw, self._reader, self._at = folder / files.RAW_STREAM, stream.FrameReader(), 0
         self._layouts = table_layouts(header)
         self._missed: dict[int, int] = {}
@@ -211,6 +262,15 @@ class _Samples:
         epoch = header.epoch
         self._offset_ns = 0 if epoch is None else (epoch.realtime_ns or 0) - (epoch.monotonic_ns or 0)
         self._first_s: int | None = None
+
+    @property
+    def header(self) -> Header:
+        """Return the stream's header."""
+        return self._header
+
+    def unix_s(self, at_ns: int) -> float:
+        """Return the Unix time of an instant."""
+        return (at_ns + self._offset_ns) / _S
 
     def new(self) -> tuple[list[Step], list[LateCycle]]:
         """Return what came since the last call."""
@@ -223,6 +283,7 @@ class _Samples:
             if frame.type == stream.EVENT:
                 self._take_progress(Event.of(stream.json_payload(frame)))
             elif frame.type == stream.ROWS:
+                self.causes.take(frame)
                 layout = self._layouts[frame.table]
                 if layout.name == SAMPLES and layout.measures:
                     self._take_rows(frame, layout, steps, late)
@@ -243,11 +304,10 @@ class _Samples:
         rows, first = stream.rows(frame, layout.dtype), layout.measures[0]
         begins = rows[first.start].astype(np.int64)
         values = rows[first.end].astype(np.int64) - begins
-        assert self.header is not None
-        limit_ns = limit_of(self.header, frame.source)
+        limit_ns = limit_of(self._header, frame.source)
         if limit_ns is not None:
             late += [
-                LateCycle((int(begins[at]) + self._offset_ns) / _S, frame.source, int(values[at]))
+                LateCycle(self.unix_s(int(begins[at])), frame.source, int(values[at]))
                 for at in np.flatnonzero(values > limit_ns)[:_MOST_LATE].tolist()
             ]
         seconds = begins // _S
@@ -302,5 +362,3 @@ def frequencies(sources: Iterable[SourceHeader]) -> dict[int, int]:
             path = Path(f"/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq")
             found[cpu] = int(path.read_text())
     return found
-
-

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _PREFIX = "tautochrone"
 
 BUCKETS_NS = tuple(edge - 1 for k in range(10, 31) for edge in (1 << k, 3 << (k - 1)))
-"""Upper edges, from 1 us to 1.6 s, two for each doubling. Each is an edge of the probe's bins too, so that the
+"""Upper edges, from 1 us to 1.6 s, two for each doubling. Each is an edge of the probe's bins too, so that
 counts are exact."""
 
 
@@ -76,7 +76,8 @@ def _families(gathering: Gathering) -> Iterator[Metric]:
             family.add_metric(labels(source), value)
         yield family
     for name, text, times in (
-        ("latency_worst_seconds", "Largest latency so far.", {at: one.worst_ns for at, one in totals.items()}),
+        ("latency_worst_seconds", "Largest latency so far.",
+         {at: one.worst_ns for at, one in totals.items()}),
         ("latency_recent_worst_seconds", "Largest latency of the last step, a second or a minute.",
          {at: one.now_ns for at, one in totals.items()}),
     ):  # fmt: skip
@@ -117,7 +118,9 @@ def _seconds(ns: int | None) -> float | None:
 def _buckets(counts: Counts) -> list[tuple[str, float]]:
     reached = np.concatenate([[0], counts.reached])
     held = reached[np.searchsorted(counts.value, np.array(BUCKETS_NS), side="right")]
-    named = [(f"{edge / 1e9:.9g}", float(count)) for edge, count in zip(BUCKETS_NS, held.tolist(), strict=True)]
+    named = [
+        (f"{edge / 1e9:.9g}", float(count)) for edge, count in zip(BUCKETS_NS, held.tolist(), strict=True)
+    ]
     return [*named, ("+Inf", float(counts.total))]
 
 

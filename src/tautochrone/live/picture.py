@@ -1,7 +1,7 @@
-"""What is seen of a measurement under way, gathered from steps (seconds or minutes) in memory that is bounded.
+"""What is seen of a measurement under way, gathered from its steps (seconds or minutes) in bounded memory.
 
-Whatever is measured comes as a `Step` of one source. A `Gathering` adds them up: totals and the whole histogram of
-each source, and rings of what changes: the course, the columns of the heat map, the late cycles.
+Whatever is measured comes as a `Step` of one source. A `Gathering` adds them up: totals and the whole
+histogram of each source, and rings of what changes: the course, the columns of the heat map, the late cycles.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.quantiles import CONFIDENCE, QUANTILES
 
 COURSE, COLUMNS, LATE, BLOCKS = 3_600, 744, 200, 256
-"""Lengths of the rings: points of the course, columns of the heat map (a month of hours), late cycles; and so many
-stretches tell how the distribution changes."""
+"""Lengths of the rings: points of the course, columns of the heat map (a month of hours), late cycles; and so
+many stretches tell how the distribution changes."""
 
 HOUR_S, MINUTES_A_DAY = 3_600, 1_440
 
@@ -52,7 +52,7 @@ class Step:
 
 @dataclass(frozen=True)
 class LateCycle:
-    """A cycle that was late, or one of the worst where there is no deadline; ``cause`` in words, empty: unknown."""
+    """A cycle that was late; ``cause`` in words, empty: not known."""
 
     at_s: float
     source: int
@@ -220,7 +220,9 @@ class Gathering:
     def whole_minutes(self) -> list[MinutesOfSource]:
         """Return the minutes of every source that are over."""
         names = {one.number: one.name for one in self.about.sources}
-        return [minutes.until_now(names.get(number, str(number))) for number, minutes in self._minutes.items()]
+        return [
+            minutes.until_now(names.get(number, str(number))) for number, minutes in self._minutes.items()
+        ]
 
     def quantiles(self) -> list[WatchedQuantile]:
         """Return quantiles of all sources together, with limits that hold at all times."""
@@ -230,7 +232,8 @@ class Gathering:
         found = watched_quantiles(counts, QUANTILES, CONFIDENCE)
         sizes = np.array([one.total for one in self._blocks], np.int64)
         return [
-            watched_quantiles(counts, (one.q,), CONFIDENCE, self._effect(sizes, one.value))[0] for one in found
+            watched_quantiles(counts, (one.q,), CONFIDENCE, self._effect(sizes, one.value))[0]
+            for one in found
         ]
 
     def _effect(self, sizes: Integers, value: int) -> float:

@@ -1,7 +1,7 @@
-"""Serves the live view: a page, its events, and metrics. Read-only, to this machine only unless a token is asked for.
+"""Serves the live view: a page, its events, and metrics. Read-only; a token is asked for where there is one.
 
-Every connection has a thread, and its events are made from the rings when it has room for them: a page that is slow
-gets fewer, larger ones, and what waits for it is in the system's buffers alone.
+Every connection has a thread, and its events are made from the rings when it has room for them: a page that
+is slow gets fewer, larger ones, and what waits for it is in the system's buffers alone.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hmac
 import json
 import secrets
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,7 +20,6 @@ from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from jinja2 import PackageLoader
@@ -40,8 +40,8 @@ _PING_S, _REQUEST_S, _UNSENT_BYTES = 15.0, 30.0, 1 << 16
 _SHOWN_LATE = 50
 
 _POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 
@@ -115,8 +115,8 @@ class View:
     def _news(self, whole: bool, point_s: float, column_s: float, late: int) -> dict[str, object]:
         shown = self.gathering
         # The last one that was sent may have grown since.
-        points = [one for one in _newest(shown.course) if one.begin_s >= point_s][::-1]
-        columns = [one for one in _newest(shown.columns) if one.begin_s >= column_s][::-1]
+        points = [one for one in shown.course if one.begin_s >= point_s]
+        columns = [one for one in shown.columns if one.begin_s >= column_s]
         news = [one for one in shown.late if one[0] > late][-_SHOWN_LATE:]
         return {
             **({"about": asdict(shown.about)} if whole else {}),
@@ -132,10 +132,6 @@ class View:
             "until": shown.until,
             **self._slow,
         }
-
-
-def _newest(ring: Any) -> Iterator[Any]:
-    return reversed(ring)
 
 
 def _slow(gathering: Gathering) -> dict[str, object]:
@@ -188,12 +184,15 @@ class _Handler(BaseHTTPRequestHandler):
         token = self.server.token
         if token is None:
             return True
-        given = [*parse_qs(query).get("token", []), self.headers.get("Authorization", "").removeprefix("Bearer ")]
+        given = [
+            *parse_qs(query).get("token", []),
+            self.headers.get("Authorization", "").removeprefix("Bearer "),
+        ]
         with suppress(CookieError):
             cookie = SimpleCookie(self.headers.get("Cookie", "")).get(_COOKIE)
             given += [cookie.value] if cookie is not None else []
-        # Each is compared, in a time that does not depend on how much of it is right.
-        return any([hmac.compare_digest(one.encode(), token.encode()) for one in given])
+        # In a time that does not depend on how much of it is right.
+        return any(hmac.compare_digest(one.encode(), token.encode()) for one in given)
 
     def _feed(self) -> None:
         if not self.server.pages.acquire(blocking=False):
@@ -249,10 +248,8 @@ class _Server(ThreadingHTTPServer):
         """Return the address of the page on this machine, without the token."""
         return f"http://{self.page_at.seen_here}/"
 
-    def handle_error(self, request: object, client_address: object) -> None:
+    def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002 - the library's
         """Keep what nobody expected, where the library would write it between what is told."""
-        import sys
-
         error = sys.exception()
         if isinstance(error, Exception) and not isinstance(error, OSError):
             attempt("The live view", lambda: _raise(error), lambda _: None)

@@ -40,7 +40,10 @@ def screen(gathering: Gathering, width: int) -> RenderableType:
     bad = _bad(gathering)
     head = Text(f"{about.title or about.run}", style="bold")
     head.append(f"  {gathering.state}", style="dim")
-    lines: list[RenderableType] = [head, Text(f"{about.run}  load: {about.load or 'idle'}{_warmth(gathering)}", style="dim")]
+    lines: list[RenderableType] = [
+        head,
+        Text(f"{about.run}  load: {about.load or 'idle'}{_warmth(gathering)}", style="dim"),
+    ]
     told = Text(f"Worst {_time(_worst(gathering))}; late or missed ")
     told.append(f"{bad:,}", style="bold red" if bad else "")
     told.append(f" of {sum(one.released for one in gathering.totals.values()):,} cycles.")
@@ -65,7 +68,11 @@ def screen(gathering: Gathering, width: int) -> RenderableType:
     for _, late in list(gathering.late)[-_SHOWN_LATE:][::-1]:
         where = names.get(late.source, str(late.source))
         cause = f"  {late.cause}" if late.cause else ""
-        lines.append(Text(f"late {_instant(late.at_s):%H:%M:%S}  {where}  {_time(late.latency_ns)}{cause}", style="red"))
+        lines.append(
+            Text(
+                f"late {_instant(late.at_s):%H:%M:%S}  {where}  {_time(late.latency_ns)}{cause}", style="red"
+            )
+        )
     return Group(*lines)
 
 
@@ -78,7 +85,9 @@ def _course(gathering: Gathering, width: int) -> str:
     """Return the worst of the last steps as bars, over the logarithm of the times."""
     from math import log
 
-    worst = [one.worst_ns for one in gathering.course if one.worst_ns is not None and one.worst_ns > 0][-width:]
+    worst = [one.worst_ns for one in gathering.course if one.worst_ns is not None and one.worst_ns > 0][
+        -width:
+    ]
     if not worst:
         return ""
     least, span = log(min(worst)), max(log(max(worst)) - log(min(worst)), 1e-9)

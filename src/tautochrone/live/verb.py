@@ -42,10 +42,11 @@ def verb(
     listen: Annotated[
         str | None,
         typer.Option(
-            "--listen", metavar="ADDRESS[:PORT]",
+            "--listen",
+            metavar="ADDRESS[:PORT]",
             help="Serve them there. Where others reach it, a token is needed.",
         ),
-    ] = None,  # fmt: skip
+    ] = None,
     token: Annotated[
         Path | None,
         typer.Option("--token", metavar="FILE", help="File with the token. [a new one, which is shown]"),
@@ -55,8 +56,8 @@ def verb(
 ) -> None:
     """Show a run while it is measured: latencies, late cycles, CPUs.
 
-    It reads the run's folder and nothing else, so the measurement does not notice. At a pipe it prints a line for
-    each step, a second of most runs and a minute of a soak. It ends with the run, or by Ctrl-C; then the run goes on.
+    It only reads the run's folder. At a pipe it prints a line for each step: a second of most runs, a minute
+    of a soak. It ends with the run. Ctrl-C ends the view, and the run goes on.
 
     Examples:
         tauto live
@@ -109,8 +110,8 @@ def _served(
     typer.echo(f"The run is shown at {url}", err=True)
     if not at.only_here:
         typer.echo(
-            "Whoever has the token can see it from elsewhere. It goes over the network as it is: use a tunnel or a "
-            "proxy with TLS where others listen.",
+            "Whoever has the token can see it from elsewhere. Nothing is encrypted: use a tunnel, or a proxy "
+            "with TLS, where others listen.",
             err=True,
         )
     if open_it:
@@ -127,7 +128,11 @@ def _token(at: Address, file: Path | None) -> str | None:
         text = file.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--token {file} can't be read: {error}", "Name a file with one line.") from error
-    if len(text) < _LEAST_TOKEN or not text.isascii() or any(one in ' ";,\\&#%+=' or one < "!" for one in text):
+    if (
+        len(text) < _LEAST_TOKEN
+        or not text.isascii()
+        or any(one in ' ";,\\&#%+=' or one < "!" for one in text)
+    ):
         raise UsageError(
             f"--token {file}: a token has {_LEAST_TOKEN} letters or digits at least, and no blanks",
             "Make one: openssl rand -hex 24",
@@ -143,7 +148,11 @@ def _show(followed: Followed, view: View | None) -> None:
 
     console = make_console()
     seen: int | None = None
-    with Live(console=console, auto_refresh=False, transient=False) if console.is_terminal else ExitStack() as live:
+    with (
+        Live(console=console, auto_refresh=False, transient=False)
+        if console.is_terminal
+        else ExitStack() as live
+    ):
         while True:
             gathering = followed.look() if view is None else _look(followed, view)
             if isinstance(live, Live):

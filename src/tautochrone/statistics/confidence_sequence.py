@@ -33,16 +33,16 @@ _LEAST_SHARE, _MOST_SHARE = 1e-15, 1 - 1e-9
 class BetaBinomial:
     """A mixture of all likelihood ratios of steps between ``-below`` and ``above``, with beta weights.
 
-    Proposition 7 of Howard et al. (2021): as long as the steps have no drift upwards (if one-sided; else none),
-    its logarithm reaches a, at any time, in at most exp(-a) of all cases. Steps of a share p, less p, are from
-    -p to 1 - p.
+    Proposition 7 of Howard et al. (2021): as long as the steps have no drift (if one-sided, none upwards),
+    its logarithm reaches a, at any time, in at most exp(-a) of all cases. Steps of a share p, less p, are
+    from -p to 1 - p.
     """
 
     def __init__(self, tuned_for: float, below: float, above: float, *, one_sided: bool = True) -> None:
         """Choose the weights.
 
         Args:
-            tuned_for: the variance at which the bound is to be tightest: so many steps, times below and above.
+            tuned_for: the variance at which the bound is to be tightest: steps times below times above.
         """
         self._g, self._h = below, above
         error = _TUNED_AT * (2 if one_sided else 1)

@@ -17,10 +17,10 @@ from tautochrone.experiments import EXPERIMENTS, Option
 
 if TYPE_CHECKING:
     from tautochrone.base.options import Options
+    from tautochrone.command.address import Address
     from tautochrone.experiments import Given
     from tautochrone.run.folder import StoredRun
     from tautochrone.target.target import Target
-    from tautochrone.command.address import Address
     from tautochrone.tire.demonstrator.server import Demonstrator
 
 _PAGE_AT, _PAGE_PORT = "127.0.0.1:8117", 8117

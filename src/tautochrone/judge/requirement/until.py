@@ -288,7 +288,8 @@ def _measure_of(rule: StoppingRule, header: Header) -> int:
 
 
 def _follows(begin_minute: Integers) -> npt.NDArray[np.bool_]:
-    return np.diff(begin_minute, prepend=begin_minute[:1] - 1) == 1
+    follows: npt.NDArray[np.bool_] = np.diff(begin_minute, prepend=begin_minute[:1] - 1) == 1
+    return follows
 
 
 def _line(rule: StoppingRule, one: MinutesOfSource, against: float) -> RuleLine:
