@@ -77,9 +77,10 @@ def test_a_rule_judges_the_intervals_as_they_come() -> None:
     assert reader.header is not None
 
     def ends(text: str) -> int | None:
-        watcher = RuleWatcher(parse_rule(text), reader.header)  # type: ignore[arg-type]
-        found = (at for at, some in enumerate(one for one in intervals if one) if watcher.ask(some))
-        return next(found, None)
+        assert reader.header is not None
+        watcher = RuleWatcher(parse_rule(text))
+        each = enumerate(one for one in intervals if one)
+        return next((at for at, some in each if watcher.ask(reader.header, some)), None)
 
     # Both sources end each minute one after the other.
     assert ends("misses = 0 refuted") == 2 * 3 + 1
@@ -87,7 +88,7 @@ def test_a_rule_judges_the_intervals_as_they_come() -> None:
     assert ends("latency above 100ms < 1 per day shown") is None
     assert ends("1 per 2 min refuted") is None
     with pytest.raises(UsageError, match="not measured"):
-        RuleWatcher(parse_rule("response above 1ms < 1 per day shown"), reader.header)
+        ends("response above 1ms < 1 per day shown")
 
 
 @pytest.mark.slow

@@ -16,9 +16,14 @@ if TYPE_CHECKING:
     from tautochrone.cli.group import Rows
     from tautochrone.command.verbs import Typed
     from tautochrone.experiments import Experiment
+    from tautochrone.judge.requirement.until import RuleWatcher
 
 FOR = Option(
     "for", "time", "Length of the soak; Ctrl-C, or `tauto soak stop`, ends it earlier.", "24h", taker="verb"
+)
+UNTIL = Option(
+    "until", "text", "End it when this is decided, such as '1 per day shown or refuted'.", metavar="RULE",
+    taker="verb",
 )
 FOREGROUND = Option(
     "foreground", "flag", "Measure in this very process, which must then last as long.", taker="verb"
@@ -68,7 +73,7 @@ def _verb_of(experiment: Experiment) -> Callable[..., None]:
         f"    tauto soak {experiment.name}{code} --for 30d --load 8h:cpu,8h:network+storage\n"
     )
     own = [one for one in experiment.options if one.in_verb and one.name not in _FIXED]
-    return verb_of([FOR, INTERVAL, *own, FOREGROUND], OF_PROBE, do)
+    return verb_of([FOR, UNTIL, INTERVAL, *own, FOREGROUND], OF_PROBE, do)
 
 
 def _soak(experiment: Experiment, typed: Typed) -> None:
@@ -86,12 +91,15 @@ def _soak(experiment: Experiment, typed: Typed) -> None:
     every = typed.options.text(INTERVAL.name)
     if parse_duration_ns(every) < 1_000_000_000:
         raise UsageError(f"--every {every}: an interval is shorter than 1s", "Give 1s or more; 60s is usual.")
+    watcher = _watcher(typed.options.given(UNTIL.name), experiment, parse_duration_ns(every))
     if FOREGROUND.name not in typed.options and BEGAN not in os.environ:
         kept_by_another(typed)
         return
     given = {name: value for name, value in typed.options.items() if name in experiment.table}
     own = {**given, RECORD.name: "histogram", EVERY.name: every, "duration": length}
     soak = Soak(for_s, phases, began=tell_began)
+    if watcher is not None:
+        soak.ask, soak.until = watcher.ask, watcher.rule.text
     asked = AskedExperiment(
         experiment,
         Given(own, experiment.table),
@@ -102,6 +110,38 @@ def _soak(experiment: Experiment, typed: Typed) -> None:
         soak,
     )
     measure(asked)
+    if watcher is not None:
+        _tell_decided(watcher)
+
+
+def _watcher(text: str | None, experiment: Experiment, every_ns: int) -> RuleWatcher | None:
+    """Return what judges the rule; what it can't judge is refused before anything is measured."""
+    if text is None:
+        return None
+    from tautochrone.base.errors import UsageError
+    from tautochrone.judge.requirement.until import MINUTE_NS, RuleWatcher, parse_rule
+
+    rule = parse_rule(text)
+    if every_ns > MINUTE_NS:
+        raise UsageError(
+            f"--until '{text}' counts by the minute, and --every is longer", "Give --every 60s or less."
+        )
+    if rule.requirement.measure and rule.requirement.measure not in experiment.measures:
+        known = ", ".join(one.removesuffix("_ns") for one in experiment.measures)
+        raise UsageError(f"--until '{text}': {experiment.name} does not measure that", f"There is: {known}.")
+    return RuleWatcher(rule)
+
+
+def _tell_decided(watcher: RuleWatcher) -> None:
+    """Say how the rule stands, and end with its code: shown, refuted, or the time is over."""
+    import typer
+
+    from tautochrone.answer.phrasing.until import rule_sentence
+    from tautochrone.judge.requirement.until import EXIT_CODES
+
+    typer.echo(rule_sentence(watcher.rule, watcher.state), err=True)
+    if code := EXIT_CODES["open" if watcher.state is None else watcher.state.outcome]:
+        raise typer.Exit(code)
 
 
 app = group("Measure for hours to weeks, in intervals.", _rows)

@@ -13,9 +13,17 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from tautochrone.answer.phrasing.until import rule_sentence
 from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
-from tautochrone.judge.requirement.until import MINUTE_NS, later_in, limit_of, minute_of
+from tautochrone.judge.requirement.until import (
+    MINUTE_NS,
+    RuleWatcher,
+    later_in,
+    limit_of,
+    minute_of,
+    parse_rule,
+)
 from tautochrone.live.causes import LateCauses
 from tautochrone.live.picture import HOUR_S, About, Gathering, LateCycle, SourceHeader, Step
 from tautochrone.run import files
@@ -24,6 +32,7 @@ from tautochrone.run.layout import SAMPLES, TableLayout, table_layouts
 from tautochrone.run.manifest import MEASURING, Manifest
 from tautochrone.run.pieces import pieces_of
 from tautochrone.run.records import INTERVALS, Event, Header, Progress
+from tautochrone.run.so_far import SOAK
 from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.counts import Counts, counts_of_bins
 
@@ -104,7 +113,7 @@ class Followed:
         """Return what is seen now; it is changed in place once the header is there."""
         try:
             if self._frames is None:
-                self._frames = _frames_of(self._folder)
+                self._frames = _frames_of(self._folder, self._until())
             steps, late = self._frames.new() if self._frames is not None else ([], [])
         except (OSError, DamagedError):
             self._see_whether_it_goes_on()
@@ -119,10 +128,17 @@ class Followed:
         if steps:
             shown.state = "measuring"
         shown.add(steps, late if self._frames is None else self._with_causes(self._frames, late))
+        if isinstance(self._frames, _Intervals) and self._frames.rule is not None:
+            shown.until = rule_sentence(self._frames.rule.rule, self._frames.rule.state)
         self._see_whether_it_goes_on()
         if not self._manifest.conditions.remote:
             shown.temperature_c, shown.frequency_khz = warmth(), frequencies(shown.about.sources)
         return shown
+
+    def _until(self) -> str:
+        """Return the rule by which the soak stops itself; empty: it has none. It is told after the header."""
+        told = Manifest.read(self._folder / files.MANIFEST).conditions.stored.get(SOAK)
+        return str(told.get("until", "")) if isinstance(told, dict) else ""
 
     def _with_causes(self, frames: _Frames, late: list[LateCycle]) -> list[LateCycle]:
         """Return the late cycles, where their causes are recorded those."""
@@ -170,10 +186,11 @@ def _about(manifest: Manifest, header: Header, *, soak: bool) -> About:
     )
 
 
-def _frames_of(folder: Path) -> _Frames | None:
+def _frames_of(folder: Path, until: str) -> _Frames | None:
     """Return what reads this run; None: its header is not there yet."""
+    rule = RuleWatcher(parse_rule(until)) if until else None
     if pieces_of(folder):
-        return _Intervals(folder)
+        return _Intervals(folder, rule)
     reader = stream.FrameReader()
     with (folder / files.RAW_STREAM).open("rb") as file:
         frames = reader.feed(file.read(2 * stream.MAX_PAYLOAD_BYTES))
@@ -181,14 +198,15 @@ def _frames_of(folder: Path) -> _Frames | None:
         return None
     header = Header.of(stream.json_payload(frames[0]))
     if any(one.name == INTERVALS for one in header.tables):
-        return _Intervals(folder)
+        return _Intervals(folder, rule)
     return _Samples(folder, header)
 
 
 class _Intervals:
     """The intervals of a soak."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, rule: RuleWatcher | None) -> None:
+        self.rule = rule
         self._following = Following(folder)
         self._taker = self._following.said = _WithCauses()
         self._first_ns: dict[int, int] = {}
@@ -214,6 +232,8 @@ class _Intervals:
         header = self.header
         if header is None:
             return [], []
+        if self.rule is not None and found:
+            self.rule.ask(header, found)
         steps, late = [], list[LateCycle]()
         # Intervals of all sources end together: the course has one point for them.
         begun: dict[int, float] = {}

@@ -89,7 +89,6 @@ class About:
     begun_s: float
     step_s: int = 1
     column_s: int = HOUR_S
-    until: str = ""
 
 
 @dataclass
@@ -141,7 +140,7 @@ class Gathering:
     Attributes:
         heard: how many steps and late cycles came; who saw so many has seen all.
         state: of the measurement. loads, temperature_c, frequency_khz: of the machine, now; None: not known.
-        until: how the rule of the measurement stands, in words; empty: it has none.
+        until: how the rule of a soak stands, in words; empty: it has none.
     """
 
     def __init__(self, about: About) -> None:
@@ -152,7 +151,7 @@ class Gathering:
         self.newest_s: float | None = None
         self.temperature_c: float | None = None
         self.frequency_khz: dict[int, int] = {}
-        self.until = about.until
+        self.until = ""
         self.totals: dict[int, Totals] = {one.number: Totals() for one in about.sources}
         self.counts: dict[int, Counts] = {}
         self.course: deque[Point] = deque(maxlen=COURSE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from tautochrone.answer.phrasing.until import MINUTES_A_DAY, limits_a_day
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 
@@ -49,8 +50,8 @@ def screen(gathering: Gathering, width: int) -> RenderableType:
     told.append(f" of {sum(one.released for one in gathering.totals.values()):,} cycles.")
     if events := gathering.events_per_day():
         begun, low, high = events
-        most = "any number" if high >= 1_440 else f"{high:.2g}"
-        told.append(f" {plural(begun, 'late event')}, {low:.2g} to {most} a day (95 %, at any time).")
+        rate = limits_a_day(low / MINUTES_A_DAY, high / MINUTES_A_DAY)
+        told.append(f" {plural(begun, 'late event')}, {rate} a day (95 %, at any time).")
     lines.append(told)
     if gathering.until:
         lines.append(Text(gathering.until))

@@ -231,50 +231,49 @@ def limit_of(header: Header, source: int) -> int | None:
 
 
 class RuleWatcher:
-    """Judges a rule on a measurement under way.
+    """Judges a rule on a measurement under way, whose intervals are a minute at most.
 
     Attributes:
         state: how the rule stands; None: no interval came yet.
     """
 
-    def __init__(self, rule: StoppingRule, header: Header) -> None:
-        """Begin with nothing measured.
-
-        Raises:
-            UsageError: what is measured has no such measure, or no deadline to miss.
-        """
+    def __init__(self, rule: StoppingRule) -> None:
+        """Begin with nothing measured."""
+        self.rule = rule
         self.state: RuleState | None = None
-        self._rule, self._header = rule, header
         self._minutes: dict[int, SourceMinutes] = {}
         self._first_ns: dict[int, int] = {}
-        self._measure = _measure_of(rule, header)
         requirement = rule.requirement
         strict = requirement.kind == "max" and requirement.strict
         self._limit_ns = None if requirement.limit_ns is None else requirement.limit_ns - strict
-        if self._limit_ns is None and any(limit_of(header, one.source) is None for one in header.sources):
-            raise UsageError(
-                f"--until '{rule.text}': what is measured has no period, so nothing is missed",
-                "Say what may not be passed: 'latency above 200us < 1 per day shown'.",
-            )
 
-    def ask(self, intervals: Sequence[Interval]) -> str | None:
-        """Take the intervals that came; return why the measurement may stop, or None: it goes on."""
+    def ask(self, header: Header, intervals: Sequence[Interval]) -> str | None:
+        """Take the intervals that came; return why the measurement may stop, or None: it goes on.
+
+        Raises:
+            UsageError: what is measured has no such measure, or no period to miss.
+        """
+        measure = _measure_of(self.rule, header)
         for one in intervals:
-            limit_ns = self._limit_ns if self._limit_ns is not None else limit_of(self._header, one.source)
-            assert limit_ns is not None
+            limit_ns = self._limit_ns if self._limit_ns is not None else limit_of(header, one.source)
+            if limit_ns is None:
+                raise UsageError(
+                    f"--until '{self.rule.text}': what is measured has no period, so nothing is missed",
+                    "Say what may not be passed: 'latency above 200us < 1 per day shown'.",
+                )
             first_ns = self._first_ns.setdefault(one.source, one.from_ns)
-            later, unknown = later_in(one, limit_ns, self._measure)
+            later, unknown = later_in(one, limit_ns, measure)
             minutes = self._minutes.setdefault(one.source, SourceMinutes())
             minutes.add(minute_of(one, first_ns), one.released, later, unknown)
-        names = {one.source: one.label for one in self._header.sources}
+        names = {one.source: one.label for one in header.sources}
         self.state = judge_rule(
-            self._rule,
+            self.rule,
             [
-                minutes.until_now(names.get(number, str(number)), whole=bool(self._rule.per_minute))
+                minutes.until_now(names.get(number, str(number)), whole=bool(self.rule.per_minute))
                 for number, minutes in self._minutes.items()
             ],
         )
-        return f"{self.state.outcome}: {self._rule.text}" if self.state.ends else None
+        return f"{self.state.outcome}: {self.rule.text}" if self.state.ends else None
 
 
 def _measure_of(rule: StoppingRule, header: Header) -> int:
