@@ -6,11 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from late_runs import CASES, stream_of
 from live_runs import BEGUN_S, feed, gathering
 from real import PATIENCE_S, policy_options, start_tauto, tauto, wait_until
 from soaks import Soak, begin_soak, soak_frames
+from tautochrone.answer.phrasing.blame import name_of
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.base.stream import FrameReader
+from tautochrone.judge.blame import blame_of
+from tautochrone.judge.late_causes import main_cause
 from tautochrone.judge.requirement.until import RuleWatcher, parse_rule
 from tautochrone.live.following import Followed, binned
 from tautochrone.live.picture import BLOCKS, COLUMNS, COURSE, LATE
@@ -89,6 +93,24 @@ def test_a_rule_judges_the_intervals_as_they_come() -> None:
     assert ends("1 per 2 min refuted") is None
     with pytest.raises(UsageError, match="not measured"):
         ends("response above 1ms < 1 per day shown")
+
+
+def test_causes_of_late_cycles_are_those_of_the_complete_run_as_they_come(tmp_path: Path) -> None:
+    """But for the names of the kernel's functions, which are told when it is over."""
+    late = [CASES[at % 4](100 + 40 * at) for at in range(40)]
+    data = stream_of(late)
+    writer = Store(tmp_path).create("cyclic", "cyclic", {"load": "idle"}, {})
+    writer.append(data[: len(data) // 3])
+    followed = Followed(writer.path)
+    some = len(followed.look().late)
+    writer.append(data[len(data) // 3 :])
+    shown = followed.look()
+    assert 0 <= some <= len(shown.late) == len(late)
+    found = blame_of(writer.seal())
+    assert found is not None
+    expected = [(one.latency_ns, name_of(*main_cause(one))) for one in found.blame.cycles]
+    assert sorted((one.latency_ns, one.cause) for _, one in shown.late) == sorted(expected)
+    assert {"irq/34-eth0", "kworker"} <= {one.cause for _, one in shown.late}
 
 
 @pytest.mark.slow

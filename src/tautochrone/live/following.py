@@ -26,24 +26,27 @@ from tautochrone.judge.requirement.until import (
 )
 from tautochrone.live.causes import LateCauses
 from tautochrone.live.picture import HOUR_S, About, Gathering, LateCycle, SourceHeader, Step
-from tautochrone.run import files
-from tautochrone.run.intervals import Following, Interval, IntervalReader
+from tautochrone.run import files, pieces
+from tautochrone.run.intervals import Interval, IntervalReader
 from tautochrone.run.layout import SAMPLES, TableLayout, table_layouts
 from tautochrone.run.manifest import MEASURING, Manifest
-from tautochrone.run.pieces import pieces_of
 from tautochrone.run.records import INTERVALS, Event, Header, Progress
 from tautochrone.run.so_far import SOAK
 from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.counts import Counts, counts_of_bins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
 _S = 1_000_000_000
 _BLOCK_BYTES = 1 << 24
-_MOST_LATE = 20
+_MOST_LATE, _BATCH = 20, 4_096
 _FINE_BITS = 7
 """Bins of samples: a 128th of each doubling, as fine as charts and metrics can show."""
+
+
+Batch = tuple[list[Step], list[LateCycle]]
+"""Steps, and the late cycles among them as far as their samples are there."""
 
 
 class _Frames(Protocol):
@@ -60,8 +63,8 @@ class _Frames(Protocol):
     def unix_s(self, at_ns: int) -> float:
         """Return the Unix time of an instant of the stream's clock."""
 
-    def new(self) -> tuple[list[Step], list[LateCycle]]:
-        """Return what came since the last call; late cycles where none are recorded with their causes."""
+    def new(self) -> Iterator[Batch]:
+        """Yield what came since the last call."""
 
 
 class _WithCauses(IntervalReader):
@@ -107,33 +110,35 @@ class Followed:
                 f"See it: tauto show {self._manifest.id}",
             )
         self._frames: _Frames | None = None
-        self.gathering = Gathering(_about(self._manifest, Header(), soak=False))
+        self.gathering = Gathering(_about(self._manifest, Header()))
 
     def look(self) -> Gathering:
         """Return what is seen now; it is changed in place once the header is there."""
         try:
             if self._frames is None:
                 self._frames = _frames_of(self._folder, self._until())
-            steps, late = self._frames.new() if self._frames is not None else ([], [])
-        except (OSError, DamagedError):
+            if self._frames is not None:
+                self._add(self._frames)
+        except (OSError, DamagedError) as error:
             self._see_whether_it_goes_on()
-            if self.gathering.state == "measuring":
-                raise
+            if self.gathering.state in ("measuring", "waiting"):
+                raise StoreError(f"{self._folder} can't be read: {error}", files.READ_ADVICE) from error
             return self.gathering
-        shown = self.gathering
-        header = self._frames.header if self._frames is not None else None
-        if header is not None and not shown.about.sources:
-            soak = isinstance(self._frames, _Intervals)
-            shown = self.gathering = Gathering(_about(self._manifest, header, soak=soak))
-        if steps:
-            shown.state = "measuring"
-        shown.add(steps, late if self._frames is None else self._with_causes(self._frames, late))
-        if isinstance(self._frames, _Intervals) and self._frames.rule is not None:
-            shown.until = rule_sentence(self._frames.rule.rule, self._frames.rule.state)
         self._see_whether_it_goes_on()
+        shown = self.gathering
         if not self._manifest.conditions.remote:
             shown.temperature_c, shown.frequency_khz = warmth(), frequencies(shown.about.sources)
         return shown
+
+    def _add(self, frames: _Frames) -> None:
+        for steps, late in frames.new():
+            if frames.header is not None and not self.gathering.about.sources:
+                self.gathering = Gathering(_about(self._manifest, frames.header))
+            if steps:
+                self.gathering.state = "measuring"
+            self.gathering.add(steps, self._with_causes(frames, late))
+        if isinstance(frames, _Intervals) and frames.rule is not None:
+            self.gathering.until = rule_sentence(frames.rule.rule, frames.rule.state)
 
     def _until(self) -> str:
         """Return the rule by which the soak stops itself; empty: it has none. It is told after the header."""
@@ -163,9 +168,10 @@ class Followed:
             self.gathering.state = "complete"
 
 
-def _about(manifest: Manifest, header: Header, *, soak: bool) -> About:
+def _about(manifest: Manifest, header: Header) -> About:
     limits = [limit for one in header.sources if (limit := limit_of(header, one.source)) is not None]
     periods = list(header.periods_ns.values())
+    every_ns = header.number("every_ns")
     known = manifest.known
     machine = " ".join(filter(None, (manifest.conditions.remote, known.machine.product, known.cpu.model)))
     return About(
@@ -181,15 +187,15 @@ def _about(manifest: Manifest, header: Header, *, soak: bool) -> About:
         period_ns=min(periods, default=None),
         limit_ns=min(limits, default=None),
         begun_s=datetime.fromisoformat(manifest.created).timestamp(),
-        step_s=60 if soak else 1,
-        column_s=HOUR_S if soak else 60,
+        step_s=max(1, every_ns // _S) if every_ns else 1,
+        column_s=HOUR_S if every_ns else 60,
     )
 
 
 def _frames_of(folder: Path, until: str) -> _Frames | None:
     """Return what reads this run; None: its header is not there yet."""
     rule = RuleWatcher(parse_rule(until)) if until else None
-    if pieces_of(folder):
+    if pieces.pieces_of(folder):
         return _Intervals(folder, rule)
     reader = stream.FrameReader()
     with (folder / files.RAW_STREAM).open("rb") as file:
@@ -207,9 +213,9 @@ class _Intervals:
 
     def __init__(self, folder: Path, rule: RuleWatcher | None) -> None:
         self.rule = rule
-        self._following = Following(folder)
-        self._taker = self._following.said = _WithCauses()
+        self._folder, self._reader, self._taker = folder, stream.FrameReader(), _WithCauses()
         self._first_ns: dict[int, int] = {}
+        self._begun: tuple[int, float] = (-1, 0.0)
         self._offset_ns = 0
 
     @property
@@ -226,20 +232,29 @@ class _Intervals:
         """Return the Unix time of an instant, as the wall clock was at the newest interval."""
         return (at_ns + self._offset_ns) / _S
 
-    def new(self) -> tuple[list[Step], list[LateCycle]]:
-        """Return what came since the last call."""
-        found = self._following.new()
+    def new(self) -> Iterator[Batch]:
+        """Yield what came since the last call, not more at once than fits: a month may have come."""
+        found: list[Interval] = []
+        for frame in pieces.read(self._folder, self._reader):
+            found += self._taker.take(frame)
+            if len(found) >= _BATCH:
+                yield self._batch(found)
+                found = []
+        yield self._batch(found)
+
+    def _batch(self, found: Sequence[Interval]) -> Batch:
         header = self.header
-        if header is None:
+        if header is None or not found:
             return [], []
-        if self.rule is not None and found:
+        if self.rule is not None:
             self.rule.ask(header, found)
-        steps, late = [], list[LateCycle]()
-        # Intervals of all sources end together: the course has one point for them.
-        begun: dict[int, float] = {}
+        steps, late = list[Step](), list[LateCycle]()
         for one in found:
             minute = minute_of(one, self._first_ns.setdefault(one.source, one.from_ns))
-            begin_s = begun.setdefault(minute, round((one.wall_ns - one.until_ns + one.from_ns) / _S, 3))
+            # Intervals of all sources end together: the course has one point for them.
+            if one.number != self._begun[0]:
+                self._begun = (one.number, round((one.wall_ns - one.until_ns + one.from_ns) / _S, 3))
+            begin_s = self._begun[1]
             self._offset_ns = one.wall_ns - one.until_ns
             limit_ns = limit_of(header, one.source)
             later, unknown = (0, one.dropped) if limit_ns is None else later_in(one, limit_ns)
@@ -292,8 +307,8 @@ class _Samples:
         """Return the Unix time of an instant."""
         return (at_ns + self._offset_ns) / _S
 
-    def new(self) -> tuple[list[Step], list[LateCycle]]:
-        """Return what came since the last call."""
+    def new(self) -> Iterator[Batch]:
+        """Yield what came since the last call."""
         steps, late = list[Step](), list[LateCycle]()
         with self._raw.open("rb") as file:
             file.seek(self._at)
@@ -307,7 +322,7 @@ class _Samples:
                 layout = self._layouts[frame.table]
                 if layout.name == SAMPLES and layout.measures:
                     self._take_rows(frame, layout, steps, late)
-        return sorted(steps, key=lambda one: one.begin_s), late
+        yield sorted(steps, key=lambda one: one.begin_s), late
 
     def _take_progress(self, event: Event) -> None:
         if event.event != "progress":

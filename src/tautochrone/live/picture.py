@@ -23,7 +23,11 @@ COURSE, COLUMNS, LATE, BLOCKS = 3_600, 744, 200, 256
 """Lengths of the rings: points of the course, columns of the heat map (a month of hours), late cycles; and so
 many stretches tell how the distribution changes."""
 
-HOUR_S, MINUTES_A_DAY = 3_600, 1_440
+HOUR_S, _MINUTE_S = 3_600, 60
+MINUTES_A_DAY = 1_440
+
+_PENDING = 64
+"""So many counts wait to be merged: one by one, that would be most of the work."""
 
 State = Literal["measuring", "complete", "cut off", "waiting"]
 
@@ -74,7 +78,7 @@ class About:
     """What is measured; None: not known.
 
     Attributes:
-        step_s: how long the steps are, 1 or 60; column_s: how much a column of the heat map holds.
+        step_s: how long the steps are; column_s: how much a column of the heat map holds.
         limit_ns: past which a cycle is late: its deadline, else its period; None: it has neither.
     """
 
@@ -153,7 +157,7 @@ class Gathering:
         self.frequency_khz: dict[int, int] = {}
         self.until = ""
         self.totals: dict[int, Totals] = {one.number: Totals() for one in about.sources}
-        self.counts: dict[int, Counts] = {}
+        self._counts: dict[int, list[Counts]] = {}
         self.course: deque[Point] = deque(maxlen=COURSE)
         self.columns: deque[Column] = deque(maxlen=COLUMNS)
         self.late: deque[tuple[int, LateCycle]] = deque(maxlen=LATE)
@@ -173,12 +177,22 @@ class Gathering:
             self._add_to_course(step)
             self._add_to_columns(step)
             if step.counts is not None and step.counts.total:
-                known = self.counts.get(step.source)
-                self.counts[step.source] = merge([known, step.counts] if known else [step.counts])
+                parts = self._counts.setdefault(step.source, [])
+                parts.append(step.counts)
+                if len(parts) == _PENDING:
+                    parts[:] = [merge(parts)]
             self.newest_s = step.begin_s
+        self._settle_point()
         for one in late:
             self._late_seen += 1
             self.late.append((self._late_seen, one))
+
+    @property
+    def counts(self) -> dict[int, Counts]:
+        """Return everything that was counted, by source."""
+        for parts in self._counts.values():
+            parts[:] = [merge(parts)]
+        return {source: parts[0] for source, parts in self._counts.items()}
 
     def _add_to_course(self, step: Step) -> None:
         point = self.course[-1] if self.course else None
@@ -191,13 +205,19 @@ class Gathering:
             point.worst_ns = max(step.worst_ns, point.worst_ns or step.worst_ns)
         if step.counts is not None and step.counts.total:
             self._of_point.append(step.counts)
-            point.typical_ns = merge(self._of_point).quantile(0.5)
+
+    def _settle_point(self) -> None:
+        """Give the newest point its median."""
+        if self._of_point:
+            self._of_point = [merge(self._of_point)]
+            self.course[-1].typical_ns = self._of_point[0].quantile(0.5)
 
     def _keep_block(self) -> None:
         """Put the step that is over into the stretches; where they are too many, join neighbours."""
         if not self._of_point:
             return
-        held = merge(self._of_point)
+        self._settle_point()
+        (held,) = self._of_point
         self._of_point = []
         if self._in_block:
             held = merge([self._blocks.pop(), held])
@@ -241,9 +261,9 @@ class Gathering:
 
     def events_per_day(self) -> tuple[int, float, float] | None:
         """Return how many groups of late minutes there were of all sources together, and between how many a
-        day there are at the confidence, at any time; None before the first minute is over."""
+        day there are at the confidence, at any time; None before a minute is over, or where steps are longer."""
         parts = [one for one in self.whole_minutes() if len(one.begin_minute)]
-        if not parts:
+        if not parts or self.about.step_s > _MINUTE_S:
             return None
         numbers = np.unique(np.concatenate([one.begin_minute for one in parts]))
         late = np.zeros(len(numbers), np.bool_)

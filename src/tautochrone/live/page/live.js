@@ -59,7 +59,7 @@
     const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} `;
     return `${withDay ? day : ""}${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
   };
-  const step = () => (known.about.step_s === 1 ? "second" : "minute");
+  const step = () => ({ 1: "second", 60: "minute" })[known.about.step_s] ?? "interval";
   const nameOf = (number) => known.about.sources.find((one) => one.number === number)?.name ?? String(number);
   const standing = () => {
     const { about, news } = known;
