@@ -511,6 +511,7 @@ _ALL = (
         "",
         make=_help(
             "list",
+            "live",
             "show",
             "tail",
             "plan-samples",

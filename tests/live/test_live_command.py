@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from real import PATIENCE_S, start_tauto, tauto
+from schemas import valid
 from soaks import Soak, begin_soak
 from tautochrone.run.store import Store
 
@@ -43,6 +44,16 @@ def test_what_can_not_be_shown_is_refused_before_anything_begins(
     assert said in ended.stderr
     assert "Traceback" not in ended.stderr
     assert len(list(store.iterdir())) == 1  # nothing was measured
+
+
+@pytest.mark.slow
+def test_how_it_stands_is_told_once_for_programs(tmp_path: Path) -> None:
+    with begin_soak(Store(tmp_path), Soak(intervals=5, cpus=2)):
+        ended = tauto("live", "--json", store=tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    found = valid("live", ended.stdout)
+    assert (found["state"], len(found["sources"]), found["late_events"]["begun"]) == ("measuring", 2, 0)
+    assert found["sources"][0]["released"] == 5_000
 
 
 @pytest.mark.slow

@@ -100,6 +100,13 @@ def test_who_comes_later_sees_the_whole_and_who_is_there_what_is_new() -> None:
         # The last point that was sent may have grown, so it comes again.
         assert [one[0] for one in news["points"]] == [one.begin_s for one in list(shown.course)[-3:]]
         assert (news["late"], "about" in news) == ([], False)
+        with view.changing():  # the header of a run came
+            view.gathering = gathering(sources=3)
+        again = next(heard)
+        assert (again["whole"], len(again["about"]["sources"]), again["points"]) == (True, 3, [])
+        with view.changing() as shown:
+            feed(shown, 102)
+        assert len(next(heard)["points"]) == 102
         later = http.client.HTTPConnection(connection.host, connection.port, timeout=PATIENCE_S)
         assert len(next(events(later))["points"]) == 102
         view.end()

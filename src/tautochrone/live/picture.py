@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -258,6 +258,42 @@ class Gathering:
     def _effect(self, sizes: Integers, value: int) -> float:
         above = np.array([one.above(value) for one in self._blocks], np.int64)
         return blocks_effect(sizes, above)
+
+    def as_table(self) -> dict[str, object]:
+        """Return how it stands, for programs."""
+        about, events = self.about, self.events_per_day()
+        return {
+            "run": about.run,
+            "title": about.title,
+            "experiment": about.experiment,
+            "machine": about.machine,
+            "load": about.load,
+            "state": self.state,
+            "begun_s": about.begun_s,
+            "newest_s": self.newest_s,
+            "period_ns": about.period_ns,
+            "limit_ns": about.limit_ns,
+            "until": self.until,
+            "temperature_c": self.temperature_c,
+            "sources": [
+                {
+                    "source": one.number,
+                    "name": one.name,
+                    "cpu": one.cpu,
+                    "frequency_khz": None if one.cpu is None else self.frequency_khz.get(one.cpu),
+                    **asdict(self.totals[one.number]),
+                }
+                for one in about.sources
+            ],
+            "quantiles": [
+                {"q": one.q, "value_ns": one.value, "low_ns": one.low, "high_ns": one.high}
+                for one in self.quantiles()
+            ],
+            "late_events": None
+            if events is None
+            else dict(zip(("begun", "low_per_day", "high_per_day"), events, strict=True)),
+            "late": [asdict(one) for _, one in self.late],
+        }
 
     def events_per_day(self) -> tuple[int, float, float] | None:
         """Return how many groups of late minutes there were of all sources together, and between how many a

@@ -38,6 +38,8 @@ _COOKIE = "tauto-live"
 _MOST_PAGES = 32
 _PING_S, _REQUEST_S, _UNSENT_BYTES = 15.0, 30.0, 1 << 16
 _SHOWN_LATE = 50
+_NOTHING = (float("-inf"), float("-inf"), 0)
+"""What a page has seen at first: of points and columns when they began, of late cycles their number."""
 
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
@@ -89,7 +91,8 @@ class View:
 
     def events(self) -> Iterator[str]:
         """Yield events for one reader: first the whole, then what is new; empty: nothing for a while."""
-        seen, point_s, column_s, late = -1, float("-inf"), float("-inf"), 0
+        seen, before = -1, None
+        point_s, column_s, late = _NOTHING
         while True:
             with self.changed:
                 if self.number == seen and not self.ended:
@@ -99,9 +102,11 @@ class View:
                         return
                     text = ""
                 else:
-                    text = json.dumps(self._news(seen < 0, point_s, column_s, late), separators=(",", ":"))
                     shown = self.gathering
-                    seen = self.number
+                    if whole := shown is not before:  # also when the header of the run came
+                        point_s, column_s, late = _NOTHING
+                    text = json.dumps(self._news(whole, point_s, column_s, late), separators=(",", ":"))
+                    seen, before = self.number, shown
                     point_s = shown.course[-1].begin_s if shown.course else point_s
                     column_s = shown.columns[-1].begin_s if shown.columns else column_s
                     late = shown.late[-1][0] if shown.late else late

@@ -11,7 +11,7 @@ import typer
 
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.command import completion
-from tautochrone.command.options import StoreOption
+from tautochrone.command.options import JsonOption, StoreOption
 
 if TYPE_CHECKING:
     from tautochrone.command.address import Address
@@ -52,21 +52,26 @@ def verb(
         typer.Option("--token", metavar="FILE", help="File with the token. [a new one, which is shown]"),
     ] = None,
     open_it: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Show a run while it is measured: latencies, late cycles, CPUs.
 
     It only reads the run's folder. At a pipe it prints a line for each step: a second of most runs, a minute
-    of a soak. It ends with the run. Ctrl-C ends the view, and the run goes on.
+    of a soak. It ends with the run. Ctrl-C ends the view, and the run goes on. --json tells once how it stands.
 
     Examples:
         tauto live
         tauto live 20261128T --listen 0.0.0.0:8119 --token token.txt
     """
     from tautochrone.command.options import open_store
+    from tautochrone.command.told import tell_json
     from tautochrone.live.following import Followed
 
     followed = Followed(_folder(open_store(store).path, run))
+    if as_json:
+        tell_json("live", followed.look().as_table)
+        return
     with ExitStack() as stack:
         view = _served(stack, followed, listen or (_AT if web or open_it else None), token, open_it=open_it)
         _show(followed, view)
