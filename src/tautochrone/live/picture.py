@@ -297,7 +297,7 @@ class Gathering:
 
     def events_per_day(self) -> tuple[int, float, float] | None:
         """Return how many groups of late minutes there were of all sources together, and between how many a
-        day there are at the confidence, at any time; None before a minute is over, or where steps are longer."""
+        day there are at the confidence, at any time; None before a minute is over, or of longer steps."""
         parts = [one for one in self.whole_minutes() if len(one.begin_minute)]
         if not parts or self.about.step_s > _MINUTE_S:
             return None

@@ -58,7 +58,8 @@ def verb(
     """Show a run while it is measured: latencies, late cycles, CPUs.
 
     It only reads the run's folder. At a pipe it prints a line for each step: a second of most runs, a minute
-    of a soak. It ends with the run. Ctrl-C ends the view, and the run goes on. --json tells once how it stands.
+    of a soak. It ends with the run. Ctrl-C ends the view, and the run goes on. --json tells how it
+    stands, once.
 
     Examples:
         tauto live

@@ -10,7 +10,7 @@ _SAID: dict[Outcome, str] = {"shown": "shown", "refuted": "refuted", "open": "ne
 
 def rule_sentence(rule: StoppingRule, state: RuleState | None) -> str:
     """Return the rule, how it stands, and the numbers of the source that decides."""
-    if state is None or not state.lines:
+    if state is None or not any(one.trials for one in state.lines):
         return f"Until '{rule.text}': no minute is over."
     one = _telling(state)
     return (
