@@ -51,7 +51,7 @@ def test_how_it_stands_is_told_once_for_programs(tmp_path: Path) -> None:
     with begin_soak(Store(tmp_path), Soak(intervals=5, cpus=2)):
         ended = tauto("live", "--json", store=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
-    found = valid("live", ended.stdout)
+    found = valid(ended.stdout)
     assert (found["state"], len(found["sources"]), found["late_events"]["begun"]) == ("measuring", 2, 0)
     assert found["sources"][0]["released"] == 5_000
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tautochrone.live.picture import About, Gathering, LateCycle, SourceHeader, Step
+from tautochrone.live.picture import About, Gathering, LateSeen, SourceHeader, Step
 from tautochrone.statistics.counts import counts_of_bins
 
 MS = 1_000_000
@@ -41,5 +41,5 @@ def feed(shown: Gathering, steps: int, *, first: int = 0, late_every: int = 0, e
                 )
                 for one in shown.about.sources
             ],
-            [LateCycle(begin_s, 0, worst_ns, "irq/24-eth0")] if is_late else [],
+            [LateSeen(begin_s, 0, worst_ns, "irq/24-eth0")] if is_late else [],
         )

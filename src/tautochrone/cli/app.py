@@ -156,9 +156,6 @@ _GROUPS = {
 }
 """The groups of the help, in its order; a verb that stands in none is of the last."""
 
-_ON_ONE_LINE = {"pack": ("unpack", "Pack runs, plans and their report; unpack them.")}
-"""Verbs that share a line of the help with another one, so that it fits a screen."""
-
 _REFUSAL: Any = typer.BadParameter.__mro__[1]
 """What is wrong with the words of a command: a class that typer keeps to itself."""
 
@@ -171,7 +168,7 @@ def _options(verb: Any) -> list[str]:
 
 
 _ABOUT = """\
-Usage: tauto [--store FOLDER] [VERB] [OPTIONS]
+Usage: tauto [--store FOLDER] [VERB] [OPTIONS]   Without a verb: tauto answer.
 Tell whether this machine keeps the deadlines of a real-time control loop.
 """
 
@@ -226,11 +223,8 @@ class _Root(LateGroup):
         last = next(reversed(_GROUPS))
         for heading, names in _GROUPS.items():
             shown = [one for one in names if one in self.found] + (rest if heading == last else [])
-            others = {other for one, (other, _) in _ON_ONE_LINE.items() if one in shown}
-            for at, name in enumerate(one for one in shown if one not in others):
-                other, said = _ON_ONE_LINE.get(name, ("", self.found[name][1]))
-                both = f"{name}, {other}" if other else name
-                formatter.write(f"{'' if at else heading:10}{both:14}{said}\n")
+            for at, name in enumerate(shown):
+                formatter.write(f"{'' if at else heading:10}{name:14}{self.found[name][1]}\n")
         formatter.write(_BELOW)
 
     def _invoke(self, ctx: Any) -> Any:

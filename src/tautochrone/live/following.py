@@ -25,7 +25,7 @@ from tautochrone.judge.requirement.until import (
     parse_rule,
 )
 from tautochrone.live.causes import LateCauses
-from tautochrone.live.picture import HOUR_S, About, Gathering, LateCycle, SourceHeader, Step
+from tautochrone.live.picture import HOUR_S, About, Gathering, LateSeen, SourceHeader, Step
 from tautochrone.run import files, pieces
 from tautochrone.run.intervals import Interval, IntervalReader
 from tautochrone.run.layout import SAMPLES, TableLayout, table_layouts
@@ -45,7 +45,7 @@ _FINE_BITS = 7
 """Bins of samples: a 128th of each doubling, as fine as charts and metrics can show."""
 
 
-Batch = tuple[list[Step], list[LateCycle]]
+Batch = tuple[list[Step], list[LateSeen]]
 """Steps, and the late cycles among them as far as their samples are there."""
 
 
@@ -145,13 +145,13 @@ class Followed:
         told = Manifest.read(self._folder / files.MANIFEST).conditions.stored.get(SOAK)
         return str(told.get("until", "")) if isinstance(told, dict) else ""
 
-    def _with_causes(self, frames: _Frames, late: list[LateCycle]) -> list[LateCycle]:
+    def _with_causes(self, frames: _Frames, late: list[LateSeen]) -> list[LateSeen]:
         """Return the late cycles, where their causes are recorded those."""
         if frames.causes is None or not frames.causes.recorded:
             return late
         typical = {source: counts.quantile(0.5) for source, counts in self.gathering.counts.items()}
         return [
-            LateCycle(frames.unix_s(one.release_ns), one.source, one.latency_ns, cause)
+            LateSeen(frames.unix_s(one.release_ns), one.source, one.latency_ns, cause)
             for one, cause in frames.causes.new(typical)
         ]
 
@@ -248,7 +248,7 @@ class _Intervals:
             return [], []
         if self.rule is not None:
             self.rule.ask(header, found)
-        steps, late = list[Step](), list[LateCycle]()
+        steps, late = list[Step](), list[LateSeen]()
         for one in found:
             minute = minute_of(one, self._first_ns.setdefault(one.source, one.from_ns))
             # Intervals of all sources end together: the course has one point for them.
@@ -271,13 +271,13 @@ class _Intervals:
         return steps, late
 
 
-def _late_of(interval: Interval, header: Header, limit_ns: int) -> list[LateCycle]:
+def _late_of(interval: Interval, header: Header, limit_ns: int) -> list[LateSeen]:
     first = header.measures[0]
     rows = interval.largest
     values = rows[first.end] - rows[first.start]
     offset_ns = interval.wall_ns - interval.until_ns
     return [
-        LateCycle((int(begin) + offset_ns) / _S, interval.source, int(value))
+        LateSeen((int(begin) + offset_ns) / _S, interval.source, int(value))
         for begin, value in zip(rows[first.start], values, strict=True)
         if value > limit_ns
     ][:_MOST_LATE]
@@ -309,7 +309,7 @@ class _Samples:
 
     def new(self) -> Iterator[Batch]:
         """Yield what came since the last call."""
-        steps, late = list[Step](), list[LateCycle]()
+        steps, late = list[Step](), list[LateSeen]()
         with self._raw.open("rb") as file:
             file.seek(self._at)
             data = file.read(_BLOCK_BYTES)
@@ -334,7 +334,7 @@ class _Samples:
             self._new_missed[one.source] = self._new_missed.get(one.source, 0) + more
 
     def _take_rows(
-        self, frame: stream.Frame, layout: TableLayout, steps: list[Step], late: list[LateCycle]
+        self, frame: stream.Frame, layout: TableLayout, steps: list[Step], late: list[LateSeen]
     ) -> None:
         rows, first = stream.rows(frame, layout.dtype), layout.measures[0]
         begins = rows[first.start].astype(np.int64)
@@ -342,7 +342,7 @@ class _Samples:
         limit_ns = limit_of(self._header, frame.source)
         if limit_ns is not None:
             late += [
-                LateCycle(self.unix_s(int(begins[at])), frame.source, int(values[at]))
+                LateSeen(self.unix_s(int(begins[at])), frame.source, int(values[at]))
                 for at in np.flatnonzero(values > limit_ns)[:_MOST_LATE].tolist()
             ]
         seconds = begins // _S

@@ -55,7 +55,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class LateCycle:
+class LateSeen:
     """A cycle that was late; ``cause`` in words, empty: not known."""
 
     at_s: float
@@ -130,7 +130,7 @@ class Point:
 
 
 @dataclass
-class Column:
+class HeatColumn:
     """A column of the heat map: of each source, the worst and how many were late."""
 
     begin_s: float
@@ -159,15 +159,15 @@ class Gathering:
         self.totals: dict[int, Totals] = {one.number: Totals() for one in about.sources}
         self._counts: dict[int, list[Counts]] = {}
         self.course: deque[Point] = deque(maxlen=COURSE)
-        self.columns: deque[Column] = deque(maxlen=COLUMNS)
-        self.late: deque[tuple[int, LateCycle]] = deque(maxlen=LATE)
+        self.columns: deque[HeatColumn] = deque(maxlen=COLUMNS)
+        self.late: deque[tuple[int, LateSeen]] = deque(maxlen=LATE)
         self._late_seen = 0
         self._minutes: dict[int, SourceMinutes] = {one.number: SourceMinutes() for one in about.sources}
         self._blocks: list[Counts] = []
         self._per_block, self._in_block = 1, 0
         self._of_point: list[Counts] = []
 
-    def add(self, steps: Iterable[Step], late: Iterable[LateCycle] = ()) -> None:
+    def add(self, steps: Iterable[Step], late: Iterable[LateSeen] = ()) -> None:
         """Add what was measured; steps of the same instant belong together, in the order of time."""
         for step in steps:
             self.heard += 1
@@ -230,7 +230,7 @@ class Gathering:
     def _add_to_columns(self, step: Step) -> None:
         begin_s = step.begin_s // self.about.column_s * self.about.column_s
         if not self.columns or self.columns[-1].begin_s != begin_s:
-            self.columns.append(Column(begin_s))
+            self.columns.append(HeatColumn(begin_s))
         column, source = self.columns[-1], step.source
         if step.worst_ns is not None:
             column.worst_ns[source] = max(step.worst_ns, column.worst_ns.get(source, step.worst_ns))
