@@ -78,7 +78,6 @@ _VERBS: "Rows" = {
     "step": ("cli.step:verb", "Tell whether your own code ends its step in time."),
     "watch": ("cli.watch:verb", "Tell whether your own program keeps its rate."),
     "soak": ("cli.soak:app", "Measure for hours to weeks, also while you are away."),
-    "soak": ("soak.verb:app", "Measure for hours to weeks, also while you are away."),
     "live": ("live.verb:verb", "Show a run while it is measured, also as a page."),
     "probe": ("cli.probe:app", "Run one experiment on this machine and store it."),
     "runs": _below(
