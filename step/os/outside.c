@@ -34,8 +34,8 @@ static struct os_answer why_not(int error)
     case EACCES:
         return (struct os_answer){
             OS_DENIED, "the kernel does not let this user watch it from outside. Run as root, or give the program tauto-step "
-                       "the capabilities CAP_BPF and CAP_PERFMON (setcap cap_bpf,cap_perfmon+ep). Where root is refused, a "
-                       "container (seccomp) or a locked down kernel (/sys/kernel/security/lockdown) is in the way"};
+                       "the capabilities CAP_BPF and CAP_PERFMON (setcap cap_bpf,cap_perfmon+ep), for probes CAP_SYS_ADMIN as well. "
+                       "Where root is refused, a container (seccomp) or a locked down kernel (/sys/kernel/security/lockdown) is in the way"};
     case ENOMEM:
     case E2BIG:
         return (struct os_answer){OS_ABSENT, "there is not enough memory for its rows in the kernel. Give --ring fewer"};
