@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import in_process
-from real import start_tauto, tauto, wait_until
+from real import skip_or_fail, start_tauto, tauto, wait_until
 from schemas import valid
 from ssh_servers import SshServer, ssh_server
 from streams import make_stream
@@ -61,7 +62,25 @@ def ssh(server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> s
     return server.where
 
 
-@pytest.fixture(params=["folder", "ssh"])
+@pytest.fixture
+def busybox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A machine that has nothing but busybox, behind a stand-in for ssh; its address."""
+    if (program := shutil.which("busybox")) is None:
+        skip_or_fail("needs busybox")
+    far, here = tmp_path / "far", tmp_path / "here"
+    for folder in (far, here):
+        folder.mkdir()
+    subprocess.run([program, "--install", "-s", str(far)], check=True)
+    (here / "ssh").write_text(
+        '#!/bin/sh\nfor last; do :; done\ncase "$*" in *"-O exit"*) exit 0;; esac\n'
+        f'PATH={far} exec {far}/sh -c "$last"\n'
+    )
+    (here / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{here}:{os.environ['PATH']}")
+    return "ssh:board"
+
+
+@pytest.fixture(params=["folder", "ssh", "busybox"])
 def other(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
     """Another store of three runs, one of them with a tag, and how it is named."""
     place = tmp_path / "other place"
@@ -69,7 +88,7 @@ def other(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
     write_remarks(store.folders()[0], Remarks(("before",), "ours"))
     if request.param == "folder":
         return str(place), place
-    return f"{request.getfixturevalue('ssh')}:{place}", place
+    return f"{request.getfixturevalue(request.param)}:{place}", place
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ _SEALS = (
     f"find . -mindepth 2 -maxdepth 2 -type f -name {files.MANIFEST} -exec $sum {{}} +"
 )
 _HASHES = f'{_SUMS}; cd -- "$store" && tr "\\n" "\\0" | xargs -0 $sum 2>/dev/null; true'
-_SEND = 'cd -- "$store" && tar -cf - -T -'
+_SEND = 'cd -- "$store" && tr "\\n" "\\0" | xargs -0 tar -cf -'
 _BEGIN = (
     'mkdir -p -- "$store" && cd -- "$store" && '
     f"find . -maxdepth 1 -name '{ARRIVING}*' -mtime +0 -exec rm -rf {{}} + ; mkdir -m 700 \"$stage\""
@@ -199,7 +199,7 @@ class FarPlace:
 
     def _refuse(self, code: int, told: str) -> NoReturn:
         lines = [one.strip() for one in told.splitlines() if one.strip()]
-        said = printable(lines[-1]) if lines else "it said nothing"
+        said = printable(lines[-1 if code == _SSH_FAILED else 0]) if lines else "it said nothing"
         if code == _SSH_FAILED:
             raise UnreachableError(
                 f"{self.name} can't be reached: {said}", f"Try: ssh {self.address.host} true"
@@ -248,8 +248,11 @@ def _send(stream: IO[bytes], source: Path, runs: Mapping[str, Sizes]) -> None:
 
 
 def _extract(stream: IO[bytes], wanted: Mapping[str, int], into: Path) -> None:
-    """Write what was asked for, of the sizes that were told, and stop at anything else."""
-    with tarfile.open(fileobj=stream, mode="r|") as archive:
+    """Write what was asked for, of the sizes that were told, and stop at anything else.
+
+    The stream may be several archives, one after the other, where xargs could not name all files at once.
+    """
+    with tarfile.open(fileobj=stream, mode="r|", ignore_zeros=True) as archive:
         for entry in archive:
             name = f"./{entry.name.removeprefix('./')}"
             content = archive.extractfile(entry) if entry.isreg() else None
