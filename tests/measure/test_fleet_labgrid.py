@@ -13,7 +13,7 @@ from real import start_tauto, tauto, wait_until
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.store import Store
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone]
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 NAMES = ("board1", "board2")
 
 
