@@ -62,7 +62,7 @@ def _verb_of(experiment: Experiment) -> Callable[..., None]:
     def do(typed: Typed) -> None:
         _soak(experiment, typed)
 
-    code = " ./controller.so" if any(one.positional for one in experiment.options) else ""
+    code = " controller.so:controller" if any(one.positional for one in experiment.options) else ""
     do.__doc__ = (
         f"{experiment.summary.rstrip('.')}, for hours to weeks.\n\n"
         "It is measured by a process of its own, so that a closed terminal does not end it. Of each minute "
