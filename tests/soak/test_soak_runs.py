@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from soaks import MS, S, Soak, begin_soak, soak_frames
 from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError, UsageError
+from tautochrone.judge.reduced import reduce_run, summary_in
 from tautochrone.judge.soak import soak_of
 from tautochrone.measure.soak import Soak as Keeping
 from tautochrone.measure.soak import name_of, parse_schedule
@@ -94,6 +95,9 @@ def test_intervals_can_be_followed_while_the_run_is_written_and_none_comes_twice
         assert first["wake_ns"] - first["scheduled_ns"] == one.worst_ns
     assert run.manifest.state == "sealed"
     assert balanced(run) == sum(one.recorded for one in seen)
+    summary = summary_in(reduce_run(run))
+    assert summary is not None
+    assert summary.count == balanced(run) / 2
 
 
 def test_what_a_kill_between_the_steps_of_sealing_a_piece_leaves_is_read_once(store: Store) -> None:

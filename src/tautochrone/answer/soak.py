@@ -134,7 +134,7 @@ def _of_loads(soak: SoakRun, label: str) -> doc.TypedTable:
         )
     title = "Under each load" + (f", {label}" if label else "") + ", times in us"
     heads = doc.columns("load", "intervals", "completed", "missed", "median", "99.9 %", "max")
-    notes = ("The interval in which the load changed counts for the load that began in it or before.",)
+    notes = ("An interval in which the load changed counts for the load that ended in it.",)
     return doc.TypedTable(title, heads, tuple(rows), notes)
 
 

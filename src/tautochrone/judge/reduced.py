@@ -12,7 +12,7 @@ from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.counts import Counts, counts_of_bins, merge, open_bins
 from tautochrone.statistics.difference.sides import SourceSamples
 from tautochrone.statistics.reduction import Reducer, Reduction, UnexpectedSamplesError
-from tautochrone.statistics.summary import Summary, summary_of
+from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
 
 _HELD = 1 << 20
 """Rows of all sources that are kept until a source has enough of them."""
@@ -78,7 +78,10 @@ def reduce_run(run: StoredRun, measure: str | None = None) -> tuple[Reduced, ...
 
 def summary_in(parts: Sequence[Reduced]) -> Summary | None:
     """Return the summary of the first source that has samples."""
-    return next((summary_of(one.counts) for one in parts if one.counts.total), None)
+    found = next((one.counts for one in parts if one.counts.total), None)
+    if found is None or found.exact:
+        return None if found is None else summary_of(found)
+    return summarise_counts(found.value, found.value, found.count)  # of bins the upper edges are known
 
 
 def all_counts(parts: tuple[Reduced, ...]) -> Counts:
