@@ -207,6 +207,8 @@ class _Root(LateGroup):
             return f"It is called tauto {VERBS[name]} now."
         verbs = {f"tauto {one}": one for one in self.found}
         for first, (where, _) in self.found.items():
+            if first == "soak":
+                continue  # its verbs are called as those of probe
             command = self.get_command(ctx, first) if where else None
             verbs |= {f"tauto {first} {one}": one for one in getattr(command, "found", ())}
         found = [words for words, one in verbs.items() if one == name]

@@ -21,7 +21,7 @@ EXPERIMENT = Experiment(
     ("step_ns",),
     lambda _: "clocks",
     lambda options: 0.2 + options.count("count") * _EACH_S,
-    unused=("drain", "keep-above", "ring"),
+    unused=("drain", "keep-above", "every", "ring"),
     suite=InSuite(1, "clocks", {"count": 100_000}, {"count": 20_000}),
     examples=("tauto probe clock",),
     place=2,

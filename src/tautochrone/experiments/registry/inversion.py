@@ -46,7 +46,7 @@ EXPERIMENT = Experiment(
     heading="Priority inversion",
     presentation="tautochrone.answer.experiments.inversion:InversionPresentation",
     runs_on=RunsOn("cpus", usual=1, most=2, levels_below=2),
-    unused=("record", "keep-above"),
+    unused=("record", "keep-above", "every"),
     suite=InSuite(6, "priority inversion", {"count": 10}, {"count": 3}),
     examples=("tauto probe inversion --critical 2ms",),
     place=5,
