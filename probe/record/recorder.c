@@ -11,13 +11,14 @@
 
 /* A flight recorder keeps what happened for a tenth of a second where two threads wake each other all the time. */
 enum { DRAIN_INTERVAL_MS = 100, DRAIN_INTERVAL_BLAMING_MS = 25, PROGRESS_INTERVAL_MS = 1000, HISTOGRAM_EVERY_PROGRESS = 10, NS_PER_MS = 1000000 };
-enum { SUB_BITS_OF_INTERVALS = 6 }; /* a month of 64 CPUs has room in 5 GB */
+enum { SUB_BITS_OF_INTERVALS = 6 }; /* of histograms: a month of 64 CPUs has room in 5 GB */
 enum { EVENT_BYTES = 1024, EVENT_BYTES_PER_SOURCE = 192 }; /* more than the longest event of the recorder's own has */
 
 static size_t histogram_memory_bytes(const struct recorder *recorder)
 {
-    const size_t largest =
-        recorder->options.every_ns > 0 ? (size_t)LARGEST_ROWS * (recorder->schema->column_count + 1) : 0; /* and their values */
+    /* The largest rows, each with its value. */
+    const size_t columns = recorder->schema->column_count + 1;
+    const size_t largest = recorder->options.every_ns > 0 ? LARGEST_ROWS * columns : 0;
     return recorder->schema->measure_count * histogram_bytes() + largest * sizeof(int64_t);
 }
 
@@ -95,7 +96,9 @@ static enum os_status create_source(struct recorder *recorder, uint32_t index)
         source->worst_ns[m] = INT64_MIN;
         if (source->histogram_memory != NULL) {
             histogram_begin(&source->histograms[m], (uint8_t *)source->histogram_memory + m * histogram_bytes());
-            source->histograms[m].sub_bits = options->every_ns > 0 ? SUB_BITS_OF_INTERVALS : source->histograms[m].sub_bits;
+            if (options->every_ns > 0) {
+                source->histograms[m].sub_bits = SUB_BITS_OF_INTERVALS;
+            }
         }
     }
     if (options->every_ns > 0 && source->histogram_memory != NULL) {
