@@ -22,7 +22,10 @@ FOR = Option(
     "for", "time", "Length of the soak; Ctrl-C, or `tauto soak stop`, ends it earlier.", "24h", taker="verb"
 )
 UNTIL = Option(
-    "until", "text", "End it when this is decided, such as '1 per day shown or refuted'.", metavar="RULE",
+    "until",
+    "text",
+    "End it when this is decided, such as '1 per day shown or refuted'.",
+    metavar="RULE",
     taker="verb",
 )
 FOREGROUND = Option(

@@ -22,10 +22,10 @@ def rule_sentence(rule: StoppingRule, state: RuleState | None) -> str:
 
 def limits_a_day(low: float, high: float) -> str:
     """Return the limits of a rate per minute, as one of days."""
-    most = high * MINUTES_A_DAY
+    least, most = low * MINUTES_A_DAY, high * MINUTES_A_DAY
     if high >= 1:
-        return f"{low * MINUTES_A_DAY:.2g} or more"
-    return f"{low * MINUTES_A_DAY:.2g} to {most:,.0f}" if most >= 10 else f"{low * MINUTES_A_DAY:.2g} to {most:.2g}"
+        return f"{least:.2g} or more"
+    return f"{least:.2g} to {most:,.0f}" if most >= 10 else f"{least:.2g} to {most:.2g}"
 
 
 def _telling(state: RuleState) -> RuleLine:
