@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from real import PATIENCE_S, start_tauto, tauto
+from real import PATIENCE_S, policy_options, start_tauto, tauto
 from schemas import valid
 from soaks import Soak, begin_soak
 from tautochrone.run.store import Store
@@ -54,6 +54,19 @@ def test_how_it_stands_is_told_once_for_programs(tmp_path: Path) -> None:
     found = valid(ended.stdout)
     assert (found["state"], len(found["sources"]), found["late_events"]["begun"]) == ("measuring", 2, 0)
     assert found["sources"][0]["released"] == 5_000
+
+
+@pytest.mark.slow
+def test_a_soak_ends_when_its_rule_is_decided_and_keeps_why(tmp_path: Path) -> None:
+    rule = "latency max < 1ns refuted"  # each cycle is later
+    options = ["--foreground", "--for", "600s", "--every", "1s", "--cpus", "0", *policy_options()]
+    ended = tauto("soak", "cyclic", "--period", "5ms", *options, "--until", rule, store=tmp_path)
+    assert ended.returncode == 6, ended.stderr
+    assert f"Until '{rule}': refuted." in ended.stderr
+    (run,) = Store(tmp_path).runs()
+    told = run.manifest.conditions.stored["soak"]
+    assert isinstance(told, dict)
+    assert (told["until"], told["ended_because"]) == (rule, f"refuted: {rule}")
 
 
 @pytest.mark.slow

@@ -6,6 +6,8 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import typer
+
 from tautochrone.cli.group import group
 from tautochrone.experiments.option import Option
 from tautochrone.experiments.usual import EVERY, RECORD
@@ -112,7 +114,11 @@ def _soak(experiment: Experiment, typed: Typed) -> None:
         typed.as_json,
         soak,
     )
-    measure(asked)
+    try:
+        measure(asked)
+    except typer.Exit:  # it was ended: by the rule, if that is decided, otherwise by Ctrl-C
+        if watcher is None or watcher.state is None or not watcher.state.ends:
+            raise
     if watcher is not None:
         _tell_decided(watcher)
 
@@ -137,8 +143,6 @@ def _watcher(text: str | None, experiment: Experiment, every_ns: int) -> RuleWat
 
 def _tell_decided(watcher: RuleWatcher) -> None:
     """Say how the rule stands, and end with its code: shown, refuted, or the time is over."""
-    import typer
-
     from tautochrone.answer.phrasing.until import rule_sentence
     from tautochrone.judge.requirement.until import EXIT_CODES
 
