@@ -15,9 +15,9 @@ setup: ## make .venv with the probe and the lab (installs what is missing)
 run: setup ## measure this machine and show the verdict; ARGS="list" and the like run any other verb
 	@$(bin)/tauto $(ARGS)
 
-probes: ## build the probes for other machines (--on ssh:…); with COBALT=PREFIX or EVL=PREFIX also for that core
-	@scripts/setup probes
-	@COBALT=$(COBALT) EVL=$(EVL) scripts/build-probes
+probes: ## build the probes for other machines (--on ssh:…); with COBALT=PREFIX or EVL=PREFIX also for that core, with WINDOWS=1 for Windows
+	@WINDOWS=$(WINDOWS) scripts/setup probes
+	@COBALT=$(COBALT) EVL=$(EVL) WINDOWS=$(WINDOWS) scripts/build-probes
 
 check: static ## the quick checks: format, lint, types, C unit tests, quick tests
 	@scripts/test quick

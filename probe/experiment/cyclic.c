@@ -11,6 +11,8 @@
 
 #include "message.h"
 #include "format.h"
+#include "os/programmed.h"
+#include "os/timer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,14 +27,11 @@ enum { REST_MS = 4, LONGEST_SPIN_MS = 996, FAR_AWAY_MS = 2, SPIN_BEFORE_FAR_MS =
 static const struct column columns[] = {
     {"scheduled_ns", "programmed release, start + k * period", NULL},
     {"wake_ns", "first time stamp taken by the woken thread", NULL},
+    {"programmed_ns", "when the timer was due at the latest", NULL},
 };
 static const struct measure latency = {"latency_ns", "scheduling latency", 0, 1};
-static const struct schema cyclic_schema = {
-    .columns = columns,
-    .column_count = 2,
-    .measures = &latency,
-    .measure_count = 1,
-};
+/* Where timers count from now, both instants are recorded: that asked for and that programmed, in the last column. */
+enum { PROGRAMMED = 2 };
 
 struct worker {
     const struct cyclic_options *options;
@@ -42,6 +41,8 @@ struct worker {
     struct os_semaphore *go;
     int32_t cpu;
     int64_t first_release_ns; /* of the warm-up; set before `go` */
+    bool is_relative;         /* so are the timers, and the rows have what was programmed */
+    struct os_timer *timer;   /* of WAIT_TIMER only */
     struct hybrid hybrid;     /* of WAIT_HYBRID only */
     struct os_thread_obtained obtained;
     int64_t budget_overruns; /* policy deadline only; INT64_MIN: not told */
@@ -87,9 +88,23 @@ static bool only_sleeps(struct worker *worker, struct position *position)
     return options->wait == WAIT_SLEEP || (options->wait == WAIT_HYBRID && !worker->hybrid.settled);
 }
 
+/* A release that is past is not waited for. The timer may have fired for releases that were passed over: then it is waited
+ * for again. */
+static int64_t wait_for_timer(const struct worker *worker, const struct schedule *schedule)
+{
+    int64_t now_ns = os_now_ns();
+    while (now_ns < schedule->scheduled_ns && !recorder_stopping(worker->recorder)) {
+        now_ns = os_timer_wait_and_read(worker->timer);
+    }
+    return now_ns;
+}
+
 /* Returns the first time stamp at or after the release; earlier only when the run is to stop. */
 static int64_t wait_for_release(struct worker *worker, struct position *position)
 {
+    if (worker->timer != NULL) {
+        return wait_for_timer(worker, &position->schedule);
+    }
     if (only_sleeps(worker, position)) {
         return schedule_wait(&position->schedule, worker->recorder);
     }
@@ -109,12 +124,16 @@ static int64_t wait_for_release(struct worker *worker, struct position *position
     return now_ns;
 }
 
-static void record(struct source *source, int64_t scheduled_ns, int64_t wake_ns)
+static void record(const struct worker *worker, int64_t scheduled_ns, int64_t wake_ns)
 {
+    struct source *const source = worker->source;
     int64_t *const row = ring_slot(&source->ring);
     if (row != NULL) {
         row[0] = scheduled_ns;
         row[1] = wake_ns;
+        if (worker->is_relative) {
+            row[PROGRAMMED] = os_sleep_programmed_ns();
+        }
         ring_commit(&source->ring);
     }
     source->counters.completed++;
@@ -154,7 +173,7 @@ static void serve_releases(struct worker *worker)
             break; /* stopped before this release came: it does not count */
         }
         if (schedule->release >= 0) {
-            record(worker->source, schedule->scheduled_ns, wake_ns);
+            record(worker, schedule->scheduled_ns, wake_ns);
         } else {
             warm_up(worker, schedule, wake_ns);
         }
@@ -262,11 +281,18 @@ static int start_workers(struct recorder *recorder, const struct cyclic_options 
         struct source *const source = &recorder->sources[i];
         const int32_t cpu = options->cpus.cpus[i];
         *worker = (struct worker){
-            .options = options, .recorder = recorder, .source = source, .ready = ready, .go = go, .cpu = cpu};
+            .options = options, .recorder = recorder, .source = source, .ready = ready, .go = go, .cpu = cpu,
+            .is_relative = recorder->schema->column_count > PROGRAMMED};
         if (cpu == OS_CPU_ANY) {
             format_text(source->name, sizeof source->name, "any cpu");
         } else {
             format_text(source->name, sizeof source->name, "cpu%" PRId32, cpu);
+        }
+        if (options->wait == WAIT_TIMER) {
+            const struct os_answer made = os_timer_create(&worker->timer);
+            if (made.availability != OS_PRESENT) {
+                return refuse(EXIT_FAILED, "--wait timer: %s.", made.why);
+            }
         }
         const struct os_thread_attributes attributes = attributes_of(options, cpu);
         const enum os_status status = os_thread_create(&source->thread, &attributes, work, worker);
@@ -307,6 +333,10 @@ static int measure(struct recorder *recorder, const struct cyclic_options *optio
         choose_start(recorder, options, workers);
         code = write_header(recorder, options, workers);
     }
+    for (uint32_t i = 0; i < recorder->source_count && code == EXIT_MEASURED && options->wait == WAIT_TIMER; i++) {
+        const enum os_status status = os_timer_start(workers[i].timer, workers[i].first_release_ns, options->period_ns);
+        code = status == OS_OK ? code : refuse(EXIT_FAILED, "--wait timer: %s.", os_status_text(status));
+    }
     if (code != EXIT_MEASURED) {
         atomic_store(&recorder->stop, true); /* those that wait leave at once */
     }
@@ -320,6 +350,9 @@ static int measure(struct recorder *recorder, const struct cyclic_options *optio
     recorder_run(recorder);
     if (code == EXIT_MEASURED) {
         tell_of_waits(recorder, workers);
+    }
+    for (uint32_t i = 0; i < recorder->source_count; i++) {
+        os_timer_destroy(workers[i].timer);
     }
     os_notice_destroy(ready);
     os_semaphore_destroy(go);
@@ -355,7 +388,15 @@ int experiment_cyclic(int argc, char **argv)
         recording_for_recorder(&options.conditions.recording, ring_rows, options.conditions.budget_obtained_ns, true);
     recorder_options.thread_of = thread_of;
     recorder_options.context = &options;
-    code = recorder_open(&recorder, &recorder_options, &cyclic_schema, options.cpus.count);
+    const bool is_absolute = os_service_available(OS_SERVICE_ABSOLUTE_SLEEP).availability == OS_PRESENT;
+    const struct schema schema = {
+        .columns = columns,
+        .column_count = is_absolute ? PROGRAMMED : PROGRAMMED + 1,
+        .measures = &latency,
+        .measure_count = 1,
+        .may_lack = is_absolute ? 0 : 1U << PROGRAMMED,
+    };
+    code = recorder_open(&recorder, &recorder_options, &schema, options.cpus.count);
     if (code != EXIT_MEASURED) {
         return code;
     }

@@ -12,7 +12,7 @@ enum { NS_PER_MS = 1000000 };
 static const int64_t ns_per_s = 1000000000;
 
 static const char *const policies[] = {"other", "fifo", "rr", "deadline", NULL}; /* as enum os_policy */
-static const char *const waits[] = {"sleep", "spin", "hybrid", NULL};
+static const char *const waits[] = {"sleep", "spin", "hybrid", "timer", NULL};
 
 static bool choose_length(struct cyclic_options *options, int64_t duration_ns, int64_t warmup_ns, bool count_given,
                           bool duration_given)
@@ -57,6 +57,11 @@ static bool choose_length(struct cyclic_options *options, int64_t duration_ns, i
     return true;
 }
 
+static bool polls(const struct cyclic_options *options)
+{
+    return options->wait == WAIT_SPIN || options->wait == WAIT_HYBRID;
+}
+
 static bool check_deadline_policy(struct cyclic_options *options, bool cpus_given, bool runtime_given)
 {
     if (options->policy != OS_POLICY_DEADLINE) {
@@ -70,7 +75,7 @@ static bool check_deadline_policy(struct cyclic_options *options, bool cpus_give
                            "Use --cpus any, inside a cpuset of its own to keep it on one CPU.");
         return false;
     }
-    if (options->wait != WAIT_SLEEP) {
+    if (polls(options)) {
         refuse(EXIT_USAGE, "--policy deadline contradicts --wait %s: its budget ends every spin.\nUse one of them.",
                waits[options->wait]);
         return false;
@@ -90,7 +95,7 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
     int64_t warmup_ns = 100LL * NS_PER_MS;
     *options = (struct cyclic_options){
         .period_ns = NS_PER_MS,
-        .policy = OS_POLICY_FIFO,
+        .policy = os_usual_policy(),
         .conditions = conditions_default(),
         .cpus_text = "all",
     };
@@ -106,7 +111,7 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
         {"runtime", OPTION_DURATION, &options->runtime_ns, NULL, "budget, policy deadline only [period/5]", false},
         {"overrun", OPTION_CHOICE, &options->overrun, overrun_words, "what becomes of missed releases [skip]", false},
         {"overload", OPTION_FLAG, &options->overload, NULL, "sleep also with a period below 10us", false},
-        {"wait", OPTION_CHOICE, &options->wait, waits, "sleep, poll the clock, or both in turn [sleep]", false},
+        {"wait", OPTION_CHOICE, &options->wait, waits, "sleep, poll the clock, both, or a timer [sleep]", false},
         BLAME_OPTIONS(&options->conditions.recording),
         CONDITION_OPTIONS(&options->conditions),
     };
@@ -124,7 +129,7 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
         !check_deadline_policy(options, options_given("cpus"), options_given("runtime"))) {
         return false;
     }
-    if (options->overrun == OVERRUN_REPLAY && options->wait != WAIT_SLEEP) {
+    if (options->overrun == OVERRUN_REPLAY && polls(options)) {
         refuse(EXIT_USAGE, "--overrun replay contradicts --wait %s: the rests that a spinning thread must take would "
                            "be replayed as lateness.\nUse skip or stop.",
                waits[options->wait]);

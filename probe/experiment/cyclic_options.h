@@ -3,7 +3,7 @@
 
 #include "experiment/conditions.h"
 
-enum wait_mode { WAIT_SLEEP, WAIT_SPIN, WAIT_HYBRID };
+enum wait_mode { WAIT_SLEEP, WAIT_SPIN, WAIT_HYBRID, WAIT_TIMER };
 
 struct cyclic_options {
     int64_t period_ns;

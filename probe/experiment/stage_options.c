@@ -22,7 +22,7 @@ static const int64_t most_samples = 1000000000;
 struct stage_options stage_options_default(int64_t count, int64_t warmup)
 {
     return (struct stage_options){
-        .policy = OS_POLICY_FIFO,
+        .policy = os_usual_policy(),
         .count = count,
         .warmup = warmup,
         .conditions = conditions_default(),

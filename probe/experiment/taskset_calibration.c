@@ -28,8 +28,8 @@ static enum os_status measure_cost(const struct taskset_options *options, const 
 {
     struct os_thread_attributes attributes = taskset_attributes(options, lender);
     if (attributes.policy == OS_POLICY_DEADLINE) {
-        attributes.policy = OS_POLICY_FIFO;
-        attributes.below_highest = os_priority_levels(OS_POLICY_FIFO) / 2;
+        attributes.policy = os_usual_policy();
+        attributes.below_highest = os_priority_levels(attributes.policy) / 2;
     }
     struct os_thread *thread = NULL;
     const enum os_status status = os_thread_create(&thread, &attributes, find_cost, cost);

@@ -191,7 +191,7 @@ bool taskset_options_read(struct taskset_options *options, int argc, char **argv
         .duration_ns = 10 * ns_per_s,
         .warmup_ns = 100LL * NS_PER_MS,
         .margin_ns = NO_MARGIN,
-        .policy = OS_POLICY_FIFO,
+        .policy = os_usual_policy(),
         .conditions = conditions_default(),
     };
     struct option table[] = {

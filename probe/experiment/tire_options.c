@@ -205,7 +205,7 @@ static struct tire_options usual_options(void)
         .threads = 1,
         .solver = TIRE_HALO,
         .warmup = USUAL_WARMUP,
-        .policy = OS_POLICY_FIFO,
+        .policy = os_usual_policy(),
         .conditions = conditions_default(),
         .cpus_text = "all",
     };

@@ -114,6 +114,9 @@ int64_t os_priority_to_native(enum os_policy policy, int32_t below_highest);
 /* OS_INVALID where the policy has no such number. */
 enum os_status os_priority_from_native(enum os_policy policy, int64_t native, int32_t *below_highest);
 
+/* The policy of a thread that measures, unless another is asked for: FIFO, or RR where equals always take turns. */
+enum os_policy os_usual_policy(void);
+
 /* ---- CPUs --------------------------------------------------------------- */
 
 /* CPUs are numbered 0 … os_cpu_limit() - 1; not all of them need to exist. */
@@ -244,6 +247,7 @@ struct os_facts {
     char version[65];
     char machine[65];
     char core[65]; /* the real-time core beside it and its version, empty where there is none */
+    char emulator[65]; /* what passes for this system and has times of its own, empty where it is the system itself */
 };
 void os_facts_read(struct os_facts *facts);
 

@@ -152,6 +152,9 @@ void recorder_header_begin(const struct recorder *recorder, struct json *json, c
     if (facts.core[0] != '\0') {
         json_text(json, "core", facts.core);
     }
+    if (facts.emulator[0] != '\0') {
+        json_text(json, "emulator", facts.emulator);
+    }
     json_close_object(json);
     calibration_to_json(json, "clock", &recorder->clock_before);
     epoch_to_json(json);

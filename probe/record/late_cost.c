@@ -20,8 +20,8 @@ static struct os_thread_attributes trial_attributes(const struct recorder *recor
 {
     struct os_thread_attributes attributes = recorder->options.thread_of(recorder->options.context, 0);
     if (attributes.policy == OS_POLICY_DEADLINE) {
-        attributes.policy = OS_POLICY_FIFO;
-        attributes.below_highest = os_priority_levels(OS_POLICY_FIFO) / 2;
+        attributes.policy = os_usual_policy();
+        attributes.below_highest = os_priority_levels(attributes.policy) / 2;
     }
     attributes.name = "tauto-trial";
     return attributes;

@@ -10,8 +10,8 @@ static struct os_thread_attributes attributes_of(const struct recorder *recorder
 {
     struct os_thread_attributes attributes = recorder->options.thread_of(recorder->options.context, source);
     if (attributes.policy == OS_POLICY_DEADLINE) {
-        attributes.policy = OS_POLICY_FIFO;
-        attributes.below_highest = os_priority_levels(OS_POLICY_FIFO) / 2;
+        attributes.policy = os_usual_policy();
+        attributes.below_highest = os_priority_levels(attributes.policy) / 2;
     }
     attributes.name = "tauto-ruler";
     return attributes;

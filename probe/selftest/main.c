@@ -155,20 +155,24 @@ static bool run_all(struct tally *tally)
 /* As the measuring threads have it, where this user may. */
 static enum os_policy policy_of_user(void)
 {
-    return os_service_available(OS_SERVICE_POLICY_FIFO).availability == OS_PRESENT ? OS_POLICY_FIFO : OS_POLICY_OTHER;
+    const enum os_policy usual = os_usual_policy();
+    const enum os_service service = usual == OS_POLICY_FIFO ? OS_SERVICE_POLICY_FIFO : OS_SERVICE_POLICY_RR;
+    return os_service_available(service).availability == OS_PRESENT ? usual : OS_POLICY_OTHER;
 }
 
 static int run(void)
 {
     struct os_facts facts;
     struct tally tally = {.attributes = {.name = "tauto-selftest", .policy = policy_of_user(), .cpu = OS_CPU_ANY}};
-    tally.attributes.below_highest = tally.attributes.policy == OS_POLICY_FIFO ? os_priority_levels(OS_POLICY_FIFO) - 1 : 0;
+    tally.attributes.below_highest =
+        tally.attributes.policy != OS_POLICY_OTHER ? os_priority_levels(tally.attributes.policy) - 1 : 0;
     os_facts_read(&facts);
     const enum os_status heard = os_stop_listen(); /* for the signals that a system interrupts by */
     if (heard != OS_OK) {
         return refuse(EXIT_FAILED, "the signals of the end can't be had: %s.", os_status_text(heard));
     }
-    print("%s %s%s%s, threads of policy %s\n\n", facts.name, facts.release, facts.core[0] != '\0' ? ", " : "", facts.core,
+    const char *const beside = facts.core[0] != '\0' ? facts.core : facts.emulator;
+    print("%s %s%s%s, threads of policy %s\n\n", facts.name, facts.release, beside[0] != '\0' ? ", " : "", beside,
           os_policy_name(tally.attributes.policy));
     (void)run_all(&tally);
     print("\n%d failed, %d are not to be had here\n", tally.failed, tally.missing);

@@ -130,7 +130,7 @@ static void leave_domain(struct work *work)
 
 const struct check checks_of_threads[] = {
     {"clock", OS_SERVICE_COUNT, 1, read_clock, NULL, NULL, NULL},
-    {"sleep until an instant", OS_SERVICE_ABSOLUTE_SLEEP, 1, sleep_until, NULL, NULL, NULL},
+    {"sleep until an instant", OS_SERVICE_COUNT, 1, sleep_until, NULL, NULL, NULL},
     {"yield", OS_SERVICE_YIELD, CHECK_THREADS, yield_often, NULL, NULL, all_came},
     {"interruption of a sleep", OS_SERVICE_INTERRUPTION, 1, sleep_long, NULL, interrupt, NULL},
     {"suspend and resume", OS_SERVICE_SUSPEND_RESUME, 1, count_on, NULL, suspend, NULL},

@@ -30,7 +30,10 @@ static void post_from_outside(struct work *work, struct os_thread *const *thread
 
 static enum os_status make_condition(struct work *work)
 {
-    const enum os_status status = os_mutex_create(&work->mutex, OS_MUTEX_INHERIT, 0);
+    enum os_status status = os_mutex_create(&work->mutex, OS_MUTEX_INHERIT, 0);
+    if (status == OS_UNSUPPORTED) {
+        status = os_mutex_create(&work->mutex, OS_MUTEX_NONE, 0);
+    }
     return status == OS_OK ? os_condition_create(&work->condition) : status;
 }
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from streams import make_stream
 from tautochrone.base.errors import DamagedError, TautoError, UsageError
 from tautochrone.foreign.formats import ImportOptions, formats
 from tautochrone.foreign.read import bring_in
@@ -59,6 +60,7 @@ def summary(run: StoredRun, source: int = 0, measure: str | None = None) -> Summ
         ("jitterdebugger-samples.raw", "jitterdebugger-samples", "cyclic", [10], [9_000]),
         ("hwlatdetect-quiet.txt", "hwlatdetect", "hwlat", [120], [10_000]),
         ("hwlatdetect-gaps.txt", "hwlatdetect", "hwlat", [200], [18_999]),
+        ("windows-on-wine.tauto", "probe-stream", "cyclic", [58, 57], [7_315_800, 7_353_700]),
     ],
 )
 def test_a_file_of_each_tool_is_recognised_and_keeps_its_numbers(
@@ -94,6 +96,24 @@ def test_timerlat_has_a_histogram_of_each_context(store: Store) -> None:
         "return_latency_ns": [19_999, 14_999, 15_999],
     }
     assert int(run.histogram(0, "interrupt_latency_ns")[2][0]) == 477_555
+
+
+def test_a_stream_of_the_probe_is_kept_as_it_is(store: Store) -> None:
+    run = brought(store, SAMPLES / "windows-on-wine.tauto")
+    manifest = run.manifest
+    assert manifest.header.system.words == "Windows 6.1.7601 by Wine 8.0"
+    assert manifest.created.startswith("2026-11-28T15:36:51")
+    assert [one.missed for one in manifest.books] == [2, 3]
+    assert {"emulated", "not-obtained"} <= {warning.code for warning in manifest.warnings}
+    assert manifest.header.sources[0].obtained.priority == 22
+
+
+def test_a_stream_that_no_probe_wrote_is_refused(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "other.tauto"
+    path.write_bytes(make_stream([[5_000, 9_000]], header_extra={"program": "another"}))
+    with pytest.raises(DamagedError, match="can't be imported"):
+        brought(store, path)
+    assert store.folders() == []
 
 
 # What is known of conditions, and what is not.

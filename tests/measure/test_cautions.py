@@ -61,6 +61,26 @@ def test_a_setting_that_was_not_obtained() -> None:
     assert codes(header(obtained_priority=None), footer()) == []  # what can't be told is no difference
 
 
+def test_times_on_an_emulator_are_warned_of() -> None:
+    told = header() | {"system": {"name": "Windows", "emulator": "Wine 8.0"}}
+    (warning,) = cautions_of_stream(Header.of(told), Footer.of(footer()))
+    assert (warning.code, "Wine 8.0" in warning.text, "nothing about Windows" in warning.text) == (
+        "emulated",
+        True,
+        True,
+    )
+
+
+def test_windows_tells_its_real_time_class_by_the_priority() -> None:
+    def of(system: str, priority: int, policy: str = "rr") -> list[str]:
+        settings = {"policy": policy, "priority": priority}
+        source = {"source": 0, "name": "cpu1", "requested": settings, "obtained": settings}
+        return codes(header() | {"system": {"name": system}, "sources": [source]}, footer())
+
+    assert of("Windows", 15) == ["no-real-time-class"]
+    assert of("Windows", 16) == of("Linux", 15) == of("Windows", 0, "other") == []
+
+
 def test_throttling_is_warned_of_when_it_can_bite() -> None:
     nearly_all = 980_000_000  # of one second
     assert codes(header(), footer(cpu_time_ns=nearly_all)) == ["rt-throttling"]

@@ -354,6 +354,20 @@ def test_a_pair_compares_the_two_roles(study: Study, virtual: bool) -> None:
     assert study.answer("less", "pair", turned, **keys) == HOLDS
 
 
+def test_extensions_are_compared_where_both_were_measured(study: Study) -> None:
+    sides = {"extensions": {"lower": "Xenomai", "higher": "RT-Preempt"}}
+    keys: dict[str, Any] = {"lower": query(), "higher": query()}
+    study.system("rt", "real-time").measured(latencies(1, 9_000), system="rt")
+    (alone,) = study.ask("less", "extensions", sides, **keys)
+    assert (alone.systems, alone.finding.answer) == ((), NOT_ASKED)
+    assert "Xenomai" in alone.finding.evidence
+    study.system("cobalt", "real-time", core="Cobalt 3.2.4").measured(latencies(2, 5_000), system="cobalt")
+    (asked,) = study.ask("less", "extensions", sides, **keys)
+    assert (asked.systems, asked.finding.answer) == (("cobalt", "rt"), HOLDS)
+    turned = {"extensions": {"lower": "RT-Preempt", "higher": "Xenomai"}}
+    assert study.answer("less", "extensions", turned, **keys) == NOT
+
+
 def test_a_guest_is_not_compared_with_a_real_machine(study: Study) -> None:
     study.system("here", "ordinary").system("lab:rt", "real-time", virtual={"cpus": 2})
     study.measured(latencies(1, 9_000)).measured(latencies(2, 5_000), system="lab:rt")

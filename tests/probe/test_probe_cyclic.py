@@ -182,6 +182,13 @@ def test_a_spinning_thread_rests_counts_its_rests_and_serves_the_others(tmp_path
     assert np.median(run.values()) < 50_000  # half a period: polling sees the release, sleeping rarely does
 
 
+def test_a_timer_that_fires_again_and_again_is_waited_for_like_a_sleep(tmp_path: Path) -> None:
+    run = measure(tmp_path, "--wait", "timer", "--period", "5ms", "--count", "60", "--overrun", "replay")
+    (book,) = run.manifest.books
+    assert (book.released, book.completed, book.missed) == (60, 60, 0)
+    assert run.values().min() >= 0
+
+
 @pytest.mark.slow
 def test_a_hybrid_wait_learns_its_margin_sleeps_and_polls_the_rest(tmp_path: Path) -> None:
     options = ("--wait", "hybrid", "--period", "10ms", "--warmup", "400ms", "--duration", "1s")

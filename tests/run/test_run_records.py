@@ -31,6 +31,11 @@ def test_a_real_time_core_is_told_beside_the_system(tmp_path: Path) -> None:
     assert run.manifest.header.system.words == "Linux 6.1.0 with Cobalt 3.2.4"
 
 
+def test_what_stood_in_for_a_system_is_told_beside_it() -> None:
+    told = Header.of({"system": {"name": "Windows", "release": "10.0.19045", "emulator": "Wine 8.0"}})
+    assert told.system.words == "Windows 10.0.19045 by Wine 8.0"
+
+
 @pytest.mark.parametrize(
     "told",
     [

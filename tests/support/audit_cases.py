@@ -22,6 +22,18 @@ PLAIN: Changes = {
 }
 ADJUSTABLE: Changes = {"/proc/cpuinfo": CPUINFO.replace("nonstop_tsc", "nonstop_tsc tsc_adjust")}
 IDLE_TICK: Changes = {"/boot/config-6.1.0-rt": CONFIG.replace("HZ_PERIODIC", "NO_HZ_IDLE")}
+_COBALT = "/sys/module/xenomai/parameters"
+COBALT: Changes = {
+    "/proc/xenomai/version": "3.2.1",
+    "/proc/xenomai/clock/coreclk": "gravity: irq=99 kernel=1341 user=1341\n devices: timer=lapic",
+    f"{_COBALT}/watchdog_timeout": "4",
+    f"{_COBALT}/smi": "detect",
+}
+EVL: Changes = {
+    "/sys/class/evl/control/abi": "33",
+    "/sys/devices/virtual/clock/monotonic/gravity": "0i 0k 0u",
+    "/sys/module/evl/parameters/watchdog_timeout": "4",
+}
 TICKLESS: Changes = {f"{_CPUS}/nohz_full": "1"}
 PARTITIONED: Changes = {
     "/sys/fs/cgroup/cgroup.controllers": "cpuset cpu io memory",
@@ -210,6 +222,16 @@ CASES: list[tuple[str, Changes, str | None]] = [
     ("tsc-stability", {"/proc/cpuinfo": CPUINFO.replace(" constant_tsc", "")}, "warning"),
     ("tsc-stability", {"/proc/cpuinfo": CPUINFO.replace(" nonstop_tsc", "")}, "note"),
     ("tsc-stability", {f"{_SOURCE}/current_clocksource": "hpet"}, None),
+    ("core-watchdog", {}, None),
+    ("core-watchdog", COBALT, "good"),
+    ("core-watchdog", {**COBALT, f"{_COBALT}/watchdog_timeout": None}, "warning"),
+    ("core-watchdog", EVL, "good"),
+    ("core-watchdog", {"/proc/rtai/scheduler": "LXRT"}, None),
+    ("core-timer", COBALT, "note"),
+    ("core-timer", EVL, "warning"),
+    ("core-smi", COBALT, "note"),
+    ("core-smi", {**COBALT, f"{_COBALT}/smi": "enabled"}, "note"),
+    ("core-smi", EVL, None),
     ("tick", {}, "good"),
     ("tick", {"/boot/*": None}, "unknown"),
     ("tick", IDLE_TICK, "note"),

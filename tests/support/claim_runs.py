@@ -57,10 +57,13 @@ class Study:
         virtual: VirtualMachine | None = None,
         why_not: str = "",
         model: str = "Test CPU",
+        core: str = "",
     ) -> "Study":
         """A system of ours."""
         facts = Facts.from_table({} if why_not else {**FACTS, "cpu": {"model": model}})
-        self.systems[name] = MeasuredSystem(name, None if why_not else role, facts, virtual, why_not)
+        self.systems[name] = MeasuredSystem(
+            name, None if why_not else role, facts, virtual, why_not, core=core
+        )
         return self
 
     def measured(

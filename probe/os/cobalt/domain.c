@@ -4,8 +4,8 @@
  */
 #include "os/posix/domain.h"
 
+#include "os/core/inband.h"
 #include "os/posix/linux.h"
-#include "os/realtime.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -20,10 +20,6 @@
 #ifndef COBALT_MEMORY
 #define COBALT_MEMORY "/dev/rtdm/memdev-private"
 #endif
-
-static _Thread_local os_inband_note note;
-static _Thread_local void *noted;
-static _Thread_local volatile sig_atomic_t is_ordinary;
 
 /* xenomai_init ends the program where there is no core, with words of its own, and reads options of its own. */
 enum os_status os_system_begin(const char **why)
@@ -88,49 +84,31 @@ static bool is_of_cobalt(const siginfo_t *info)
 #endif
 }
 
-/* SIGDEBUG is SIGXCPU, which is the watchdog's on Linux too (stop.c). */
-static void on_sigdebug(int signal, siginfo_t *info, void *context)
+enum core_news core_news_of(const siginfo_t *info)
 {
-    (void)signal;
-    (void)context;
     switch (is_of_cobalt(info) ? (int)sigdebug_reason(info) : SIGDEBUG_WATCHDOG) {
     case SIGDEBUG_MIGRATE_SIGNAL:
     case SIGDEBUG_MIGRATE_SYSCALL:
     case SIGDEBUG_MIGRATE_FAULT:
     case SIGDEBUG_MIGRATE_PRIOINV:
-        if (note != NULL && is_ordinary == 0) {
-            note(noted);
-        }
-        break;
+        return CORE_NEWS_LEFT;
     case SIGDEBUG_WATCHDOG:
-        os_stop_request(OS_STOP_WATCHDOG);
-        break;
+        return CORE_NEWS_WATCHDOG;
     default:
-        break;
+        return CORE_NEWS_OTHER;
     }
 }
 
-enum os_status os_thread_watch_inband(os_inband_note wanted, void *argument)
+bool core_begin_to_tell(void)
 {
-    struct sigaction action = {.sa_sigaction = on_sigdebug, .sa_flags = SA_SIGINFO | SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    noted = argument;
-    note = wanted;
-    if (sigaction(SIGDEBUG, &action, NULL) != 0 || pthread_setmode_np(0, PTHREAD_WARNSW, NULL) != 0) {
-        note = NULL;
-        return OS_FAILED;
-    }
-    return OS_OK;
+    return pthread_setmode_np(0, PTHREAD_WARNSW, NULL) == 0;
 }
 
-void os_thread_go_ordinary(void)
+void core_go_ordinary(void)
 {
-    is_ordinary = 1;
 }
 
-/* On the way back at once, so that the first call of a measured interval does not have it. */
-void os_thread_go_realtime(void)
+void core_go_realtime(void)
 {
     cobalt_thread_harden();
-    is_ordinary = 0;
 }

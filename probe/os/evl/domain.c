@@ -6,14 +6,10 @@
 #include "os/posix/domain.h"
 
 #include "format.h"
-#include "os/realtime.h"
+#include "os/core/inband.h"
 
 #include <evl/evl.h>
 #include <signal.h>
-
-static _Thread_local os_inband_note note;
-static _Thread_local void *noted;
-static _Thread_local volatile sig_atomic_t is_ordinary;
 
 enum os_status os_system_begin(const char **why)
 {
@@ -62,50 +58,33 @@ bool domain_answers(enum os_service service, struct os_answer *answer)
     }
 }
 
-/* SIGDEBUG is SIGXCPU, which is the watchdog's on Linux too (stop.c). */
-static void on_sigdebug(int signal, siginfo_t *info, void *context)
+enum core_news core_news_of(const siginfo_t *info)
 {
-    (void)signal;
-    (void)context;
     switch (sigdebug_marked(info) ? (int)sigdebug_cause(info) : EVL_HMDIAG_WATCHDOG) {
     case EVL_HMDIAG_SIGDEMOTE:
     case EVL_HMDIAG_SYSDEMOTE:
     case EVL_HMDIAG_EXDEMOTE:
     case EVL_HMDIAG_LKDEPEND:
-        if (note != NULL && is_ordinary == 0) {
-            note(noted);
-        }
-        break;
+        return CORE_NEWS_LEFT;
     case EVL_HMDIAG_WATCHDOG:
-        os_stop_request(OS_STOP_WATCHDOG);
-        break;
+        return CORE_NEWS_WATCHDOG;
     default:
-        break;
+        return CORE_NEWS_OTHER;
     }
 }
 
-enum os_status os_thread_watch_inband(os_inband_note wanted, void *argument)
+/* Back out of band: sigaction(2) is Linux's. */
+bool core_begin_to_tell(void)
 {
-    struct sigaction action = {.sa_sigaction = on_sigdebug, .sa_flags = SA_SIGINFO | SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    noted = argument;
-    note = wanted;
-    if (sigaction(SIGDEBUG, &action, NULL) != 0 || evl_set_thread_mode(evl_get_self(), EVL_T_WOSS, NULL) != 0) {
-        note = NULL;
-        return OS_FAILED;
-    }
-    return evl_switch_oob() == 0 ? OS_OK : OS_FAILED; /* sigaction(2) is Linux's */
+    return evl_set_thread_mode(evl_get_self(), EVL_T_WOSS, NULL) == 0 && evl_switch_oob() == 0;
 }
 
-void os_thread_go_ordinary(void)
+void core_go_ordinary(void)
 {
-    is_ordinary = 1;
     (void)evl_switch_inband();
 }
 
-/* At once, so that the first call of a measured interval does not have it. */
-void os_thread_go_realtime(void)
+void core_go_realtime(void)
 {
     (void)evl_switch_oob();
-    is_ordinary = 0;
 }

@@ -52,20 +52,8 @@ void native_leave_domain(struct native_thread *thread)
 /* Not by a signal, which would switch it in band. */
 enum os_status native_interrupt(const struct native_thread *thread)
 {
-    return os_status_from_errno(thread->element >= 0 ? -evl_unblock_thread(thread->element)
+    return os_status_from_errno(thread->element >= 0 ? -evl_unblock_thread((int)thread->element)
                                                      : pthread_kill(thread->handle, INTERRUPTION));
-}
-
-enum os_status native_suspend(const struct native_thread *thread)
-{
-    (void)thread;
-    return OS_UNSUPPORTED;
-}
-
-enum os_status native_resume(const struct native_thread *thread)
-{
-    (void)thread;
-    return OS_UNSUPPORTED;
 }
 
 /* Out of band, which Linux does not count. */
@@ -82,7 +70,7 @@ int64_t native_cpu_time_ns(const struct native_thread *thread)
     if (pthread_getcpuclockid(thread->handle, &clock) != 0 || clock_gettime(clock, &used) != 0) {
         return INT64_MIN;
     }
-    const int64_t core_ns = thread->element >= 0 ? out_of_band_ns(thread->element) : 0;
+    const int64_t core_ns = thread->element >= 0 ? out_of_band_ns((int)thread->element) : 0;
     return (int64_t)used.tv_sec * NS_PER_S + used.tv_nsec + (core_ns > 0 ? core_ns : 0);
 }
 

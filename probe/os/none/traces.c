@@ -1,12 +1,12 @@
 /*
- * A real-time core beside Linux has timers and a scheduler of its own, which Linux's trace points do not show: nothing is
- * recorded of what makes a cycle late, nor of when the handler of a timer began.
+ * Another system than Linux, or a real-time core beside it, has timers and a scheduler of its own, which Linux's trace points
+ * do not show: nothing is recorded of what makes a cycle late, nor of when the handler of a timer began.
  */
 #include "os/late_trace.h"
 #include "os/timer_trace.h"
 
 static const struct os_answer nothing = {
-    OS_ABSENT, "the kernel's trace points show the timers and the scheduler of Linux, not those of the real-time core"};
+    OS_ABSENT, "the probe can trace the timers and the scheduler of Linux alone, and here they are another system's"};
 
 const char *os_timer_trace_name(enum os_timer_trace_way way)
 {

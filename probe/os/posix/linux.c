@@ -3,7 +3,6 @@
 #include "linux.h"
 
 #include "format.h"
-#include "quantity.h"
 #include "status.h"
 
 #include <errno.h>
@@ -157,28 +156,6 @@ static int64_t read_number(const char **at)
         value = value * 10 + (**at - '0');
     }
     return value;
-}
-
-const char *linux_behind(const char *text, const char *key)
-{
-    const size_t length = strlen(key);
-    for (; *text != '\0'; text++) {
-        if (strncmp(text, key, length) == 0) {
-            return text + length;
-        }
-    }
-    return NULL;
-}
-
-int64_t linux_number(const char *text, const char **end)
-{
-    int64_t number = 0;
-    const char *at = text + strspn(text, " \t");
-    const bool is_there = quantity_digits(&at, at + strlen(at), "", &number);
-    if (end != NULL) {
-        *end = is_there ? at : text;
-    }
-    return is_there ? number : 0;
 }
 
 /* cpuset(7), "List format" */

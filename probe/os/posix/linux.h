@@ -6,6 +6,8 @@
 
 /* As sched.h has it; of a deadline, what a thread is before it gets one. */
 int linux_policy(enum os_policy policy);
+/* In the system's own numbers (thread.c). */
+int linux_priority(enum os_policy policy, int32_t below_highest);
 
 /* These act on the calling thread. */
 void linux_thread_set_name(const char *name);

@@ -18,8 +18,8 @@ int native_create(struct native_thread *thread, const pthread_attr_t *attributes
 
 enum os_status native_join_domain(struct native_thread *thread, const struct os_thread_attributes *attributes)
 {
-    (void)thread;
     (void)attributes;
+    thread->element = native_self();
     return OS_OK;
 }
 
@@ -31,19 +31,6 @@ void native_leave_domain(struct native_thread *thread)
 enum os_status native_interrupt(const struct native_thread *thread)
 {
     return os_status_from_errno(pthread_kill(thread->handle, INTERRUPTION));
-}
-
-/* POSIX has no call that suspends another thread. */
-enum os_status native_suspend(const struct native_thread *thread)
-{
-    (void)thread;
-    return OS_UNSUPPORTED;
-}
-
-enum os_status native_resume(const struct native_thread *thread)
-{
-    (void)thread;
-    return OS_UNSUPPORTED;
 }
 
 static int64_t read_ns(clockid_t clock)

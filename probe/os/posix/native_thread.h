@@ -8,7 +8,7 @@
 
 struct native_thread {
     pthread_t handle;
-    int element; /* of the real-time domain, where that has numbers of its own; -1: none */
+    intptr_t element; /* of the real-time domain, where that has numbers or addresses of its own; -1: none */
 };
 
 /* As pthread_create(3): a thread of the real-time domain where there is one and `is_realtime` says so. */
@@ -21,6 +21,8 @@ void native_leave_domain(struct native_thread *thread);
 
 /* Ends its sleep, if it sleeps. */
 enum os_status native_interrupt(const struct native_thread *thread);
+/* What suspend and resume know the calling thread by (posix/suspend.c); -1: nothing. */
+intptr_t native_self(void);
 enum os_status native_suspend(const struct native_thread *thread);
 enum os_status native_resume(const struct native_thread *thread);
 /* INT64_MIN where that can't be told. */

@@ -64,6 +64,13 @@ int64_t os_priority_to_native(enum os_policy policy, int32_t below_highest)
     return has_priorities(policy) ? sched_get_priority_max(linux_policy(policy)) - below_highest : 0;
 }
 
+/* A policy without priorities of ours may still want a number: 0 on Linux, 1 on QNX. */
+int linux_priority(enum os_policy policy, int32_t below_highest)
+{
+    return has_priorities(policy) ? (int)os_priority_to_native(policy, below_highest)
+                                  : sched_get_priority_min(linux_policy(policy));
+}
+
 enum os_status os_priority_from_native(enum os_policy policy, int64_t native, int32_t *below_highest)
 {
     const int64_t highest = os_priority_to_native(policy, 0);
@@ -119,8 +126,7 @@ static int set_attributes(pthread_attr_t *attributes, const struct os_thread_att
         error = pthread_attr_setschedpolicy(attributes, linux_policy(wanted->policy));
     }
     if (error == 0) {
-        const struct sched_param parameter = {
-            .sched_priority = (int)os_priority_to_native(wanted->policy, wanted->below_highest)};
+        const struct sched_param parameter = {.sched_priority = linux_priority(wanted->policy, wanted->below_highest)};
         error = pthread_attr_setschedparam(attributes, &parameter);
     }
     return error;
@@ -236,7 +242,7 @@ int64_t os_thread_cpu_time_of(const struct os_thread *thread)
 
 void os_thread_become_ordinary(void)
 {
-    const struct sched_param none = {.sched_priority = 0};
+    const struct sched_param none = {.sched_priority = linux_priority(OS_POLICY_OTHER, 0)};
     (void)pthread_setschedparam(pthread_self(), SCHED_OTHER, &none); /* giving up is always permitted */
 }
 

@@ -9,8 +9,7 @@
  * before may change neither its CPU nor, while the old one is promised, its promise. */
 enum os_status os_thread_adopt(const struct os_thread_attributes *attributes)
 {
-    const struct sched_param parameter = {
-        .sched_priority = (int)os_priority_to_native(attributes->policy, attributes->below_highest)};
+    const struct sched_param parameter = {.sched_priority = linux_priority(attributes->policy, attributes->below_highest)};
     linux_thread_set_name(attributes->name);
     enum os_status status =
         os_status_from_errno(pthread_setschedparam(pthread_self(), linux_policy(attributes->policy), &parameter));

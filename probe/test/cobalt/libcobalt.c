@@ -5,11 +5,7 @@
  * and that no measuring thread leaves primary mode.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
-#include <mqueue.h>
-#include <poll.h>
-#include <semaphore.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,8 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
+
+#include "../support/of_linux.h"
 
 #include <sys/cobalt.h>
 #include <xenomai/init.h>
@@ -305,25 +302,4 @@ int __wrap_sigwaitinfo(const sigset_t *set, siginfo_t *info)
 
 /* ---- What is Linux's alone: it takes the caller out of primary mode ---- */
 
-#define OF_LINUX(TYPE, NAME, PARAMETERS, ARGUMENTS) \
-    TYPE NAME PARAMETERS \
-    { \
-        static _Atomic(void *) next; \
-        void *real = atomic_load(&next); \
-        if (real == NULL) { \
-            real = dlsym(RTLD_NEXT, #NAME); \
-            atomic_store(&next, real); \
-        } \
-        leave(); \
-        return ((TYPE(*) PARAMETERS)real)ARGUMENTS; \
-    }
-
-OF_LINUX(int, nanosleep, (const struct timespec *length, struct timespec *left), (length, left))
-OF_LINUX(ssize_t, read, (int file, void *data, size_t bytes), (file, data, bytes))
-OF_LINUX(ssize_t, write, (int file, const void *data, size_t bytes), (file, data, bytes))
-OF_LINUX(int, poll, (struct pollfd *files, nfds_t count, int timeout), (files, count, timeout))
-OF_LINUX(int, close, (int file), (file))
-OF_LINUX(int, pthread_rwlock_rdlock, (pthread_rwlock_t *lock), (lock))
-OF_LINUX(int, pthread_rwlock_wrlock, (pthread_rwlock_t *lock), (lock))
-OF_LINUX(int, getrusage, (__rusage_who_t who, struct rusage *usage), (who, usage))
-OF_LINUX(int, sched_setaffinity, (pid_t thread, size_t bytes, const cpu_set_t *cpus), (thread, bytes, cpus))
+OF_LINUX_ALONE

@@ -5,17 +5,15 @@
  * logic of the port, and that no measuring thread is switched in band.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <mqueue.h>
-#include <poll.h>
-#include <semaphore.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
+
+#include "../support/of_linux.h"
 
 #include <evl/evl.h>
 
@@ -351,32 +349,30 @@ ssize_t oob_write(int element, const void *data, size_t bytes)
     return written;
 }
 
+int evl_new_timer(int clock)
+{
+    return timerfd_create(-clock, TFD_CLOEXEC);
+}
+
+int evl_set_timer(int element, const struct itimerspec *value, struct itimerspec *before)
+{
+    return timerfd_settime(element, TFD_TIMER_ABSTIME, value, before) == 0 ? 0 : -errno;
+}
+
+ssize_t oob_read(int element, void *data, size_t bytes)
+{
+    if (own == NULL) {
+        errno = EPERM;
+        return -1;
+    }
+    atomic_store(&own->out_of_band, true);
+    inside++;
+    const ssize_t got = read(element, data, bytes);
+    inside--;
+    return got;
+}
+
 /* ---- What is Linux's alone: it switches the caller in band ---- */
 
-#define OF_LINUX(TYPE, NAME, PARAMETERS, ARGUMENTS) \
-    TYPE NAME PARAMETERS \
-    { \
-        static _Atomic(void *) next; \
-        void *real = atomic_load(&next); \
-        if (real == NULL) { \
-            real = dlsym(RTLD_NEXT, #NAME); \
-            atomic_store(&next, real); \
-        } \
-        leave(); \
-        return ((TYPE(*) PARAMETERS)real)ARGUMENTS; \
-    }
-
-OF_LINUX(int, nanosleep, (const struct timespec *length, struct timespec *left), (length, left))
-OF_LINUX(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *until, struct timespec *left),
-         (clock, flags, until, left))
-OF_LINUX(ssize_t, read, (int file, void *data, size_t bytes), (file, data, bytes))
-OF_LINUX(ssize_t, write, (int file, const void *data, size_t bytes), (file, data, bytes))
-OF_LINUX(int, poll, (struct pollfd *files, nfds_t count, int timeout), (files, count, timeout))
-OF_LINUX(int, close, (int file), (file))
-OF_LINUX(int, sem_wait, (sem_t *semaphore), (semaphore))
-OF_LINUX(int, mq_send, (mqd_t queue, const char *data, size_t bytes, unsigned priority), (queue, data, bytes, priority))
-OF_LINUX(int, pthread_rwlock_rdlock, (pthread_rwlock_t *lock), (lock))
-OF_LINUX(int, pthread_rwlock_wrlock, (pthread_rwlock_t *lock), (lock))
-OF_LINUX(int, sched_yield, (void), ())
-OF_LINUX(int, getrusage, (__rusage_who_t who, struct rusage *usage), (who, usage))
-OF_LINUX(int, sched_setaffinity, (pid_t thread, size_t bytes, const cpu_set_t *cpus), (thread, bytes, cpus))
+OF_LINUX_ALONE
+OF_LINUX_WRAPPED

@@ -24,7 +24,7 @@ VERSION = 1
 FRAME_HEAD_BYTES = 24
 MAX_PAYLOAD_BYTES = 1_048_576
 
-_MAGIC = b"TAUF"
+MAGIC = b"TAUF"
 _HEAD = struct.Struct("<4sBBHIIII")
 _CHECKED_HEAD = struct.Struct("<4sBBHIII")
 _BLOCK_BYTES = 1 << 20
@@ -164,7 +164,7 @@ class FrameReader:
 
     def _checked_head(self, head: bytes) -> _Head:
         magic, kind, table, source, length, sequence, payload_crc, head_crc = _HEAD.unpack(head)
-        if magic != _MAGIC:
+        if magic != MAGIC:
             raise _BadFrameError("no frame begins here")
         if google_crc32c.value(head[:-4]) != head_crc:
             raise _BadFrameError("the checksum of the frame's header does not match")
@@ -228,7 +228,7 @@ def frame_bytes(kind: int, sequence: int, payload: bytes, *, table: int = 0, sou
     if len(payload) % 8 or len(payload) > MAX_PAYLOAD_BYTES:
         raise ValueError(f"a frame can't hold {len(payload):,} bytes")
     crc = google_crc32c.value(payload)
-    head = _CHECKED_HEAD.pack(_MAGIC, kind, table, source, len(payload), sequence % 2**32, crc)
+    head = _CHECKED_HEAD.pack(MAGIC, kind, table, source, len(payload), sequence % 2**32, crc)
     return head + struct.pack("<I", google_crc32c.value(head)) + payload
 
 

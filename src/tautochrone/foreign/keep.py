@@ -7,11 +7,13 @@ counted.
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError
+from tautochrone.base.reading import open_file
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.foreign.recording import LOAD, PERIOD, ForeignHistogram, ForeignSource, Recording
@@ -33,6 +35,7 @@ NOT_KNOWN = "not known"
 
 _UNKNOWN = np.iinfo(np.int64).min
 _START = "start_ns"
+_PIECE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def keep(
         DamagedError: the recording contradicts itself.
         StoreError: the store can't be written.
     """
-    frames = list(_frames(recording))
+    pieces = _pieces_of(recording.stream) if recording.stream is not None else list(_frames(recording))
     unknown = _unknown(recording, load)
     conditions: dict[str, object] = {
         "target": recording.host or NOT_HERE,
@@ -89,12 +92,18 @@ def keep(
         try:
             for warning in (*_warnings(recording, unknown), *recording.warnings):
                 writer.add_warning(warning.code, warning.text, warning.advice)
-            for frame in frames:
-                writer.append(frame)
+            for piece in pieces:
+                writer.append(piece)
             return writer.seal()
         except DamagedError:
             shutil.rmtree(writer.path, ignore_errors=True)
             raise
+
+
+def _pieces_of(path: Path) -> Iterator[bytes]:
+    with open_file(path) as file:
+        while piece := file.read(_PIECE_BYTES):
+            yield piece
 
 
 def _unknown(recording: Recording, load: str) -> list[str]:

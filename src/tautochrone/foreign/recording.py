@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -130,6 +131,7 @@ class Recording:
         parameters: what else the file tells of how it was measured.
         unknown: what a run of tauto knows of its conditions, and the file does not tell.
         warnings: what limits the meaning of the numbers.
+        stream: the file, where it is a run's stream, which has the sources itself; None: it is not.
     """
 
     tool: str
@@ -147,6 +149,7 @@ class Recording:
     parameters: Mapping[str, object] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
     warnings: tuple[RunWarning, ...] = ()
+    stream: Path | None = None
 
     def see_that_it_agrees(self) -> None:
         """See that there is a sample, and that no histogram contradicts itself.
@@ -154,6 +157,8 @@ class Recording:
         Raises:
             DamagedError: it does.
         """
+        if self.stream is not None:
+            return  # sealing it counts
         histograms = [histogram.whole() for one in self.sources for histogram in one.histograms.values()]
         samples = sum(len(one.samples.value) for one in self.sources if one.samples is not None)
         if not samples + sum(histogram.total for histogram in histograms):

@@ -43,8 +43,8 @@ def import_files(
     """Import files of other tools as runs.
 
     Reads cyclictest (--json, -h, -v), rtla timerlat hist and osnoise hist, jitterdebugger (JSON and samples),
-    hwlatdetect, and CSV or Parquet with a column of latencies. What a file does not tell of its conditions is
-    listed with the run. A file that the store has already is not imported again.
+    hwlatdetect, CSV or Parquet with a column of latencies, and streams of tauto-probe --out. What a file does
+    not tell of its conditions is listed with the run. A file that the store has is not imported again.
 
     Examples:
         tauto import cyclictest.json

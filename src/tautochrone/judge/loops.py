@@ -89,7 +89,7 @@ def _way(manifest: Manifest, obtained: Settings) -> LoopOutcome:
     return LoopOutcome(
         policy=str(obtained.policy or parameters.get("policy") or ""),
         priority=str(obtained.priority or ""),
-        wait=str(wait) if wait in ("spin", "hybrid") else "",
+        wait=str(wait) if wait in ("spin", "hybrid", "timer") else "",
         overrun="" if overrun in ("skip", None) else str(overrun),
         unlocked=process.get("memory_locked") is False,
         wake_limit_us="" if limit_us is None else str(limit_us),

@@ -36,7 +36,7 @@ class LoopOutcome:
 
     Attributes:
         policy, priority: as they were obtained; empty: not known, or it has none.
-        wait: how it waited for its releases, where it did not just sleep: "spin" or "hybrid".
+        wait: how it waited for its releases, where it did not just sleep: "spin", "hybrid" or "timer".
         overrun: what it does after an overrun, where that is not what a loop usually does.
         unlocked: whether its memory was not locked.
         wake_limit_us: wake-up latency to which idle CPUs were held.

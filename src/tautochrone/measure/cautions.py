@@ -19,6 +19,8 @@ from tautochrone.target.program import Message
 _THROTTLE_MARGIN = 0.9
 _RULER_CHANGE, _RULER_DIFFERENCE = 2.0, 1.25
 _MOST_NAMES = 3
+_WINDOWS_REAL_TIME = 16
+"""The lowest priority of the class REALTIME of Windows."""
 REAL_TIME = ("fifo", "rr")
 CUT_SHORT = "cut-short"
 """Code of the warning of a run that is shorter than planned."""
@@ -40,13 +42,43 @@ def cautions_of_probe(messages: Iterable[Message]) -> list[RunWarning]:
 
 
 def cautions_of_stream(header: Header, footer: Footer) -> list[RunWarning]:
-    """What header and footer show: settings that were not obtained, throttling that can bite, a ruler that
-    changed, a run that ended early."""
+    """What header and footer show: an emulator, settings that were not obtained, throttling that can bite, a
+    ruler that changed, a run that ended early."""
     return [
+        *_emulated(header),
+        *_without_real_time(header),
         *_not_obtained(header),
         *_throttling(header, footer),
         *_changed_ruler(header, footer),
         *_ended_early(footer),
+    ]
+
+
+def _emulated(header: Header) -> list[RunWarning]:
+    system = header.system
+    if not system.emulator:
+        return []
+    return [
+        RunWarning(
+            "emulated",
+            f"{system.emulator} stood in for {system.name}: these times say nothing about {system.name}",
+            f"The run shows that the probe works. Measure on {system.name} itself.",
+        )
+    ]
+
+
+def _without_real_time(header: Header) -> list[RunWarning]:
+    """Windows: priorities below 16 are of an ordinary class, and its system changes them as it likes."""
+    ranked = [one for one in header.sources if one.obtained.policy in REAL_TIME]
+    low = [one.label for one in ranked if (one.obtained.priority or 0) < _WINDOWS_REAL_TIME]
+    if header.system.name != "Windows" or not low:
+        return []
+    return [
+        RunWarning(
+            "no-real-time-class",
+            f"{_names(low)}: measured in the priority class HIGH, for this user may not have REALTIME",
+            "Run the probe as administrator.",
+        )
     ]
 
 

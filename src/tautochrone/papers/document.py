@@ -209,8 +209,9 @@ class Claim:
         where: section of the study.
         says: in our own words.
         found: what the study found, in short, with its numbers.
-        about: of which systems it is asked: "each" one, each "real-time" one, each "ordinary" one, or each
-            "pair" of an ordinary and a real-time one.
+        about: of which systems it is asked: "each" one, each "real-time" one, each "ordinary" one, each
+            "pair" of an ordinary and a real-time one, or each pair of "extensions": ``given.extensions`` has
+            what either side is made real-time by, by the key of its queries.
         test: which one, see `claims`.
         given: what the test is to know: queries by name, limits, margins.
         reading: which numbers in it are our reading of the study's words, in a sentence; empty: none is.
@@ -221,7 +222,7 @@ class Claim:
     where: str
     says: str
     found: str
-    about: Literal["each", "real-time", "ordinary", "pair"]
+    about: Literal["each", "real-time", "ordinary", "pair", "extensions"]
     test: str
     queries: Mapping[str, tuple[Query, ...]]
     given: Given = field(default_factory=dict)

@@ -89,6 +89,9 @@ def ends_of(each: Sequence[float]) -> tuple[float | None, float | None]:
 
 Role = Literal["real-time", "ordinary"]
 _OURS_HERE = "local"
+RT_PREEMPT = "RT-Preempt"
+_EXTENSIONS = {"Cobalt": "Xenomai", "EVL": "Xenomai"}
+"""What Linux is made real-time by, as the studies call it, by the name that the probe gives the core."""
 
 
 @dataclass(frozen=True)
@@ -97,11 +100,13 @@ class MeasuredSystem:
 
     Attributes:
         name: as `--on` has it.
-        role: real-time is a kernel with PREEMPT_RT; None: it is not known, because nothing was measured.
+        role: real-time is a kernel with PREEMPT_RT, or a real-time core whose threads were measured; None: it
+            is not known, because nothing was measured.
         facts: of its first run; empty: nothing was measured.
         virtual: of the virtual lab, what it is; None: it is a real machine.
         why_not: why nothing at all was measured on it; empty where something was.
         refused: nothing is to be had on it.
+        core: the real-time core whose threads were measured, and its version; empty: Linux's own were.
     """
 
     name: str
@@ -110,6 +115,15 @@ class MeasuredSystem:
     virtual: VirtualMachine | None = None
     why_not: str = ""
     refused: bool = False
+    core: str = ""
+
+    @property
+    def extension(self) -> str:
+        """Return by which means it is a real-time system, in the studies' words; empty: it is none."""
+        name = self.core.partition(" ")[0]
+        if name:
+            return _EXTENSIONS.get(name, name)
+        return RT_PREEMPT if self.role == "real-time" else ""
 
 
 def label_of(system: str) -> str:
@@ -117,9 +131,9 @@ def label_of(system: str) -> str:
     return "this machine" if system == _OURS_HERE else system
 
 
-def role_of(facts: Facts) -> Role | None:
-    """Return the kernel's kind by its own word; None: it does not tell."""
-    realtime = facts.kernel.realtime
+def role_of(facts: Facts, core: str = "") -> Role | None:
+    """Return the kernel's kind by its own word, or that of the core beside it; None: it does not tell."""
+    realtime = True if core else facts.kernel.realtime
     return None if realtime is None else "real-time" if realtime else "ordinary"
 
 
@@ -127,6 +141,8 @@ def kernel_of(system: MeasuredSystem) -> str:
     """Return the kernel that it runs, and whether that is a real-time one; empty: it is not known."""
     kernel = system.facts.kernel
     name = " ".join(part for part in (kernel.name, kernel.release) if part)
+    if system.core:
+        return f"{name} with {system.core}".strip()
     return f"{name}, PREEMPT_RT" if name and system.role == "real-time" else name
 
 
@@ -263,7 +279,9 @@ def _system(
         why_not = " ".join(why) or "Nothing is measured on it yet."
         return MeasuredSystem(name, why_not=why_not, refused=refused.issuperset(own))
     facts = first.manifest.known
-    return MeasuredSystem(name, role_of(facts), facts, first.manifest.conditions.virtual)
+    core = first.manifest.header.system.core or ""
+    virtual = first.manifest.conditions.virtual
+    return MeasuredSystem(name, role_of(facts, core), facts, virtual, core=core)
 
 
 # Under what the published numbers were measured, and under what ours were: topic by topic.

@@ -55,6 +55,9 @@ class KernelFacts(Struct, frozen=True):
     """Whether ``preempt=`` on the kernel's command line chooses the model."""
     co_kernel: str | None = None
     """A real-time core beside Linux, such as Xenomai; None if no sign of one."""
+    co_kernel_settings: tuple[str, ...] | None = None
+    """What it tells of itself, as ``name=value``: ``watchdog_timeout`` in seconds, ``smi``, ``gravity``.
+    None: there is no such core."""
     fair_server: bool | None = None
     """Whether a deadline server guards ordinary threads (6.12 and later) in place of RT throttling."""
     fair_server_found_by: str | None = None
@@ -83,6 +86,11 @@ class KernelFacts(Struct, frozen=True):
         if self.options is None:
             return None
         return next((text.partition("=")[2] for text in self.options if text.startswith(f"{name}=")), "n")
+
+    def core_setting(self, name: str) -> str | None:
+        """Return what the real-time core beside Linux tells under this name; None if nothing."""
+        told = (text.partition("=") for text in self.co_kernel_settings or ())
+        return next((value for known, _, value in told if known == name), None)
 
     def parameter(self, name: str) -> str | None:
         """The last value of ``name=value`` on the command line; empty for a bare ``name``; None if absent."""

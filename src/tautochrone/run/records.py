@@ -128,18 +128,25 @@ class Stored(Struct, frozen=True, kw_only=True):
 
 
 class System(Struct, frozen=True):
-    """The operating system; `core`: the real-time core beside it whose threads were measured, if one was."""
+    """The operating system.
+
+    Attributes:
+        core: the real-time core beside it whose threads were measured; None: none was.
+        emulator: the program that stood in for the system (Wine); None: it is the system itself.
+    """
 
     name: str | None = None
     release: str | None = None
     version: str | None = None
     machine: str | None = None
     core: str | None = None
+    emulator: str | None = None
 
     @property
     def words(self) -> str:
-        """``Linux 6.1.0``, ``Linux 6.1.0 with Cobalt 3.2.4``; empty if nothing is known."""
-        return " with ".join(filter(None, (" ".join(filter(None, (self.name, self.release))), self.core)))
+        """``Linux 6.1.0``, ``Linux 6.1.0 with Cobalt 3.2.4``, ``Windows 10.0.19045 by Wine 8.0``."""
+        system = " with ".join(filter(None, (" ".join(filter(None, (self.name, self.release))), self.core)))
+        return " by ".join(filter(None, (system, self.emulator)))
 
 
 class Clock(Struct, frozen=True):

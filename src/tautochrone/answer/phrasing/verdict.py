@@ -93,7 +93,11 @@ def conditions(line: LoopVerdict) -> str:
     return ", ".join(filter(None, (line.where, way(line.way))))
 
 
-_WAITS = {"spin": "polling the clock", "hybrid": "polling the clock shortly before each release"}
+_WAITS = {
+    "spin": "polling the clock",
+    "hybrid": "polling the clock shortly before each release",
+    "timer": "waiting for a periodic timer",
+}
 
 
 def way(one: LoopOutcome) -> str:

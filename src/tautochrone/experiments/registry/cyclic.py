@@ -58,9 +58,10 @@ EXPERIMENT = Experiment(
         Option(
             "wait",
             "choice",
-            "Sleep until the release, poll the clock, or sleep until shortly before and then poll.",
+            "Sleep until the release, poll the clock, sleep until shortly before and then poll, or wait for a "
+            "periodic timer (timerfd; on EVL its own).",
             "sleep",
-            ("sleep", "spin", "hybrid"),
+            ("sleep", "spin", "hybrid", "timer"),
         ),
         Option("overload", "flag", "Allow sleeping with a period below 10us, which occupies the CPU."),
         *BLAMED,

@@ -6,12 +6,13 @@ stored with a run can be audited too. It answers nothing where the question does
 
 from dataclasses import replace
 
-from tautochrone.machine.audit import clock, cpus, hardware, isolation, kernel, process
+from tautochrone.machine.audit import clock, co_kernel, cpus, hardware, isolation, kernel, process
 from tautochrone.machine.audit.finding import LEVELS, Check, Finding
 from tautochrone.run.facts import Facts
 
 CHECKS: tuple[Check, ...] = (
     *kernel.CHECKS,
+    *co_kernel.CHECKS,
     *clock.CHECKS,
     *process.CHECKS,
     *cpus.CHECKS,
@@ -71,6 +72,9 @@ OF_THE_KERNEL = frozenset(
         "realtime-throttling",
         "realtime-group-budget",
         "compaction",
+        "core-watchdog",
+        "core-timer",
+        "core-smi",
     }
 )
 """Codes whose answers may change with another kernel, the most telling of which are `ABOUT_THE_KERNEL`."""

@@ -227,7 +227,7 @@ FACTS: tuple[Fact, ...] = (
      "tracing.built_in", kernel.build),
     ("kernel.fair_server kernel.fair_server_found_by", kernel.fair_server, kernel.FAIR_SERVER),
     ("kernel.name", Tree.text, f"{_KERNEL}/ostype"),
-    ("kernel.co_kernel", kernel.co_kernel),
+    ("kernel.co_kernel kernel.co_kernel_settings", kernel.co_kernel),
     ("kernel.fair_server_runtimes_ns", kernel.fair_server_runtimes_ns),
     ("kernel.console_level", _first_integer, f"{_KERNEL}/printk"),
     ("kernel.consoles", _words, "/sys/class/tty/console/active"),

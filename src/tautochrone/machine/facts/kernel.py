@@ -122,11 +122,24 @@ def _preemption(tree: Tree, known: KernelFacts) -> tuple[str | None, str | None]
     return ("full or lazy" if lazy_is_possible else "full"), "the kernel's version string"
 
 
-def co_kernel(tree: Tree) -> str | None:
-    """Return the real-time core that runs beside Linux."""
+def co_kernel(tree: Tree) -> tuple[str | None, tuple[str, ...] | None]:
+    """Return the real-time core that runs beside Linux, and its settings."""
     if tree.exists("/proc/xenomai"):
-        return f"Xenomai {tree.text('/proc/xenomai/version') or ''}".strip()
-    return "EVL" if tree.exists("/sys/class/evl") else None
+        name = f"Xenomai {tree.text('/proc/xenomai/version') or ''}".strip()
+        return name, _core_settings(tree, "xenomai", "/proc/xenomai/clock/coreclk", r"gravity:\s*(.+)")
+    if tree.exists("/sys/class/evl"):
+        return "EVL", _core_settings(tree, "evl", "/sys/devices/virtual/clock/monotonic/gravity", r"(.+)")
+    return ("RTAI", ()) if tree.exists("/proc/rtai/scheduler") else (None, None)
+
+
+def _core_settings(tree: Tree, module: str, clock: str, gravity: str) -> tuple[str, ...]:
+    """Return the parameters of the core's module, and by how much its timers are set earlier."""
+    told = {
+        name: tree.text(f"/sys/module/{module}/parameters/{name}") for name in ("watchdog_timeout", "smi")
+    }
+    found = re.search(gravity, tree.text(clock) or "")
+    told["gravity"] = found[1].strip() if found else None
+    return tuple(f"{name}={value.strip()}" for name, value in told.items() if value is not None)
 
 
 def fair_server(tree: Tree, folder: str) -> tuple[bool | None, str | None]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from tautochrone.base.words import listed
 from tautochrone.papers.claims import between, proportion, sentences, standards, words
 from tautochrone.papers.claims.evidence import (
     ORDINARY,
@@ -74,6 +75,8 @@ def ask(
         yield _untold(claim, "not here", str(claim.given["why"]))
     elif claim.about == "pair":
         yield from _of_pairs(claim, measurements, known, answered)
+    elif claim.about == "extensions":
+        yield from _of_extensions(claim, measurements, known, answered)
     else:
         meant = [one for one in measurements.systems if claim.about in ("each", one.role)]
         if not meant:
@@ -137,17 +140,46 @@ def _of_pairs(
     if not ordinary or not real_time:
         yield _nobody(claim, measurements.systems)
         return
+    sides = {ORDINARY: ordinary, REAL_TIME: real_time}
+    yield from _beside(claim, sides, measurements, known, answered)
+
+
+def _of_extensions(
+    claim: Claim, measurements: Measurements, known: Known, answered: Answered
+) -> Iterator[AskedClaim]:
+    wanted = claim.given["extensions"]
+    if not isinstance(wanted, Mapping):
+        raise TypeError(f"claim {claim.name}: given.extensions has no sides")
+    sides = {
+        key: [one for one in measurements.systems if one.extension == name] for key, name in wanted.items()
+    }
+    absent = [str(name) for key, name in wanted.items() if not sides[key]]
+    if absent:
+        yield _untold(claim, "not here", sentences.NO_EXTENSION.format(listed(absent)))
+        return
+    yield from _beside(claim, sides, measurements, known, answered)
+
+
+def _beside(
+    claim: Claim,
+    sides: Mapping[str, Sequence[MeasuredSystem]],
+    measurements: Measurements,
+    known: Known,
+    answered: Answered,
+) -> Iterator[AskedClaim]:
+    """Ask a claim of each system of one side with each of the other."""
+    (key, several), (other_key, others) = sides.items()
     # Only the kernel may differ: a guest of the lab beside a real machine differs in everything.
     pairs = [
         (one, other)
-        for one in ordinary
-        for other in real_time
+        for one in several
+        for other in others
         if (one.virtual is None) == (other.virtual is None)
     ]
     if not pairs:
         yield _untold(claim, "kinds of machines", *sentences.UNLIKE_MACHINES)
     for one, other in pairs:
-        evidence = ClaimEvidence(claim, measurements, {ORDINARY: one.name, REAL_TIME: other.name}, known)
+        evidence = ClaimEvidence(claim, measurements, {key: one.name, other_key: other.name}, known)
         found = answered(evidence, "")
         also = _also_differs(one, other)
         yield AskedClaim(claim, (one.name, other.name), replace(found, sentences=(*found.sentences, *also)))

@@ -84,6 +84,9 @@ int evl_signal_event(struct evl_event *);
 int evl_broadcast_event(struct evl_event *);
 int evl_close_event(struct evl_event *);
 int evl_create_proxy(int target, size_t bytes, size_t granularity, int flags, const char *format, ...);
+int evl_new_timer(int clock);
+int evl_set_timer(int element, const struct itimerspec *value, struct itimerspec *before);
+ssize_t oob_read(int element, void *data, size_t bytes);
 ssize_t oob_write(int element, const void *data, size_t bytes);
 
 #endif

@@ -1,10 +1,9 @@
 /*
- * The channels of EVL: a semaphore, and a message with a mutex and an event of its own beside it. And the bed of the
- * barrier, where its waiters sleep.
+ * Channels of systems whose locks are not POSIX's: a semaphore, and a message with a mutex and a condition beside it, each
+ * as os.h has it. And the bed of the barrier, where its waiters sleep.
  */
-#include "lock.h"
+#include "channels.h"
 
-#include "os/channel.h"
 #include "os/posix/barrier_bed.h"
 
 #include <stdlib.h>
@@ -44,19 +43,19 @@ static void semaphore_close(struct os_channel *channel)
     os_semaphore_destroy(((struct channel_of_semaphore *)channel)->posted);
 }
 
-/* Who makes a channel is no thread of EVL's, and can't wait for it. */
-static void bind_nobody(struct os_channel *channel)
+/* Who makes a channel is no thread of the real-time side, and may not wait for it. */
+void core_bind_nobody(struct os_channel *channel)
 {
     (void)channel;
 }
 
-static const struct os_channel_kind channel_semaphore = {
+const struct os_channel_kind core_semaphore = {
     .name = "semaphore",
-    .what = "semaphore of EVL: evl_put_sem and evl_get_sem",
+    .what = "semaphore of this system's own",
     .size = sizeof(struct channel_of_semaphore),
     .open = semaphore_open,
     .close = semaphore_close,
-    .bind_receiver = bind_nobody,
+    .bind_receiver = core_bind_nobody,
 };
 
 /* ---- condition ---- */
@@ -69,7 +68,7 @@ struct channel_of_condition {
     bool full;
 };
 
-/* An event is signalled under its mutex. */
+/* Signalled under its mutex, as EVL wants it. */
 static enum os_status condition_send(struct os_channel *channel)
 {
     struct channel_of_condition *const own = (struct channel_of_condition *)channel;
@@ -129,58 +128,36 @@ static size_t most_bytes(const char **how_to_raise)
     return MOST_BYTES;
 }
 
-static const struct os_channel_kind channel_condition = {
+const struct os_channel_kind core_condition = {
     .name = "condition",
-    .what = "message in memory, mutex and event of EVL",
+    .what = "message in memory, mutex and condition of this system's own",
     .size = sizeof(struct channel_of_condition),
     .open = condition_open,
     .close = condition_close,
-    .bind_receiver = bind_nobody,
+    .bind_receiver = core_bind_nobody,
     .most_bytes = most_bytes,
-};
-
-/* ---- and those of Linux, which are none of its real-time side ---- */
-
-#define OF_LINUX(NAME, WHAT) \
-    {.name = (NAME), .what = (WHAT), .leaves_realtime = "it is Linux's: who waits for it is switched in band"}
-
-static const struct os_channel_kind fifo = OF_LINUX("fifo", "named FIFO: write and read");
-static const struct os_channel_kind pipe_pair = OF_LINUX("pipe", "pipe: write and read");
-static const struct os_channel_kind queue = OF_LINUX("message-queue", "POSIX message queue: mq_send and mq_receive");
-static const struct os_channel_kind unix_pair = OF_LINUX("unix", "pair of Unix datagram sockets: send and recv");
-static const struct os_channel_kind udp = OF_LINUX("udp", "UDP over the loopback: send and recv");
-static const struct os_channel_kind eventfd_pair = OF_LINUX("eventfd", "eventfd: write and read");
-static const struct os_channel_kind futex = OF_LINUX("futex", "bare futex: FUTEX_WAKE and FUTEX_WAIT");
-static const struct os_channel_kind of_signal = OF_LINUX("signal", "signal to a thread: pthread_kill and sigwaitinfo");
-
-const struct os_channel_kind *const os_channel_kinds[] = {
-    &channel_semaphore, &fifo,  &pipe_pair, &queue,             &unix_pair, &udp,
-    &eventfd_pair,      &futex, &of_signal, &channel_condition, NULL,
 };
 
 /* ---- where the waiters of a barrier sleep ---- */
 
 struct barrier_bed {
     struct os_mutex *mutex;
-    struct evl_event changed;
+    struct os_condition *changed;
+    unsigned asleep;
 };
 
 enum os_status barrier_bed_make(struct barrier_bed **bed)
 {
-    char name[48];
     struct barrier_bed *const made = calloc(1, sizeof *made);
     if (made == NULL) {
         return OS_NO_MEMORY;
     }
     enum os_status status = os_mutex_create(&made->mutex, OS_MUTEX_INHERIT, 0);
     if (status == OS_OK) {
-        evl_element_name(name, sizeof name);
-        if (evl_create_event(&made->changed, EVL_CLOCK_MONOTONIC, EVL_CLONE_PRIVATE, "%s", name) < 0) {
-            os_mutex_destroy(made->mutex);
-            status = OS_FAILED;
-        }
+        status = os_condition_create(&made->changed);
     }
     if (status != OS_OK) {
+        os_mutex_destroy(made->mutex);
         free(made);
         return status;
     }
@@ -191,9 +168,17 @@ enum os_status barrier_bed_make(struct barrier_bed **bed)
 void barrier_bed_unmake(struct barrier_bed *bed)
 {
     if (bed != NULL) {
-        (void)evl_close_event(&bed->changed);
+        os_condition_destroy(bed->changed);
         os_mutex_destroy(bed->mutex);
         free(bed);
+    }
+}
+
+/* Each who wakes wakes the next one. */
+static void pass_on(const struct barrier_bed *bed)
+{
+    if (bed->asleep > 0) {
+        (void)os_condition_signal(bed->changed);
     }
 }
 
@@ -201,8 +186,11 @@ void barrier_bed_sleep(struct barrier_bed *bed, atomic_uint *round, unsigned see
 {
     (void)os_mutex_lock(bed->mutex);
     while (atomic_load(round) == seen) {
-        (void)evl_wait_event(&bed->changed, &bed->mutex->native);
+        bed->asleep++;
+        (void)os_condition_wait(bed->changed, bed->mutex);
+        bed->asleep--;
     }
+    pass_on(bed);
     (void)os_mutex_unlock(bed->mutex);
 }
 
@@ -210,6 +198,6 @@ void barrier_bed_wake(struct barrier_bed *bed, atomic_uint *round)
 {
     (void)round;
     (void)os_mutex_lock(bed->mutex); /* nobody is between the look and the sleep */
-    (void)evl_broadcast_event(&bed->changed);
+    pass_on(bed);
     (void)os_mutex_unlock(bed->mutex);
 }

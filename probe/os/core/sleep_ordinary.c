@@ -1,11 +1,15 @@
 /*
- * The ordinary side sleeps on Linux's clock, for as long as it is until then: Cobalt's need not read the same, and Linux's own
- * threads may not wait on it. Measuring threads sleep as posix/sleep.c does, whose calls are Cobalt's here.
+ * The ordinary side sleeps on Linux's clock, for as long as it is until then: a core's need not read the same, and Linux's own
+ * threads may not wait on it. Measuring threads sleep as the port's other file says.
  */
 #include "os/posix/status.h"
 
 #include <errno.h>
 #include <time.h>
+
+#ifndef __STD /* Cobalt: of calls that it wraps, the one of Linux */
+#define __STD(call) call
+#endif
 
 enum { NS_PER_S = 1000000000 };
 
