@@ -133,6 +133,15 @@ def test_another_priority_makes_it_a_comparison_of_loops(tmp_path: Path) -> None
     assert "compares two loops" in words.standing(standing)
 
 
+def test_linux_and_the_core_beside_it_on_one_machine_are_two_kernels(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    beside = {"system": {"name": "Linux", "release": "6.1.0", "core": "Cobalt 3.2.4"}}
+    found = compare([_side(store, "A", range(1)), _side(store, "B", range(1, 2), header_extra=beside)])
+    (core,) = [one for one in found.changes.of_conditions if one.name == "kernel.core"]
+    assert core.values == (("none",), ("Cobalt 3.2.4",))
+    assert core.aspect == "kernel"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "code"),

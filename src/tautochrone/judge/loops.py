@@ -100,5 +100,6 @@ def _way(manifest: Manifest, obtained: Settings) -> LoopOutcome:
 def _where(manifest: Manifest) -> str:
     """What tells machines and kernels apart."""
     known = manifest.known
-    parts = (manifest.conditions.remote, known.cpu.model, known.kernel.release)
+    core = manifest.header.system.core
+    parts = (manifest.conditions.remote, known.cpu.model, known.kernel.release, core)
     return ", ".join(part for part in parts if part)

@@ -17,7 +17,7 @@ _RANKED: tuple[tuple[Aspect, bool, str], ...] = (
     ("question", True, "experiment measure.* state ruler.clock kept"),
     ("kernel", False, "virtual.machine virtual.image"),
     ("machine", True, "target server"),
-    ("kernel", True, "kernel.release kernel.version kernel.preemption kernel.realtime"),
+    ("kernel", True, "kernel.core kernel.release kernel.version kernel.preemption kernel.realtime"),
     ("machine", True, "machine.product cpu.model cpu.microcode machine.firmware"),
     ("kernel", True, "kernel.command_line"),
     ("deployment", False, "deployment"),

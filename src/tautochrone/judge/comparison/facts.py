@@ -109,6 +109,7 @@ def _facts(manifest: Manifest) -> Iterator[tuple[str, object]]:
     yield "warnings", tuple(sorted({one.code for one in manifest.warnings}))
     if not manifest.facts.get("kernel"):
         yield from _nested("kernel", _as_told(header, "system"))
+    yield "kernel.core", header.system.core or "none"
     yield from _of_machine(manifest.facts)
     yield from _server(manifest.conditions)
 

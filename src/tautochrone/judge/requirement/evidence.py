@@ -182,7 +182,7 @@ def _key(run: StoredRun) -> str:
             manifest.conditions.load,
             manifest.conditions.deployment_name,
             manifest.conditions.remote,
-            manifest.known.kernel.release,
+            _kernel_of(manifest),
             manifest.known.cpu.model,
             code.sha256 if code is not None else None,
             (inputs.constants, inputs.sha256) if inputs is not None else None,
@@ -190,6 +190,11 @@ def _key(run: StoredRun) -> str:
         sort_keys=True,
         default=str,
     )
+
+
+def _kernel_of(manifest: Manifest) -> str:
+    """Return the release, and the real-time core beside it whose threads were measured."""
+    return " with ".join(filter(None, (manifest.known.kernel.release, manifest.header.system.core)))
 
 
 def _code_of(manifest: Manifest) -> CodeFile | None:
@@ -210,7 +215,7 @@ def _traits(run: StoredRun) -> dict[str, str]:
         "load": "idle" if load == "idle" else f"load {load}",
         "deployment": manifest.conditions.deployment_words,
         "machine": manifest.conditions.remote,
-        "kernel": manifest.known.kernel.release or "",
+        "kernel": _kernel_of(manifest),
         "rate": format_rate(1e9 / periods[0]) if len(periods) == 1 else "",
         "experiment": manifest.experiment,
         "code": f"{code.name} (version {code.sha256[:_DIGITS]})" if code is not None else "",
