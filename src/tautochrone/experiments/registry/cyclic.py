@@ -58,8 +58,8 @@ EXPERIMENT = Experiment(
         Option(
             "wait",
             "choice",
-            "Sleep until the release, poll the clock, sleep until shortly before and then poll, or wait for a "
-            "periodic timer (timerfd; on EVL its own).",
+            "Sleep until the release, poll the clock, sleep until shortly before and then poll, or wait for "
+            "a periodic timer (timerfd; on EVL its own).",
             "sleep",
             ("sleep", "spin", "hybrid", "timer"),
         ),
