@@ -43,7 +43,7 @@ static void *watch(void *argument)
     return argument;
 }
 
-/* Who may not have that priority has none for the threads that it watches either. */
+/* A user who may not have that priority may not have one for measuring threads either. */
 static void begin_watch(void)
 {
     const struct sched_param highest = {.sched_priority = sched_get_priority_max(SCHED_FIFO)};

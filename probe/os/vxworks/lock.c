@@ -37,7 +37,7 @@ static enum os_status outcome(STATUS status)
 
 /* ---- Mutexes ---- */
 
-/* semM knows its owner and hands its priority on; without that it is a binary semaphore. */
+/* One of semMLib knows its owner, and hands on the priority of who waits where it is inversion-safe. */
 enum os_status os_mutex_create(struct os_mutex **mutex, enum os_mutex_protocol protocol, int32_t ceiling_below_highest)
 {
     (void)ceiling_below_highest;
