@@ -138,8 +138,8 @@ def test_linux_and_the_core_beside_it_on_one_machine_are_two_kernels(tmp_path: P
     beside = {"system": {"name": "Linux", "release": "6.1.0", "core": "Cobalt 3.2.4"}}
     found = compare([_side(store, "A", range(1)), _side(store, "B", range(1, 2), header_extra=beside)])
     (core,) = [one for one in found.changes.of_conditions if one.name == "kernel.core"]
-    assert core.values == (("none",), ("Cobalt 3.2.4",))
-    assert core.aspect == "kernel"
+    assert core.values == ((None,), ("Cobalt 3.2.4",))
+    assert (core.aspect, core.known) == ("kernel", True)
 
 
 @pytest.mark.slow

@@ -75,7 +75,7 @@ def is_a_cause(name: str) -> bool:
     return rank < len(_ORDER) and _ORDER[rank][2]
 
 
-_SAID_OR_NOT = ("deployment.", "parameters.", "virtual.")
+_SAID_OR_NOT = ("deployment.", "parameters.", "virtual.", "kernel.core")
 
 Values = tuple[object, ...]
 """The distinct values of one fact among the runs of a side; one, where they agree. None: not known."""
@@ -99,7 +99,7 @@ class ChangedFact:
     def known(self) -> bool:
         """Whether every side knows it: what only one of them tells is no difference that was seen.
 
-        What a deployment does not set, and a parameter that is not there, is known not to be there.
+        What a deployment does not set, a parameter or a core that is not there, is known not to be there.
         """
         if self.name.startswith(_SAID_OR_NOT) or "." not in self.name:
             return True

@@ -109,7 +109,8 @@ def _facts(manifest: Manifest) -> Iterator[tuple[str, object]]:
     yield "warnings", tuple(sorted({one.code for one in manifest.warnings}))
     if not manifest.facts.get("kernel"):
         yield from _nested("kernel", _as_told(header, "system"))
-    yield "kernel.core", header.system.core or "none"
+    if header.system.core:
+        yield "kernel.core", header.system.core
     yield from _of_machine(manifest.facts)
     yield from _server(manifest.conditions)
 
