@@ -80,7 +80,7 @@ def test_the_verbs_have_the_options_of_their_experiments(
 ) -> None:
     given = {name.replace("_", "-") for name in inspect.signature(verb).parameters}
     of_plans = {
-        "server", "budget", "wake-latency", "housekeeping", "record", "keep-above", "drain", "ring",
+        "server", "budget", "wake-latency", "housekeeping", "record", "keep-above", "every", "drain", "ring",
     }  # fmt: skip
     assert set(EXPERIMENTS[experiment].known) - of_plans - left_to_plans <= given
 

@@ -155,6 +155,9 @@ _GROUPS = {
 }
 """The groups of the help, in its order; a verb that stands in none is of the last."""
 
+_TOLD_WITH = {"unpack": ("pack", "Pack runs and their report into one file; unpack one.")}
+"""Verbs that share a line of the first help with the one before, and what that line says."""
+
 _REFUSAL: Any = typer.BadParameter.__mro__[1]
 """What is wrong with the words of a command: a class that typer keeps to itself."""
 
@@ -167,7 +170,7 @@ def _options(verb: Any) -> list[str]:
 
 
 _ABOUT = """\
-Usage: tauto [--store FOLDER] [VERB] [OPTIONS]   Without a verb: tauto answer.
+Usage: tauto [--store FOLDER] [VERB] [OPTIONS]
 Tell whether this machine keeps the deadlines of a real-time control loop.
 """
 
@@ -224,8 +227,10 @@ class _Root(LateGroup):
         last = next(reversed(_GROUPS))
         for heading, names in _GROUPS.items():
             shown = [one for one in names if one in self.found] + (rest if heading == last else [])
-            for at, name in enumerate(shown):
-                formatter.write(f"{'' if at else heading:10}{name:14}{self.found[name][1]}\n")
+            with_others = {first: (f"{first}, {name}", said) for name, (first, said) in _TOLD_WITH.items()}
+            for at, name in enumerate(one for one in shown if one not in _TOLD_WITH):
+                names_shown, said = with_others.get(name, (name, self.found[name][1]))
+                formatter.write(f"{'' if at else heading:10}{names_shown:14}{said}\n")
         formatter.write(_BELOW)
 
     def _invoke(self, ctx: Any) -> Any:

@@ -67,15 +67,15 @@ def _verb_of(experiment: Experiment) -> Callable[..., None]:
     def do(typed: Typed) -> None:
         _soak(experiment, typed)
 
-    code = " controller.so:controller" if any(one.positional for one in experiment.options) else ""
+    code = " lib.so:controller" if any(one.positional for one in experiment.options) else ""
     do.__doc__ = (
-        f"{experiment.summary.rstrip('.')}, for hours to weeks.\n\n"
+        f"{experiment.summary} For hours to weeks.\n\n"
         "It is measured by a process of its own, so that a closed terminal does not end it. Of each minute "
         "and source a histogram, the counts and the largest samples are kept, and each hour is safe. "
         "`tauto show`, `tail`, `compare`, `report` and others read the run, also while it is measured. "
         "Loads may take turns: --load 8h:cpu,8h:network+storage.\n\n"
         "Examples:\n"
-        f"    tauto soak {experiment.name}{code} --for 30d --load 8h:cpu,8h:network+storage\n"
+        f"    tauto soak {experiment.name}{code} --for 9d --load 8h:cpu,8h:network\n"
     )
     own = [one for one in experiment.options if one.in_verb and one.name not in _FIXED]
     return verb_of([FOR, UNTIL, INTERVAL, *own, FOREGROUND], OF_PROBE, do)
