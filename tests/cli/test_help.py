@@ -54,7 +54,9 @@ def test_the_first_help_fits_a_screen_in_groups() -> None:
     shared = command_line._TOLD_WITH
     said_with = {name: said for verb, (first, said) in shared.items() for name in (verb, first)}
     for name, (_, said) in ROOT.found.items():
-        (line,) = (one for one in lines if name in one[10:24].replace(",", "").split() and one[:1] in " MJCESR")
+        (line,) = (
+            one for one in lines if name in one[10:24].replace(",", "").split() and one[:1] in " MJCESR"
+        )
         assert line.endswith(said_with.get(name, said))
 
 
