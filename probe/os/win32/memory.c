@@ -74,12 +74,20 @@ bool os_memory_is_locked(void)
            page.VirtualAttributes.Valid && page.VirtualAttributes.Locked;
 }
 
+/* All that is committed of it: a query tells what lies above an address, and a stack grows downwards. */
 void win32_lock_stack(void)
 {
     MEMORY_BASIC_INFORMATION range;
     const char here = 0;
-    if (atomic_load(&keeps) && VirtualQuery(&here, &range, sizeof range) != 0) {
-        (void)lock_range(range.BaseAddress, range.RegionSize);
+    if (!atomic_load(&keeps) || VirtualQuery(&here, &range, sizeof range) == 0) {
+        return;
+    }
+    const void *const stack = range.AllocationBase;
+    for (const char *at = stack; VirtualQuery(at, &range, sizeof range) != 0 && range.AllocationBase == stack;
+         at = (const char *)range.BaseAddress + range.RegionSize) {
+        if (is_to_be_locked(&range)) {
+            (void)lock_range(range.BaseAddress, range.RegionSize);
+        }
     }
 }
 

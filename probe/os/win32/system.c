@@ -111,6 +111,7 @@ enum os_status win32_status(DWORD error)
     case ERROR_NO_SYSTEM_RESOURCES:
         return OS_NO_MEMORY;
     case ERROR_SEM_TIMEOUT:
+    case ERROR_TIMEOUT:
     case WAIT_TIMEOUT:
         return OS_TIMED_OUT;
     case ERROR_OPERATION_ABORTED:
@@ -122,6 +123,7 @@ enum os_status win32_status(DWORD error)
     case ERROR_PATH_NOT_FOUND:
         return OS_NOT_FOUND;
     case ERROR_DISK_FULL:
+    case ERROR_HANDLE_DISK_FULL:
         return OS_NO_SPACE;
     case ERROR_BROKEN_PIPE:
     case ERROR_NO_DATA:
