@@ -116,9 +116,8 @@ def _unknown(recording: Recording, load: str) -> list[str]:
 def _title(recording: Recording) -> str:
     periods = {one.period_ns for one in recording.sources}
     period_ns = next(iter(periods)) if len(periods) == 1 else None
-    parts = [f"{recording.measures[0][1]} by {recording.tool}"]
-    if recording.tool == "a table":
-        parts = [recording.measures[0][1]]
+    what = recording.measures[0][1] if recording.measures else recording.experiment
+    parts = [what if recording.tool == "a table" else f"{what} by {recording.tool}"]
     if period_ns is not None:
         parts.append(f"period {format_duration(period_ns)}")
     return ", ".join(parts)
