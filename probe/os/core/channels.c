@@ -140,10 +140,13 @@ const struct os_channel_kind core_condition = {
 
 /* ---- where the waiters of a barrier sleep ---- */
 
+/* Two places to sleep in, for even and odd rounds: who is at the next round already must not take what wakes one of this. */
 struct barrier_bed {
     struct os_mutex *mutex;
-    struct os_condition *changed;
-    unsigned asleep;
+    struct place {
+        struct os_condition *changed;
+        unsigned asleep;
+    } places[2];
 };
 
 enum os_status barrier_bed_make(struct barrier_bed **bed)
@@ -153,12 +156,11 @@ enum os_status barrier_bed_make(struct barrier_bed **bed)
         return OS_NO_MEMORY;
     }
     enum os_status status = os_mutex_create(&made->mutex, OS_MUTEX_INHERIT, 0);
-    if (status == OS_OK) {
-        status = os_condition_create(&made->changed);
+    for (int i = 0; i < 2 && status == OS_OK; i++) {
+        status = os_condition_create(&made->places[i].changed);
     }
     if (status != OS_OK) {
-        os_mutex_destroy(made->mutex);
-        free(made);
+        barrier_bed_unmake(made);
         return status;
     }
     *bed = made;
@@ -168,36 +170,38 @@ enum os_status barrier_bed_make(struct barrier_bed **bed)
 void barrier_bed_unmake(struct barrier_bed *bed)
 {
     if (bed != NULL) {
-        os_condition_destroy(bed->changed);
+        os_condition_destroy(bed->places[0].changed);
+        os_condition_destroy(bed->places[1].changed);
         os_mutex_destroy(bed->mutex);
         free(bed);
     }
 }
 
 /* Each who wakes wakes the next one. */
-static void pass_on(const struct barrier_bed *bed)
+static void pass_on(const struct place *place)
 {
-    if (bed->asleep > 0) {
-        (void)os_condition_signal(bed->changed);
+    if (place->asleep > 0) {
+        (void)os_condition_signal(place->changed);
     }
 }
 
 void barrier_bed_sleep(struct barrier_bed *bed, atomic_uint *round, unsigned seen)
 {
+    struct place *const place = &bed->places[seen % 2];
     (void)os_mutex_lock(bed->mutex);
     while (atomic_load(round) == seen) {
-        bed->asleep++;
-        (void)os_condition_wait(bed->changed, bed->mutex);
-        bed->asleep--;
+        place->asleep++;
+        (void)os_condition_wait(place->changed, bed->mutex);
+        place->asleep--;
     }
-    pass_on(bed);
+    pass_on(place);
     (void)os_mutex_unlock(bed->mutex);
 }
 
+/* The round that has ended is the one before; the next can't end before this has returned. */
 void barrier_bed_wake(struct barrier_bed *bed, atomic_uint *round)
 {
-    (void)round;
     (void)os_mutex_lock(bed->mutex); /* nobody is between the look and the sleep */
-    pass_on(bed);
+    pass_on(&bed->places[(atomic_load(round) + 1) % 2]);
     (void)os_mutex_unlock(bed->mutex);
 }
