@@ -108,15 +108,12 @@ def test_a_stream_of_the_probe_is_kept_as_it_is(store: Store) -> None:
     assert manifest.header.sources[0].obtained.priority == 22
 
 
-def test_a_stream_without_a_measure_has_the_title_of_its_experiment(store: Store, tmp_path: Path) -> None:
-    path = tmp_path / "bare.tauto"
-    path.write_bytes(make_stream([[5_000]], header_extra={"program": "tauto-probe", "measures": []}))
-    assert brought(store, path).manifest.title.endswith(" by tauto-probe")
-
-
-def test_a_stream_that_no_probe_wrote_is_refused(store: Store, tmp_path: Path) -> None:
+@pytest.mark.parametrize("other", [{"program": "another"}, {"program": "tauto-probe", "measures": []}])
+def test_a_stream_that_no_probe_wrote_is_refused(
+    store: Store, tmp_path: Path, other: dict[str, object]
+) -> None:
     path = tmp_path / "other.tauto"
-    path.write_bytes(make_stream([[5_000, 9_000]], header_extra={"program": "another"}))
+    path.write_bytes(make_stream([[5_000, 9_000]], header_extra=other))
     with pytest.raises(DamagedError, match="can't be imported"):
         brought(store, path)
     assert store.folders() == []

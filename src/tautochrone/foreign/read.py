@@ -40,7 +40,10 @@ def bring_in(
         said = {**asdict(options), "title": title, "load": load}
         key = (origin.sha256, recording.format, repr(sorted(said.items())))
         known = there.get(key)
-        run = known if known is not None else keep(recording, store, origin, said, title, load)
+        try:
+            run = known if known is not None else keep(recording, store, origin, said, title, load)
+        except DamagedError as error:
+            raise _refusal(path, error) from error
         there[key] = run
         imported.append(ImportedFile(path, recording, run, known is not None))
     return imported
@@ -64,8 +67,12 @@ def _recording(path: Path, options: ImportOptions, wanted: str) -> Recording:
     except OSError as error:
         raise UsageError(f"{path} can't be read: {error.strerror or error}") from error
     except DamagedError as error:
-        raise DamagedError(f"{path} can't be imported: {error}", error.advice) from error
+        raise _refusal(path, error) from error
     return recording
+
+
+def _refusal(path: Path, error: DamagedError) -> DamagedError:
+    return DamagedError(f"{path} can't be imported: {error}", error.advice)
 
 
 def _format(path: Path, head: bytes, options: ImportOptions, wanted: str) -> Format:

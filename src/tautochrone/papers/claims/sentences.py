@@ -18,8 +18,8 @@ from tautochrone.papers.measured import MeasuredValue
 
 NOTHING = "Nothing of it is measured."
 NO_EXTENSION = (
-    "It compares real-time extensions of Linux, and no system with {} was measured. Each needs a kernel of "
-    "its own and the probe for it (docs/ports.md)."
+    "It compares real-time extensions of Linux, and no system with {} was measured. A real-time "
+    "core needs a kernel of its own and the probe for it (docs/ports.md)."
 )
 UNLIKE_MACHINES = (
     "The ordinary kernel and the real-time one were measured on machines of different kinds, a real "
