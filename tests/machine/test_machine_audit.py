@@ -29,6 +29,7 @@ from tautochrone.run.facts import (
     ConfinementFacts,
     Facts,
     FirmwareFacts,
+    KernelFacts,
     MachineFacts,
     ReadingFacts,
 )
@@ -117,6 +118,11 @@ def test_an_unreadable_machine_is_unknown_not_good(tmp_path: Path) -> None:
 def test_the_audit_needs_only_stored_facts(tmp_path: Path) -> None:
     root = plant(tmp_path, {**PLAIN, **GUEST})
     assert audit_facts(Facts.from_table(gather(root))) == audit(root)
+
+
+def test_a_run_older_than_the_settings_of_a_core_does_not_say_that_it_has_none() -> None:
+    facts = Facts(kernel=KernelFacts(co_kernel="Xenomai 3.2.1"))
+    assert not any(one.code.startswith("core-") for one in audit_facts(facts))
 
 
 def test_an_unknown_says_what_may_not_be_read() -> None:

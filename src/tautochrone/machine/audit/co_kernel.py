@@ -1,4 +1,7 @@
-"""Checks of a real-time core beside Linux: Xenomai's Cobalt, EVL. They do not arise where there is none."""
+"""Checks of a real-time core beside Linux: Xenomai's Cobalt, EVL.
+
+They do not arise where there is none, or where a stored run is older than the facts about it.
+"""
 
 from tautochrone.machine.audit.finding import AuditAnswer, Check, good, note, warning
 from tautochrone.run.facts import Facts
@@ -72,7 +75,7 @@ CHECKS = (
         why="A thread of the core comes before all of Linux: one that never sleeps takes its CPU for good, "
         "and Linux's own limits (RLIMIT_RTTIME, throttling) do not see it.",
         source="kernel/cobalt/sched.c and kernel/evl/sched/core.c, watchdog_timeout",
-        needs="kernel.co_kernel",
+        needs="kernel.co_kernel_settings",
         answers=_watchdog,
     ),
     Check(
@@ -80,7 +83,7 @@ CHECKS = (
         why="The core programs its timer earlier by what it takes from the interrupt to the thread, its "
         "gravity. A value of another machine makes threads late, or early.",
         source="delgado2020, III (autotune); Xenomai 3, autotune(1); EVL, latmus",
-        needs="kernel.co_kernel",
+        needs="kernel.co_kernel_settings",
         answers=_timer,
     ),
     Check(
@@ -88,7 +91,7 @@ CHECKS = (
         of_hardware=True,
         why="System management interrupts stop all CPUs while the firmware works, those of the core too.",
         source="kernel/cobalt/arch/x86/smi.c, xenomai.smi=",
-        needs="kernel.co_kernel",
+        needs="kernel.co_kernel_settings",
         answers=_smi,
     ),
 )
