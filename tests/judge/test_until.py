@@ -75,6 +75,19 @@ def test_a_burst_is_one_event_and_what_was_lost_shows_nothing() -> None:
     assert judge_rule(rule, [clean(4 * DAY, lost=1)]).outcome == "open"
 
 
+def test_minutes_without_a_release_show_nothing_and_end_no_event() -> None:
+    rule = parse_rule("1 per day shown or refuted")
+    idle = MinutesOfSource("CPU 1", np.arange(9 * DAY), *(np.zeros(9 * DAY, np.int64) for _ in range(3)))
+    assert judge_rule(rule, [idle]).outcome == "open"
+    assert judge_rule(rule, [clean(4 * DAY), clean(0, "CPU 2")]).outcome == "open"
+    late = np.zeros(60, np.int64)
+    late[10:40:2] = 5  # every other minute, and between them nothing was due
+    stalled = minutes(late)
+    stalled.released[11:40:2] = 0
+    line = judge_rule(rule, [stalled]).lines[0]
+    assert (line.events, line.outcome) == (1, "open")
+
+
 def test_never_is_refuted_by_one_and_stays_open_without() -> None:
     rule, once = parse_rule("misses = 0 refuted"), np.zeros(DAY, np.int64)
     assert judge_rule(rule, [clean(DAY)]).outcome == "open"

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from soaks import MS, S, Soak, begin_soak, soak_frames
 from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError, UsageError
 from tautochrone.judge.reduced import reduce_run, summary_in
-from tautochrone.judge.soak import soak_of
+from tautochrone.judge.soak import SoakSource, soak_of
 from tautochrone.measure.soak import Soak as Keeping
 from tautochrone.measure.soak import name_of, parse_schedule
 from tautochrone.run import files, pieces
@@ -245,9 +246,32 @@ def test_clock_steps_suspends_loads_and_the_worst_are_found(store: Store) -> Non
     assert idle.counts.total + loaded.counts.total == sum(book.recorded for book in run.manifest.books)
     worst = max(one.worst_ns.tolist())
     assert worst == run.manifest.extremes[0].maximum_ns
-    level, low, high = one.level(7_200.0, 0.95) or (0.0, 0.0, 0.0)
+    assert one.level(7_200.0, 0.95) is None  # its hours are not alike
+
+
+def test_the_level_of_a_long_time_reckons_with_minutes_that_are_alike_and_with_a_stall(store: Store) -> None:
+    def source_of(alike: int, stalled: bool = False) -> SoakSource:
+        def latencies(random: Any, at: int, source: int, count: int) -> Any:
+            of_times = np.random.default_rng(at // alike).gamma(4.0, 4_000.0)
+            return (random.gamma(4.0, 2_000.0, count) + of_times).astype("int64")
+
+        with begin_soak(store, Soak(intervals=240, latencies=latencies)) as writer:
+            found = soak_of(writer.seal())
+        assert found is not None
+        (one,) = found.sources
+        if stalled:  # most of an interval was missed
+            one.missed[100], one.completed[100], one.worst_ns[100] = 900, 100, 54_000_000_000
+        return one
+
+    apart, together, stalled = source_of(1), source_of(4), source_of(1, stalled=True)
+    assert apart.maxima is not None
+    assert together.maxima is not None
+    assert stalled.maxima is not None
+    assert (apart.maxima.blocks, together.maxima.blocks < 120) == (240, True)
+    assert stalled.maxima.maximum_ns.max() == 54_000_000_000
+    level, low, high = apart.level(14_400.0, 0.95) or (0.0, 0.0, 0.0)
     assert low < level < high
-    assert low < worst < high
+    assert low < apart.worst_ns.max() < high
 
 
 def test_a_store_without_room_keeps_what_it_has(tmp_path: Path, store: Store) -> None:

@@ -41,7 +41,9 @@ def levels(soak: SoakRun) -> Iterator[doc.Block]:
         yield table
     else:
         yield doc.Sentence(
-            f"The worst of {FEWEST} intervals or more would tell what is exceeded how rarely.", "note"
+            f"The worst of {FEWEST} intervals or more, of which neighbours are not alike, would tell what is "
+            "exceeded how rarely.",
+            "note",
         )
 
 
@@ -156,7 +158,7 @@ def _of_maxima(soak: SoakRun, label: str) -> doc.TypedTable | None:
     heads = doc.columns("source", "once in one", "level", "from", "to")
     notes = (
         "By the generalised extreme value distribution of the worst of each interval of "
-        f"{format_span(soak.every_s)}, with its 95 % profile-likelihood interval (Coles 2001, section 3.3). "
-        "It assumes intervals to come like those measured, and takes no account of missed cycles.",
+        f"{format_span(soak.every_s)}, or of so many together that neighbours are not alike, with its 95 % "
+        "profile-likelihood interval (Coles 2001, section 3.3). It assumes intervals to come like those measured, and takes no account of missed cycles.",
     )
     return doc.TypedTable(title, heads, tuple(rows), notes)

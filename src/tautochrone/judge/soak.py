@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.stats import rankdata
 
 from tautochrone.run.columns import UNKNOWN
 from tautochrone.run.folder import StoredRun
@@ -18,6 +19,8 @@ _NS_PER_S = 1e9
 _STEP_NS = 100_000_000
 """A change of the wall clock against the monotonic one that is larger is a step; it is slewed more slowly."""
 _MOST_SLICES = 96
+_AT_5 = 1.645
+"""Quantile of the normal distribution."""
 _ROUND_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)
 _LASTING = {"hour": 3_600.0, "day": 86_400.0, "month": 30 * 86_400.0, "year": 365.25 * 86_400.0}
 
@@ -68,14 +71,24 @@ class SoakSource:
 
     @cached_property
     def maxima(self) -> BlockMaxima | None:
-        """Return the maxima of the whole intervals, fitted; None where these are too few, or alike."""
-        usual = np.median(self.completed) if len(self.completed) else 0
-        own = (self.completed >= usual / 2) & (self.worst_ns != UNKNOWN)
+        """Return the maxima of the whole intervals, fitted; None where these are too few, or alike.
+
+        Where neighbours are alike, so many are taken together that they are nearly independent: the limits
+        would be too close otherwise. An interval is whole by its releases: one in which most were missed is
+        the last that may be left out.
+        """
+        released = self.completed + self.missed
+        usual = np.median(released) if len(released) else 0
+        own = (released >= usual / 2) & (self.worst_ns != UNKNOWN)
         maximum = self.worst_ns[own]
+        joined = 1
+        while len(maximum) >= FEWEST and _are_alike(maximum):
+            joined *= 2
+            maximum = maximum[: len(maximum) // 2 * 2].reshape(-1, 2).max(axis=1)
         if len(maximum) < FEWEST or len(np.unique(maximum)) < FEWEST // 2:
             return None
         found = fit(maximum.astype(np.float64))
-        each = float(self.completed[own].mean())
+        each = float(self.completed[own].mean()) * joined
         return BlockMaxima(
             blocks=len(maximum), block_samples=each, location_ns=found.location, scale_ns=found.scale,
             shape=found.shape, fit_p=float("nan"), maximum_ns=maximum,
@@ -88,8 +101,7 @@ class SoakSource:
         """
         if self.maxima is None:
             return None
-        span_s = float((self.end_s - self.start_s).mean())
-        samples = self.maxima.block_samples * seconds / span_s
+        samples = float(self.completed.sum()) * seconds / float((self.end_s - self.start_s).sum())
         return level_of_maxima(self.maxima, 1 / samples, 1.0, confidence)
 
 
@@ -174,6 +186,15 @@ def soak_of(run: StoredRun) -> SoakRun | None:
         changes,
         str(said.get("ended_because", "")),
     )
+
+
+def _are_alike(maximum: Integers) -> bool:
+    """Return whether neighbours are correlated by their ranks, one-sided, significant at 5 %."""
+    ranks = rankdata(maximum)
+    ranks -= ranks.mean()
+    squares, number = float(ranks @ ranks), len(ranks)
+    # The expected correlation of independent ones is -1 / number.
+    return squares > 0 and float(ranks[1:] @ ranks[:-1]) / squares + 1 / number > _AT_5 / np.sqrt(number)
 
 
 def _source(

@@ -125,5 +125,5 @@ def _buckets(counts: Counts) -> list[tuple[str, float]]:
 
 
 def _sum_s(counts: Counts) -> float:
-    """Return the sum of all, of bins by their upper edges: at most 1/256 too much."""
+    """Return the sum of all, of bins by their upper edges: at most a 64th too much."""
     return float(counts.value.astype(np.float64) @ counts.count) / 1e9

@@ -302,10 +302,15 @@ class Gathering:
         if not parts or self.about.step_s > _MINUTE_S:
             return None
         numbers = np.unique(np.concatenate([one.begin_minute for one in parts]))
-        late = np.zeros(len(numbers), np.bool_)
+        together = MinutesOfSource("", numbers, *(np.zeros(len(numbers), np.int64) for _ in range(3)))
         for one in parts:
-            late |= np.isin(numbers, one.begin_minute[one.later > 0])
+            at = np.searchsorted(numbers, one.begin_minute)
+            for total, part in (
+                (together.released, one.released),
+                (together.later, one.later),
+                (together.unknown, one.unknown),
+            ):
+                total[at] += part
         each = (1 + CONFIDENCE) / 2
-        low, high = events_per_minute(late, numbers, each, tuned_for=MINUTES_A_DAY)
-        begun = int(np.count_nonzero(np.diff(late.astype(np.int8), prepend=0) == 1))
-        return begun, low * MINUTES_A_DAY, high * MINUTES_A_DAY
+        found, low, high = events_per_minute(together, each, each, tuned_for=MINUTES_A_DAY)
+        return found.begun, low * MINUTES_A_DAY, high * MINUTES_A_DAY

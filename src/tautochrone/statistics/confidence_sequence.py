@@ -189,7 +189,8 @@ def watched_quantiles(
     """Return quantiles of everything that was counted so far.
 
     Args:
-        counts: at least one sample. Of bins, all values are upper edges, also a lower limit.
+        counts: at least one sample. Of bins (a 64th of the value wide at most) all values are upper edges,
+            and a lower limit the lower edge.
         effect: so many samples count as one.
     """
     n = counts.total / effect
@@ -198,11 +199,15 @@ def watched_quantiles(
         position = math.ceil(share * counts.total)
         return counts.at_rank(position) if 1 <= position <= counts.total else None
 
+    def at_least(share: float) -> int | None:
+        high = at(share)
+        return high if high is None or counts.exact else high - abs(high) // 64
+
     found = []
     for q in qs:
         up = double_stitching_bound(q, n, 1 - confidence, tuned_for) / n
         down = double_stitching_bound(1 - q, n, 1 - confidence, tuned_for) / n
-        found.append(WatchedQuantile(q, counts.quantile(q), at(q - down), at(q + up)))
+        found.append(WatchedQuantile(q, counts.quantile(q), at_least(q - down), at(q + up)))
     return found
 
 

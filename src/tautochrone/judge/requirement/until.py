@@ -30,7 +30,7 @@ from tautochrone.judge.requirement.evidence import BY_ITSELF
 from tautochrone.run.intervals import Interval
 from tautochrone.run.records import Header
 from tautochrone.statistics.arrays import Integers
-from tautochrone.statistics.confidence_sequence import late_events, share_high, share_low
+from tautochrone.statistics.confidence_sequence import LateEvents, late_events, share_high, share_low
 from tautochrone.statistics.quantiles import CONFIDENCE
 
 Outcome = Literal["shown", "refuted", "open"]
@@ -176,13 +176,24 @@ def judge_rule(rule: StoppingRule, sources: Sequence[MinutesOfSource]) -> RuleSt
 
 
 def events_per_minute(
-    late: npt.NDArray[np.bool_], begin_minute: Integers, confidence: float, tuned_for: float
-) -> tuple[float, float]:
-    """Return the one-sided limits of how often events begin, per minute, at any time."""
-    found = late_events(late, _follows(begin_minute))
+    one: MinutesOfSource, against: float, confidence: float, tuned_for: float
+) -> tuple[LateEvents, float, float]:
+    """Return the events, and the one-sided limits of how often they begin, per minute, at any time.
+
+    A minute without a release tells nothing: it is no trial. For the lower limit what was late before it may
+    go on in it; for the upper limit it is a gap, and so is what was unknown late.
+
+    Args:
+        against, confidence: of the lower and of the upper limit.
+    """
+    due = one.released > 0
+    surely, unknown = one.later[due] > 0, one.unknown[due] > 0
+    found = late_events(surely, _follows((one.begin_minute - np.cumsum(~due))[due]))
+    perhaps = late_events(surely | unknown, _follows(one.begin_minute[due]))
     return (
-        share_low(found.trials, found.begun, confidence, tuned_for=tuned_for),
-        share_high(found.trials, found.begun, confidence, tuned_for=tuned_for),
+        found,
+        share_low(found.trials, found.begun, against, tuned_for=tuned_for),
+        share_high(perhaps.trials, perhaps.begun, confidence, tuned_for=tuned_for),
     )
 
 
@@ -254,6 +265,8 @@ class RuleWatcher:
             UsageError: what is measured has no such measure, or no period to miss.
         """
         measure = _measure_of(self.rule, header)
+        for source in header.sources:  # of which nothing came yet, it is not shown either
+            self._minutes.setdefault(source.source, SourceMinutes())
         for one in intervals:
             limit_ns = self._limit_ns if self._limit_ns is not None else limit_of(header, one.source)
             if limit_ns is None:
@@ -263,8 +276,7 @@ class RuleWatcher:
                 )
             first_ns = self._first_ns.setdefault(one.source, one.from_ns)
             later, unknown = later_in(one, limit_ns, measure)
-            minutes = self._minutes.setdefault(one.source, SourceMinutes())
-            minutes.add(minute_of(one, first_ns), one.released, later, unknown)
+            self._minutes.setdefault(one.source, SourceMinutes()).add(minute_of(one, first_ns), one.released, later, unknown)
         names = {one.source: one.label for one in header.sources}
         self.state = judge_rule(
             self.rule,
@@ -295,11 +307,7 @@ def _line(rule: StoppingRule, one: MinutesOfSource, against: float) -> RuleLine:
     allowed = rule.per_minute
     # Tuned by what is asked, never by what was seen.
     tuned_for = _TUNED_TO / allowed if allowed else 1e3
-    surely = one.later > 0
-    perhaps = surely | (one.unknown > 0)
-    events = late_events(surely, _follows(one.begin_minute))
-    low, _ = events_per_minute(surely, one.begin_minute, against, tuned_for)
-    _, high = events_per_minute(perhaps, one.begin_minute, rule.requirement.confidence, tuned_for)
+    events, low, high = events_per_minute(one, against, rule.requirement.confidence, tuned_for)
     released, later, unknown = (int(part.sum()) for part in (one.released, one.later, one.unknown))
     outcome: Outcome = "open"
     if not allowed:
