@@ -1,5 +1,6 @@
 """Soaks as they lie in a store: pieces, cuts, a full disk, and what is read while they are measured."""
 
+import errno
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -191,6 +192,30 @@ def test_a_rule_and_a_file_end_a_soak(store: Store) -> None:
         assert not ended
         (writer.path / "stop").touch()
         assert keeping.keep(writer, [])
+
+
+def test_a_disk_without_any_room_ends_no_soak_and_is_told_of_when_there_is_room(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = False
+
+    def refused(_path: Path, _text: str) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    reader, keeping = stream.FrameReader(), Keeping(360.0, parse_schedule([]))
+    with store.create("cyclic", "soak", {}, {}) as writer:
+        for at, data in soak_frames(SMALL):
+            if full != (at in (2, 3)):
+                full = not full
+                keeping.least_free_bytes = 1 << 62 if full else 0
+                if full:
+                    monkeypatch.setattr(files, "write_text", refused)
+                else:
+                    monkeypatch.undo()
+            keeping.keep(writer, reader.feed(data))
+        (warning,) = writer.manifest.warnings
+        assert (warning.code, "after interval 3" in warning.text) == ("disk-full", True)
+        balanced(writer.seal())
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -185,6 +186,9 @@ class Soak:
     _durable_s: float = 0.0
     _decided: bool = False
     _asked_to_end: bool = False
+    _untold: bool = False
+    _first_full: int | None = None
+    _warned: bool = False
 
     @property
     def load(self) -> Load:
@@ -236,32 +240,47 @@ class Soak:
 
     def _tell(self, writer: RunWriter, **more: object) -> None:
         self._told |= more
-        writer.add_condition(SOAK, self._told)
+        self._untold = True
+        with suppress(StoreError):  # no room now: it is told after one of the next intervals
+            writer.add_condition(SOAK, self._told)
+            self._untold = False
 
     def _note_turns(self, writer: RunWriter, number: int) -> None:
         turns = self._turns.turns if self._turns is not None else []
         if new := turns[len(self._changes) :]:
             self._changes += [(number, name) for name in new]
             self._tell(writer, loads=[[at, name] for at, name in self._changes])
+        elif self._untold:
+            self._tell(writer)
+
+    def _warn_of_full_disk(self, writer: RunWriter) -> None:
+        """Say once that samples were left out, as soon as there is room; the intervals themselves say which."""
+        if self._first_full is None or self._warned:
+            return
+        with suppress(StoreError):
+            writer.add_warning(
+                DISK_FULL,
+                f"The disk of the store was nearly full, first after interval {self._first_full}: meanwhile counts were "
+                "kept, and samples were not.",
+                "Make room, or name a store on another disk.",
+            )
+            self._warned = True
 
     def _settle(self, writer: RunWriter, number: int) -> None:
         """After an interval: note loads that began meanwhile, see to room on the disk and to power cuts."""
         assert self._thin is not None
         is_full = shutil.disk_usage(writer.path).free < self.least_free_bytes
-        if is_full and not self._thin.counts_only:
-            writer.add_warning(
-                DISK_FULL,
-                f"the disk of the store was nearly full from interval {number + 1} on: counts were kept, "
-                "and the samples of such intervals were not",
-                "Make room, or name a store on another disk.",
-            )
         self._thin.counts_only = is_full or self._thin.is_held
+        self._note_turns(writer, number + 1)
+        if self._thin.counts_only and self._first_full is None:
+            self._first_full = number + 1
+        self._warn_of_full_disk(writer)
         if self._thin.counts_only:
             return
-        self._note_turns(writer, number + 1)
         now_s = time.monotonic()
         if now_s >= self._next_piece_s:
-            writer.end_piece()
+            with suppress(StoreError):  # no room: what would be in the piece stays as it is, for the next one
+                writer.end_piece()
             self._next_piece_s = now_s + self.piece_s
         elif now_s - self._durable_s >= _DURABLE_S:
             writer.make_durable()

@@ -95,9 +95,9 @@ class RunWriter:
 
     def _rewrite(self, what: str, manifest: Manifest) -> None:
         self._held()
-        self.manifest = manifest
         with files.store_errors(what, self.path):
             files.write_text(self.path / files.MANIFEST, manifest.to_json())
+        self.manifest = manifest
 
     def seal(self, ended_hint: str | None = None) -> StoredRun:
         """Check the books, write Parquet and manifest, remove the raw stream, let go.
