@@ -115,12 +115,42 @@ def test_what_a_kill_between_the_steps_of_sealing_a_piece_leaves_is_read_once(st
     assert balanced(StoredRun.read(outcome.path)) == 12 * (EACH - 3)
 
 
-def test_a_damaged_piece_is_told_and_nothing_of_it_is_taken(store: Store) -> None:
-    with begin_soak(store, SMALL, hour=3) as writer:
-        piece = writer.path / pieces.FOLDER / "000000.zst"
-        piece.write_bytes(piece.read_bytes()[:-1] + b"x")
-        with pytest.raises(DamagedError, match=r"checksum of the piece 000000\.zst"):
+def test_a_damaged_piece_is_told_and_what_came_before_it_is_kept(store: Store) -> None:
+    with begin_soak(store, SMALL, hour=2) as writer:
+        piece = writer.path / pieces.FOLDER / "000001.zst"
+        piece.write_bytes(damaged := piece.read_bytes()[:-1] + b"x")
+        with pytest.raises(DamagedError, match=r"checksum of the piece 000001\.zst"):
             Following(writer.path).new()
+    (outcome,) = recover(store)
+    assert "checksum of the piece 000001.zst does not match" in outcome.text
+    assert balanced(StoredRun.read(outcome.path)) == 2 * 2 * (EACH - 3)
+    assert piece.read_bytes() == damaged
+    assert (outcome.path / pieces.FOLDER / "rest.tauto").stat().st_size > 0
+    assert not recover(store)
+
+
+def test_a_piece_that_is_made_while_somebody_reads_is_read_first(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with begin_soak(store, SMALL, intervals=4, hour=3) as writer:
+        following = Following(writer.path)
+        seen = following.new()
+        rest = [data for at, data in soak_frames(SMALL) if at >= 4]
+        made = pieces.pieces_of(writer.path)
+        (writer.path / pieces.FOLDER / "index.jsonl").open("ab").write(b'{"file":"half a li')
+
+        def before(_folder: Path) -> list[pieces.Piece]:
+            monkeypatch.undo()
+            for data in rest[:3]:
+                writer.append(data)
+            writer.end_piece()
+            for data in rest[3:]:
+                writer.append(data)
+            return made
+
+        monkeypatch.setattr(pieces, "pieces_of", before)
+        assert len(seen + following.new()) == 12
+        assert following.missing is None
 
 
 def test_a_soak_that_is_measured_is_read_as_a_run_and_goes_on(store: Store) -> None:

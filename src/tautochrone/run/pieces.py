@@ -25,6 +25,10 @@ _LENGTH = slice(8, 12)
 _LEVEL = 9
 
 
+class DamagedPieceError(DamagedError):
+    """A piece is not what the index says; what came before it is whole."""
+
+
 class Piece(msgspec.Struct, frozen=True):
     """One piece as the index has it.
 
@@ -90,6 +94,7 @@ def cut(folder: Path, descriptor: int, pending_bytes: int) -> Piece | None:
             os.fsync(output.fileno())
         part.replace(path)
         with (place / _INDEX).open("ab") as index:
+            index.truncate(_whole_lines(place / _INDEX))  # a full disk may have left half a line
             index.write(msgspec.json.encode(piece) + b"\n")
             index.flush()
             os.fsync(index.fileno())
@@ -102,31 +107,41 @@ def cut(folder: Path, descriptor: int, pending_bytes: int) -> Piece | None:
     return piece
 
 
+def _whole_lines(path: Path) -> int:
+    with open_file(path) as file:
+        return file.read().rfind(b"\n") + 1
+
+
 def read(folder: Path, reader: stream.FrameReader) -> Iterator[stream.Frame]:
     """Yield the whole frames of a run: those of its pieces, then those of its raw stream.
 
     Can be called again with the same reader when the run has gone on: then it yields what is new.
 
     Raises:
-        DamagedError: a piece is not what the index says.
+        DamagedPieceError: a piece is not what the index says.
         OSError: a file can't be read.
     """
     pieces = pieces_of(folder)
-    for piece in pieces:
-        if piece.first + piece.frames > reader.frames:
-            yield from _from(_content(folder / FOLDER / piece.file, piece), reader)
     if not pieces and not reader.frames:
         yield from stream.read_file(folder / files.RAW_STREAM, reader)
         return
-    with open_file(folder / files.RAW_STREAM) as file:
-        yield from _from(file.read(), reader)
+    while True:
+        for piece in pieces:
+            if piece.first + piece.frames > reader.frames:
+                yield from _from(_content(folder / FOLDER / piece.file, piece), reader)
+        with open_file(folder / files.RAW_STREAM) as file:
+            data = file.read()
+        known, pieces = pieces, pieces_of(folder)
+        if len(pieces) == len(known):  # otherwise a piece was made meanwhile, and is read first
+            yield from _from(data, reader)
+            return
 
 
 def _content(path: Path, piece: Piece) -> bytes:
     with open_file(path) as file:
         compressed = file.read()
     if hashlib.sha256(compressed).hexdigest() != piece.sha256:
-        raise DamagedError(f"the checksum of the piece {piece.file} does not match")
+        raise DamagedPieceError(f"the checksum of the piece {piece.file} does not match")
     return pa.Codec("zstd").decompress(compressed, piece.size, asbytes=True)
 
 

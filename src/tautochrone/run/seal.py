@@ -66,6 +66,9 @@ from tautochrone.run.upgrade import SCHEMA
 # Takes a raw stream apart, frame by frame: rows into table writers, everything else into memory.
 
 
+_REST = "rest.tauto"
+"""What was not in a piece yet, where a piece is damaged."""
+
 _MOST_EVENT_BYTES = 8 << 20
 """Of those that are kept in memory, and written into the manifest."""
 
@@ -83,6 +86,7 @@ class Intake:
         dropped: rows lost by source, as ``dropped`` events own up to.
         writers: one per table, open.
         missing: what the stream lacks, in words; None if it is complete.
+        rest_kept: whether a piece is damaged, so that it and what follows must not be removed.
     """
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
@@ -104,6 +108,7 @@ class Intake:
         self.progress: dict[int, SourceProgress] = {}
         self.dropped: dict[int, int] = defaultdict(int)
         self.writers: list[TableWriter] = []
+        self.rest_kept = False
         self._event_bytes = 0
         self.missing = self._read(folder, stack)
 
@@ -167,13 +172,19 @@ class Intake:
 
     def _read(self, folder: Path, stack: ExitStack) -> str | None:
         reader = stream.FrameReader()
-        for frame in pieces.read(folder, reader):
-            try:
-                self._take(frame, folder, stack)
-            except DamagedError as error:
-                if frame.type == stream.HEADER:
-                    raise
-                return f"the stream is damaged: {error}, at byte {frame.offset:,}"
+        try:
+            for frame in pieces.read(folder, reader):
+                try:
+                    self._take(frame, folder, stack)
+                except DamagedError as error:
+                    if frame.type == stream.HEADER:
+                        raise
+                    return f"the stream is damaged: {error}, at byte {frame.offset:,}"
+        except pieces.DamagedPieceError as error:
+            if not self.names:
+                raise
+            self.rest_kept = True
+            return f"{error}; it and what follows are left as they are, in the folder {pieces.FOLDER}"
         if not self.names:
             raise DamagedError(f"{reader.missing()}: not even its header is whole")
         return reader.missing()
@@ -245,7 +256,7 @@ def seal(folder: Path, ended_hint: str | None = None) -> Manifest:
     draft = _draft(folder)
     with files.store_errors("sealing the run", folder):
         if draft is not None and draft.state != MEASURING:
-            _remove_raw(folder)  # killed between the last two steps
+            _remove_raw(folder, rest_kept=(folder / pieces.FOLDER / _REST).exists())  # killed at the last step
             return draft
         with ExitStack() as stack:
             intake = Intake(folder, stack)
@@ -254,17 +265,20 @@ def seal(folder: Path, ended_hint: str | None = None) -> Manifest:
             manifest = _manifest(folder.name, draft, intake, ended_hint)
             text = manifest.to_json()
             Manifest.from_json(text)  # what can't be read again is refused while the stream is there
+            if intake.rest_kept:
+                shutil.copyfile(folder / files.RAW_STREAM, folder / pieces.FOLDER / _REST)
             for writer in intake.writers:
                 writer.publish()
             files.sync_folder(folder)
         files.write_text(folder / files.MANIFEST, text)
-        _remove_raw(folder)
+        _remove_raw(folder, rest_kept=intake.rest_kept)
     return manifest
 
 
-def _remove_raw(folder: Path) -> None:
+def _remove_raw(folder: Path, *, rest_kept: bool) -> None:
     files.remove_parts(folder)
-    shutil.rmtree(folder / pieces.FOLDER, ignore_errors=True)
+    if not rest_kept:
+        shutil.rmtree(folder / pieces.FOLDER, ignore_errors=True)
     (folder / files.RAW_STREAM).unlink()
     files.sync_folder(folder)
 
