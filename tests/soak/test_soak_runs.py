@@ -1,6 +1,7 @@
 """Soaks as they lie in a store: pieces, cuts, a full disk, and what is read while they are measured."""
 
 import errno
+import io
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,17 +12,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from schemas import valid
 from soaks import MS, S, Soak, begin_soak, soak_frames
 from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError, UsageError
+from tautochrone.cli import list as listing
+from tautochrone.cli import runs
 from tautochrone.judge.reduced import reduce_run, summary_in
 from tautochrone.judge.soak import SoakSource, soak_of
 from tautochrone.measure.soak import Soak as Keeping
 from tautochrone.measure.soak import name_of, parse_schedule
 from tautochrone.run import files, pieces
+from tautochrone.run.export import export
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.intervals import Following, Interval
 from tautochrone.run.recover import recover
+from tautochrone.run.remarks import seen_remarks
 from tautochrone.run.so_far import SOAK
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
@@ -162,11 +168,34 @@ def test_a_soak_that_is_measured_is_read_as_a_run_and_goes_on(store: Store) -> N
         assert run.manifest.told_state == "measuring"
         assert run.id == writer.manifest.id
         assert balanced(run) == 8 * (EACH - 3)
+        assert store.open("latest").id == run.id
+        assert store.folder_of("latest") == writer.path != run.path
         for _, data in [(at, data) for at, data in soak_frames(SMALL) if at >= 4]:
             writer.append(data)
         whole = writer.seal()
     assert balanced(whole) == 12 * (EACH - 3)
     assert whole.manifest.told_state == "complete"
+
+
+def test_intervals_are_exported_and_remarks_on_a_soak_that_is_measured_stay(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with begin_soak(store, SMALL, hour=3) as writer:
+        writer.add_condition(SOAK, {"for_s": 360.0})
+        runs.note("latest", "cold room", store=store.path)
+        assert "cold room" in capsys.readouterr().out
+        assert seen_remarks(store.open("latest").path).note == "cold room"
+        out = writer.path.parent / "intervals.csv"
+        listing.export(writer.path.name, csv=True, intervals=True, out=out, store=store.path)
+        told = StoredRun(writer.path, writer.seal().manifest)
+    assert seen_remarks(told.path).note == "cold room"
+    head, *lines = out.read_text().splitlines()
+    assert head.split(",")[:3] == ["source", "from_ns", "until_ns"]
+    assert len(lines) == 12
+    content = io.BytesIO()
+    export(told, "json", content)
+    found = valid(content.getvalue().decode())
+    assert [one["missed"] for one in found["intervals"]] == [3] * 12
 
 
 def kept(

@@ -159,6 +159,7 @@ def _of_maxima(soak: SoakRun, label: str) -> doc.TypedTable | None:
     notes = (
         "By the generalised extreme value distribution of the worst of each interval of "
         f"{format_span(soak.every_s)}, or of so many together that neighbours are not alike, with its 95 % "
-        "profile-likelihood interval (Coles 2001, section 3.3). It assumes intervals to come like those measured, and takes no account of missed cycles.",
+        "profile-likelihood interval (Coles 2001, section 3.3). It assumes intervals to come like "
+        "those measured, and takes no account of missed cycles.",
     )
     return doc.TypedTable(title, heads, tuple(rows), notes)

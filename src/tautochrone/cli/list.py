@@ -87,6 +87,10 @@ def export(
         bool,
         typer.Option("--kept", help="Write the rows that --keep-above kept instead of the bins."),
     ] = False,
+    intervals: Annotated[
+        bool,
+        typer.Option("--intervals", help="Write the counts and the worst of each interval of a soak."),
+    ] = False,
     late: Annotated[
         bool,
         typer.Option(
@@ -111,6 +115,7 @@ def export(
     """
     from tautochrone.run.export import export as write
     from tautochrone.run.layout import EXTREMES, KEPT, SAMPLES
+    from tautochrone.run.records import INTERVALS
 
     formats = (("csv", csv), ("parquet", parquet), ("json", as_json), ("perfetto", perfetto))
     chosen = [kind for kind, wanted in formats if wanted]
@@ -119,24 +124,25 @@ def export(
             "Exactly one format is needed", "Choose one of --csv, --parquet, --json and --perfetto."
         )
     if perfetto:
-        if extremes or kept or late:
-            raise UsageError("--perfetto has late cycles alone", "Leave --extremes, --kept and --late out.")
+        if extremes or kept or intervals or late:
+            raise UsageError("--perfetto has late cycles alone", "Leave the names of other tables out.")
         from tautochrone.blame import perfetto as viewer
 
         viewer.export(open_store(store).open(run), out)
         return
     if chosen == ["parquet"] and out is None and sys.stdout.isatty():
         raise UsageError("Parquet is no text for a terminal", "Name a file with --out, or use a pipe.")
-    if extremes + kept + late > 1:
+    if extremes + kept + intervals + late > 1:
         raise UsageError(
-            "--extremes, --kept and --late are different tables", "Choose one of them for each file."
+            "--extremes, --kept, --intervals and --late are different tables",
+            "Choose one of them for each file.",
         )
     if late:
         from tautochrone.blame import rows
 
         rows.export(open_store(store).open(run), chosen[0], out)
         return
-    table = EXTREMES if extremes else KEPT if kept else SAMPLES
+    table = EXTREMES if extremes else KEPT if kept else INTERVALS if intervals else SAMPLES
     write(open_store(store).open(run), chosen[0], out, table=table)
 
 

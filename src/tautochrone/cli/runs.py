@@ -121,14 +121,17 @@ def note(
 
 def _change(name: str, store: Path | None, changed: Callable[[Remarks], Remarks], *, as_json: bool) -> None:
     from tautochrone.run.remarks import read_remarks, write_remarks
+    from tautochrone.run.so_far import is_measured
 
-    run = open_store(store).open(name)
-    remarks = changed(read_remarks(run.path))
-    write_remarks(run.path, remarks)
+    place = open_store(store)
+    folder = place.folder_of(name)
+    run = folder.name if is_measured(folder) else place.open(name).id
+    remarks = changed(read_remarks(folder))
+    write_remarks(folder, remarks)
     if as_json:
-        tell_json("remarks", lambda: {"run": run.id, "tags": list(remarks.tags), "note": remarks.note})
+        tell_json("remarks", lambda: {"run": run, "tags": list(remarks.tags), "note": remarks.note})
         return
-    typer.echo(f"{run.id}")
+    typer.echo(run)
     typer.echo(f"  tags: {', '.join(remarks.tags) or 'none'}")
     typer.echo(f"  note: {remarks.note or 'none'}")
 
@@ -149,7 +152,7 @@ def _meant(place: Store, names: list[str]) -> tuple[list[Path], list[Path]]:
             if report.is_file() and not report.is_symlink():
                 reports[report] = None
         elif name.startswith("latest"):
-            folders[place.open(name).path] = None
+            folders[place.folder_of(name)] = None
         else:
             folders[place.find(name)] = None
     return list(folders), list(reports)

@@ -58,13 +58,15 @@ def as_table(seen: Evidence) -> dict[str, object]:
     """Return one run as programs read it; times in nanoseconds unless the name says otherwise."""
     from dataclasses import asdict
 
+    from tautochrone.run.manifest import MEASURING
+
     manifest = seen.manifests[0]
     return {
         "id": manifest.id,
         "title": manifest.title,
         **asdict(seen.remarks[0]),
         "experiment": manifest.experiment,
-        "state": manifest.state,
+        "state": MEASURING if manifest.told_state == MEASURING else manifest.state,
         "ended": manifest.ended,
         "created": manifest.created,
         "conditions": manifest.conditions.stored,

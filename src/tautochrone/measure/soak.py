@@ -17,6 +17,7 @@ from tautochrone.base.units import format_span, parse_duration_ns
 from tautochrone.measure.cell import Cell, Load, LoadPart
 from tautochrone.measure.loads.running import LoadFailure, Loads
 from tautochrone.measure.loads.spec import parse_load
+from tautochrone.run import files
 from tautochrone.run.conditions import LoadReport
 from tautochrone.run.intervals import Interval, IntervalReader
 from tautochrone.run.layout import KEPT
@@ -25,10 +26,6 @@ from tautochrone.run.records import HISTOGRAM, INTERVALS, LARGEST, Header
 from tautochrone.run.so_far import SOAK
 from tautochrone.run.writer import RunWriter
 from tautochrone.target.target import Placement, Target
-
-STOP = "stop"
-"""A file of this name in the folder of a soak ends it."""
-
 
 _NS_PER_S = 1e9
 _HOUR_S = 3_600.0
@@ -224,7 +221,7 @@ class Soak:
 
     def _is_over(self, writer: RunWriter) -> bool:
         """Return whether it is to end, once: who is asked to end twice does it at once."""
-        if self._asked_to_end or not (self._decided or (writer.path / STOP).exists()):
+        if self._asked_to_end or not (self._decided or (writer.path / files.STOP).exists()):
             return False
         self._asked_to_end = True
         return True
@@ -254,14 +251,14 @@ class Soak:
             self._tell(writer)
 
     def _warn_of_full_disk(self, writer: RunWriter) -> None:
-        """Say once that samples were left out, as soon as there is room; the intervals themselves say which."""
+        """Say once that samples were left out, as soon as there is room; the intervals say which."""
         if self._first_full is None or self._warned:
             return
         with suppress(StoreError):
             writer.add_warning(
                 DISK_FULL,
-                f"The disk of the store was nearly full, first after interval {self._first_full}: meanwhile counts were "
-                "kept, and samples were not.",
+                f"The disk of the store was nearly full, first after interval {self._first_full}: meanwhile "
+                "counts were kept, and samples were not.",
                 "Make room, or name a store on another disk.",
             )
             self._warned = True

@@ -19,7 +19,7 @@ from tautochrone.run.columns import schema
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.layout import EXTREMES, KEPT, SAMPLES
 from tautochrone.run.output import output
-from tautochrone.run.records import HISTOGRAM
+from tautochrone.run.records import HISTOGRAM, INTERVALS
 
 _ROWS_AT_ONCE = 10_000
 _BYTES_AT_ONCE = 1 << 20
@@ -30,7 +30,8 @@ def export(run: StoredRun, kind: str, out: Path | BinaryIO | None = None, *, tab
 
     CSV has a line with the names of the columns. Parquet is the file of the run itself. JSON is one object:
     ``run``, its manifest, and ``samples``, a list of objects; of a histogram run ``histogram`` (the bins),
-    ``extremes`` (each new maximum) and, where rows were kept whole, ``kept`` instead. Times are integers of
+    ``extremes`` (each new maximum) and, where rows were kept whole, ``kept`` instead, and of a soak its
+    ``intervals``. Times are integers of
     nanoseconds; outputs of the user's code are real numbers.
 
     Args:
@@ -38,7 +39,8 @@ def export(run: StoredRun, kind: str, out: Path | BinaryIO | None = None, *, tab
         kind: "csv", "parquet" or "json".
         out: a file to make or replace, which appears only when it is complete; an open binary file; or None
             for the standard output.
-        table: "extremes" or "kept": these rows of a histogram run instead of its bins; JSON has all anyway.
+        table: "extremes", "kept" or "intervals": these rows of a histogram run instead of its
+            bins; JSON has all anyway.
 
     Raises:
         UsageError: there is no such format, or the run has no such table.
@@ -51,6 +53,8 @@ def export(run: StoredRun, kind: str, out: Path | BinaryIO | None = None, *, tab
         raise UsageError(f"Run {run.id} has every sample, and no extremes", "Leave --extremes out.")
     if table == KEPT and not run.keeps_rows:
         raise UsageError(f"Run {run.id} kept no rows beside bins", "--keep-above has them kept.")
+    if table == INTERVALS and not run.has_intervals:
+        raise UsageError(f"Run {run.id} has no intervals", "tauto soak measures in intervals.")
 
     with destination(out) as file:
         _WRITERS[kind](run, run.path / f"{table}.parquet", file)
@@ -101,6 +105,8 @@ def _write_json(run: StoredRun, _table: Path, file: BinaryIO) -> None:
     tables = {HISTOGRAM: SAMPLES, EXTREMES: EXTREMES} if run.is_histogram else {SAMPLES: SAMPLES}
     if run.keeps_rows:
         tables[KEPT] = KEPT
+    if run.has_intervals:
+        tables[INTERVALS] = INTERVALS
     for key, name in tables.items():
         file.write(f',\n"{key}": ['.encode())
         _write_rows(run, name, file)

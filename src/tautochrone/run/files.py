@@ -12,6 +12,8 @@ from tautochrone.base.reading import is_file, open_file
 
 MANIFEST = "run.json"
 RAW_STREAM = "stream.tauto"
+STOP = "stop"
+"""A file of this name in the folder of a soak ends it."""
 PART_SUFFIX = ".part"
 """Ending of a file that is still being written; whoever finds one without its writer may remove it."""
 

@@ -256,7 +256,8 @@ def seal(folder: Path, ended_hint: str | None = None) -> Manifest:
     draft = _draft(folder)
     with files.store_errors("sealing the run", folder):
         if draft is not None and draft.state != MEASURING:
-            _remove_raw(folder, rest_kept=(folder / pieces.FOLDER / _REST).exists())  # killed at the last step
+            # It was killed between the last two steps.
+            _remove_raw(folder, rest_kept=(folder / pieces.FOLDER / _REST).exists())
             return draft
         with ExitStack() as stack:
             intake = Intake(folder, stack)
@@ -277,6 +278,7 @@ def seal(folder: Path, ended_hint: str | None = None) -> Manifest:
 
 def _remove_raw(folder: Path, *, rest_kept: bool) -> None:
     files.remove_parts(folder)
+    (folder / files.STOP).unlink(missing_ok=True)
     if not rest_kept:
         shutil.rmtree(folder / pieces.FOLDER, ignore_errors=True)
     (folder / files.RAW_STREAM).unlink()

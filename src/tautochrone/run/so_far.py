@@ -14,6 +14,7 @@ from tautochrone.run import files, pieces
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import MEASURING, SEALED, STILL_MEASURED, Manifest
 from tautochrone.run.manifest import Warning as RunWarning
+from tautochrone.run.remarks import REMARKS
 from tautochrone.run.seal import seal
 
 SOAK = "soak"
@@ -66,6 +67,8 @@ def _copy(folder: Path, copy: Path) -> None:
     if (folder / pieces.FOLDER).is_dir():
         shutil.copytree(folder / pieces.FOLDER, copy / pieces.FOLDER, copy_function=_linked)
     shutil.copyfile(folder / files.RAW_STREAM, copy / files.RAW_STREAM)
+    with suppress(FileNotFoundError):
+        shutil.copyfile(folder / REMARKS, copy / REMARKS)
 
 
 def _linked(source: str, target: str) -> None:

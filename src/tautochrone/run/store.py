@@ -4,6 +4,7 @@ import difflib
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -146,9 +147,15 @@ class Store:
         """
         if os.sep in name or name in (".", ".."):
             return _read(Path(name))
+        return _read(self.folder_of(name))
+
+    def folder_of(self, name: str) -> Path:
+        """Return the folder of a run as `open` finds it, without reading a soak under measurement."""
+        if os.sep in name or name in (".", ".."):
+            return Path(name)
         if match := _LATEST.fullmatch(name):
             return self._latest(name, int(match[1] or 0))
-        return _read(self.find(name))
+        return self.find(name)
 
     def find(self, name: str) -> Path:
         """Return the folder of the run with this id, this beginning of an id, or this tag, in whatever state.
@@ -187,22 +194,24 @@ class Store:
             runs = plural(len(passed), "newer run" if chosen else "run")
             self.tell(f"{word} passes over {runs} that can't be read: {some_of(passed)}")
 
-    def _latest(self, word: str, back: int) -> StoredRun:
+    def _latest(self, word: str, back: int) -> Path:
         sealed, aside = 0, None
         for folder in reversed(self.folders()):
             try:
-                run = StoredRun.read(folder)
+                is_aside = not StoredRun.read(folder).manifest.conditions.answer.verdict
             except (StoreError, DamagedError):
-                continue
-            if not run.manifest.conditions.answer.verdict:
-                aside = aside or run
+                if not is_measured(folder):
+                    continue
+                is_aside = False  # a soak can be read while it is measured
+            if is_aside:
+                aside = aside or folder
                 continue
             if sealed == back:
-                self.tell_passed_over(word, run.path.name)
-                return run
+                self.tell_passed_over(word, folder.name)
+                return folder
             sealed += 1
         if not sealed and aside is not None and back == 0:
-            self.tell_passed_over(word, aside.path.name)
+            self.tell_passed_over(word, aside.name)
             return aside
         self.tell_passed_over(word)
         if not sealed:
@@ -226,10 +235,13 @@ class Store:
 
 def _read(folder: Path) -> StoredRun:
     """Return the run that somebody named; of a long one that is being measured, what there is so far."""
-    if not is_measured(folder):
-        return StoredRun.read(folder)
-    with files.store_errors("reading a run that is being measured", folder):
-        return run_so_far(folder)
+    if is_measured(folder):
+        with (
+            files.store_errors("reading a run that is being measured", folder),
+            suppress(FileNotFoundError),  # it was sealed meanwhile
+        ):
+            return run_so_far(folder)
+    return StoredRun.read(folder)
 
 
 def _is_damaged(folder: Path) -> bool:

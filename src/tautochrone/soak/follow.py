@@ -34,18 +34,20 @@ def follow(run: RunArgument = "latest", as_json: JsonOption = False, store: Stor
     show_ended(folder.name, store, as_json=as_json)
 
 
-def stop(run: RunArgument = "latest", store: StoreOption = None) -> None:
+def stop(run: RunArgument = "latest", as_json: JsonOption = False, store: StoreOption = None) -> None:
     """End a soak that is measured, and wait until what was measured is complete.
 
     Examples:
         tauto soak stop latest
     """
-    from tautochrone.measure.soak import STOP
+    from tautochrone.command.told import tell_json
+    from tautochrone.run import files
+    from tautochrone.run.folder import StoredRun
 
     place = open_store(store)
     folder = _measured(place, run)
     try:
-        (folder / STOP).touch()
+        (folder / files.STOP).touch()
     except OSError as error:
         raise StoreError(
             f"Soak {folder.name} can't be ended: {error.strerror}",
@@ -59,6 +61,10 @@ def stop(run: RunArgument = "latest", store: StoreOption = None) -> None:
                 "It may be sealing: look again later.",
             )
         time.sleep(_LOOK_S)
+    state = StoredRun.read(folder).manifest.state
+    if as_json:
+        tell_json("soak-stop", lambda: {"run": folder.name, "state": state})
+        return
     typer.echo(f"Soak {folder.name} has ended: tauto show {folder.name}")
 
 

@@ -57,6 +57,8 @@ def kept_by_another(typed: Typed) -> None:
         os.close(waits)
         said.seek(0)
         told = said.read().decode(errors="replace")
+    if code < 0:
+        typer.echo(f"The process that measured was killed by signal {-code}.", err=True)
     if told.strip():
         typer.echo(told.rstrip(), err=True)
     if run:

@@ -276,7 +276,9 @@ class RuleWatcher:
                 )
             first_ns = self._first_ns.setdefault(one.source, one.from_ns)
             later, unknown = later_in(one, limit_ns, measure)
-            self._minutes.setdefault(one.source, SourceMinutes()).add(minute_of(one, first_ns), one.released, later, unknown)
+            self._minutes.setdefault(one.source, SourceMinutes()).add(
+                minute_of(one, first_ns), one.released, later, unknown
+            )
         names = {one.source: one.label for one in header.sources}
         self.state = judge_rule(
             self.rule,
