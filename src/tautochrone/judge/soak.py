@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.stats import rankdata
 
 from tautochrone.run.columns import UNKNOWN
 from tautochrone.run.folder import StoredRun
@@ -190,7 +189,7 @@ def soak_of(run: StoredRun) -> SoakRun | None:
 
 def _are_alike(maximum: Integers) -> bool:
     """Return whether neighbours are correlated by their ranks, one-sided, significant at 5 %."""
-    ranks = rankdata(maximum)
+    ranks = np.unique(maximum, return_inverse=True)[1].astype(np.float64)
     ranks -= ranks.mean()
     squares, number = float(ranks @ ranks), len(ranks)
     # The expected correlation of independent ones is -1 / number.
