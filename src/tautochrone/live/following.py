@@ -30,7 +30,7 @@ from tautochrone.run import files, pieces
 from tautochrone.run.intervals import Interval, IntervalReader
 from tautochrone.run.layout import SAMPLES, TableLayout, table_layouts
 from tautochrone.run.manifest import MEASURING, Manifest
-from tautochrone.run.records import INTERVALS, Event, Header, Progress
+from tautochrone.run.records import INTERVALS, Dropped, Event, Header, Progress
 from tautochrone.run.so_far import SOAK
 from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.counts import Counts, counts_of_bins
@@ -293,6 +293,7 @@ class _Samples:
         self._layouts = table_layouts(header)
         self._missed: dict[int, int] = {}
         self._new_missed: dict[int, int] = {}
+        self._lost: dict[int, int] = {}
         self._open: dict[int, tuple[int, list[Integers]]] = {}
         epoch = header.epoch
         self._offset_ns = 0 if epoch is None else (epoch.realtime_ns or 0) - (epoch.monotonic_ns or 0)
@@ -316,7 +317,7 @@ class _Samples:
         self._at += len(data)
         for frame in self._reader.feed(data):
             if frame.type == stream.EVENT:
-                self._take_progress(Event.of(stream.json_payload(frame)))
+                self._take_event(Event.of(stream.json_payload(frame)))
             elif frame.type == stream.ROWS:
                 self.causes.take(frame)
                 layout = self._layouts[frame.table]
@@ -324,7 +325,10 @@ class _Samples:
                     self._take_rows(frame, layout, steps, late)
         yield sorted(steps, key=lambda one: one.begin_s), late
 
-    def _take_progress(self, event: Event) -> None:
+    def _take_event(self, event: Event) -> None:
+        if event.event == "dropped":
+            lost = event.told(Dropped)
+            self._lost[lost.source] = self._lost.get(lost.source, 0) + lost.rows
         if event.event != "progress":
             return
         for one in event.told(Progress).sources:
@@ -358,14 +362,15 @@ class _Samples:
 
     def _ended(self, source: int, second: int, parts: list[Integers], limit_ns: int | None) -> Step:
         values = np.concatenate(parts)
-        missed = self._new_missed.pop(source, 0)
+        missed, lost = self._new_missed.pop(source, 0), self._lost.pop(source, 0)
         late = 0 if limit_ns is None else int(np.count_nonzero(values > limit_ns))
         if self._first_s is None:
             self._first_s = second
         minute = (second - self._first_s) * _S // MINUTE_NS
         begin_s = float(second + self._offset_ns // _S)
         counts, worst_ns = binned(values), int(values.max())
-        return Step(source, begin_s, minute, len(values) + missed, missed, late, 0, worst_ns, counts)
+        released = len(values) + missed + lost
+        return Step(source, begin_s, minute, released, missed, late, lost, worst_ns, counts)
 
 
 def binned(values: Integers) -> Counts:

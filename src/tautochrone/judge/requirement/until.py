@@ -204,15 +204,16 @@ class SourceMinutes:
         """Begin with none."""
         self._columns = tuple(array("q") for _ in range(4))
 
-    def add(self, number: int, released: int, later: int, unknown: int) -> None:
-        """Add to a minute; minutes come in their order, and each in any number of parts."""
+    def add(self, number: int, released: int, later: int, unknown: int) -> bool:
+        """Add to a minute, return whether it is a new one; they come in their order, in any number of parts."""
         minutes, *counts = self._columns
-        if not minutes or minutes[-1] != number:
+        if is_new := not minutes or minutes[-1] != number:
             for column in self._columns:
                 column.append(0)
             minutes[-1] = number
         for column, value in zip(counts, (released, later, unknown), strict=True):
             column[-1] += value
+        return is_new
 
     def until_now(self, source: str, *, whole: bool = True) -> MinutesOfSource:
         """Return them; the last one only if it is over (``whole``: it may go on)."""
@@ -267,6 +268,7 @@ class RuleWatcher:
         measure = _measure_of(self.rule, header)
         for source in header.sources:  # of which nothing came yet, it is not shown either
             self._minutes.setdefault(source.source, SourceMinutes())
+        has_news = not self.rule.per_minute or self.state is None
         for one in intervals:
             limit_ns = self._limit_ns if self._limit_ns is not None else limit_of(header, one.source)
             if limit_ns is None:
@@ -276,9 +278,10 @@ class RuleWatcher:
                 )
             first_ns = self._first_ns.setdefault(one.source, one.from_ns)
             later, unknown = later_in(one, limit_ns, measure)
-            self._minutes.setdefault(one.source, SourceMinutes()).add(
-                minute_of(one, first_ns), one.released, later, unknown
-            )
+            minutes = self._minutes.setdefault(one.source, SourceMinutes())
+            has_news |= minutes.add(minute_of(one, first_ns), one.released, later, unknown)
+        if not has_news:  # no minute is over
+            return None
         names = {one.source: one.label for one in header.sources}
         self.state = judge_rule(
             self.rule,
