@@ -10,6 +10,9 @@ from late_runs import CASES, stream_of
 from live_runs import BEGUN_S, feed, gathering
 from real import PATIENCE_S, policy_options, start_tauto, tauto, wait_until
 from soaks import Soak, begin_soak, soak_frames
+from streams import ROWS, START_NS
+from streams import frame as made_frame
+from streams import frames as made_frames
 from tautochrone.answer.phrasing.blame import name_of
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.base.stream import FrameReader
@@ -17,7 +20,7 @@ from tautochrone.judge.blame import blame_of
 from tautochrone.judge.late_causes import main_cause
 from tautochrone.judge.requirement.until import RuleWatcher, parse_rule
 from tautochrone.live.following import Followed, binned
-from tautochrone.live.picture import BLOCKS, COLUMNS, COURSE, LATE
+from tautochrone.live.picture import BLOCKS, COLUMNS, COURSE, LATE, Step
 from tautochrone.run.intervals import IntervalReader
 from tautochrone.run.store import Store
 
@@ -58,6 +61,26 @@ def test_a_soak_is_seen_while_it_is_measured_and_nothing_twice(tmp_path: Path) -
     assert followed.look().state == "complete"
     with pytest.raises(UsageError, match="complete"):
         Followed(writer.path)
+
+
+def test_lost_samples_are_unknown_and_widen_what_is_known_of_late_events(tmp_path: Path) -> None:
+    lost = {"event": "dropped", "time_ns": START_NS, "source": 0, "rows": 7}
+    with Store(tmp_path).create("cyclic", "some are lost", {}, {}) as writer:
+        parts = [*made_frames([np.full(1_500, 9_000)], footer=False, events=[lost])]
+        next_second = np.array([START_NS + 3 * S, START_NS + 3 * S + 9_000])
+        writer.append(b"".join([*parts, made_frame(ROWS, len(parts), next_second.tobytes())]))
+        totals = Followed(writer.path).look().totals[0]
+    assert (totals.released, totals.unknown) == (1_500 + 7, 7)
+    highs = []
+    for unknown in (0, 1):
+        shown = gathering(1, step_s=60)
+        for at in range(200):
+            shown.add([Step(0, BEGUN_S + 60 * at, at, 1_000, unknown=unknown * (at == 50))])
+        events = shown.events_per_day()
+        assert events is not None
+        assert events[0] == 0
+        highs.append(events[2])
+    assert highs[0] < highs[1]
 
 
 def test_a_soak_that_is_cut_off_is_told_and_another_folder_refused(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ INTERVAL = replace(
 _NEEDED = {EVERY.name, "duration"}
 _UNABLE = ("tire", "taskset", "watch")
 """Experiments whose sources end by themselves, or have no histograms."""
+_MOST_TURNS = 10_000
 _FIXED = ("record", "every", "duration", "count", "rounds", "drain", "length")
 """Options of experiments that a soak decides."""
 
@@ -93,6 +94,11 @@ def _soak(experiment: Experiment, typed: Typed) -> None:
     length = typed.options.text(FOR.name)
     phases = parse_schedule(typed.beside.load or [])
     for_s = parse_duration_ns(length) / 1e9
+    if for_s * len(phases) > _MOST_TURNS * sum(one.length_s for one in phases):
+        raise UsageError(
+            f"in {length} the loads would take more than {_MOST_TURNS:,} turns",
+            "Give each load longer turns.",
+        )
     every = typed.options.text(INTERVAL.name)
     if parse_duration_ns(every) < 1_000_000_000:
         raise UsageError(f"--every {every}: an interval is shorter than 1s", "Give 1s or more; 60s is usual.")

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from tautochrone.answer import document as doc
 from tautochrone.answer.views.environment import show, words
@@ -11,6 +12,8 @@ from tautochrone.run.conditions import HeldDeployment, LoadReport
 from tautochrone.run.manifest import Manifest
 
 _AS_IT_IS = "as it is"
+_MOST_TURNS = 12
+"""Of a soak whose loads take turns: so many are shown, and the manifest has all."""
 _KNOWN = {
     "load", "event", "name", "asked", "options", "cpus", "operations", "unit", "bytes", "elapsed_ns",
     "cpu_time_ns", "threads", "keeps_cpus_busy", "least_operations",
@@ -76,9 +79,14 @@ def loads(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[doc.Type
     reports = [
         (report, label if several else "")
         for manifest, label in zip(manifests, labels, strict=True)
-        for report in manifest.conditions.load_reports
+        for report in manifest.conditions.load_reports[-_MOST_TURNS:]
     ]
-    return [load_table(reports)] if reports else []
+    if not reports:
+        return []
+    table = load_table(reports)
+    if any(len(one.conditions.load_reports) > _MOST_TURNS for one in manifests):
+        table = replace(table, notes=(*table.notes, f"Only the last {_MOST_TURNS} turns are shown."))
+    return [table]
 
 
 def load_table(reports: Sequence[tuple[LoadReport, str]]) -> doc.TypedTable:

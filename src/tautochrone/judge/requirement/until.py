@@ -205,7 +205,7 @@ class SourceMinutes:
         self._columns = tuple(array("q") for _ in range(4))
 
     def add(self, number: int, released: int, later: int, unknown: int) -> bool:
-        """Add to a minute, return whether it is a new one; they come in their order, in any number of parts."""
+        """Add to a minute, return whether it is a new one; they come in their order, in any parts."""
         minutes, *counts = self._columns
         if is_new := not minutes or minutes[-1] != number:
             for column in self._columns:
