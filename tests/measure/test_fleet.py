@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 from collections import Counter
@@ -12,8 +13,10 @@ import pytest
 
 from fleets import Boards, boards
 from real import PATIENCE_S, a_cpu, policy_options, start_tauto, tauto, wait_until
-from tautochrone.base.errors import UsageError
+from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.measure.fleet.fleet import read_fleet
+from tautochrone.measure.fleet.pickled import read_pickle
+from tautochrone.measure.fleet.slurm import alone, arrays_of
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_agent
@@ -199,3 +202,28 @@ def test_a_dry_run_shows_the_cases_of_each_machine(tmp_path: Path, store: Path) 
     path.write_text(MACHINE + MACHINE.replace('"a"', '"b"'))
     ended = tauto("run", plan(tmp_path), "--fleet", f"{path},tag=rt", "--dry-run", "--json", store=store)
     assert Counter(cell["system"] for cell in json.loads(ended.stdout)["cells"]) == {"a": 2, "b": 2}
+
+
+def test_pickles_of_others_are_not_read_and_arrays_belong_to_one_tauto(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    folder = arrays_of(tmp_path / "shared", store, "key")
+    assert folder != arrays_of(tmp_path / "shared", Store(tmp_path / "another"), "key")
+    with alone(folder):
+        (task := folder / "array").write_bytes(pickle.dumps("a task"))
+        assert read_pickle(task, "") == "a task"
+        with pytest.raises(StoreError, match="Another tauto"), alone(folder):
+            pass
+        task.unlink()
+    assert not folder.parent.exists()
+    folder.parent.mkdir(mode=0o777)
+    folder.parent.chmod(0o777)
+    with pytest.raises(StoreError, match="others can write there"), alone(folder):
+        pass
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives a file to another user, which root alone can")
+def test_a_pickle_of_another_user_is_not_read(tmp_path: Path) -> None:
+    (task := tmp_path / "task-0").write_bytes(pickle.dumps("a task"))
+    os.chown(task, 65534, 65534)
+    with pytest.raises(StoreError, match="not this user's"):
+        read_pickle(task, "")

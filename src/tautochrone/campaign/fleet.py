@@ -84,7 +84,7 @@ def measure_on_fleet(
         UsageError: Slurm is wanted and is not there.
     """
     if fleet.is_of_slurm:
-        return _measure_by_slurm(agenda, fleet, store, console, again=again)
+        return _measure_by_slurm(agenda, fleet, store, console, stack, again=again)
     from tautochrone.campaign.agenda import introduce_agenda
     from tautochrone.command.live import watching_fleet
     from tautochrone.measure.campaign.outlook import CampaignOutlook
@@ -122,14 +122,15 @@ def _slots(agenda: Agenda, fleet: Fleet) -> dict[str, int]:
 
 
 def _measure_by_slurm(
-    agenda: Agenda, fleet: Fleet, store: Store, console: Console, *, again: bool
+    agenda: Agenda, fleet: Fleet, store: Store, console: Console, stack: ExitStack, *, again: bool
 ) -> tuple[Agenda, CampaignOutlook, CampaignOutcome]:
     from tautochrone.campaign.agenda import introduce_agenda
     from tautochrone.command.live import watching_fleet
     from tautochrone.measure.campaign.outlook import CampaignOutlook
-    from tautochrone.measure.fleet.slurm import SlurmRun, arrays_of, continued, forget
+    from tautochrone.measure.fleet.slurm import SlurmRun, alone, arrays_of, continued, forget
 
     folder = arrays_of(fleet.exchange, store, agenda.campaign.key)
+    stack.enter_context(alone(folder))
     if again:
         forget(folder)
     agenda = continued(agenda, folder)

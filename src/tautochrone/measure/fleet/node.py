@@ -1,16 +1,17 @@
 """One task of an array of Slurm, on the node: measures its case, and leaves its answer where tauto looks."""
 
-import os
 import pickle
 import shutil
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from traceback import format_exc
 from types import FrameType
 
 from tautochrone.base.errors import TautoError
 from tautochrone.measure.fleet.job import FleetJob
+from tautochrone.measure.fleet.pickled import read_pickle
 from tautochrone.measure.lab.jobs import Answer, JobFault, LostMachine, RefusedJob, Stopped, Taken
 
 
@@ -19,12 +20,16 @@ def main() -> None:
     folder, index = Path(sys.argv[1]), int(sys.argv[2])
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _on_signal)
-    job = pickle.loads((folder / f"task-{index}").read_bytes())
+    job = read_pickle(folder / f"task-{index}", "Type the same again.")
     answer = _do(job)
+    for number in (signal.SIGINT, signal.SIGTERM):  # what is measured is brought home
+        signal.signal(number, signal.SIG_IGN)
     home = folder / f"store-{index}"
     if job.store.exists() and job.store.resolve() != home.resolve():  # on a disk of the node's own
         shutil.copytree(job.store, home, dirs_exist_ok=True)
         shutil.rmtree(job.store)
+        with suppress(OSError):  # other tasks of the array measure there, too
+            job.store.parent.rmdir()
     half = folder / f".answer-{index}"
     half.write_bytes(pickle.dumps(answer))
     half.rename(folder / f"answer-{index}")
@@ -51,5 +56,4 @@ def _on_signal(_number: int, _frame: FrameType | None) -> None:
 
 
 if __name__ == "__main__":
-    os.umask(0o077)
     main()

@@ -7,19 +7,25 @@ that was killed finds its arrays again:
     STORE/.slurm/KEY OF THE PLAN/NAME OF THE ARRAY/array, task-0, store-0/, log-0, answer-0, task-1 …
 
 A task's runs lie in a store of its own until tauto moves them, so nothing touches a run that a node measures.
+Tasks and answers are pickles, which can make whoever reads them do anything: they are read only where nobody
+else can have written them.
 """
 
+import errno
+import fcntl
 import os
 import pickle
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 
@@ -31,15 +37,19 @@ from tautochrone.measure.campaign.order import Slot, arrange
 from tautochrone.measure.fleet.fleet import Fleet, FleetMachine
 from tautochrone.measure.fleet.job import FleetJob
 from tautochrone.measure.fleet.partition import read_partition
+from tautochrone.measure.fleet.pickled import make_private, read_pickle
 from tautochrone.measure.lab.jobs import Answer, RefusedJob, SealedCell
+from tautochrone.run import files
+from tautochrone.run.arrival import arriving
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 _LARGEST_ARRAY = 1000
 """One less than Slurm's usual MaxArraySize."""
-_MOST_LOSSES = 2
-_LOOK_S, _ASK_S, _GRACE_S, _END_S = 0.5, 3.0, 15.0, 60.0
-_FOLDER, _ARRAY = ".slurm", "array"
+_LOOK_S, _ASK_S, _END_S = 0.5, 3.0, 60.0
+_GRACE_S = 60.0
+"""So late a network's file system may show what a node has written: acdirmax of nfs(5)."""
+_FOLDER, _ARRAY, _LOCK = ".slurm", "array", "lock"
 
 
 @dataclass(frozen=True)
@@ -60,7 +70,6 @@ class _Task:
     folder: Path
     index: int
     missing_since_s: float | None = None
-    losses: int = 0
 
     def file(self, kind: str) -> Path:
         return self.folder / f"{kind}-{self.index}"
@@ -75,9 +84,43 @@ class _Array:
     machine: FleetMachine
 
 
-def arrays_of(fleet_folder: Path | None, store: Store, key: str) -> Path:
-    """Return the folder of a plan's arrays."""
-    return (store.path if fleet_folder is None else fleet_folder) / _FOLDER / key
+def arrays_of(exchange: Path | None, store: Store, key: str) -> Path:
+    """Return the folder of a plan's arrays; an exchange may be shared by several users and stores."""
+    home = store.path.absolute()
+    if exchange is None:
+        return home / _FOLDER / key
+    return exchange / f"{_FOLDER}-{os.geteuid()}" / f"{key}-{sha256(os.fsencode(home)).hexdigest()[:8]}"
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Have a plan's arrays for oneself; folders that are empty afterwards are removed.
+
+    Raises:
+        StoreError: another tauto has them, or somebody else could write there.
+    """
+    lock = folder / _LOCK
+    with files.store_errors("measuring by Slurm", folder):
+        for one in (folder.parent, folder):
+            make_private(one)
+        file = lock.open("w")
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise StoreError(
+                f"Another tauto waits for Slurm's cases of this plan: {folder}",
+                "Wait until it has ended, or stop it.",
+            ) from error
+        except OSError:
+            pass  # a file system without locks
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                lock.unlink()
+                folder.rmdir()
+                folder.parent.rmdir()
 
 
 def continued(agenda: Agenda, folder: Path) -> Agenda:
@@ -92,18 +135,15 @@ def continued(agenda: Agenda, folder: Path) -> Agenda:
 
 def forget(folder: Path) -> None:
     """End a plan's arrays, and remove what is known of them: all is measured anew."""
-    for one in folder.glob(f"*/{_ARRAY}"):
-        _slurm("scancel", f"--name={one.parent.name}")
-    shutil.rmtree(folder, ignore_errors=True)
+    for one in folder.glob("*/"):
+        _slurm("scancel", f"--name={one.name}")
+        shutil.rmtree(one, ignore_errors=True)
 
 
 def _read(path: Path) -> _Array:
-    try:
-        found = pickle.loads(path.read_bytes())
-    except Exception as error:  # whatever pickle comes upon
-        raise StoreError(
-            f"{path} can't be read: {error}", f"End its jobs with scancel, and remove {path.parent}."
-        ) from error
+    found = read_pickle(
+        path, f"End its jobs with `scancel --name={path.parent.name}`, and remove {path.parent}."
+    )
     assert isinstance(found, _Array)
     return found
 
@@ -146,10 +186,10 @@ class SlurmRun:
         except UsageError:  # of several machines one is refused, after others were submitted
             with suppress(UsageError):
                 self._stop()
-            self._clean()
             raise
+        else:
+            self._clean()
         outcome.left = tuple(task.slot for task in self._tasks)
-        self._clean()
         return outcome
 
     def _find(self) -> None:
@@ -160,7 +200,8 @@ class SlurmRun:
             for index, slot in enumerate(array.slots):
                 task = _Task(slot, array.machine, path.parent, index)
                 mine = left.get((slot.key, slot.block))
-                if mine is not None and array.campaign.id == self.agenda.campaign.id:
+                is_open = task.file("task").exists()  # else its answer was taken in
+                if mine is not None and is_open and array.campaign.id == self.agenda.campaign.id:
                     task.slot = mine
                     self._tasks.append(task)
 
@@ -177,7 +218,6 @@ class SlurmRun:
         name = f"tauto-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{token_hex(3)}"
         folder = self.folder / name
         try:
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             folder.mkdir(mode=0o700)
             for index, slot in enumerate(slots):
                 job = FleetJob(
@@ -192,11 +232,12 @@ class SlurmRun:
             (folder / _ARRAY).write_bytes(pickle.dumps(kept))
         except OSError as error:
             raise StoreError(f"{folder} can't be written: {error.strerror}", "Is there room?") from error
-        python = f"exec '{sys.executable}' -m tautochrone.measure.fleet.node . $SLURM_ARRAY_TASK_ID"
+        python = shlex.quote(sys.executable)
         words = read_partition(machine.on)
         answer = _slurm(
             "sbatch", "--parsable", f"--job-name={name}", f"--array=0-{len(slots) - 1}", *words,
-            f"--chdir={folder}", "--output=log-%a", "--open-mode=append", f"--wrap={python}",
+            f"--chdir={folder}", "--output=log-%a", "--open-mode=append",
+            f"--wrap=exec {python} -m tautochrone.measure.fleet.node . $SLURM_ARRAY_TASK_ID",
         )  # fmt: skip
         if answer.returncode != 0:
             shutil.rmtree(folder, ignore_errors=True)
@@ -213,7 +254,8 @@ class SlurmRun:
     def _wait(self, ended: Callable[[], bool]) -> None:
         asked_s = 0.0
         while not ended():
-            for task in [one for one in self._tasks if one.file("answer").exists()]:
+            there = {path for one in {task.folder for task in self._tasks} for path in one.glob("answer-*")}
+            for task in [one for one in self._tasks if one.file("answer") in there]:
                 self._take_in(task)
             if time.monotonic() - asked_s >= _ASK_S:
                 asked_s = time.monotonic()
@@ -261,7 +303,7 @@ class SlurmRun:
         self._ledger.went_wrong(self.agenda.points[task.slot.key], task.slot, error)
 
     def _take_in(self, task: _Task) -> None:
-        answer: Answer = pickle.loads(task.file("answer").read_bytes())
+        answer: Answer = read_pickle(task.file("answer"), "Remove it, and type the same again.")
         clash = self._collect(task)
         self._tasks.remove(task)
         point = self.agenda.points[task.slot.key]
@@ -281,50 +323,65 @@ class SlurmRun:
 
     def _collect(self, task: _Task) -> MeasuringError | None:
         """Move the runs of a task into the store. Returns why one can't be: its id is another run's."""
-        self.store.path.mkdir(parents=True, exist_ok=True)
         clash = None
-        for run in sorted(task.file("store").glob("*/")):
-            place = self.store.path / run.name
-            if place.exists():
-                clash = MeasuringError(f"another run has its id, {run.name}", "Type the same again.")
-                continue
-            arriving = self.store.path / f".{run.name}"
-            shutil.rmtree(arriving, ignore_errors=True)
-            try:
-                shutil.move(run, arriving)
-                arriving.rename(place)
-            except OSError as error:
-                raise StoreError(f"{run} can't be moved into the store: {error.strerror}") from error
-        shutil.rmtree(task.file("store"), ignore_errors=True)
+        home = task.file("store")
+        with files.store_errors("taking runs in", self.store.path):
+            self.store.path.mkdir(parents=True, exist_ok=True)
+            for run in sorted(home.glob("*/")):
+                place = self.store.path / run.name
+                if not place.exists():
+                    self._move(run, place)
+                elif _manifest(place) != _manifest(run):  # the same: tauto was killed while it moved it
+                    clash = MeasuringError(f"another run has its id, {run.name}", "Type the same again.")
+        shutil.rmtree(home, ignore_errors=True)
         return clash
 
+    def _move(self, run: Path, place: Path) -> None:
+        """Give a run its name in the store in one step; from another file system it is copied first."""
+        try:
+            run.rename(place)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            with arriving(self.store.path) as stage:
+                shutil.copytree(run, stage / run.name)
+                (stage / run.name).rename(place)
+
     def _stop(self) -> None:
-        """End the jobs; those that run seal what they have, and that is collected."""
-        running = {task.folder.name for task in self._tasks}
-        for name in running:
-            _slurm("scancel", f"--name={name}")
-        until_s = time.monotonic() + _END_S
+        """End the jobs; those that run seal what they have, which is collected. What still runs is left."""
         with suppress(KeyboardInterrupt):
-            while time.monotonic() < until_s and self._has(running):
+            names = {
+                path.parent.name for path in self.folder.glob(f"*/{_ARRAY}")
+            }  # also one not heard of yet
+            for name in names:
+                _slurm("scancel", f"--name={name}")
+            until_s = time.monotonic() + _END_S
+            while self._has(names):
+                if time.monotonic() >= until_s:
+                    return
                 time.sleep(_LOOK_S)
-        for task in list(self._tasks):
-            self._collect(task)
+            for task in list(self._tasks):
+                self._collect(task)
+            self._clean()
 
     def _has(self, names: set[str]) -> bool:
         answer = _slurm("squeue", "--noheader", f"--name={','.join(names)}", "--format=%j")
-        return bool(names) and answer.returncode == 0 and bool(answer.stdout.strip())
+        return bool(names) and (answer.returncode != 0 or bool(answer.stdout.strip()))
 
     def _clean(self) -> None:
         """Forget the arrays that have nothing more to tell; logs of what went wrong stay."""
         wrong = bool(self._ledger.outcome.unmeasured)
-        for path in self.folder.glob(f"*/{_ARRAY}"):
+        for folder in self.folder.glob("*/"):
             if wrong:
-                path.unlink(missing_ok=True)
+                (folder / _ARRAY).unlink(missing_ok=True)
             else:
-                shutil.rmtree(path.parent, ignore_errors=True)
-        for folder in (self.folder, self.folder.parent):
-            with suppress(OSError):
-                folder.rmdir()
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _manifest(run: Path) -> bytes:
+    with suppress(OSError):
+        return (run / files.MANIFEST).read_bytes()
+    return b""
 
 
 def _slurm(*words: str) -> "subprocess.CompletedProcess[str]":
@@ -342,6 +399,7 @@ def _slurm(*words: str) -> "subprocess.CompletedProcess[str]":
             capture_output=True,
             text=True,
             check=False,
+            start_new_session=True,  # Ctrl-C is for tauto: a job that sbatch hands in must be known
         )
     except FileNotFoundError as error:
         raise UsageError(
