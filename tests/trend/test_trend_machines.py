@@ -74,6 +74,19 @@ def test_machines_are_compared_with_those_of_their_kind_where_these_are_enough(t
     assert {(one.model, one.alike) for one in case.boards} == {("Cortex-A76", 7), ("Cortex-A55", 6)}
 
 
+def test_a_machine_with_fewer_runs_is_not_named_because_these_scatter_more(tmp_path: Path) -> None:
+    """The only run of board7 is as late as single runs of the others are; their medians scatter less."""
+    store = Store(tmp_path)
+    for repetition in range(5):
+        for number in range(8 if repetition == 4 else 7):
+            late = 1.5 if number == 7 else (0.7, 1.4, 1.0, 0.6, 1.5)[(repetition + number) % 5]
+            board(store, number, 20_000 * late)
+    found = records(store)
+    (case,) = machines(found, parse_metric("latency median", measures(found))).cases
+    assert [len(one.runs) for one in case.boards] == [*[5] * 7, 1]
+    assert not any(one.differs for one in case.boards)
+
+
 def test_few_machines_are_shown_and_not_judged(tmp_path: Path) -> None:
     store = rack(tmp_path / "store", boards=FEWEST - 1, odd=2)
     said = in_process.tauto("trend", "latency", "median", "--machines", store=store.path)

@@ -1,6 +1,7 @@
 """One number of many machines side by side: which of them is not like its peers."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -79,7 +80,7 @@ class Machines:
     @property
     def machines(self) -> tuple[str, ...]:
         """Return the names of all machines."""
-        return tuple(sorted({board.machine for case in self.cases for board in case.boards}))
+        return tuple(sorted({board.machine for case in self.cases for board in case.boards}, key=_by_number))
 
 
 def machines(found: Sequence[Record], metric: TrendMetric) -> Machines:
@@ -105,7 +106,7 @@ def machines(found: Sequence[Record], metric: TrendMetric) -> Machines:
                 case.setdefault(_place(record.manifest), []).append((record.run.id, value))
     several = {name: own for name, own in groups.items() if len({machine for _, _, machine in own}) > 1}
     cases = [MachineCase(dict(name), tuple(_boards(own))) for name, own in several.items()]
-    judged = [_judged(case.boards) for case in cases]
+    judged = [_judged(case.boards, metric) for case in cases]
     tests = sum(groups for _, groups in judged)
     return Machines(
         metric,
@@ -154,12 +155,21 @@ def _boards(own: Mapping[tuple[str, str, str], Sequence[tuple[str, TrendValue]]]
             values=tuple(value for _, value in values),
             value=median([value.value or 0.0 for _, value in values]),
         )
-        for place, values in sorted(own.items())
+        for place, values in sorted(own.items(), key=lambda one: [_by_number(name) for name in one[0]])
     ]
 
 
-def _judged(boards: Sequence[MachineStanding]) -> tuple[list[MachineStanding], int]:
-    """Return the machines with how each stands among its peers, and how many groups of peers there are."""
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """Sorts board2 before board10, and 6.1 before 6.12."""
+    return [(int(one), "") if one.isdecimal() else (-1, one) for one in re.split("([0-9]+)", name)]
+
+
+def _judged(boards: Sequence[MachineStanding], metric: TrendMetric) -> tuple[list[MachineStanding], int]:
+    """Return the machines with how each stands among its peers, and how many groups of peers there are.
+
+    The number of one run scatters more than the median of ten. So of each machine count the latest runs, as
+    many as the machine of the group has that has fewest.
+    """
     found: dict[int, MachineStanding] = {}
     left = list(range(len(boards)))
     groups = 0
@@ -169,7 +179,9 @@ def _judged(boards: Sequence[MachineStanding]) -> tuple[list[MachineStanding], i
             kinds.setdefault(same(board), []).append(at)
         for members in kinds.values():
             mine = [at for at in members if at in left]
-            standing = standings(_scale([boards[at].value for at in members])) if mine else None
+            fewest = min(len(boards[at].values) for at in members)
+            latest = [median(one.value or 0.0 for one in boards[at].values[-fewest:]) for at in members]
+            standing = standings(_scale(latest, metric)) if mine else None
             if standing is None:
                 continue
             groups += 1
@@ -193,6 +205,8 @@ def _all(_: MachineStanding) -> tuple[str, ...]:
     return ()
 
 
-def _scale(values: Sequence[float]) -> list[float]:
-    """Return logarithms, since such numbers differ by factors; of shares that are 0, the numbers."""
+def _scale(values: Sequence[float], metric: TrendMetric) -> list[float]:
+    """Return logarithms of times, which differ by factors; of shares roots, where counts scatter alike."""
+    if metric.is_share:
+        return [math.sqrt(one) for one in values]
     return [math.log(one) for one in values] if min(values) > 0 else list(values)

@@ -208,11 +208,13 @@ def _closing(found: Machines) -> Iterator[Block]:
     said = [
         "The number of a machine is the median of its runs. It is compared with the machines of the same "
         f"kernel and model of CPU where these are {FEWEST} or more and differ, else with those of the same "
-        "kernel, else with all. Levels are nested; nothing is pooled over them.",
+        "kernel, else with all, each by its latest runs, as many as the one with fewest has. "
+        "Levels are nested; nothing is pooled over them.",
         f"A machine differs where at most {format_percent(ALPHA)} of such comparisons would find any "
         "machine as far from the median, in median absolute deviations, if all peers were alike; "
-        f"{plural(found.judged, 'group')} of peers counted (Bonferroni). That takes the logarithms "
-        "of alike machines for normal and independent.",
+        f"{plural(found.judged, 'group')} of peers counted (Bonferroni). That takes the "
+        f"{'roots' if found.metric.is_share else 'logarithms'} of alike machines for normal and independent. "
+        "Numbers with longer tails, such as latency max, and rare misses name alike machines more often.",
         "A machine is known by how tauto reached it (--on), or by its host's name where runs store it, or "
         "else by its product: boards of one product that measured themselves are one machine here.",
     ]
