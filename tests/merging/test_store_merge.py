@@ -1,9 +1,11 @@
 """Stores are brought together: each run once, whole, and nothing replaced; over SSH as in folders."""
 
+import io
 import os
 import shutil
 import signal
 import subprocess
+import tarfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +17,7 @@ from real import skip_or_fail, start_tauto, tauto, wait_until
 from schemas import valid
 from ssh_servers import SshServer, ssh_server
 from streams import make_stream
+from tautochrone.merging.far import _ADMIT, _send
 from tautochrone.merging.places import FolderPlace
 from tautochrone.run.arrival import ARRIVING
 from tautochrone.run.folder import StoredRun
@@ -146,6 +149,16 @@ def test_only_whole_runs_arrive_and_conflicts_are_told(other: tuple[str, Path], 
     assert told["new"] == [good.name]
     assert {path: bytes_ for path, bytes_ in content(own.path).items() if good.name not in path} == before
 
+    if "ssh:" in name:  # nor does it go there
+        shutil.rmtree(own.path / known.name)
+        shutil.copytree(damaged, own.path / (odd := f"{damaged.name}-here"))
+        pushed = in_process.tauto("store", "sync", name, "--json", store=own.path)
+        assert [one["run"] for one in valid(pushed.out)["stores"][1]["refused"]] == [odd]
+        assert not (place / odd).exists()
+        shutil.rmtree(own.path / odd)
+        shutil.copytree(known, own.path / known.name, dirs_exist_ok=True)
+        manifest.write_text(manifest.read_text().replace("scheduling", "Scheduling"))
+
     shutil.rmtree(damaged)
     assert in_process.tauto("store", "merge", name, store=own.path).code == 4
 
@@ -207,3 +220,18 @@ def test_what_changes_on_its_way_does_not_arrive(tmp_path: Path) -> None:
             arrived, refused = own.admit(stage, runs, hashes)
         assert (arrived, list(refused)) == ([], [run])
         assert content(own.path) == {}
+
+
+def test_files_that_are_sent_belong_to_whoever_receives_them(tmp_path: Path) -> None:
+    place = FolderPlace(filled(tmp_path / "there", 1).path)
+    _send(stream := io.BytesIO(), place.path, place.listing().runs)
+    with tarfile.open(fileobj=io.BytesIO(stream.getvalue())) as archive:
+        assert {(one.uid, one.gid, one.uname, one.gname) for one in archive} == {(0, 0, "", "")}
+
+
+def test_of_two_that_bring_the_same_run_at_once_one_does(tmp_path: Path) -> None:
+    """The other brings it between the look whether it is there and the step that gives it its name."""
+    (tmp_path / "stage" / "run").mkdir(parents=True)
+    script = f"store={tmp_path}; stage=stage; {_ADMIT.replace('|| {', '|| { mkdir run;')}"
+    ended = subprocess.run(["sh", "-c", script], input="run\n", capture_output=True, text=True, check=True)
+    assert (ended.stdout, list((tmp_path / "run").iterdir())) == ("", [])

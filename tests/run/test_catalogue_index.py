@@ -136,3 +136,14 @@ def test_filters_of_the_list_read_no_manifest(store: Store) -> None:
     ):
         assert len(selected(entries, **wanted)) == count, wanted  # type: ignore[arg-type]
     assert json.loads((entries[0].path / "run.json").read_text())["title"] == entries[0].title
+
+
+def test_an_index_that_is_a_link_is_left_alone(store: Store, tmp_path: Path) -> None:
+    """In a store that several users write, it may lead to a database of ours."""
+    (link := store.path / index.INDEX).unlink()
+    with sqlite3.connect(mine := tmp_path / "mine.sqlite") as file:
+        file.execute("CREATE TABLE run (kept)")
+    before = mine.read_bytes()
+    link.symlink_to(mine)
+    assert len(catalogue(store)) == 4
+    assert mine.read_bytes() == before

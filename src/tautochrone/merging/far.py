@@ -34,7 +34,8 @@ _NAME = (
 _SIZE = re.compile(rf"-\S*\s+\d+\s+\S+\s+\S+\s+(\d+)\s.*\s{_NAME}")
 _SUM = re.compile(rf"([0-9a-f]{{64}}) [ *]{_NAME}")
 
-# What is run there: no exclamation mark, so that any login shell passes it on as it is.
+# What is run there: no exclamation mark, so that any login shell passes it on as it is. Where another push
+# has just brought a run, mv puts ours into it, which is taken away again.
 
 _SUMS = 'if command -v sha256sum >/dev/null; then sum=sha256sum; else sum="shasum -a 256"; fi'
 _LIST = (
@@ -56,7 +57,8 @@ _RECEIVE = 'cd -- "$store/$stage" && tar -xf -'
 _CHECK = f'{_SUMS}; cd -- "$store/$stage" && find . -mindepth 2 -maxdepth 2 -type f -exec $sum {{}} +'
 _ADMIT = (
     'cd -- "$store" && sync && while read -r run; do '
-    '[ -e "$run" ] || { mv "$stage/$run" "$run" && echo "$run"; }; done'
+    '[ -e "$run" ] || { mv "$stage/$run" "$run" && '
+    'if [ -e "$run/$run" ]; then rm -rf "$run/$run"; else echo "$run"; fi; }; done'
 )
 _END = 'cd -- "$store" && rm -rf "$stage"'
 
@@ -244,7 +246,14 @@ def _send(stream: IO[bytes], source: Path, runs: Mapping[str, Sizes]) -> None:
         for run, sizes in runs.items():
             for name in sizes:
                 with suppress(FileNotFoundError):  # what is missing then is seen by its hash
-                    archive.add(source / run / name, f"{run}/{name}", recursive=False)
+                    archive.add(source / run / name, f"{run}/{name}", recursive=False, filter=_of_nobody)
+
+
+def _of_nobody(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    """There it belongs to whoever receives it: root's tar would give it to the user of the same number."""
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return entry
 
 
 def _extract(stream: IO[bytes], wanted: Mapping[str, int], into: Path) -> None:

@@ -59,7 +59,10 @@ def merge(
         hashes = source.hashes(batch)
         if isinstance(into, FarPlace):
             assert isinstance(source, FolderPlace)
-            arrived, refused = into.take(source.path, batch, hashes)
+            damaged = source.damaged(batch)
+            whole = {run: sizes for run, sizes in batch.items() if run not in damaged}
+            arrived, refused = into.take(source.path, whole, hashes) if whole else ([], {})
+            refused |= damaged
         else:
             with into.receiving(sum(sum(sizes.values()) for sizes in batch.values())) as stage:
                 source.bring(batch, stage)

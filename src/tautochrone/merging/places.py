@@ -97,6 +97,16 @@ class FolderPlace:
         """Return the SHA-256 of every file."""
         return hashes_of(self.path, runs)
 
+    def damaged(self, runs: Mapping[str, Sizes]) -> dict[str, str]:
+        """Return which of these runs are not whole, and why."""
+        found = {}
+        for run in runs:
+            try:
+                see_run(self.path / run)
+            except TautoError as error:
+                found[run] = str(error)
+        return found
+
     def bring(self, runs: Mapping[str, Sizes], into: Path) -> None:
         """Copy the files of these runs."""
         for run, sizes in runs.items():

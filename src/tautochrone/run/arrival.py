@@ -4,7 +4,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 
@@ -30,9 +30,13 @@ def arriving(store: Path) -> Iterator[Path]:
         with _held(left) as free:
             if free:
                 shutil.rmtree(left, ignore_errors=True)
-    own = store / f"{ARRIVING}{token_hex(8)}"
-    own.mkdir(mode=0o700)
-    with _held(own):
+    with ExitStack() as held:
+        while True:
+            own = store / f"{ARRIVING}{token_hex(8)}"
+            own.mkdir(mode=0o700)
+            held.enter_context(_held(own))
+            if own.exists():  # another one may have taken it for left behind before it was held
+                break
         try:
             yield own
         finally:

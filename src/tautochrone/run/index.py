@@ -62,7 +62,7 @@ def read_rows(store: Path, version: int) -> dict[str, Row]:
         version: of what is kept of a run.
     """
     path = store / INDEX
-    if not path.is_file():
+    if path.is_symlink() or not path.is_file():
         return {}
     try:
         with closing(_connected(path, "ro")) as index:
@@ -85,6 +85,8 @@ def write_rows(
     An index that is damaged, or of another version, is made anew.
     """
     path = store / INDEX
+    if path.is_symlink():
+        return  # in a store that several users write, it may lead to a database of ours
     for _ in range(2):
         try:
             with closing(_connected(path, "rwc")) as index, index:

@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import IO
 
@@ -37,7 +38,7 @@ def acquired(address: LabgridAddress) -> Iterator[SshAddress]:
             NetworkService of it.
     """
     with _mark(address.place) as mark:
-        answer = _client(address.place, "acquire")
+        answer = _acquire(address.place)
         said = _last(answer)
         ours = _OURS.search(said) is not None and bool(mark.read())
         if answer.returncode != 0 and not ours:
@@ -51,9 +52,11 @@ def acquired(address: LabgridAddress) -> Iterator[SshAddress]:
         try:
             yield _service(address)
         finally:
-            with suppress(MeasuringError, UsageError):  # the coordinator is gone; its next start forgets us
-                _client(address.place, "release")
-            _write(mark, "")
+            with suppress(MeasuringError, UsageError):
+                if _client(address.place, "release").returncode == 0:
+                    _write(
+                        mark, ""
+                    )  # else the coordinator does not answer, and may still know us: taken over
 
 
 def _service(address: LabgridAddress) -> SshAddress:
@@ -95,6 +98,7 @@ def _client(place: str, *words: str) -> "subprocess.CompletedProcess[str]":
             text=True,
             timeout=_PATIENCE_S,
             check=False,
+            start_new_session=True,  # Ctrl-C is for tauto
         )
     except OSError as error:
         raise UsageError(
@@ -105,6 +109,18 @@ def _client(place: str, *words: str) -> "subprocess.CompletedProcess[str]":
         raise MeasuringError(
             f"labgrid-client {words[0]} did not end within {_PATIENCE_S:g} s", "Does the coordinator answer?"
         ) from error
+
+
+def _acquire(place: str) -> "subprocess.CompletedProcess[str]":
+    """Acquire a place. Ctrl-C meanwhile gives it back: labgrid would keep a place that nobody knows of."""
+    with ThreadPoolExecutor(1) as aside:
+        asked = aside.submit(_client, place, "acquire")
+        try:
+            return asked.result()
+        except KeyboardInterrupt:
+            if asked.result().returncode == 0:
+                _client(place, "release")
+            raise
 
 
 def _last(answer: "subprocess.CompletedProcess[str]") -> str:

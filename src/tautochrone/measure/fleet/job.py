@@ -5,12 +5,14 @@ another tauto measured on between two cases, is no special case.
 """
 
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from tautochrone.base.errors import MeasuringError, StoreError, TautoError
 from tautochrone.machine.settings import NotPutBackError
@@ -32,7 +34,7 @@ from tautochrone.target.target import Target
 _WAIT_FOR_CLAIM_S = 20.0
 """Then the case is given back: another machine may take it."""
 _TRY_AGAIN_S = 2.0
-_ANSWERS_WITHIN_S = 10.0
+_ANSWERS_WITHIN_S = _FINISHES_WITHIN_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -127,18 +129,28 @@ def _answers(target: Target) -> bool:
 
 def _recover(command: str, patience_s: float) -> str:
     """Run the command that makes it answer again; returns what went wrong, for the message."""
-    try:
-        ended = subprocess.run(
+    with TemporaryFile() as errors:
+        process = subprocess.Popen(
             ["/bin/sh", "-c", command],
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=patience_s,
-            check=False,
-            env=os.environ,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            start_new_session=True,
         )
-    except subprocess.TimeoutExpired:
-        return f"; its recover command did not end within {patience_s:g} s"
-    if ended.returncode == 0:
+        try:
+            code = process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            return f"; its recover command did not end within {patience_s:g} s"
+        except KeyboardInterrupt:  # it may have switched the board off, and not on again
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_FINISHES_WITHIN_S)
+            raise
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        errors.seek(0)
+        words = errors.read().decode(errors="replace").strip().splitlines()
+    if code == 0:
         return ""
-    words = ended.stderr.decode(errors="replace").strip().splitlines()
-    return f"; its recover command ended with exit code {ended.returncode}{f': {words[-1]}' if words else ''}"
+    return f"; its recover command ended with exit code {code}{f': {words[-1]}' if words else ''}"
