@@ -119,7 +119,9 @@ def test_what_was_measured_before_tauto_was_killed_is_not_measured_again(
 ) -> None:
     arguments = ("run", plan(tmp_path, repetitions=2), "--fleet", fleet.file(NAMES[:2]))
     killed = start_tauto(*arguments, store=store)
-    wait_until(lambda: sum(measured(store).values()) >= 2, "two cases are complete")
+    wait_until(
+        lambda: sum(measured(store).values()) >= 2 or killed.poll() is not None, "two cases are complete"
+    )
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
     before = measured(store)

@@ -94,8 +94,11 @@ def test_a_tauto_that_is_killed_finds_its_array_again(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("around")
 def test_ctrl_c_ends_the_jobs_and_keeps_what_they_measured(tmp_path: Path) -> None:
     store = tmp_path / "store"
-    running = start_tauto("run", plan(tmp_path, '"1ms"', "60s"), "--engine", "slurm", store=store)
+    arguments = ("run", plan(tmp_path, '"1ms"', "60s"), "--engine", "slurm")
+    running = start_tauto(*arguments, store=store)
     wait_until(lambda: _is_measuring(store), "a node measures")
+    second = tauto(*arguments, "--again", store=store)
+    assert (second.returncode, "Another tauto waits" in second.stderr) == (4, True), second.stderr
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 130, said

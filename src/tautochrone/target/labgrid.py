@@ -11,6 +11,7 @@ import ast
 import fcntl
 import os
 import re
+import shlex
 import subprocess
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -81,7 +82,7 @@ def _service(address: LabgridAddress) -> SshAddress:
 
 def power_cycle(place: str) -> str:
     """Return the shell command that switches the board of a place off and on."""
-    client = f"{_program()} -p '{place}'"
+    client = shlex.join((_program(), "-p", place))
     return f"{client} acquire && {{ {client} power cycle; said=$?; {client} release; exit $said; }}"
 
 

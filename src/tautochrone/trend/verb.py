@@ -126,7 +126,7 @@ def _show_machines(found: Sequence[Record], metric: TrendMetric, out: Path | Non
     from tautochrone.trend.machines import machines
 
     told = machines(found, metric)
-    if not found or not (told.cases or told.alone):
+    if not (told.cases or told.alone or told.too_few or told.unread):
         raise UsageError(*_nothing(found, metric.text))
     shown = whole(
         "The machines",

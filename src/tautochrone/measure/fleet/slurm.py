@@ -46,9 +46,7 @@ from tautochrone.run.store import Store
 
 _LARGEST_ARRAY = 1000
 """One less than Slurm's usual MaxArraySize."""
-_LOOK_S, _ASK_S, _END_S = 0.5, 3.0, 60.0
-_GRACE_S = 60.0
-"""So late a network's file system may show what a node has written: acdirmax of nfs(5)."""
+_LOOK_S, _ASK_S, _GRACE_S, _END_S = 0.5, 3.0, 15.0, 60.0
 _FOLDER, _ARRAY, _LOCK = ".slurm", "array", "lock"
 
 
@@ -289,7 +287,7 @@ class SlurmRun:
                 task.missing_since_s = None
             elif task.missing_since_s is None:
                 task.missing_since_s = time.monotonic()
-            elif time.monotonic() - task.missing_since_s > _GRACE_S and not task.file("answer").exists():
+            elif time.monotonic() - task.missing_since_s > _GRACE_S and not _has_answer(task):
                 self._lose(task)
 
     def _lose(self, task: _Task) -> None:
@@ -376,6 +374,14 @@ class SlurmRun:
                 (folder / _ARRAY).unlink(missing_ok=True)
             else:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _has_answer(task: _Task) -> bool:
+    """A network's file system shows what a node wrote up to a minute late, unless we change the folder."""
+    with suppress(OSError):
+        (mark := task.folder / "looked").touch()
+        mark.unlink()
+    return task.file("answer").exists()
 
 
 def _manifest(run: Path) -> bytes:
