@@ -1,6 +1,7 @@
 """`tauto trend --machines`: the machine that is not like its peers is named, and others seldom are."""
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from report_runs import FACTS
 from schemas import valid
 from streams import make_stream
 from tautochrone.run.store import Store
-from tautochrone.statistics.difference.outliers import FEWEST, adjusted, standings
-from tautochrone.trend.machines import machines
+from tautochrone.statistics.difference.outliers import FEWEST, FINEST, adjusted, standings
+from tautochrone.trend.machines import ALPHA, machines
+from tautochrone.trend.machines_answer import _in_short
 from tautochrone.trend.record import measures, records
 from tautochrone.trend.values import parse_metric
 
@@ -85,6 +87,16 @@ def test_a_machine_with_fewer_runs_is_not_named_because_these_scatter_more(tmp_p
     (case,) = machines(found, parse_metric("latency median", measures(found))).cases
     assert [len(one.runs) for one in case.boards] == [*[5] * 7, 1]
     assert not any(one.differs for one in case.boards)
+
+
+def test_too_many_cases_to_name_any_machine_are_told(tmp_path: Path) -> None:
+    found = records(rack(tmp_path))
+    told = machines(found, parse_metric("latency median", measures(found)))
+    assert not told.too_many
+    many = replace(told, judged=1 + int(ALPHA / FINEST))
+    (said, *_) = _in_short(many)
+    assert many.too_many
+    assert "too many cases" in str(said)
 
 
 def test_few_machines_are_shown_and_not_judged(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from statistics import median
 
 from tautochrone.base.errors import DamagedError
 from tautochrone.run.manifest import Manifest
-from tautochrone.statistics.difference.outliers import PeerDistance, adjusted, standings
+from tautochrone.statistics.difference.outliers import FINEST, PeerDistance, adjusted, standings
 from tautochrone.trend.judge import measures_of, parts_of
 from tautochrone.trend.record import NOT_KNOWN, Record, machine_of
 from tautochrone.trend.values import TrendMetric, TrendValue, value_of
@@ -79,8 +79,13 @@ class Machines:
 
     @property
     def machines(self) -> tuple[str, ...]:
-        """Return the names of all machines."""
+        """Return the names of all machines, those with numbers in the order of these."""
         return tuple(sorted({board.machine for case in self.cases for board in case.boards}, key=_by_number))
+
+    @property
+    def too_many(self) -> bool:
+        """Return whether these are so many groups that none of their machines could be shown to differ."""
+        return adjusted(FINEST, self.judged) > ALPHA
 
 
 def machines(found: Sequence[Record], metric: TrendMetric) -> Machines:

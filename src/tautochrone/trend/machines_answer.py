@@ -62,6 +62,11 @@ def _in_short(found: Machines) -> Iterator[Block]:
             f"{_named(list(names))} {'differs from its' if len(names) == 1 else 'differ from their'} peers.",
             "strong",
         )
+    elif found.too_many:
+        yield Sentence("No machine can be shown to differ: there are too many cases.", "strong")
+        yield Sentence(
+            f"{plural(found.judged, 'group')} of peers are looked at. Ask for fewer: --plan, --experiment."
+        )
     elif judged:
         yield Sentence("No machine is shown to differ from its peers.", "strong")
     else:
@@ -111,7 +116,7 @@ def _side_by_side(found: Machines) -> Iterator[Block]:
         return
     names = found.machines
     rows = []
-    for case in found.cases[:_MOST_CASES]:
+    for case in _shown(found):
         of = {name: [board for board in case.boards if board.machine == name] for name in names}
         rows.append(
             (
@@ -138,8 +143,15 @@ def _value(board: MachineStanding, found: Machines) -> TypedCell:
     return TypedCell(board.value, _unit(found), said, mark=mark, strong=board.differs)
 
 
+def _shown(found: Machines) -> list[MachineCase]:
+    """Return the cases that there is room for; of too many those first that have an odd machine."""
+    if len(found.cases) <= _MOST_CASES:
+        return list(found.cases)
+    return sorted(found.cases, key=lambda case: not any(one.differs for one in case.boards))[:_MOST_CASES]
+
+
 def _cases(found: Machines) -> Iterator[DocumentPart]:
-    for at, case in enumerate(found.cases[:_MOST_CASES], start=1):
+    for at, case in enumerate(_shown(found), start=1):
         title = capital(_said(case, found))
         yield part(title, partial(_nested, case, found, title), id=f"case-{at}")
 

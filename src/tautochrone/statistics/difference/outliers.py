@@ -21,6 +21,9 @@ _DRAWS, _MOST_AT_ONCE = 20_000, 2_000_000
 _OF_NORMAL = 1.482602218505602
 """The standard deviation of a normal distribution in units of its median absolute deviation."""
 
+FINEST = 1 / (_DRAWS + 1)
+"""No p-value is smaller than this."""
+
 _SEED = 20261128
 
 
