@@ -15,8 +15,10 @@ from fleets import Boards, boards
 from real import PATIENCE_S, a_cpu, policy_options, start_tauto, tauto, wait_until
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.measure.fleet.fleet import read_fleet
+from tautochrone.measure.fleet.job import _recover
 from tautochrone.measure.fleet.pickled import read_pickle
 from tautochrone.measure.fleet.slurm import alone, arrays_of
+from tautochrone.run import files
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_agent
@@ -229,3 +231,12 @@ def test_a_pickle_of_another_user_is_not_read(tmp_path: Path) -> None:
     os.chown(task, 65534, 65534)
     with pytest.raises(StoreError, match="not this user's"):
         read_pickle(task, "")
+
+
+def test_a_recover_command_that_does_not_end_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    held = tmp_path / "held"
+    said = _recover(f"exec 9>{held}; flock 9; sleep 3600 & wait", 1.0)  # sleep holds the lock, too
+    assert said == "; its recover command did not end within 1 s"
+    wait_until(lambda: not files.is_locked(held), "what it started has ended")
+    assert _recover("echo off >&2; exit 3", PATIENCE_S) == "; its recover command ended with exit code 3: off"
+    assert _recover("echo off >&2", PATIENCE_S) == ""
