@@ -31,9 +31,9 @@ from tautochrone.target.labgrid import power_cycle
 from tautochrone.target.open import open_target
 from tautochrone.target.target import Target
 
-_WAIT_FOR_CLAIM_S = 20.0
-"""Then the case is given back: another machine may take it."""
-_TRY_AGAIN_S = 2.0
+WAITS_FOR_CLAIM_S = 3600.0
+"""Each time that a machine is asked again it is logged in to, while somebody else measures there."""
+_TRY_AGAIN_S, _ASK_AGAIN_S = 2.0, 5.0
 _ANSWERS_WITHIN_S = _FINISHES_WITHIN_S = 10.0
 
 
@@ -45,6 +45,7 @@ class FleetJob:
         cell: without its deployment, which depends on the machine.
         known: what the machine was when this plan run was begun there; None: it was not, or is no matter.
         revive_s: it was lost: how long it may take to answer again; 0: it is expected to answer.
+        wait_s: for whoever has the machine; then the case is given back, and another machine may take it.
     """
 
     machine: FleetMachine
@@ -54,6 +55,7 @@ class FleetJob:
     store: Path
     known: Facts | None = None
     revive_s: float = 0.0
+    wait_s: float = WAITS_FOR_CLAIM_S
 
     def do(self, watch: Watch) -> Answer:
         """Reach and claim the machine, measure, and let go of it."""
@@ -62,7 +64,7 @@ class FleetJob:
                 watch(CellProgress(0.0, waiting="reaching the machine"))
                 target = stack.enter_context(self._reached(watch))
                 stack.enter_context(
-                    claimed(target, _WAIT_FOR_CLAIM_S, lambda by: watch(CellProgress(0.0, waiting=by)))
+                    claimed(target, self.wait_s, lambda by: watch(CellProgress(0.0, waiting=by)))
                 )
             except TakenError as error:
                 return Taken(str(error))
@@ -94,7 +96,8 @@ class FleetJob:
     @contextmanager
     def _reached(self, watch: Watch) -> Iterator[Target]:
         """Open the machine; one that was lost gets its time, and what may bring it back."""
-        until_s = time.monotonic() + self.revive_s
+        begun_s = time.monotonic()
+        until_s = begun_s + self.revive_s
         said = ""
         if self.revive_s and (command := recovery_of(self.machine)):
             watch(CellProgress(0.0, waiting="recovering the machine"))
@@ -104,8 +107,12 @@ class FleetJob:
                 try:
                     target = stack.enter_context(open_target(self.machine.on))
                     break
-                except TakenError:
-                    raise
+                except TakenError as error:  # of labgrid, which can't be waited for
+                    if time.monotonic() >= begun_s + self.wait_s:
+                        raise
+                    watch(CellProgress(0.0, waiting=str(error)))
+                    time.sleep(_ASK_AGAIN_S)
+                    continue
                 except TautoError as error:
                     if time.monotonic() >= until_s:
                         raise type(error)(f"{error}{said}", error.advice) from error

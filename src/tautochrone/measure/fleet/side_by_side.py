@@ -11,13 +11,15 @@ from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.execute import CellProgress, is_refusal
 from tautochrone.measure.fleet.fleet import ANY, Fleet, FleetMachine
-from tautochrone.measure.fleet.job import FleetJob, recovery_of
+from tautochrone.measure.fleet.job import WAITS_FOR_CLAIM_S, FleetJob, recovery_of
 from tautochrone.measure.lab.crew import Crew
 from tautochrone.measure.lab.jobs import LabJob, LostMachine, RefusedJob, SealedCell, Taken
 from tautochrone.run.facts import Facts
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
+_SOON_S = 20.0
+"""So long a machine that is taken is waited for where others may take the case; next time, twice as long."""
 _MOST_LOSSES = 2
 """So often in a row a machine may be lost, or a case lose its machine, before it is given up."""
 
@@ -35,6 +37,7 @@ class Berth:
         measured: how many cases it has measured.
         answered: it was reached in this run.
         losses: in a row.
+        taken: so often in a row somebody else had it.
         why: it is in quarantine, for this reason.
         refused: what it can't measure, by the key of the point.
         known: what it is, from the first run of this plan run on it.
@@ -45,6 +48,7 @@ class Berth:
     measured: int = 0
     answered: bool = False
     losses: int = 0
+    taken: int = 0
     why: QuarantinedError | None = None
     refused: dict[str, TautoError] = field(default_factory=dict)
     known: Facts | None = None
@@ -131,9 +135,13 @@ class SideBySide:
             self._store.path,
             berth.known,
             self._fleet.patience_s if berth.losses else 0.0,
+            min(_SOON_S * 2**berth.taken, WAITS_FOR_CLAIM_S)
+            if self._fleet.place == ANY
+            else WAITS_FOR_CLAIM_S,
         )
 
     def _take_in(self, berth: Berth, slot: Slot, answer: object) -> None:
+        berth.taken = berth.taken + 1 if isinstance(answer, Taken) else 0
         if isinstance(answer, SealedCell):
             run = StoredRun.read(self._store.path / answer.run)
             berth.losses, berth.answered = 0, True
