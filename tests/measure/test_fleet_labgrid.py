@@ -1,6 +1,8 @@
 """Boards of labgrid: its real coordinator and exporter, whose places are SSH servers on loopback."""
 
 import getpass
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +11,7 @@ from test_fleet import measured, on, plan
 
 from fleets import Boards, boards
 from labgrids import client, labgrid
-from real import start_tauto, tauto, wait_until
+from real import PATIENCE_S, start_tauto, tauto, wait_until
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.store import Store
 
@@ -83,3 +85,27 @@ def test_a_place_that_a_killed_tauto_had_is_taken_over(places: dict[str, str], t
     assert ended.returncode == 0, ended.stderr
     assert [entry.conditions.target for entry in catalogue(Store(store))] == ["labgrid:board1"]
     assert holder(places, "board1") == "None"
+
+
+def test_ctrl_c_while_a_place_is_acquired_gives_it_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client that takes its time; labgrid keeps what it has acquired, whoever asked."""
+    begun, held = tmp_path / "begun", tmp_path / "held"
+    os.mkfifo(go_on := tmp_path / "go-on")
+    client = tmp_path / "labgrid-client"
+    client.write_text(
+        f'#!/bin/sh\ncase "$3" in\nacquire) touch {held} {begun}; read -r _ <{go_on};;\n'
+        f"release) rm {held};;\nesac\n"
+    )
+    client.chmod(0o755)
+    monkeypatch.setenv("TAUTO_LABGRID_CLIENT", str(client))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    running = start_tauto("--on", "labgrid:board1", store=tmp_path / "store")
+    wait_until(begun.exists, "it asks for the place")
+    running.send_signal(signal.SIGINT)
+    pipe = os.open(go_on, os.O_RDWR)  # nobody reads it if the client was killed
+    os.write(pipe, b"\n")
+    _, said = running.communicate(timeout=PATIENCE_S)
+    os.close(pipe)
+    assert (running.returncode, held.exists()) == (130, False), said
