@@ -74,6 +74,7 @@ def test_a_guest_is_booted_with_the_code_before_its_deployment_holds(tmp_path: P
         (("--within", "10s"), "about a search"),
         (("--search", "rate", "--count", "100"), "--count is about one run"),
         (("--search", "rate", "--overrun", "stop"), "--overrun is about one run"),
+        (("--search", "rate", "--cpus", "0,1"), "--cpus"),  # of several it would be silent about all but one
     ],
 )
 def test_what_is_no_search_is_refused(

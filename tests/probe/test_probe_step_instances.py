@@ -12,6 +12,7 @@ from real import a_cpu, descendants, is_one_refusal, measuring, policy_options, 
 from step_models import MODELS, built
 from tautochrone.judge.loops import measured_loops
 from tautochrone.run.store import Store
+from tautochrone.step.answer import sentences
 from tautochrone.target.local import find_probe
 
 pytestmark = pytest.mark.slow
@@ -41,6 +42,7 @@ def test_each_instance_has_all_steps_and_all_are_released_at_once(models: Path, 
     first, *others = (run.column("scheduled_ns", source) for source in range(3))
     assert all((first == one).all() for one in others)
     assert [one.source.split(" on ")[1] for one in measured_loops(run)] == names
+    assert sentences(run)[0].startswith("A set of 3 instances of step_models.so:nothing on CPU ")
     (began, ended) = (np.stack([run.column(one, at) for at in range(3)]) for one in ("begin_ns", "end_ns"))
     if "fifo" in policy_options():  # one after the other, for they share a CPU and have one priority
         order = np.sort(np.concatenate([began, ended]), axis=0)

@@ -19,7 +19,7 @@ from tautochrone.command.beside import chosen_cpus
 from tautochrone.experiments import EXPERIMENTS, Prepared, Value
 from tautochrone.experiments.requirement import Requirement
 from tautochrone.experiments.taskset_options import of_task_set
-from tautochrone.experiments.usual import BLAME
+from tautochrone.experiments.usual import BLAME, FIRST
 from tautochrone.judge.requirement.of_share import length_to_show
 from tautochrone.judge.verdict import FEWEST_CYCLES
 from tautochrone.machine.cpulist import named_cpus, parse_cpu_list
@@ -147,6 +147,13 @@ class CheckQuestion:
             **({"code": self.code_name} if self.code else {}),
             **({"instances": self.instances} if self.instances > 1 else {}),
         }
+
+    def of_instances(self, instances: int) -> "CheckQuestion":
+        """Return the same of so many instances; one runs on the first of the CPUs that are named."""
+        cpus = self.cpus
+        if instances == 1 and cpus is not None and cpus not in ("any", FIRST):
+            cpus = None if cpus == "all" else str(chosen_cpus(cpus, "0 or 0,2-3")[0])
+        return replace(self, instances=instances, cpus=cpus)
 
     def at(self, *, period_ns: int | None = None, work_ns: int | None = None) -> "CheckQuestion":
         """Return the same question of another rate, or of other work; a deadline of its own stays."""
@@ -349,11 +356,8 @@ def _cyclic(question: CheckQuestion) -> Prepared:
 
 def _step(question: CheckQuestion, cpu: int) -> Prepared:
     assert question.code is not None
-    cpus = question.cpus or str(cpu)
-    if question.instances < len(cpus.split(",")) or "-" in cpus:  # no more CPUs than instances
-        cpus = ",".join(map(str, chosen_cpus(cpus, "0 or 0,2-3")[: question.instances]))
     several = {"instances": question.instances} if question.instances > 1 else {}
-    options = {**_of_a_loop(question, cpus), **several}
+    options = {**_of_a_loop(question, question.cpus or str(cpu)), **several}
     warmup = max(1, min(_USUAL_WARMUP, round(_WARMUP_S * question.rate_hz)))
     return EXPERIMENTS[STEP].prepare({**options, CODE: question.code, "warmup": warmup}, Path())
 

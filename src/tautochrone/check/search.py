@@ -219,7 +219,7 @@ class Search:
         elif self.kind == "work":
             asked = self.question.at(work_ns=round(value))
         else:
-            asked = replace(self.question, instances=round(value))
+            asked = self.question.of_instances(round(value))
         seconds = self.trial_s
         if wanted.purpose == CONFIRM:
             seconds, requirement = self.confirm_s, asked.requirement

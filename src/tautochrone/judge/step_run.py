@@ -113,9 +113,13 @@ def longer_steps(run: StoredRun) -> EveryNth | None:
     periods = run.manifest.header.periods_ns
     if run.is_histogram or not run.count() or not periods or is_explained(run.manifest):
         return None
-    known = CPU_TIME if CPU_TIME in run.measures and run.count(CPU_TIME) == run.count() else EXECUTION
-    used_ns = run.values(known)[:_MOST_LOOKED_AT]
-    at_ns = run.column("scheduled_ns", 0)[:_MOST_LOOKED_AT]
+    source = run.manifest.header.sources[0].source  # of several instances the first one tells for all
+    measured = run.count(source=source)
+    if not measured:
+        return None
+    known = CPU_TIME if CPU_TIME in run.measures and run.count(CPU_TIME, source) == measured else EXECUTION
+    used_ns = run.values(known, source)[:_MOST_LOOKED_AT]
+    at_ns = run.column("scheduled_ns", source)[:_MOST_LOOKED_AT]
     return every_nth((at_ns - at_ns[0]) // next(iter(periods.values())), used_ns)
 
 
