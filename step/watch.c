@@ -84,10 +84,15 @@ static const char *advice_for_no_loop(const struct watch_run *run)
     if (!run->options->from_outside) {
         return "Its loop needs TAUTO_BEGIN(k) and TAUTO_END(k): `tauto watch --header c` (or rust, python).";
     }
-    return run->options->wish.way == OUTSIDE_PROBES
-               ? "A loop is a thread that comes by both probes, three times or more; --thread names the only one that counts."
-               : "A loop is a thread that sleeps with nanosleep or clock_nanosleep, three times or more. Where yours waits in "
-                 "another system call, name that: --by read; `strace -c -f` lists them.";
+    switch (run->options->wish.way) {
+    case OUTSIDE_PROBES:
+        return "A loop is a thread that comes by both probes, three times or more; --thread names the only one that counts.";
+    case OUTSIDE_CALL:
+        return "A loop is a thread that makes this call three times or more. `strace -c -f` lists the calls that yours makes.";
+    default:
+        return "A loop is a thread that sleeps with nanosleep or clock_nanosleep, three times or more. Where yours waits in "
+               "another system call, name that: --by read; `strace -c -f` lists them.";
+    }
 }
 
 static int refuse_early_end(struct watch_run *run)
@@ -106,7 +111,7 @@ static int refuse_early_end(struct watch_run *run)
 /* Programs that it starts are found, too. Returns an exit code. */
 static int follow(struct watch_run *run, bool has_begun)
 {
-    enum { FOLLOW_EVERY_MS = 20, PROBES_WITHIN_MS = 1000 };
+    enum { FOLLOW_EVERY_MS = 20 };
     const int64_t now_ns = os_now_ns();
     if (!run->options->from_outside || now_ns < run->followed_ns + (int64_t)FOLLOW_EVERY_MS * NS_PER_MS) {
         return EXIT_MEASURED;

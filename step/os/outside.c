@@ -138,7 +138,8 @@ static struct os_answer attach_calls(struct outside *outside)
     if (outside->wish.way == OUTSIDE_CALL) {
         calls = (struct outside_calls){.numbers = {number_of_call(outside->wish.call)}, .count = 1, .absolute = NONE};
         if (calls.numbers[0] < 0) {
-            return (struct os_answer){OS_ABSENT, "there is no system call of that name"};
+            return (struct os_answer){OS_ABSENT, "there is no system call of that name. Write sleep, or one such as read or futex; "
+                                               "`strace -c -f` lists those of a program"};
         }
     }
     struct btf *const btf = btf_open();

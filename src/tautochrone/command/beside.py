@@ -33,7 +33,7 @@ On = Annotated[
     typer.Option(
         "--on",
         metavar="TARGET",
-        help="Machine to measure: local, ssh:[user@]host[:port], or lab:KERNEL. [local]",
+        help="Machine to measure: local, ssh:[user@]host[:port], lab:KERNEL, or labgrid:PLACE. [local]",
         autocompletion=completion.targets,
     ),
 ]

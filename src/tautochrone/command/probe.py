@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from tautochrone.base.errors import NotPermittedError
+from tautochrone.target.target import WATCH, not_there
 from tautochrone.target.virtual import KERNEL_HALF
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def measure(asked: AskedExperiment) -> None:
     from tautochrone.measure.execute import run_cell
 
     experiment, beside = asked.experiment, asked.beside
+    if experiment.name == WATCH and beside.on not in (None, "local"):  # its program is not looked for here
+        raise not_there(str(beside.on))
     prepared = experiment.prepare(asked.known, Path())
     load = beside.chosen_load() if asked.soak is None else asked.soak.load
     place = open_store(asked.store)

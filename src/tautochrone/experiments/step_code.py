@@ -94,7 +94,7 @@ def read_process(number: int) -> CodeFile:
     except OSError as error:
         raise UsageError(
             f"the program of process {number} can't be read: {error.strerror}",
-            "It is another user's: run as root.",
+            "It is another user's, or outside of this container: run as root there.",
         ) from error
     return CodeFile(path.name, str(path), digest, size)
 

@@ -221,6 +221,14 @@ CODE = "code"
 """The option of the former (`Target.own_code`)."""
 
 
+def not_there(name: str) -> UsageError:
+    """Return what to say where something runs only on the machine where tauto is so far."""
+    return UsageError(
+        f"this can't be measured on {name}: so far it runs only on the machine where tauto is",
+        "Install tautochrone there, log in, and type the same there.",
+    )
+
+
 class Target(ABC):
     """A machine under test, on which probe, loads and keeper are started as programs.
 
@@ -337,10 +345,7 @@ class Target(ABC):
         Raises:
             UsageError: it is another one.
         """
-        raise UsageError(
-            f"this can't be measured on {self.name}: so far it runs only on the machine where tauto is",
-            "Install tautochrone there, log in, and type the same there.",
-        )
+        raise not_there(self.name)
 
     def forget_files(self) -> None:
         """Settings have changed: what was read ahead is old. Nothing to do where nothing is."""
