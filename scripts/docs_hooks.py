@@ -50,9 +50,10 @@ def on_files(files: Files, config: Any) -> Files:
 
 def _examples() -> str:
     parts = ["# Example files\n\nThey lie in `examples/` of the source tree.\n"]
-    for path in sorted((ROOT / "examples").rglob("*.toml")):
+    recipes = {one for one in (ROOT / "examples" / "ci").iterdir() if one.is_file()}
+    for path in sorted({*(ROOT / "examples").rglob("*.toml"), *recipes}):
         name = path.relative_to(ROOT / "examples")
-        parts.append(f"## {name}\n\n```toml\n{path.read_text(encoding='utf-8').rstrip()}\n```\n")
+        parts.append(f"## {name}\n\n```{path.suffix.removeprefix('.')}\n{path.read_text(encoding='utf-8').rstrip()}\n```\n")
     return "\n".join(parts)
 
 
