@@ -8,7 +8,12 @@ void *os_library_open(const char *path, const char **why)
 {
     void *const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
-        *why = dlerror();
+        const char *const said = dlerror();
+        /* glibc does not say which of them it was */
+        *why = said == NULL || strstr(said, "failed to map segment") == NULL
+                   ? said
+                   : "it finds no place in memory that may be locked (`ulimit -l`; --no-memory-lock does without), or no file "
+                     "of its folder may be run (noexec)";
     }
     return library;
 }
