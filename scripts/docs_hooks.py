@@ -52,8 +52,8 @@ def _examples() -> str:
     parts = ["# Example files\n\nThey lie in `examples/` of the source tree.\n"]
     recipes = {one for one in (ROOT / "examples" / "ci").iterdir() if one.is_file()}
     for path in sorted({*(ROOT / "examples").rglob("*.toml"), *recipes}):
-        name = path.relative_to(ROOT / "examples")
-        parts.append(f"## {name}\n\n```{path.suffix.removeprefix('.')}\n{path.read_text(encoding='utf-8').rstrip()}\n```\n")
+        name, content = path.relative_to(ROOT / "examples"), path.read_text(encoding="utf-8").rstrip()
+        parts.append(f"## {name}\n\n```{path.suffix.removeprefix('.')}\n{content}\n```\n")
     return "\n".join(parts)
 
 
