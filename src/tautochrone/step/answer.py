@@ -213,15 +213,22 @@ class StepPresentation:
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Draw how often each time occurred, and how the times went over the run."""
-        series = [
-            replace(one, run=label, rank=rank, source=said)
+        drawn = [
+            (said, replace(one, run=label, rank=rank))
             for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
             for name, said in _DRAWN
             if name in run.measures
             for one in self._series(run, name)
         ]
+        series = [replace(one, source=said) for said, one in drawn]
+        of_several = {rank for rank, run in enumerate(runs) if len(run.manifest.books) > 1}
         at_a_rate = {rank for rank, run in enumerate(runs) if not is_real_fast(run)}
-        timed = [one for one in series if one.envelope is not None and one.rank in at_a_rate]
+        timed = [
+            replace(one, source=f"{said}, {one.source}" if one.rank in of_several else said)
+            for said, one in drawn
+            if one.envelope is not None and one.rank in at_a_rate
+            if one.rank not in of_several or said == _DRAWN[-1][1]  # of many instances, the response of each
+        ]
         own = f"{prefix}-step"
         found = [
             made("How long steps took", lambda: _how_long(series, own)),

@@ -41,6 +41,7 @@ def figure_of(run: StoredRun, label: str, rank: int, prefix: str) -> Figure:
     )
     others = f" {plural(len(names) - _MOST, 'further output')}: tauto export." if len(names) > _MOST else ""
     title = f"Outputs of {label}" if label else "Outputs"
+    title += ": the first instance" if len(run.manifest.books) > 1 else ""
     return Figure(title, panels, (_CAPTION + others,))
 
 
