@@ -99,7 +99,7 @@ bool recording_check(struct recording_options *options)
     }
     if (options->every_ns != 0 && (options->every_ns < NS_PER_S || options->record != RECORD_HISTOGRAM ||
                                    options->out == NULL || options->drain == DRAIN_AT_END)) {
-refuse(EXIT_USAGE, "--every needs 1s or more, --record histogram, --out and --drain live.");
+        refuse(EXIT_USAGE, "--every needs 1s or more, --record histogram, --out and --drain live.");
         return false;
     }
     return read_blame(options);

@@ -64,5 +64,8 @@ void write_interval(struct recorder *recorder)
     for (uint32_t index = 0; index < recorder->source_count; index++) {
         write_source(recorder, (uint16_t)index, now);
     }
-    recorder->intervals++;
+    /* The drain may have stood still for more than one of them: that is one long interval, not several short ones behind it. */
+    while (recorder->next_border_ns <= now[0]) {
+        recorder->next_border_ns += recorder->options.every_ns;
+    }
 }

@@ -211,6 +211,7 @@ void recorder_run(struct recorder *recorder)
     for (uint32_t i = 0; i < recorder->source_count; i++) {
         recorder->sources[i].interval.from_ns = recorder->began_ns;
     }
+    recorder->next_border_ns = recorder->began_ns + recorder->options.every_ns;
     int64_t next_progress_ns = recorder->began_ns + (int64_t)PROGRESS_INTERVAL_MS * NS_PER_MS;
     uint64_t progresses = 0;
     bool told = false;
@@ -231,8 +232,7 @@ void recorder_run(struct recorder *recorder)
             write_stop_event(recorder);
             told = true;
         }
-        if (recorder->options.every_ns > 0 &&
-            os_now_ns() - recorder->began_ns >= (int64_t)(recorder->intervals + 1) * recorder->options.every_ns) {
+        if (recorder->options.every_ns > 0 && recorder->next_border_ns <= os_now_ns()) {
             write_interval(recorder);
             stream_flush(&recorder->stream);
         }

@@ -146,7 +146,7 @@ struct recorder {
     struct json event;        /* its memory serves every event of the run */
     uint64_t histogram_bytes; /* written so far */
     int64_t began_ns;         /* when the draining did */
-    uint64_t intervals;       /* that were told */
+    int64_t next_border_ns;   /* the end of the interval that goes on */
     bool streaming;           /* the output is open */
     struct late *late;        /* NULL: no cycles are explained */
     struct housekeeping housekeeping;

@@ -2,6 +2,8 @@
 
 import os
 import re
+import signal
+import time
 from pathlib import Path
 
 import numpy as np
@@ -80,6 +82,24 @@ def test_only_rows_that_are_late_in_some_measure_are_kept(tmp_path: Path) -> Non
     for measured, of_measure in zip(run.measures, values, strict=True):
         low, _, count = run.histogram(measure=measured)
         assert int(count[low >= 8_000_000].sum()) <= int((of_measure >= 8_000_000).sum())
+
+
+def test_a_drain_that_stood_still_has_one_long_interval_and_no_short_ones_behind_it(tmp_path: Path) -> None:
+    options = ("--period", "5ms", "--duration", "5s", "--record", "histogram", "--every", "1s")
+    with measuring(str(find_probe()), "cyclic", "--cpus", CPU, *policy_options(), *options) as one:
+        one.wait_for_rows()
+        one.process.send_signal(signal.SIGSTOP)
+        time.sleep(2.5)
+        one.process.send_signal(signal.SIGCONT)
+        assert one.end() == (0, "")
+        run = sealed(one.stream, tmp_path)
+    told = run.intervals(0)
+    ends = (told["until_ns"] - told["from_ns"][0])[:-1] // 1_000_000_000
+    lengths = np.diff(ends, prepend=0)
+    assert lengths.min() > 0  # at most one ends in each second
+    assert lengths.max() > 1
+    (books,) = run.manifest.books
+    assert (told["completed"].sum(), told["missed"].sum()) == (books.completed, books.missed)
 
 
 def test_statistics_of_each_measure_are_its_own(tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ enum {
     BPF_PROBE_READ_USER = 112,
     BPF_PROBE_READ_KERNEL = 113,
     BPF_PROBE_READ_KERNEL_TEXT = 115,
+    BPF_THREAD_IN_NAMESPACE = 120, /* device and number of a PID namespace, place for 4 bytes of thread and 4 of process. Linux 5.7 */
     BPF_THIS_CPU_POINTER = 154,
 };
 
