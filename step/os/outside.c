@@ -23,6 +23,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum { NS_PER_MS = 1000000, PATH_BYTES = 4352, NONE = -1 };
@@ -60,9 +61,18 @@ static bool keep_link(struct outside *outside, int link)
     return true;
 }
 
+/* In a container a process has other numbers than the kernel's own. */
 static struct outside_writing writing_of(const struct outside *outside)
 {
-    return (struct outside_writing){.wish = &outside->wish, .map = outside->map};
+    enum { MINOR_BITS = 20 }; /* as the kernel has devices inside */
+    const ino_t space_of_machine = 0xeffffffcU;
+    struct outside_writing out = {.wish = &outside->wish, .map = outside->map};
+    struct stat space;
+    if (stat("/proc/self/ns/pid", &space) == 0 && space.st_ino != space_of_machine) {
+        out.space = space.st_ino;
+        out.device = (uint64_t)major(space.st_dev) << MINOR_BITS | minor(space.st_dev);
+    }
+    return out;
 }
 
 /* ---- System calls ------------------------------------------------------------------ */

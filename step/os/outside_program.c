@@ -18,7 +18,7 @@
 
 /* Registers: 6 to 9 stay over calls. */
 enum { RESULT = 0, FIRST = 1, SECOND = 2, THIRD = 3, FOURTH = 4, NOW = 6, LOOP = 7, THREAD = 8, GIVEN = 9, STACK = 10 };
-enum { WORD = 8, HALF = 32, NAME_AT = -16, VALUE_AT = -8 };
+enum { WORD = 8, HALF = 32, NAME_AT = -16, VALUE_AT = -8, PROCESS_AT = -24 };
 
 #define PUT(...) put(out, (struct bpf_instruction){__VA_ARGS__})
 #define LOOP_AT(member) ((int16_t)offsetof(struct tautochrone_loop, member))
@@ -67,6 +67,12 @@ static void put_constant(struct outside_writing *out, uint8_t to, uint64_t const
     PUT(.immediate = (int32_t)(uint32_t)(constant >> HALF));
 }
 
+static void put_copy(struct outside_writing *out, uint8_t to, int16_t to_offset, uint8_t from, int16_t from_offset)
+{
+    PUT(.code = LOAD_8, .to = THIRD, .from = from, .offset = from_offset);
+    PUT(.code = STORE_8, .to = to, .from = THIRD, .offset = to_offset);
+}
+
 static void put_now(struct outside_writing *out)
 {
     PUT(.code = CALL, .immediate = BPF_KTIME_GET_NS);
@@ -83,16 +89,34 @@ size_t outside_memory_bytes(const struct outside_wish *wish)
     return OUTSIDE_TABLE_BYTES + sizeof(struct tautochrone_memory) + wish->loops * loop_bytes(wish);
 }
 
+/* RESULT = the numbers of the current thread, in the lower half, and of its process. */
+static void put_numbers(struct outside_writing *out)
+{
+    if (out->space == 0) {
+        PUT(.code = CALL, .immediate = BPF_CURRENT_THREAD);
+        return;
+    }
+    put_constant(out, FIRST, out->device);
+    put_constant(out, SECOND, out->space);
+    PUT(.code = COPY, .to = THIRD, .from = STACK);
+    PUT(.code = ADD, .to = THIRD, .immediate = VALUE_AT);
+    PUT(.code = SET, .to = FOURTH, .immediate = WORD);
+    PUT(.code = CALL, .immediate = BPF_THREAD_IN_NAMESPACE);
+    put_exit_if(out, SKIP_IF_OTHER, RESULT, 0, 0); /* of another namespace */
+    PUT(.code = LOAD_8, .to = RESULT, .from = STACK, .offset = VALUE_AT);
+}
+
 /* THREAD = the number of the current thread, or the end where its process is not watched. */
 static void put_watched_only(struct outside_writing *out)
 {
     size_t found[OUTSIDE_PROCESSES];
     PUT(.code = COPY, .to = GIVEN, .from = FIRST);
-    PUT(.code = CALL, .immediate = BPF_CURRENT_THREAD);
+    put_numbers(out);
     PUT(.code = COPY, .to = THREAD, .from = RESULT);
     PUT(.code = SHIFT_LEFT, .to = THREAD, .immediate = HALF);
     PUT(.code = SHIFT_RIGHT, .to = THREAD, .immediate = HALF);
     PUT(.code = SHIFT_RIGHT, .to = RESULT, .immediate = HALF);
+    PUT(.code = STORE_8, .to = STACK, .from = RESULT, .offset = PROCESS_AT);
     put_address(out, SECOND, 0);
     for (size_t i = 0; i < OUTSIDE_PROCESSES; i++) {
         PUT(.code = LOAD_4, .to = FIRST, .from = SECOND, .offset = (int16_t)(i * sizeof(uint32_t)));
@@ -145,6 +169,7 @@ static void put_loop(struct outside_writing *out)
         free_place[i] = out->count;
         PUT(.code = SKIP_IF_EQUAL, .to = FIRST, .immediate = 0);
     }
+    put_named_only(out);
     put_address(out, FIRST, OUTSIDE_TABLE_BYTES + offsetof(struct tautochrone_memory, refused));
     PUT(.code = STORE_CONSTANT_8, .to = FIRST, .immediate = 1);
     put_exit_if(out, SKIP, 0, 0, 0);
@@ -156,9 +181,7 @@ static void put_loop(struct outside_writing *out)
     PUT(.code = COMPARE_AND_SET_8, .to = LOOP, .from = THREAD, .offset = LOOP_AT(thread), .immediate = BPF_COMPARE_AND_SET);
     put_exit_if(out, SKIP_IF_OTHER, RESULT, 0, 0); /* another thread took it just now: next time, then */
     put_name_to(out, LOOP, LOOP_AT(name));
-    PUT(.code = CALL, .immediate = BPF_CURRENT_THREAD);
-    PUT(.code = SHIFT_RIGHT, .to = RESULT, .immediate = HALF);
-    PUT(.code = STORE_8, .to = LOOP, .from = RESULT, .offset = LOOP_AT(process));
+    put_copy(out, LOOP, LOOP_AT(process), STACK, PROCESS_AT);
     for (uint32_t i = 0; i < out->wish->loops; i++) {
         close_skip(out, found[i]);
     }
@@ -169,12 +192,6 @@ static void put_count(struct outside_writing *out, int16_t offset)
     PUT(.code = LOAD_8, .to = FIRST, .from = LOOP, .offset = offset);
     PUT(.code = ADD, .to = FIRST, .immediate = 1);
     PUT(.code = STORE_8, .to = LOOP, .from = FIRST, .offset = offset);
-}
-
-static void put_copy(struct outside_writing *out, uint8_t to, int16_t to_offset, uint8_t from, int16_t from_offset)
-{
-    PUT(.code = LOAD_8, .to = THIRD, .from = from, .offset = from_offset);
-    PUT(.code = STORE_8, .to = to, .from = THIRD, .offset = to_offset);
 }
 
 /* The row of the open step, or a count where there is no room for it. The count of rows comes after the row, on every CPU. */

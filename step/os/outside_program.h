@@ -19,6 +19,8 @@ enum { OUTSIDE_CODE_LIMIT = 512, OUTSIDE_SKIPS_LIMIT = 32 };
 struct outside_writing {
     const struct outside_wish *wish;
     int map;
+    uint64_t space;  /* the PID namespace whose numbers count; 0: the machine's own */
+    uint64_t device; /* that it is on */
     struct bpf_instruction code[OUTSIDE_CODE_LIMIT];
     size_t count;
     size_t exits[OUTSIDE_SKIPS_LIMIT];

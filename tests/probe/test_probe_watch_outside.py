@@ -142,6 +142,16 @@ def test_a_program_that_runs_already_is_left_running(program: str, tmp_path: Pat
             running.kill()
 
 
+def test_a_container_has_numbers_of_its_own_for_its_processes(probed: str) -> None:
+    if os.geteuid() != 0:
+        skip_or_fail("needs root, to make a PID namespace")
+    alone = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    for by in ("sleep", PROBES):
+        watched = words("--program", f"{probed} absolute {STEPS} 2000", "--by", by, "--out", "/dev/null")
+        done = subprocess.run([*alone, *watched], capture_output=True, text=True, check=False, timeout=180)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_crash_is_told_as_of_any_program(program: str, tmp_path: Path) -> None:
     run, code, said = run_of(tmp_path, "--program", f"{program} crash {STEPS} 2000", "--by", "sleep")
     (books,) = run.manifest.books
