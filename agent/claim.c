@@ -23,11 +23,20 @@ static int hold(struct os_claim *claim)
     return EXIT_MEASURED;
 }
 
+static int refuse_taken(const struct os_claim *claim, bool known)
+{
+    if (!known) {
+        return refuse(EXIT_FAILED, "this machine is claimed by a process that does not say which one it is.\n"
+                                   "`ss -xlp` lists whoever has the abstract socket of that name (TAUTO_CLAIM names another).");
+    }
+    return refuse(EXIT_FAILED, "this machine is claimed by process %ld of user %ld.", claim->holder_pid, claim->holder_uid);
+}
+
 /* Whoever waits is told once of each that has the claim meanwhile. */
 static int claim_until_end(const char *name, int64_t wait_ns)
 {
     const int64_t until_ns = wait_ns > 0 ? os_now_ns() + wait_ns : INT64_MAX;
-    long told = 0;
+    long told = -1;
     for (;;) {
         struct os_claim claim;
         const enum os_status status = os_claim_take(&claim, name);
@@ -37,11 +46,11 @@ static int claim_until_end(const char *name, int64_t wait_ns)
         if (status != OS_IN_USE) {
             return refuse(EXIT_FAILED, "this machine can't be claimed: %s.", os_status_text(status));
         }
-        if (claim.holder_pid != told && claim.holder_pid > 0) {
+        const bool known = claim.file >= 0;
+        if (known && claim.holder_pid != told) {
             told = claim.holder_pid;
             (void)print("taken %ld %ld\n", claim.holder_pid, claim.holder_uid);
         }
-        const bool known = claim.holder_pid > 0;
         const int64_t look_ns = known ? INT64_MAX : os_now_ns() + (int64_t)LOOK_AGAIN_MS * NS_PER_MS;
         const bool waits = os_claim_wait(&claim, earlier(look_ns, until_ns));
         os_claim_release(&claim);
@@ -49,8 +58,7 @@ static int claim_until_end(const char *name, int64_t wait_ns)
             return EXIT_MEASURED;
         }
         if (os_now_ns() >= until_ns) {
-            return refuse(EXIT_FAILED, "this machine is claimed by process %ld of user %ld.", claim.holder_pid,
-                          claim.holder_uid);
+            return refuse_taken(&claim, known);
         }
     }
 }

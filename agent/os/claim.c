@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { WAITING_AT_MOST = 64 };
+enum { WAITING_AT_MOST = 4096 }; /* those that gave up count, too: nobody takes them out of the queue */
 
 /* An abstract name (unix(7)): it is in no folder, so any user can have it, and nothing is left of it after a crash. */
 static socklen_t address_of(struct sockaddr_un *address, const char *name)
@@ -78,7 +78,7 @@ bool os_claim_wait(const struct os_claim *claim, int64_t instant_ns)
 {
     struct pollfd files[] = {
         {.fd = STDIN_FILENO, .events = POLLIN},
-        {.fd = claim->holder_pid > 0 ? claim->file : -1, .events = 0}, /* its end alone: POLLHUP */
+        {.fd = claim->file, .events = 0}, /* its end alone: POLLHUP, which one's own never has */
     };
     do {
         wait_for_files(files, sizeof files / sizeof files[0], instant_ns);

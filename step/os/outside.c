@@ -40,6 +40,8 @@ static struct os_answer why_not(int error)
     case ENOMEM:
     case E2BIG:
         return (struct os_answer){OS_ABSENT, "there is not enough memory for its rows in the kernel. Give --ring fewer"};
+    case EMFILE:
+        return (struct os_answer){OS_ABSENT, "its probes are at more than 32 places, or this process has too many files open"};
     default:
         return (struct os_answer){
             OS_ABSENT, "this kernel can't run programs at such places. It needs Linux 5.12 or later with "
@@ -51,7 +53,7 @@ static struct os_answer why_not(int error)
 static bool keep_link(struct outside *outside, int link)
 {
     if (link < 0 || outside->link_count == OUTSIDE_LINKS_LIMIT) {
-        outside->error = link < 0 ? errno : ENOMEM;
+        outside->error = link < 0 ? errno : EMFILE;
         if (link >= 0) {
             close(link);
         }
@@ -317,11 +319,12 @@ void outside_follow(struct outside *outside, int64_t process)
 
 struct os_answer outside_sees(const struct outside *outside)
 {
-    if (outside->wish.way != OUTSIDE_PROBES || (outside->begins != 0 && outside->ends != 0)) {
-        return (struct os_answer){OS_PRESENT, ""};
-    }
-    if (outside->error != 0) {
+    const bool has_probes = outside->wish.way == OUTSIDE_PROBES;
+    if (has_probes && outside->error != 0) { /* steps that come by there only would be missing */
         return why_not(outside->error);
+    }
+    if (!has_probes || (outside->begins != 0 && outside->ends != 0)) {
+        return (struct os_answer){OS_PRESENT, ""};
     }
     return (struct os_answer){OS_ABSENT, outside->begins == 0 ? "no file of it has the probe that begins a step"
                                                              : "no file of it has the probe that ends a step"};

@@ -48,7 +48,8 @@ def _wait(target: Target, program: Program, tell: Callable[[str], object]) -> No
         word, *numbers = line.split()
         if word == "claimed":
             return
-        said = f"{target.name} is claimed by process {numbers[0]} there, of user {numbers[1]}"
+        process = f"process {numbers[0]}" if numbers[0] != "0" else "a process in another container"
+        said = f"{target.name} is claimed by {process} there, of user {numbers[1]}"
         tell(said)
     code = program.wait(_PATIENCE_S)
     if said:
