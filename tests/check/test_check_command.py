@@ -18,7 +18,7 @@ POLICY = [word for word in policy_options() if word != "--no-memory-lock"]
     ("options", "code", "said"),
     [
         ((), 2, "--rate is missing"),
-        (("--rate", "1kHz", "--search", "foo"), 2, "There are: rate, work."),
+        (("--rate", "1kHz", "--search", "foo"), 2, "There are: rate, work, instances."),
         (("--rate", "fast"), 2, "not a rate"),
         (("--rate", "1kHz", "--work", "2ms"), 2, "can't hold"),
         (("--rate", "1kHz", "--within", "10s"), 2, "about a search"),
