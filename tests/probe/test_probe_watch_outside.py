@@ -92,14 +92,15 @@ def test_sleeps_tell_release_begin_and_end_of_each_step(
 ) -> None:
     run, own = seen_and_own(tmp_path, f"{program} {how} {STEPS} 2000", "sleep", monkeypatch)
     (books,) = run.manifest.books
-    assert (books.name, books.completed) == (OUTSIDE.stem, STEPS + 1)  # and what came before the first sleep
-    release, begin, end = (run.column(one, 0)[1:] for one in ("scheduled_ns", "begin_ns", "end_ns"))
+    assert books.name == OUTSIDE.stem
+    assert books.completed - STEPS in (0, 1)  # before the first sleep, where that was seen
+    release, begin, end = (run.column(one, 0)[-STEPS:] for one in ("scheduled_ns", "begin_ns", "end_ns"))
     assert (release == own[:, 0]).all()
     assert (begin <= own[:, 1]).all()
     assert (end >= own[:, 2]).all()
     assert np.median(own[:, 1] - begin) < WORK_NS / 4
     assert np.median(end - own[:, 2]) < WORK_NS / 4
-    numbers = run.column("k", 0)[1:]
+    numbers = run.column("k", 0)[-STEPS:]
     assert int(np.diff(numbers).sum()) - (STEPS - 1) == missed_by_itself(own)
     assert (missed_by_itself(own) > 0) == (how == "long")
 
@@ -155,7 +156,8 @@ def test_a_container_has_numbers_of_its_own_for_its_processes(probed: str) -> No
 def test_a_crash_is_told_as_of_any_program(program: str, tmp_path: Path) -> None:
     run, code, said = run_of(tmp_path, "--program", f"{program} crash {STEPS} 2000", "--by", "sleep")
     (books,) = run.manifest.books
-    assert (code, books.completed) == (OF_CODE, STEPS)  # one before the first sleep
+    assert code == OF_CODE
+    assert STEPS - books.completed in (0, 1)  # one before the first sleep, where that was seen
     assert "was ended by signal 6 (Aborted) in step" in said
 
 
