@@ -146,11 +146,12 @@ def test_links_that_lead_in_a_circle_are_told(tmp_path: Path) -> None:
         pass
 
 
-def test_export_leaves_a_device_a_device(tmp_path: Path) -> None:
+@pytest.mark.parametrize("verb", [("export", "latest", "--csv"), ("pack", "latest")])
+def test_a_device_stays_a_device(tmp_path: Path, verb: tuple[str, ...]) -> None:
     sealed(streams.make_stream([[5, 6]]), tmp_path)
     link = tmp_path / "link"
     link.symlink_to("/dev/null")
-    done = tauto("export", "latest", "--csv", "--out", str(link), store=tmp_path)
+    done = tauto(*verb, "--out", str(link), store=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert link.readlink() == Path("/dev/null")
 

@@ -27,9 +27,18 @@ _OPEN_ALREADY = re.compile(r"/dev/(stdout|stderr)|/(?:dev|proc/self)/fd/([0-9]+)
 
 
 class _Raw(io.FileIO):
-    """A file that remembers whether it refused anything: whoever writes may fail to read elsewhere."""
+    """A file that remembers whether it refused anything: whoever writes may fail to read elsewhere.
+
+    A device has no place to go back to, also where it says that it is at one (`/dev/null`).
+    """
 
     refused = False
+
+    def tell(self) -> int:
+        """Return where the next byte goes."""
+        if stat.S_ISCHR(os.fstat(self.fileno()).st_mode):
+            raise io.UnsupportedOperation("tell")
+        return super().tell()
 
     def write(self, data: "ReadableBuffer", /) -> int:
         """Write, as the file under it does."""
