@@ -84,7 +84,7 @@ def test_a_tauto_that_is_killed_finds_its_array_again(tmp_path: Path) -> None:
     wait_until(lambda: _is_measuring(store), "a node measures")
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
-    assert not measured(store)
+    assert sum(measured(store).values()) < 4  # what had ended before it was killed may be there
     ended = tauto(*arguments, store=store)
     assert ended.returncode == 0, ended.stderr
     assert sorted(measured(store).values()) == [1] * 4

@@ -4,6 +4,7 @@ import glob
 import os
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -222,7 +223,8 @@ def _describe(manifests: list[str]) -> dict[str, tuple[object, ...]]:
     import duckdb
 
     with duckdb.connect() as connection:
-        connection.execute("SET enable_progress_bar = false")  # it would stand in the answer
+        with suppress(duckdb.InvalidInputException):  # a notebook without widgets has no bar to take away
+            connection.execute("SET enable_progress_bar = false")  # it would stand in the answer
         try:
             names = [glob.escape(path) for path in manifests]  # DuckDB takes names for patterns
             rows = connection.execute(_QUERY, {"files": names}).fetchall()
