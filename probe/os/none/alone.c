@@ -52,21 +52,6 @@ void domain_facts_read(struct os_facts *facts)
     (void)facts;
 }
 
-enum os_status os_thread_watch_inband(os_inband_note note, void *argument)
-{
-    (void)note;
-    (void)argument;
-    return OS_UNSUPPORTED;
-}
-
-void os_thread_go_ordinary(void)
-{
-}
-
-void os_thread_go_realtime(void)
-{
-}
-
 /* ---- Threads and CPUs ---- */
 
 int linux_policy(enum os_policy policy)
@@ -171,26 +156,6 @@ enum os_status os_thread_keep_to(const int32_t *cpus, uint32_t count)
 void os_clock_identity(char identity[OS_CLOCK_IDENTITY_BYTES])
 {
     format_text(identity, OS_CLOCK_IDENTITY_BYTES, "unknown");
-}
-
-/* ---- Limits ---- */
-
-enum os_status os_realtime_share(int64_t *runtime_ns, int64_t *period_ns)
-{
-    (void)runtime_ns;
-    (void)period_ns;
-    return OS_UNSUPPORTED;
-}
-
-enum os_status os_wake_latency_limit(int32_t limit_us)
-{
-    (void)limit_us;
-    return OS_UNSUPPORTED;
-}
-
-int64_t os_wake_latency_limit_in_force_us(void)
-{
-    return INT64_MIN;
 }
 
 const char *os_advice_for_policy(void)

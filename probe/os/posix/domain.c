@@ -1,4 +1,4 @@
-/* One domain only: a thread can't leave it, and there is nothing to watch. */
+/* Linux without a core: what a service answers there. */
 #include "domain.h"
 
 #include "os/realtime.h"
@@ -25,19 +25,4 @@ bool domain_answers(enum os_service service, struct os_answer *answer)
 void domain_facts_read(struct os_facts *facts)
 {
     (void)facts;
-}
-
-enum os_status os_thread_watch_inband(os_inband_note note, void *argument)
-{
-    (void)note;
-    (void)argument;
-    return OS_UNSUPPORTED;
-}
-
-void os_thread_go_ordinary(void)
-{
-}
-
-void os_thread_go_realtime(void)
-{
 }

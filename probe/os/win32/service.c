@@ -60,24 +60,6 @@ struct os_answer os_service_available(enum os_service service)
     }
 }
 
-enum os_status os_realtime_share(int64_t *runtime_ns, int64_t *period_ns)
-{
-    (void)runtime_ns;
-    (void)period_ns;
-    return OS_UNSUPPORTED;
-}
-
-enum os_status os_wake_latency_limit(int32_t limit_us)
-{
-    (void)limit_us;
-    return OS_UNSUPPORTED;
-}
-
-int64_t os_wake_latency_limit_in_force_us(void)
-{
-    return INT64_MIN;
-}
-
 const char *os_advice_for_memory_lock(void)
 {
     return "The right \"Increase a process working set\" is needed. Or measure with pageable memory: --no-memory-lock.";

@@ -266,20 +266,3 @@ void os_yield(void)
 {
     SwitchToThread();
 }
-
-/* ---- One domain only ---------------------------------------------------- */
-
-enum os_status os_thread_watch_inband(void (*note)(void *argument), void *argument)
-{
-    (void)note;
-    (void)argument;
-    return OS_UNSUPPORTED;
-}
-
-void os_thread_go_ordinary(void)
-{
-}
-
-void os_thread_go_realtime(void)
-{
-}
