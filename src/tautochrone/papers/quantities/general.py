@@ -49,7 +49,7 @@ def counts_of_each(query: Query, measurements: Measurements, system: str) -> lis
     runs = measurements.runs_of(query, system)
     found = [one for run in runs if (one := counts_of(query, measurements, run)) is not None]
     if not found:
-        raise NotMeasuredError(why_absent(runs, query.source) or "It was measured, and has no sample.")
+        raise no_sample(runs, query.source)
     return found
 
 
@@ -62,6 +62,11 @@ def why_absent(runs: Sequence[StoredRun], source: str) -> str:
     """Return why the runs have no such source, as they say themselves: a sentence, or nothing."""
     told = ((name, why) for run in runs for name, why in absent_rows(run).items())
     return next((sentence(why) for name, why in told if matches(source, name)), "")
+
+
+def no_sample(runs: Sequence[StoredRun], source: str) -> NotMeasuredError:
+    """Return the error of runs that have no sample of a source, with their own reason if they have one."""
+    return NotMeasuredError(why_absent(runs, source) or "It was measured, and has no sample.")
 
 
 def _statistic(of: Of, combine: Callable[[Sequence[float]], float]) -> Statistic:

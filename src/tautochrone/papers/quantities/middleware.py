@@ -76,9 +76,7 @@ def _suspensions(query: Query, measurements: Measurements, system: str) -> list[
     runs = measurements.runs_of(query, system)
     found = [held for run in runs if (held := _judged(run).suspended)]
     if not found:
-        raise NotMeasuredError(
-            general.why_absent(runs, query.source) or "It was measured, and has no sample."
-        )
+        raise general.no_sample(runs, query.source)
     return found
 
 

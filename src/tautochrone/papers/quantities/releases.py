@@ -13,7 +13,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.judge.reduced import Reduced
 from tautochrone.papers.document import Query
 from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError, matches
-from tautochrone.papers.quantities.general import Statistic, sources_of, value_of
+from tautochrone.papers.quantities.general import Statistic, no_sample, sources_of, value_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.difference import dependence
@@ -93,7 +93,6 @@ def limits_of(found: Jackknifed) -> Limits:
 
 MEAN_SIZE, REPEATED_MEAN = "mean-size", "repeated-mean"
 _REPETITION = "repetition"
-_NO_SAMPLE = "It was measured, and has no sample."
 _BINNED_REPETITIONS = "A histogram was kept, which does not tell repetitions apart."
 
 
@@ -109,7 +108,7 @@ def each_repetition(query: Query, measurements: Measurements, system: str) -> tu
     if not runs:
         raise NotMeasuredError(measurements.why_none(query, system))
     if not (found := tuple(number for run in runs for number in _of_run(query, run))):
-        raise NotMeasuredError(_NO_SAMPLE)
+        raise no_sample(runs, query.source)
     return found
 
 
@@ -196,16 +195,17 @@ def counted_of(query: Query, measurements: Measurements, system: str) -> list[Co
     Raises:
         NotMeasuredError: there is nothing to be counted in one of them.
     """
-    found = [_counted_of(query, measurements, run) for run in measurements.runs_of(query, system)]
+    runs = measurements.runs_of(query, system)
+    found = [_counted_of(query, measurements, run) for run in runs]
     if not found:
-        raise NotMeasuredError(_NO_SAMPLE)
+        raise no_sample(runs, query.source)
     return found
 
 
 def _counted_of(query: Query, measurements: Measurements, run: StoredRun) -> CountedReleases:
     sources = sources_of(query, measurements, run)
     if not sources:
-        raise NotMeasuredError(_NO_SAMPLE)
+        raise no_sample([run], query.source)
     counts = merge([one.counts for one in sources])
     if not counts.exact:
         raise NotMeasuredError(_BINNED)
