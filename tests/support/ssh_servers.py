@@ -80,6 +80,7 @@ def ssh_server(
     host: str = _LOOPBACK,
     before: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
+    instead: str = "",
 ) -> Iterator[SshServer]:
     """A server that runs as long as the block, with its files in this folder.
 
@@ -89,6 +90,7 @@ def ssh_server(
         host: the address at which it listens.
         before: words before its command, such as ``unshare --time --fork``.
         environment: of what is started over it (openssh).
+        instead: started in place of any command, which it finds in SSH_ORIGINAL_COMMAND (openssh).
     """
     for program in _NEEDED[kind]:
         if shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin") is None:
@@ -101,7 +103,7 @@ def ssh_server(
     shutil.copy(home / ".ssh" / "id_ed25519.pub", home / ".ssh" / "authorized_keys")
     port = free_port(host)
     host_key, command = (
-        _openssh(folder, host, port, environment or {})
+        _openssh(folder, host, port, environment or {}, instead)
         if kind == "openssh"
         else _dropbear(folder, host, port)
     )
@@ -154,7 +156,9 @@ def _answers(host: str, port: int) -> bool:
         return client.connect_ex((host, port)) == 0
 
 
-def _openssh(folder: Path, host: str, port: int, given: Mapping[str, str]) -> tuple[str, list[str]]:
+def _openssh(
+    folder: Path, host: str, port: int, given: Mapping[str, str], instead: str
+) -> tuple[str, list[str]]:
     host_key = make_key(folder / "host_key")
     environment = [
         f"XDG_RUNTIME_DIR={folder / 'pushed'}",
@@ -169,6 +173,7 @@ def _openssh(folder: Path, host: str, port: int, given: Mapping[str, str]) -> tu
         "StrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\n"
         "KbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\n"
         f"SetEnv {' '.join(environment)}\n"
+        + (f"Subsystem sftp internal\nForceCommand {instead}\n" if instead else "")
     )
     if os.geteuid() == 0 and not (privileges := Path("/run/sshd")).exists():
         # The server insists on it. It stays: others may need it by now, and Debian makes it at each start.

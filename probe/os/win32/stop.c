@@ -4,6 +4,8 @@
  */
 #include "win32.h"
 
+#include <string.h>
+
 enum { LOOK_INTERVAL_MS = 100, NS_PER_MS = 1000000, LEAST_IDLE_MS = 25, IDLE_PART = 10, KILLED = 137 };
 
 static atomic_int stop_flag;
@@ -35,8 +37,36 @@ static BOOL WINAPI on_event(DWORD event)
     return TRUE;
 }
 
+/* Whoever starts the probe over a pipe, such as an SSH server, can send it no event of the console: a line "stop" is one. */
+static DWORD WINAPI read_lines(void *argument)
+{
+    (void)argument;
+    const HANDLE input = GetStdHandle(STD_INPUT_HANDLE);
+    char line[16];
+    DWORD length = 0;
+    DWORD got = 0;
+    while (ReadFile(input, line + length, 1, &got, NULL) && got == 1) {
+        if (line[length] == '\n') {
+            if (length >= 4 && memcmp(line, "stop", 4) == 0) {
+                (void)on_event(CTRL_C_EVENT);
+            }
+            length = 0;
+        } else if (length + 1 < sizeof line) {
+            length++;
+        }
+    }
+    return 0;
+}
+
 enum os_status os_stop_listen(void)
 {
+    if (GetFileType(GetStdHandle(STD_INPUT_HANDLE)) == FILE_TYPE_PIPE) {
+        const HANDLE reader = CreateThread(NULL, 0, read_lines, NULL, 0, NULL);
+        if (reader == NULL) {
+            return win32_status(GetLastError());
+        }
+        CloseHandle(reader);
+    }
     return SetConsoleCtrlHandler(on_event, TRUE) ? OS_OK : win32_status(GetLastError());
 }
 

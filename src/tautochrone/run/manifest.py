@@ -200,8 +200,8 @@ class Manifest:
 
     @property
     def kernel(self) -> KernelFacts:
-        """What is known about the kernel: by the facts, or by the stream's header of a run without facts."""
-        if self.facts.get("kernel"):
+        """What is known about the kernel: by the facts, or by the stream's header where they do not know."""
+        if self.known.kernel.release is not None:
             return self.known.kernel
         system = self.header.system
         return KernelFacts(name=system.name, release=system.release, version=system.version)

@@ -30,6 +30,26 @@ def find_agent_for(machine: str) -> Path:
     return _find("tauto-agent", machine)
 
 
+WINDOWS_PROBE = "tauto-probe.exe"
+
+
+def find_windows_probe(machine: str) -> Path:
+    """Return the probe for a machine with Windows, whose %PROCESSOR_ARCHITECTURE% is `machine`."""
+    if machine != "AMD64":
+        raise UsageError(
+            f"there is no probe for Windows on machines of the kind {machine!r}",
+            "There is one for 64-bit x86 (AMD64).",
+        )
+    found = next((file for folder in _folders() if (file := folder / WINDOWS_PROBE).is_file()), None)
+    if found is None:
+        raise UsageError(
+            "the probe for Windows was not built",
+            "Run `make probes WINDOWS=1` in the source folder, or let TAUTO_PROBES name the folder that has "
+            f"{WINDOWS_PROBE}.",
+        )
+    return found
+
+
 def find_static(program: str, machine: str) -> Path | None:
     """A program of this name for the machine that ``uname -m`` calls so; None: it was not built."""
     architecture = architecture_of(machine)

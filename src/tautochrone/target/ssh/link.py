@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, TypeVar
 
 import asyncssh
@@ -233,9 +233,9 @@ class Link:
         self._lost: MeasuringError | None = None
         background.run(self._begin())
 
-    def start(self, command: str, *, beats: bool) -> RemoteProgram:
+    def start(self, command: str, *, beats: bool, kind: type[RemoteProgram] = RemoteProgram) -> RemoteProgram:
         """Start a command. If it `beats`, it wants heartbeats, or takes the connection for dead."""
-        program = self._background.run(self._start(command))
+        program = self._background.run(self._start(command, kind))
         if beats:
             self.beat(program)
         return program
@@ -273,8 +273,12 @@ class Link:
         await self._connection.wait_closed()
         self._connection.abort()  # one that was given up has its socket still
 
-    async def _start(self, command: str) -> RemoteProgram:
-        program = RemoteProgram(self._background, self.lost)
+    def sftp(self) -> AbstractAsyncContextManager[asyncssh.SFTPClient]:
+        """Return what reads and writes files there, from the home of the user who is logged in."""
+        return self._connection.start_sftp_client()
+
+    async def _start(self, command: str, kind: type[RemoteProgram]) -> RemoteProgram:
+        program = kind(self._background, self.lost)
         try:
             await self._connection.create_session(lambda: program, command, encoding=None)
         except asyncssh.ChannelOpenError as error:

@@ -17,6 +17,7 @@ from tautochrone.target.probes import find_agent_for, find_probe_for, how_to_bui
 from tautochrone.target.program import ProbeAnswer, Program, ask, said_in
 from tautochrone.target.ssh.connect import log_in
 from tautochrone.target.ssh.link import Background, Link, RemoteProgram
+from tautochrone.target.ssh.windows import WindowsTarget, machine_of
 from tautochrone.target.target import Target
 
 # Getting probe and agent onto the machine: a fresh folder, and a shell that removes it at the end.
@@ -40,6 +41,10 @@ _HOLD = (
     'echo "$(uname -m) $found"; '
     'if read word && [ "$word" = keep ]; then "$found/tauto-agent" {keep}; fi; rm -rf "$found"'
 )
+
+
+class NoShellError(MeasuringError):
+    """It has no POSIX shell."""
 
 
 class Landing:
@@ -81,7 +86,7 @@ def _first_words(holder: RemoteProgram, name: str) -> tuple[str, str]:
     while b"\n" not in said:
         data = holder.read()
         if not data:
-            raise MeasuringError(
+            raise NoShellError(
                 f"{name} has no POSIX shell that can be used: "
                 f"{said_in(holder.messages(), 'it said nothing')}",
                 "`ssh HOST uname -m` must print a word, and nothing else.",
@@ -272,8 +277,8 @@ _OF_A_COPY = {"TAUTO_INSTEAD_OF_SETCAP": "log in there as root (--on ssh:root@HO
 """The environment of the pushed probe: its file can't be given rights, as it is new each time."""
 
 
-def connect(address: SshAddress, root: str | None = None) -> "SshTarget":
-    """Log in, push the probe, start the keeper; see `Target` for `root`.
+def connect(address: SshAddress, root: str | None = None) -> Target:
+    """Log in, push the probe, start the keeper where it is Linux; see `Target` for `root`.
 
     Raises:
         UsageError: there is no probe for it.
@@ -287,7 +292,12 @@ def connect(address: SshAddress, root: str | None = None) -> "SshTarget":
         background.close()
         raise
     try:
-        return SshTarget(address, background, link, root)
+        try:
+            return SshTarget(address, background, link, root)
+        except NoShellError:
+            if (machine := machine_of(link, str(address))) is None:
+                raise
+            return WindowsTarget(str(address), machine, background, link)
     except BaseException:
         link.close()
         background.close()
