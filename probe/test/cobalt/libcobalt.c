@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "../support/of_linux.h"
@@ -20,7 +21,7 @@
 #include <sys/cobalt.h>
 #include <xenomai/init.h>
 
-enum { SHADOWS = 512, RELEASE = 40, SUSPEND = 41, RESUME = 42 }; /* signals that nobody else here uses */
+enum { SHADOWS = 512, FILES = 1024, RELEASE = 40, SUSPEND = 41, RESUME = 42 }; /* signals that nobody else here uses */
 
 struct shadow {
     pthread_t handle;
@@ -298,6 +299,47 @@ ssize_t __wrap_mq_receive(mqd_t queue, char *data, size_t bytes, unsigned *prior
 int __wrap_sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
     IN_PRIMARY_MODE(sigwaitinfo(set, info), REFUSE);
+}
+
+/* A file that is no timer of Cobalt's is Linux's. */
+static atomic_bool timers[FILES];
+
+static bool is_timer(int file)
+{
+    return file >= 0 && file < FILES && atomic_load(&timers[file]);
+}
+
+int __wrap_timerfd_create(int clock, int flags)
+{
+    const int file = timerfd_create(clock, flags);
+    if (file >= FILES) {
+        die("no more files");
+    }
+    if (file >= 0) {
+        atomic_store(&timers[file], true);
+    }
+    return file;
+}
+
+int __wrap_timerfd_settime(int file, int flags, const struct itimerspec *times, struct itimerspec *before)
+{
+    IN_PRIMARY_MODE(timerfd_settime(file, flags, times, before), REFUSE);
+}
+
+ssize_t __wrap_read(int file, void *data, size_t bytes)
+{
+    if (!is_timer(file)) {
+        return read(file, data, bytes);
+    }
+    IN_PRIMARY_MODE(read(file, data, bytes), REFUSE);
+}
+
+int __wrap_close(int file)
+{
+    if (is_timer(file)) {
+        atomic_store(&timers[file], false);
+    }
+    return close(file);
 }
 
 /* ---- What is Linux's alone: it takes the caller out of primary mode ---- */
