@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 def introduce(console: Console, facts: Facts) -> None:
     """Say what is going to be measured on."""
     cpu, kernel, confinement = facts.cpu, facts.kernel, facts.confinement
+    if kernel.release is None:
+        console.print("A machine of which nothing is known but what the probe tells", style="dim")
+        return
     places = (confinement.hypervisor, confinement.container)
     place = next((name for name in places if name not in (None, "none")), None)
     online = "N/A CPUs" if cpu.online_count is None else plural(cpu.online_count, "CPU")

@@ -26,15 +26,20 @@ NOT_PERMITTED = "not-permitted"
 
 @dataclass(frozen=True)
 class Permission:
-    """What is permitted for a set of measurements."""
+    """What is permitted for a set of measurements.
+
+    Attributes:
+        fixed: the policy of fixed priorities that the system is measured with.
+    """
 
     priority: bool
     memory_lock: bool
+    fixed: str = "fifo"
 
     @property
     def policy(self) -> str:
         """Return the policy that can be measured with."""
-        return "fifo" if self.priority else "other"
+        return self.fixed if self.priority else "other"
 
     @property
     def lacking(self) -> str:
@@ -99,11 +104,12 @@ def find_permission(target: Target) -> tuple[Permission, str]:
     Where each alone is permitted and both together are not, all is taken as permitted: the probe says in its
     own words what stands against it.
     """
-    if is_permitted(target, _trial("fifo", memory_lock=True)):
-        return Permission(True, True), ""
+    if is_permitted(target, _trial(target.policy, memory_lock=True)):
+        return Permission(True, True, target.policy), ""
     permission = Permission(
-        priority=is_permitted(target, _trial("fifo", memory_lock=False)),
+        priority=is_permitted(target, _trial(target.policy, memory_lock=False)),
         memory_lock=is_permitted(target, _trial("other", memory_lock=True)),
+        fixed=target.policy,
     )
     return permission, permission.refusal(target) if permission.lacking else ""
 

@@ -240,11 +240,13 @@ class Target(ABC):
         agent: that of the agent, which has loads, guard and keeper.
         environment: words that are added to that of the probe there, for the code of its case.
         patience: what guards and keepers are told of how long to wait for a sign of life.
+        policy: that of fixed priorities which its system has.
         companions: other machines that take part in what is measured on this one.
     """
 
     name: str
     patience: tuple[str, ...] = ()
+    policy = "fifo"
 
     def __init__(self, probe: str, agent: str, root: str | None = None) -> None:
         self.probe = probe

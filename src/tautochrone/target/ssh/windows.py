@@ -48,6 +48,8 @@ class _Remote(RemoteProgram):
 class WindowsTarget(Target):
     """The probe in a folder of its own, in the home of the user who logs in; it is removed at the end."""
 
+    policy = "rr"
+
     def __init__(self, name: str, machine: str, background: Background, link: Link) -> None:
         """Push the probe and ask it for its version.
 
