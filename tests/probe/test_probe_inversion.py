@@ -217,14 +217,17 @@ def test_with_high_on_another_cpu_a_spin_ends_but_is_inverted(tmp_path: Path) ->
     if len(os.sched_getaffinity(0)) < 2:
         skip_or_fail("needs two CPUs")
     near, far = sorted(os.sched_getaffinity(0))[:2]
-    ended = subprocess.run(
-        [str(find_probe()), "inversion", "--cpus", f"{near},{far}", "--place", "different", "--count", "2",
-         "--out", "-"],
-        stdout=subprocess.PIPE, timeout=PATIENCE_S, check=True, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    run = sealed(ended.stdout, tmp_path)
-    assert all(name.endswith(f", cpu{near} to cpu{far}") for name in run.sources.values())
-    standing = {one.lock: one for one in judge_run(run)}
+    for trial in range(5):  # a thread that gets no CPU at the wrong moment shows nothing
+        ended = subprocess.run(
+            [str(find_probe()), "inversion", "--cpus", f"{near},{far}", "--place", "different",
+             "--count", "2", "--out", "-"],
+            stdout=subprocess.PIPE, timeout=PATIENCE_S, check=True, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        run = sealed(ended.stdout, tmp_path / str(trial))
+        assert all(name.endswith(f", cpu{near} to cpu{far}") for name in run.sources.values())
+        standing = {one.lock: one for one in judge_run(run)}
+        if "not shown" not in {one.standing for one in standing.values()}:
+            break
     assert standing["spin lock"].standing == "open"
     assert not standing["spin lock"].endless
     assert standing["plain mutex"].standing == "open"

@@ -155,6 +155,7 @@ class Relay:
         self._socket.close()
 
 
+@pytest.mark.alone  # a browser that gets no CPU draws no picture while the tire falls
 def test_the_tire_falls_onto_the_floor_deforms_and_comes_to_rest(
     browser: Browser, shown: Demonstrator
 ) -> None:
@@ -186,6 +187,7 @@ def test_the_tire_falls_onto_the_floor_deforms_and_comes_to_rest(
         assert [one for one in seen.requests if not one.startswith((shown.url, "data:"))] == []
 
 
+@pytest.mark.alone
 def test_every_third_datagram_lost_is_shown_and_the_picture_goes_on(
     browser: Browser, shown: Demonstrator
 ) -> None:
@@ -327,6 +329,7 @@ def test_nothing_overflows(
         assert seen.errors == []
 
 
+@pytest.mark.alone
 def test_who_wants_less_motion_gets_less_and_may_ask_for_more(browser: Browser, shown: Demonstrator) -> None:
     with look(browser, shown.url, motion="reduce") as seen, running(shown.receives_at):
         seen.until(f"{KNOWN}.picture !== null")
