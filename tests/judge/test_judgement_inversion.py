@@ -147,6 +147,15 @@ def test_a_scenario_that_did_not_come_about_shows_nothing_and_says_why(
     assert why in why_not_shown(partly)
 
 
+def test_a_few_repetitions_that_look_open_do_not_decide() -> None:
+    """High lost its CPU between its time stamp and the call."""
+    mixed = judge("inheriting mutex, cpu0 to cpu1", seen(INHERITED_FAR, INVERTED_FAR, INHERITED_FAR))
+    assert (mixed.standing, mixed.bound) == ("not shown", None)
+    assert "1 of 3 look open and the others safe" in why_not_shown(mixed)
+    most = judge("plain mutex, cpu0 to cpu1", seen(INVERTED_FAR, INHERITED_FAR, INVERTED_FAR))
+    assert (most.standing, most.bound) == ("open", "middle task")
+
+
 def test_a_lock_without_repetitions_shows_nothing() -> None:
     verdict = judge("fifo, cpu0", seen())
     assert verdict.standing == "not shown"

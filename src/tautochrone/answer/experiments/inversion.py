@@ -199,8 +199,8 @@ def _table(run: StoredRun, label: str) -> TypedTable:
     for one in verdicts:
         if why := why_not_shown(one):
             total = len(one.stories)
-            left = f"{total - one.times_shown:,} of {total:,}"
-            notes.append(f"{one.lock}: {left} repetitions show nothing: {why}.")
+            left = f"{total - one.times_shown:,} of {total:,} repetitions show nothing: "
+            notes.append(f"{one.lock}: {left if one.times_shown < total or not total else ''}{why}.")
     if any(one.gave_up for one in verdicts):
         patience = format_duration(_parameter(run, "patience_ns"))
         never = "; it would never have had the lock" if any(one.endless for one in verdicts) else ""

@@ -60,10 +60,16 @@ def _of(duration_ns: int | None) -> str:
 
 
 def why_not_shown(verdict: LockVerdict) -> str:
-    """Return why repetitions show nothing; empty if all of them show something."""
+    """Return why repetitions show nothing; empty if all of them show something, and the same."""
     if not verdict.stories:
         return "nothing was recorded"
-    return "; ".join(_WHY_NOT[story] for story in verdict.untold)
+    why = [_WHY_NOT[story] for story in verdict.untold]
+    if verdict.times_open and verdict.standing == "not shown":
+        why.append(
+            f"{verdict.times_open} of {verdict.times_shown} look open and the others safe, as where "
+            "something more urgent had the high thread's CPU"
+        )
+    return "; ".join(why)
 
 
 def locks_headline(verdicts: Sequence[LockVerdict]) -> str:
