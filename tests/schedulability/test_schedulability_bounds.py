@@ -8,10 +8,9 @@ from hypothesis import given, settings
 
 from task_sets import by_order, edf, fixed, task_sets
 from tautochrone.analyse import answer as words
-from tautochrone.schedulability import analysis as priorities
-from tautochrone.schedulability import partition
-from tautochrone.schedulability import verdict as sensitivity
+from tautochrone.schedulability import search
 from tautochrone.schedulability.analysis import analyse
+from tautochrone.schedulability.search import is_schedulable
 from tautochrone.schedulability.taskset import CriticalSection, Task, TaskSet
 from tautochrone.schedulability.utilisation import (
     Bound,
@@ -21,7 +20,6 @@ from tautochrone.schedulability.utilisation import (
     liu_layland_limit,
     utilisation,
 )
-from tautochrone.schedulability.verdict import is_schedulable
 
 DELGADO = by_order((10, 10, 3), (20, 20, 5), (40, 40, 10))
 
@@ -115,14 +113,14 @@ def test_the_papers_set_could_take_a_quarter_longer_everywhere() -> None:
             for task in DELGADO.tasks
         ),
     )  # fmt: skip
-    assert sensitivity.breakdown(scaled, schedulable=True) == Fraction(5, 4)
+    assert search.breakdown(scaled, schedulable=True) == Fraction(5, 4)
     # By hand: t1 at 5 gives t3 20 + 10 + 10 = 40; t2 at 9 the same; t3 may take what is left of 40.
-    longest = [sensitivity.longest_execution_ns(scaled, f"t{at}", schedulable=True) for at in (1, 2, 3)]
+    longest = [search.longest_execution_ns(scaled, f"t{at}", schedulable=True) for at in (1, 2, 3)]
     assert longest == [5 * 10**6, 9 * 10**6, 18 * 10**6]
 
 
 def test_a_scaled_execution_is_rounded_up() -> None:
-    assert [task.execution_ns for task in sensitivity.scaled(DELGADO, 12_500).tasks] == [4, 7, 13]
+    assert [task.execution_ns for task in search.scaled(DELGADO, 12_500).tasks] == [4, 7, 13]
 
 
 @settings(deadline=None, max_examples=60)
@@ -130,7 +128,7 @@ def test_a_scaled_execution_is_rounded_up() -> None:
 def test_the_longest_execution_is_good_and_one_more_is_not(task_set: TaskSet) -> None:
     task = task_set.tasks[0]
     now = is_schedulable(task_set) is True
-    longest = sensitivity.longest_execution_ns(task_set, task.name, schedulable=now)
+    longest = search.longest_execution_ns(task_set, task.name, schedulable=now)
 
     def holds(execution: int) -> bool | None:
         changed = replace(task, execution_ns=execution)
@@ -147,7 +145,7 @@ def test_priorities_are_found_where_the_shortest_deadline_first_is_not_the_answe
     """Lehoczky (1990): with deadlines beyond periods, deadline-monotonic order is not the best."""
     tight = fixed(Task("a", 100, 110, 52, 2), Task("b", 140, 154, 52, 1))
     assert is_schedulable(tight) is False
-    found = priorities.assign(tight)
+    found = search.assign(tight)
     assert found is not None
     assert is_schedulable(found)
     assert {task.name: task.priority for task in found.tasks} == {"a": 1, "b": 2}
@@ -168,14 +166,14 @@ def test_an_assignment_is_found_if_there_is_one(task_set: TaskSet) -> None:
         )
         for order in permutations(range(1, len(task_set.tasks) + 1))
     )
-    found = priorities.assign(task_set)
+    found = search.assign(task_set)
     assert (found is not None) is possible
     assert found is None or is_schedulable(found)
 
 
 def test_a_partition_is_found_and_every_cpu_passes() -> None:
     task_set = edf((10, 10, 6), (10, 10, 6), (10, 10, 4), (10, 10, 4))
-    found = partition.find(task_set, 2)
+    found = search.find(task_set, 2)
     assert found.task_set is not None
     assert is_schedulable(found.task_set)
     assert found.heuristic == "first fit"
@@ -183,10 +181,10 @@ def test_a_partition_is_found_and_every_cpu_passes() -> None:
 
 def test_where_there_can_be_no_partition_that_is_said_and_why() -> None:
     assert "2.10 CPUs" in words.impossible(
-        partition.find(edf((10, 10, 7), (10, 10, 7), (10, 10, 7)), 2).impossible
+        search.find(edf((10, 10, 7), (10, 10, 7), (10, 10, 7)), 2).impossible
     )
     blocked = TaskSet((Task("a", 10, 5, 3, blocking_ns=3),), "edf")
-    assert "'a' would fail" in words.impossible(partition.find(blocked, 8).impossible)
+    assert "'a' would fail" in words.impossible(search.find(blocked, 8).impossible)
 
 
 @pytest.mark.slow
@@ -195,12 +193,12 @@ def test_what_could_not_be_found_out_is_not_called_impossible() -> None:
     tasks = (Task("a", 1000, 1000, 999, 2), Task("b", 10**15, 10**15, 5 * 10**11, 1))
     slow = fixed(*tasks, sections=[CriticalSection("a", "bus", 1), CriticalSection("b", "bus", 1)])
     assert analyse(slow).schedulable
-    found = partition.find(slow, 1)
+    found = search.find(slow, 1)
     assert (found.task_set, found.impossible) == (None, None)
 
 
 def test_where_none_is_found_that_is_no_proof() -> None:
-    found = partition.find(edf((10, 10, 6), (10, 10, 6), (10, 10, 6)), 2)
+    found = search.find(edf((10, 10, 6), (10, 10, 6), (10, 10, 6)), 2)
     assert (found.task_set, found.impossible) == (None, None)
 
 
@@ -208,7 +206,7 @@ def test_tasks_that_share_a_resource_stay_together() -> None:
     # One by one they would be placed as b and a, then c.
     tasks = (Task("a", 10, 10, 4, 3), Task("b", 10, 10, 5, 2), Task("c", 10, 10, 4, 1))
     sections = [CriticalSection("a", "bus", 1), CriticalSection("c", "bus", 1)]
-    found = partition.find(fixed(*tasks, sections=sections), 2)
+    found = search.find(fixed(*tasks, sections=sections), 2)
     assert found.task_set is not None
     placed = {task.name: task.cpu for task in found.task_set.tasks}
     assert placed["a"] == placed["c"] != placed["b"]
@@ -237,7 +235,7 @@ def test_remedies_do_remedy() -> None:
     )
     assert is_schedulable(replace(failing, tasks=changed))
     assert kinds["cpus"].cpu == 2
-    assert is_schedulable(sensitivity.scaled(failing, int(kinds["factor"].factor * 10_000)))
+    assert is_schedulable(search.scaled(failing, int(kinds["factor"].factor * 10_000)))
 
 
 def test_a_set_that_only_lacks_the_right_priorities_is_told_them() -> None:

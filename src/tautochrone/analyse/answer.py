@@ -9,8 +9,8 @@ from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.schedulability.analysis import Analysis, CpuAnswer, Remedy
 from tautochrone.schedulability.demand import RefusedTask
-from tautochrone.schedulability.partition import FailsAlone, TooMuch
 from tautochrone.schedulability.response_time import Response
+from tautochrone.schedulability.search import FailsAlone, TooMuch
 from tautochrone.schedulability.taskset import Task, TaskSet
 from tautochrone.schedulability.timeline import Timeline
 from tautochrone.schedulability.utilisation import Bound, WhyNot

@@ -15,7 +15,7 @@ from tautochrone.command.told import tell_json
 
 if TYPE_CHECKING:
     from tautochrone.schedulability.analysis import Analysis
-    from tautochrone.schedulability.partition import Partition
+    from tautochrone.schedulability.search import Partition
     from tautochrone.schedulability.taskset import TaskSet
     from tautochrone.schedulability.timeline import Timeline
 
@@ -70,8 +70,8 @@ def analyse(
     """
     from tautochrone.base.units import parse_duration_ns
     from tautochrone.schedulability.analysis import analyse as analyse_set
-    from tautochrone.schedulability.partition import find
     from tautochrone.schedulability.read import read
+    from tautochrone.schedulability.search import find
     from tautochrone.schedulability.timeline import simulate
 
     failing = one_of("--fail-on", fail_on, _FAIL_ON) == _MISSES

@@ -1,63 +1,15 @@
 """Everything that can be said of a task set without running it."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from tautochrone.schedulability import demand, partition, response_time
-from tautochrone.schedulability import verdict as sensitivity
-from tautochrone.schedulability.read import HIGHEST_DEFAULT
-from tautochrone.schedulability.response_time import (
-    Response,
-    fixed_blocking_ns,
-    more_urgent,
-    refuse_shared_between_cpus,
-    worst_response,
-)
-from tautochrone.schedulability.taskset import Task, TaskSet
+from tautochrone.schedulability import demand, response_time, search
+from tautochrone.schedulability.response_time import Response, refuse_shared_between_cpus
+from tautochrone.schedulability.taskset import TaskSet
 from tautochrone.schedulability.utilisation import Bound, bounds, utilisation
-from tautochrone.schedulability.verdict import SEARCH_STEPS, surely_schedulable
-
-# Which priorities would serve: Audsley's assignment (1991, 2001), which finds some if there are
-# any.
-
-
-def assign(part: TaskSet) -> TaskSet | None:
-    """Return priorities with which the tasks of one CPU meet their deadlines; None if there are none.
-
-    From the lowest priority up, each is given to a task that meets its deadline there, whatever the order of
-    those above it. The numbers that the set has already are used, if there are enough different ones.
-    """
-    numbers = sorted({task.priority for task in part.tasks if task.priority is not None})
-    if len(numbers) < len(part.tasks):
-        top = max(HIGHEST_DEFAULT, len(part.tasks))
-        numbers = list(range(top - len(part.tasks) + 1, top + 1))
-    left = sorted(part.tasks, key=lambda task: -task.deadline_ns)  # the likeliest at the bottom first
-    given: dict[str, int] = {}
-    for number in numbers:
-        lowest = next((task for task in left if _fits(part, task, number, left, given)), None)
-        if lowest is None:
-            return None
-        given[lowest.name] = number
-        left.remove(lowest)
-    return replace(part, tasks=tuple(replace(task, priority=given[task.name]) for task in part.tasks))
-
-
-def _fits(part: TaskSet, task: Task, number: int, left: list[Task], given: dict[str, int]) -> bool:
-    above = number + 1
-    names = {one.name for one in left}
-    tried = tuple(
-        replace(
-            one,
-            priority=number if one.name == task.name else above if one.name in names else given[one.name],
-        )
-        for one in part.tasks
-    )
-    changed, moved = replace(part, tasks=tried), replace(task, priority=number)
-    others, blocking = more_urgent(changed, moved), fixed_blocking_ns(changed, moved)
-    return worst_response(moved, others, blocking, SEARCH_STEPS, until_late=True).schedulable is True
-
 
 _MOST_TASKS_FOR_REMEDIES = 40  # each remedy asks the exact test dozens of times for every task
 
@@ -128,8 +80,7 @@ class Analysis:
     @property
     def schedulable(self) -> bool | None:
         """Return whether every task meets its deadline; None: not found out."""
-        answers = [one.schedulable for one in self.cpus]
-        return False if False in answers else None if None in answers else True
+        return _all_true(one.schedulable for one in self.cpus)
 
     @property
     def responses(self) -> tuple[Response, ...]:
@@ -145,7 +96,7 @@ def analyse(task_set: TaskSet) -> Analysis:
     factor = None
     if all(one.schedulable is not None for one in cpus):
         good = all(one.schedulable for one in cpus)
-        factor = sensitivity.breakdown(task_set, schedulable=good)
+        factor = search.breakdown(task_set, schedulable=good)
     return Analysis(
         task_set,
         cpus,
@@ -156,18 +107,22 @@ def analyse(task_set: TaskSet) -> Analysis:
     )
 
 
+def _all_true(answers: Iterable[bool | None]) -> bool | None:
+    held = set(answers)
+    return False if False in held else None if None in held else True
+
+
 def _cpu(part: TaskSet, cpu: int) -> CpuAnswer:
     edf = part.policy == "edf"
     tested = demand.demand_test(part) if edf else None
     responses = demand.response_times(part) if edf else response_time.response_times(part)
-    answers = [one.schedulable for one in responses]
-    verdict = False if False in answers else None if None in answers else True
+    verdict = _all_true(one.schedulable for one in responses)
     if tested is not None and tested.schedulable is not None:
         verdict = tested.schedulable
     longest: dict[str, int | None] = {}
     if verdict is not None and len(part.tasks) <= _MOST_TASKS_FOR_REMEDIES:
         for task in part.tasks:
-            longest[task.name] = sensitivity.longest_execution_ns(part, task.name, schedulable=verdict)
+            longest[task.name] = search.longest_execution_ns(part, task.name, schedulable=verdict)
     tasks = tuple(TaskAnswer(one, longest.get(one.task.name)) for one in responses)
     return CpuAnswer(cpu, float(utilisation(part.tasks)), bounds(part), tasks, verdict, tested)
 
@@ -178,7 +133,7 @@ def _all_remedies(task_set: TaskSet, cpus: tuple[CpuAnswer, ...]) -> tuple[Remed
     if failing and len(task_set.tasks) <= _MOST_TASKS_FOR_REMEDIES:
         least = max(1, math.ceil(utilisation(task_set.tasks)))
         counts = range(least, max(least, len(cpus)) + 2)
-        enough = next((count for count in counts if partition.find(task_set, count).task_set), None)
+        enough = next((count for count in counts if search.find(task_set, count).task_set), None)
         if enough is not None:
             found.append(Remedy("cpus", enough))
     return tuple(found)
@@ -188,7 +143,11 @@ def _remedies(part: TaskSet, answer: CpuAnswer) -> list[Remedy]:
     """Find changes that would help: other priorities cost nothing, then the task that need lose the least."""
     found: list[Remedy] = []
     if part.policy == "fixed" and len(part.tasks) <= _MOST_TASKS_FOR_REMEDIES:
-        found += _other_order(part, answer.cpu)
+        assigned = search.assign(part)
+        if assigned is not None:
+            given = [(task.name, task.priority or 0) for task in assigned.tasks]
+            order = sorted(given, key=lambda pair: -pair[1])
+            found.append(Remedy("priorities", answer.cpu, order=tuple(order)))
     shorter = [
         (1 - Fraction(one.longest_execution_ns, one.response.task.execution_ns), one)
         for one in answer.tasks
@@ -199,21 +158,9 @@ def _remedies(part: TaskSet, answer: CpuAnswer) -> list[Remedy]:
         found.append(
             Remedy("execution", answer.cpu, least.response.task.name, least.longest_execution_ns or 0)
         )
-    factor = sensitivity.breakdown(part, schedulable=False)
+    factor = search.breakdown(part, schedulable=False)
     if factor is not None:
         found.append(Remedy("factor", answer.cpu, factor=float(factor)))
-    if part.policy == "fixed" and surely_schedulable(_under_edf(part)):
+    if part.policy == "fixed" and search.surely_schedulable(replace(part, policy="edf")):
         found.append(Remedy("edf", answer.cpu))
     return found
-
-
-def _other_order(part: TaskSet, cpu: int) -> list[Remedy]:
-    assigned = assign(part)
-    if assigned is None:
-        return []
-    order = sorted(assigned.tasks, key=lambda task: -(task.priority or 0))
-    return [Remedy("priorities", cpu, order=tuple((task.name, task.priority or 0) for task in order))]
-
-
-def _under_edf(part: TaskSet) -> TaskSet:
-    return TaskSet(part.tasks, "edf", part.sections, part.protocol, part.title)

@@ -9,7 +9,7 @@ The test is exact for sporadic tasks and for periodic ones that start together, 
 offsets, jitter or blocking a set that fails it may still be schedulable; one that passes always is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -52,13 +52,16 @@ class Demand:
     checked: int
 
 
+RefusedParameter = Literal["deadline", "budget", "period"]
+
+
 @dataclass(frozen=True)
 class RefusedTask:
     """A task that the kernel takes in no case: its deadline is longer than its period, its budget is too
     short, or its period is too short or too long."""
 
     task: str
-    why: Literal["deadline", "budget", "period"]
+    why: RefusedParameter
 
 
 @dataclass(frozen=True)
@@ -144,47 +147,33 @@ def longest_stretch_ns(part: TaskSet) -> int:
     if total == 1:
         return longest_deadline + part.hyperperiod_ns
     most_blocking = max(blocking_ns(part, task.deadline_ns - task.jitter_ns) for task in part.tasks)
-    ahead = sum(
-        (
-            Fraction(
-                max(0, task.period_ns + task.jitter_ns - task.deadline_ns) * task.execution_ns, task.period_ns
-            )
-            for task in part.tasks
-        ),
-        Fraction(most_blocking),
+    early = [max(0, task.period_ns + task.jitter_ns - task.deadline_ns) for task in part.tasks]
+    ahead = most_blocking + sum(
+        Fraction(ns * task.execution_ns, task.period_ns) for ns, task in zip(early, part.tasks, strict=True)
     )
     return max(longest_deadline, int(ahead / (1 - total)) + 1)
 
 
-def admission(task_set: TaskSet, cpus: int | None = None) -> Admission:
+def admission(task_set: TaskSet) -> Admission:
     """Return what the kernel's admission control answers.
 
     Args:
         task_set: under EDF; a task without a budget of its own is taken to ask for its execution time.
-        cpus: of the root domain; otherwise those that the set uses.
     """
-    count = cpus if cpus is not None else len(task_set.cpus)
-    budgets = {task.name: task.runtime_ns or task.execution_ns for task in task_set.tasks}
-    share = sum((Fraction(budgets[task.name], task.period_ns) for task in task_set.tasks), Fraction(0))
-    refused = (
-        [RefusedTask(task.name, "deadline") for task in task_set.tasks if task.deadline_ns > task.period_ns]
-        + [
-            RefusedTask(task.name, "budget")
-            for task in task_set.tasks
-            if budgets[task.name] < LEAST_BUDGET_NS
-        ]
-        + [
-            RefusedTask(task.name, "period")
-            for task in task_set.tasks
-            if task.period_ns not in ADMITTED_PERIODS_NS
-        ]
-    )
+    count = len(task_set.cpus)
+    budget = {task: task.runtime_ns or task.execution_ns for task in task_set.tasks}
+    share = sum((Fraction(own, task.period_ns) for task, own in budget.items()), Fraction(0))
+    tests: dict[RefusedParameter, Callable[[Task], bool]] = {
+        "deadline": lambda task: task.deadline_ns > task.period_ns,
+        "budget": lambda task: budget[task] < LEAST_BUDGET_NS,
+        "period": lambda task: task.period_ns not in ADMITTED_PERIODS_NS,
+    }
     return Admission(
         float(share),
         float(ADMITTED_SHARE * count),
         float((ADMITTED_SHARE - FAIR_SERVER_SHARE) * count),
         count,
-        tuple(refused),
+        tuple(RefusedTask(task.name, why) for why, of in tests.items() for task in budget if of(task)),
     )
 
 

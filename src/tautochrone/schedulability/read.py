@@ -44,22 +44,19 @@ _PROTOCOLS: tuple[Protocol, ...] = ("inheritance", "ceiling")
 
 def read(path: Path) -> TaskSet:
     """Read a task set from a file."""
-    return _task_set(*read_toml(path, "a task set", _ADVICE), str(path))
+    text, table = read_toml(path, "a task set", _ADVICE)
+    return table_to_task_set(table, str(path), text)
 
 
 def parse(text: str, where: str = "the task set") -> TaskSet:
     """Read a task set from TOML text; ``where`` it comes from is said in messages."""
-    return _task_set(text, parse_toml(text, where, _ADVICE), where)
-
-
-def _task_set(text: str, table: Table, where: str) -> TaskSet:
-    if "experiment" in table and "task" not in table:
-        raise UsageError(f"{where} is a plan, and this verb takes a task set", "A plan is for: tauto run.")
-    return table_to_task_set(table, where, text)
+    return table_to_task_set(parse_toml(text, where, _ADVICE), where, text)
 
 
 def table_to_task_set(table: Table, where: str, text: str = "") -> TaskSet:
-    """Read a task set from a table as TOML has them, for example one that is a part of another file."""
+    """Read a task set from a table as TOML has them."""
+    if "experiment" in table and "task" not in table:
+        raise UsageError(f"{where} is a plan, and this verb takes a task set", "A plan is for: tauto run.")
     return _Reader(text, where).task_set(table)
 
 
@@ -227,13 +224,13 @@ class _Reader(TomlReader):
                 )
 
 
-def deadline_monotonic(tasks: Sequence[Task], highest: int | None = None) -> list[Task]:
+def deadline_monotonic(tasks: Sequence[Task]) -> list[Task]:
     """Give each task a priority, the shortest deadline first; ties go by period, then by the order given.
 
     That is the best order where no deadline is longer than its period, without jitter and blocking (Leung
-    and Whitehead 1982). ``highest`` is the first number given out; otherwise 90, or more for so many tasks.
+    and Whitehead 1982). The first number given out is 90, or more for so many tasks.
     """
-    first = highest if highest is not None else max(HIGHEST_DEFAULT, len(tasks))
-    order = sorted(range(len(tasks)), key=lambda at: (tasks[at].deadline_ns, tasks[at].period_ns, at))
-    priority = {at: first - rank for rank, at in enumerate(order)}
-    return [replace(task, priority=priority[at]) for at, task in enumerate(tasks)]
+    order = sorted(tasks, key=lambda task: (task.deadline_ns, task.period_ns))
+    first = max(HIGHEST_DEFAULT, len(tasks))
+    priority = {task.name: first - rank for rank, task in enumerate(order)}
+    return [replace(task, priority=priority[task.name]) for task in tasks]

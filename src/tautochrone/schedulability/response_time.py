@@ -119,30 +119,10 @@ def response_times(task_set: TaskSet, most_steps: int = MOST_STEPS) -> tuple[Res
     return tuple(response_time(task_set, task, most_steps) for task in task_set.tasks)
 
 
-def response_time(task_set: TaskSet, task: Task, most_steps: int = MOST_STEPS) -> Response:
-    """Return the worst-case response time of one task of the set."""
-    others = more_urgent(task_set, task)
-    return worst_response(task, others, fixed_blocking_ns(task_set, task), most_steps)
-
-
-def more_urgent(task_set: TaskSet, task: Task) -> tuple[Task, ...]:
-    """Return the tasks that can keep this one off its CPU: those of at least its priority."""
-    return tuple(
-        one
-        for one in task_set.tasks
-        if one.cpu == task.cpu and one.name != task.name and (one.priority or 0) >= (task.priority or 0)
-    )
-
-
-def worst_response(
-    task: Task,
-    others: tuple[Task, ...],
-    blocking_ns: int,
-    most_steps: int = MOST_STEPS,
-    *,
-    until_late: bool = False,
+def response_time(
+    task_set: TaskSet, task: Task, most_steps: int = MOST_STEPS, *, until_late: bool = False
 ) -> Response:
-    """Return the worst-case response of a task that ``others`` may preempt.
+    """Return the worst-case response time of one task of the set.
 
     Never runs for long: demand above 1 is told at once, and where convergence would take millions of steps
     the search is given up.
@@ -150,6 +130,12 @@ def worst_response(
     Args:
         until_late: give up at the first job that is late, for those who need no more than that.
     """
+    blocking_ns = fixed_blocking_ns(task_set, task)
+    others = [
+        one
+        for one in task_set.tasks
+        if one.cpu == task.cpu and one.name != task.name and (one.priority or 0) >= (task.priority or 0)
+    ]
     compared = compare_to_one((task, *others))
     if compared > 0:
         return Response(task, None, blocking_ns, 0, "unbounded", late=True)
@@ -175,6 +161,6 @@ def worst_response(
             return Response(task, worst, blocking_ns, job, "found")
 
 
-def _needed(end: int, job: int, task: Task, others: tuple[Task, ...], blocking_ns: int) -> int:
+def _needed(end: int, job: int, task: Task, others: Sequence[Task], blocking_ns: int) -> int:
     interference = sum(-(-(end + one.jitter_ns) // one.period_ns) * one.execution_ns for one in others)
     return (job + 1) * task.execution_ns + blocking_ns + interference

@@ -1,6 +1,7 @@
 """A set of periodic tasks, as the analysis, the simulation and a measurement share it."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from math import lcm
 from typing import Literal
 
@@ -73,14 +74,13 @@ class TaskSet:
 
     def on_cpu(self, cpu: int) -> "TaskSet":
         """Return the part of the set that runs on this CPU, with its critical sections."""
-        tasks = tuple(task for task in self.tasks if task.cpu == cpu)
-        names = {task.name for task in tasks}
-        sections = tuple(section for section in self.sections if section.task in names)
-        return TaskSet(tasks, self.policy, sections, self.protocol, self.title)
+        return self.of({task.name for task in self.tasks if task.cpu == cpu})
+
+    def of(self, names: Collection[str]) -> "TaskSet":
+        """Return the part of the set with these tasks, and their critical sections."""
+        tasks = tuple(task for task in self.tasks if task.name in names)
+        return replace(self, tasks=tasks, sections=tuple(one for one in self.sections if one.task in names))
 
     def task(self, name: str) -> Task:
         """Return the task of this name."""
-        for task in self.tasks:
-            if task.name == name:
-                return task
-        raise KeyError(name)
+        return next(task for task in self.tasks if task.name == name)
