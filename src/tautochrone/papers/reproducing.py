@@ -348,8 +348,7 @@ def _carry_through(
     alone: bool,
 ) -> float:
     """Carry out one paper; return what it took of its budget. Of several, its troubles are told and kept."""
-    from tautochrone.papers.claims.looks import Looks
-    from tautochrone.papers.deciding import ClaimDecider
+    from tautochrone.papers.claims.looks import ClaimDecider, Looks
 
     folder = order.out if alone or order.out is None else order.out / paper.name
     looks = Looks(document.repetitions)

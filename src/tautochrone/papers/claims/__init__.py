@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tautochrone.base.words import listed
-from tautochrone.papers.claims import between, proportion, sentences, standards, words
+from tautochrone.papers.claims import between, sentences, standards, trends, words
 from tautochrone.papers.claims.evidence import (
     ORDINARY,
     REAL_TIME,
@@ -38,9 +38,9 @@ TESTS: Mapping[str, Test] = {
     "narrower": between.narrower,
     "same": between.same,
     "steady": between.steady,
-    "rises": between.rises,
-    "rises-more": between.rises_more,
-    "predicts": proportion.predicts,
+    "rises": trends.rises,
+    "rises-more": trends.rises_more,
+    "predicts": trends.predicts,
     "chosen": standards.chosen,
     "within": standards.within,
     "is": standards.says,
@@ -70,13 +70,11 @@ def ask(
         answered: what a claim comes to; None: that of one look.
     """
     known = {} if known is None else known
-    answered = judged_once if answered is None else answered
+    answered = answered or judged_once
     if claim.test == NOT_HERE:
         yield _untold(claim, "not here", str(claim.given["why"]))
-    elif claim.about == "pair":
+    elif claim.about in ("pair", "extensions"):
         yield from _of_pairs(claim, measurements, known, answered)
-    elif claim.about == "extensions":
-        yield from _of_extensions(claim, measurements, known, answered)
     else:
         meant = [one for one in measurements.systems if claim.about in ("each", one.role)]
         if not meant:
@@ -114,11 +112,10 @@ def _never_to_be_had(evidence: ClaimEvidence, found: ClaimFinding) -> ClaimFindi
     if not all(one.keys for one in evidence.asked):
         return words.untold(UntoldError("not planned", *found.sentences))
     estimated = [evidence.known.get((repr(one.query), one.system)) for one in evidence.asked]
-    if any(isinstance(one, Absent) and one.never for one in estimated):
-        return words.untold(UntoldError("not had", *found.sentences))
+    never = any(isinstance(one, Absent) and one.never for one in estimated)
     refused = evidence.measurements.refused
     lacking = [key for one in evidence.asked for key in one.lacking]
-    if lacking and refused.issuperset(lacking):
+    if never or (lacking and refused.issuperset(lacking)):
         return words.untold(UntoldError("not had", *found.sentences))
     sides = [
         [key for one in evidence.asked_under(name) for key in one.keys] for name in evidence.claim.queries
@@ -134,40 +131,11 @@ def _never_to_be_had(evidence: ClaimEvidence, found: ClaimFinding) -> ClaimFindi
 def _of_pairs(
     claim: Claim, measurements: Measurements, known: Known, answered: Answered
 ) -> Iterator[AskedClaim]:
-    ordinary, real_time = (
-        [one for one in measurements.systems if one.role == role] for role in (ORDINARY, REAL_TIME)
-    )
-    if not ordinary or not real_time:
-        yield _nobody(claim, measurements.systems)
-        return
-    sides = {ORDINARY: ordinary, REAL_TIME: real_time}
-    yield from _beside(claim, sides, measurements, known, answered)
-
-
-def _of_extensions(
-    claim: Claim, measurements: Measurements, known: Known, answered: Answered
-) -> Iterator[AskedClaim]:
-    wanted = claim.given["extensions"]
-    if not isinstance(wanted, Mapping):
-        raise TypeError(f"claim {claim.name}: given.extensions has no sides")
-    sides = {
-        key: [one for one in measurements.systems if one.extension == name] for key, name in wanted.items()
-    }
-    absent = [str(name) for key, name in wanted.items() if not sides[key]]
-    if absent:
-        yield _untold(claim, "not here", sentences.NO_EXTENSION.format(listed(absent)))
-        return
-    yield from _beside(claim, sides, measurements, known, answered)
-
-
-def _beside(
-    claim: Claim,
-    sides: Mapping[str, Sequence[MeasuredSystem]],
-    measurements: Measurements,
-    known: Known,
-    answered: Answered,
-) -> Iterator[AskedClaim]:
     """Ask a claim of each system of one side with each of the other."""
+    sides = _sides(claim, measurements.systems)
+    if isinstance(sides, AskedClaim):
+        yield sides
+        return
     (key, several), (other_key, others) = sides.items()
     # Only the kernel may differ: a guest of the lab beside a real machine differs in everything.
     pairs = [
@@ -183,6 +151,21 @@ def _beside(
         found = answered(evidence, "")
         also = _also_differs(one, other)
         yield AskedClaim(claim, (one.name, other.name), replace(found, sentences=(*found.sentences, *also)))
+
+
+def _sides(
+    claim: Claim, systems: Sequence[MeasuredSystem]
+) -> Mapping[str, Sequence[MeasuredSystem]] | AskedClaim:
+    """Return the systems of both sides by the keys of their queries; where one side has none, say why."""
+    if claim.about == "pair":
+        sides = {role: [one for one in systems if one.role == role] for role in (ORDINARY, REAL_TIME)}
+        return sides if all(sides.values()) else _nobody(claim, systems)
+    wanted = claim.given["extensions"]
+    if not isinstance(wanted, Mapping):
+        raise TypeError(f"claim {claim.name}: given.extensions has no sides")
+    sides = {key: [one for one in systems if one.extension == name] for key, name in wanted.items()}
+    absent = [str(name) for key, name in wanted.items() if not sides[key]]
+    return _untold(claim, "not here", sentences.NO_EXTENSION.format(listed(absent))) if absent else sides
 
 
 def _also_differs(one: MeasuredSystem, other: MeasuredSystem) -> Iterator[str]:

@@ -1,33 +1,20 @@
-"""`less`, `narrower`, `same`, `steady`, `rises`, `rises-more`: one number of ours beside another.
+"""`less`, `narrower`, `same`, `steady`: a number of ours beside another. docs/claims.md says when each holds.
 
 `less`: ``ours`` has ``lower`` and ``higher`` (of a pair: the two roles, and ``given.lower`` says which is the
-lower one). With ``given.factor`` the higher must be more than so many times the lower. It *holds* where the
-whole 95 % interval of the ratio lies above the factor, *does not hold* where it lies at or below it, and
-*can't be told* otherwise. How well a number is known is in `estimate`.
-
-Two largest ones are compared by ranks of batches (`compare`), or by repetitions. That a largest one is below
-another number is refuted by one sample; that none was beyond it *holds* of as many samples as the study had
-(``given.takes``) and *can't be told* of fewer. That a largest one is beyond another number is shown by one
-sample, and never refuted. Of several pairs ``given.over`` says how they are put together: see `OVER`.
+lower one). With ``given.factor`` the higher must be more than so many times the lower. That a largest one is
+below another number takes as many samples as the study had (``given.takes``). Of several pairs ``given.over``
+says how they are put together: see `OVER`.
 
 `narrower` is the same of the distance from the quantile ``given.from`` to ``given.to``.
 
 `same`: two numbers are the same within ``given.margin``, a share, or ``given.margin-is``. `steady`: all of
 ``ours.points`` are the same as the first.
-
-`rises`: ``ours.points`` are queries in their order, at the places of ``given.at`` (0, 1, 2 …, if it says
-nothing). A line through the logarithms of the numbers says by what factor they grow from the first place to
-the last (`trend`), which is judged as a ratio is. ``given.falls = true`` asks the same of its reciprocal.
-`rises-more`: ``ours`` has ``more`` and ``less`` (of a pair the two roles, and ``given.more`` says which); the
-factor of the one over that of the other is judged in the same way.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
 
-import numpy as np
 from scipy import special
 
 from tautochrone.base.words import capital
@@ -40,20 +27,18 @@ from tautochrone.papers.claims.evidence import (
     Answer,
     ClaimEvidence,
     ClaimFinding,
-    PlaceLabel,
     QueriedSystem,
     UntoldError,
-    labels,
     limit,
     number_name,
 )
-from tautochrone.papers.claims.longer import Needed, of_alike, of_less, takes_of, times_risen
-from tautochrone.papers.document import list_of, number_of
+from tautochrone.papers.document import number_of
 from tautochrone.papers.measured import Absent
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
-from tautochrone.statistics.means import degrees_of_freedom
 
 _MARGIN = 0.1
+Needed = Callable[[comparing.Compared], float | None]
+"""How many times the measuring would probably tell one pair; None: not known."""
 
 
 def less(evidence: ClaimEvidence) -> ClaimFinding:
@@ -258,108 +243,58 @@ def _over(
     return replace(made, sentences=(*made.sentences, *left_out))
 
 
-# A trend of numbers over an order, such as the number of clients.
-
-FEWEST = 3
-"""Points; with two there is no trend, but a difference."""
-FEWEST_BARE = 4
-"""The same where only their distances from the line say how sure it is."""
-
-NoTrend = Literal["few points", "not above 0", "one place", "few points without intervals"]
+# How many times the measuring so far would probably tell a comparison that is open.
 
 
-def trend(numbers: Sequence[ClaimEstimate], at: Sequence[float]) -> ClaimEstimate | NoTrend:
-    """Return by what factor the line of least squares through the logarithms grows.
+def of_less(takes: int, factor: float) -> Needed:
+    """Return what tells one number to be below another; of a largest one so many samples do."""
 
-    It has the greater of two errors. One comes from the uncertainties of the numbers. The other comes from
-    how far they lie from the line, which also holds what differs from one run to the next; it takes four
-    points, as three hardly scatter about a line. Where the numbers have no uncertainty, it alone is there.
+    def needed(compared: comparing.Compared) -> float | None:
+        first = compared.first
+        if comparing.is_bare_extreme(first) and first.samples and takes:
+            return max(1.0, takes / first.samples)
+        ratio = compared.ratio is not None
+        return times_needed(compared, [factor if ratio else 0.0], ratio=ratio)
+
+    return needed
+
+
+def of_alike(margin: float | None, margin_is: float | None) -> Needed:
+    """Return what tells two numbers to be the same within a share, or within so much."""
+
+    def needed(compared: comparing.Compared) -> float | None:
+        if margin is None or compared.ratio is None:
+            edges = () if margin_is is None else (-margin_is, margin_is)
+            return times_needed(compared, edges, ratio=False)
+        return times_needed(compared, [1 / (1 + margin), 1 + margin], ratio=True)
+
+    return needed
+
+
+def times_needed(compared: comparing.Compared, edges: Sequence[float], *, ratio: bool) -> float | None:
+    """Return how many times the measuring would probably clear an interval of all edges; None: not known.
+
+    Its reach shrinks with the root of the measuring, which takes an interval that measuring makes narrower.
 
     Args:
-        numbers: finite and above 0.
-        at: where each lies, not all at one place.
-
-    Returns:
-        Why there is no trend, where there is none.
+        ratio: whether the edges are of the ratio; otherwise they are of the difference.
     """
-    if len(numbers) < FEWEST:
-        return "few points"
-    if any(not 0 < one.value < math.inf for one in numbers):
-        return "not above 0"
-    x, y = np.array(at, np.float64), np.log([one.value for one in numbers])
-    centred = x - x.mean()
-    squares = float(centred @ centred)
-    if not squares:
-        return "one place"
-    slope, reach = float(centred @ y) / squares, float(x[-1] - x[0])
-    rest = y - y.mean() - slope * centred
-    freedom = float(len(numbers) - 2)
-    of_line = math.sqrt(float(rest @ rest) / freedom / squares) * abs(reach)
-    rise = ClaimEstimate(math.exp(slope * reach), "", error=of_line, freedom=freedom, logarithmic=True)
-    own = [one.error for one in numbers if one.logarithmic and one.error is not None]
-    if len(own) < len(numbers) or not all(map(math.isfinite, own)):
-        return rise if len(numbers) >= FEWEST_BARE else "few points without intervals"
-    weights = centred / squares * reach
-    variances = [float(weight * error) ** 2 for weight, error in zip(weights, own, strict=True)]
-    of_numbers = math.sqrt(sum(variances))
-    if of_numbers < of_line and len(numbers) >= FEWEST_BARE:
-        return rise
-    return replace(
-        rise, error=of_numbers, freedom=_freedom(variances, [one.freedom for one in numbers], freedom)
-    )
+    if compared.first.at_least or compared.second.at_least:
+        return None  # of missed releases no measuring says how late they were
+    unsure = compared.unsure
+    if unsure is not None:
+        return unsure.needed / unsure.effective if unsure.effective > 0 else None
+    value, low, high = compared.difference, compared.least, compared.most
+    if ratio:
+        value, low, high = compared.ratio or math.nan, compared.low, compared.high
+    if compared.basis not in ("repetitions", "blocks", "independent", "own") or not edges:
+        return None
+    reach, gap = max(high - value, value - low), min(abs(value - edge) for edge in edges)
+    return max(1.0, (reach / gap) ** 2) if gap > 0 and math.isfinite(reach) else None
 
 
-def rises(evidence: ClaimEvidence) -> ClaimFinding:
-    """Judge whether a number grows along an order."""
-    found, said = _trend(evidence, "points")
-    falls = bool(evidence.given.get("falls"))
-    if falls:
-        found = replace(found, value=1 / found.value)
-    return _risen(
-        evidence, found, (said,), f"The line through these {'falls' if falls else 'rises'} by a factor of"
-    )
-
-
-def rises_more(evidence: ClaimEvidence) -> ClaimFinding:
-    """Judge whether one number grows more than another one."""
-    keys = evidence.roles("more", ("more", "less"))
-    (more, said_more), (less, said_less) = (_trend(evidence, key) for key in keys)
-    errors = [one.error or 0.0 for one in (more, less)]
-    free = _freedom([error**2 for error in errors], [more.freedom, less.freedom], more.freedom)
-    ratio = replace(more, value=more.value / less.value, error=math.hypot(*errors), freedom=free)
-    whose = [
-        PlaceLabel(evidence.systems[key]) if key in evidence.systems else PlaceLabel("", (key,))
-        for key in keys
-    ]
-    said = sentences.two_lines(whose, (said_more, said_less), (more.value, less.value))
-    return _risen(evidence, ratio, said, "The first over the second is")
-
-
-def _freedom(variances: Sequence[float], freedoms: Sequence[float], otherwise: float) -> float:
-    return degrees_of_freedom(variances, freedoms) if any(variances) else otherwise
-
-
-def _trend(evidence: ClaimEvidence, key: str) -> tuple[ClaimEstimate, str]:
-    """Return by what factor the numbers of a key grow, and these in words."""
-    places = evidence.places(key)
-    names = labels(places)
-    found = comparing.known(places, names, comparing.numbers_of(evidence))
-    at = [float(one) for one in list_of(evidence.given, "at") or range(len(found))]
-    if len(at) != len(found):
-        raise ValueError(f"claim {evidence.claim.name}: given.at has not one place for each query")
-    said = sentences.values(number_name(places[0].query) if places else key, names, found)
-    line = trend(found, at)
-    if not isinstance(line, ClaimEstimate):
-        raise UntoldError("no trend", said, sentences.NO_TREND[line])
-    if any(one.at_least for one in found):
-        raise UntoldError("missed", said, sentences.MISSED)
-    return line, said
-
-
-def _risen(evidence: ClaimEvidence, found: ClaimEstimate, said: Sequence[str], what: str) -> ClaimFinding:
-    sure = evidence.confidence
-    factor = number_of(evidence.given, "factor", 1.0)
-    low, high = found.limits(sure)
-    answer = comparing.beyond(low, high, factor)
-    risen = sentences.risen(said, what, found, answer, sure)
-    return replace(risen, takes=times_risen(found.value, low, factor)) if answer == "open" else risen
+def takes_of(pairs: Sequence[comparing.PlacePair], of: Needed) -> float | None:
+    """Return how many times the measuring would probably tell all pairs that are open; None: not known."""
+    known = [of(one.compared) for one in pairs if one.side == "open" and not isinstance(one.compared, Absent)]
+    found = [one for one in known if one is not None]
+    return max(found) if found and len(found) == len(known) else None

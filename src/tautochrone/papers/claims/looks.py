@@ -11,13 +11,17 @@ A guest of the virtual lab that counts instructions repeats to the bit: its seco
 and says nothing. So there is one look at it, which may spend all of the 5 %.
 """
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from tautochrone.answer.phrasing.looks import level_of
+from tautochrone.measure.campaign.agenda import Agenda
+from tautochrone.measure.campaign.campaign import Campaign
+from tautochrone.measure.campaign.deciding import OpenQuestion
 from tautochrone.papers.claims import ask, judged_once
 from tautochrone.papers.claims.evidence import AskedClaim, ClaimEvidence, ClaimFinding, Known
 from tautochrone.papers.document import Paper
-from tautochrone.papers.measured import Measurements
+from tautochrone.papers.measured import Measurements, ReducedRuns, gather, label_of
 from tautochrone.statistics.quantiles import CONFIDENCE
 from tautochrone.statistics.sequential import looks
 
@@ -109,3 +113,45 @@ def _first(evidence: ClaimEvidence, repetitions: int) -> ClaimEvidence:
     measured = evidence.measurements
     runs = {key: each[:repetitions] for key, each in measured.runs.items()}
     return replace(evidence, measurements=replace(measured, runs=runs), known={})
+
+
+@dataclass
+class ClaimDecider:
+    """The claims of a study.
+
+    Attributes:
+        looks: at them, so far.
+    """
+
+    paper: Paper
+    looks: Looks
+    what: str = "claim"
+    _samples: ReducedRuns = field(default_factory=ReducedRuns)
+
+    def open_questions(
+        self, agenda: Agenda, campaign: Campaign, refused: Collection[str]
+    ) -> list[OpenQuestion]:
+        """Return the claims that measuring may tell, and systems of which nothing is known yet."""
+        measured = replace(gather(agenda, campaign, refused=refused), samples=self._samples)
+        found = [_question(one) for one in self.looks.ask_all(self.paper, measured) if one.is_open]
+        return [*_unknown(measured), *found]
+
+
+def _question(one: LookedClaim) -> OpenQuestion:
+    """Return a claim as the answer names it, and of whom it is asked."""
+    on = " against ".join(map(label_of, one.asked.systems))
+    name = ", ".join(filter(None, (one.asked.claim.name.replace("-", " "), on)))
+    return OpenQuestion(name, one.keys, one.look, one.asked.finding.takes, one.final)
+
+
+def _unknown(measured: Measurements) -> Iterator[OpenQuestion]:
+    """Yield the shortest point of each system without a run: its first run tells which kernel it has."""
+    for system in measured.systems:
+        own = [
+            one
+            for key, one in measured.points.items()
+            if one.system == system.name and key not in measured.refused
+        ]
+        if system.why_not and own:
+            shortest = min(own, key=lambda one: one.prepared.expected_s or 0.0)
+            yield OpenQuestion(f"the kernel of {label_of(system.name)}", (shortest.key,))

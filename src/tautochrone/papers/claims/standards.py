@@ -1,38 +1,22 @@
 """`within`, `is`, `requirement`, `separates`, `chosen`: what was measured beside what a study says of it.
 
+docs/claims.md says when each holds. What never happens holds in as many samples as ``given.takes`` says the
+study had, and can't be told in fewer.
+
 `within`: ``ours.value``, and in ``given`` either ``at-most``, ``at-least`` or both; or ``expected`` (or a
 query of that name in ``ours``, such as an analysed response time) with ``margin``, a share of it, or
-``margin-is``. It *holds* where the whole 95 % interval of the number lies within, *does not hold* where all
-of it lies outside, and *can't be told* otherwise. What is expected is taken to be exact.
+``margin-is``. What is expected is taken to be exact.
 
-A largest one is no number with an interval. One sample beyond ``at-most`` refutes it, and one beyond
-``at-least`` shows it; that none was there so far shows neither. Where it lies within, it *holds* if as many
-samples were taken as ``given.takes`` says the study had, and *can't be told* of fewer.
-
-`is`: every ``value`` says one of ``given.text`` ("yes"), or is ``given.number``. That a count is 0 is
-subject to ``given.takes``, too.
+`is`: every ``value`` says one of ``given.text`` ("yes"), or is ``given.number``.
 
 `requirement`: the runs ``ours.runs`` meet the line ``given.require``. `separates`: those of the real-time
-role meet it and those of the ordinary one do not. The rule is that of `judge.requirement`: a share of the
-releases is judged by its one-sided limits at 95 %, a mean by its interval, a maximum and "misses = 0" by what
-was measured, where a missed release is later than every limit. "Not shown" there is *can't be told* here.
+role meet it and those of the ordinary one do not. The rule is that of `judge.requirement`.
 
-That something never happens (a maximum, "misses = 0") is refuted by one sample, and no number of samples
-shows it: of fewer than ``given.takes``, that none was seen is *can't be told*. A claim that it does happen
-(turned, or the ordinary role of `separates`) is shown by one sample; that none was seen is *can't be told*,
-unless there were ``takes``.
-
-`chosen`: a selection among what was measured takes the one that the study took.
-``ours.runs`` are the runs to choose from, ``given.choose`` the one claimed to be best, ``given.reference`` by
-which the others are measured. ``given.how`` is
-
-- "as printed": the rule of delgado2020: of those that a chi-square test does not reject against the
-  reference, the one with the least statistic. It *holds* where that takes the claimed one, and *does not
-  hold* where it takes another one or none. The rule is repeated, not defended: what it does not see is in
-  docs/select.md.
-- "ranking": by ``given.metric`` (p99.9), with differences at 95 % that are corrected for their number (Holm).
-  It *holds* where the claimed one alone is best, *does not hold* where it is told apart from the best, and
-  *can't be told* where it shares its place.
+`chosen`: a selection among ``ours.runs`` takes ``given.choose``, the one that the study took, where the
+others are measured by ``given.reference``. ``given.how`` is "as printed", the rule of delgado2020 (of those
+that a chi-square test does not reject against the reference, the one with the least statistic; what it does
+not see is in docs/select.md), or "ranking", by ``given.metric`` (p99.9) with differences at 95 % that are
+corrected for their number (Holm).
 """
 
 import math
