@@ -25,7 +25,7 @@ from tautochrone.papers.figures.tires import draw_map as draw
 from tautochrone.papers.measured import Absent, MeasuredSystem, MeasuredValue, Measurements, Role
 from tautochrone.papers.quantities import evaluate, statistic_of
 from tautochrone.papers.quantities.tire import fast_cells, map_cells, team_of
-from tautochrone.papers.quantities.tire_model import ModelInterval, border, misses_most, transition
+from tautochrone.papers.quantities.tire_model import border, misses_most, transition
 from tautochrone.run.facts import CpuFacts, Facts
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
@@ -360,7 +360,7 @@ def cells(missed: str, due: int = 100) -> list[MapCell]:
 def test_a_border_lies_between_what_met_and_what_missed_by_more_than_chance(
     missed: str, low: float, high: float
 ) -> None:
-    assert border(cells(missed)) == ModelInterval(low, high)
+    assert border(cells(missed)) == (low, high)
 
 
 @pytest.mark.parametrize(
@@ -378,7 +378,7 @@ def test_a_transition_is_no_wider_than_the_grid_shows_and_no_narrower_than_is_su
 ) -> None:
     found = transition(cells(missed))
     assert found is not None
-    assert [found.low, found.high] == pytest.approx([low, high])
+    assert found == pytest.approx((low, high))
 
 
 @pytest.mark.parametrize("missed", ["....", "XXX"])

@@ -79,9 +79,12 @@ def reduce_run(run: StoredRun, measure: str | None = None) -> tuple[Reduced, ...
 def summary_in(parts: Sequence[Reduced]) -> Summary | None:
     """Return the summary of the first source that has samples."""
     found = next((one.counts for one in parts if one.counts.total), None)
-    if found is None or found.exact:
-        return None if found is None else summary_of(found)
-    return summarise_counts(found.value, found.value, found.count)  # of bins the upper edges are known
+    return None if found is None else summary_of_any(found)
+
+
+def summary_of_any(counts: Counts) -> Summary:
+    """Summarise samples, or the bins of a histogram, of which the upper edges are known."""
+    return summary_of(counts) if counts.exact else summarise_counts(counts.value, counts.value, counts.count)
 
 
 def all_counts(parts: tuple[Reduced, ...]) -> Counts:

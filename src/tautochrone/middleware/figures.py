@@ -156,7 +156,8 @@ def _spread(lanes: Sequence[latency.LatencyLane], prefix: str) -> Iterator[Figur
 # Operations per second drawn: Figure 2 of schmidt2002, sequences over their length, single calls.
 
 
-_TICK = "M10 1h2v10h-2z"
+SENT_TICK = "M10 1h2v10h-2z"
+"""The outline of what marks calls that were sent, in a key."""
 
 
 def throughput_figures(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> list[Figure]:
@@ -166,7 +167,7 @@ def throughput_figures(lanes: Sequence[throughput.ThroughputLane], prefix: str) 
 
 def _by_type(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> Iterator[Figure]:
     plain = [kind for kind in throughput.kinds_of(lanes) if not kind[1]]
-    found = {direction: list(_dots(lanes, direction, plain)) for direction in WAYS}
+    found = {direction: list(rate_points(lanes, direction, plain)) for direction in WAYS}
     drawn = [dot for dots in found.values() for dot in dots]
     if not drawn:
         return
@@ -187,7 +188,7 @@ def _by_type(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> Iterato
         caption.append("Pale bars are 95 % intervals.")
     key = list(signs(lanes))
     if any(dot.sent is not None for dot in drawn):
-        key.append(Sign("one-way, sent: not yet with the server", path=_TICK))
+        key.append(Sign("one-way, sent: not yet with the server", path=SENT_TICK))
     yield Figure("Operations per second, as Figure 2 of schmidt2002", panels, tuple(caption), tuple(key))
 
 
@@ -197,7 +198,7 @@ def _by_length(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> Itera
     if len(lengths) < 2:
         return
     found = {
-        (kind, direction): list(_dots(lanes, direction, [one for one in kinds if one[0] == kind]))
+        (kind, direction): list(rate_points(lanes, direction, [one for one in kinds if one[0] == kind]))
         for kind in SEQUENCES
         for direction in WAYS
     }
@@ -225,9 +226,10 @@ def _by_length(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> Itera
     yield Figure("Sequences by length", panels, caption, signs(lanes))
 
 
-def _dots(
+def rate_points(
     lanes: Sequence[throughput.ThroughputLane], direction: str, kinds: Sequence[throughput.Kind]
 ) -> Iterator[RatePoint]:
+    """Yield what got through of each type in each lane that has it, and of one-way calls what was sent."""
     for kind in kinds:
         for lane in lanes:
             held = throughput.of_lane(lane, direction, kind)

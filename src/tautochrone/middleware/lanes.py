@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from tautochrone.answer.charts.signs import LaneSign, Sign
 from tautochrone.answer.document import TypedCell, micros
 from tautochrone.answer.labels import typed_title
-from tautochrone.answer.numbers import interval, quantile_name
+from tautochrone.answer.numbers import TOO_FEW, interval, quantile_name
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import listed
@@ -29,7 +29,6 @@ from tautochrone.statistics.quantiles import Quantile
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import LATENCY, SPREAD, TOGETHER
 
-NA, TOO_FEW = "N/A", "too few"
 SHOWN = (0.5, 0.99, 0.999)
 """The quantiles that tables have."""
 

@@ -15,13 +15,13 @@ import numpy as np
 from scipy import special
 
 from tautochrone.judge.middleware_setting import CallSetting, setting_of
-from tautochrone.judge.reduced import reduce_run
+from tautochrone.judge.reduced import reduce_run, summary_of_any
 from tautochrone.middleware.lanes import Lane
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import sum_of_known
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.quantiles import CONFIDENCE
-from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
+from tautochrone.statistics.summary import Summary
 
 # Whether something rises with the number of clients: a line through what the runs say, with
 # confidence.
@@ -203,7 +203,7 @@ def _together(run: StoredRun, sources: Iterable[int], counted: Mapping[str, Mapp
     for measure, found in counted.items():
         parts = [found[source] for source in wanted if source in found]
         if parts:
-            measured[measure] = _summary(merge(parts))
+            measured[measure] = summary_of_any(merge(parts))
     names = [book.name for book in own]
     return Clients(
         name=f"{names[0]} to {names[-1]}" if len(names) > 1 else "".join(names),
@@ -214,10 +214,6 @@ def _together(run: StoredRun, sources: Iterable[int], counted: Mapping[str, Mapp
         missed=sum_of_known(book.missed for book in own),
         dropped=sum_of_known(book.dropped for book in own),
     )
-
-
-def _summary(counts: Counts) -> Summary:
-    return summary_of(counts) if counts.exact else summarise_counts(counts.value, counts.value, counts.count)
 
 
 # The runs of a lane by how many lower-priority clients they have.

@@ -21,6 +21,12 @@ from tautochrone.tire.grid_results import FastCell, MapCell, Ratio
 HARD, SOFT = "hard", "soft"
 """Kinds of maps: whether a deadline was missed, and how many."""
 
+CAPTIONS = {
+    HARD: "Where one deadline is missed, the tire is too large for hard real time.",
+    SOFT: "How many deadlines were missed; of several repetitions, in the worst one.",
+}
+NOT_TO_SCALE = "Numbers of threads are not to scale."
+
 CLASSES = ((0, 0), (1, 1), (2, 10), (11, 100), (101, 1000), (1001, None))
 """Numbers of missed deadlines that a soft map tells apart, from and to; None: without end."""
 

@@ -69,10 +69,6 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
     from tautochrone.tire import grid_charts as charts
 
     cells = [cell for field in results.fields for cell in field.map]
-    captions = {
-        charts.HARD: "Where one deadline is missed, the tire is too large for hard real time.",
-        charts.SOFT: "How many deadlines were missed; of several repetitions, in the worst one.",
-    }
     titles = {charts.HARD: "Hard real time", charts.SOFT: "Soft real time"}
     kinds = (charts.SOFT, charts.HARD) if results.soft else (charts.HARD,)
     return [
@@ -85,8 +81,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
                 for at, field in enumerate(results.fields)
             ),
             (
-                f"{captions[kind]} Numbers of threads are not to scale. Every case tells its numbers under "
-                "the pointer.",
+                f"{charts.CAPTIONS[kind]} {charts.NOT_TO_SCALE} Every case tells its numbers under the pointer.",
             ),
             charts.key_of_map(cells, kind),
         )

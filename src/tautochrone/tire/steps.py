@@ -282,7 +282,6 @@ class Account:
 
     Attributes:
         worst_at_s: release of the worst step, in seconds since the start.
-        worst_release_ns: the same on the stream's clock.
         nodes_per_s: masses per second of T_s; None if masses or time are not known.
         culprit: None where the worst step has no such part, or is not there.
     """
@@ -294,7 +293,6 @@ class Account:
     response: Summary
     worst: WorstStep
     worst_at_s: float
-    worst_release_ns: int
     nodes_per_s: float | None
     threads: tuple[ThreadAccount, ...]
     culprit: Culprit | None
@@ -331,7 +329,6 @@ def account(run: StoredRun) -> Account | None:
         response=summarise(team.response_ns, in_place=True),
         worst=_worst(team, index),
         worst_at_s=(int(team.scheduled_ns[index]) - start_of(run)) / 1e9,
-        worst_release_ns=int(team.scheduled_ns[index]),
         nodes_per_s=known * len(team) / computed_s if known and computed_s else None,
         threads=tuple(threads),
         culprit=_culprit(last[1], last[0]) if last and team.scheduled_ns[index] == release_ns else None,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tautochrone.answer import blocks
 from tautochrone.answer.blocks import Panel, PanelPlace
@@ -12,16 +12,18 @@ from tautochrone.answer.charts.signs import LaneSign, Sign
 from tautochrone.answer.charts.theme import INK
 from tautochrone.base.words import sentence
 from tautochrone.judge.middleware_setting import setting_of
+from tautochrone.judge.reduced import summary_of_any
 from tautochrone.middleware import charts, footprint, lanes
-from tautochrone.middleware.charts import CallPoint, RatePoint, Reference
-from tautochrone.middleware.footprint import FootprintRun, footprint_of
-from tautochrone.middleware.lanes import Lane, rate
+from tautochrone.middleware.charts import CallPoint, Reference
+from tautochrone.middleware.figures import SENT_TICK, rate_points
+from tautochrone.middleware.footprint import footprint_of
+from tautochrone.middleware.lanes import Lane
 from tautochrone.middleware.latency_judge import clients_of
-from tautochrone.middleware.throughput_judge import ThroughputRow, answered, drained, throughput_of
+from tautochrone.middleware.throughput_judge import ThroughputLane, kinds_of, throughput_of
 from tautochrone.papers.document import DrawnSeries, list_of
 from tautochrone.papers.figures.looks import FigureTask
 from tautochrone.papers.measured import label_of
-from tautochrone.papers.quantities.general import NUMBERS, counts_of, summary
+from tautochrone.papers.quantities.general import NUMBERS, counts_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY, TWO_WAY
@@ -75,13 +77,11 @@ def references(task: FigureTask, scale: float, *labels: str) -> list[Reference]:
     ]
 
 
-def key(drawn: Sequence[MeasuredLane], published: Sequence[Reference]) -> list[Sign]:
+def key(drawn: Sequence[Lane[Any]], published: Sequence[Reference]) -> list[Sign]:
     """Return what the lanes look like, and the published lines."""
-    held = [one.lane(lambda run: run) for one in drawn]
-    alone = (Sign(one.name, path=one.mark.outline, tone=one.mark.tone) for one in held)
-    signs = lanes.signs(held) if len(held) > 1 else alone
+    alone = (Sign(one.name, path=one.mark.outline, tone=one.mark.tone) for one in drawn)
     lines = (Sign(one.words, " ".join(map(str, one.dash)), tone=INK) for one in published)
-    return [*signs, *lines]
+    return [*(lanes.signs(drawn) or alone), *lines]
 
 
 # A statistic of one client's calls over the number of lower clients (schmidt2002, Figures 4 to 6).
@@ -92,8 +92,8 @@ _LOGARITHMIC = "The scale of time is logarithmic: what rises in proportion rises
 
 def draw_clients(task: FigureTask) -> list[blocks.Figure]:
     """Draw a line for each system and series; settings: ``clients``, those drawn; ``axis``, its words."""
-    lanes = measured(task)
-    points = [point for lane in lanes for point in _points(task, lane)]
+    found = measured(task)
+    points = [point for lane in found for point in _points(task, lane)]
     if not points:
         return []
     published = references(task, task.in_ns(1))
@@ -111,9 +111,9 @@ def draw_clients(task: FigureTask) -> list[blocks.Figure]:
         caption.append("Lines go through the means of the runs; small dots are single runs.")
     if published:
         caption.append(f"Black lines: {task.study.words}.")
-    signs = key([lane for lane in lanes if any(one.lane == lane.name for one in points)], published)
+    drawn = [lane.lane(lambda run: run) for lane in found if any(one.lane == lane.name for one in points)]
     panel = Panel(PanelPlace(f"{task.prefix}-clients"), "", chart)
-    return [task.drawn((panel,), caption, signs)]
+    return [task.drawn((panel,), caption, key(drawn, published))]
 
 
 def _points(task: FigureTask, lane: MeasuredLane) -> Iterator[CallPoint]:
@@ -123,7 +123,7 @@ def _points(task: FigureTask, lane: MeasuredLane) -> Iterator[CallPoint]:
         clients = clients_of(run)
         counts = counts_of(lane.series.query, task.measurements, run)
         if counts is not None and (not wanted or clients in wanted):
-            found.setdefault(clients, []).append(_number(summary(counts), lane.series.query.statistic))
+            found.setdefault(clients, []).append(_number(summary_of_any(counts), lane.series.query.statistic))
     for clients in sorted(found):
         each = found[clients]
         yield CallPoint(lane.name, lane.mark, clients, fmean(each), tuple(each))
@@ -141,7 +141,7 @@ def _number(one: Summary, statistic: str) -> float:
 
 def draw_footprint(task: FigureTask) -> list[blocks.Figure]:
     """Draw sizes, as far as the build noted them, then what the servers had of memory."""
-    lanes: list[Lane[FootprintRun]] = [one.lane(footprint_of) for one in measured(task)]
+    lanes = [one.lane(footprint_of) for one in measured(task)]
     found = footprint.figures(lanes, task.prefix)
     notes = dict.fromkeys(
         f"No library of {lane.name} is drawn. {sentence(why)}"
@@ -163,7 +163,6 @@ def draw_footprint(task: FigureTask) -> list[blocks.Figure]:
 
 # Operations per second by type (schmidt2002, Figure 2): a part two-way, a part one-way.
 
-_TICK = "M10 1h2v10h-2z"
 _WORDS = {TWO_WAY: "two-way, answered", ONE_WAY: "one-way, drained by the server"}
 _SCALE = "The scale is logarithmic: equal distances are equal ratios, further to the right is faster."
 _ONE_RUN = "Pale bars are 95 % intervals, of one run from the means of 30 batches."
@@ -171,24 +170,21 @@ _ONE_RUN = "Pale bars are 95 % intervals, of one run from the means of 30 batche
 
 def draw_rates(task: FigureTask) -> list[blocks.Figure]:
     """Draw one part for each direction."""
-    lanes = measured(task)
-    rows = {one.name: [row for run in one.runs for row in throughput_of(run).rows] for one in lanes}
-    return [part for direction in (TWO_WAY, ONE_WAY) for part in _part(task, lanes, rows, direction)]
+    found = [one.lane(throughput_of) for one in measured(task)]
+    return [part for direction in _WORDS for part in _part(task, found, direction)]
 
 
-def _part(
-    task: FigureTask, lanes: Sequence[MeasuredLane], rows: dict[str, list[ThroughputRow]], direction: str
-) -> Iterator[blocks.Figure]:
-    dots = list(_dots(lanes, rows, direction))
+def _part(task: FigureTask, found: Sequence[ThroughputLane], direction: str) -> Iterator[blocks.Figure]:
+    dots = list(rate_points(found, direction, kinds_of(found)))
     if not dots:
         return
     published = references(task, 1.0, direction)
     chart = charts.rates_by_type(
         dots, within=charts.span_of_rates(dots, published), title=charts.OPERATIONS, references=published
     )
-    signs = key([one for one in lanes if any(dot.lane == one.name for dot in dots)], published)
+    signs = key([one for one in found if any(dot.lane == one.name for dot in dots)], published)
     if any(dot.sent is not None for dot in dots):
-        signs.append(Sign("sent: not yet with the server", path=_TICK))
+        signs.append(Sign("sent: not yet with the server", path=SENT_TICK))
     caption = [_SCALE]
     if any(dot.low is not None for dot in dots):
         caption.append(_ONE_RUN)
@@ -196,20 +192,3 @@ def _part(
         caption.append(f"Black lines: {task.study.words}.")
     panel = Panel(PanelPlace(f"{task.prefix}-{direction}"), _WORDS[direction], chart)
     yield task.drawn([panel], caption, signs)
-
-
-def _dots(
-    lanes: Sequence[MeasuredLane], rows: dict[str, list[ThroughputRow]], direction: str
-) -> Iterator[RatePoint]:
-    every = (row.name for own in rows.values() for row in own if row.direction == direction)
-    for name in dict.fromkeys(every):
-        for lane in lanes:
-            own = [row for row in rows[lane.name] if (row.direction, row.name) == (direction, name)]
-            through, left = drained(own), answered(own)
-            if through is None or left is None:
-                continue
-            sent = left.value if direction == ONE_WAY else None
-            words = rate(through.value) + (f" ({rate(sent)} sent)" if sent else "")
-            yield RatePoint(
-                lane.name, lane.mark, name, through.value, through.low, through.high, sent, words=words
-            )

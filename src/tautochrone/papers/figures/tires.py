@@ -83,13 +83,6 @@ def draw_fast(task: FigureTask) -> list[blocks.Figure]:
 # Figures 8 to 13: missed deadlines over masses and threads, a panel for each system.
 
 
-_CAPTIONS = {
-    grid_charts.HARD: "Where one deadline is missed, the tire is too large for hard real time.",
-    grid_charts.SOFT: "How many deadlines were missed; of several repetitions, in the worst one.",
-}
-_NOT_TO_SCALE = "Numbers of threads are not to scale."
-
-
 def draw_map(task: FigureTask) -> list[blocks.Figure]:
     """Draw a map for each system. Its ``kind`` is hard or soft; a mark is of so many threads, or of `ANY`."""
     kind = str(task.figure.settings.get("kind", grid_charts.HARD))
@@ -125,7 +118,9 @@ def draw_map(task: FigureTask) -> list[blocks.Figure]:
         for one in task.figure.marks
         if one not in seen
     )
-    return [task.drawn(panels, (_CAPTIONS[kind], _NOT_TO_SCALE), key, (*left_out, *notes))]
+    return [
+        task.drawn(panels, (grid_charts.CAPTIONS[kind], grid_charts.NOT_TO_SCALE), key, (*left_out, *notes))
+    ]
 
 
 def _rings(

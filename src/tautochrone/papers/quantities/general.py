@@ -11,13 +11,13 @@ from statistics import fmean, median
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_quantile
 from tautochrone.base.words import sentence
-from tautochrone.judge.reduced import Reduced
+from tautochrone.judge.reduced import Reduced, summary_of_any
 from tautochrone.judge.rows import absent_rows
 from tautochrone.papers.document import Query
 from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError, ends_of, matches
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts, merge
-from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
+from tautochrone.statistics.summary import Summary
 
 _NS = "ns"
 Of = Callable[[Summary], float]
@@ -53,11 +53,6 @@ def counts_of_each(query: Query, measurements: Measurements, system: str) -> lis
     return found
 
 
-def summary(counts: Counts) -> Summary:
-    """Summarise samples, or the bins of a histogram."""
-    return summary_of(counts) if counts.exact else summarise_counts(counts.value, counts.value, counts.count)
-
-
 def why_absent(runs: Sequence[StoredRun], source: str) -> str:
     """Return why the runs have no such source, as they say themselves: a sentence, or nothing."""
     told = ((name, why) for run in runs for name, why in absent_rows(run).items())
@@ -71,7 +66,7 @@ def no_sample(runs: Sequence[StoredRun], source: str) -> NotMeasuredError:
 
 def _statistic(of: Of, combine: Callable[[Sequence[float]], float]) -> Statistic:
     def evaluate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-        found = [summary(one) for one in counts_of_each(query, measurements, system)]
+        found = [summary_of_any(one) for one in counts_of_each(query, measurements, system)]
         return value_of([of(one) for one in found], sum(one.count for one in found), combine)
 
     return evaluate

@@ -11,6 +11,7 @@ from statistics import fmean, median
 from tautochrone.answer.phrasing.mechanisms import why_not_shown
 from tautochrone.base.words import sentence
 from tautochrone.judge.inversion import judge_run
+from tautochrone.judge.reduced import summary_of_any
 from tautochrone.judge.switching import Suspended, Switching, Synchronized, judge_switching
 from tautochrone.middleware.footprint import STATIC, footprint_of, served
 from tautochrone.middleware.latency_judge import clients_of, slope_of
@@ -130,7 +131,7 @@ def _of_calls(query: Query, measurements: Measurements, system: str) -> tuple[Li
         sums = batches_of([own]) if own else None
         if own:
             found = None if sums is None else jackknife(sums, mean)
-            means.append(general.summary(all_counts([own])).mean if found is None else found.value)
+            means.append(summary_of_any(all_counts([own])).mean if found is None else found.value)
             limits.append(None if found is None else limits_of(found))
     return (of_runs(means, limits) if means else None), lost
 
@@ -209,7 +210,7 @@ def _rise(query: Query, measurements: Measurements, system: str) -> MeasuredValu
         counts = general.counts_of(query, measurements, run)
         if counts is not None:
             clients.append(clients_of(run))
-            values.append(number(general.summary(counts)))
+            values.append(number(summary_of_any(counts)))
             samples += counts.total
     slope = slope_of(clients, values)
     if slope is None:

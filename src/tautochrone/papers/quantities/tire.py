@@ -1,7 +1,7 @@
 """Numbers of a grid of tires (garre2014, sections 4.3 and 4.4): masses times threads, also those in words."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import isinf, log, sqrt
 from statistics import fmean
 
@@ -27,52 +27,39 @@ _MOSTLY = 0.5
 _NONE = "No tire of this kind was measured."
 
 
-@dataclass(frozen=True)
-class TirePlace:
-    """One number of masses and of threads, with its finished runs; without them, why there are none."""
-
-    nodes: int
-    threads: int
-    runs: tuple[StoredRun, ...] = ()
-    why: str = ""
-
-
-def places_of(query: Query, measurements: Measurements, system: str) -> tuple[TirePlace, ...]:
-    """Return everything that a query means, by threads and masses, ascending; also what is not measured.
-
-    A word that comes to a number of threads that is there already is left out: it says nothing more.
-    """
-    facts = _facts(measurements, system)
-    found: dict[tuple[int, int], TirePlace] = {}
-    for point in measurements.points_of(query, system):
-        runs = tuple(measurements.runs.get(point.key, ()))
-        where = _where(point, runs, facts)
-        if where is None:
-            continue
-        nodes, threads = where
-        why = "" if runs else measurements.reasons.get(point.key, NOT_YET)
-        earlier = found.get((threads, nodes))
-        if earlier is None or (runs and not earlier.runs):
-            found[threads, nodes] = TirePlace(nodes, threads, runs, why)
-        elif runs:
-            found[threads, nodes] = replace(earlier, runs=(*earlier.runs, *runs))
-    return tuple(one for _, one in sorted(found.items()))
-
-
 def fast_cells(query: Query, measurements: Measurements, system: str) -> tuple[FastCell, ...]:
-    """Return the tires that were simulated as fast as possible."""
+    """Return the tires that were simulated as fast as possible, also those that are not measured."""
     return tuple(
-        FastCell(one.nodes, one.threads, tuple(map(fast_trial, one.runs)), one.why)
-        for one in places_of(query, measurements, system)
+        FastCell(nodes, threads, tuple(map(fast_trial, runs)), why)
+        for nodes, threads, runs, why in _places(query, measurements, system)
     )
 
 
 def map_cells(query: Query, measurements: Measurements, system: str) -> tuple[MapCell, ...]:
-    """Return the tires that were simulated at a rate."""
+    """Return the tires that were simulated at a rate, also those that are not measured."""
     return tuple(
-        MapCell(one.nodes, one.threads, tuple(map(map_trial, one.runs)), one.why)
-        for one in places_of(query, measurements, system)
+        MapCell(nodes, threads, tuple(map(map_trial, runs)), why)
+        for nodes, threads, runs, why in _places(query, measurements, system)
     )
+
+
+def _places(
+    query: Query, measurements: Measurements, system: str
+) -> Iterator[tuple[int, int, Sequence[StoredRun], str]]:
+    """Yield masses, threads, runs and why there are none of all that a query means, by threads and masses.
+
+    A word that comes to a number of threads that is there already is left out: it says nothing more.
+    """
+    facts = _facts(measurements, system)
+    found: dict[tuple[int, int], list[StoredRun]] = {}
+    whys: dict[tuple[int, int], str] = {}
+    for point in measurements.points_of(query, system):
+        runs = measurements.runs.get(point.key, ())
+        if (where := _where(point, runs, facts)) is not None:
+            found.setdefault(where, []).extend(runs)
+            whys.setdefault(where, measurements.reasons.get(point.key, NOT_YET))
+    for (nodes, threads), own in sorted(found.items(), key=lambda one: one[0][::-1]):
+        yield nodes, threads, own, "" if own else whys[nodes, threads]
 
 
 def team_of(word: Datum, measurements: Measurements, system: str) -> int | None:
@@ -208,7 +195,7 @@ def _met_up_to(query: Query, measurements: Measurements, system: str) -> Measure
     chosen = pick(found, key=_reach)
     first = chosen.first_miss.nodes if chosen.first_miss is not None else None
     borders = [border(own) for own in teams(cells).values()]
-    low, high = pick(one.low for one in borders), pick(one.high for one in borders)
+    low, high = pick(low for low, _ in borders), pick(high for _, high in borders)
     told = [] if chosen.reliable is None else [f"with {_team(chosen.threads)}"]
     if first is None:
         told.append("no larger one was measured")
@@ -270,7 +257,7 @@ def _transition(_query: Query, cells: Cells, _team_of: Team) -> MeasuredValue:
     found = [one for one in map(transition, own.values()) if one is not None]
     if not found:
         raise NotMeasuredError("No border lies between the sizes that were measured.")
-    low, high = max(one.low for one in found), max(one.high for one in found)
+    low, high = max(low for low, _ in found), max(high for _, high in found)
     told = f"the widest of {len(found)} of {len(own)} numbers of threads"
     if isinf(high):
         told = f"{told}; its ends were not both measured"

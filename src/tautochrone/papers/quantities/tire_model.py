@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -12,6 +11,7 @@ from tautochrone.judge.tire_run import configuration
 from tautochrone.papers.document import Query, list_of
 from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError
 from tautochrone.papers.quantities.general import Statistic
+from tautochrone.papers.quantities.releases import Limits
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.regression import Estimate
 from tautochrone.tire.grid_results import MapCell
@@ -26,14 +26,6 @@ SURE = 6
 _MOST = 0.5
 
 
-@dataclass(frozen=True)
-class ModelInterval:
-    """From where to where; without end: `math.inf`."""
-
-    low: float
-    high: float
-
-
 def teams(cells: Iterable[MapCell]) -> dict[int, list[MapCell]]:
     """Return what was measured, by number of threads, the smallest tire first."""
     measured = sorted((one for one in cells if one.trials), key=lambda one: (one.threads, one.nodes))
@@ -45,7 +37,7 @@ def misses_most(cell: MapCell) -> bool:
     return all(one.missed > _MOST * one.due for one in cell.trials)
 
 
-def border(own: Sequence[MapCell]) -> ModelInterval:
+def border(own: Sequence[MapCell]) -> Limits:
     """Return from which mass on one number of threads misses deadlines; the upper end is no longer met."""
     met = 0
     for cell in own:
@@ -56,11 +48,11 @@ def border(own: Sequence[MapCell]) -> ModelInterval:
     for cell in own:
         missed += bool(cell.missed)
         if misses_most(cell) or missed >= SURE:
-            return ModelInterval(float(met), float(cell.nodes))
-    return ModelInterval(float(met), math.inf)
+            return float(met), float(cell.nodes)
+    return float(met), math.inf
 
 
-def transition(own: Sequence[MapCell]) -> ModelInterval | None:
+def transition(own: Sequence[MapCell]) -> Limits | None:
     """Return how many times as many masses one number of threads takes from meeting all to missing most."""
     missed = [one.nodes for one in own if one.missed]
     if not missed or misses_most(own[0]):
@@ -71,7 +63,7 @@ def transition(own: Sequence[MapCell]) -> ModelInterval | None:
     above = [one.nodes for one in own if one.nodes > not_most[-1]]
     narrowest = not_most[-1] / missed[1] if len(missed) > 1 else 1.0
     widest = above[0] / below[-1] if above and below else math.inf
-    return ModelInterval(max(1.0, narrowest), widest)
+    return max(1.0, narrowest), widest
 
 
 HOLDS, IN_PART, FAILS = "yes", "in part", "no"
