@@ -81,7 +81,8 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
                 for at, field in enumerate(results.fields)
             ),
             (
-                f"{charts.CAPTIONS[kind]} {charts.NOT_TO_SCALE} Every case tells its numbers under the pointer.",
+                f"{charts.CAPTIONS[kind]} {charts.NOT_TO_SCALE} Every case tells its numbers under the "
+                "pointer.",
             ),
             charts.key_of_map(cells, kind),
         )

@@ -118,9 +118,8 @@ def draw_map(task: FigureTask) -> list[blocks.Figure]:
         for one in task.figure.marks
         if one not in seen
     )
-    return [
-        task.drawn(panels, (grid_charts.CAPTIONS[kind], grid_charts.NOT_TO_SCALE), key, (*left_out, *notes))
-    ]
+    caption = (grid_charts.CAPTIONS[kind], grid_charts.NOT_TO_SCALE)
+    return [task.drawn(panels, caption, key, (*left_out, *notes))]
 
 
 def _rings(
