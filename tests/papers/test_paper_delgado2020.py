@@ -201,7 +201,7 @@ def test_the_selection_is_that_of_table_4(paper: Paper, tmp_path: Path) -> None:
     of_4 = table(paper, "Table 4").ours
 
     def found(row: int) -> list[object]:
-        values = [evaluate(query, there, "local") for query in of_4[row] if query]
+        values = [evaluate(there.at(query, "local")) for query in of_4[row] if query]
         return [one.why if isinstance(one, Absent) else one.text or one.value for one in values]
 
     assert found(0)[3] == "Deployment HM: it can't be had here."
@@ -218,10 +218,10 @@ def test_overruns_are_late_ones_and_those_passed_over(paper: Paper, tmp_path: Pa
     assert query is not None
 
     there = campaign(tmp_path, M=[late, latencies(4, 8_000)])
-    found = evaluate(query, there, "local")
+    found = evaluate(there.at(query, "local"))
     passed_over = sum(
         (book.missed or 0) + (book.dropped or 0)
-        for run in there.runs_of(query, "local")
+        for run in there.at(query, "local").runs
         for book in run.manifest.books
     )
 
@@ -237,7 +237,7 @@ def beside_chm(folder: Path, driver: str, threads: Sequence[int] = (1, 1)) -> Me
     obtained = {"CHM": "any", "M": "0us"}
     runs = {}
     for name, per_core in zip(("CHM", "M"), threads, strict=True):
-        (run,) = there.runs_of(replace(query, deployment=name), "local")
+        (run,) = there.at(replace(query, deployment=name), "local").runs
         setting = {"knob": "c-states", "obtained": obtained[name], "reason": ""}
         isolated = {"knob": "isolated", "obtained": "", "reason": ""}
         manifest = replace(
@@ -249,9 +249,9 @@ def beside_chm(folder: Path, driver: str, threads: Sequence[int] = (1, 1)) -> Me
             },
             conditions=RunConditions.of({"deployment": {"name": name, "settings": [setting, isolated]}}),
         )
-        (point,) = there.points_of(replace(query, deployment=name), "local")
+        (point,) = there.at(replace(query, deployment=name), "local").points
         runs[point.key] = [StoredRun(run.path, manifest)]
-    return evaluate(query, replace(there, runs=runs), "local")
+    return evaluate(replace(there, runs=runs).at(query, "local"))
 
 
 def test_overruns_stand_beside_those_of_chm_where_c_states_alone_differ(tmp_path: Path) -> None:
@@ -289,7 +289,7 @@ def test_period_response_and_jitter_are_of_each_task(
     def number(row: int, column: int) -> float | None:
         query = of_7[row][column]
         assert query is not None
-        found = evaluate(query, there, "local")
+        found = evaluate(there.at(query, "local"))
         return found.value if isinstance(found, MeasuredValue) else None
 
     assert [number(0, column) for column in range(3)] == [10_000_000, 3_005_000, 2_000]
@@ -298,7 +298,7 @@ def test_period_response_and_jitter_are_of_each_task(
     assert number(6, 1) == 8_000_000
     assert number(8, 1) is None  # the third task completed nothing
     kept = claim(paper, "every-deadline-kept").queries["value"][0]
-    late = evaluate(kept, there, "local")
+    late = evaluate(there.at(kept, "local"))
     assert isinstance(late, MeasuredValue)
     assert late.value == 1
 
@@ -312,7 +312,7 @@ def test_a_release_that_was_passed_over_is_later_than_every_response(
 
     def beyond(number: str) -> bool:
         query = Query("three tasks", "task response", source="tau1", given={"number": number})
-        found = evaluate(query, there, "local")
+        found = evaluate(there.at(query, "local"))
         assert isinstance(found, MeasuredValue)
         return found.beyond
 
@@ -387,7 +387,7 @@ def test_nothing_measured_is_no_answer_and_no_number(paper: Paper, tmp_path: Pat
         assert {one.finding.answer for one in ask(each, there)} <= {"open", "not asked"}
     for query in queries(paper):
         if query.statistic != "samples":
-            assert isinstance(evaluate(query, there, "local"), Absent)
+            assert isinstance(evaluate(there.at(query, "local")), Absent)
 
 
 @pytest.mark.slow

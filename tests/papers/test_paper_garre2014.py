@@ -249,7 +249,7 @@ def border_at(*, one: int, two: int, four: int) -> Callable[[Store, int, int], S
 
 
 def asked(statistic: str, measurements: Measurements, **given: object) -> MeasuredValue | Absent:
-    return evaluate(Query("tires", statistic, given=given), measurements, "local")
+    return evaluate(measurements.at(Query("tires", statistic, given=given), "local"))
 
 
 def number(found: MeasuredValue | Absent) -> float | None:
@@ -412,7 +412,7 @@ def test_computing_time_is_told_by_masses_and_words_for_threads(tmp_path: Path) 
     assert number(asked("elapsed", there, threads=1)) == 1_200_000
     assert number(asked("elapsed", there, threads="per cpu")) == 600_000
     of_one = Query("tires", "elapsed", options={"nodes": "800"}, given={"threads": "2 per cpu"})
-    assert number(evaluate(of_one, there, "local")) == 200_000
+    assert number(evaluate(there.at(of_one, "local"))) == 200_000
 
 
 def test_what_several_threads_are_worth_is_not_told_of_one_cpu(tmp_path: Path) -> None:
@@ -449,13 +449,13 @@ def test_a_curve_oscillates_where_sizes_do_not_follow_their_neighbours(tmp_path:
 
 def test_a_word_that_is_not_measured_again_is_no_cell_of_its_own(tmp_path: Path) -> None:
     there = measured(tmp_path, [400], border_at(one=9999, two=9999, four=9999))
-    cells = map_cells(Query("tires", "missed deadlines"), there, "local")
+    cells = map_cells(there.at(Query("tires", "missed deadlines"), "local"))
     assert [(one.threads, one.nodes, len(one.trials)) for one in cells] == [
         (1, 400, 1),
         (2, 400, 1),
         (4, 400, 1),
     ]
-    assert team_of("2 per cpu", there, "local") == 4
+    assert team_of("2 per cpu", there.at(Query("tires", "elapsed"), "local")) == 4
 
 
 def test_what_is_not_measured_is_told_with_its_reason(tmp_path: Path) -> None:
@@ -463,7 +463,7 @@ def test_what_is_not_measured_is_told_with_its_reason(tmp_path: Path) -> None:
     found = asked("elapsed", there)
     assert isinstance(found, Absent)
     assert "not measured yet" in found.why
-    assert all(not one.trials and one.why for one in fast_cells(Query("tires", "elapsed"), there, "local"))
+    assert all(not one.trials and one.why for one in fast_cells(there.at(Query("tires", "elapsed"), "local")))
 
 
 # Figures

@@ -162,8 +162,8 @@ def test_errors_of_a_period_are_taken_by_their_size(paper: Paper, tmp_path: Path
     samples = measured(tmp_path, [made], header_extra={"measures": ERROR})
     query = paper.tables[0].ours[5][0]
     assert query
-    assert each_repetition(query, samples, "local") == (300, 100, 200, 400)
-    found = evaluate(query, samples, "local")
+    assert each_repetition(samples.at(query, "local")) == (300, 100, 200, 400)
+    found = evaluate(samples.at(query, "local"))
     assert isinstance(found, MeasuredValue)
     assert (found.value, found.least, found.largest, found.repetitions) == (250, 100, 400, 4)
 
@@ -172,7 +172,7 @@ def test_what_was_not_measured_says_why(paper: Paper, tmp_path: Path) -> None:
     made = Made("period error, kernel space, 50 ms", why="The module is not loaded.")
     query = paper.tables[0].ours[2][0]
     assert query
-    assert evaluate(query, measured(tmp_path, [made]), "local") == Absent("The module is not loaded.")
+    assert evaluate(measured(tmp_path, [made]).at(query, "local")) == Absent("The module is not loaded.")
 
 
 def campaign(folder: Path, user_ns: dict[str, tuple[int, int, int]], system: str = "local") -> Measurements:

@@ -163,7 +163,7 @@ def test_the_plans_differ_in_length_alone() -> None:
 def test_a_range_that_holds_97_percent_is_found_in_the_studys_bins(paper: Paper, tmp_path: Path) -> None:
     samples = runs(tmp_path, around(12_600, late=(30 * US,) * 20), around(12_600))
     interrupt, preemption, switch = (
-        evaluate(query, samples, "local") for query in table(paper, "Table 5").ours[0] if query
+        evaluate(samples.at(query, "local")) for query in table(paper, "Table 5").ours[0] if query
     )
     assert isinstance(interrupt, MeasuredValue)
     assert isinstance(preemption, MeasuredValue)
@@ -178,7 +178,7 @@ def test_a_range_of_several_bins_says_so(paper: Paper, tmp_path: Path) -> None:
     samples = runs(tmp_path, around(12_600, late=(17 * US,) * 40), around(12_600))
     query = table(paper, "Table 5").ours[0][1]
     assert query
-    found = evaluate(query, samples, "local")
+    found = evaluate(samples.at(query, "local"))
     assert isinstance(found, MeasuredValue)
     assert (found.low, found.high) == (12 * US, 18 * US)
     assert "one has fewer" in found.note
@@ -187,8 +187,8 @@ def test_a_range_of_several_bins_says_so(paper: Paper, tmp_path: Path) -> None:
 def test_shares_are_counted(paper: Paper, tmp_path: Path) -> None:
     samples = runs(tmp_path, around(12_600, late=(30 * US,) * 20), around(12_600, late=(71 * US,) * 13))
     by_name = {one.name: one.said for one in paper.figures}
-    fullest = evaluate(_first(by_name["Figure 11"], 1), samples, "local")
-    above = evaluate(_first(by_name["Figure 12"], 0), samples, "local")
+    fullest = evaluate(samples.at(_first(by_name["Figure 11"], 1), "local"))
+    above = evaluate(samples.at(_first(by_name["Figure 12"], 0), "local"))
     assert isinstance(fullest, MeasuredValue)
     assert isinstance(above, MeasuredValue)
     assert fullest.value == pytest.approx(0.98)
@@ -197,7 +197,7 @@ def test_shares_are_counted(paper: Paper, tmp_path: Path) -> None:
 
 def value_of(paper: Paper, claim: str, measurements: Measurements, key: str = "value") -> MeasuredValue:
     (one,) = [one for one in paper.claims if one.name == claim]
-    found = evaluate(one.queries[key][0], measurements, "local")
+    found = evaluate(measurements.at(one.queries[key][0], "local"))
     assert isinstance(found, MeasuredValue)
     return found
 
@@ -240,7 +240,7 @@ def test_a_share_of_neighbours_is_less_sure(paper: Paper, tmp_path: Path) -> Non
 def test_a_bin_of_the_claim_lies_where_it_holds_most(paper: Paper, tmp_path: Path) -> None:
     """Latencies of 13.9 to 14.1 us lie astride an edge of the study's bins."""
     samples = runs(tmp_path, around(13_900), around(13_900))
-    on_the_grid = evaluate(_first(paper.figures[4].said, 1), samples, "local")
+    on_the_grid = evaluate(samples.at(_first(paper.figures[4].said, 1), "local"))
     assert isinstance(on_the_grid, MeasuredValue)
     assert on_the_grid.value == pytest.approx(0.5, abs=0.1)
     assert value_of(paper, "most-in-one-bin", samples).value == 1
@@ -258,13 +258,13 @@ def test_lost_releases_are_in_no_bin_and_later_than_any_limit(paper: Paper, tmp_
         books_extra={0: {"released": 1_000, "missed": 100}},
     )
     said = [one.said for one in paper.figures if one.said]
-    fullest, above = (evaluate(_first(one, 1 - at), samples, "local") for at, one in enumerate(said))
+    fullest, above = (evaluate(samples.at(_first(one, 1 - at), "local")) for at, one in enumerate(said))
     assert isinstance(fullest, MeasuredValue)
     assert isinstance(above, MeasuredValue)
     assert fullest.value == pytest.approx(0.9)
     assert above.value == pytest.approx(0.1)
     assert "100 releases have no sample" in above.note
-    wide = evaluate(_first(said[0], 0), samples, "local")
+    wide = evaluate(samples.at(_first(said[0], 0), "local"))
     assert isinstance(wide, Absent)
     assert "97 % of all" in wide.why
 
@@ -291,7 +291,7 @@ def test_a_run_too_short_for_a_width_has_no_upper_limit(paper: Paper, tmp_path: 
 def test_the_largest_is_told_as_so_many_times_the_usual(paper: Paper, tmp_path: Path) -> None:
     samples = runs(tmp_path, np.full(1_000, 10 * US), around(12_600, late=(45 * US,)))
     (claim,) = [one for one in paper.claims if one.name == "deterministic"]
-    found = [evaluate(one, samples, "local") for one in claim.queries["value"]]
+    found = [evaluate(samples.at(one, "local")) for one in claim.queries["value"]]
     assert [one.value if isinstance(one, MeasuredValue) else one.why for one in found] == [1, 4.5] * 3
 
 
@@ -316,7 +316,7 @@ def test_nothing_is_made_up_where_nothing_ran(paper: Paper, tmp_path: Path) -> N
         query for query in chain(*(row for one in paper.tables for row in one.ours[1:])) if query
     ]
     assert len(in_kernel_space) == 11
-    assert {evaluate(query, samples, "local") for query in in_kernel_space} == {Absent(why)}
+    assert {evaluate(samples.at(query, "local")) for query in in_kernel_space} == {Absent(why)}
 
 
 def test_a_histogram_has_no_range_in_the_studys_bins(paper: Paper, tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_a_histogram_has_no_range_in_the_studys_bins(paper: Paper, tmp_path: Pat
         histogram=True,
         header_extra={"measures": [{**MEASURES[0], "table": "extremes"}]},
     )
-    assert isinstance(evaluate(query, samples, "local"), Absent)
+    assert isinstance(evaluate(samples.at(query, "local")), Absent)
 
 
 EACH_TIME = ("meets-500us", "meets-600us", "deterministic", "ordinary-linux-passes-500us")

@@ -90,7 +90,7 @@ def answer(paper: Paper, measurements: Measurements, name: str) -> str:
 
 def test_a_bound_is_what_late_cycles_add_up_to(tmp_path: Path) -> None:
     there = study(tmp_path, [late_cycles(10_000, 20_000)], [late_cycles(30_000, 40_000)])
-    numbers = {case: evaluate(bound(case), there, SYSTEM) for case in CASES}
+    numbers = {case: evaluate(there.at(bound(case), SYSTEM)) for case in CASES}
     assert all(isinstance(one, MeasuredValue) and one.samples == 5 for one in numbers.values())
     values = [one.value for one in numbers.values() if isinstance(one, MeasuredValue)]
     none, single, each, window, longest, _ = [one or 0 for one in values]
@@ -99,12 +99,12 @@ def test_a_bound_is_what_late_cycles_add_up_to(tmp_path: Path) -> None:
     assert each >= single
     assert longest >= window >= none
     with pytest.raises(ValueError, match="no case 'best'"):
-        evaluate(bound("best"), there, SYSTEM)
+        evaluate(there.at(bound("best"), SYSTEM))
 
 
 def test_without_late_cycles_there_is_no_bound(tmp_path: Path) -> None:
     plain = measured(tmp_path, [Made("one CPU", SYSTEM, IO, repetitions=[[np.array([9_000] * 50)]])])
-    found = evaluate(bound("window"), plain, SYSTEM)
+    found = evaluate(plain.at(bound("window"), SYSTEM))
     assert isinstance(found, Absent)
     assert "--blame" in found.why
 
@@ -113,7 +113,7 @@ def test_late_cycles_that_tell_nothing_have_no_bound(tmp_path: Path) -> None:
     late = [[by_kworker(number) for number in (100, 200)]]
     there = study(tmp_path, late, late)
     for query in (bound("window"), replace(bound("window"), statistic="sporadic beside the window")):
-        found = evaluate(query, there, SYSTEM)
+        found = evaluate(there.at(query, SYSTEM))
         assert isinstance(found, Absent)
         assert "tells of the bound" in found.why
 
@@ -134,7 +134,7 @@ def test_interrupts_that_leave_no_time_have_no_bound(paper: Paper, tmp_path: Pat
     told = scene(100, OTHER).passes(1_000).timer(1_500).irq(10_000).passes(2_000).irq(30_000).passes(2_000)
     late = [[told.switch().passes(500).late(100)]]
     there = study(tmp_path, late, late)
-    found = evaluate(bound("sporadic"), there, SYSTEM)
+    found = evaluate(there.at(bound("sporadic"), SYSTEM))
     assert isinstance(found, MeasuredValue)
     assert (found.value, found.text) == (None, "no limit")
     assert answer(paper, there, "sporadic-is-pessimistic") == "yes"

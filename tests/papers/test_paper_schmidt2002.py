@@ -62,7 +62,7 @@ def said(paper: Paper, name: str) -> Table:
 
 def number(query: Query | None, measurements: Measurements, system: str = ORDINARY) -> float:
     assert query is not None
-    found = evaluate(query, measurements, system)
+    found = evaluate(measurements.at(query, system))
     assert isinstance(found, MeasuredValue), found
     assert found.value is not None
     return found.value
@@ -130,7 +130,7 @@ def test_the_quick_plan_differs_in_its_length_alone() -> None:
 def test_every_query_means_something_that_the_plan_measures(paper: Paper, quick: bool) -> None:
     measurements = replace(Measurements((), {}, {}), points=schmidt_runs.points(ORDINARY, quick=quick))
     for query in queries(paper):
-        assert measurements.points_of(query, ORDINARY), query
+        assert measurements.at(query, ORDINARY).points, query
         assert query.statistic == "samples" or statistic_of(query.statistic), query
 
 
@@ -142,7 +142,7 @@ def test_the_synchronised_switch_is_the_hand_over_less_the_mutex_alone(
     paper: Paper, both: Measurements
 ) -> None:
     suspend, yielding, synchronised = (
-        evaluate(one, both, ORDINARY) for one in paper.tables[0].ours[0] if one
+        evaluate(both.at(one, ORDINARY)) for one in paper.tables[0].ours[0] if one
     )
     assert suspend == Absent("POSIX has no call that suspends another thread.")
     assert isinstance(yielding, MeasuredValue)
@@ -180,7 +180,7 @@ def test_a_run_is_read_once_however_many_of_its_types_are_asked_for(
 
 
 def limits(query: Query, measurements: Measurements) -> tuple[float, float]:
-    found = evaluate(query, measurements, ORDINARY)
+    found = evaluate(measurements.at(query, ORDINARY))
     assert isinstance(found, MeasuredValue)
     assert found.interval is not None
     assert found.value is not None
@@ -212,7 +212,7 @@ def test_what_is_reckoned_from_samples_has_the_interval_of_their_means(both: Mea
 def test_what_was_repeated_has_the_interval_of_its_repetitions(tmp_path: Path, both: Measurements) -> None:
     store = Store(tmp_path)
     runs = [schmidt_runs.switches(store, at) for at in (2_000, 2_500, 3_000)]
-    (point,) = both.points_of(SWITCH, ORDINARY)
+    (point,) = both.at(SWITCH, ORDINARY).points
     again = replace(both, runs={**both.runs, point.key: runs})
     low, high = limits(SWITCH, again)
     assert (low + high) / 2 == pytest.approx(2_400, rel=0.01)
@@ -229,10 +229,10 @@ def test_a_share_of_calls_of_which_some_had_no_answer_may_be_less_than_any(
         source="C0",
         options={"transport": "tcp", "clients": "9"},
     )
-    (point,) = both.points_of(late, ORDINARY)
+    (point,) = both.at(late, ORDINARY).points
     lost = middleware_runs.latency(Store(tmp_path), clients=9, calls=200, missed=3)
     again = replace(both, runs={**both.runs, point.key: [lost]})
-    found = evaluate(late, again, ORDINARY)
+    found = evaluate(again.at(late, ORDINARY))
     assert isinstance(found, MeasuredValue)
     assert found.interval is not None
     assert found.interval[0] == 0
@@ -257,7 +257,7 @@ def test_jitter_is_told_as_a_multiple_of_the_real_time_system(paper: Paper, both
     assert number(tcp, both) > 4  # spreads four times as much, and of longer calls
     assert tcp is not None
     alone = replace(both, systems=both.systems[:1])
-    assert evaluate(tcp, alone, ORDINARY) == Absent("No real-time kernel was measured to compare it with.")
+    assert evaluate(alone.at(tcp, ORDINARY)) == Absent("No real-time kernel was measured to compare it with.")
 
 
 def test_libraries_are_weighed_by_name_and_sockets_have_none(paper: Paper, both: Measurements) -> None:
@@ -265,8 +265,8 @@ def test_libraries_are_weighed_by_name_and_sockets_have_none(paper: Paper, both:
     assert orb is not None
     every = replace(orb, given={})
     assert number(every, both) == sum(schmidt_runs.LIBRARY.values())
-    assert isinstance(evaluate(replace(orb, given={"library": "ACE"}), both, ORDINARY), Absent)
-    sockets = evaluate(replace(every, options={"transport": "tcp"}), both, ORDINARY)
+    assert isinstance(evaluate(both.at(replace(orb, given={"library": "ACE"}), ORDINARY)), Absent)
+    sockets = evaluate(both.at(replace(every, options={"transport": "tcp"}), ORDINARY))
     assert sockets == Absent("It has none of its own.")
     assert number(resident, both) == 4_000_000 + 2 * 200_000 + 10 * 50_000
 
@@ -277,7 +277,7 @@ def test_where_a_transport_is_not_built_there_is_a_reason_and_no_number(
     for table in (said(paper, name) for name in ("Figure 2", "Figure 4", "Figure 6", "Figure 7")):
         for query in table.ours[0]:
             if query is not None and query.options["transport"] == "omniorb":
-                assert evaluate(query, both, REAL_TIME) == Absent("It is not built here.")
+                assert evaluate(both.at(query, REAL_TIME)) == Absent("It is not built here.")
 
 
 # What is claimed
@@ -393,4 +393,4 @@ def test_without_a_measurement_nothing_is_drawn_and_nothing_found(paper: Paper) 
     for one in draw_all(paper, nothing):
         assert [part.key for part in one.parts] == [()]
     for query in queries(paper):
-        assert isinstance(evaluate(query, nothing, ORDINARY), Absent)
+        assert isinstance(evaluate(nothing.at(query, ORDINARY)), Absent)

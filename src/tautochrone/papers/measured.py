@@ -1,9 +1,9 @@
 """What was measured of a study and under what: its systems, runs found by query, numbers or their absence."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import Any, Literal, Self
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_period_ns
@@ -13,7 +13,7 @@ from tautochrone.measure.campaign.agenda import Agenda
 from tautochrone.measure.campaign.campaign import Campaign
 from tautochrone.measure.campaign.reasons import NOT_YET, all_reasons, joined
 from tautochrone.measure.document.expand import PlanPoint
-from tautochrone.papers.document import Paper, Query
+from tautochrone.papers.document import Given, Paper, Query
 from tautochrone.run.conditions import VirtualMachine
 from tautochrone.run.facts import Facts
 from tautochrone.run.folder import StoredRun, read_runs
@@ -182,25 +182,14 @@ class Measurements:
     refused: frozenset[str] = frozenset()
     samples: ReducedRuns = field(default_factory=ReducedRuns)
 
-    def points_of(self, query: Query, system: str) -> list[PlanPoint]:
-        """Return the points that a query means on a system, as the plan lists them."""
-        return [one for one in self.points.values() if one.system == system and _is_meant(query, one)]
-
-    def runs_of(self, query: Query, system: str) -> list[StoredRun]:
-        """Return the finished runs of what a query means on a system."""
-        return [run for one in self.points_of(query, system) for run in self.runs.get(one.key, ())]
+    def at(self, query: Query, system: str) -> "Place":
+        """Return a query on one of the systems."""
+        return Place(query, system, self)
 
     def runs_on(self, system: str) -> list[StoredRun]:
         """Return all finished runs of a system."""
         own = [key for key, point in self.points.items() if point.system == system]
         return [run for key in own for run in self.runs.get(key, ())]
-
-    def why_none(self, query: Query, system: str) -> str:
-        """Return why there is no run: a sentence."""
-        points = self.points_of(query, system)
-        if not points:
-            return "The plan does not measure it."
-        return " ".join(dict.fromkeys(self.reasons.get(one.key, NOT_YET) for one in points))
 
 
 def matches(pattern: str, source: str) -> bool:
@@ -208,19 +197,57 @@ def matches(pattern: str, source: str) -> bool:
     return not pattern or fnmatchcase(source.lower(), pattern.lower())
 
 
-def _is_meant(query: Query, point: PlanPoint) -> bool:
-    return (
-        point.heading == query.of
-        and (
-            not query.load
-            or query.load in (point.load.name, point.load_spec, point.load.name.partition(":")[0])
+@dataclass(frozen=True)
+class Place:
+    """One query on one of our systems."""
+
+    query: Query
+    system: str
+    measurements: Measurements
+
+    @property
+    def given(self) -> Given:
+        """Return what else the query says."""
+        return self.query.given
+
+    @property
+    def points(self) -> list[PlanPoint]:
+        """Return the points that it means, as the plan lists them; none: the plan does not measure it."""
+        return [
+            one for one in self.measurements.points.values() if one.system == self.system and self._is_of(one)
+        ]
+
+    @property
+    def runs(self) -> list[StoredRun]:
+        """Return the finished runs of what it means."""
+        return [run for one in self.points for run in self.measurements.runs.get(one.key, ())]
+
+    @property
+    def why_none(self) -> str:
+        """Return why there is no run: a sentence."""
+        if not self.points:
+            return "The plan does not measure it."
+        return " ".join(dict.fromkeys(self.measurements.reasons.get(one.key, NOT_YET) for one in self.points))
+
+    def means(self, source: str) -> bool:
+        """Return whether it means the source of this name."""
+        return matches(self.query.source, source)
+
+    def asking(self, **changes: Any) -> Self:
+        """Return the same place with another query: other values for these fields."""
+        return replace(self, query=replace(self.query, **changes))
+
+    def _is_of(self, point: PlanPoint) -> bool:
+        query, load = self.query, point.load
+        return (
+            point.heading == query.of
+            and (not query.load or query.load in (load.name, point.load_spec, load.name.partition(":")[0]))
+            and (not query.deployment or query.deployment == point.deployment.short)
+            and all(
+                name in point.options and _canonical(wanted) == _canonical(str(point.options[name]))
+                for name, wanted in query.options.items()
+            )
         )
-        and (not query.deployment or query.deployment == point.deployment.short)
-        and all(
-            name in point.options and _canonical(wanted) == _canonical(str(point.options[name]))
-            for name, wanted in query.options.items()
-        )
-    )
 
 
 def _canonical(text: str) -> str:

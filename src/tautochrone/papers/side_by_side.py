@@ -297,7 +297,7 @@ def _ours(
 ) -> TableSide:
     """Return one of our systems; what it lacks for one reason alone is said once, at its name."""
     none = Absent(table.why_not or _NO_COUNTERPART)
-    found = _each(table.ours, lambda one: evaluate(one, measurements, system.name) if one else none)
+    found = _each(table.ours, lambda one: evaluate(measurements.at(one, system.name)) if one else none)
     every = [one for row in found for one in row]
     whys = {one.why if isinstance(one, Absent) else "" for one in every}
     common = whys.pop() if len(whys) == 1 and len(every) > 1 else ""
@@ -349,7 +349,7 @@ def resolution_ns(measurements: Measurements, query: Query | None, system: str) 
     """Return the resolution of the clock that measured it, as it says itself."""
     if query is None:
         return 1.0
-    clocks = [run.manifest.header.clock for run in measurements.runs_of(query, system)]
+    clocks = [run.manifest.header.clock for run in measurements.at(query, system).runs]
     return max((float(one.reported_resolution_ns or 1) for one in clocks), default=1.0)
 
 

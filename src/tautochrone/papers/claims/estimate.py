@@ -322,7 +322,7 @@ def _of_repetitions_within(place: QueriedSystem, bare: ClaimEstimate) -> ClaimEs
     the logarithms of the groups. Of `_ENOUGH_RUNS` runs and more the mean of each run is taken, as a small
     sample: that has what differs from run to run, and a stall moves the logarithm of one of them only.
     """
-    numbers = each_repetition(place.query, place.measurements, place.system)
+    numbers = each_repetition(place)
     lost = place.lost()
     bare = replace(bare, lost=lost, at_least=lost > 0)
     if len(numbers) < FEWEST_RUNS:

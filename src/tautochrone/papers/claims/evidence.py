@@ -8,7 +8,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.papers.document import Claim, Datum, Given, Query, list_of
-from tautochrone.papers.measured import Found, Measurements, matches
+from tautochrone.papers.measured import Found, Measurements, Place
 from tautochrone.papers.quantities import evaluate
 from tautochrone.papers.quantities.general import sources_of
 from tautochrone.run.folder import StoredRun
@@ -107,32 +107,18 @@ ORDINARY, REAL_TIME = "ordinary", "real-time"
 
 
 @dataclass(frozen=True)
-class QueriedSystem:
-    """One query on one system.
+class QueriedSystem(Place):
+    """One query of a claim on one system.
 
     Attributes:
         point: what tells it from others that the same query means; empty: the query means one thing.
     """
 
-    query: Query
-    system: str
-    measurements: Measurements
     point: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def runs(self) -> list[StoredRun]:
-        """Return the finished runs that it means."""
-        return self.measurements.runs_of(self.query, self.system)
-
-    @property
-    def why_none(self) -> str:
-        """Return why there is no run: a sentence."""
-        return self.measurements.why_none(self.query, self.system)
 
     def found(self, statistic: str = "") -> Found:
         """Return its number, or another statistic of the same."""
-        query = replace(self.query, statistic=statistic or self.query.statistic)
-        return evaluate(query, self.measurements, self.system)
+        return evaluate(self.asking(statistic=statistic or self.query.statistic))
 
     def side(self) -> Side:
         """Return its runs that have samples, and in each its sources, as the tests of difference take them.
@@ -141,7 +127,7 @@ class QueriedSystem:
         """
         found: list[list[SourceSamples]] = []
         for run in self.runs:
-            own = [one.as_source() for one in sources_of(self.query, self.measurements, run)]
+            own = [one.as_source() for one in sources_of(self, run)]
             if own:
                 lost = None if own[0].lost is None else own[0].lost + self._lost_without_sample(run)
                 found.append([replace(own[0], lost=lost), *own[1:]])
@@ -159,12 +145,12 @@ class QueriedSystem:
     @property
     def keys(self) -> list[str]:
         """Return the keys of the points that it means; none: the plan does not measure it."""
-        return [one.key for one in self.measurements.points_of(self.query, self.system)]
+        return [one.key for one in self.points]
 
     def repetitions(self) -> list["QueriedSystem"]:
         """Return the same for each repetition, as far as every point that was measured has it."""
         runs = self.measurements.runs
-        own = {one.key: runs.get(one.key, ()) for one in self.measurements.points_of(self.query, self.system)}
+        own = {one.key: runs.get(one.key, ()) for one in self.points}
         return [
             replace(
                 self,
@@ -180,7 +166,7 @@ class QueriedSystem:
         return sum(
             (book.missed or 0) + (book.dropped or 0)
             for book in run.manifest.books
-            if book.source in periods and not book.recorded and matches(self.query.source, book.name)
+            if book.source in periods and not book.recorded and self.means(book.name)
         )
 
 
@@ -230,11 +216,7 @@ class ClaimEvidence:
         asked = self.asked_under(key)
         if not self.given.get("by-point"):
             return asked
-        return tuple(
-            self._of_point(one.query, one.system, point)
-            for one in asked
-            for point in self.measurements.points_of(one.query, one.system)
-        )
+        return tuple(self._of_point(one.query, one.system, point) for one in asked for point in one.points)
 
     @property
     def asked(self) -> tuple[QueriedSystem, ...]:

@@ -38,7 +38,7 @@ def _measured(figure: PublishedFigure, measurements: Measurements) -> Iterator[s
     days: set[str] = set()
     systems = []
     for system in measurements.systems:
-        runs = [run for one in figure.series for run in measurements.runs_of(one.query, system.name)]
+        runs = [run for one in figure.series for run in measurements.at(one.query, system.name).runs]
         if runs:
             systems.append(_system(system, runs))
             days |= {run.manifest.created[:10] for run in runs}

@@ -19,10 +19,10 @@ from tautochrone.answer.charts.theme import INK
 from tautochrone.answer.numbers import loss_caption
 from tautochrone.answer.series import Bins, CumulativeCurve, Series
 from tautochrone.answer.typeset import number, percent
-from tautochrone.papers.document import DrawnSeries, PublishedMark, number_of
+from tautochrone.papers.document import PublishedMark, number_of
 from tautochrone.papers.figures import looks
 from tautochrone.papers.figures.looks import FigureTask, Study
-from tautochrone.papers.measured import MeasuredSystem, Measurements, NotMeasuredError, label_of
+from tautochrone.papers.measured import NotMeasuredError, Place, label_of
 from tautochrone.papers.quantities.general import counts_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import sum_of_known
@@ -33,24 +33,22 @@ _Shape = tuple[Bins, CumulativeCurve]
 
 
 def _sampled(
-    drawn: DrawnSeries,
+    series: str,
     rank: int,
-    system: MeasuredSystem,
+    place: Place,
     runs: Sequence[StoredRun],
-    measurements: Measurements,
     of: Callable[[Counts], _Shape],
     notes: list[str],
 ) -> Iterator[Series]:
     """Put the samples of these runs together; where there are none, a note says why."""
-    label = label_of(system.name)
+    label = label_of(place.system)
     try:
-        parts = [counts_of(drawn.query, measurements, run) for run in runs]
+        held = [counts for run in runs if (counts := counts_of(place, run)) is not None]
     except NotMeasuredError as error:
-        notes.append(f"{label}, {drawn.label}: {error}")
+        notes.append(f"{label}, {series}: {error}")
         return
-    held = [one for one in parts if one is not None]
     if not held:
-        notes.append(f"{label}, {drawn.label}: it was measured, and has no sample.")
+        notes.append(f"{label}, {series}: it was measured, and has no sample.")
         return
     counts = merge(held)
     bins, curve = of(counts)
@@ -58,12 +56,12 @@ def _sampled(
         book
         for run in runs
         for book in run.manifest.books
-        if book.source in {one.source for one in measurements.samples.of(run, drawn.query.measure)}
+        if book.source in {one.source for one in place.measurements.samples.of(run, place.query.measure)}
     ]
     yield Series(
         run=label,
         rank=rank,
-        source=drawn.label,
+        source=series,
         count=counts.total,
         maximum_ns=int(counts.value[-1]),
         bins=bins,
@@ -155,8 +153,9 @@ def _curves(task: FigureTask) -> tuple[list[Series], list[str]]:
         one
         for rank, system in enumerate(task.measurements.systems)
         for drawn in task.figure.series
-        for run in task.measurements.runs_of(drawn.query, system.name)
-        for one in _sampled(drawn, rank, system, [run], task.measurements, _whole, notes)
+        for place in [task.measurements.at(drawn.query, system.name)]
+        for run in place.runs
+        for one in _sampled(drawn.label, rank, place, [run], _whole, notes)
     ]
     return found, notes
 
@@ -242,8 +241,9 @@ def _histograms(task: FigureTask) -> tuple[list[Series], list[str]]:
         one
         for drawn in task.figure.series
         for rank, system in enumerate(task.measurements.systems)
-        if (runs := task.measurements.runs_of(drawn.query, system.name))
-        for one in _sampled(drawn, rank, system, runs, task.measurements, _in_bins, notes)
+        for place in [task.measurements.at(drawn.query, system.name)]
+        if (runs := place.runs)
+        for one in _sampled(drawn.label, rank, place, runs, _in_bins, notes)
     ]
     return found, notes
 

@@ -30,9 +30,9 @@ def absences(figure: PublishedFigure, measurements: Measurements) -> list[str]:
     """Return a sentence for each reason why a system, or a series of it, was not measured."""
     found: dict[str, dict[str, list[str]]] = {}
     for system in measurements.systems:
-        missing = [one for one in figure.series if not measurements.runs_of(one.query, system.name)]
+        missing = [one for one in figure.series if not measurements.at(one.query, system.name).runs]
         for one in missing:
-            why = system.why_not or measurements.why_none(one.query, system.name)
+            why = system.why_not or measurements.at(one.query, system.name).why_none
             found.setdefault(why, {}).setdefault(system.name, []).append(one.label)
     return [f"Not measured: {_lacking(of, figure)}. {why}" for why, of in found.items()]
 

@@ -20,9 +20,9 @@ from tautochrone.middleware.footprint import footprint_of
 from tautochrone.middleware.lanes import Lane
 from tautochrone.middleware.latency_judge import clients_of
 from tautochrone.middleware.throughput_judge import ThroughputLane, kinds_of, throughput_of
-from tautochrone.papers.document import DrawnSeries, list_of
+from tautochrone.papers.document import list_of
 from tautochrone.papers.figures.looks import FigureTask
-from tautochrone.papers.measured import label_of
+from tautochrone.papers.measured import Place, label_of
 from tautochrone.papers.quantities.general import NUMBERS, counts_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import Summary
@@ -39,14 +39,19 @@ class MeasuredLane:
 
     name: str
     mark: LaneSign
-    system: str
-    series: DrawnSeries
-    runs: tuple[StoredRun, ...]
+    place: Place
+
+    @property
+    def runs(self) -> list[StoredRun]:
+        """Return its runs, at least one."""
+        return self.place.runs
 
     def lane(self, reduce: Callable[[StoredRun], _Reduced]) -> Lane[_Reduced]:
         """Return the lane as the tables and figures of middleware take it."""
         setting = setting_of(self.runs[0].manifest)
-        return Lane(self.name, setting, setting.title, self.system, self.mark, tuple(map(reduce, self.runs)))
+        return Lane(
+            self.name, setting, setting.title, self.place.system, self.mark, tuple(map(reduce, self.runs))
+        )
 
 
 def measured(task: FigureTask) -> list[MeasuredLane]:
@@ -55,11 +60,11 @@ def measured(task: FigureTask) -> list[MeasuredLane]:
     found = []
     for rank, system in enumerate(task.measurements.systems):
         for index, series in enumerate(task.figure.series):
-            runs = tuple(task.measurements.runs_of(series.query, system.name))
-            if runs:
+            place = task.measurements.at(series.query, system.name)
+            if place.runs:
                 where = label_of(system.name) if several or not series.label else ""
                 name = ", ".join(filter(None, (series.label, where)))
-                found.append(MeasuredLane(name, LaneSign(rank, index), system.name, series, runs))
+                found.append(MeasuredLane(name, LaneSign(rank, index), place))
     return found
 
 
@@ -121,9 +126,9 @@ def _points(task: FigureTask, lane: MeasuredLane) -> Iterator[CallPoint]:
     found: dict[int, list[float]] = {}
     for run in lane.runs:
         clients = clients_of(run)
-        counts = counts_of(lane.series.query, task.measurements, run)
+        counts = counts_of(lane.place, run)
         if counts is not None and (not wanted or clients in wanted):
-            found.setdefault(clients, []).append(_number(summary_of_any(counts), lane.series.query.statistic))
+            found.setdefault(clients, []).append(_number(summary_of_any(counts), lane.place.query.statistic))
     for clients in sorted(found):
         each = found[clients]
         yield CallPoint(lane.name, lane.mark, clients, fmean(each), tuple(each))

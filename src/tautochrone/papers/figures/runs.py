@@ -177,7 +177,7 @@ def _runs(task: FigureTask) -> Iterator[tuple[StoredRun, str]]:
     several = len(task.measurements.systems) > 1
     for system in task.measurements.systems:
         for drawn in task.figure.series:
-            if runs := task.measurements.runs_of(drawn.query, system.name):
+            if runs := task.measurements.at(drawn.query, system.name).runs:
                 yield (
                     runs[0],
                     ", ".join(filter(None, (label_of(system.name) if several else "", drawn.label))),
@@ -217,10 +217,11 @@ def _lanes(task: FigureTask) -> tuple[list[StripLane], list[str]]:
     for series in task.figure.series:
         for rank, system in enumerate(task.measurements.systems):
             label = label_of(system.name)
-            if not task.measurements.runs_of(series.query, system.name):
+            place = task.measurements.at(series.query, system.name)
+            if not place.runs:
                 continue
             try:
-                found = each_repetition(series.query, task.measurements, system.name)
+                found = each_repetition(place)
                 lanes.append(StripLane(series.label, label, found, series_tone(rank), shape_of(rank)))
             except NotMeasuredError as error:
                 notes.append(f"{', '.join(filter(None, (label, series.label)))}: {error}")
@@ -260,12 +261,11 @@ def draw_quantiles(task: FigureTask) -> list[blocks.Figure]:
 def _plots(task: FigureTask, system: str) -> tuple[list[_Plot], list[str]]:
     found, notes = [], []
     for drawn in task.figure.series:
-        if not task.measurements.runs_of(drawn.query, system) or drawn.query.deployment == reference_of(
-            drawn.query
-        ):
+        place = task.measurements.at(drawn.query, system)
+        if not place.runs or drawn.query.deployment == reference_of(drawn.query):
             continue  # why nothing was measured is said for all charts alike
         try:
-            plot = plot_of(*against_reference(drawn.query, task.measurements, system))
+            plot = plot_of(*against_reference(place))
             found.append((drawn.label, plot))
         except NotMeasuredError as error:
             notes.append(f"{drawn.label}: {error}")

@@ -46,7 +46,7 @@ def counterpart(task: FigureTask) -> tuple[dict[str, str], tuple[str, ...]]:
     measured = [
         system
         for system in task.measurements.systems
-        if any(task.measurements.runs_of(query, system.name) for query in queries)
+        if any(task.measurements.at(query, system.name).runs for query in queries)
     ]
     alike = [one for one in measured if one.role == role or not role]
     own = f", policy {policy}" if policy else ""
@@ -61,7 +61,7 @@ def draw_fast(task: FigureTask) -> list[blocks.Figure]:
     """Draw a line for each number of threads; of several repetitions the median and what they span."""
     titles, notes = counterpart(task)
     query = task.figure.series[0].query
-    cells = [fast_cells(query, task.measurements, name) for name in titles]
+    cells = [fast_cells(task.measurements.at(query, name)) for name in titles]
     extent = grid_charts.extent_of([cell for own in cells for cell in own])
     if extent is None:
         return []
@@ -92,13 +92,14 @@ def draw_map(task: FigureTask) -> list[blocks.Figure]:
     every: list[MapCell] = []
     seen: list[PublishedMark] = []
     for at, (name, title) in enumerate(titles.items()):
-        cells = map_cells(query, task.measurements, name)
+        place = task.measurements.at(query, name)
+        cells = map_cells(place)
         if not any(cell.trials for cell in cells):
             continue
         rings = [
             (mark, ring)
             for mark in task.figure.marks
-            for ring in _rings(mark, cells, team_of(mark.label, task.measurements, name), task.study)
+            for ring in _rings(mark, cells, team_of(mark.label, place), task.study)
         ]
         drawn = grid_charts.drawn_rings([ring for _, ring in rings], cells)
         seen += [mark for mark, ring in rings if ring in drawn]
@@ -152,11 +153,10 @@ def draw_model(task: FigureTask) -> list[blocks.Figure]:
     """Draw for each system and series all numbers of threads together, and what is left over."""
     found = []
     for at, system in enumerate(task.measurements.systems):
-        for place, series in enumerate(task.figure.series):
-            if task.measurements.runs_of(series.query, system.name):
-                for model in studies_of(series.query, task.measurements, system.name):
-                    name = f"{label_of(system.name)}, policy {model.policy}"
-                    found += list(_drawn(model, f"{task.prefix}-{at}-{place}-{model.policy}", name))
+        for index, series in enumerate(task.figure.series):
+            for model in studies_of(task.measurements.at(series.query, system.name)):
+                name = f"{label_of(system.name)}, policy {model.policy}"
+                found += list(_drawn(model, f"{task.prefix}-{at}-{index}-{model.policy}", name))
     return found
 
 

@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tautochrone.papers.document import Query
 from tautochrone.papers.measured import (
     Absent,
     Found,
     MeasuredValue,
-    Measurements,
     NeverMeasuredError,
     NotMeasuredError,
+    Place,
 )
 from tautochrone.papers.quantities.bound import BOUND
 from tautochrone.papers.quantities.general import GENERAL, Statistic, quantile
@@ -28,20 +27,21 @@ STATISTICS: Mapping[str, Statistic] = {
 """By name, without quantiles, which are named ``p99.999``."""
 
 
-def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
+def evaluate(place: Place) -> Found:
     """Return the number that a query means on one of our systems."""
+    query = place.query
     statistic = statistic_of(query.statistic)
     if statistic is None:
         raise ValueError(f"there is no statistic '{query.statistic}'")
-    if not measurements.runs_of(query, system):
-        return Absent(measurements.why_none(query, system))
+    if not place.runs:
+        return Absent(place.why_none)
     try:
-        found = statistic(query, measurements, system)
+        found = statistic(place)
     except NotMeasuredError as error:
         return Absent(str(error), never=isinstance(error, NeverMeasuredError))
     if not query.spread:
         return found
-    beside = evaluate(replace(query, statistic=query.spread, spread=""), measurements, system)
+    beside = evaluate(place.asking(statistic=query.spread, spread=""))
     return replace(found, spread=beside.value if isinstance(beside, MeasuredValue) else None)
 
 

@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.latency_bound import CpuBound, bound_of
-from tautochrone.papers.document import Query, number_of
-from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError, ends_of
+from tautochrone.papers.document import number_of
+from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, Place, ends_of
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.latency_bound import CASES, Variables
@@ -37,13 +37,13 @@ def _cpus(run: StoredRun) -> tuple[CpuBound, ...]:
     return cpus
 
 
-def _bound(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _bound(place: Place) -> MeasuredValue:
     """Return the bound in one case, or in words that there is none."""
-    case = next((one for one in CASES if one == query.given.get("case")), None)
+    case = next((one for one in CASES if one == place.given.get("case")), None)
     if case is None:
-        raise ValueError(f"there is no case '{query.given.get('case')}' of the bound")
+        raise ValueError(f"there is no case '{place.given.get('case')}' of the bound")
     found, late = [], 0
-    for run in measurements.runs_of(query, system):
+    for run in place.runs:
         cpus = _cpus(run)
         each = [one.whole.bounds[case] for one in cpus]
         found.append(max(math.inf if one is None else float(one) for one in each))
@@ -53,13 +53,13 @@ def _bound(query: Query, measurements: Measurements, system: str) -> MeasuredVal
     return MeasuredValue(max(found), _NS, late, len(found), *ends_of(found), note=_OBSERVED)
 
 
-def _pessimism(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _pessimism(place: Place) -> MeasuredValue:
     """Say how far the sporadic case lies above the sliding window, on the CPU where that is least.
 
     It is ``given`` the number of ``times`` that is far [2].
     """
-    times = number_of(query.given, "times", 2)
-    least, late, runs = math.inf, 0, measurements.runs_of(query, system)
+    times = number_of(place.given, "times", 2)
+    least, late, runs = math.inf, 0, place.runs
     for run in runs:
         for one in _cpus(run):
             late += one.late

@@ -13,43 +13,42 @@ from tautochrone.base.units import parse_quantile
 from tautochrone.base.words import sentence
 from tautochrone.judge.reduced import Reduced, summary_of_any
 from tautochrone.judge.rows import absent_rows
-from tautochrone.papers.document import Query
-from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError, ends_of, matches
+from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, Place, ends_of, matches
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.summary import Summary
 
 _NS = "ns"
 Of = Callable[[Summary], float]
-Statistic = Callable[[Query, Measurements, str], MeasuredValue]
+Statistic = Callable[[Place], MeasuredValue]
 """A number of at least one run. It raises `NotMeasuredError` where there is none."""
 
 
-def counts_of(query: Query, measurements: Measurements, run: StoredRun) -> Counts | None:
+def counts_of(place: Place, run: StoredRun) -> Counts | None:
     """Return the samples of a run that a query means; None: there is none."""
-    parts = [one.counts for one in sources_of(query, measurements, run)]
+    parts = [one.counts for one in sources_of(place, run)]
     return merge(parts) if parts else None
 
 
-def sources_of(query: Query, measurements: Measurements, run: StoredRun) -> list[Reduced]:
+def sources_of(place: Place, run: StoredRun) -> list[Reduced]:
     """Return the sources of a run that a query means, as far as they have samples.
 
     Raises:
         NotMeasuredError: the run has no such measure.
     """
     try:
-        sources = measurements.samples.of(run, query.measure)
+        sources = place.measurements.samples.of(run, place.query.measure)
     except UsageError as error:
         raise NotMeasuredError(f"{error}.") from error
-    return [one for one in sources if matches(query.source, one.name)]
+    return [one for one in sources if place.means(one.name)]
 
 
-def counts_of_each(query: Query, measurements: Measurements, system: str) -> list[Counts]:
+def counts_of_each(place: Place) -> list[Counts]:
     """Return the samples of each repetition that has some, at least one."""
-    runs = measurements.runs_of(query, system)
-    found = [one for run in runs if (one := counts_of(query, measurements, run)) is not None]
+    runs = place.runs
+    found = [one for run in runs if (one := counts_of(place, run)) is not None]
     if not found:
-        raise no_sample(runs, query.source)
+        raise no_sample(place, runs)
     return found
 
 
@@ -59,14 +58,14 @@ def why_absent(runs: Sequence[StoredRun], source: str) -> str:
     return next((sentence(why) for name, why in told if matches(source, name)), "")
 
 
-def no_sample(runs: Sequence[StoredRun], source: str) -> NotMeasuredError:
+def no_sample(place: Place, runs: Sequence[StoredRun]) -> NotMeasuredError:
     """Return the error of runs that have no sample of a source, with their own reason if they have one."""
-    return NotMeasuredError(why_absent(runs, source) or "It was measured, and has no sample.")
+    return NotMeasuredError(why_absent(runs, place.query.source) or "It was measured, and has no sample.")
 
 
 def _statistic(of: Of, combine: Callable[[Sequence[float]], float]) -> Statistic:
-    def evaluate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-        found = [summary_of_any(one) for one in counts_of_each(query, measurements, system)]
+    def evaluate(place: Place) -> MeasuredValue:
+        found = [summary_of_any(one) for one in counts_of_each(place)]
         return value_of([of(one) for one in found], sum(one.count for one in found), combine)
 
     return evaluate
@@ -86,11 +85,11 @@ def quantile(name: str) -> Statistic | None:
     except UsageError:
         return None
 
-    def evaluate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+    def evaluate(place: Place) -> MeasuredValue:
         from tautochrone.statistics.difference.resampling import quantile_with_lost
         from tautochrone.statistics.quantiles import samples_needed
 
-        found = counts_of_each(query, measurements, system)
+        found = counts_of_each(place)
         least, needed = min(one.total for one in found), samples_needed(q)
         if least < needed:
             raise NotMeasuredError(f"Too few samples: {least:,}, and it takes {needed:,}.")
@@ -105,12 +104,12 @@ def quantile(name: str) -> Statistic | None:
 _USUAL = "monotonic"
 
 
-def _cost(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _cost(place: Place) -> MeasuredValue:
     """Return what one reading of the clock costs that the source names: the median of batches of readings."""
-    wanted = query.source or _USUAL
+    wanted = place.query.source or _USUAL
     found = [
         float(cost)
-        for run in measurements.runs_of(query, system)
+        for run in place.runs
         for one in run.manifest.header.sources
         if one.name == wanted and (cost := one.calibration.cost_ns) is not None
     ]

@@ -16,8 +16,7 @@ from tautochrone.judge.switching import Suspended, Switching, Synchronized, judg
 from tautochrone.middleware.footprint import STATIC, footprint_of, served
 from tautochrone.middleware.latency_judge import clients_of, slope_of
 from tautochrone.middleware.throughput_judge import ThroughputRow, ThroughputRun, throughput_of
-from tautochrone.papers.document import Query
-from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError, ends_of, matches
+from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, Place, ends_of
 from tautochrone.papers.quantities import general
 from tautochrone.papers.quantities.releases import Limits, known_limits, limits_of, of_mean, of_ratio, of_runs
 from tautochrone.run.folder import StoredRun
@@ -28,13 +27,14 @@ from tautochrone.target.middleware import ONE_WAY
 _ANSWERS = {"open": "yes", "safe": "no"}
 
 
-def _vulnerable(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _vulnerable(place: Place) -> MeasuredValue:
     """Say yes if one run shows it: a thread waited for one that has nothing to do with the lock."""
-    runs = measurements.runs_of(query, system)
+    runs = place.runs
     # The name of a lock has its CPUs after a comma.
-    found = [one for run in runs for one in judge_run(run) if matches(query.source, one.lock)]
+    found = [one for run in runs for one in judge_run(run) if place.means(one.lock)]
     if not found:
-        told = general.why_absent(runs, query.source) or general.why_absent(runs, f"{query.source},*")
+        wanted = place.query.source
+        told = general.why_absent(runs, wanted) or general.why_absent(runs, f"{wanted},*")
         raise NotMeasuredError(told or "It was not measured with this lock.")
     standing = next((one for one in ("open", "safe") if any(each.standing == one for each in found)), None)
     if standing is None:
@@ -57,57 +57,57 @@ _EACH_WAY = 2
 _KEPT = 64
 
 
-def _synchronized(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _synchronized(place: Place) -> MeasuredValue:
     """Return the mean hand-over of a mutex less that of the mutex alone; ``mutex``: its protocol ["none"]."""
-    found = _tests(query, measurements, system)
+    found = _tests(place)
     each = [one.switch.value for one in found]
     interval = of_runs(each, [known_limits(one.switch) for one in found])
     return replace(general.value_of(each, sum(one.handover.count for one in found)), interval=interval)
 
 
-def _synchronized_jitter(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _synchronized_jitter(place: Place) -> MeasuredValue:
     """Return the standard deviation of the hand-over, as the study has its jitter beside that difference."""
-    found = [one.handover for one in _tests(query, measurements, system)]
+    found = [one.handover for one in _tests(place)]
     return general.value_of(
         [one.standard_deviation for one in found], sum(one.count for one in found), median
     )
 
 
-def _suspensions(query: Query, measurements: Measurements, system: str) -> list[Suspended]:
-    runs = measurements.runs_of(query, system)
+def _suspensions(place: Place) -> list[Suspended]:
+    runs = place.runs
     found = [held for run in runs if (held := _judged(run).suspended)]
     if not found:
-        raise general.no_sample(runs, query.source)
+        raise general.no_sample(place, runs)
     return found
 
 
-def _suspended(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _suspended(place: Place) -> MeasuredValue:
     """Return half of the mean resume of a thread that suspends itself again, less the two calls alone."""
-    found = _suspensions(query, measurements, system)
+    found = _suspensions(place)
     each = [one.switch.value for one in found]
     interval = of_runs(each, [known_limits(one.switch) for one in found])
     return replace(general.value_of(each, sum(one.resumed.count for one in found)), interval=interval)
 
 
-def _suspended_jitter(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    found = _suspensions(query, measurements, system)
+def _suspended_jitter(place: Place) -> MeasuredValue:
+    found = _suspensions(place)
     return general.value_of([one.jitter_ns for one in found], sum(one.resumed.count for one in found), median)
 
 
-def _switch_share(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _switch_share(place: Place) -> MeasuredValue:
     """Return two synchronised switches, there and back, as a share of the mean of a call.
 
     ``switches``: the title of the experiment that measured these. A call without an answer took longer than
     any that has one, so where there are such, the share may be less than any limit.
     """
-    call = general.GENERAL["mean"](query, measurements, system)
-    switches = replace(query, of=str(query.given[_SWITCHES]), measure="", source="", load="", options={})
-    if not measurements.runs_of(switches, system):
-        raise NotMeasuredError(measurements.why_none(switches, system))
-    switch = _synchronized(switches, measurements, system)
+    call = general.GENERAL["mean"](place)
+    switches = place.asking(of=str(place.given[_SWITCHES]), measure="", source="", load="", options={})
+    if not switches.runs:
+        raise NotMeasuredError(switches.why_none)
+    switch = _synchronized(switches)
     if not call.value or not switch.value or switch.value < 0:
         raise NotMeasuredError("A switch, or a call, took no time that could be told from 0.")
-    limits, lost = _of_calls(query, measurements, system)
+    limits, lost = _of_calls(place)
     interval = None
     if switch.interval is not None and limits is not None:
         ends = _EACH_WAY * switch.interval[0], _EACH_WAY * switch.interval[1]
@@ -120,13 +120,13 @@ def _switch_share(query: Query, measurements: Measurements, system: str) -> Meas
     return MeasuredValue(share, "", call.samples, call.repetitions, interval=interval, note=note)
 
 
-def _of_calls(query: Query, measurements: Measurements, system: str) -> tuple[Limits | None, int]:
+def _of_calls(place: Place) -> tuple[Limits | None, int]:
     """Return the interval of the mean of calls, from batches of neighbours, and how many calls were lost."""
     means: list[float] = []
     limits: list[Limits | None] = []
     lost = 0
-    for run in measurements.runs_of(query, system):
-        own = [one.as_source() for one in general.sources_of(query, measurements, run)]
+    for run in place.runs:
+        own = [one.as_source() for one in general.sources_of(place, run)]
         lost += sum(one.missing for one in own)
         sums = batches_of([own]) if own else None
         if own:
@@ -136,9 +136,9 @@ def _of_calls(query: Query, measurements: Measurements, system: str) -> tuple[Li
     return (of_runs(means, limits) if means else None), lost
 
 
-def _tests(query: Query, measurements: Measurements, system: str) -> list[Synchronized]:
-    wanted = query.given.get(_MUTEX, _PLAIN)
-    judged = [_judged(run) for run in measurements.runs_of(query, system)]
+def _tests(place: Place) -> list[Synchronized]:
+    wanted = place.given.get(_MUTEX, _PLAIN)
+    judged = [_judged(run) for run in place.runs]
     found = [one for run in judged for one in run.synchronized if one.protocol == wanted]
     if not found:
         raise NotMeasuredError(f"No hand-over of a mutex with protocol {wanted} was measured.")
@@ -154,22 +154,20 @@ _REAL_TIME = "real-time"
 _NO_RATE = "No such call was made, or its run ended before its time was known."
 
 
-def _rate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _rate(place: Place) -> MeasuredValue:
     """Return operations per second that got through: of one-way calls those that the server had.
 
     Of several types it is the mean over these.
     """
     found = []
-    for run in measurements.runs_of(query, system):
-        rows = [(row, one) for row in rows_of(query, run) if (one := row.drained) is not None]
+    for run in place.runs:
+        rows = [(row, one) for row in _rows_of(place, run) if (one := row.drained) is not None]
         if rows:
             found.append(rows)
     if not found:
-        runs = measurements.runs_of(query, system)
+        runs = place.runs
         told = ((name, why) for run in runs for name, why in _throughput(run).absent.items())
-        raise NotMeasuredError(
-            next((sentence(why) for name, why in told if matches(query.source, name)), _NO_RATE)
-        )
+        raise NotMeasuredError(next((sentence(why) for name, why in told if place.means(name)), _NO_RATE))
     each = [fmean(one.value for _, one in rows) for rows in found]
     limits = [
         of_mean([one.value for _, one in rows], [known_limits(one) for _, one in rows]) for rows in found
@@ -193,21 +191,20 @@ def _throughput(run: StoredRun) -> ThroughputRun:
     return throughput_of(run)
 
 
-def rows_of(query: Query, run: StoredRun) -> list[ThroughputRow]:
-    """Return the rows of a run of throughput that a query means."""
+def _rows_of(place: Place, run: StoredRun) -> list[ThroughputRow]:
     names = run.sources
-    return [row for row in _throughput(run).rows if matches(query.source, names[row.source])]
+    return [row for row in _throughput(run).rows if place.means(names[row.source])]
 
 
-def _rise(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _rise(place: Place) -> MeasuredValue:
     """Return by how much a mean (``of = "sd"``: a standard deviation) rises with each lower client, in ns.
 
     Its 95 % interval, where it is known, is told as a note, too.
     """
-    number = general.NUMBERS[str(query.given.get("of", "mean"))]
+    number = general.NUMBERS[str(place.given.get("of", "mean"))]
     clients, values, samples = [], [], 0
-    for run in measurements.runs_of(query, system):
-        counts = general.counts_of(query, measurements, run)
+    for run in place.runs:
+        counts = general.counts_of(place, run)
         if counts is not None:
             clients.append(clients_of(run))
             values.append(number(summary_of_any(counts)))
@@ -220,29 +217,30 @@ def _rise(query: Query, measurements: Measurements, system: str) -> MeasuredValu
     return MeasuredValue(slope.value, "ns", samples, len(values), interval=limits, note=note)
 
 
-def _multiple(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _multiple(place: Place) -> MeasuredValue:
     """Return how many times our first real-time system's number it is; ``of``: which statistic ["mean"]."""
-    real_time = [one.name for one in measurements.systems if one.role == _REAL_TIME]
+    real_time = [one.name for one in place.measurements.systems if one.role == _REAL_TIME]
     if not real_time:
         raise NotMeasuredError("No real-time kernel was measured to compare it with.")
-    statistic = general.GENERAL[str(query.given.get("of", "mean"))]
-    for name in (system, real_time[0]):
-        if not measurements.runs_of(query, name):
-            raise NotMeasuredError(measurements.why_none(query, name))
-    own, other = (statistic(query, measurements, name) for name in (system, real_time[0]))
+    statistic = general.GENERAL[str(place.given.get("of", "mean"))]
+    both = (place, replace(place, system=real_time[0]))
+    for one in both:
+        if not one.runs:
+            raise NotMeasuredError(one.why_none)
+    own, other = map(statistic, both)
     if own.value is None or not other.value:
         raise NotMeasuredError("The number to compare with is 0.")
     return MeasuredValue(own.value / other.value, "", own.samples, own.repetitions)
 
 
-def _library_size(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _library_size(place: Place) -> MeasuredValue:
     """Return the size of the static libraries with ``library`` in their name; of all without it.
 
     Where there is no static one, of the shared ones, and a note says so.
     """
-    wanted = str(query.given.get("library", ""))
+    wanted = str(place.given.get("library", ""))
     why = ""
-    for run in measurements.runs_of(query, system):
+    for run in place.runs:
         footprint = footprint_of(run)
         named = [one for one in footprint.libraries if wanted in one.name]
         static = [one for one in named if one.linked == STATIC]
@@ -255,8 +253,8 @@ def _library_size(query: Query, measurements: Measurements, system: str) -> Meas
     raise NotMeasuredError(sentence(why) if why else "The run does not tell sizes of libraries.")
 
 
-def _resident(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    runs = [footprint_of(run) for run in measurements.runs_of(query, system)]
+def _resident(place: Place) -> MeasuredValue:
+    runs = [footprint_of(run) for run in place.runs]
     found = served(runs)
     if found is None or found.resident is None:
         raise NotMeasuredError("The system does not tell the memory of a process.")

@@ -16,8 +16,8 @@ from statistics import median
 import numpy as np
 
 from tautochrone.base.units import parse_duration_ns
-from tautochrone.papers.document import Query, number_of
-from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError
+from tautochrone.papers.document import number_of
+from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, Place
 from tautochrone.papers.quantities.general import Statistic, value_of
 from tautochrone.papers.quantities.releases import (
     ONE_SIDED,
@@ -37,31 +37,31 @@ _MOST_BINS = 1 << 22
 _NS, _SHARE = "ns", 0.97
 
 
-def _range(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    held, samples = _ranges(query, measurements, system)
-    note = "" if all(one.high_ns - one.low_ns == _width(query) for one in held) else _several(query)
+def _range(place: Place) -> MeasuredValue:
+    held, samples = _ranges(place)
+    note = "" if all(one.high_ns - one.low_ns == _width(place) for one in held) else _several(place)
     return _spanned([(one.low_ns, one.high_ns) for one in held], samples, note)
 
 
-def _range_width(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    held, samples = _ranges(query, measurements, system)
+def _range_width(place: Place) -> MeasuredValue:
+    held, samples = _ranges(place)
     widths = [one.high_ns - one.low_ns for one in held]
-    between = _widths_between(query, counted_of(query, measurements, system), held)
+    between = _widths_between(place, counted_of(place), held)
     return replace(value_of(widths, samples, median), interval=_with(median(widths), between))
 
 
-def _widths_between(query: Query, counted: Sequence[CountedReleases], held: Sequence[Range]) -> Limits | None:
+def _widths_between(place: Place, counted: Sequence[CountedReleases], held: Sequence[Range]) -> Limits | None:
     """Return widths of which it can't be ruled out that they hold the share: limits of a quantile, by ranks.
 
     The upper one is infinite where even all samples would not show that they hold it.
     """
-    found = [_widths_of(query, one, range_) for one, range_ in zip(counted, held, strict=True)]
+    found = [_widths_of(place, one, range_) for one, range_ in zip(counted, held, strict=True)]
     ends = [one for one in found if one is not None]
     return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
 
 
-def _widths_of(query: Query, one: CountedReleases, held: Range) -> Limits | None:
-    releases, share = one.releases, _share(query)
+def _widths_of(place: Place, one: CountedReleases, held: Range) -> Limits | None:
+    releases, share = one.releases, _share(place)
     effect = effect_within(one, held.low_ns, held.high_ns)
     few, many = 0, releases
     while few < many:  # the least number of samples whose upper limit reaches the share
@@ -76,7 +76,7 @@ def _widths_of(query: Query, one: CountedReleases, held: Range) -> Limits | None
             most = middle
         else:
             least = middle + 1
-    bins = _bins(one, _width(query))
+    bins = _bins(one, _width(place))
     narrow, wide = (narrowest_range(bins, at / releases) for at in (max(1, few - one.dropped), least))
     if narrow is None:
         return None
@@ -84,26 +84,24 @@ def _widths_of(query: Query, one: CountedReleases, held: Range) -> Limits | None
     return narrow.high_ns - narrow.low_ns, wide.high_ns - wide.low_ns if shown and wide else math.inf
 
 
-def _range_difference(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    later = _ranges(query, measurements, system)
-    before = replace(
-        query,
-        measure=str(query.given["earlier"]),
-        given={**query.given, "width": query.given["earlier-width"]},
+def _range_difference(place: Place) -> MeasuredValue:
+    later = _ranges(place)
+    before = place.asking(
+        measure=str(place.given["earlier"]), given={**place.given, "width": place.given["earlier-width"]}
     )
-    earlier = _ranges(before, measurements, system)
+    earlier = _ranges(before)
     ends = [difference(one, other) for one, other in zip(later[0], earlier[0], strict=False)]
-    return _spanned(ends, later[1], _own(before, measurements, system) if "own" in query.given else "")
+    return _spanned(ends, later[1], _own(before) if "own" in place.given else "")
 
 
-def _own(query: Query, measurements: Measurements, system: str) -> str:
+def _own(place: Place) -> str:
     """Return the range of the differences themselves, each taken of one sample: for a note."""
     try:
-        found = _range(replace(query, measure=str(query.given["own"])), measurements, system)
+        found = _range(place.asking(measure=str(place.given["own"])))
     except NotMeasuredError:
         return ""
     within = f"{(found.low or 0) / 1e3:g} to {(found.high or 0) / 1e3:g} us"
-    return f"Each sample's own difference: {100 * _share(query):g} % within {within}."
+    return f"Each sample's own difference: {100 * _share(place):g} % within {within}."
 
 
 def _spanned(ends: list[tuple[int, int]], samples: int, note: str) -> MeasuredValue:
@@ -111,61 +109,59 @@ def _spanned(ends: list[tuple[int, int]], samples: int, note: str) -> MeasuredVa
     return MeasuredValue((low + high) / 2, _NS, samples, len(ends), low=low, high=high, note=note)
 
 
-def _several(query: Query) -> str:
-    held = f"{100 * _share(query):g} % of the samples"
-    return f"The fewest neighbouring bins of {_width(query) / 1e3:g} us that hold {held}: one has fewer."
+def _several(place: Place) -> str:
+    held = f"{100 * _share(place):g} % of the samples"
+    return f"The fewest neighbouring bins of {_width(place) / 1e3:g} us that hold {held}: one has fewer."
 
 
-def _ranges(query: Query, measurements: Measurements, system: str) -> tuple[list[Range], int]:
+def _ranges(place: Place) -> tuple[list[Range], int]:
     """Return the range of each repetition, and of how many samples."""
-    counted = counted_of(query, measurements, system)
-    held = [narrowest_range(_bins(one, _width(query)), _share(query)) for one in counted]
+    counted = counted_of(place)
+    held = [narrowest_range(_bins(one, _width(place)), _share(place)) for one in counted]
     known = [one for one in held if one is not None]
     if len(known) < len(held):
         if any(one.lost for one in counted):
-            share = f"{100 * _share(query):g} %"
+            share = f"{100 * _share(place):g} %"
             raise NotMeasuredError(f"Releases were missed or lost: no range holds {share} of all.")
         raise NotMeasuredError("Too many samples lie below zero or too far off to be counted in bins.")
     return known, sum(one.counts.total for one in counted)
 
 
-def _fullest_bin(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _fullest_bin(place: Place) -> MeasuredValue:
     def within(one: CountedReleases) -> ReleasePart:
-        low, held = _fullest_anywhere(one, query) if query.given.get("anywhere") else _fullest(one, query)
-        return ReleasePart(held, one.dropped, low, low + _width(query))
+        low, held = _fullest_anywhere(one, place) if place.given.get("anywhere") else _fullest(one, place)
+        return ReleasePart(held, one.dropped, low, low + _width(place))
 
-    return _of_each(query, measurements, system, within)
-
-
-def _fullest(one: CountedReleases, query: Query) -> tuple[int, int]:
-    held = _bins(one, _width(query)).count
-    place = int(held.argmax())
-    return place * _width(query), int(held[place])
+    return _of_each(place, within)
 
 
-def _fullest_anywhere(one: CountedReleases, query: Query) -> tuple[int, int]:
+def _fullest(one: CountedReleases, place: Place) -> tuple[int, int]:
+    held = _bins(one, _width(place)).count
+    at = int(held.argmax())
+    return at * _width(place), int(held[at])
+
+
+def _fullest_anywhere(one: CountedReleases, place: Place) -> tuple[int, int]:
     """Find the fullest bin that begins at any sample."""
     value, reached = one.counts.value, np.concatenate([[0], np.cumsum(one.counts.count)])
-    held = reached[np.searchsorted(value, value + _width(query))] - reached[:-1]
-    place = int(held.argmax())
-    return int(value[place]), int(held[place])
+    held = reached[np.searchsorted(value, value + _width(place))] - reached[:-1]
+    at = int(held.argmax())
+    return int(value[at]), int(held[at])
 
 
-def _share_above(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    limit_ns = parse_duration_ns(str(query.given["limit"]))
+def _share_above(place: Place) -> MeasuredValue:
+    limit_ns = parse_duration_ns(str(place.given["limit"]))
 
     def beyond(one: CountedReleases) -> ReleasePart:
         later = one.counts.above(limit_ns) + one.lost
         return ReleasePart(later, -one.dropped, limit_ns + 1, None)
 
-    return _of_each(query, measurements, system, beyond)
+    return _of_each(place, beyond)
 
 
-def _of_each(
-    query: Query, measurements: Measurements, system: str, part: Callable[[CountedReleases], ReleasePart]
-) -> MeasuredValue:
+def _of_each(place: Place, part: Callable[[CountedReleases], ReleasePart]) -> MeasuredValue:
     """Return the median of the repetitions' shares of all releases, with an interval of what they share."""
-    counted = counted_of(query, measurements, system)
+    counted = counted_of(place)
     parts = [part(one) for one in counted]
     shares = [one.held / run.releases for one, run in zip(parts, counted, strict=True)]
     interval = _with(median(shares), share_between(parts, counted))
@@ -178,10 +174,10 @@ def _with(value: float, interval: Limits | None) -> Limits | None:
     return None if interval is None else (min(value, interval[0]), max(value, interval[1]))
 
 
-def _largest_over_usual(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _largest_over_usual(place: Place) -> MeasuredValue:
     """Return the largest sample as so many times the median, which ``given.usual`` says under which load."""
-    counted = counted_of(query, measurements, system)
-    usual = counted_of(replace(query, load=str(query.given["usual"])), measurements, system)
+    counted = counted_of(place)
+    usual = counted_of(place.asking(load=str(place.given["usual"])))
     medians = [quantile_with_lost(one.counts, one.lost, 0.5) for one in usual]
     finite = [one for one in medians if one is not None]
     if len(finite) < len(medians) or median(finite) <= 0:
@@ -209,12 +205,12 @@ def _bins(one: CountedReleases, width_ns: int) -> FixedBins:
     return FixedBins(width_ns, held, below, one.releases - int(held.sum()) - below, largest)
 
 
-def _width(query: Query) -> int:
-    return parse_duration_ns(str(query.given["width"]))
+def _width(place: Place) -> int:
+    return parse_duration_ns(str(place.given["width"]))
 
 
-def _share(query: Query) -> float:
-    return number_of(query.given, "share", _SHARE)
+def _share(place: Place) -> float:
+    return number_of(place.given, "share", _SHARE)
 
 
 RANGES: Mapping[str, Statistic] = {

@@ -11,8 +11,7 @@ from scipy import special
 
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.reduced import Reduced
-from tautochrone.papers.document import Query
-from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError, matches
+from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, Place
 from tautochrone.papers.quantities.general import Statistic, no_sample, sources_of, value_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts, merge
@@ -96,7 +95,7 @@ _REPETITION = "repetition"
 _BINNED_REPETITIONS = "A histogram was kept, which does not tell repetitions apart."
 
 
-def each_repetition(query: Query, measurements: Measurements, system: str) -> tuple[float, ...]:
+def each_repetition(place: Place) -> tuple[float, ...]:
     """Return one number for each repetition, in ns, of all runs one after the other; at least one.
 
     With the statistic ``mean-size`` it is the mean size of signed values, otherwise their mean.
@@ -104,32 +103,32 @@ def each_repetition(query: Query, measurements: Measurements, system: str) -> tu
     Raises:
         NotMeasuredError: there is none.
     """
-    runs = measurements.runs_of(query, system)
+    runs = place.runs
     if not runs:
-        raise NotMeasuredError(measurements.why_none(query, system))
-    if not (found := tuple(number for run in runs for number in _of_run(query, run))):
-        raise no_sample(runs, query.source)
+        raise NotMeasuredError(place.why_none)
+    if not (found := tuple(number for run in runs for number in _of_run(place, run))):
+        raise no_sample(place, runs)
     return found
 
 
-def _of_run(query: Query, run: StoredRun) -> list[float]:
+def _of_run(place: Place, run: StoredRun) -> list[float]:
     if run.is_histogram:
         raise NotMeasuredError(_BINNED_REPETITIONS)
-    measure = query.measure or None
+    measure = place.query.measure or None
     try:
         return [
             number
             for source, name in run.sources.items()
-            if matches(query.source, name) and run.count(measure, source)
-            for number in _of_source(query, run, source)
+            if place.means(name) and run.count(measure, source)
+            for number in _of_source(place, run, source)
         ]
     except UsageError as error:
         raise NotMeasuredError(f"{error}.") from error
 
 
-def _of_source(query: Query, run: StoredRun, source: int) -> list[float]:
-    values = run.values(query.measure or None, source).astype(np.float64)
-    if query.statistic == MEAN_SIZE:
+def _of_source(place: Place, run: StoredRun, source: int) -> list[float]:
+    values = run.values(place.query.measure or None, source).astype(np.float64)
+    if place.query.statistic == MEAN_SIZE:
         values = np.abs(values)
     try:
         repetition = run.column(_REPETITION, source)
@@ -140,14 +139,14 @@ def _of_source(query: Query, run: StoredRun, source: int) -> list[float]:
     return [float(one) for one in means]
 
 
-def _mean(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    found = each_repetition(query, measurements, system)
-    runs = measurements.runs_of(query, system)
+def _mean(place: Place) -> MeasuredValue:
+    found = each_repetition(place)
+    runs = place.runs
     samples = sum(
-        run.count(query.measure or None, source)
+        run.count(place.query.measure or None, source)
         for run in runs
         for source, name in run.sources.items()
-        if matches(query.source, name)
+        if place.means(name)
     )
     return value_of(found, samples)
 
@@ -189,28 +188,27 @@ class CountedReleases:
         return self.counts.total + self.lost
 
 
-def counted_of(query: Query, measurements: Measurements, system: str) -> list[CountedReleases]:
+def counted_of(place: Place) -> list[CountedReleases]:
     """Count the releases of each repetition, at least one.
 
     Raises:
         NotMeasuredError: there is nothing to be counted in one of them.
     """
-    runs = measurements.runs_of(query, system)
-    found = [_counted_of(query, measurements, run) for run in runs]
+    found = [_counted_of(place, run) for run in place.runs]
     if not found:
         raise no_sample(runs, query.source)
     return found
 
 
-def _counted_of(query: Query, measurements: Measurements, run: StoredRun) -> CountedReleases:
-    sources = sources_of(query, measurements, run)
+def _counted_of(place: Place, run: StoredRun) -> CountedReleases:
+    sources = sources_of(place, run)
     if not sources:
         raise no_sample([run], query.source)
     counts = merge([one.counts for one in sources])
     if not counts.exact:
         raise NotMeasuredError(_BINNED)
     periods = run.manifest.header.periods_ns
-    books = [one for one in run.manifest.books if matches(query.source, one.name)]
+    books = [one for one in run.manifest.books if place.means(one.name)]
     scheduled = [one for one in books if one.source in periods]
     missed, dropped = [one.missed for one in scheduled], [one.dropped for one in books]
     unknown = None in missed or None in [one.dropped for one in scheduled]

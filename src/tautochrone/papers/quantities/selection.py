@@ -20,13 +20,7 @@ from tautochrone.experiments.taskset_outcome import TaskOutcome, TaskSpread
 from tautochrone.experiments.taskset_run import expected_of, outcomes_of
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.papers.document import Query, number_of
-from tautochrone.papers.measured import (
-    MeasuredValue,
-    Measurements,
-    NeverMeasuredError,
-    NotMeasuredError,
-    matches,
-)
+from tautochrone.papers.measured import MeasuredValue, NeverMeasuredError, NotMeasuredError, Place
 from tautochrone.papers.quantities.general import Statistic, counts_of, sources_of, value_of
 from tautochrone.papers.quantities.releases import Limits, limits_of, of_runs
 from tautochrone.run.folder import StoredRun
@@ -52,16 +46,16 @@ def _outcomes(run: StoredRun) -> tuple[TaskOutcome, ...]:
 
 
 def _of_tasks(of: Callable[[TaskOutcome], TaskSpread | None]) -> Statistic:
-    def evaluate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-        number, combine = _NUMBERS[str(query.given.get("number", "mean"))]
+    def evaluate(place: Place) -> MeasuredValue:
+        number, combine = _NUMBERS[str(place.given.get("number", "mean"))]
         spreads = [
             spread
-            for run in measurements.runs_of(query, system)
+            for run in place.runs
             for one in _outcomes(run)
-            if matches(query.source, one.task.name) and (spread := of(one)) is not None
+            if place.means(one.task.name) and (spread := of(one)) is not None
         ]
         if not spreads:
-            raise NotMeasuredError(f"No job of {query.source or 'the tasks'} was completed.")
+            raise NotMeasuredError(f"No job of {place.query.source or 'the tasks'} was completed.")
         each = [float(number(one)) for one in spreads]
         return value_of(each, sum(one.count for one in spreads), combine)
 
@@ -71,14 +65,14 @@ def _of_tasks(of: Callable[[TaskOutcome], TaskSpread | None]) -> Statistic:
 _of_spread = _of_tasks(lambda one: one.response)
 
 
-def _response(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-    found, runs = _of_spread(query, measurements, system), measurements.runs_of(query, system)
-    number = query.given.get("number", "mean")
-    meant = [one for run in runs for one in _outcomes(run) if matches(query.source, one.task.name)]
+def _response(place: Place) -> MeasuredValue:
+    found, runs = _of_spread(place), place.runs
+    number = place.given.get("number", "mean")
+    meant = [one for run in runs for one in _outcomes(run) if place.means(one.task.name)]
     if number == "mean" and len(meant) == len(runs):
         means = [one.response.mean_ns for one in meant if one.response is not None]
         if len(means) == len(runs):
-            limits = [_limits(query, measurements, run) for run in runs]
+            limits = [_limits(place, run) for run in runs]
             found = replace(found, interval=of_runs(means, limits))
     missed = sum(one.missed or 0 for one in meant)
     if missed and number != "min":
@@ -89,23 +83,23 @@ def _response(query: Query, measurements: Measurements, system: str) -> Measured
     return found
 
 
-def _limits(query: Query, measurements: Measurements, run: StoredRun) -> Limits | None:
+def _limits(place: Place, run: StoredRun) -> Limits | None:
     """Return the interval of a run's mean response; None: its jobs are too few."""
     if _RESPONSE not in run.measures:
         return None
     of_task = [
-        one.as_source() for one in measurements.samples.of(run, _RESPONSE) if matches(query.source, one.name)
+        one.as_source() for one in place.measurements.samples.of(run, _RESPONSE) if place.means(one.name)
     ]
     sums = batches_of([of_task]) if of_task else None
     return None if sums is None else limits_of(jackknife(sums, mean_of_batches))
 
 
-def _analysed(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _analysed(place: Place) -> MeasuredValue:
     """Return the worst response by analysis of the set that was measured."""
-    for run in measurements.runs_of(query, system):
+    for run in place.runs:
         expected = expected_of(run)
         for name, response_ns in expected.responses_ns.items():
-            if matches(query.source, name):
+            if place.means(name):
                 if response_ns is None:
                     raise NotMeasuredError(f"The response of {name} is not bounded.")
                 return MeasuredValue(response_ns, _NS)
@@ -114,12 +108,12 @@ def _analysed(query: Query, measurements: Measurements, system: str) -> Measured
     raise NotMeasuredError("Nothing was analysed.")
 
 
-def _late(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _late(place: Place) -> MeasuredValue:
     """Count jobs that ended after their deadline, and releases that were passed over."""
-    late, jobs, runs = 0, 0, measurements.runs_of(query, system)
+    late, jobs, runs = 0, 0, place.runs
     for run in runs:
         for one in _outcomes(run):
-            if not matches(query.source, one.task.name):
+            if not place.means(one.task.name):
                 continue
             if one.missed is None:
                 raise NotMeasuredError("How many releases were passed over is not known.")
@@ -146,7 +140,7 @@ _OF_A_GUEST = "haltpoll"
 
 
 def _trait(of: Callable[[StoredRun], MeasuredValue]) -> Statistic:
-    return lambda query, measurements, system: of(measurements.runs_of(query, system)[0])
+    return lambda place: of(place.runs[0])
 
 
 def _has_c_states(run: StoredRun) -> bool:
@@ -187,12 +181,12 @@ def _cpus(run: StoredRun) -> MeasuredValue:
     return MeasuredValue(len(online))
 
 
-def _overruns(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _overruns(place: Place) -> MeasuredValue:
     """Count releases that missed their deadline, the period: later than that, or passed over."""
-    late, samples, runs = 0, 0, measurements.runs_of(query, system)
-    _see_that_c_states_differ_alone(query, measurements, system)
+    late, samples, runs = 0, 0, place.runs
+    _see_that_c_states_differ_alone(place)
     for run in runs:
-        for one in sources_of(query, measurements, run):
+        for one in sources_of(place, run):
             if one.period_ns is None or one.lost is None:
                 raise NotMeasuredError("Which releases were missed is not known.")
             late += one.counts.above(one.period_ns) + one.lost
@@ -200,18 +194,18 @@ def _overruns(query: Query, measurements: Measurements, system: str) -> Measured
     return MeasuredValue(late, samples=samples, repetitions=len(runs), note=f"of {samples:,} releases")
 
 
-def _see_that_c_states_differ_alone(query: Query, measurements: Measurements, system: str) -> None:
+def _see_that_c_states_differ_alone(place: Place) -> None:
     """Raise NeverMeasuredError if more than C-states tells it from the deployment that it is given."""
-    name = query.given.get("but-for-c-states")
-    others = measurements.runs_of(replace(query, deployment=str(name)), system) if name else []
+    name = place.given.get("but-for-c-states")
+    others = place.asking(deployment=str(name)).runs if name else []
     if not others:
         return
-    one, other = measurements.runs_of(query, system)[0], others[0]
+    one, other = place.runs[0], others[0]
     if _idle_driver(other) == _OF_A_GUEST:
         raise NeverMeasuredError(
             f"The idle driver is {_OF_A_GUEST}: a virtual machine's, not C-states of the hardware."
         )
-    for run, under, wanted in ((other, name, True), (one, query.deployment, False)):
+    for run, under, wanted in ((other, name, True), (one, place.query.deployment, False)):
         if _has_c_states(run) != wanted:
             raise NeverMeasuredError(f"C-states were {'off' if wanted else 'on'} under {under}.")
     unlike = [label for label, of in _TRAITS.items() if not _is_same(of, one, other)]
@@ -267,32 +261,31 @@ def reference_of(query: Query) -> str:
     return str(query.given["reference"])
 
 
-def against_reference(query: Query, measurements: Measurements, system: str) -> tuple[Counts, Counts]:
+def against_reference(place: Place) -> tuple[Counts, Counts]:
     """Return all samples of the reference and of what a query means, each of all repetitions together.
 
     Raises:
         NotMeasuredError: one of them has none.
     """
     found = []
-    for one in (replace(query, deployment=reference_of(query)), query):
-        runs = measurements.runs_of(one, system)
-        if not runs:
-            raise NotMeasuredError(f"{one.deployment}: {measurements.why_none(one, system)}")
-        parts = [counts for run in runs if (counts := counts_of(one, measurements, run)) is not None]
+    for one in (place.asking(deployment=reference_of(place.query)), place):
+        if not one.runs:
+            raise NotMeasuredError(f"{one.query.deployment}: {one.why_none}")
+        parts = [counts for run in one.runs if (counts := counts_of(one, run)) is not None]
         if not parts:
-            raise NotMeasuredError(f"{one.deployment}: it was measured, and has no sample.")
+            raise NotMeasuredError(f"{one.query.deployment}: it was measured, and has no sample.")
         found.append(merge(parts))
     return found[0], found[1]
 
 
 def _statistic(of: Callable[[ChiSquare], MeasuredValue]) -> Statistic:
-    def evaluate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-        per = int(number_of(query.given, "per", 0))
-        found = chi_square(*against_reference(query, measurements, system), per=per or None)
+    def evaluate(place: Place) -> MeasuredValue:
+        per = int(number_of(place.given, "per", 0))
+        found = chi_square(*against_reference(place), per=per or None)
         return replace(
             of(found),
             samples=found.observed_samples,
-            repetitions=len(measurements.runs_of(query, system)),
+            repetitions=len(place.runs),
             note=_note(found),
         )
 

@@ -1,7 +1,6 @@
 """Numbers of a grid of tires (garre2014, sections 4.3 and 4.4): masses times threads, also those in words."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from math import isinf, log, sqrt
 from statistics import fmean
 
@@ -12,7 +11,7 @@ from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.papers.document import Datum, Query
-from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError
+from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, Place
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.quantities.tire_model import border, teams, transition
 from tautochrone.run.facts import Facts
@@ -27,51 +26,49 @@ _MOSTLY = 0.5
 _NONE = "No tire of this kind was measured."
 
 
-def fast_cells(query: Query, measurements: Measurements, system: str) -> tuple[FastCell, ...]:
+def fast_cells(place: Place) -> tuple[FastCell, ...]:
     """Return the tires that were simulated as fast as possible, also those that are not measured."""
     return tuple(
         FastCell(nodes, threads, tuple(map(fast_trial, runs)), why)
-        for nodes, threads, runs, why in _places(query, measurements, system)
+        for nodes, threads, runs, why in _places(place)
     )
 
 
-def map_cells(query: Query, measurements: Measurements, system: str) -> tuple[MapCell, ...]:
+def map_cells(place: Place) -> tuple[MapCell, ...]:
     """Return the tires that were simulated at a rate, also those that are not measured."""
     return tuple(
         MapCell(nodes, threads, tuple(map(map_trial, runs)), why)
-        for nodes, threads, runs, why in _places(query, measurements, system)
+        for nodes, threads, runs, why in _places(place)
     )
 
 
-def _places(
-    query: Query, measurements: Measurements, system: str
-) -> Iterator[tuple[int, int, Sequence[StoredRun], str]]:
+def _places(place: Place) -> Iterator[tuple[int, int, Sequence[StoredRun], str]]:
     """Yield masses, threads, runs and why there are none of all that a query means, by threads and masses.
 
     A word that comes to a number of threads that is there already is left out: it says nothing more.
     """
-    facts = _facts(measurements, system)
+    facts = _facts(place)
     found: dict[tuple[int, int], list[StoredRun]] = {}
     whys: dict[tuple[int, int], str] = {}
-    for point in measurements.points_of(query, system):
-        runs = measurements.runs.get(point.key, ())
+    for point in place.points:
+        runs = place.measurements.runs.get(point.key, ())
         if (where := _where(point, runs, facts)) is not None:
             found.setdefault(where, []).extend(runs)
-            whys.setdefault(where, measurements.reasons.get(point.key, NOT_YET))
+            whys.setdefault(where, place.measurements.reasons.get(point.key, NOT_YET))
     for (nodes, threads), own in sorted(found.items(), key=lambda one: one[0][::-1]):
         yield nodes, threads, own, "" if own else whys[nodes, threads]
 
 
-def team_of(word: Datum, measurements: Measurements, system: str) -> int | None:
+def team_of(word: Datum, place: Place) -> int | None:
     """Return how many threads a number or a word means on a system of ours; None: it is not known."""
-    facts = _facts(measurements, system)
+    facts = _facts(place)
     if word in WORDS and facts is None:
         return None
     return count_of(word, facts or Facts(), _cpus(facts))
 
 
-def _facts(measurements: Measurements, system: str) -> Facts | None:
-    told = next((one.facts for one in measurements.systems if one.name == system), Facts())
+def _facts(place: Place) -> Facts | None:
+    told = next((one.facts for one in place.measurements.systems if one.name == place.system), Facts())
     return None if told == Facts() else told
 
 
@@ -91,17 +88,17 @@ def _where(point: PlanPoint, runs: Sequence[StoredRun], facts: Facts | None) -> 
     return None if count is None else (int(point.options.get("nodes", 0)), count)
 
 
-def _elapsed(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _elapsed(place: Place) -> MeasuredValue:
     """Return what a simulation takes as fast as possible, the median of its repetitions; of several, in all.
 
     ``given.above``: only where these are more threads than that word comes to.
     """
-    if "above" in query.given:
-        words = [query.given[one] for one in ("threads", "above")]
-        counts = [team_of(one, measurements, system) for one in words]
+    if "above" in place.given:
+        words = [place.given[one] for one in ("threads", "above")]
+        counts = [team_of(one, place) for one in words]
         if counts[0] is not None and counts[0] == counts[1]:
             raise NotMeasuredError(f"{capital(said(words[0]))} is {said(words[1])} here: {counts[0]}.")
-    cells = _chosen_fast(query, measurements, system)
+    cells = _chosen_fast(place)
     if not cells:
         raise NotMeasuredError(_NONE)
     spreads = [one.elapsed for one in cells]
@@ -117,17 +114,17 @@ def _elapsed(query: Query, measurements: Measurements, system: str) -> MeasuredV
     )
 
 
-def _chosen_fast(query: Query, measurements: Measurements, system: str) -> Sequence[FastCell]:
-    cells = [one for one in fast_cells(query, measurements, system) if one.trials]
-    if "threads" not in query.given:
+def _chosen_fast(place: Place) -> Sequence[FastCell]:
+    cells = [one for one in fast_cells(place) if one.trials]
+    if "threads" not in place.given:
         return cells
-    wanted = team_of(query.given["threads"], measurements, system)
+    wanted = team_of(place.given["threads"], place)
     return [one for one in cells if one.threads == wanted]
 
 
-def _oscillation(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _oscillation(place: Place) -> MeasuredValue:
     """Return by which share a time lies off what its two neighbours in size suggest: root mean square."""
-    cells = _chosen_fast(query, measurements, system)
+    cells = _chosen_fast(place)
     off: list[float] = []
     for threads in sorted({one.threads for one in cells}):
         own = ((one.nodes, one.elapsed.middle) for one in cells if one.threads == threads and one.elapsed)
@@ -148,11 +145,11 @@ Team = Callable[[Datum], int | None]
 def _of_maps(of: Callable[[Query, Cells, Team], MeasuredValue]) -> Statistic:
     """Make a statistic of the measured tires of a map, which is told how many threads a word means."""
 
-    def evaluate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-        cells = _chosen_map(query, measurements, system)
+    def evaluate(place: Place) -> MeasuredValue:
+        cells = _chosen_map(place)
         if not cells:
             raise NotMeasuredError(_NONE)
-        return of(query, cells, lambda word: team_of(word, measurements, system))
+        return of(place.query, cells, lambda word: team_of(word, place))
 
     return evaluate
 
@@ -167,27 +164,27 @@ def _missed(_query: Query, cells: Cells, _team_of: Team) -> MeasuredValue:
     )
 
 
-def _chosen_map(query: Query, measurements: Measurements, system: str) -> Sequence[MapCell]:
-    cells = [one for one in map_cells(query, measurements, system) if one.trials]
-    if "threads" in query.given:
-        wanted = team_of(query.given["threads"], measurements, system)
+def _chosen_map(place: Place) -> Sequence[MapCell]:
+    cells = [one for one in map_cells(place) if one.trials]
+    if "threads" in place.given:
+        wanted = team_of(place.given["threads"], place)
         return [one for one in cells if one.threads == wanted]
-    if "threads-up-to" in query.given:
-        most = team_of(query.given["threads-up-to"], measurements, system)
+    if "threads-up-to" in place.given:
+        most = team_of(place.given["threads-up-to"], place)
         return [one for one in cells if most is not None and one.threads <= most]
     return cells
 
 
-def _met_up_to(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _met_up_to(place: Place) -> MeasuredValue:
     """Return the largest tire up to which no deadline was missed, with ``given.threads`` threads.
 
     `ANY`: whatever the number of threads; `BEST`: with the number that serves best. Its interval is that of
     `tire_model.border`.
     """
-    words = query.given.get("threads", ANY)
+    words = place.given.get("threads", ANY)
     if words in (ANY, BEST):
-        query = replace(query, given={k: v for k, v in query.given.items() if k != "threads"})
-    cells = _chosen_map(query, measurements, system)
+        place = place.asking(given={k: v for k, v in place.given.items() if k != "threads"})
+    cells = _chosen_map(place)
     found = [one for one in boundaries(cells) if one.measured]
     if not found:
         raise NotMeasuredError(_NONE)
@@ -282,10 +279,10 @@ def _share_that_misses(query: Query, cells: Cells, team: Team) -> MeasuredValue:
     )
 
 
-def _taken(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _taken(place: Place) -> MeasuredValue:
     """Return how often a thread that did not wait lost its CPU in a step: N_switch of equation (2)."""
     lost, steps = 0, 0
-    for run in measurements.runs_of(query, system):
+    for run in place.runs:
         result = result_event(run)
         done = sum(book.completed for book in run.manifest.books)
         told = [one.involuntary for one in result.threads.values()] if result is not None else []

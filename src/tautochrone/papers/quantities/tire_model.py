@@ -9,7 +9,7 @@ from statistics import fmean
 
 from tautochrone.judge.tire_run import configuration
 from tautochrone.papers.document import Query, list_of
-from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError
+from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, Place
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.quantities.releases import Limits
 from tautochrone.run.folder import StoredRun
@@ -70,16 +70,16 @@ HOLDS, IN_PART, FAILS = "yes", "in part", "no"
 _FEWEST_RUNS = 5
 
 
-def studies_of(query: Query, measurements: Measurements, system: str) -> tuple[ModelStudy, ...]:
+def studies_of(place: Place) -> tuple[ModelStudy, ...]:
     """Return the model of the tires that a query means, one for each policy.
 
     What T_switch and T_ipc come from are the runs of the experiments that ``given.beside`` names.
     """
-    runs = measurements.runs_of(query, system)
+    runs = place.runs
     beside = [
         run
-        for title in list_of(query.given, "beside")
-        for run in measurements.runs_of(Query(str(title), ""), system)
+        for title in list_of(place.given, "beside")
+        for run in place.measurements.at(Query(str(title), ""), place.system).runs
     ]
     return _studies(tuple(one.path for one in runs), tuple(one.path for one in beside))
 
@@ -93,11 +93,11 @@ def _studies(paths: tuple[Path, ...], beside: tuple[Path, ...]) -> tuple[ModelSt
     return studies(points, [StoredRun.read(one) for one in beside], configuration(runs[0]).solver)
 
 
-def _holds(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _holds(place: Place) -> MeasuredValue:
     """Say whether it holds, over all masses, with every number of threads of these policies."""
-    found = studies_of(query, measurements, system)
+    found = studies_of(place)
     attempts = [one for study in found for one in study.attempts]
-    if len(measurements.runs_of(query, system)) < _FEWEST_RUNS or not attempts:
+    if len(place.runs) < _FEWEST_RUNS or not attempts:
         raise NotMeasuredError("Too few tires were measured to fit it.")
     whole = sum(one.whole.holds for one in attempts)
     part = sum(one.within is not None for one in attempts)
@@ -105,15 +105,15 @@ def _holds(query: Query, measurements: Measurements, system: str) -> MeasuredVal
     said = [sentence for study in found for sentence in sentences_of(study)]
     words = f"{whole} of {len(attempts)} fits hold over all masses, {part} from some mass on"
     return MeasuredValue(
-        None, text=text, note=f"{words}. {' '.join(said)}" if query.given.get("why") else words
+        None, text=text, note=f"{words}. {' '.join(said)}" if place.given.get("why") else words
     )
 
 
-def _error(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+def _error(place: Place) -> MeasuredValue:
     """Return by which share steps differ from the equation at tires outside the fit: the worst median."""
     errors = [
         one.best.held_out
-        for study in studies_of(query, measurements, system)
+        for study in studies_of(place)
         for one in study.attempts
         if one.best.held_out is not None
     ]
@@ -123,8 +123,8 @@ def _error(query: Query, measurements: Measurements, system: str) -> MeasuredVal
 
 
 def _constant(of: Callable[[Constants], Estimate]) -> Statistic:
-    def evaluate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
-        held = [fit for study in studies_of(query, measurements, system) if (fit := _best(study)) is not None]
+    def evaluate(place: Place) -> MeasuredValue:
+        held = [fit for study in studies_of(place) if (fit := _best(study)) is not None]
         known = [of(one.constants) for one in held if one.constants is not None]
         if not known:
             raise NotMeasuredError("Equation (2) holds nowhere here, so it has no constants.")
