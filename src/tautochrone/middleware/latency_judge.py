@@ -49,7 +49,6 @@ class Slope:
     at_last: float
     first: int
     last: int
-    points: int
 
     @property
     def rises(self) -> bool:
@@ -98,7 +97,6 @@ def slope_of(places: Sequence[int], values: Sequence[float], confidence: float =
         float(y[x == known[-1]].mean()),
         known[0],
         known[-1],
-        len(x),
     )
 
 
@@ -148,7 +146,6 @@ class LatencyRun:
     Attributes:
         low: None where there is none.
         each: every client by itself, round trips alone, in the order of the priorities.
-        overrun: what a client does that is late.
     """
 
     id: str
@@ -157,7 +154,6 @@ class LatencyRun:
     high: Clients
     low: Clients | None
     each: tuple[Clients, ...]
-    overrun: str
 
 
 def clients_of(run: StoredRun) -> int:
@@ -190,7 +186,6 @@ def latency_of(run: StoredRun) -> LatencyRun:
         high=_together(run, high, counted),
         low=_together(run, low, counted) if low else None,
         each=tuple(_together(run, [source], {ROUND_TRIP: trips}) for source in (*high, *low)),
-        overrun=str(manifest.header.parameters.get("overrun") or ""),
     )
 
 

@@ -235,13 +235,11 @@ class TransportOrder:
     """Candidates by the time of one call, least first.
 
     Attributes:
-        times_ns: of each, mean over its runs.
         ranking: which can't be told apart; None: somebody has fewer than `FEWEST_RUNS` runs, so that
             nothing is known of how much runs differ.
     """
 
     names: tuple[str, ...]
-    times_ns: tuple[float, ...]
     ranking: Ranking | None
 
     @property
@@ -274,7 +272,7 @@ def order_of(times_ns: Mapping[str, Sequence[float]]) -> TransportOrder | None:
             if (found := of_runs(held[names[first]], held[names[second]])) is not None
         }
         ranking = rank(names, [means[name] for name in names], p)
-    return TransportOrder(tuple(names), tuple(means[name] for name in names), ranking)
+    return TransportOrder(tuple(names), ranking)
 
 
 _UNTESTED = (

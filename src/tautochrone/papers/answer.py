@@ -30,9 +30,6 @@ from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.place import REPORTS
 
-# A reproduction as a document, and several together as one; and as JSON has it.
-
-
 Data = None | bool | int | float | str | list["Data"] | dict[str, "Data"]
 """What JSON can say."""
 
@@ -346,9 +343,6 @@ def write_together(
     Args:
         folder: where it is written, with the claims of all as Markdown; None: the page alone, into the store,
             under the name of the first plan run.
-
-    Returns:
-        What it says, and its path.
     """
     path = folder / INDEX if folder else store / f"{REPORTS}papers-{made[0][0].campaign}.html"
     whole = together(made, troubles, path.parent)

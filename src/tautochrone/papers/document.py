@@ -162,7 +162,6 @@ class PublishedMark:
     """A published number that is drawn into our figure.
 
     Attributes:
-        system: whose.
         label: of the series that it belongs to.
         x, y: where; None: along the whole axis.
         words: for people: "maximum, Table 6".
@@ -184,9 +183,6 @@ class PublishedFigure:
         title: in our own words.
         chart: which chart draws it, a name of `figures.CHARTS`.
         shows: what the published one shows, in our own words.
-        series: what is drawn.
-        marks: published numbers that are drawn with it.
-        settings: of the chart.
         said: what the study's text says of it in numbers; None: nothing.
     """
 
@@ -257,7 +253,6 @@ class Paper:
         name: "garre2014".
         title: in short, our own.
         short: who and when, where there is little room: "Laurich (2004)".
-        year: in which it was published.
         cited: authors, title, where and when it was published.
         asks: what it set out to find, in a sentence.
         cannot: by topic, what this kind of machine can't show, with the reason.

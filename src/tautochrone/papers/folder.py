@@ -43,14 +43,7 @@ PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
 
 
 def write(made: Made, folder: Path) -> Path:
-    """Write all of it, and return the page; files of the same names are written anew, others stay.
-
-    Args:
-        folder: made where it is not there.
-
-    Returns:
-        The page.
-    """
+    """Write all of it into a folder, and return the page; files of the same names are written anew."""
     drawn = draw_all(made.paper, made.measurements)
     try:
         for own in (folder, folder / FIGURES, folder / TABLES):

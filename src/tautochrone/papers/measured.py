@@ -182,9 +182,9 @@ class Measurements:
     refused: frozenset[str] = frozenset()
     samples: ReducedRuns = field(default_factory=ReducedRuns)
 
-    def at(self, query: Query, system: str) -> "Place":
+    def at(self, query: Query, system: str) -> "QueryPlace":
         """Return a query on one of the systems."""
-        return Place(query, system, self)
+        return QueryPlace(query, system, self)
 
     def runs_on(self, system: str) -> list[StoredRun]:
         """Return all finished runs of a system."""
@@ -198,7 +198,7 @@ def matches(pattern: str, source: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Place:
+class QueryPlace:
     """One query on one of our systems."""
 
     query: Query

@@ -256,7 +256,6 @@ class ModelResults:
         lacking: experiments of which the store has no such run.
     """
 
-    points: tuple[ModelPoint, ...]
     studies: tuple[ModelStudy, ...]
     mechanisms: tuple[str, ...]
     lacking: tuple[str, ...]
@@ -271,7 +270,7 @@ def gather_model(
         cpus: that the runs were asked to use; None: none were named.
     """
     if not runs:
-        return ModelResults((), (), (), ())
+        return ModelResults((), (), ())
     first = runs[0].manifest
     store, near = Store(runs[0].path.parent), datetime.fromisoformat(first.created)
     found: list[StoredRun] = []
@@ -282,7 +281,6 @@ def gather_model(
             lacking.append(f"{wanted.experiment}, policy {wanted.options['policy']}")
         else:
             found.append(run)
-    points = points_of(runs)
     return ModelResults(
-        points, studies(points, found, solver), tuple(run.id for run in found), tuple(lacking)
+        studies(points_of(runs), found, solver), tuple(run.id for run in found), tuple(lacking)
     )

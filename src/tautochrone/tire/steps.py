@@ -81,7 +81,6 @@ class ThreadSteps(Timed):
     """All steps of one thread.
 
     Attributes:
-        cpu: where it ran; None: on any.
         nodes: masses that it computed; None if that was not told.
         replays: releases that come while a step is late are served one after the other, none is passed over.
         read_ns: it has read its masses and those they are joined to.
@@ -90,7 +89,6 @@ class ThreadSteps(Timed):
 
     source: int
     name: str
-    cpu: int | None
     nodes: int | None
     replays: bool
     read_ns: Integers
@@ -169,7 +167,6 @@ def thread_steps(run: StoredRun) -> Iterator[ThreadSteps]:
             period_ns=periods.get(source, 0),
             source=source,
             name=name,
-            cpu=described.held_to,
             nodes=described.nodes,
             replays=replays,
             **{column: run.column(column, source).astype(np.int64, copy=False) for column in COLUMNS},
@@ -252,11 +249,8 @@ class ThreadAccount:
         involuntary: switches per step in which its CPU was taken from it.
     """
 
-    source: int
     name: str
-    cpu: int | None
     nodes: int | None
-    steps: int
     dispatch: Summary
     step: Summary
     worst: WorstStep | None
@@ -348,11 +342,8 @@ def _account(
     computing_s = int(thread.computing_ns.sum()) / 1e9
     nodes = thread.nodes if thread.nodes is not None else told.nodes if told else None
     return ThreadAccount(
-        source=thread.source,
         name=thread.name,
-        cpu=thread.cpu,
         nodes=nodes,
-        steps=len(thread),
         dispatch=summarise(thread.dispatch_ns, in_place=True),
         step=summarise(thread.step_ns, in_place=True),
         worst=_worst(thread, worst) if worst is not None else None,

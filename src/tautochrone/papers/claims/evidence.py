@@ -8,7 +8,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.papers.document import Claim, Datum, Given, Query, list_of
-from tautochrone.papers.measured import Found, Measurements, Place
+from tautochrone.papers.measured import Found, Measurements, QueryPlace
 from tautochrone.papers.quantities import evaluate
 from tautochrone.papers.quantities.general import sources_of
 from tautochrone.run.folder import StoredRun
@@ -107,7 +107,7 @@ ORDINARY, REAL_TIME = "ordinary", "real-time"
 
 
 @dataclass(frozen=True)
-class QueriedSystem(Place):
+class QueriedSystem(QueryPlace):
     """One query of a claim on one system.
 
     Attributes:

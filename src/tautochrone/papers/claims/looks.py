@@ -117,11 +117,7 @@ def _first(evidence: ClaimEvidence, repetitions: int) -> ClaimEvidence:
 
 @dataclass
 class ClaimDecider:
-    """The claims of a study.
-
-    Attributes:
-        looks: at them, so far.
-    """
+    """The claims of a study."""
 
     paper: Paper
     looks: Looks

@@ -92,11 +92,7 @@ def whose(label: PlaceLabel, why: str) -> str:
 
 
 def said_once(reasons: Sequence[tuple[PlaceLabel, str]]) -> tuple[str, ...]:
-    """Return why there is nothing: each reason once, and of what only where there are several.
-
-    Args:
-        reasons: of what, and why.
-    """
+    """Return why there is nothing: each reason once, and of what only where there are several."""
     first: dict[str, PlaceLabel] = {}
     for label, why in reasons:
         first.setdefault(why, label)

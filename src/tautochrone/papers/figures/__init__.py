@@ -90,7 +90,6 @@ class DrawnFigure:
     """The counterpart of one published figure.
 
     Attributes:
-        figure: what was published.
         parts: what stands on the page, one below the other.
         width_mm: on paper, see ``print`` of the figure's settings.
         words: its caption where it stands by itself: what it is, on which systems, when.

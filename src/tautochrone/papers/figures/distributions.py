@@ -22,7 +22,7 @@ from tautochrone.answer.typeset import number, percent
 from tautochrone.papers.document import PublishedMark, number_of
 from tautochrone.papers.figures import looks
 from tautochrone.papers.figures.looks import FigureTask, Study
-from tautochrone.papers.measured import NotMeasuredError, Place, label_of
+from tautochrone.papers.measured import NotMeasuredError, QueryPlace, label_of
 from tautochrone.papers.quantities.general import counts_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import sum_of_known
@@ -35,7 +35,7 @@ _Shape = tuple[Bins, CumulativeCurve]
 def _sampled(
     series: str,
     rank: int,
-    place: Place,
+    place: QueryPlace,
     runs: Sequence[StoredRun],
     of: Callable[[Counts], _Shape],
     notes: list[str],

@@ -50,7 +50,6 @@ def empty(figure: PublishedFigure, prefix: str, why: str = "", *, letters: int =
     """Return the figure where there is nothing to draw: a frame that says so, and why.
 
     Args:
-        why: sentences.
         letters: that a line has room for.
     """
     words = ["Nothing to draw.", *wrap(why, letters, break_on_hyphens=False, break_long_words=False)]
@@ -104,10 +103,7 @@ class FigureTask:
     """A figure that is to be drawn.
 
     Attributes:
-        figure: what was published of it.
-        measurements: what was measured.
         prefix: what the ids of its panels begin with.
-        study: who published it.
     """
 
     figure: PublishedFigure

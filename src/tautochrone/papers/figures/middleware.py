@@ -22,7 +22,7 @@ from tautochrone.middleware.latency_judge import clients_of
 from tautochrone.middleware.throughput_judge import ThroughputLane, kinds_of, throughput_of
 from tautochrone.papers.document import list_of
 from tautochrone.papers.figures.looks import FigureTask
-from tautochrone.papers.measured import Place, label_of
+from tautochrone.papers.measured import QueryPlace, label_of
 from tautochrone.papers.quantities.general import NUMBERS, counts_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import Summary
@@ -39,7 +39,7 @@ class MeasuredLane:
 
     name: str
     mark: LaneSign
-    place: Place
+    place: QueryPlace
 
     @property
     def runs(self) -> list[StoredRun]:

@@ -9,7 +9,7 @@ from tautochrone.papers.measured import (
     MeasuredValue,
     NeverMeasuredError,
     NotMeasuredError,
-    Place,
+    QueryPlace,
 )
 from tautochrone.papers.quantities.bound import BOUND
 from tautochrone.papers.quantities.general import GENERAL, Statistic, quantile
@@ -27,7 +27,7 @@ STATISTICS: Mapping[str, Statistic] = {
 """By name, without quantiles, which are named ``p99.999``."""
 
 
-def evaluate(place: Place) -> Found:
+def evaluate(place: QueryPlace) -> Found:
     """Return the number that a query means on one of our systems."""
     query = place.query
     statistic = statistic_of(query.statistic)

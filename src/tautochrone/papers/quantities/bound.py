@@ -12,7 +12,7 @@ from functools import lru_cache
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.latency_bound import CpuBound, bound_of
 from tautochrone.papers.document import number_of
-from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, Place, ends_of
+from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, QueryPlace, ends_of
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.latency_bound import CASES, Variables
@@ -37,7 +37,7 @@ def _cpus(run: StoredRun) -> tuple[CpuBound, ...]:
     return cpus
 
 
-def _bound(place: Place) -> MeasuredValue:
+def _bound(place: QueryPlace) -> MeasuredValue:
     """Return the bound in one case, or in words that there is none."""
     case = next((one for one in CASES if one == place.given.get("case")), None)
     if case is None:
@@ -53,7 +53,7 @@ def _bound(place: Place) -> MeasuredValue:
     return MeasuredValue(max(found), _NS, late, len(found), *ends_of(found), note=_OBSERVED)
 
 
-def _pessimism(place: Place) -> MeasuredValue:
+def _pessimism(place: QueryPlace) -> MeasuredValue:
     """Say how far the sporadic case lies above the sliding window, on the CPU where that is least.
 
     It is ``given`` the number of ``times`` that is far [2].

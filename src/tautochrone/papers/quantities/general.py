@@ -13,24 +13,24 @@ from tautochrone.base.units import parse_quantile
 from tautochrone.base.words import sentence
 from tautochrone.judge.reduced import Reduced, summary_of_any
 from tautochrone.judge.rows import absent_rows
-from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, Place, ends_of, matches
+from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, QueryPlace, ends_of, matches
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.summary import Summary
 
 _NS = "ns"
 Of = Callable[[Summary], float]
-Statistic = Callable[[Place], MeasuredValue]
+Statistic = Callable[[QueryPlace], MeasuredValue]
 """A number of at least one run. It raises `NotMeasuredError` where there is none."""
 
 
-def counts_of(place: Place, run: StoredRun) -> Counts | None:
+def counts_of(place: QueryPlace, run: StoredRun) -> Counts | None:
     """Return the samples of a run that a query means; None: there is none."""
     parts = [one.counts for one in sources_of(place, run)]
     return merge(parts) if parts else None
 
 
-def sources_of(place: Place, run: StoredRun) -> list[Reduced]:
+def sources_of(place: QueryPlace, run: StoredRun) -> list[Reduced]:
     """Return the sources of a run that a query means, as far as they have samples.
 
     Raises:
@@ -43,7 +43,7 @@ def sources_of(place: Place, run: StoredRun) -> list[Reduced]:
     return [one for one in sources if place.means(one.name)]
 
 
-def counts_of_each(place: Place) -> list[Counts]:
+def counts_of_each(place: QueryPlace) -> list[Counts]:
     """Return the samples of each repetition that has some, at least one."""
     runs = place.runs
     found = [one for run in runs if (one := counts_of(place, run)) is not None]
@@ -58,13 +58,13 @@ def why_absent(runs: Sequence[StoredRun], source: str) -> str:
     return next((sentence(why) for name, why in told if matches(source, name)), "")
 
 
-def no_sample(place: Place, runs: Sequence[StoredRun]) -> NotMeasuredError:
+def no_sample(place: QueryPlace, runs: Sequence[StoredRun]) -> NotMeasuredError:
     """Return the error of runs that have no sample of a source, with their own reason if they have one."""
     return NotMeasuredError(why_absent(runs, place.query.source) or "It was measured, and has no sample.")
 
 
 def _statistic(of: Of, combine: Callable[[Sequence[float]], float]) -> Statistic:
-    def evaluate(place: Place) -> MeasuredValue:
+    def evaluate(place: QueryPlace) -> MeasuredValue:
         found = [summary_of_any(one) for one in counts_of_each(place)]
         return value_of([of(one) for one in found], sum(one.count for one in found), combine)
 
@@ -85,7 +85,7 @@ def quantile(name: str) -> Statistic | None:
     except UsageError:
         return None
 
-    def evaluate(place: Place) -> MeasuredValue:
+    def evaluate(place: QueryPlace) -> MeasuredValue:
         from tautochrone.statistics.difference.resampling import quantile_with_lost
         from tautochrone.statistics.quantiles import samples_needed
 
@@ -104,7 +104,7 @@ def quantile(name: str) -> Statistic | None:
 _USUAL = "monotonic"
 
 
-def _cost(place: Place) -> MeasuredValue:
+def _cost(place: QueryPlace) -> MeasuredValue:
     """Return what one reading of the clock costs that the source names: the median of batches of readings."""
     wanted = place.query.source or _USUAL
     found = [

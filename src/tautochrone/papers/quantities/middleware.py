@@ -16,7 +16,7 @@ from tautochrone.judge.switching import Suspended, Switching, Synchronized, judg
 from tautochrone.middleware.footprint import STATIC, footprint_of, served
 from tautochrone.middleware.latency_judge import clients_of, slope_of
 from tautochrone.middleware.throughput_judge import ThroughputRow, ThroughputRun, throughput_of
-from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, Place, ends_of
+from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, QueryPlace, ends_of
 from tautochrone.papers.quantities import general
 from tautochrone.papers.quantities.releases import Limits, known_limits, limits_of, of_mean, of_ratio, of_runs
 from tautochrone.run.folder import StoredRun
@@ -27,8 +27,8 @@ from tautochrone.target.middleware import ONE_WAY
 _ANSWERS = {"open": "yes", "safe": "no"}
 
 
-def _vulnerable(place: Place) -> MeasuredValue:
-    """Say yes if one run shows it: a thread waited for one that has nothing to do with the lock."""
+def _vulnerable(place: QueryPlace) -> MeasuredValue:
+    """Say yes if it was seen once: a thread waited for one that has nothing to do with the lock."""
     runs = place.runs
     # The name of a lock has its CPUs after a comma.
     found = [one for run in runs for one in judge_run(run) if place.means(one.lock)]
@@ -57,7 +57,7 @@ _EACH_WAY = 2
 _KEPT = 64
 
 
-def _synchronized(place: Place) -> MeasuredValue:
+def _synchronized(place: QueryPlace) -> MeasuredValue:
     """Return the mean hand-over of a mutex less that of the mutex alone; ``mutex``: its protocol ["none"]."""
     found = _tests(place)
     each = [one.switch.value for one in found]
@@ -65,7 +65,7 @@ def _synchronized(place: Place) -> MeasuredValue:
     return replace(general.value_of(each, sum(one.handover.count for one in found)), interval=interval)
 
 
-def _synchronized_jitter(place: Place) -> MeasuredValue:
+def _synchronized_jitter(place: QueryPlace) -> MeasuredValue:
     """Return the standard deviation of the hand-over, as the study has its jitter beside that difference."""
     found = [one.handover for one in _tests(place)]
     return general.value_of(
@@ -73,7 +73,7 @@ def _synchronized_jitter(place: Place) -> MeasuredValue:
     )
 
 
-def _suspensions(place: Place) -> list[Suspended]:
+def _suspensions(place: QueryPlace) -> list[Suspended]:
     runs = place.runs
     found = [held for run in runs if (held := _judged(run).suspended)]
     if not found:
@@ -81,7 +81,7 @@ def _suspensions(place: Place) -> list[Suspended]:
     return found
 
 
-def _suspended(place: Place) -> MeasuredValue:
+def _suspended(place: QueryPlace) -> MeasuredValue:
     """Return half of the mean resume of a thread that suspends itself again, less the two calls alone."""
     found = _suspensions(place)
     each = [one.switch.value for one in found]
@@ -89,12 +89,12 @@ def _suspended(place: Place) -> MeasuredValue:
     return replace(general.value_of(each, sum(one.resumed.count for one in found)), interval=interval)
 
 
-def _suspended_jitter(place: Place) -> MeasuredValue:
+def _suspended_jitter(place: QueryPlace) -> MeasuredValue:
     found = _suspensions(place)
     return general.value_of([one.jitter_ns for one in found], sum(one.resumed.count for one in found), median)
 
 
-def _switch_share(place: Place) -> MeasuredValue:
+def _switch_share(place: QueryPlace) -> MeasuredValue:
     """Return two synchronised switches, there and back, as a share of the mean of a call.
 
     ``switches``: the title of the experiment that measured these. A call without an answer took longer than
@@ -120,7 +120,7 @@ def _switch_share(place: Place) -> MeasuredValue:
     return MeasuredValue(share, "", call.samples, call.repetitions, interval=interval, note=note)
 
 
-def _of_calls(place: Place) -> tuple[Limits | None, int]:
+def _of_calls(place: QueryPlace) -> tuple[Limits | None, int]:
     """Return the interval of the mean of calls, from batches of neighbours, and how many calls were lost."""
     means: list[float] = []
     limits: list[Limits | None] = []
@@ -136,7 +136,7 @@ def _of_calls(place: Place) -> tuple[Limits | None, int]:
     return (of_runs(means, limits) if means else None), lost
 
 
-def _tests(place: Place) -> list[Synchronized]:
+def _tests(place: QueryPlace) -> list[Synchronized]:
     wanted = place.given.get(_MUTEX, _PLAIN)
     judged = [_judged(run) for run in place.runs]
     found = [one for run in judged for one in run.synchronized if one.protocol == wanted]
@@ -154,7 +154,7 @@ _REAL_TIME = "real-time"
 _NO_RATE = "No such call was made, or its run ended before its time was known."
 
 
-def _rate(place: Place) -> MeasuredValue:
+def _rate(place: QueryPlace) -> MeasuredValue:
     """Return operations per second that got through: of one-way calls those that the server had.
 
     Of several types it is the mean over these.
@@ -191,12 +191,12 @@ def _throughput(run: StoredRun) -> ThroughputRun:
     return throughput_of(run)
 
 
-def _rows_of(place: Place, run: StoredRun) -> list[ThroughputRow]:
+def _rows_of(place: QueryPlace, run: StoredRun) -> list[ThroughputRow]:
     names = run.sources
     return [row for row in _throughput(run).rows if place.means(names[row.source])]
 
 
-def _rise(place: Place) -> MeasuredValue:
+def _rise(place: QueryPlace) -> MeasuredValue:
     """Return by how much a mean (``of = "sd"``: a standard deviation) rises with each lower client, in ns.
 
     Its 95 % interval, where it is known, is told as a note, too.
@@ -217,7 +217,7 @@ def _rise(place: Place) -> MeasuredValue:
     return MeasuredValue(slope.value, "ns", samples, len(values), interval=limits, note=note)
 
 
-def _multiple(place: Place) -> MeasuredValue:
+def _multiple(place: QueryPlace) -> MeasuredValue:
     """Return how many times our first real-time system's number it is; ``of``: which statistic ["mean"]."""
     real_time = [one.name for one in place.measurements.systems if one.role == _REAL_TIME]
     if not real_time:
@@ -233,7 +233,7 @@ def _multiple(place: Place) -> MeasuredValue:
     return MeasuredValue(own.value / other.value, "", own.samples, own.repetitions)
 
 
-def _library_size(place: Place) -> MeasuredValue:
+def _library_size(place: QueryPlace) -> MeasuredValue:
     """Return the size of the static libraries with ``library`` in their name; of all without it.
 
     Where there is no static one, of the shared ones, and a note says so.
@@ -253,7 +253,7 @@ def _library_size(place: Place) -> MeasuredValue:
     raise NotMeasuredError(sentence(why) if why else "The run does not tell sizes of libraries.")
 
 
-def _resident(place: Place) -> MeasuredValue:
+def _resident(place: QueryPlace) -> MeasuredValue:
     runs = [footprint_of(run) for run in place.runs]
     found = served(runs)
     if found is None or found.resident is None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.papers.document import number_of
-from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, Place
+from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, QueryPlace
 from tautochrone.papers.quantities.general import Statistic, value_of
 from tautochrone.papers.quantities.releases import (
     ONE_SIDED,
@@ -37,30 +37,31 @@ _MOST_BINS = 1 << 22
 _NS, _SHARE = "ns", 0.97
 
 
-def _range(place: Place) -> MeasuredValue:
+def _range(place: QueryPlace) -> MeasuredValue:
     held, samples = _ranges(place)
     note = "" if all(one.high_ns - one.low_ns == _width(place) for one in held) else _several(place)
     return _spanned([(one.low_ns, one.high_ns) for one in held], samples, note)
 
 
-def _range_width(place: Place) -> MeasuredValue:
+def _range_width(place: QueryPlace) -> MeasuredValue:
     held, samples = _ranges(place)
     widths = [one.high_ns - one.low_ns for one in held]
-    between = _widths_between(place, counted_of(place), held)
+    between = _widths_between(place, held)
     return replace(value_of(widths, samples, median), interval=_with(median(widths), between))
 
 
-def _widths_between(place: Place, counted: Sequence[CountedReleases], held: Sequence[Range]) -> Limits | None:
+def _widths_between(place: QueryPlace, held: Sequence[Range]) -> Limits | None:
     """Return widths of which it can't be ruled out that they hold the share: limits of a quantile, by ranks.
 
     The upper one is infinite where even all samples would not show that they hold it.
     """
+    counted = counted_of(place)
     found = [_widths_of(place, one, range_) for one, range_ in zip(counted, held, strict=True)]
     ends = [one for one in found if one is not None]
     return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
 
 
-def _widths_of(place: Place, one: CountedReleases, held: Range) -> Limits | None:
+def _widths_of(place: QueryPlace, one: CountedReleases, held: Range) -> Limits | None:
     releases, share = one.releases, _share(place)
     effect = effect_within(one, held.low_ns, held.high_ns)
     few, many = 0, releases
@@ -84,7 +85,7 @@ def _widths_of(place: Place, one: CountedReleases, held: Range) -> Limits | None
     return narrow.high_ns - narrow.low_ns, wide.high_ns - wide.low_ns if shown and wide else math.inf
 
 
-def _range_difference(place: Place) -> MeasuredValue:
+def _range_difference(place: QueryPlace) -> MeasuredValue:
     later = _ranges(place)
     before = place.asking(
         measure=str(place.given["earlier"]), given={**place.given, "width": place.given["earlier-width"]}
@@ -94,7 +95,7 @@ def _range_difference(place: Place) -> MeasuredValue:
     return _spanned(ends, later[1], _own(before) if "own" in place.given else "")
 
 
-def _own(place: Place) -> str:
+def _own(place: QueryPlace) -> str:
     """Return the range of the differences themselves, each taken of one sample: for a note."""
     try:
         found = _range(place.asking(measure=str(place.given["own"])))
@@ -109,12 +110,12 @@ def _spanned(ends: list[tuple[int, int]], samples: int, note: str) -> MeasuredVa
     return MeasuredValue((low + high) / 2, _NS, samples, len(ends), low=low, high=high, note=note)
 
 
-def _several(place: Place) -> str:
+def _several(place: QueryPlace) -> str:
     held = f"{100 * _share(place):g} % of the samples"
     return f"The fewest neighbouring bins of {_width(place) / 1e3:g} us that hold {held}: one has fewer."
 
 
-def _ranges(place: Place) -> tuple[list[Range], int]:
+def _ranges(place: QueryPlace) -> tuple[list[Range], int]:
     """Return the range of each repetition, and of how many samples."""
     counted = counted_of(place)
     held = [narrowest_range(_bins(one, _width(place)), _share(place)) for one in counted]
@@ -127,7 +128,7 @@ def _ranges(place: Place) -> tuple[list[Range], int]:
     return known, sum(one.counts.total for one in counted)
 
 
-def _fullest_bin(place: Place) -> MeasuredValue:
+def _fullest_bin(place: QueryPlace) -> MeasuredValue:
     def within(one: CountedReleases) -> ReleasePart:
         low, held = _fullest_anywhere(one, place) if place.given.get("anywhere") else _fullest(one, place)
         return ReleasePart(held, one.dropped, low, low + _width(place))
@@ -135,13 +136,13 @@ def _fullest_bin(place: Place) -> MeasuredValue:
     return _of_each(place, within)
 
 
-def _fullest(one: CountedReleases, place: Place) -> tuple[int, int]:
+def _fullest(one: CountedReleases, place: QueryPlace) -> tuple[int, int]:
     held = _bins(one, _width(place)).count
     at = int(held.argmax())
     return at * _width(place), int(held[at])
 
 
-def _fullest_anywhere(one: CountedReleases, place: Place) -> tuple[int, int]:
+def _fullest_anywhere(one: CountedReleases, place: QueryPlace) -> tuple[int, int]:
     """Find the fullest bin that begins at any sample."""
     value, reached = one.counts.value, np.concatenate([[0], np.cumsum(one.counts.count)])
     held = reached[np.searchsorted(value, value + _width(place))] - reached[:-1]
@@ -149,7 +150,7 @@ def _fullest_anywhere(one: CountedReleases, place: Place) -> tuple[int, int]:
     return int(value[at]), int(held[at])
 
 
-def _share_above(place: Place) -> MeasuredValue:
+def _share_above(place: QueryPlace) -> MeasuredValue:
     limit_ns = parse_duration_ns(str(place.given["limit"]))
 
     def beyond(one: CountedReleases) -> ReleasePart:
@@ -159,7 +160,7 @@ def _share_above(place: Place) -> MeasuredValue:
     return _of_each(place, beyond)
 
 
-def _of_each(place: Place, part: Callable[[CountedReleases], ReleasePart]) -> MeasuredValue:
+def _of_each(place: QueryPlace, part: Callable[[CountedReleases], ReleasePart]) -> MeasuredValue:
     """Return the median of the repetitions' shares of all releases, with an interval of what they share."""
     counted = counted_of(place)
     parts = [part(one) for one in counted]
@@ -174,7 +175,7 @@ def _with(value: float, interval: Limits | None) -> Limits | None:
     return None if interval is None else (min(value, interval[0]), max(value, interval[1]))
 
 
-def _largest_over_usual(place: Place) -> MeasuredValue:
+def _largest_over_usual(place: QueryPlace) -> MeasuredValue:
     """Return the largest sample as so many times the median, which ``given.usual`` says under which load."""
     counted = counted_of(place)
     usual = counted_of(place.asking(load=str(place.given["usual"])))
@@ -205,11 +206,11 @@ def _bins(one: CountedReleases, width_ns: int) -> FixedBins:
     return FixedBins(width_ns, held, below, one.releases - int(held.sum()) - below, largest)
 
 
-def _width(place: Place) -> int:
+def _width(place: QueryPlace) -> int:
     return parse_duration_ns(str(place.given["width"]))
 
 
-def _share(place: Place) -> float:
+def _share(place: QueryPlace) -> float:
     return number_of(place.given, "share", _SHARE)
 
 

@@ -11,7 +11,7 @@ from scipy import special
 
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.reduced import Reduced
-from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, Place
+from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, QueryPlace
 from tautochrone.papers.quantities.general import Statistic, no_sample, sources_of, value_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts, merge
@@ -95,7 +95,7 @@ _REPETITION = "repetition"
 _BINNED_REPETITIONS = "A histogram was kept, which does not tell repetitions apart."
 
 
-def each_repetition(place: Place) -> tuple[float, ...]:
+def each_repetition(place: QueryPlace) -> tuple[float, ...]:
     """Return one number for each repetition, in ns, of all runs one after the other; at least one.
 
     With the statistic ``mean-size`` it is the mean size of signed values, otherwise their mean.
@@ -111,7 +111,7 @@ def each_repetition(place: Place) -> tuple[float, ...]:
     return found
 
 
-def _of_run(place: Place, run: StoredRun) -> list[float]:
+def _of_run(place: QueryPlace, run: StoredRun) -> list[float]:
     if run.is_histogram:
         raise NotMeasuredError(_BINNED_REPETITIONS)
     measure = place.query.measure or None
@@ -126,7 +126,7 @@ def _of_run(place: Place, run: StoredRun) -> list[float]:
         raise NotMeasuredError(f"{error}.") from error
 
 
-def _of_source(place: Place, run: StoredRun, source: int) -> list[float]:
+def _of_source(place: QueryPlace, run: StoredRun, source: int) -> list[float]:
     values = run.values(place.query.measure or None, source).astype(np.float64)
     if place.query.statistic == MEAN_SIZE:
         values = np.abs(values)
@@ -139,7 +139,7 @@ def _of_source(place: Place, run: StoredRun, source: int) -> list[float]:
     return [float(one) for one in means]
 
 
-def _mean(place: Place) -> MeasuredValue:
+def _mean(place: QueryPlace) -> MeasuredValue:
     found = each_repetition(place)
     runs = place.runs
     samples = sum(
@@ -188,7 +188,7 @@ class CountedReleases:
         return self.counts.total + self.lost
 
 
-def counted_of(place: Place) -> list[CountedReleases]:
+def counted_of(place: QueryPlace) -> list[CountedReleases]:
     """Count the releases of each repetition, at least one.
 
     Raises:
@@ -196,14 +196,14 @@ def counted_of(place: Place) -> list[CountedReleases]:
     """
     found = [_counted_of(place, run) for run in place.runs]
     if not found:
-        raise no_sample(runs, query.source)
+        raise no_sample(place, ())
     return found
 
 
-def _counted_of(place: Place, run: StoredRun) -> CountedReleases:
+def _counted_of(place: QueryPlace, run: StoredRun) -> CountedReleases:
     sources = sources_of(place, run)
     if not sources:
-        raise no_sample([run], query.source)
+        raise no_sample(place, [run])
     counts = merge([one.counts for one in sources])
     if not counts.exact:
         raise NotMeasuredError(_BINNED)

@@ -20,7 +20,7 @@ from tautochrone.experiments.taskset_outcome import TaskOutcome, TaskSpread
 from tautochrone.experiments.taskset_run import expected_of, outcomes_of
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.papers.document import Query, number_of
-from tautochrone.papers.measured import MeasuredValue, NeverMeasuredError, NotMeasuredError, Place
+from tautochrone.papers.measured import MeasuredValue, NeverMeasuredError, NotMeasuredError, QueryPlace
 from tautochrone.papers.quantities.general import Statistic, counts_of, sources_of, value_of
 from tautochrone.papers.quantities.releases import Limits, limits_of, of_runs
 from tautochrone.run.folder import StoredRun
@@ -46,7 +46,7 @@ def _outcomes(run: StoredRun) -> tuple[TaskOutcome, ...]:
 
 
 def _of_tasks(of: Callable[[TaskOutcome], TaskSpread | None]) -> Statistic:
-    def evaluate(place: Place) -> MeasuredValue:
+    def evaluate(place: QueryPlace) -> MeasuredValue:
         number, combine = _NUMBERS[str(place.given.get("number", "mean"))]
         spreads = [
             spread
@@ -65,7 +65,7 @@ def _of_tasks(of: Callable[[TaskOutcome], TaskSpread | None]) -> Statistic:
 _of_spread = _of_tasks(lambda one: one.response)
 
 
-def _response(place: Place) -> MeasuredValue:
+def _response(place: QueryPlace) -> MeasuredValue:
     found, runs = _of_spread(place), place.runs
     number = place.given.get("number", "mean")
     meant = [one for run in runs for one in _outcomes(run) if place.means(one.task.name)]
@@ -83,7 +83,7 @@ def _response(place: Place) -> MeasuredValue:
     return found
 
 
-def _limits(place: Place, run: StoredRun) -> Limits | None:
+def _limits(place: QueryPlace, run: StoredRun) -> Limits | None:
     """Return the interval of a run's mean response; None: its jobs are too few."""
     if _RESPONSE not in run.measures:
         return None
@@ -94,7 +94,7 @@ def _limits(place: Place, run: StoredRun) -> Limits | None:
     return None if sums is None else limits_of(jackknife(sums, mean_of_batches))
 
 
-def _analysed(place: Place) -> MeasuredValue:
+def _analysed(place: QueryPlace) -> MeasuredValue:
     """Return the worst response by analysis of the set that was measured."""
     for run in place.runs:
         expected = expected_of(run)
@@ -108,7 +108,7 @@ def _analysed(place: Place) -> MeasuredValue:
     raise NotMeasuredError("Nothing was analysed.")
 
 
-def _late(place: Place) -> MeasuredValue:
+def _late(place: QueryPlace) -> MeasuredValue:
     """Count jobs that ended after their deadline, and releases that were passed over."""
     late, jobs, runs = 0, 0, place.runs
     for run in runs:
@@ -181,7 +181,7 @@ def _cpus(run: StoredRun) -> MeasuredValue:
     return MeasuredValue(len(online))
 
 
-def _overruns(place: Place) -> MeasuredValue:
+def _overruns(place: QueryPlace) -> MeasuredValue:
     """Count releases that missed their deadline, the period: later than that, or passed over."""
     late, samples, runs = 0, 0, place.runs
     _see_that_c_states_differ_alone(place)
@@ -194,7 +194,7 @@ def _overruns(place: Place) -> MeasuredValue:
     return MeasuredValue(late, samples=samples, repetitions=len(runs), note=f"of {samples:,} releases")
 
 
-def _see_that_c_states_differ_alone(place: Place) -> None:
+def _see_that_c_states_differ_alone(place: QueryPlace) -> None:
     """Raise NeverMeasuredError if more than C-states tells it from the deployment that it is given."""
     name = place.given.get("but-for-c-states")
     others = place.asking(deployment=str(name)).runs if name else []
@@ -261,7 +261,7 @@ def reference_of(query: Query) -> str:
     return str(query.given["reference"])
 
 
-def against_reference(place: Place) -> tuple[Counts, Counts]:
+def against_reference(place: QueryPlace) -> tuple[Counts, Counts]:
     """Return all samples of the reference and of what a query means, each of all repetitions together.
 
     Raises:
@@ -279,7 +279,7 @@ def against_reference(place: Place) -> tuple[Counts, Counts]:
 
 
 def _statistic(of: Callable[[ChiSquare], MeasuredValue]) -> Statistic:
-    def evaluate(place: Place) -> MeasuredValue:
+    def evaluate(place: QueryPlace) -> MeasuredValue:
         per = int(number_of(place.given, "per", 0))
         found = chi_square(*against_reference(place), per=per or None)
         return replace(

@@ -11,7 +11,7 @@ from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.papers.document import Datum, Query
-from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, Place
+from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, QueryPlace
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.quantities.tire_model import border, teams, transition
 from tautochrone.run.facts import Facts
@@ -26,7 +26,7 @@ _MOSTLY = 0.5
 _NONE = "No tire of this kind was measured."
 
 
-def fast_cells(place: Place) -> tuple[FastCell, ...]:
+def fast_cells(place: QueryPlace) -> tuple[FastCell, ...]:
     """Return the tires that were simulated as fast as possible, also those that are not measured."""
     return tuple(
         FastCell(nodes, threads, tuple(map(fast_trial, runs)), why)
@@ -34,7 +34,7 @@ def fast_cells(place: Place) -> tuple[FastCell, ...]:
     )
 
 
-def map_cells(place: Place) -> tuple[MapCell, ...]:
+def map_cells(place: QueryPlace) -> tuple[MapCell, ...]:
     """Return the tires that were simulated at a rate, also those that are not measured."""
     return tuple(
         MapCell(nodes, threads, tuple(map(map_trial, runs)), why)
@@ -42,7 +42,7 @@ def map_cells(place: Place) -> tuple[MapCell, ...]:
     )
 
 
-def _places(place: Place) -> Iterator[tuple[int, int, Sequence[StoredRun], str]]:
+def _places(place: QueryPlace) -> Iterator[tuple[int, int, Sequence[StoredRun], str]]:
     """Yield masses, threads, runs and why there are none of all that a query means, by threads and masses.
 
     A word that comes to a number of threads that is there already is left out: it says nothing more.
@@ -59,7 +59,7 @@ def _places(place: Place) -> Iterator[tuple[int, int, Sequence[StoredRun], str]]
         yield nodes, threads, own, "" if own else whys[nodes, threads]
 
 
-def team_of(word: Datum, place: Place) -> int | None:
+def team_of(word: Datum, place: QueryPlace) -> int | None:
     """Return how many threads a number or a word means on a system of ours; None: it is not known."""
     facts = _facts(place)
     if word in WORDS and facts is None:
@@ -67,7 +67,7 @@ def team_of(word: Datum, place: Place) -> int | None:
     return count_of(word, facts or Facts(), _cpus(facts))
 
 
-def _facts(place: Place) -> Facts | None:
+def _facts(place: QueryPlace) -> Facts | None:
     told = next((one.facts for one in place.measurements.systems if one.name == place.system), Facts())
     return None if told == Facts() else told
 
@@ -88,7 +88,7 @@ def _where(point: PlanPoint, runs: Sequence[StoredRun], facts: Facts | None) -> 
     return None if count is None else (int(point.options.get("nodes", 0)), count)
 
 
-def _elapsed(place: Place) -> MeasuredValue:
+def _elapsed(place: QueryPlace) -> MeasuredValue:
     """Return what a simulation takes as fast as possible, the median of its repetitions; of several, in all.
 
     ``given.above``: only where these are more threads than that word comes to.
@@ -114,7 +114,7 @@ def _elapsed(place: Place) -> MeasuredValue:
     )
 
 
-def _chosen_fast(place: Place) -> Sequence[FastCell]:
+def _chosen_fast(place: QueryPlace) -> Sequence[FastCell]:
     cells = [one for one in fast_cells(place) if one.trials]
     if "threads" not in place.given:
         return cells
@@ -122,7 +122,7 @@ def _chosen_fast(place: Place) -> Sequence[FastCell]:
     return [one for one in cells if one.threads == wanted]
 
 
-def _oscillation(place: Place) -> MeasuredValue:
+def _oscillation(place: QueryPlace) -> MeasuredValue:
     """Return by which share a time lies off what its two neighbours in size suggest: root mean square."""
     cells = _chosen_fast(place)
     off: list[float] = []
@@ -145,7 +145,7 @@ Team = Callable[[Datum], int | None]
 def _of_maps(of: Callable[[Query, Cells, Team], MeasuredValue]) -> Statistic:
     """Make a statistic of the measured tires of a map, which is told how many threads a word means."""
 
-    def evaluate(place: Place) -> MeasuredValue:
+    def evaluate(place: QueryPlace) -> MeasuredValue:
         cells = _chosen_map(place)
         if not cells:
             raise NotMeasuredError(_NONE)
@@ -164,7 +164,7 @@ def _missed(_query: Query, cells: Cells, _team_of: Team) -> MeasuredValue:
     )
 
 
-def _chosen_map(place: Place) -> Sequence[MapCell]:
+def _chosen_map(place: QueryPlace) -> Sequence[MapCell]:
     cells = [one for one in map_cells(place) if one.trials]
     if "threads" in place.given:
         wanted = team_of(place.given["threads"], place)
@@ -175,7 +175,7 @@ def _chosen_map(place: Place) -> Sequence[MapCell]:
     return cells
 
 
-def _met_up_to(place: Place) -> MeasuredValue:
+def _met_up_to(place: QueryPlace) -> MeasuredValue:
     """Return the largest tire up to which no deadline was missed, with ``given.threads`` threads.
 
     `ANY`: whatever the number of threads; `BEST`: with the number that serves best. Its interval is that of
@@ -279,7 +279,7 @@ def _share_that_misses(query: Query, cells: Cells, team: Team) -> MeasuredValue:
     )
 
 
-def _taken(place: Place) -> MeasuredValue:
+def _taken(place: QueryPlace) -> MeasuredValue:
     """Return how often a thread that did not wait lost its CPU in a step: N_switch of equation (2)."""
     lost, steps = 0, 0
     for run in place.runs:

@@ -9,7 +9,7 @@ from statistics import fmean
 
 from tautochrone.judge.tire_run import configuration
 from tautochrone.papers.document import Query, list_of
-from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, Place
+from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, QueryPlace
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.quantities.releases import Limits
 from tautochrone.run.folder import StoredRun
@@ -70,7 +70,7 @@ HOLDS, IN_PART, FAILS = "yes", "in part", "no"
 _FEWEST_RUNS = 5
 
 
-def studies_of(place: Place) -> tuple[ModelStudy, ...]:
+def studies_of(place: QueryPlace) -> tuple[ModelStudy, ...]:
     """Return the model of the tires that a query means, one for each policy.
 
     What T_switch and T_ipc come from are the runs of the experiments that ``given.beside`` names.
@@ -93,7 +93,7 @@ def _studies(paths: tuple[Path, ...], beside: tuple[Path, ...]) -> tuple[ModelSt
     return studies(points, [StoredRun.read(one) for one in beside], configuration(runs[0]).solver)
 
 
-def _holds(place: Place) -> MeasuredValue:
+def _holds(place: QueryPlace) -> MeasuredValue:
     """Say whether it holds, over all masses, with every number of threads of these policies."""
     found = studies_of(place)
     attempts = [one for study in found for one in study.attempts]
@@ -109,7 +109,7 @@ def _holds(place: Place) -> MeasuredValue:
     )
 
 
-def _error(place: Place) -> MeasuredValue:
+def _error(place: QueryPlace) -> MeasuredValue:
     """Return by which share steps differ from the equation at tires outside the fit: the worst median."""
     errors = [
         one.best.held_out
@@ -123,7 +123,7 @@ def _error(place: Place) -> MeasuredValue:
 
 
 def _constant(of: Callable[[Constants], Estimate]) -> Statistic:
-    def evaluate(place: Place) -> MeasuredValue:
+    def evaluate(place: QueryPlace) -> MeasuredValue:
         held = [fit for study in studies_of(place) if (fit := _best(study)) is not None]
         known = [of(one.constants) for one in held if one.constants is not None]
         if not known:
