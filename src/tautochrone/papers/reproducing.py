@@ -425,7 +425,7 @@ def _made(
 
 
 def _written(made: "Made", store: Store, folder: Path | None) -> tuple[Path, StoreError | None]:
-    """Write the page and its folder; return its path, and why it is in the store although a folder was named."""
+    """Write the page and its folder; return its path, and why it is in the store where a folder was named."""
     from tautochrone.papers.folder import write
 
     trouble = None
