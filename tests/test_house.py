@@ -152,7 +152,7 @@ def test_every_name_in_a_recipe_is_one_of_the_code(page: str, files: set[str]) -
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_name_in_a_recipe_stands_in_the_file_that_is_named_with_it(page: str, files: set[str]) -> None:
-    """Such as "`KNOBS` (`machine/knob/__init__.py`)", or "`NAMES` of `papers/reproducing.py`"."""
+    """Such as "`KNOBS` (`machine/knob/__init__.py`)", or "`NAMES` of `papers/studies.py`"."""
     text = (ROOT / page).read_text()
     pairs = re.findall(r"`(\w+)`(?:\s+(?:of|in)\s+|\s+\()`([\w./-]+[.](?:py|c|h|sh))`", text)
     assert pairs

@@ -7,10 +7,10 @@ import pytest
 
 from real import PATIENCE_S, policy_options, sealed
 from reproductions import Made, measured
-from tautochrone.papers.document import read
 from tautochrone.papers.measured import MeasuredSystem, MeasuredValue, Measurements
 from tautochrone.papers.quantities import evaluate
 from tautochrone.papers.quantities.releases import each_repetition
+from tautochrone.papers.studies import read
 from tautochrone.run.folder import StoredRun
 from tautochrone.target.local import find_probe
 

@@ -8,8 +8,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 from real import skip_or_fail, tauto
-from tautochrone.papers.document import read
-from tautochrone.papers.reproducing import NAMES
+from tautochrone.papers.studies import NAMES, read
 from where import ROOT
 
 README = (ROOT / "README.md").read_text()

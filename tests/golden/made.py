@@ -23,8 +23,7 @@ from selection_runs import repeated
 from tautochrone.measure.campaign.campaign import Campaign, condition, key_of
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.document.expand import PlanPoint, expand, override
-from tautochrone.papers.document import read
-from tautochrone.papers.reproducing import own_plan
+from tautochrone.papers.studies import own_plan, read
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 

@@ -9,8 +9,8 @@ import pytest
 from real import needs_priorities
 from reproduced import tauto
 from tautochrone.base.errors import UsageError
-from tautochrone.papers.own import name_in, read_own
-from tautochrone.papers.reproducing import ReproductionWay, chosen, read_study
+from tautochrone.papers.reproducing import ReproductionWay
+from tautochrone.papers.studies import chosen, name_in, read_own, read_study
 from where import ROOT
 
 EXAMPLE = ROOT / "examples" / "own-paper"

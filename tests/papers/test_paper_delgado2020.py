@@ -20,11 +20,12 @@ from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.measure.document.expand import PlanPoint, expand
 from tautochrone.papers.claims import ask
-from tautochrone.papers.document import Claim, Paper, Query, Table, read
+from tautochrone.papers.document import Claim, Paper, Query, Table
 from tautochrone.papers.figures import draw_all
 from tautochrone.papers.measured import Absent, MeasuredValue, Measurements
 from tautochrone.papers.quantities import evaluate, statistic_of
 from tautochrone.papers.quantities import selection as taskset
+from tautochrone.papers.studies import read
 from tautochrone.run.conditions import RunConditions
 from tautochrone.run.folder import StoredRun
 from tautochrone.schedulability.taskset import Task

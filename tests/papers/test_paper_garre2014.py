@@ -18,7 +18,7 @@ from tautochrone.measure.document.document import read as read_plan
 from tautochrone.measure.document.expand import PlanPoint, expand
 from tautochrone.measure.execute import is_refusal
 from tautochrone.measure.trial import refusal_of
-from tautochrone.papers.document import Paper, Query, read
+from tautochrone.papers.document import Paper, Query
 from tautochrone.papers.figures import draw_all
 from tautochrone.papers.figures.looks import FigureTask, study_of
 from tautochrone.papers.figures.tires import draw_map as draw
@@ -26,6 +26,7 @@ from tautochrone.papers.measured import Absent, MeasuredSystem, MeasuredValue, M
 from tautochrone.papers.quantities import evaluate, statistic_of
 from tautochrone.papers.quantities.tire import fast_cells, map_cells, team_of
 from tautochrone.papers.quantities.tire_model import border, misses_most, transition
+from tautochrone.papers.studies import read
 from tautochrone.run.facts import CpuFacts, Facts
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store

@@ -10,9 +10,10 @@ import pytest
 from reproductions import Made, Samples, measured
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.papers.claims import ask
-from tautochrone.papers.document import Paper, queries_of, read
+from tautochrone.papers.document import Paper, queries_of
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities import statistic_of
+from tautochrone.papers.studies import read
 from tautochrone.run.conditions import VirtualMachine
 
 US = 1_000

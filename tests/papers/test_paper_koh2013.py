@@ -12,10 +12,11 @@ from reproductions import Made, Samples, measured
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.papers.claims import ask
-from tautochrone.papers.document import Paper, Query, Table, read
+from tautochrone.papers.document import Paper, Query, Table
 from tautochrone.papers.measured import Absent, MeasuredValue, Measurements
 from tautochrone.papers.quantities import evaluate, statistic_of
 from tautochrone.papers.quantities.releases import each_repetition
+from tautochrone.papers.studies import read
 
 ERROR = [
     {

@@ -13,9 +13,10 @@ from reproductions import Made, Samples, measured
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.papers.claims import ask
-from tautochrone.papers.document import Paper, Query, Table, read
+from tautochrone.papers.document import Paper, Query, Table
 from tautochrone.papers.measured import Absent, MeasuredValue, Measurements
 from tautochrone.papers.quantities import evaluate, statistic_of
+from tautochrone.papers.studies import read
 
 US = 1_000
 SYSTEMS = ("Linux 2.4", "Linux 2.6", "RTAI", "LXRT")

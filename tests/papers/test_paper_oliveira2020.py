@@ -12,9 +12,10 @@ from reproductions import Made, measured
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.papers.claims import ask
-from tautochrone.papers.document import Paper, Query, queries_of, read
+from tautochrone.papers.document import Paper, Query, queries_of
 from tautochrone.papers.measured import Absent, MeasuredValue, Measurements
 from tautochrone.papers.quantities import evaluate, statistic_of
+from tautochrone.papers.studies import read
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.statistics.latency_bound import CASES

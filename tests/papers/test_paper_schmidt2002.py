@@ -17,10 +17,11 @@ from tautochrone.judge.switching import HANDOVER, PUBLISHED, YIELD
 from tautochrone.middleware import throughput_judge as throughput
 from tautochrone.middleware.throughput_judge import ThroughputRun
 from tautochrone.papers.claims import ask
-from tautochrone.papers.document import Paper, PublishedFigure, Query, Table, read
+from tautochrone.papers.document import Paper, PublishedFigure, Query, Table
 from tautochrone.papers.figures import draw_all
 from tautochrone.papers.measured import Absent, MeasuredValue, Measurements
 from tautochrone.papers.quantities import evaluate, middleware, statistic_of
+from tautochrone.papers.studies import read
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 

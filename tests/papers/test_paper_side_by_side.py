@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from reproductions import Made, measured
-from tautochrone.papers.document import Paper, parse, read
+from tautochrone.papers.document import Paper
 from tautochrone.papers.measured import Absent, MeasuredValue, compare_conditions
-from tautochrone.papers.reproducing import NAMES
 from tautochrone.papers.side_by_side import (
     Laid,
     TableSide,
@@ -20,6 +19,7 @@ from tautochrone.papers.side_by_side import (
     set_apart,
     shown,
 )
+from tautochrone.papers.studies import NAMES, parse, read
 
 STUDY = """
 title = "A loop"

@@ -13,7 +13,7 @@ import pytest
 from real import TAUTO, needs_priorities, skip_or_fail, start_tauto, wait_until
 from reproduced import PATIENCE_S, reproduced, tauto, tiny
 from schemas import valid
-from tautochrone.papers.document import read
+from tautochrone.papers.studies import read
 from tautochrone.run.store import Store
 
 CLOSED_PIPE = 141

@@ -14,15 +14,8 @@ from tautochrone.answer.typeset import micro
 from tautochrone.campaign.agenda import as_table
 from tautochrone.measure.campaign.agenda import make_agenda
 from tautochrone.measure.campaign.campaign import CONDITION, REFUSED
-from tautochrone.papers.document import read
-from tautochrone.papers.reproducing import (
-    NAMES,
-    ReproductionWay,
-    plan_of,
-    plan_path,
-    see_that_it_can_be_a_folder,
-    titles_asked,
-)
+from tautochrone.papers.reproducing import ReproductionWay, see_that_it_can_be_a_folder
+from tautochrone.papers.studies import NAMES, plan_of, plan_path, read, titles_asked
 from tautochrone.run.catalogue import CatalogueEntry
 from tautochrone.run.conditions import RunConditions
 from tautochrone.run.store import Store

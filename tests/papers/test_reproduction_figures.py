@@ -12,11 +12,11 @@ import pytest
 from reproductions import Made, measured
 from tautochrone.answer.charts.signs import unit_path
 from tautochrone.answer.charts.theme import PAGE, series_tone
-from tautochrone.papers.document import DrawnSeries, Paper, PublishedFigure, PublishedMark, Query, read
+from tautochrone.papers.document import DrawnSeries, Paper, PublishedFigure, PublishedMark, Query
 from tautochrone.papers.figures import CHARTS, DrawnFigure, captions, draw, draw_all, looks
 from tautochrone.papers.figures.looks import Study, study_of
 from tautochrone.papers.folder import names, width, with_lengths, written
-from tautochrone.papers.reproducing import NAMES
+from tautochrone.papers.studies import NAMES, read
 
 PAPERS = NAMES
 STUDY = Study("Somebody (2001)", ("Alpha", "Beta"))

@@ -22,9 +22,10 @@ from tautochrone.papers import folder
 from tautochrone.papers import verdicts as claims
 from tautochrone.papers.answer import Length, Made, as_table, document, together
 from tautochrone.papers.claims.evidence import Answer, AskedClaim, ClaimFinding
-from tautochrone.papers.document import Paper, parse
+from tautochrone.papers.document import Paper
 from tautochrone.papers.sheet import arrange, said_once
 from tautochrone.papers.side_by_side import lay
+from tautochrone.papers.studies import parse
 
 STUDY = """
 title = "A loop & its <late> cycles"

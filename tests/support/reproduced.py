@@ -11,9 +11,10 @@ from typing import Any
 
 from real import FORKS, PATIENCE_S
 from tautochrone.measure.campaign.campaign import CONDITION
-from tautochrone.papers.document import Paper, PublishedFigure, Query, Table, read, stem_of
+from tautochrone.papers.document import Paper, PublishedFigure, Query, Table, stem_of
 from tautochrone.papers.figures import DrawnFigure
 from tautochrone.papers.folder import names
+from tautochrone.papers.studies import read
 from tautochrone.run.store import Store
 from where import DATA
 

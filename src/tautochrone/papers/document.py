@@ -39,21 +39,14 @@ a column's ``of = "period error, {}"`` the row's stands for the braces: "period 
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import cache
-from importlib.resources import files
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
-from tautochrone.base import toml
-
-_Record = TypeVar("_Record")
 Datum = bool | int | float | str | Sequence[str] | Sequence[int] | Sequence[float]
 Given = Mapping[str, Datum]
 """What a statistic, a test or a chart is told, by name."""
-
-Number = int | float
 
 
 @dataclass(frozen=True)
@@ -300,40 +293,6 @@ def queries_of(paper: Paper) -> list[Query]:
     return queries
 
 
-# How it is read from its file.
-
-
-_NUMBER = r"[-+]?[0-9][0-9,]*(?:\.[0-9]+)?(?:e[0-9]+)?|10\^[0-9]+"
-_PLAIN = re.compile(_NUMBER)
-_RANGE = re.compile(rf"({_NUMBER})\s*[\u2013-]\s*({_NUMBER})")
-_SPREAD = re.compile(rf"({_NUMBER})\s*\(({_NUMBER})\)")
-_BEYOND = re.compile(rf"[>≥]\s*({_NUMBER})")
-
-
-def printed(entry: Number | str) -> Printed:
-    """Read an entry: ``104``, ``">10^6"``, ``"3.5 - 4.0"``, ``"0.586 (0.025)"``, ``"10.000"``, ``"Y"``.
-
-    The two ends of a range have a dash of any length between them.
-    """
-    text = str(entry)
-    if isinstance(entry, str):
-        if found := _RANGE.fullmatch(text):
-            low, high = (_number(one) for one in found.groups())
-            return Printed(text, (low + high) / 2, low, high)
-        if found := _SPREAD.fullmatch(text):
-            return Printed(text, _number(found[1]), spread=_number(found[2]))
-        if found := _BEYOND.fullmatch(text):
-            return Printed(text, _number(found[1]), beyond=True)
-        return Printed(text, _number(text) if _PLAIN.fullmatch(text) else None)
-    return Printed(text, float(entry))
-
-
-def _number(text: str) -> float:
-    plain = text.replace(",", "")
-    base, power, exponent = plain.partition("^")
-    return float(base) ** int(exponent) if power else float(plain)
-
-
 def number_of(given: Given, name: str, otherwise: float) -> float:
     """Return a number that is given under a name."""
     return float(str(given.get(name, otherwise)))
@@ -350,131 +309,3 @@ def list_of(given: Given, name: str) -> Sequence[str] | Sequence[int] | Sequence
 def stem_of(name: str) -> str:
     """Return what a table or figure is called in names of files: ``table-4`` of "Table 4"."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-
-
-@cache
-def read(name: str) -> Paper:
-    """Read the study of this name."""
-    text = (files("tautochrone.papers") / f"{name}.toml").read_text(encoding="utf-8")
-    return parse(text, name)
-
-
-def parse(text: str, name: str) -> Paper:
-    """Read the text of a study's file."""
-    told: _Told = toml.toml_of(text)
-    return _record(
-        Paper,
-        told,
-        name,
-        {"table", "figure", "claim"},
-        name=name,
-        conditions=_record(PublishedConditions, told["conditions"], f"{name}, conditions"),
-        tables=tuple(_table(one, f"{name}, {one.get('name')}") for one in told.get("table", ())),
-        figures=tuple(_figure(one, f"{name}, {one.get('name')}") for one in told.get("figure", ())),
-        claims=tuple(_claim(one, f"{name}, claim {one.get('name')}") for one in told.get("claim", ())),
-    )
-
-
-_Told = Mapping[str, Any]
-"""A table of a file, as yet unread."""
-
-
-def _record(
-    kind: type[_Record], told: _Told, where: str, also: Iterable[str] = (), **made: object
-) -> _Record:
-    """Make a record of what a table says under the names of its fields.
-
-    Args:
-        also: names that may be there, too, of which ``made`` is.
-        made: fields that are made already.
-    """
-    names = {one.name for one in fields(kind)}  # type: ignore[arg-type]
-    if unknown := set(told) - names - set(also):
-        raise ValueError(f"{where}: unknown: {', '.join(sorted(unknown))}")
-    plain = {
-        name: tuple(one) if isinstance(one, list) else one for name, one in told.items() if name in names
-    }
-    return kind(**{**plain, **made})
-
-
-def _table(told: _Told, where: str) -> Table:
-    rows, columns, common = _entries(told, "rows"), _entries(told, "columns"), told.get("ours", {})
-    return _record(
-        Table,
-        {"name": "", "title": "", **told},
-        where,
-        ("unit",),
-        rows=tuple(_record(Heading, one, where, ("ours",)) for one in rows),
-        columns=tuple(
-            _record(Heading, {"unit": told.get("unit", ""), **one}, where, ("ours",)) for one in columns
-        ),
-        published=_published(told["published"], len(rows), len(columns), where),
-        ours=tuple(
-            tuple(_query([common, row.get("ours", {}), column.get("ours", {})], where) for column in columns)
-            for row in rows
-        ),
-    )
-
-
-def _entries(told: _Told, name: str) -> list[_Told]:
-    return [{"label": one} if isinstance(one, str) else one for one in told.get(name, [""])]
-
-
-def _published(
-    told: _Told, rows: int, columns: int, where: str
-) -> Mapping[str, tuple[tuple[Printed, ...], ...]]:
-    for system, values in told.items():
-        if [len(row) for row in values] != [columns] * rows:
-            raise ValueError(f"{where}: the values of {system} are not {rows} rows of {columns}")
-    return {
-        system: tuple(tuple(printed(one) for one in row) for row in values) for system, values in told.items()
-    }
-
-
-def _figure(told: _Told, where: str) -> PublishedFigure:
-    series = [
-        DrawnSeries(
-            one.get("label", ""), _needed([told.get("ours", {}), one.get("ours", {})], "a series", where)
-        )
-        for one in told.get("series", ())
-    ]
-    marks = [{"label": "", "x": None, "y": None, **one} for one in told.get("marks", ())]
-    return _record(
-        PublishedFigure,
-        told,
-        where,
-        ("ours",),
-        series=tuple(series),
-        marks=tuple(_record(PublishedMark, one, where) for one in marks),
-        said=_table(told["said"], where) if "said" in told else None,
-    )
-
-
-def _claim(told: _Told, where: str) -> Claim:
-    queries = {
-        name: tuple(_needed([one], name, where) for one in (own if isinstance(own, list) else [own]))
-        for name, own in told.get("ours", {}).items()
-    }
-    return _record(Claim, told, where, ("ours",), queries=queries)
-
-
-def _needed(parts: Iterable[_Told | bool], what: str, where: str) -> Query:
-    found = _query(parts, where)
-    if found is None:
-        raise ValueError(f"{where}: {what} has no query")
-    return found
-
-
-def _query(parts: Iterable[_Told | bool], where: str) -> Query | None:
-    """Make a query of these, the later ones telling more; None: it has none."""
-    merged: _Told = {}
-    for part in parts:
-        if isinstance(part, bool):
-            return None
-        options = {**merged.get("options", {}), **{k: str(v) for k, v in part.get("options", {}).items()}}
-        given = {**merged.get("given", {}), **part.get("given", {})}
-        told = {"of": str(part["of"]).replace("{}", str(merged.get("of", "")))} if "of" in part else {}
-        merged = {**merged, **part, **told, "options": options, "given": given}
-    whole = "of" in merged and "statistic" in merged
-    found = _record(Query, {"of": "", "statistic": "", **merged}, where)
-    return found if whole else None

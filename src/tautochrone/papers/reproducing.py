@@ -4,8 +4,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from importlib.resources import files
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from tautochrone.answer.console import make_console
 from tautochrone.answer.typeset import micro
 from tautochrone.base.errors import StoreError, TautoError, UsageError
 from tautochrone.base.units import parse_duration_ns
-from tautochrone.base.words import plural, suggestion
+from tautochrone.base.words import plural
 from tautochrone.campaign.agenda import as_table, show_agenda
 from tautochrone.campaign.verb import Budget, Wanted, carry_through
 from tautochrone.command.ending import INTERRUPTED
@@ -26,105 +25,19 @@ from tautochrone.command.told import open_in_browser, tell_json, tell_report
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda, plan_key, with_options
 from tautochrone.measure.campaign.campaign import first_look_of, open_campaign
 from tautochrone.measure.campaign.carry_out import CampaignOutcome
-from tautochrone.measure.campaign.estimate import long_duration, point_s
+from tautochrone.measure.campaign.estimate import long_duration
 from tautochrone.measure.campaign.outlook import CampaignOutlook
 from tautochrone.measure.campaign.reasons import joined, just_tried
-from tautochrone.measure.document import document as plans
-from tautochrone.measure.document.deployed import meaning_of
 from tautochrone.measure.document.document import PlanDocument
-from tautochrone.measure.document.expand import expand, override
-from tautochrone.papers.document import Paper, queries_of, read
+from tautochrone.measure.document.expand import override
+from tautochrone.papers.document import Paper
+from tautochrone.papers.studies import NAMES, expected_s, own_plan, plan_of, plan_path, read, read_study
 from tautochrone.run.place import REPORTS
 from tautochrone.run.store import Store
 
 if TYPE_CHECKING:  # drawing and reckoning take their time to load, and not every call needs them
     from tautochrone.papers.answer import Length, Made
     from tautochrone.papers.claims.looks import Looks
-
-# The studies that there are, and the plan of each.
-
-NAMES = (
-    "garre2014",
-    "laurich2004",
-    "schmidt2002",
-    "koh2013",
-    "delgado2020",
-    "oliveira2020",
-    "giacomossi2026",
-)
-"""In the order in which they are carried out, and told of."""
-
-ALL = "all"
-
-
-def chosen(words: list[str]) -> tuple[str, ...]:
-    """Return the studies of these names, each once; "all" is every one of ours. A folder is one's own."""
-    for word in words:
-        if word not in (*NAMES, ALL) and not _is_own(word):
-            raise UsageError(f"There is no paper '{word}'", suggestion(word, (*NAMES, ALL)))
-    others = [word for word in words if word != ALL]
-    return tuple(dict.fromkeys([*(NAMES if ALL in words else ()), *others]))
-
-
-def _is_own(word: str) -> bool:
-    return os.sep in word or Path(word).is_dir()
-
-
-def read_study(word: str) -> Paper:
-    """Return the study of this name, or in this folder."""
-    if word in NAMES:
-        return read(word)
-    from tautochrone.papers.own import read_own
-
-    paper = read_own(Path(word))
-    if paper.name in NAMES:
-        raise UsageError(f"{word}: {paper.name} is the name of a paper of ours", "Give it another name.")
-    return paper
-
-
-def plan_of(name: str, *, quick: bool, folder: Path | None = None) -> PlanDocument:
-    """Return the plan that measures a study anew, at its own length or shortened."""
-    path = plan_path(name, quick=quick, folder=folder)
-    if quick and folder is not None and not path.is_file():
-        raise UsageError(f"{folder} has no {path.name}, which --quick measures", "Leave --quick out.")
-    return _of_paper(name, plans.read(path))
-
-
-def plan_path(name: str, *, quick: bool, folder: Path | None = None) -> Path:
-    """Return the file of a study's plan; ``folder`` is that of one's own."""
-    place = Path(str(files("tautochrone.papers"))) if folder is None else folder
-    return place / f"{name}{'.quick' if quick else ''}.plan.toml"
-
-
-def own_plan(paper: Paper, path: Path) -> PlanDocument:
-    """Return a plan that somebody wrote in place of it; its experiments are known by their titles."""
-    document = plans.read(path)
-    titles = titles_asked(paper)
-    listed = "\n".join(f'  "{title}"' for title in sorted(titles))
-    if not any(entry.title in titles for entry in document.entries):
-        raise UsageError(
-            f"{path}: nothing in it is what {paper.name} asks for: none of its experiments has one of the "
-            f"titles\n{listed}",
-            f"Begin with a copy of {plan_path(paper.name, quick=not paper.folder, folder=paper.folder)}, "
-            "and keep its titles.",
-        )
-    return _of_paper(paper.name, document)
-
-
-def titles_asked(paper: Paper) -> frozenset[str]:
-    """Return the titles of the experiments that the tables, figures and claims of a study ask for."""
-    return frozenset(query.of for query in queries_of(paper))
-
-
-def expected_s(document: PlanDocument) -> float:
-    """Return how long a plan takes by what its experiments say, on systems like this machine."""
-    points = expand(document, lambda name: meaning_of(name, document.path.parent))
-    return document.repetitions * sum(point_s(point) for point in points)
-
-
-def _of_paper(name: str, document: PlanDocument) -> PlanDocument:
-    return replace(document, paper=name)
-
 
 # Before anything is measured: which papers there are, and what is ahead.
 

@@ -86,7 +86,8 @@ def reproduce(
         tauto reproduce laurich2004 --budget 30min
     """
     from tautochrone.campaign.verb import Wanted, hands
-    from tautochrone.papers.reproducing import Order, ReproductionWay, chosen, list_papers, reproduce_papers
+    from tautochrone.papers.reproducing import Order, ReproductionWay, list_papers, reproduce_papers
+    from tautochrone.papers.studies import chosen
 
     names = chosen(name or [])
     if plan is not None and quick:

@@ -11,18 +11,17 @@ from tautochrone.papers.measured import (
     NotMeasuredError,
     QueryPlace,
 )
-from tautochrone.papers.quantities.bound import BOUND
 from tautochrone.papers.quantities.general import GENERAL, Statistic, quantile
+from tautochrone.papers.quantities.latencies import LATENCIES
 from tautochrone.papers.quantities.middleware import MIDDLEWARE
-from tautochrone.papers.quantities.ranges import RANGES
 from tautochrone.papers.quantities.releases import REPEATED
 from tautochrone.papers.quantities.selection import DEPLOYMENT, SELECTION, TASKSET
 from tautochrone.papers.quantities.tire import TIRE
 from tautochrone.papers.quantities.tire_model import TIRE_MODEL
 
 STATISTICS: Mapping[str, Statistic] = {
-    **GENERAL, **RANGES, **REPEATED, **MIDDLEWARE, **DEPLOYMENT, **SELECTION, **TASKSET, **TIRE, **TIRE_MODEL,
-    **BOUND,
+    **GENERAL, **LATENCIES, **REPEATED, **MIDDLEWARE, **DEPLOYMENT, **SELECTION, **TASKSET, **TIRE,
+    **TIRE_MODEL,
 }  # fmt: skip
 """By name, without quantiles, which are named ``p99.999``."""
 

@@ -1,23 +1,32 @@
-"""Where most samples lie, in bins as wide as a study's: Table 5 of laurich2004, and its text about curves.
+"""Numbers of the latency of a thread: where most samples lie (laurich2004), and its bound (oliveira2020).
 
+Ranges of samples lie in bins as wide as the study's: Table 5 of laurich2004, and its text about curves.
 `given` of a query: ``share`` of the samples that a range holds (0.97); ``width`` of a bin ("2us"), which lies
 at a multiple of it, or with ``anywhere`` where it holds most; of a difference ``earlier``, the measure that
 is taken off, ``earlier-width``, and ``own``, the measure that is the difference of each sample, for a note;
 ``limit`` ("70us"); ``usual``, the load whose median is the usual one.
 
 Shares are of all releases: one without a sample is later than every sample.
+
+The bound on the scheduling latency is as the late cycles of a run show it. A query is ``given`` the ``case``,
+a name of `statistics.latency_bound.CASES`. Of several CPUs the one with the largest bound counts, and of
+several repetitions the largest. Every variable is observed, as in the paper; but there in every event, and
+here in late cycles only.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from statistics import median
 
 import numpy as np
 
+from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
+from tautochrone.judge.latency_bound import CpuBound, bound_of
 from tautochrone.papers.document import number_of
-from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, QueryPlace
+from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, QueryPlace, ends_of
 from tautochrone.papers.quantities.general import Statistic, value_of
 from tautochrone.papers.quantities.releases import (
     ONE_SIDED,
@@ -29,8 +38,10 @@ from tautochrone.papers.quantities.releases import (
     of_lost,
     share_between,
 )
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import FixedBins, Range, difference, narrowest_range
 from tautochrone.statistics.difference.resampling import quantile_with_lost
+from tautochrone.statistics.latency_bound import CASES, Variables
 from tautochrone.statistics.quantiles import lower, upper
 
 _MOST_BINS = 1 << 22
@@ -214,11 +225,68 @@ def _share(place: QueryPlace) -> float:
     return number_of(place.given, "share", _SHARE)
 
 
-RANGES: Mapping[str, Statistic] = {
+# The bound on the scheduling latency.
+
+NO_LIMIT = "no limit"
+_OBSERVED = "as seen in late cycles"
+
+
+@lru_cache(maxsize=64)
+def _cpus(run: StoredRun) -> tuple[CpuBound, ...]:
+    """Keep what a run tells: a table asks for it six times, and a sealed run does not change."""
+    try:
+        cpus = bound_of(run, Variables()).cpus
+    except UsageError as error:
+        raise NotMeasuredError(f"{error}. {error.advice}".strip()) from error
+    if all(one.waiting is None for one in cpus):
+        raise NotMeasuredError(
+            f"No late cycle of run {run.id} tells of the bound: events are missing, or threads of higher or "
+            "the same priority ran. Measure with more late cycles: --blame 99%."
+        )
+    return cpus
+
+
+def _bound(place: QueryPlace) -> MeasuredValue:
+    """Return the bound in one case, or in words that there is none."""
+    case = next((one for one in CASES if one == place.given.get("case")), None)
+    if case is None:
+        raise ValueError(f"there is no case '{place.given.get('case')}' of the bound")
+    found, late = [], 0
+    for run in place.runs:
+        cpus = _cpus(run)
+        each = [one.whole.bounds[case] for one in cpus]
+        found.append(max(math.inf if one is None else float(one) for one in each))
+        late += sum(one.late for one in cpus)
+    if math.inf in found:
+        return MeasuredValue(None, _NS, late, len(found), text=NO_LIMIT, note=_OBSERVED)
+    return MeasuredValue(max(found), _NS, late, len(found), *ends_of(found), note=_OBSERVED)
+
+
+def _pessimism(place: QueryPlace) -> MeasuredValue:
+    """Say how far the sporadic case lies above the sliding window, on the CPU where that is least.
+
+    It is ``given`` the number of ``times`` that is far [2].
+    """
+    times = number_of(place.given, "times", 2)
+    least, late, runs = math.inf, 0, place.runs
+    for run in runs:
+        for one in _cpus(run):
+            late += one.late
+            bounds = one.whole.bounds
+            sporadic, window = bounds["sporadic"], bounds["window"]
+            if sporadic is not None and window:
+                least = min(least, sporadic / window)
+    words = NO_LIMIT if math.isinf(least) else "far above" if least >= times else "not far above"
+    return MeasuredValue(None, "", late, len(runs), text=words)
+
+
+LATENCIES: Mapping[str, Statistic] = {
     "range": _range,
     "range-width": _range_width,
     "range-difference": _range_difference,
     "fullest-bin": _fullest_bin,
     "share-above": _share_above,
     "largest-over-usual": _largest_over_usual,
+    "bound": _bound,
+    "sporadic beside the window": _pessimism,
 }
