@@ -342,14 +342,13 @@ def _binary(lane: FootprintLane, what: str, one: Binary) -> tuple[TypedCell, ...
 
 
 def _resident(lanes: Sequence[FootprintLane]) -> Iterator[TypedTable]:
-    rows = [(words(lane.name), *_read(one)) for lane in lanes if (one := served(lane.runs)) is not None]
+    rows = []
+    for lane in lanes:
+        if (one := served(lane.runs)) is not None:
+            sizes = (one.private, one.shared, one.resident, one.proportional, one.anonymous, one.peak)
+            rows.append((words(lane.name), count(one.servants), count(one.threads), *map(_kib, sizes)))
     if rows:
         yield TypedTable("Memory of the running server in KiB", _RESIDENT, tuple(rows), (_READ,))
-
-
-def _read(one: Resident) -> tuple[TypedCell, ...]:
-    sizes = (one.private, one.shared, one.resident, one.proportional, one.anonymous, one.peak)
-    return count(one.servants), count(one.threads), *map(_kib, sizes)
 
 
 def _growth(lanes: Sequence[FootprintLane]) -> Iterator[TypedTable]:

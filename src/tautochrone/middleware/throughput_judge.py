@@ -270,7 +270,8 @@ def kinds_of(lanes: Sequence[ThroughputLane]) -> list[Kind]:
     """Return every type that was measured or can't be had, plain ones first, sequences by length."""
     found = {(row.kind, row.length) for row in rows_of(lanes)}
     found |= {kind for lane in lanes for run in lane.runs for kind in run.lacking}
-    return sorted(found, key=lambda kind: (_place(kind[0]), kind[1]))
+    places = {kind: at for at, kind in enumerate(TYPES)}
+    return sorted(found, key=lambda kind: (places.get(kind[0], len(places)), kind[1]))
 
 
 def rows_of(lanes: Sequence[ThroughputLane]) -> list[ThroughputRow]:
@@ -299,8 +300,3 @@ def _over(rates: Sequence[CallRate | None]) -> CallRate | None:
     if len(known) < 2:
         return known[0] if known else None
     return CallRate(*mean_and_interval([one.value for one in known]))
-
-
-def _place(kind: str) -> int:
-    order = (*TYPES, *SEQUENCES)
-    return order.index(kind) if kind in order else len(order)

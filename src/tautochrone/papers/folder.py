@@ -172,13 +172,8 @@ _WEIGHT = re.compile(r'font-weight="(bold|[0-9]+)"')
 
 def width(words: str, size: float, *, bold: bool = False) -> float:
     """Return how wide words are in type of so many px."""
-    widths = [int(one) for one in (_BOLD if bold else _PLAIN).split()]
-    return size / 1000 * sum(_of(letter, widths) for letter in words)
-
-
-def _of(letter: str, widths: list[int]) -> int:
-    at = ord(letter) - ord(" ")
-    return widths[at] if 0 <= at < len(widths) else _OTHERS.get(letter, _USUAL)
+    widths = {chr(at): int(one) for at, one in enumerate((_BOLD if bold else _PLAIN).split(), start=ord(" "))}
+    return size / 1000 * sum(widths.get(letter, _OTHERS.get(letter, _USUAL)) for letter in words)
 
 
 def with_lengths(svg: str) -> str:

@@ -140,7 +140,9 @@ class ReproductionWay:
 
     def document(self, paper: Paper) -> PlanDocument:
         """Return what is to be measured of a paper."""
-        file, quick = self.file(paper.name), self.quick or self._is_short(paper)
+        # A budget is spent in runs of the short plan, where the paper has one.
+        short = bool(self.budget) and plan_path(paper.name, quick=True, folder=paper.folder).is_file()
+        file, quick = self.file(paper.name), self.quick or short
         if file is not None:
             whole = own_plan(paper, file)
         elif paper.folder is not None and not quick:
@@ -148,10 +150,6 @@ class ReproductionWay:
         else:
             whole = plan_of(paper.name, quick=quick, folder=paper.folder)
         return override(with_options(whole, self.repetitions, None), self.on)
-
-    def _is_short(self, paper: Paper) -> bool:
-        """Return whether a budget is spent in runs of the short plan: where the paper has one."""
-        return bool(self.budget) and plan_path(paper.name, quick=True, folder=paper.folder).is_file()
 
     def file(self, name: str) -> Path | None:
         """Return the plan that is in place of a paper's own; None: none is."""

@@ -53,14 +53,10 @@ ALL = "all"
 def chosen(words: list[str]) -> tuple[str, ...]:
     """Return the studies of these names, each once; "all" is every one of ours. A folder is one's own."""
     for word in words:
-        if word not in (*NAMES, ALL) and not _is_own(word):
+        if word not in (*NAMES, ALL) and os.sep not in word and not Path(word).is_dir():
             raise UsageError(f"There is no paper '{word}'", suggestion(word, (*NAMES, ALL)))
     others = [word for word in words if word != ALL]
     return tuple(dict.fromkeys([*(NAMES if ALL in words else ()), *others]))
-
-
-def _is_own(word: str) -> bool:
-    return os.sep in word or Path(word).is_dir()
 
 
 def read_study(word: str) -> Paper:

@@ -139,7 +139,8 @@ class LimitCourse:
     def next(self) -> LimitTry | End:
         """Return what to run next, or how the search ended."""
         if self._speeds < len(_SPEED_STEPS):
-            return self._next_speed()
+            nodes = self.masses.start if self._speeds else _SPEED_NODES_PER_THREAD * self.masses.threads
+            return LimitTry(nodes, _SPEED_STEPS[self._speeds], SPEED)
         if not self._decided:
             return self._next_short()
         return self._next_decided()
@@ -172,10 +173,6 @@ class LimitCourse:
             steps=2 * self._bracket_steps() + sum(lengths) + 2 * self.question.steps,
         )
 
-    def _next_speed(self) -> LimitTry:
-        nodes = self.masses.start if self._speeds else _SPEED_NODES_PER_THREAD * self.masses.threads
-        return LimitTry(nodes, _SPEED_STEPS[self._speeds], SPEED)
-
     def _next_short(self) -> LimitTry | End:
         last = self._short[-1] if self._bracketing.missed_once else None
         if last is not None and not is_crowded(last, self.question, self.speed, self._short):
@@ -183,9 +180,10 @@ class LimitCourse:
         step = self._bracketing.next()
         if step is None:
             return "not held"
+        narrowed = {trial.nodes for trial in self._short if trial.purpose == "narrow"}
         steps = {
             "bracket": self._bracket_steps(),
-            "narrow": self._narrow_steps(self._narrowed()),
+            "narrow": self._narrow_steps(len(narrowed)),
             "decide": self.question.steps,
         }
         return LimitTry(step.at, steps[step.purpose], step.purpose)
@@ -249,9 +247,6 @@ class LimitCourse:
         """Return how often a ratio is halved until it is as small as the resolution, at most."""
         wanted = math.log1p(self.question.resolution)
         return max(0, math.ceil(math.log2(max(math.log(ratio) / wanted, 1.0)))) + 1
-
-    def _narrowed(self) -> int:
-        return len({trial.nodes for trial in self._short if trial.purpose == "narrow"})
 
     def _bracket_steps(self) -> int:
         whole = self.question.steps

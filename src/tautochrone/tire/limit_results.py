@@ -38,14 +38,10 @@ def answer(limit: Limit) -> str:
     if limit.end == "unfinished":
         short = f"; in short trials {limit.met_so_far:,} masses did" if limit.met_so_far else ""
         return f"With {team} the search is not finished: no trial of full length met so far{short}."
-    return f"With {team} no tire met every deadline of this rate: {_least(limit)}."
-
-
-def _least(limit: Limit) -> str:
-    missed = limit.smallest_missed
-    if missed is None:
-        return "none was tried"
-    return f"even {missed.nodes:,} masses missed in a trial of {missed.asked:,} steps"
+    least = "none was tried"
+    if (missed := limit.smallest_missed) is not None:
+        least = f"even {missed.nodes:,} masses missed in a trial of {missed.asked:,} steps"
+    return f"With {team} no tire met every deadline of this rate: {least}."
 
 
 def claim(limit: Limit) -> str:

@@ -155,16 +155,14 @@ def _of_attempt(policy: str, attempt: Attempt) -> str:
 
 
 def _how_well(fit: ModelFit) -> str:
-    words = f": off by {_share(fit.held_out)} (median) at the points that it was not fitted on"
-    if fit.structure is not None:
-        words += f", by {abs(fit.structure.worst.error):.0%} at most{_small_structure(fit.structure)}"
+    held_out = "N/A" if fit.held_out is None else f"{fit.held_out:.1%}"
+    words = f": off by {held_out} (median) at the points that it was not fitted on"
+    if (structure := fit.structure) is not None:
+        words += f", by {abs(structure.worst.error):.0%} at most"
+        if structure.over_masses:
+            chance = model_fit.chance(structure)
+            words += f"; that its errors follow the masses is no chance ({chance}), but little"
     return f"{words}."
-
-
-def _small_structure(structure: model_fit.Structure) -> str:
-    if structure.over_masses:
-        return f"; that its errors follow the masses is no chance ({model_fit.chance(structure)}), but little"
-    return ""
 
 
 def _together(policy: str, fit: ModelFit) -> str:
@@ -202,7 +200,3 @@ def criteria() -> str:
         "are no times; or where threads lost their CPU and T_switch is not known. Every other number of "
         "masses is fitted on, the rest is for testing."
     )
-
-
-def _share(error: float | None) -> str:
-    return "N/A" if error is None else f"{error:.1%}"

@@ -154,19 +154,13 @@ def _nearness(compared: comparing.Compared) -> float:
 Pairs = Sequence[tuple[ClaimEstimate, ClaimEstimate]]
 
 
-def _needed(confidence: float) -> int:
-    """Return how many points must differ: of fewer no sign test says anything."""
-    return math.ceil(1 + math.log2(1 / (1 - confidence)))
-
-
 def most(pairs: Pairs, factor: float, what: str, confidence: float) -> ClaimFinding:
     """Judge pairs by the sign test."""
     above, told, p = _signs(pairs, factor)
     shown = p <= 1 - confidence
     answer: Answer = "open" if not shown else "yes" if above > told - above else "no"
-    return sentences.most(
-        what, factor, above, told, len(pairs), needed=_needed(confidence), p=p, answer=answer
-    )
+    needed = math.ceil(1 + math.log2(1 / (1 - confidence)))  # differ: of fewer no sign test says anything
+    return sentences.most(what, factor, above, told, len(pairs), needed=needed, p=p, answer=answer)
 
 
 def points(pairs: Pairs, factor: float, what: str, confidence: float) -> ClaimFinding:

@@ -54,7 +54,7 @@ def is_larger(lower: ClaimEstimate, higher: ClaimEstimate, factor: float, confid
 
 
 _BEYOND = 2
-"""Draws that lie beyond an end of an interval, at least."""
+"""Draws that lie beyond an end of an interval, at least: else it is the least or the largest of them."""
 
 _WORST_LAST: tuple[Basis, ...] = ("measured", "repetitions", "blocks", "independent", "own", "border", "bare")
 
@@ -100,7 +100,8 @@ def compare(first: ClaimEstimate, second: ClaimEstimate, confidence: float = CON
     one, two = first.value, second.value
     ratio = two / one if one > 0 and two > 0 and math.isfinite(one) else None
     difference = two - one if math.isfinite(one) or math.isfinite(two) else math.nan
-    basis = _basis(first, second)
+    bare = is_bare_extreme(first) or is_bare_extreme(second)
+    basis: Basis = "measured" if bare else max(first.basis, second.basis, key=_WORST_LAST.index)
     unsure = first.unsure or second.unsure
     if basis == "measured" or unsure is not None:
         at = math.nan if ratio is None else ratio
@@ -111,7 +112,7 @@ def compare(first: ClaimEstimate, second: ClaimEstimate, confidence: float = CON
         (low_1, high_1), (low_2, high_2) = first.limits(confidence), second.limits(confidence)
         low, high = low_2 / high_1 if high_1 > 0 else math.nan, high_2 / low_1 if low_1 > 0 else math.nan
         least, most = low_2 - high_1, high_2 - low_1
-    elif first.drawn is not None and second.drawn is not None and _enough_drawn(confidence):
+    elif first.drawn is not None and second.drawn is not None and ROUNDS * (1 - confidence) / 2 >= _BEYOND:
         both = first.drawn, second.drawn
         low, high = (math.nan, math.nan) if ratio is None else _drawn(*both, confidence, ratio=True)
         least, most = _drawn(*both, confidence, ratio=False)
@@ -119,11 +120,6 @@ def compare(first: ClaimEstimate, second: ClaimEstimate, confidence: float = CON
         low, high = _ratio_limits(first, second, ratio, confidence)
         least, most = _difference_limits(first, second, difference, confidence)
     return Compared(first, second, ratio, low, high, difference, least, most, basis, None, confidence)
-
-
-def _enough_drawn(confidence: float) -> bool:
-    """Return whether the ends of an interval lie within what was drawn, and not at its least and largest."""
-    return ROUNDS * (1 - confidence) / 2 >= _BEYOND
 
 
 def exceeds(compared: Compared, factor: float = 1.0) -> Answer:
@@ -216,12 +212,6 @@ def _allowed(more: bool, less: bool, compared: Compared) -> Answer:
     if less:
         return "open" if compared.second.at_least else "no"
     return "open"
-
-
-def _basis(first: ClaimEstimate, second: ClaimEstimate) -> Basis:
-    if is_bare_extreme(first) or is_bare_extreme(second):
-        return "measured"
-    return max(first.basis, second.basis, key=_WORST_LAST.index)
 
 
 def _drawn(first: Resampled, second: Resampled, confidence: float, *, ratio: bool) -> tuple[float, float]:

@@ -25,7 +25,6 @@ from tautochrone.papers.figures.looks import FigureTask
 from tautochrone.papers.measured import QueryPlace, label_of
 from tautochrone.papers.quantities.general import NUMBERS, counts_of
 from tautochrone.run.folder import StoredRun
-from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY, TWO_WAY
 
 # What is drawn of a study's calls: a lane for each of our systems and each series, that is, each transport.
@@ -122,22 +121,18 @@ def draw_clients(task: FigureTask) -> list[blocks.Figure]:
 
 
 def _points(task: FigureTask, lane: MeasuredLane) -> Iterator[CallPoint]:
-    wanted = list_of(task.figure.settings, "clients")
+    wanted, statistic = list_of(task.figure.settings, "clients"), lane.place.query.statistic
+    if statistic not in NUMBERS:
+        raise ValueError(f"'{statistic}' is no statistic of this chart")
     found: dict[int, list[float]] = {}
     for run in lane.runs:
         clients = clients_of(run)
         counts = counts_of(lane.place, run)
         if counts is not None and (not wanted or clients in wanted):
-            found.setdefault(clients, []).append(_number(summary_of_any(counts), lane.place.query.statistic))
+            found.setdefault(clients, []).append(NUMBERS[statistic](summary_of_any(counts)))
     for clients in sorted(found):
         each = found[clients]
         yield CallPoint(lane.name, lane.mark, clients, fmean(each), tuple(each))
-
-
-def _number(one: Summary, statistic: str) -> float:
-    if statistic not in NUMBERS:
-        raise ValueError(f"'{statistic}' is no statistic of this chart")
-    return NUMBERS[statistic](one)
 
 
 # Memory of middleware (schmidt2002, Figure 7): libraries and programs by section, and the running

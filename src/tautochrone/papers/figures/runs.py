@@ -145,7 +145,8 @@ def _placed(
 
 # The schedule of a task set, expected by analysis and measured: Figure 5 of delgado2020.
 
-_ABOVE, _BELOW = "M1 1h20v7h-20zM0 10.500h22v1h-22z", "M1 4h20v3h-20zM0 0.500h22v1h-22z"
+_EXPECTED = Sign("expected, above the line", path="M1 1h20v7h-20zM0 10.500h22v1h-22z", tone=series_tone(0))
+_MEASURED = Sign("measured, below it", path="M1 4h20v3h-20zM0 0.500h22v1h-22z", tone=series_tone(2))
 """A high bar that stands on a line, and a low one below it, as in the chart."""
 
 
@@ -162,15 +163,9 @@ def draw_schedule(task: FigureTask) -> list[blocks.Figure]:
                 panels = tuple(
                     replace(each, title=", ".join(filter(None, (label, each.title)))) for each in panels
                 )
-            parts.append(replace(one, title=title, panels=panels, key=(*_bars(measured), *one.key)))
+            key = (_EXPECTED, *([_MEASURED] if measured else []), *one.key)
+            parts.append(replace(one, title=title, panels=panels, key=key))
     return parts
-
-
-def _bars(measured: bool) -> tuple[Sign, ...]:
-    expected = Sign("expected, above the line", path=_ABOVE, tone=series_tone(0))
-    return (
-        (expected, Sign("measured, below it", path=_BELOW, tone=series_tone(2))) if measured else (expected,)
-    )
 
 
 def _runs(task: FigureTask) -> Iterator[tuple[StoredRun, str]]:

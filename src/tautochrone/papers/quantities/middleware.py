@@ -3,7 +3,7 @@
 And whether a lock is open to priority inversion (garre2014, 3.2).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from statistics import fmean, median
@@ -15,13 +15,14 @@ from tautochrone.judge.reduced import summary_of_any
 from tautochrone.judge.switching import Suspended, Switching, Synchronized, judge_switching
 from tautochrone.middleware.footprint import STATIC, footprint_of, served
 from tautochrone.middleware.latency_judge import clients_of, slope_of
-from tautochrone.middleware.throughput_judge import ThroughputRow, ThroughputRun, throughput_of
+from tautochrone.middleware.throughput_judge import ThroughputRun, throughput_of
 from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, QueryPlace, ends_of
 from tautochrone.papers.quantities import general
 from tautochrone.papers.quantities.releases import Limits, known_limits, limits_of, of_mean, of_ratio, of_runs
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.difference.jackknife import batches_of, jackknife, mean
 from tautochrone.statistics.difference.sides import all_counts
+from tautochrone.statistics.means import Difference
 from tautochrone.target.middleware import ONE_WAY
 
 _ANSWERS = {"open": "yes", "safe": "no"}
@@ -59,10 +60,7 @@ _KEPT = 64
 
 def _synchronized(place: QueryPlace) -> MeasuredValue:
     """Return the mean hand-over of a mutex less that of the mutex alone; ``mutex``: its protocol ["none"]."""
-    found = _tests(place)
-    each = [one.switch.value for one in found]
-    interval = of_runs(each, [known_limits(one.switch) for one in found])
-    return replace(general.value_of(each, sum(one.handover.count for one in found)), interval=interval)
+    return _mean_switch([(one.switch, one.handover.count) for one in _tests(place)])
 
 
 def _synchronized_jitter(place: QueryPlace) -> MeasuredValue:
@@ -83,10 +81,14 @@ def _suspensions(place: QueryPlace) -> list[Suspended]:
 
 def _suspended(place: QueryPlace) -> MeasuredValue:
     """Return half of the mean resume of a thread that suspends itself again, less the two calls alone."""
-    found = _suspensions(place)
-    each = [one.switch.value for one in found]
-    interval = of_runs(each, [known_limits(one.switch) for one in found])
-    return replace(general.value_of(each, sum(one.resumed.count for one in found)), interval=interval)
+    return _mean_switch([(one.switch, one.resumed.count) for one in _suspensions(place)])
+
+
+def _mean_switch(found: Sequence[tuple[Difference, int]]) -> MeasuredValue:
+    """Return the mean of the runs' switches, each with the number of its samples."""
+    each = [switch.value for switch, _ in found]
+    interval = of_runs(each, [known_limits(switch) for switch, _ in found])
+    return replace(general.value_of(each, sum(count for _, count in found)), interval=interval)
 
 
 def _suspended_jitter(place: QueryPlace) -> MeasuredValue:
@@ -161,7 +163,8 @@ def _rate(place: QueryPlace) -> MeasuredValue:
     """
     found = []
     for run in place.runs:
-        rows = [(row, one) for row in _rows_of(place, run) if (one := row.drained) is not None]
+        meant = [row for row in _throughput(run).rows if place.means(run.sources[row.source])]
+        rows = [(row, one) for row in meant if (one := row.drained) is not None]
         if rows:
             found.append(rows)
     if not found:
@@ -189,11 +192,6 @@ def _rate(place: QueryPlace) -> MeasuredValue:
 def _throughput(run: StoredRun) -> ThroughputRun:
     """Reduce a run once for all of its types: it is sealed, and reading its samples takes seconds."""
     return throughput_of(run)
-
-
-def _rows_of(place: QueryPlace, run: StoredRun) -> list[ThroughputRow]:
-    names = run.sources
-    return [row for row in _throughput(run).rows if place.means(names[row.source])]
 
 
 def _rise(place: QueryPlace) -> MeasuredValue:

@@ -17,7 +17,7 @@ from tautochrone.papers.quantities.tire_model import border, teams, transition
 from tautochrone.run.facts import Facts
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.quantiles import between
-from tautochrone.tire.grid_results import Boundary, FastCell, MapCell, boundaries, fast_trial, map_trial
+from tautochrone.tire.grid_results import FastCell, MapCell, boundaries, fast_trial, map_trial
 
 ANY, BEST = "any", "best"
 """What a query may give for threads: the least of all numbers of threads, or the most."""
@@ -189,7 +189,7 @@ def _met_up_to(place: QueryPlace) -> MeasuredValue:
     if not found:
         raise NotMeasuredError(_NONE)
     pick = min if words == ANY else max
-    chosen = pick(found, key=_reach)
+    chosen = pick(found, key=lambda one: (one.reliable.nodes if one.reliable else 0, one.first_miss is None))
     first = chosen.first_miss.nodes if chosen.first_miss is not None else None
     borders = [border(own) for own in teams(cells).values()]
     low, high = pick(low for low, _ in borders), pick(high for _, high in borders)
@@ -211,10 +211,6 @@ def _met_up_to(place: QueryPlace) -> MeasuredValue:
         beyond=first is None,
         note="; ".join(told),
     )
-
-
-def _reach(one: Boundary) -> tuple[int, bool]:
-    return (0 if one.reliable is None else one.reliable.nodes, one.first_miss is None)
 
 
 def _first_miss(query: Query, cells: Cells, _team_of: Team) -> MeasuredValue:
