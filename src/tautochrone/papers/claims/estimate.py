@@ -1,18 +1,8 @@
-"""A number of ours with its uncertainty.
+"""A number of ours with its uncertainty: "How sure a number is" in docs/claims.md.
 
-- With three repetitions or more: their numbers, one of each, as a small sample, on a logarithmic scale if all
-  are above 0; of means their mean, of other numbers their geometric mean.
-- Of fewer, a mean and a standard deviation: from batches of neighbours (`jackknife`); a quantile: from blocks
-  that are drawn again and again (`resampling`). What differs from run to run is not in these, and that is
-  said.
-- A number that brings an interval of its own (`MeasuredValue.interval`: a rate, a share) has that one. Where
-  it is a border, known to a step of a grid, the interval is that step and has no confidence.
-- The largest has the largest of each batch beside it, so that two may be compared by ranks (`compare`).
-- A count of missed releases has the limits of `tauto check`, which know of bursts; any other count Garwood's
-  (Fiducial limits for the Poisson distribution, Biometrika 28, 1936), widened as the next ones are.
-- Any other number of fewer repetitions has an uncertainty that is not known. It is taken to be known to
-  within a factor of `BARE`, so that it decides only what is far apart.
-- A size in bytes, and what was reckoned and not measured, is exact.
+A count has the limits of Garwood (Fiducial limits for the Poisson distribution, Biometrika 28, 1936). A
+number of few repetitions that brings no interval is taken to be known to within a factor of `BARE`, so that
+it decides only what is far apart.
 
 A release without a sample is later than every sample. So a quantile that falls among those is infinite, and
 so is the largest; a mean and a standard deviation are at least what the samples say.

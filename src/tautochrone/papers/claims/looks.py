@@ -1,14 +1,8 @@
-"""Claims that are looked at again and again while measuring goes on, until each is told.
+"""Claims that are looked at again and again while measuring goes on, until each is told, and which are open.
 
-A test at 95 % is right for one look at a length that was chosen before. Who looks again, and stops as soon as
-something is told, is wrong far more often. So a claim is looked at only when each of its points has so many
-repetitions as the plan asks for, twice as many, four times as many and so on, at these repetitions alone, and
-each look may spend its own share of the 5 % (alpha spending: `share_of_look`). Together they spend no more,
-however many there are and whenever the measuring stops. A look rests on its repetitions and on nothing else:
-whoever comes back to the same store finds the same looks, and a claim that was told stays told.
-
-A guest of the virtual lab that counts instructions repeats to the bit: its second repetition is its first,
-and says nothing. So there is one look at it, which may spend all of the 5 %.
+"Looked at again and again" in docs/claims.md says why each look may spend its own share of the 5 % (alpha
+spending: `share_of_look`). A look rests on its repetitions and on nothing else: whoever comes back to the
+same store finds the same looks, and a claim that was told stays told.
 """
 
 from collections.abc import Collection, Iterator
