@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
@@ -230,31 +230,12 @@ def _repeated(lanes: Sequence[judge.ThroughputLane]) -> bool:
 # Which transport is faster: said only where repetitions show it.
 
 
-@dataclass(frozen=True)
-class TransportOrder:
-    """Candidates by the time of one call, least first.
-
-    Attributes:
-        ranking: which can't be told apart; None: somebody has fewer than `FEWEST_RUNS` runs, so that
-            nothing is known of how much runs differ.
-    """
-
-    names: tuple[str, ...]
-    ranking: Ranking | None
-
-    @property
-    def best(self) -> tuple[str, ...]:
-        """Return the first and whoever can't be told apart from it; empty where nothing was tested."""
-        return () if self.ranking is None else self.ranking.best
-
-    @property
-    def runner_up(self) -> str | None:
-        """Return the first of those that are shown to be slower than the best; None: there is none."""
-        best = self.best
-        return next((name for name in self.names if best and name not in best), None)
+Order = tuple[Sequence[str], Ranking | None]
+"""Candidates by the time of one call, least first, and which can't be told apart; None: somebody has fewer
+than `FEWEST_RUNS` runs, so that nothing is known of how much runs differ."""
 
 
-def order_of(times_ns: Mapping[str, Sequence[float]]) -> TransportOrder | None:
+def order_of(times_ns: Mapping[str, Sequence[float]]) -> Order | None:
     """Order candidates by the mean times of their runs; None where there are not two.
 
     All pairs are tested as two small samples of runs (`of_runs`), adjusted together (Holm).
@@ -272,7 +253,7 @@ def order_of(times_ns: Mapping[str, Sequence[float]]) -> TransportOrder | None:
             if (found := of_runs(held[names[first]], held[names[second]])) is not None
         }
         ranking = rank(names, [means[name] for name in names], p)
-    return TransportOrder(tuple(names), ranking)
+    return names, ranking
 
 
 _UNTESTED = (
@@ -289,7 +270,7 @@ def sentences(lanes: Sequence[judge.ThroughputLane]) -> list[str]:
         for direction, kind in _spoken_of(list(own.values())):
             told = order_of({name: _times(lane, direction, kind) for name, lane in own.items()})
             if told is not None:
-                untested = untested or told.ranking is None
+                untested = untested or told[1] is None
                 values = {
                     name: through.value
                     for name, lane in own.items()
@@ -357,17 +338,17 @@ def _spoken_of(lanes: Sequence[judge.ThroughputLane]) -> Iterator[tuple[str, jud
         yield TWO_WAY, max(long, key=lambda kind: (kind[1], kind[0] == "octets"))
 
 
-def _about(
-    told: TransportOrder, values: Mapping[str, float], direction: str, kind: judge.Kind, where: str
-) -> str:
+def _about(told: Order, values: Mapping[str, float], direction: str, kind: judge.Kind, where: str) -> str:
     """Say who is fastest, with the operations per second that the tables have of each."""
     way = "Two-way calls" if direction == TWO_WAY else "One-way calls that got through"
     head = f"{way}, {judge.name_of(*kind)}, {where}: "
-    if told.ranking is None:
-        return f"{head}{', '.join(f'{name} {rate(values[name])}' for name in told.names)} per second."
-    best, second = told.best, told.runner_up
+    names, ranking = told
+    if ranking is None:
+        return f"{head}{', '.join(f'{name} {rate(values[name])}' for name in names)} per second."
+    best = ranking.best
+    second = next((name for name in names if best and name not in best), None)
     if second is None:
-        return f"{head}no difference is shown between {listed(told.names)}, at 95 % confidence for all pairs."
+        return f"{head}no difference is shown between {listed(names)}, at 95 % confidence for all pairs."
     if len(best) == 1:
         ratio = values[best[0]] / values[second]
         return (

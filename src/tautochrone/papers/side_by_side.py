@@ -317,7 +317,7 @@ def _ours(
     return TableSide(
         system.name,
         "",
-        measured_when(measurements, system.name),
+        min((run.manifest.created for run in measurements.runs_on(system.name)), default="")[:10],
         tuple(tuple(entry(row, column) for column in columns) for row in range(len(table.rows))),
         kernel_of(system),
         notes,
@@ -351,12 +351,6 @@ def resolution_ns(measurements: Measurements, query: Query | None, system: str) 
         return 1.0
     clocks = [run.manifest.header.clock for run in measurements.at(query, system).runs]
     return max((float(one.reported_resolution_ns or 1) for one in clocks), default=1.0)
-
-
-def measured_when(measurements: Measurements, system: str) -> str:
-    """Return the day of a system's first run; empty: it has none."""
-    created = [run.manifest.created for run in measurements.runs_on(system)]
-    return min(created)[:10] if created else ""
 
 
 def describe(entry: TableEntry) -> str:

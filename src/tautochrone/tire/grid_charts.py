@@ -42,14 +42,6 @@ _ROW_PX, _LEAST_ROW_PX, _MOST_PX = 34, 15, 420
 
 
 @dataclass(frozen=True)
-class Tile:
-    """How far the tiles of a number of masses reach on the axis."""
-
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class PublishedRing:
     """Somebody else's number, drawn onto the map.
 
@@ -131,8 +123,8 @@ def _describe_map(cells: Sequence[MapCell], kind: str) -> str:
     return f"A {kind} map of missed deadlines over masses and threads. {'; '.join(said)}."
 
 
-def tiles_of(nodes: Sequence[int]) -> tuple[dict[int, Tile], scales.Scale]:
-    """Return where the tiles of these numbers of masses stand, and the scale that holds them.
+def tiles_of(nodes: Sequence[int]) -> tuple[dict[int, tuple[float, float]], scales.Scale]:
+    """Return from where to where the tiles of these numbers of masses reach, and the scale that holds them.
 
     It is logarithmic where the numbers grow by factors rather than by steps.
 
@@ -153,7 +145,7 @@ def tiles_of(nodes: Sequence[int]) -> tuple[dict[int, Tile], scales.Scale]:
         for a, b in zip(left, right, strict=False)
     ]
     tiles = {
-        one: Tile(back(at - before), back(at + after))
+        one: (back(at - before), back(at + after))
         for one, at, (before, after) in zip(nodes, places, reach, strict=False)
     }
     room = span * 0.02
@@ -204,11 +196,11 @@ def _fill(missed: int, kind: str) -> theme.Tone:
     return theme.INK if missed else theme.heat_tone(0)
 
 
-def _point(cell: MapCell, tile: Tile, kind: str) -> Row:
+def _point(cell: MapCell, tile: tuple[float, float], kind: str) -> Row:
     worst = max((one.worst_ns for one in cell.trials if one.worst_ns is not None), default=None)
     return {
-        "low": tile.low,
-        "high": tile.high,
+        "low": tile[0],
+        "high": tile[1],
         "threads": str(cell.threads),
         "masses": number(cell.nodes),
         "said": _said(cell),

@@ -58,13 +58,6 @@ def least_nodes(threads: int) -> int:
     return max(MASSES_UNIT, -(-threads // MASSES_UNIT) * MASSES_UNIT)
 
 
-def most_nodes(question: LimitQuestion, speed: Speed) -> int:
-    """Return the largest tire that there is memory for, and that the probe takes."""
-    if question.memory_bytes is None or not speed.bytes_per_node:
-        return MASSES_MOST
-    return min(MASSES_MOST, _whole(question.memory_bytes // speed.bytes_per_node))
-
-
 @dataclass(frozen=True)
 class Masses:
     """The numbers of masses to choose from with so many threads; from one to another by ratio.
@@ -84,8 +77,11 @@ class Masses:
 
     @property
     def most(self) -> int:
-        """Return the largest tire that may be tried."""
-        return max(self.least, most_nodes(self.question, self.speed) if self.speed else MASSES_MOST)
+        """Return the largest tire that may be tried: that there is memory for, and that the probe takes."""
+        room, each = self.question.memory_bytes, self.speed.bytes_per_node if self.speed else 0
+        return max(
+            self.least, min(MASSES_MOST, _whole(room // each) if room is not None and each else MASSES_MOST)
+        )
 
     @property
     def start(self) -> int:

@@ -8,7 +8,7 @@ from tautochrone.base.words import plural
 from tautochrone.judge.tire_run import miss_bound
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
-from tautochrone.tire.limit_judge import CROWDED, LateStep, Limit, Limiter, LimitTrial
+from tautochrone.tire.limit_judge import CROWDED, Limit, Limiter, LimitTrial
 from tautochrone.tire.limit_search import LimitFindings, LimitSearch
 
 _FEWEST_STEPS = 300
@@ -119,22 +119,16 @@ def _missed(limit: Limit, missed: LimitTrial) -> str:
             f"{words}: {missed.missed:,} of its releases were passed over, since a step of the warm-up, "
             "which is not recorded, was late."
         )
-    return f"{words}: {late_words(late, missed.asked)}."
-
-
-def late_words(late: LateStep, asked: int) -> str:
-    """Return a late step: when, T_i and T_s, beside those of a typical one."""
-    words = (
-        f"step {late.number:,} of {asked:,} began {format_duration(late.parts.dispatch_ns)} after its "
+    words += (
+        f": step {late.number:,} of {missed.asked:,} began {format_duration(late.parts.dispatch_ns)} after its "
         f"release (T_i) and took {format_duration(late.parts.step_ns)} (T_s)"
     )
-    if late.typical is None:
-        return words
-    typical = late.typical
-    return (
-        f"{words}, where half of the steps have {format_duration(typical.dispatch_ns)} and "
-        f"{format_duration(typical.step_ns)} at most"
-    )
+    if (typical := late.typical) is not None:
+        words += (
+            f", where half of the steps have {format_duration(typical.dispatch_ns)} and "
+            f"{format_duration(typical.step_ns)} at most"
+        )
+    return f"{words}."
 
 
 def _why(limit: Limit, missed: LimitTrial) -> Iterator[str]:

@@ -106,11 +106,6 @@ def _asked(
     return varied, replace(common, cpus=team.cpus)
 
 
-def measure_grid(grid: TireGrid, typed: command.Typed) -> None:
-    """Measure what is left of a grid, and report on all of it."""
-    carry_grid(plan_of(grid, typed), typed)
-
-
 def plan_of(grid: TireGrid, typed: command.Typed) -> PlanDocument:
     """Return the grid as a plan; what is left out of it is told."""
     document = command.planned(grids.document_of(grid, typed.beside.axes()), typed.options)
@@ -132,7 +127,7 @@ def _fast(typed: command.Typed) -> None:
     """
     given = typed.options
     asked = _asked(typed, given.text("nodes"), given.text("step"), given.text("duration"))
-    measure_grid(grids.fast_grid(*asked), typed)
+    carry_grid(plan_of(grids.fast_grid(*asked), typed), typed)
 
 
 def _misses(typed: command.Typed) -> None:
@@ -155,7 +150,7 @@ def _misses(typed: command.Typed) -> None:
         given.given("duration") or (usual.quick_duration if soon else usual.duration),
         grids.pretest_threads if pretest else tuple,
     )
-    measure_grid(grids.map_grid(*asked, soft=given.is_set("soft")), typed)
+    carry_grid(plan_of(grids.map_grid(*asked, soft=given.is_set("soft")), typed), typed)
 
 
 def options_of(nodes: Option, policy: str, *own: Option, repeated: int = 1) -> tuple[Option, ...]:

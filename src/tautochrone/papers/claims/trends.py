@@ -136,13 +136,10 @@ def _risen(evidence: ClaimEvidence, found: ClaimEstimate, said: Sequence[str], w
     low, high = found.limits(sure)
     answer = comparing.beyond(low, high, factor)
     risen = sentences.risen(said, what, found, answer, sure)
-    return replace(risen, takes=times_risen(found.value, low, factor)) if answer == "open" else risen
-
-
-def times_risen(rise: float, low: float, factor: float) -> float | None:
-    """Return how many times the measuring would probably tell whether a line rises by more than a factor."""
-    gap = abs(math.log(rise / factor))
-    return max(1.0, (math.log(rise / low) / gap) ** 2) if gap > 0 and low > 0 else None
+    gap = abs(math.log(found.value / factor))
+    if answer != "open" or not gap or low <= 0:
+        return risen
+    return replace(risen, takes=max(1.0, (math.log(found.value / low) / gap) ** 2))
 
 
 def predicts(evidence: ClaimEvidence) -> ClaimFinding:

@@ -19,12 +19,6 @@ from tautochrone.run.folder import StoredRun
 # when.
 
 
-def caption_of(figure: PublishedFigure, parts: Sequence[blocks.Figure], measurements: Measurements) -> str:
-    """Return the caption of a figure, as a text that can stand by itself."""
-    said = dict.fromkeys(words for part in parts for words in (*part.caption, *part.notes))
-    return " ".join([sentence(figure.title), *said, *_measured(figure, measurements)])
-
-
 def captions(paper: Paper, drawn: Sequence["DrawnFigure"]) -> str:
     """Return all captions of a study's figures, to be taken into a text."""
     told = [f"# Captions: figures as in {paper.short}, measured anew\n"]
@@ -126,8 +120,9 @@ def draw(figure: PublishedFigure, measurements: Measurements, study: Study) -> D
     parts[-1] = replace(last, notes=(*last.notes, *missing))
     width = COLUMN_MM if figure.settings.get("print") == "column" else PAGE_MM
     typeset = tuple(map(_typeset, parts))
-    words = "" if nothing else caption_of(figure, typeset, measurements)
-    return DrawnFigure(figure, typeset, width, words, nothing)
+    said = dict.fromkeys(words for part in typeset for words in (*part.caption, *part.notes))
+    caption = " ".join([sentence(figure.title), *said, *_measured(figure, measurements)])
+    return DrawnFigure(figure, typeset, width, "" if nothing else caption, nothing)
 
 
 def _typeset(part: blocks.Figure) -> blocks.Figure:
