@@ -243,10 +243,10 @@ def test_tiles_do_not_overlap_and_stand_around_their_size(nodes: tuple[int, ...]
     places, scale = grid_charts.tiles_of(nodes)
     before = scale.low
     for one in nodes:
-        tile = places[one]
-        assert before <= tile.low + 1e-6
-        assert tile.low < one < tile.high
-        before = tile.high
+        low, high = places[one]
+        assert before <= low + 1e-6
+        assert low < one < high
+        before = high
     assert before <= scale.high
 
 

@@ -79,9 +79,8 @@ class Masses:
     def most(self) -> int:
         """Return the largest tire that may be tried: that there is memory for, and that the probe takes."""
         room, each = self.question.memory_bytes, self.speed.bytes_per_node if self.speed else 0
-        return max(
-            self.least, min(MASSES_MOST, _whole(room // each) if room is not None and each else MASSES_MOST)
-        )
+        fitting = _whole(room // each) if room is not None and each else MASSES_MOST
+        return max(self.least, min(MASSES_MOST, fitting))
 
     @property
     def start(self) -> int:

@@ -120,8 +120,8 @@ def _missed(limit: Limit, missed: LimitTrial) -> str:
             "which is not recorded, was late."
         )
     words += (
-        f": step {late.number:,} of {missed.asked:,} began {format_duration(late.parts.dispatch_ns)} after its "
-        f"release (T_i) and took {format_duration(late.parts.step_ns)} (T_s)"
+        f": step {late.number:,} of {missed.asked:,} began {format_duration(late.parts.dispatch_ns)} after "
+        f"its release (T_i) and took {format_duration(late.parts.step_ns)} (T_s)"
     )
     if (typical := late.typical) is not None:
         words += (

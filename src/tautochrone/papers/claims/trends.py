@@ -136,10 +136,9 @@ def _risen(evidence: ClaimEvidence, found: ClaimEstimate, said: Sequence[str], w
     low, high = found.limits(sure)
     answer = comparing.beyond(low, high, factor)
     risen = sentences.risen(said, what, found, answer, sure)
-    gap = abs(math.log(found.value / factor))
-    if answer != "open" or not gap or low <= 0:
-        return risen
-    return replace(risen, takes=max(1.0, (math.log(found.value / low) / gap) ** 2))
+    gap = abs(math.log(found.value / factor)) if answer == "open" and low > 0 else 0.0
+    # How many times the measuring would probably tell it: its reach shrinks with the root of the measuring.
+    return replace(risen, takes=max(1.0, (math.log(found.value / low) / gap) ** 2)) if gap else risen
 
 
 def predicts(evidence: ClaimEvidence) -> ClaimFinding:
