@@ -11,9 +11,11 @@ from tautochrone.analyse import answer as words
 from tautochrone.schedulability import search
 from tautochrone.schedulability.analysis import analyse
 from tautochrone.schedulability.search import is_schedulable
-from tautochrone.schedulability.taskset import CriticalSection, Task, TaskSet
-from tautochrone.schedulability.utilisation import (
+from tautochrone.schedulability.taskset import (
     Bound,
+    CriticalSection,
+    Task,
+    TaskSet,
     bounds,
     compare_to_one,
     is_harmonic,

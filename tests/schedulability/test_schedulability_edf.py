@@ -15,9 +15,8 @@ from tautochrone.schedulability.demand import (
     longest_stretch_ns,
     response_times,
 )
-from tautochrone.schedulability.taskset import CriticalSection, Task, TaskSet
+from tautochrone.schedulability.taskset import CriticalSection, Task, TaskSet, utilisation
 from tautochrone.schedulability.timeline import simulate
-from tautochrone.schedulability.utilisation import utilisation
 
 
 def test_demand_of_a_published_set() -> None:

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from task_sets import by_order, fixed, task_sets
 from tautochrone.base.errors import UsageError
 from tautochrone.schedulability.response_time import fixed_blocking_ns, response_times
-from tautochrone.schedulability.taskset import CriticalSection, Task, TaskSet
+from tautochrone.schedulability.taskset import CriticalSection, Task, TaskSet, utilisation
 from tautochrone.schedulability.timeline import simulate
-from tautochrone.schedulability.utilisation import utilisation
 
 
 def responses(task_set: TaskSet) -> list[int | None]:

@@ -11,9 +11,8 @@ from tautochrone.schedulability.analysis import Analysis, CpuAnswer, Remedy
 from tautochrone.schedulability.demand import RefusedTask
 from tautochrone.schedulability.response_time import Response
 from tautochrone.schedulability.search import FailsAlone, TooMuch
-from tautochrone.schedulability.taskset import Task, TaskSet
+from tautochrone.schedulability.taskset import Bound, Task, TaskSet, WhyNot
 from tautochrone.schedulability.timeline import Timeline
-from tautochrone.schedulability.utilisation import Bound, WhyNot
 
 WHY_NOT: dict[WhyNot, str] = {
     "": "",

@@ -8,8 +8,7 @@ from typing import Literal
 
 from tautochrone.schedulability import demand, response_time, search
 from tautochrone.schedulability.response_time import Response, refuse_shared_between_cpus
-from tautochrone.schedulability.taskset import TaskSet
-from tautochrone.schedulability.utilisation import Bound, bounds, utilisation
+from tautochrone.schedulability.taskset import Bound, TaskSet, bounds, utilisation
 
 _MOST_TASKS_FOR_REMEDIES = 40  # each remedy asks the exact test dozens of times for every task
 

@@ -15,8 +15,7 @@ from fractions import Fraction
 from typing import Literal
 
 from tautochrone.schedulability.response_time import Response, refuse_shared_between_cpus, sections_ns
-from tautochrone.schedulability.taskset import Task, TaskSet
-from tautochrone.schedulability.utilisation import compare_to_one, utilisation
+from tautochrone.schedulability.taskset import Task, TaskSet, compare_to_one, utilisation
 
 ADMITTED_SHARE = Fraction(95, 100)
 """What Linux admits of each CPU: sched_rt_runtime_us / sched_rt_period_us, by default 950,000 / 1,000,000."""

@@ -21,8 +21,7 @@ from math import lcm
 from typing import Literal
 
 from tautochrone.base.errors import UsageError
-from tautochrone.schedulability.taskset import CriticalSection, Protocol, Task, TaskSet
-from tautochrone.schedulability.utilisation import compare_to_one
+from tautochrone.schedulability.taskset import CriticalSection, Protocol, Task, TaskSet, compare_to_one
 
 # How long lower-priority tasks can hold up a higher-priority one, by the critical sections they share.
 

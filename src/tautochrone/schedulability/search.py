@@ -8,8 +8,7 @@ from typing import Literal
 from tautochrone.schedulability import demand, response_time
 from tautochrone.schedulability.read import HIGHEST_DEFAULT
 from tautochrone.schedulability.response_time import refuse_shared_between_cpus
-from tautochrone.schedulability.taskset import Task, TaskSet
-from tautochrone.schedulability.utilisation import compare_to_one, utilisation
+from tautochrone.schedulability.taskset import Task, TaskSet, compare_to_one, utilisation
 
 SEARCH_STEPS = 20_000
 """How long one question of a search may take, which asks hundreds."""

@@ -10,8 +10,7 @@ import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tautochrone.schedulability.taskset import Policy, Task, TaskSet
-from tautochrone.schedulability.utilisation import compare_to_one
+from tautochrone.schedulability.taskset import Policy, Task, TaskSet, compare_to_one
 
 # What was measured of a task set, in the form in which it can stand beside the expected schedule.
 
