@@ -89,8 +89,8 @@ class TaskSet:
 
 
 # How much of a CPU the tasks ask for, and the quick bounds on it. The bounds are sufficient only: a set
-# within one is schedulable, a set beyond it may be too. They hold under deadline-monotonic priorities, without
-# blocking and jitter. A deadline shorter than its period counts in place of the period.
+# within one is schedulable, a set beyond it may be too. They hold under deadline-monotonic priorities,
+# without blocking and jitter. A deadline shorter than its period counts in place of the period.
 
 _ROUNDING = 1e-9  # far above what a sum of some thousand quotients can be off
 
