@@ -6,6 +6,7 @@ largest.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 
 import numpy as np
 
@@ -151,11 +152,9 @@ def _curves(task: FigureTask) -> tuple[list[Series], list[str]]:
     notes: list[str] = []
     found = [
         one
-        for rank, system in enumerate(task.measurements.systems)
-        for drawn in task.figure.series
-        for place in [task.measurements.at(drawn.query, system.name)]
+        for rank, index, place in task.measured()
         for run in place.runs
-        for one in _sampled(drawn.label, rank, place, [run], _whole, notes)
+        for one in _sampled(task.figure.series[index].label, rank, place, [run], _whole, notes)
     ]
     return found, notes
 
@@ -239,11 +238,8 @@ def _histograms(task: FigureTask) -> tuple[list[Series], list[str]]:
     notes: list[str] = []
     found = [
         one
-        for drawn in task.figure.series
-        for rank, system in enumerate(task.measurements.systems)
-        for place in [task.measurements.at(drawn.query, system.name)]
-        if (runs := place.runs)
-        for one in _sampled(drawn.label, rank, place, runs, _in_bins, notes)
+        for rank, index, place in sorted(task.measured(), key=itemgetter(1))
+        for one in _sampled(task.figure.series[index].label, rank, place, place.runs, _in_bins, notes)
     ]
     return found, notes
 

@@ -17,7 +17,7 @@ from tautochrone.answer.charts.signs import Sign, outline
 from tautochrone.answer.charts.theme import INK, LINE, MUTED, SHAPES, series_tone
 from tautochrone.base.words import listed
 from tautochrone.papers.document import Paper, PublishedFigure, PublishedMark
-from tautochrone.papers.measured import Measurements, label_of
+from tautochrone.papers.measured import Measurements, QueryPlace, label_of
 
 # What a figure lacks: an empty one that says why, and sentences for what is missing from one that is not.
 
@@ -120,6 +120,14 @@ class FigureTask:
     def labels(self) -> list[str]:
         """Return the labels of what is drawn of each system, in order."""
         return series_of(self.figure)
+
+    def measured(self) -> Iterator[tuple[int, int, QueryPlace]]:
+        """Yield each series of each system that has runs, with the places of system and series among all."""
+        for rank, system in enumerate(self.measurements.systems):
+            for index, series in enumerate(self.figure.series):
+                place = self.measurements.at(series.query, system.name)
+                if place.runs:
+                    yield rank, index, place
 
     def axis(self, otherwise: str) -> str:
         """Return the title of its axis."""

@@ -57,13 +57,11 @@ def measured(task: FigureTask) -> list[MeasuredLane]:
     """Return all series of all systems that have a run; a system is named where there are several."""
     several = len(task.measurements.systems) > 1
     found = []
-    for rank, system in enumerate(task.measurements.systems):
-        for index, series in enumerate(task.figure.series):
-            place = task.measurements.at(series.query, system.name)
-            if place.runs:
-                where = label_of(system.name) if several or not series.label else ""
-                name = ", ".join(filter(None, (series.label, where)))
-                found.append(MeasuredLane(name, LaneSign(rank, index), place))
+    for rank, index, place in task.measured():
+        label = task.figure.series[index].label
+        where = label_of(place.system) if several or not label else ""
+        name = ", ".join(filter(None, (label, where)))
+        found.append(MeasuredLane(name, LaneSign(rank, index), place))
     return found
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from statistics import fmean
 
 from tautochrone.answer import blocks
@@ -19,7 +20,6 @@ from tautochrone.papers.figures.looks import FigureTask
 from tautochrone.papers.measured import NotMeasuredError, label_of
 from tautochrone.papers.quantities.releases import each_repetition
 from tautochrone.papers.quantities.selection import against_reference, reference_of
-from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.difference.sides import QuantilePlot
 from tautochrone.statistics.difference.sides import quantile_plot as plot_of
 
@@ -152,10 +152,12 @@ _MEASURED = Sign("measured, below it", path="M1 4h20v3h-20zM0 0.500h22v1h-22z", 
 
 def draw_schedule(task: FigureTask) -> list[blocks.Figure]:
     """Draw each series of each system, of its first repetition: its start, and the least room."""
-    found = list(_runs(task))
-    parts = []
-    for at, (run, label) in enumerate(found):
-        for one in schedules([(run, "")], f"{task.prefix}-{at}"):
+    several = len(task.measurements.systems) > 1
+    found, parts = list(task.measured()), []
+    for at, (_, index, place) in enumerate(found):
+        system = label_of(place.system) if several else ""
+        label = ", ".join(filter(None, (system, task.figure.series[index].label)))
+        for one in schedules([(place.runs[0], "")], f"{task.prefix}-{at}"):
             measured = any(panel.place.kind.endswith("-first") for panel in one.panels)
             title = label if len(found) > 1 else task.figure.title
             panels = one.panels
@@ -166,17 +168,6 @@ def draw_schedule(task: FigureTask) -> list[blocks.Figure]:
             key = (_EXPECTED, *([_MEASURED] if measured else []), *one.key)
             parts.append(replace(one, title=title, panels=panels, key=key))
     return parts
-
-
-def _runs(task: FigureTask) -> Iterator[tuple[StoredRun, str]]:
-    several = len(task.measurements.systems) > 1
-    for system in task.measurements.systems:
-        for drawn in task.figure.series:
-            if runs := task.measurements.at(drawn.query, system.name).runs:
-                yield (
-                    runs[0],
-                    ", ".join(filter(None, (label_of(system.name) if several else "", drawn.label))),
-                )
 
 
 # One dot for each repetition, a lane for each system, as Figures 4, 6, 8 and 10 of koh2013.
@@ -209,17 +200,13 @@ def draw_strips(task: FigureTask) -> list[blocks.Figure]:
 
 def _lanes(task: FigureTask) -> tuple[list[StripLane], list[str]]:
     lanes, notes = [], []
-    for series in task.figure.series:
-        for rank, system in enumerate(task.measurements.systems):
-            label = label_of(system.name)
-            place = task.measurements.at(series.query, system.name)
-            if not place.runs:
-                continue
-            try:
-                found = each_repetition(place)
-                lanes.append(StripLane(series.label, label, found, series_tone(rank), shape_of(rank)))
-            except NotMeasuredError as error:
-                notes.append(f"{', '.join(filter(None, (label, series.label)))}: {error}")
+    for rank, index, place in sorted(task.measured(), key=itemgetter(1)):
+        series, label = task.figure.series[index].label, label_of(place.system)
+        try:
+            found = each_repetition(place)
+            lanes.append(StripLane(series, label, found, series_tone(rank), shape_of(rank)))
+        except NotMeasuredError as error:
+            notes.append(f"{', '.join(filter(None, (label, series)))}: {error}")
     return lanes, notes
 
 

@@ -152,11 +152,10 @@ _MODEL_CAPTION = (
 def draw_model(task: FigureTask) -> list[blocks.Figure]:
     """Draw for each system and series all numbers of threads together, and what is left over."""
     found = []
-    for at, system in enumerate(task.measurements.systems):
-        for index, series in enumerate(task.figure.series):
-            for model in studies_of(task.measurements.at(series.query, system.name)):
-                name = f"{label_of(system.name)}, policy {model.policy}"
-                found += list(_drawn(model, f"{task.prefix}-{at}-{index}-{model.policy}", name))
+    for at, index, place in task.measured():
+        for model in studies_of(place):
+            name = f"{label_of(place.system)}, policy {model.policy}"
+            found += list(_drawn(model, f"{task.prefix}-{at}-{index}-{model.policy}", name))
     return found
 
 
