@@ -137,7 +137,7 @@ def complaint_of(desk: Desk, ended: Ended) -> str:
 
 PARTS = (
     ("tire fast", "tire.fast_answer._at_the_largest", "As fast as possible"),
-    ("tire fast", "tire.grid_results.fast_trial", "The grid"),
+    ("tire fast", "tire.grid_results.fast_cell", "The grid"),
     ("tire map", "tire.grid_charts.deadline_map", "Its figures"),
     ("tire model", "tire.model_judge.study", "The grid"),
     ("tire limit", "tire.limit_results.explanation", "Why"),

@@ -8,10 +8,11 @@ cases that are not measured yet, is told by the runs: each keeps how it was made
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import starmap
 from statistics import median
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from tautochrone.base.units import parse_duration_ns, parse_period_ns
 from tautochrone.base.words import plural
@@ -26,7 +27,7 @@ from tautochrone.measure.document.stored import from_stored
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.summary import Spread, spread
-from tautochrone.tire.grid_question import FAST, MAP
+from tautochrone.tire.grid_question import FAST
 from tautochrone.tire.model_judge import ModelResults, gather_model
 from tautochrone.tire.model_question import MODEL
 
@@ -155,14 +156,19 @@ class Ratio:
         return median(self.by_nodes.values())
 
 
-def fast_trial(run: StoredRun) -> FastTrial:
-    """Return what a real-fast run took."""
-    found = real_fast(run)
-    return FastTrial(run.id, found.elapsed_ns, found.simulated_ns, found.steps)
+def fast_cell(nodes: int, threads: int, runs: Iterable[StoredRun], why: str) -> FastCell:
+    """Return a case with what its real-fast runs took."""
+    found = ((run.id, real_fast(run)) for run in runs)
+    trials = (FastTrial(name, one.elapsed_ns, one.simulated_ns, one.steps) for name, one in found)
+    return FastCell(nodes, threads, tuple(trials), why)
 
 
-def map_trial(run: StoredRun) -> MapTrial:
-    """Return what deadlines a real-time run missed."""
+def map_cell(nodes: int, threads: int, runs: Iterable[StoredRun], why: str) -> MapCell:
+    """Return a case with what deadlines its real-time runs missed."""
+    return MapCell(nodes, threads, tuple(map(_map_trial, runs)), why)
+
+
+def _map_trial(run: StoredRun) -> MapTrial:
     manifest = run.manifest
     misses = deadline_misses(run)
     first = run.measures[0]
@@ -314,6 +320,9 @@ class TireResults:
 _Place = tuple[FieldTraits, int, int]
 """Of a case: its field, masses, threads."""
 
+_Measured = tuple[int, int, Sequence[StoredRun], str]
+"""Of a case: masses, threads, runs, and why there are none."""
+
 
 def gather_tires(found: GridRuns) -> TireResults:
     """Return the cases of a grid with their runs."""
@@ -325,7 +334,7 @@ def gather_tires(found: GridRuns) -> TireResults:
     fields: dict[FieldTraits, list[PlanPoint]] = {}
     for point in sorted(found.points, key=lambda one: _place(one)[:0:-1]):
         fields.setdefault(_place(point)[0], []).append(point)
-    names = _names(list(fields))
+    shown = {} if document.grid == MODEL else fields
     options = document.entries[0].options
     solver, cpus = str(options["solver"][0]), options.get("cpus")
     return TireResults(
@@ -338,9 +347,8 @@ def gather_tires(found: GridRuns) -> TireResults:
         threads=tuple(int(one) for one in options["threads"]),
         thread_names=_thread_names(document, runs[0].manifest) if runs else {},
         fields=tuple(
-            Field(name, beside, traits, **{_KINDS[document.grid]: _cells(document.grid, own, measured, why)})
-            for (name, beside), (traits, own) in zip(names, fields.items(), strict=True)
-            if document.grid in _KINDS
+            _field(document.grid, *names, traits, list(_cells(own, measured, why)))
+            for names, (traits, own) in zip(_names(list(shown)), shown.items(), strict=True)
         ),
         model=gather_model(
             runs, [str(one) for one in options["policy"]], solver, str(cpus[0]) if cpus else None
@@ -350,25 +358,19 @@ def gather_tires(found: GridRuns) -> TireResults:
     )
 
 
-_KINDS = {FAST: "fast", MAP: "map"}
+def _field(kind: str, name: str, beside: str, traits: FieldTraits, cells: Sequence[_Measured]) -> Field:
+    if kind == FAST:
+        return Field(name, beside, traits, fast=tuple(starmap(fast_cell, cells)))
+    return Field(name, beside, traits, map=tuple(starmap(map_cell, cells)))
 
 
 def _cells(
-    kind: str,
-    points: Sequence[PlanPoint],
-    measured: Mapping[_Place, Sequence[StoredRun]],
-    why: Mapping[str, str],
-) -> tuple[Any, ...]:
-    found: list[FastCell | MapCell] = []
+    points: Sequence[PlanPoint], measured: Mapping[_Place, Sequence[StoredRun]], why: Mapping[str, str]
+) -> Iterator[_Measured]:
     for point in points:
         _, nodes, threads = place = _place(point)
         runs = measured.get(place, ())
-        reason = "" if runs else why.get(point.key, NOT_YET)
-        if kind == FAST:
-            found.append(FastCell(nodes, threads, tuple(map(fast_trial, runs)), reason))
-        else:
-            found.append(MapCell(nodes, threads, tuple(map(map_trial, runs)), reason))
-    return tuple(found)
+        yield nodes, threads, runs, "" if runs else why.get(point.key, NOT_YET)
 
 
 def _place(point: PlanPoint) -> _Place:

@@ -1,6 +1,7 @@
 """Numbers of a grid of tires (garre2014, sections 4.3 and 4.4): masses times threads, also those in words."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import starmap
 from math import isinf, log, sqrt
 from statistics import fmean
 
@@ -17,7 +18,7 @@ from tautochrone.papers.quantities.tire_model import border, teams, transition
 from tautochrone.run.facts import Facts
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.quantiles import between
-from tautochrone.tire.grid_results import FastCell, MapCell, boundaries, fast_trial, map_trial
+from tautochrone.tire.grid_results import FastCell, MapCell, boundaries, fast_cell, map_cell
 
 ANY, BEST = "any", "best"
 """What a query may give for threads: the least of all numbers of threads, or the most."""
@@ -28,18 +29,12 @@ _NONE = "No tire of this kind was measured."
 
 def fast_cells(place: QueryPlace) -> tuple[FastCell, ...]:
     """Return the tires that were simulated as fast as possible, also those that are not measured."""
-    return tuple(
-        FastCell(nodes, threads, tuple(map(fast_trial, runs)), why)
-        for nodes, threads, runs, why in _places(place)
-    )
+    return tuple(starmap(fast_cell, _places(place)))
 
 
 def map_cells(place: QueryPlace) -> tuple[MapCell, ...]:
     """Return the tires that were simulated at a rate, also those that are not measured."""
-    return tuple(
-        MapCell(nodes, threads, tuple(map(map_trial, runs)), why)
-        for nodes, threads, runs, why in _places(place)
-    )
+    return tuple(starmap(map_cell, _places(place)))
 
 
 def _places(place: QueryPlace) -> Iterator[tuple[int, int, Sequence[StoredRun], str]]:
