@@ -430,12 +430,8 @@ def _length(_: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
 
 def _deployments(_: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
     """Return what was set for the measuring; empty where nothing was, anywhere."""
-    found: dict[str, None] = {}
-    for run in runs:
-        held = run.manifest.conditions.deployment
-        if held is not None and held.name:
-            found.setdefault(held.name)
-    return listed(list(found))
+    held = (run.manifest.conditions.deployment for run in runs)
+    return listed(list(dict.fromkeys(one.name for one in held if one is not None and one.name)))
 
 
 def _when(_: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
