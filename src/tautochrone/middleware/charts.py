@@ -280,12 +280,7 @@ def memory(bars: Sequence[MemoryBar], names: Sequence[str], tones: Sequence[Tone
     ]
     largest = max(sum(bar.parts) for bar in bars) / _KIB
     x = linear(
-        0,
-        max(1.0, largest) * _ROOM,
-        title,
-        format="~s" if largest >= 1e5 else ",d",
-        tickCount=5,
-        grid=True,
+        0, max(1.0, largest) * _ROOM, title, format="~s" if largest >= 1e5 else ",d", tickCount=5, grid=True
     ).of("from")
     y = bands("bar", [bar.name for bar in bars], labelLimit=170, grid=False)
     layers = [

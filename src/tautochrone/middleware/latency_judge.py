@@ -90,13 +90,7 @@ def slope_of(places: Sequence[int], values: Sequence[float], confidence: float =
         reach = float(special.stdtrit(freedom, (1 + confidence) / 2)) * error
         low, high = value - reach, value + reach
     return Slope(
-        value,
-        low,
-        high,
-        float(y[x == known[0]].mean()),
-        float(y[x == known[-1]].mean()),
-        known[0],
-        known[-1],
+        value, low, high, float(y[x == known[0]].mean()), float(y[x == known[-1]].mean()), known[0], known[-1]
     )
 
 

@@ -117,10 +117,7 @@ def _numbers(clients: Clients | None) -> dict[str, object] | None:
 
 
 def _about_many(
-    lanes: Sequence[LatencyLane],
-    subject: str,
-    of: Role,
-    what: Callable[[Summary], float],
+    lanes: Sequence[LatencyLane], subject: str, of: Role, what: Callable[[Summary], float]
 ) -> Iterator[str]:
     """Yield those that rise or fall, by how much; then those of which no rise is shown, in one sentence."""
     found = [(lane.name, one) for lane in lanes if (one := slope(lane, of, what)) is not None]

@@ -9,13 +9,7 @@ from tautochrone.answer.blocks import Figure
 from tautochrone.answer.document import TypedTable
 from tautochrone.answer.experiments import title_of
 from tautochrone.campaign.kinds import GridKind, GridRuns
-from tautochrone.middleware import (
-    figures,
-    footprint,
-    latency_tables,
-    latency_words,
-    throughput_answer,
-)
+from tautochrone.middleware import figures, footprint, latency_tables, latency_words, throughput_answer
 from tautochrone.middleware.footprint import footprint_of
 from tautochrone.middleware.lanes import Lane, lanes_of, warnings
 from tautochrone.middleware.latency_judge import latency_of

@@ -187,11 +187,7 @@ def _named(name: str) -> _StatedRow | None:
 
 
 def _row(
-    source: int,
-    stated: _StatedRow,
-    summary: Summary | None,
-    told: _RowResult,
-    edges: Edges | None,
+    source: int, stated: _StatedRow, summary: Summary | None, told: _RowResult, edges: Edges | None
 ) -> ThroughputRow:
     samples = summary.count if summary is not None else 0
     calls = samples if told.calls is None else told.calls

@@ -261,10 +261,7 @@ def _canonical(text: str) -> str:
 
 
 def gather(
-    agenda: Agenda,
-    campaign: Campaign,
-    reasons: Mapping[str, str] | None = None,
-    refused: Iterable[str] = (),
+    agenda: Agenda, campaign: Campaign, reasons: Mapping[str, str] | None = None, refused: Iterable[str] = ()
 ) -> Measurements:
     """Return the finished runs of a plan run by point.
 

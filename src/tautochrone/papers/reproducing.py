@@ -250,13 +250,7 @@ def reproduce_papers(names: Sequence[str], order: Order) -> None:
 
 
 def _carry_through(
-    paper: Paper,
-    document: PlanDocument,
-    order: Order,
-    told: Told,
-    budget_s: float | None,
-    *,
-    alone: bool,
+    paper: Paper, document: PlanDocument, order: Order, told: Told, budget_s: float | None, *, alone: bool
 ) -> float:
     """Carry out one paper; return what it took of its budget. Of several, its troubles are told and kept."""
     from tautochrone.papers.claims.looks import ClaimDecider, Looks
@@ -300,12 +294,7 @@ def _carry_through(
 
 
 def _made(
-    paper: Paper,
-    way: ReproductionWay,
-    agenda: Agenda,
-    outcome: CampaignOutcome,
-    store: Store,
-    looks: "Looks",
+    paper: Paper, way: ReproductionWay, agenda: Agenda, outcome: CampaignOutcome, store: Store, looks: "Looks"
 ) -> "Made | None":
     """Gather what was measured of a paper, and what its claims come to; None: nothing was ever measured."""
     from tautochrone.papers.answer import Made
@@ -379,8 +368,7 @@ def _tell_all(told: Told, order: Order) -> None:
     console = make_console(stderr=order.wanted.as_json)
     if order.wanted.as_json:
         tell_json(
-            "reproduce-all",
-            lambda: {"papers": [_table(*one) for one in told.made], "not_measured": said},
+            "reproduce-all", lambda: {"papers": [_table(*one) for one in told.made], "not_measured": said}
         )
     else:
         terminal.show(console, document)

@@ -46,8 +46,7 @@ def reproduce(
     budget: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME",
-            help="Measure what is open, in short runs, until it is told or so long: 30min.",
+            metavar="TIME", help="Measure what is open, in short runs, until it is told or so long: 30min."
         ),
     ] = None,
     repetitions: options.RepetitionsOption = None,

@@ -152,9 +152,7 @@ class _Reader(TomlReader):
         task = next((one for one in tasks if one.name == name), None)
         if task is None:
             raise self._mistake(
-                (*place, "task"),
-                f"there is no task '{name}'",
-                suggestion(name, [one.name for one in tasks]),
+                (*place, "task"), f"there is no task '{name}'", suggestion(name, [one.name for one in tasks])
             )
         if held > task.execution_ns:
             raise self._mistake(

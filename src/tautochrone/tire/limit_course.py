@@ -164,8 +164,7 @@ class LimitCourse:
         narrows = self._halvings(2.0)
         lengths = [self._narrow_steps(at) for at in range(narrows)]
         return LimitBound(
-            trials=2 + narrows + 2,
-            steps=2 * self._bracket_steps() + sum(lengths) + 2 * self.question.steps,
+            trials=2 + narrows + 2, steps=2 * self._bracket_steps() + sum(lengths) + 2 * self.question.steps
         )
 
     def _next_short(self) -> LimitTry | End:

@@ -14,11 +14,7 @@ from tautochrone.tire.limit_search import LimitFindings, LimitSearch
 _FEWEST_STEPS = 300
 """With so many, a flawless trial leaves at most 1 in 100 steps open at 95 % confidence."""
 
-_PARTS = {
-    "computing": "computing",
-    "waiting": "waiting for the others",
-    "dispatch": "late starts",
-}
+_PARTS = {"computing": "computing", "waiting": "waiting for the others", "dispatch": "late starts"}
 _RARE_PARTS = {
     "computing": "a rare interruption",
     "waiting": "a rare wait for the others",

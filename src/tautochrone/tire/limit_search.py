@@ -305,10 +305,7 @@ def _seconds(own: LimitFindings, bound: LimitBound, around_s: float) -> float:
 
 def _options(question: LimitQuestion, wish: Wish, threads: int, wanted: LimitTry) -> dict[str, Value]:
     """Return the options of a trial, which ends at its first miss unless some are allowed."""
-    at_a_rate: dict[str, Value] = {
-        "overrun": "skip" if question.misses else "stop",
-        "overload": True,
-    }
+    at_a_rate: dict[str, Value] = {"overrun": "skip" if question.misses else "stop", "overload": True}
     # A step may take as long as its period, and one that is too long has to be seen.
     budget_ns = min(_LONGEST_BUDGET_NS, _BUDGET_PERIODS * question.period_ns)
     return {

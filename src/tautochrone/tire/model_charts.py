@@ -80,12 +80,7 @@ def model_times_together(rows: Sequence[ModelRow], *, threads: Sequence[int]) ->
     return Chart(layers, _MODEL_HEIGHT, " ".join(said))
 
 
-def _times(
-    rows: Sequence[ModelRow],
-    within: Sequence[ModelRow],
-    line: Row,
-    point: Row,
-) -> list[Layer]:
+def _times(rows: Sequence[ModelRow], within: Sequence[ModelRow], line: Row, point: Row) -> list[Layer]:
     y = scales.time(
         [value for row in within for value in (row.measured_ns, row.predicted.step_ns)],
         "T_s, mean of the steps",

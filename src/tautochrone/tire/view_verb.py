@@ -89,10 +89,7 @@ verb = verb_of(
             taker="verb",
         ),
         Option(
-            "attach",
-            "flag",
-            "Only show: wait for a tauto-probe that was started with --send.",
-            taker="verb",
+            "attach", "flag", "Only show: wait for a tauto-probe that was started with --send.", taker="verb"
         ),
         Option("open", "flag", "Open the page in the browser.", taker="verb"),
     ),

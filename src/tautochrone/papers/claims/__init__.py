@@ -58,10 +58,7 @@ def ask_all(paper: Paper, measurements: Measurements) -> tuple[AskedClaim, ...]:
 
 
 def ask(
-    claim: Claim,
-    measurements: Measurements,
-    known: Known | None = None,
-    answered: Answered | None = None,
+    claim: Claim, measurements: Measurements, known: Known | None = None, answered: Answered | None = None
 ) -> Iterator[AskedClaim]:
     """Ask one claim of each system or pair that it is about; where there is none, say why.
 

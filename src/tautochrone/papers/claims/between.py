@@ -117,11 +117,7 @@ def _alike(evidence: ClaimEvidence, places: Sequence[tuple[QueriedSystem, Querie
     )
 
 
-def _finding(
-    pairs: Sequence[comparing.PlacePair],
-    how: sentences.PairsAsked,
-    needed: Needed,
-) -> ClaimFinding:
+def _finding(pairs: Sequence[comparing.PlacePair], how: sentences.PairsAsked, needed: Needed) -> ClaimFinding:
     """Return the answer of all pairs with the numbers of the one that decides it."""
     if not pairs:
         raise UntoldError(

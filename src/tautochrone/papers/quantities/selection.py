@@ -283,10 +283,7 @@ def _statistic(of: Callable[[ChiSquare], MeasuredValue]) -> Statistic:
         per = int(number_of(place.given, "per", 0))
         found = chi_square(*against_reference(place), per=per or None)
         return replace(
-            of(found),
-            samples=found.observed_samples,
-            repetitions=len(place.runs),
-            note=_note(found),
+            of(found), samples=found.observed_samples, repetitions=len(place.runs), note=_note(found)
         )
 
     return evaluate
