@@ -4,6 +4,7 @@ A search has no state but its runs, as a plan run: what was tried stands with th
 ``search``, and what comes next follows from that (``limit``).
 """
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -323,17 +324,10 @@ def _options(question: LimitQuestion, wish: Wish, threads: int, wanted: LimitTry
 
 def _memory_bytes(facts: Facts, tree: Tree) -> int | None:
     """Return the room for tires: a good part of what is free, and of what this user may have and lock."""
-    free_kib = next(
-        (
-            line.split()[1]
-            for line in (tree.text("/proc/meminfo") or "").splitlines()
-            if "MemAvailable" in line
-        ),
-        None,
-    )
+    free_kib = re.search(r"^MemAvailable: +([0-9]+)", tree.text("/proc/meminfo") or "", re.MULTILINE)
     locked = -1 if facts.limits.cap_ipc_lock else facts.limits.memory_lock_bytes
     limits = [
-        None if free_kib is None else int(free_kib) * 1024,
+        int(free_kib[1]) * 1024 if free_kib else None,
         facts.confinement.memory_limit_bytes,
         facts.confinement.memory_throttle_bytes,
         locked,
