@@ -66,14 +66,13 @@ class Slope:
         return None if self.high is None else self.high * (self.last - self.first)
 
 
-def slope_of(places: Sequence[int], values: Sequence[float], confidence: float = CONFIDENCE) -> Slope | None:
+def slope_of(places: Sequence[int], values: Sequence[float]) -> Slope | None:
     """Fit a line by least squares; None where all points stand at one place, or there is none.
 
     Args:
         places: of each point, as the number of clients, shape (n,).
-        values: shape (n,). Repetitions are points of their own.
-        confidence: of the interval, which is Student's with n - 2 degrees of freedom. It takes
-            `FEWEST_POINTS` points at `FEWEST_PLACES` places.
+        values: shape (n,). Repetitions are points of their own. The interval is Student's at `CONFIDENCE`,
+            with n - 2 degrees of freedom. It takes `FEWEST_POINTS` points at `FEWEST_PLACES` places.
     """
     known = sorted(set(places))
     if len(known) < 2:
@@ -87,7 +86,7 @@ def slope_of(places: Sequence[int], values: Sequence[float], confidence: float =
         left = y - y.mean() - value * from_centre
         freedom = len(x) - 2
         error = math.sqrt(float(left @ left) / freedom / squares)
-        reach = float(special.stdtrit(freedom, (1 + confidence) / 2)) * error
+        reach = float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error
         low, high = value - reach, value + reach
     return Slope(
         value, low, high, float(y[x == known[0]].mean()), float(y[x == known[-1]].mean()), known[0], known[-1]
