@@ -120,8 +120,8 @@ def draw(figure: PublishedFigure, measurements: Measurements, study: Study) -> D
     parts[-1] = replace(last, notes=(*last.notes, *missing))
     width = COLUMN_MM if figure.settings.get("print") == "column" else PAGE_MM
     typeset = tuple(map(_typeset, parts))
-    said = dict.fromkeys(words for part in typeset for words in (*part.caption, *part.notes))
-    caption = " ".join([sentence(figure.title), *said, *_measured(figure, measurements)])
+    words = dict.fromkeys(words for part in typeset for words in (*part.caption, *part.notes))
+    caption = " ".join([sentence(figure.title), *words, *_measured(figure, measurements)])
     return DrawnFigure(figure, typeset, width, "" if nothing else caption, nothing)
 
 
