@@ -29,7 +29,7 @@ _ANSWERS = {"open": "yes", "safe": "no"}
 
 
 def _vulnerable(place: QueryPlace) -> MeasuredValue:
-    """Say yes if it was seen once: a thread waited for one that has nothing to do with the lock."""
+    """Say yes if one run shows it: a thread waited for one that has nothing to do with the lock."""
     runs = place.runs
     # The name of a lock has its CPUs after a comma.
     found = [one for run in runs for one in judge_run(run) if place.means(one.lock)]
