@@ -23,7 +23,7 @@ from tautochrone.cli.app import app
 from tautochrone.cli.listing import run_list
 from tautochrone.command.ending import run_to_exit_code
 from tautochrone.run.catalogue import CUT_OFF, DAMAGED, CatalogueEntry
-from tautochrone.run.named import shortest_ids
+from tautochrone.run.place import shortest_ids
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 

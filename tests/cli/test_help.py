@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import typer
 
-from tautochrone.base.renamed import OPTIONS, VERBS
+from tautochrone.base.options import RENAMED_OPTIONS, RENAMED_VERBS
 from tautochrone.cli import app as command_line
 from tautochrone.cli.group import examples_of
 
@@ -91,10 +91,10 @@ def test_the_help_of_a_verb_is_as_wide_as_the_screen_and_has_examples(name: str)
         assert parse(example) == name
 
 
-@pytest.mark.parametrize("verb_and_option", OPTIONS)
+@pytest.mark.parametrize("verb_and_option", RENAMED_OPTIONS)
 def test_an_option_that_was_renamed_is_refused_with_its_new_name(verb_and_option: tuple[str, str]) -> None:
     verb, old = verb_and_option
-    new, *_ = OPTIONS[verb_and_option].split()
+    new, *_ = RENAMED_OPTIONS[verb_and_option].split()
     verbs = [VERBS_ALONE[verb]] if verb else VERBS_ALONE.values()
     own = {name for command in verbs for one in command.params for name in one.opts}
     assert new in own
@@ -102,8 +102,8 @@ def test_an_option_that_was_renamed_is_refused_with_its_new_name(verb_and_option
 
 
 def test_a_verb_that_was_renamed_is_a_verb_by_its_new_name_alone() -> None:
-    assert set(VERBS.values()) <= set(ROOT.found)
-    assert not set(VERBS) & set(ROOT.found)
+    assert set(RENAMED_VERBS.values()) <= set(ROOT.found)
+    assert not set(RENAMED_VERBS) & set(ROOT.found)
 
 
 @pytest.mark.parametrize("name", VERBS_ALONE)

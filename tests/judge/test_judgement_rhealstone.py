@@ -7,9 +7,8 @@ import pytest
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.rhealstone import COMPONENTS, PUBLISHED, rate, read_weights
 from tautochrone.run.conditions import RunConditions
-from tautochrone.run.manifest import MEASURING, Manifest
+from tautochrone.run.manifest import MEASURING, SCHEMA, Manifest, upgraded
 from tautochrone.run.records import Header
-from tautochrone.run.upgrade import SCHEMA, upgraded
 
 MICROSECONDS = dict(zip(COMPONENTS, (2e3, 3e3, 1e3, 4e3, 8e3, 6e3), strict=True))
 

@@ -28,9 +28,8 @@ from tautochrone.experiments.taskset_run import (
 )
 from tautochrone.run.conditions import RunConditions
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.manifest import Books, Manifest
+from tautochrone.run.manifest import SCHEMA, Books, Manifest
 from tautochrone.run.records import Header
-from tautochrone.run.upgrade import SCHEMA
 from tautochrone.schedulability.analysis import analyse
 from tautochrone.schedulability.read import parse
 from tautochrone.schedulability.taskset import Task

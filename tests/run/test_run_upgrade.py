@@ -9,8 +9,8 @@ import pytest
 from real import tauto
 from tautochrone.base.errors import DamagedError
 from tautochrone.run.catalogue import catalogue
+from tautochrone.run.manifest import SCHEMA, upgraded
 from tautochrone.run.store import Store
-from tautochrone.run.upgrade import SCHEMA, upgraded
 
 OLD = Path(__file__).parents[1] / "data" / "schema_1"
 

@@ -9,7 +9,7 @@ from tautochrone.judge.middleware_setting import as_obtained
 from tautochrone.measure.cpu_use import CPU_USE
 from tautochrone.measure.virtual import BUSY
 from tautochrone.run.manifest import Manifest
-from tautochrone.run.named import shortest_ids
+from tautochrone.run.place import shortest_ids
 from tautochrone.run.store import ANSWER
 
 LONGEST = 40

@@ -1,4 +1,4 @@
-"""Options of an experiment by name, and the words in which the probe takes them and speaks of them."""
+"""Options by name, as the probe takes them and speaks of them, and what these and verbs were called before."""
 
 import re
 from collections.abc import Container, Mapping
@@ -45,3 +45,33 @@ def without_dashes(message: str, only: Container[str] | None = None) -> str:
         only: these options; None: whatever looks like one.
     """
     return _NAMED.sub(lambda match: match[1] if only is None or match[1] in only else match[0], message)
+
+
+RENAMED_VERBS: Mapping[str, str] = {"deploy": "tune"}
+"""By the old name of a verb."""
+
+RENAMED_OPTIONS: Mapping[tuple[str, str], str] = {
+    ("answer", "--seconds"): "--duration 50s",
+    ("check", "--seconds"): "--within 60s",
+    ("load try", "--seconds"): "--duration 3s",
+    ("lab matrix", "--loads"): "--load idle,exit",
+    ("analyse", "--fail"): "--fail-on misses",
+    ("", "--wake-latency-us"): "--wake-latency 0us",
+    ("probe period", "--cpu"): "--cpus 1",
+    ("probe interrupt", "--cpu"): "--cpus 1",
+}
+"""By the verb, empty for every one, and the old name of its option: the new name, with a value.
+
+The options of `tauto probe NAME` are the keys of that experiment in plans.
+"""
+
+
+def renamed(verb: str, option: str) -> tuple[str, str] | None:
+    """Return the new name of an option, and an example of it; None: it never had another name.
+
+    Args:
+        verb: without ``tauto``.
+        option: with its dashes.
+    """
+    example = RENAMED_OPTIONS.get((verb, option), RENAMED_OPTIONS.get(("", option)))
+    return None if example is None else (example.partition(" ")[0], example)

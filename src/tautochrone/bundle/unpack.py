@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.base.reading import open_file
-from tautochrone.bundle.contents import (
+from tautochrone.bundle.pack import (
     MANIFEST,
     MOST_FILES,
     MOST_MANIFEST_BYTES,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.renamed import VERBS, renamed
+from tautochrone.base.options import RENAMED_VERBS, renamed
 from tautochrone.base.room import see_to_room
 from tautochrone.base.words import near, printable
 from tautochrone.cli.group import LateGroup, group, use_store
@@ -206,8 +206,8 @@ class _Root(LateGroup):
         """Return which verb was probably meant, also of a group, or by its old name."""
         if name in self.found:
             return f"Did you mean tauto {name}?"
-        if name in VERBS:
-            return f"It is called tauto {VERBS[name]} now."
+        if name in RENAMED_VERBS:
+            return f"It is called tauto {RENAMED_VERBS[name]} now."
         verbs = {f"tauto {one}": one for one in self.found}
         for first, (where, _) in self.found.items():
             if first == "soak":

@@ -7,7 +7,7 @@ from tautochrone.answer.blocks import Mark
 from tautochrone.run.catalogue import CUT_OFF, DAMAGED, NEWER, REFUSED, CatalogueEntry
 from tautochrone.run.conditions import LOCAL
 from tautochrone.run.manifest import RECOVERED, STATE_WORDS
-from tautochrone.run.named import shortest_ids
+from tautochrone.run.place import shortest_ids
 
 _MARKS: dict[str, Mark] = {
     RECOVERED: "not-shown",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +16,36 @@ if TYPE_CHECKING:
 
     from tautochrone.target.address import LabAddress
     from tautochrone.target.virtual.cache import Tell
+
+
+@contextmanager
+def telling() -> Iterator[Tell]:
+    """Show what is being done on standard error: a bar, or where it is no terminal a line for each thing."""
+    from tautochrone.answer.console import make_console
+
+    console = make_console(stderr=True)
+    if not console.is_terminal:
+        last = ""
+
+        def tell_lines(what: str, done: int, of: int) -> None:  # noqa: ARG001 - as a bar is told
+            nonlocal last
+            if what != last:
+                typer.echo(what, err=True)
+            last = what
+
+        yield tell_lines
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+    columns = (BarColumn(bar_width=12), DownloadColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=console, transient=True) as bars:
+        task = bars.add_task("", total=None)
+
+        def tell(what: str, done: int, of: int) -> None:
+            bars.update(task, description=what, completed=done, total=of or None)
+
+        yield tell
+
 
 YesOption = Annotated[
     bool, typer.Option("--yes", "-y", help="Fetch what virtual machines need without asking.")
@@ -53,7 +83,7 @@ def provide(systems: Iterable[str | None], *, yes: bool, kernel_half: bool = Fal
     told = ", ".join(one.what for one in needs) + (f", {size} MB to download" if size else "")
     if not yes and not typer.confirm(f"A virtual machine needs {told}. Fetch?", default=True, err=True):
         raise typer.Exit(1)
-    from tautochrone.command.telling import telling
+    from tautochrone.command.lab_needs import telling
 
     with telling() as tell:
         for one in needs:

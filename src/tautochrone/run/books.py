@@ -8,7 +8,7 @@ from types import MappingProxyType
 from tautochrone.base.errors import DamagedError
 from tautochrone.run.manifest import Books
 from tautochrone.run.records import Footer, Header, Measure, SourceCounts, SourceProgress
-from tautochrone.run.tally import Tally
+from tautochrone.run.table import Tally
 
 _COUNTS = ("released", "missed", "dropped", "overruns", "warmup", "cpu_time_ns", "kept")
 

@@ -18,11 +18,19 @@ from tautochrone.base.reading import is_file, json_of, read_text
 from tautochrone.base.words import plural
 from tautochrone.run import files, index
 from tautochrone.run.conditions import RunConditions
-from tautochrone.run.manifest import MEASURING, MOST_BYTES, RECOVERED, SEALED, STATES
+from tautochrone.run.manifest import (
+    MEASURING,
+    MOST_BYTES,
+    RECOVERED,
+    SCHEMA,
+    SEALED,
+    STATES,
+    is_readable,
+    upgraded,
+)
 from tautochrone.run.place import run_names
 from tautochrone.run.remarks import seen_remarks
 from tautochrone.run.store import Store
-from tautochrone.run.upgrade import SCHEMA, is_readable, upgraded
 
 CUT_OFF, REFUSED, DAMAGED, NEWER = "cut off", "refused", "damaged", "newer"
 

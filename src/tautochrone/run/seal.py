@@ -41,6 +41,7 @@ from tautochrone.run.manifest import (
     MEASURING,
     PROBE_DROPPED,
     RECOVERED,
+    SCHEMA,
     SEALED,
     Books,
     Extremes,
@@ -59,9 +60,7 @@ from tautochrone.run.records import (
     SourceCounts,
     SourceProgress,
 )
-from tautochrone.run.table import TableWriter
-from tautochrone.run.tally import Tally
-from tautochrone.run.upgrade import SCHEMA
+from tautochrone.run.table import TableWriter, Tally
 
 # Takes a raw stream apart, frame by frame: rows into table writers, everything else into memory.
 

@@ -15,13 +15,11 @@ from tautochrone.run import files
 from tautochrone.run.conditions import RunConditions
 from tautochrone.run.facts import FactTable
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.manifest import MEASURING, Manifest
-from tautochrone.run.named import one_named, some_of
-from tautochrone.run.place import default_store, is_text, run_folders, run_names
+from tautochrone.run.manifest import MEASURING, SCHEMA, Manifest
+from tautochrone.run.place import default_store, is_text, one_named, run_folders, run_names, some_of
 from tautochrone.run.records import Header
 from tautochrone.run.remarks import seen_remarks
 from tautochrone.run.so_far import is_measured, run_so_far
-from tautochrone.run.upgrade import SCHEMA
 from tautochrone.run.writer import RunWriter
 
 __all__ = ["Store", "default_store"]

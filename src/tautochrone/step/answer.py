@@ -39,7 +39,7 @@ from tautochrone.statistics.summary import summary_of
 from tautochrone.step import explained as explanation
 from tautochrone.step import fast
 from tautochrone.step.exchange import exchange_sentences, exchange_table
-from tautochrone.step.lines import lines_of
+from tautochrone.step.explained import lines_of
 from tautochrone.step.outputs import figure_of, has_simulated_time
 from tautochrone.step.outputs import sentences as of_outputs
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.document import TypedTable, columns, count, formatted, micros, words
 from tautochrone.answer.labels import titled
+from tautochrone.base.errors import UsageError
 from tautochrone.base.words import listed, plural, upper_first
+from tautochrone.experiments.step_code import CodeFile, read_code
 from tautochrone.judge.explained import KINDS, Deed, ExplainedSteps, Kind, Remedy
+from tautochrone.run.manifest import Manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -121,3 +128,36 @@ def _notes(found: ExplainedSteps) -> Iterator[str]:
     if len(found.deeds) > _MOST:
         yield f"{len(found.deeds) - _MOST:,} more are in tauto show --json (event explained)."
     yield from advice(found)
+
+
+# Where in the source a place in the user's library is: by its debug information, where it has some.
+
+_PATIENCE_S = 10.0
+
+
+def lines_of(manifest: Manifest, addresses: Iterable[int]) -> dict[int, str]:
+    """Return ``pendulum.c:57`` for addresses in the library of a run.
+
+    None of a library that is gone or another one now, of one without debug information, and on a machine
+    without addr2line.
+    """
+    code, wanted = manifest.conditions.told(CodeFile.CONDITION, CodeFile), sorted(set(addresses))
+    program = shutil.which("addr2line")
+    if code is None or program is None or not wanted or not _is_the_same(code):
+        return {}
+    command = [program, "-e", code.path, *(f"{one:#x}" for one in wanted)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    said = (Path(line.partition(" (")[0]).name for line in done.stdout.splitlines())
+    return {
+        at: one for at, one in zip(wanted, said, strict=False) if "?" not in one and not one.endswith(":0")
+    }
+
+
+def _is_the_same(code: CodeFile) -> bool:
+    try:
+        return read_code(code.named, Path("/")).sha256 == code.sha256
+    except UsageError:
+        return False

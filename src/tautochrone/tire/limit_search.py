@@ -27,7 +27,7 @@ from tautochrone.run.catalogue import CatalogueEntry, catalogue
 from tautochrone.run.facts import Facts
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import MEASURING, SEALED
-from tautochrone.run.named import latest_named, one_named
+from tautochrone.run.place import latest_named, one_named
 from tautochrone.run.store import Store
 from tautochrone.target.target import Target
 from tautochrone.tire import limit_judge as judge

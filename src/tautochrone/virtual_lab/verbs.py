@@ -10,9 +10,8 @@ import typer
 
 from tautochrone.base.errors import UsageError
 from tautochrone.command import completion
-from tautochrone.command.lab_needs import YesOption, provide
+from tautochrone.command.lab_needs import YesOption, provide, telling
 from tautochrone.command.options import JsonOption, OpenReportOption, StoreOption
-from tautochrone.command.telling import telling
 from tautochrone.command.told import tell_json
 from tautochrone.target.address import LabAddress, canonical_kernel, read_lab_address
 

@@ -4,8 +4,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tautochrone.foreign.recording import LOAD, MICROSECOND
-from tautochrone.foreign.text import has_flag, option_of, whole
+from tautochrone.foreign.recording import LOAD, MICROSECOND, has_flag, option_of, whole
 
 TOOL = "cyclictest"
 EXPERIMENT = "cyclic"

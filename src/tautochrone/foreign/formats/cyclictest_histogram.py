@@ -13,9 +13,12 @@ from tautochrone.foreign.recording import (
     ForeignHistogram,
     ForeignSource,
     Recording,
+    array,
     bins_of,
+    lines_of,
+    whole,
+    whole_ns,
 )
-from tautochrone.foreign.text import array, lines_of, whole, whole_ns
 from tautochrone.run.records import LATENCY
 
 _COMMAND = re.compile(r"(?:^|[\s/])(cyclictest\s+-.*)$")

@@ -22,9 +22,12 @@ from tautochrone.foreign.recording import (
     ForeignHistogram,
     ForeignSource,
     Recording,
+    array,
     bins_of,
+    object_of,
+    whole,
+    whole_ns,
 )
-from tautochrone.foreign.text import array, object_of, whole, whole_ns
 from tautochrone.run.records import LATENCY
 
 _NAMES = {"name": "sysname", "release": "release", "version": "version", "machine": "machine"}

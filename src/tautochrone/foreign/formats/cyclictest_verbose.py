@@ -19,8 +19,8 @@ from tautochrone.foreign.recording import (
     Integers,
     Recording,
     bins_of,
+    text_of,
 )
-from tautochrone.foreign.text import text_of
 from tautochrone.run.records import LATENCY
 
 _CYCLE = re.compile(r"^[ ]*([0-9]{1,5}):[ ]*([0-9]{1,18}):[ ]*([0-9]{1,18})[ ]*$", re.MULTILINE)

@@ -16,8 +16,10 @@ from tautochrone.foreign.recording import (
     ForeignHistogram,
     ForeignSource,
     Recording,
+    array,
+    lines_of,
+    whole,
 )
-from tautochrone.foreign.text import array, lines_of, whole
 from tautochrone.run.manifest import Warning as RunWarning
 
 _DURATION = re.compile(r"hwlatdetect:\s+test duration ([0-9]{1,9}) seconds")

@@ -13,9 +13,12 @@ from tautochrone.foreign.recording import (
     ForeignHistogram,
     ForeignSource,
     Recording,
+    array,
     bins_of,
+    object_of,
+    whole,
+    whole_ns,
 )
-from tautochrone.foreign.text import array, object_of, whole, whole_ns
 from tautochrone.run.records import LATENCY
 
 TOOL = "jitterdebugger"

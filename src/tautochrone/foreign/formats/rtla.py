@@ -17,9 +17,13 @@ from tautochrone.foreign.recording import (
     ForeignSource,
     Integers,
     Recording,
+    array,
     bins_of,
+    lines_of,
+    option_of,
+    whole,
+    whole_ns,
 )
-from tautochrone.foreign.text import array, lines_of, option_of, whole, whole_ns
 
 TIMERLAT = {
     "Thr": ("preemption_latency_ns", "from the timer's expiry to timerlat's thread"),

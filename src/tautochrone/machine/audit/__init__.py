@@ -6,13 +6,13 @@ stored with a run can be audited too. It answers nothing where the question does
 
 from dataclasses import replace
 
-from tautochrone.machine.audit import clock, co_kernel, cpus, hardware, isolation, kernel, process
+from tautochrone.machine.audit import clock, cpus, hardware, isolation, kernel, process
 from tautochrone.machine.audit.finding import LEVELS, Check, Finding
 from tautochrone.run.facts import Facts
 
 CHECKS: tuple[Check, ...] = (
     *kernel.CHECKS,
-    *co_kernel.CHECKS,
+    *kernel.CORE_CHECKS,
     *clock.CHECKS,
     *process.CHECKS,
     *cpus.CHECKS,

@@ -24,7 +24,7 @@ from tautochrone.run.conditions import PlanCell
 from tautochrone.run.facts import Facts
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import MEASURING, SEALED
-from tautochrone.run.named import latest_named, one_named
+from tautochrone.run.place import latest_named, one_named
 from tautochrone.run.store import Store
 
 CONDITION = "plan"

@@ -33,7 +33,7 @@ from typing import Literal
 
 from tautochrone.base import toml
 from tautochrone.base.errors import UsageError
-from tautochrone.base.renamed import OPTIONS
+from tautochrone.base.options import RENAMED_OPTIONS
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.base.words import near, suggestion
 from tautochrone.experiments import EXPERIMENTS, Value
@@ -363,7 +363,7 @@ def _meant(name: str, known: Sequence[str], others: Sequence[str]) -> str:
     new = next(
         (
             example.partition(" ")[0].removeprefix("--")
-            for (verb, old), example in OPTIONS.items()
+            for (verb, old), example in RENAMED_OPTIONS.items()
             if verb in ("", *(f"probe {one}" for one in EXPERIMENTS)) and old == f"--{name}"
         ),
         "",
