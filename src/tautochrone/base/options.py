@@ -1,4 +1,4 @@
-"""Options by name, as the probe takes them and speaks of them, and what these and verbs were called before."""
+"""Options by name, as the probe takes and says them, and what these and verbs were called before."""
 
 import re
 from collections.abc import Container, Mapping

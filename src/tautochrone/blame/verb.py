@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.faults import Later
 from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
 from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_page
 
@@ -39,9 +40,9 @@ def blame(
     sure = parse_confidence(confidence)
     see_that_it_can_be_written(out)
     opened = open_store(store).open(run)
-    from tautochrone.answer.blame import advice
-    from tautochrone.answer.blame.section import as_table
-    from tautochrone.blame.answer import document
+    from tautochrone.answer import document as doc
+    from tautochrone.answer.blame import advice, section
+    from tautochrone.answer.phrasing.blame import headline
     from tautochrone.judge.blame import blame_of
 
     found = blame_of(opened, confidence=sure)
@@ -49,11 +50,18 @@ def blame(
         raise UsageError(
             f"Run {opened.id} recorded no late cycles", "Measure with --blame 50us, or --blame 99.9%."
         )
-    shown = document(opened, found)
+    shown = doc.Document(
+        Later(lambda: headline(found)),
+        (
+            doc.part(section.TITLE, lambda: section.blocks(found, "late", headline=False), id="late"),
+            doc.part(advice.TITLE, lambda: advice.blocks(advice.advice_of(opened, found)), id="late-help"),
+        ),
+        grounds=doc.Grounds((opened.manifest,)),
+    )
     tell_document(
         shown,
         "blame",
-        lambda: {**as_table(found), "advice": advice.as_table(advice.advice_of(opened, found))},
+        lambda: {**section.as_table(found), "advice": advice.as_table(advice.advice_of(opened, found))},
         as_json=as_json,
     )
     if out is not None:

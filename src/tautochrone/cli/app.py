@@ -4,6 +4,7 @@ Verbs are imported when one of them is asked for (`group.py`), so that `tauto --
 """
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,7 +15,6 @@ from tautochrone.base.room import see_to_room
 from tautochrone.base.words import near, printable
 from tautochrone.cli.group import LateGroup, group, use_store
 from tautochrone.command.ending import run_to_exit_code
-from tautochrone.command.forgotten import forgotten_deployment
 from tautochrone.command.options import StoreOption
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ _VERBS: "Rows" = {
     "unpack": ("bundle.verb:unpack", "Unpack runs of others into the store."),
     "import": ("foreign.verb:import_files", "Import files of cyclictest, rtla and others as runs."),
     "recover": ("cli.list:recover", "Complete runs that were cut off."),
-    "schema": ("cli.schema:schema", "Print the JSON Schema of an answer."),
+    "schema": ("cli.docs:schema", "Print the JSON Schema of an answer."),
     "doctor": ("doctor.verb:doctor", "Check a machine for settings that cost deadlines."),
     "docs": ("cli.docs:docs", "Show the documentation: a page, or a verb."),
     "analyse": ("analyse.verb:analyse", "Say whether a set of tasks meets its deadlines."),
@@ -287,8 +287,31 @@ def root(
     Without a verb, tauto measures this machine for 40 seconds and shows a verdict and a report.
     """
     use_store(store)
-    if context.invoked_subcommand not in _SEES_FOR_ITSELF and (line := forgotten_deployment()):
+    if context.invoked_subcommand not in _SEES_FOR_ITSELF and (line := _forgotten_deployment()):
         typer.echo(line, err=True)
+
+
+def _forgotten_deployment() -> str | None:
+    """Return a line about a deployment that a killed tauto left in force here; None: there is none.
+
+    Costs one look at a file where there is nothing to tell.
+    """
+    from tautochrone.machine.settings import journal_path
+
+    if not Path(journal_path()).exists():
+        return None
+    from tautochrone.base.errors import TautoError
+    from tautochrone.target.local import LocalTarget
+
+    try:
+        target = LocalTarget()
+        try:
+            force = target.in_force()
+        finally:
+            target.close()
+    except TautoError as error:
+        return f"A deployment may be in force here: {error}. As root, `tauto tune restore` puts it back."
+    return None if force is None or force.left or force.keeper is not None else force.told
 
 
 def with_verb(arguments: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""``tauto docs``: the documentation that came with this version."""
+"""``tauto docs`` and ``tauto schema``: the documentation and the JSON Schemas that came with this version."""
 
 from __future__ import annotations
 
@@ -63,6 +63,28 @@ def docs(
         open_in_browser(page.as_uri())
     else:
         _through_pager(_text(name))
+
+
+def schema(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Name of the schema, as an answer has it under schema.name."),
+    ] = None,
+) -> None:
+    """Print the JSON Schema of an answer; without a name, list the names.
+
+    Examples:
+        tauto schema show
+    """
+    import json
+
+    from tautochrone.base.schemas import names, read
+
+    if name is not None:
+        typer.echo(json.dumps(read(name), indent=2, ensure_ascii=False))
+        return
+    for one in names():
+        typer.echo(f"{one:<14} {read(one)['description']}")
 
 
 def _folder() -> Path:

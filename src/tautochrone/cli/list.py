@@ -126,9 +126,9 @@ def export(
     if perfetto:
         if extremes or kept or intervals or late:
             raise UsageError("--perfetto has late cycles alone", "Leave the names of other tables out.")
-        from tautochrone.blame import perfetto as viewer
+        from tautochrone.blame.export import export_trace
 
-        viewer.export(open_store(store).open(run), out)
+        export_trace(open_store(store).open(run), out)
         return
     if chosen == ["parquet"] and out is None and sys.stdout.isatty():
         raise UsageError("Parquet is no text for a terminal", "Name a file with --out, or use a pipe.")
@@ -138,9 +138,9 @@ def export(
             "Choose one of them for each file.",
         )
     if late:
-        from tautochrone.blame import rows
+        from tautochrone.blame.export import export_parts
 
-        rows.export(open_store(store).open(run), chosen[0], out)
+        export_parts(open_store(store).open(run), chosen[0], out)
         return
     table = EXTREMES if extremes else KEPT if kept else INTERVALS if intervals else SAMPLES
     write(open_store(store).open(run), chosen[0], out, table=table)

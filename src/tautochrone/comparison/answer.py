@@ -10,9 +10,10 @@ from tautochrone.answer.blocks import Mark
 from tautochrone.answer.outcome import Case, Outcome, Standing
 from tautochrone.base.faults import Later, keep
 from tautochrone.base.words import plural, upper_first
-from tautochrone.comparison import causes, tables
 from tautochrone.comparison import phrasing as words
+from tautochrone.comparison import tables
 from tautochrone.comparison.figures import figures
+from tautochrone.judge.comparison.causes import ComparedCauses
 from tautochrone.judge.comparison.compare import Comparison, SidePair
 from tautochrone.judge.comparison.conditions import ChangedFact
 from tautochrone.judge.comparison.gate import Judged, Passing
@@ -49,8 +50,8 @@ def document(
             doc.part("What differs in the conditions", lambda: [tables.conditions(comparison)], id="changes"),
             doc.part("What differs in the numbers", lambda: _numbers(comparison), id="numbers"),
             *(
-                [doc.part(compared.TITLE, lambda: [causes.table(comparison)], id="causes")]
-                if causes.are_known(comparison)
+                [doc.part(compared.TITLE, lambda: [causes_table(comparison)], id="causes")]
+                if _with_known_causes(comparison)
                 else []
             ),
             doc.part("How sure it is", lambda: [_how_sure(comparison)]),
@@ -71,11 +72,42 @@ def document(
 
 
 def _in_short(comparison: Comparison, lacking: Sequence[str]) -> Iterator[doc.Block]:
-    said = [doc.Sentence(one) for one in (*words.worth(comparison), *causes.sentences(comparison))]
+    said = [doc.Sentence(one) for one in (*words.worth(comparison), *sentences_on_causes(comparison))]
     yield from said[:_MOST_SENTENCES]
     if more := said[_MOST_SENTENCES:]:
         yield doc.Disclosure(plural(len(more), "more sentence"), tuple(more))
     yield from map(doc.Sentence, lacking)
+
+
+def sentences_on_causes(comparison: Comparison) -> Iterator[str]:
+    """Say of each pair which cause of late cycles came or went, and what can't be told."""
+    for pair in comparison.measured:
+        if pair.causes is not None:
+            where = f"{pair.cell}: " if pair.cell else ""
+            yield from (f"{where}{one}" for one in compared.sentences(pair.causes, pair.second.name))
+
+
+def _with_known_causes(comparison: Comparison) -> list[tuple[SidePair, ComparedCauses]]:
+    return [
+        (pair, pair.causes) for pair in comparison.measured if pair.causes is not None and pair.causes.causes
+    ]
+
+
+def causes_table(comparison: Comparison) -> doc.TypedTable:
+    """Return the causes of late cycles, side by side, where they are known."""
+    known = _with_known_causes(comparison)
+    (pair, causes) = known[0]
+    if len(comparison.measured) == 1:
+        names = ("first", "second") if pair.cell else (pair.first.name, pair.second.name)
+        return compared.table(causes, *names)
+    rows = tuple(
+        (doc.words(pair.cell or pair.second.name), *compared.row(one))
+        for pair, causes in known
+        for one in causes.causes
+    )
+    names = ("first", "second") if comparison.measured[0].cell else (pair.first.name, "other side")
+    heads = doc.columns("case" if pair.cell else "side", "cause", *names, *compared.HEADS)
+    return doc.TypedTable(compared.TITLE, heads, rows, (compared.note(causes),))
 
 
 def _gates(comparison: Comparison) -> Iterator[doc.Block]:
@@ -142,7 +174,7 @@ def as_table(comparison: Comparison, lacking: Sequence[str] = ()) -> dict[str, o
         "conditions": [_change(one) for one in comparison.changes.of_conditions],
         "vary_by_themselves": list(comparison.changes.by_itself),
         "facts": comparison.changes.facts,
-        "sentences": [*words.sentences(comparison), *causes.sentences(comparison)],
+        "sentences": [*words.sentences(comparison), *sentences_on_causes(comparison)],
         "lacking": list(lacking),
         "pairs": [_pair(one) for one in comparison.pairs],
         "gates": [_gate(one) for one in comparison.gates],

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -187,6 +188,33 @@ def bins_of(starts: Integers, counts: Integers, width_ns: int) -> tuple[Integers
     return starts, starts + (width_ns - 1), counts
 
 
+def histogram_of(values: Integers, width_ns: int) -> ForeignHistogram:
+    """Return single values, which are told in steps so wide, as a histogram."""
+    value, count = np.unique(values, return_counts=True)
+    return ForeignHistogram(*bins_of(value, count.astype(np.int64), width_ns))
+
+
+def told_histogram(
+    bins: Mapping[str, object], total: int, largest: object, unit_ns: int, who: str, what: str
+) -> ForeignHistogram:
+    """Return a histogram that a file tells: the counts by value, and of all samples number and largest.
+
+    Args:
+        who, what: whose it is and what is counted, for people: "CPU 1", "samples".
+
+    Raises:
+        DamagedError: a number is none, or there are more in the bins than in all.
+    """
+    starts = array([whole_ns(one, unit_ns, "a bin") for one in bins])
+    counts = array([whole(one, "the count of a bin") for one in bins.values()])
+    beyond = total - int(counts.sum())
+    if beyond < 0:
+        raise DamagedError(f"{who} has {total:,} {what}, and {int(counts.sum()):,} in its histogram")
+    maximum_ns = whole_ns(largest, unit_ns, "max") + unit_ns - 1 if total else None
+    end_ns = int(starts.max()) + unit_ns if len(starts) else 0
+    return ForeignHistogram(*bins_of(starts, counts, unit_ns), beyond, end_ns, maximum_ns)
+
+
 MOST_BYTES = 256 << 20
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 
@@ -247,6 +275,14 @@ def whole_ns(word: object, unit_ns: int, what: str) -> int:
 def array(values: Sequence[int]) -> Integers:
     """Return numbers as an array of 64 bits."""
     return np.asarray(values, dtype=np.int64)
+
+
+def words_of(line: str) -> tuple[str, ...]:
+    """Return the words of a command line, also of one whose quotes do not match."""
+    try:
+        return tuple(shlex.split(line))
+    except ValueError:
+        return tuple(line.split())
 
 
 def option_of(words: Sequence[str], short: str, long: str) -> str | None:

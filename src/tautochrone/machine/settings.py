@@ -99,6 +99,16 @@ class InForce:
     keeper: int | None
     left: bool
 
+    @property
+    def told(self) -> str:
+        """Return what is in force, since when, by whom, and how it is put back; for people."""
+        begin = f"The deployment {self.name} is in force since {self.since}"
+        if self.left:
+            return f"{begin}. To put it back: tauto tune restore"
+        if self.keeper is not None:
+            return f"{begin}, for a measurement that runs now (process {self.keeper}), which puts it back."
+        return f"{begin}: the tauto that applied it was killed. To put it back: tauto tune restore"
+
 
 class MachineSettings(Protocol):
     """One deployment's changes to a machine. Each is written to the undo journal before it is made."""

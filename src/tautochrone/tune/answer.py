@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Mark
 from tautochrone.base.words import plural
-from tautochrone.command.forgotten import in_force_line
 from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.deployment.apply import KnobSetting, Prospect
 from tautochrone.machine.settings import InForce
@@ -162,7 +161,7 @@ def how_back(on: str | None) -> str:
 
 def _force(force: InForce | None, unseen: str) -> Iterator[doc.Block]:
     if force is not None:
-        yield doc.Sentence(in_force_line(force))
+        yield doc.Sentence(force.told)
     if unseen:
         yield doc.Sentence(f"Whether a deployment is in force can't be seen: {unseen}")
 

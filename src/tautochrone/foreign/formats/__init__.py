@@ -1,4 +1,4 @@
-"""The registry of formats: one file each, which makes a `Format` called `FORMAT`."""
+"""The registry of formats: a file for each tool, whose `FORMATS` has each `Format` of it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -51,9 +51,7 @@ class Format:
 
 def formats() -> dict[str, Format]:
     """Return every format by its name, in the order in which they are tried."""
-    found: list[Format] = [
-        import_module(f"{__name__}.{module.name}").FORMAT
-        for module in iter_modules(__path__)
-        if not module.name.startswith("_")
-    ]
+    found: list[Format] = []
+    for module in iter_modules(__path__):
+        found += import_module(f"{__name__}.{module.name}").FORMATS
     return {one.name: one for one in sorted(found, key=lambda one: (one.place, one.name))}

@@ -102,4 +102,4 @@ def _histogram(
     return ForeignHistogram(array(low), array(high), array(count), untold, end_ns, maximum_ns)
 
 
-FORMAT = Format("hwlatdetect", "the text of hwlatdetect", 16, _recognises, _read)
+FORMATS = (Format("hwlatdetect", "the text of hwlatdetect", 16, _recognises, _read),)

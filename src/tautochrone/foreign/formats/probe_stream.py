@@ -14,6 +14,7 @@ from tautochrone.measure.cautions import cautions_of_stream
 from tautochrone.run.records import Footer, Header
 
 _PROBE = "tauto-probe"
+_NAME = "probe-stream"
 _NS_PER_S = 1_000_000_000
 _LATEST_S = 1 << 33
 
@@ -38,7 +39,7 @@ def _read(path: Path, _options: ImportOptions) -> Recording:
         raise DamagedError(f"it is a stream, but not one of {_PROBE}")
     return Recording(
         tool=_PROBE,
-        format=FORMAT.name,
+        format=_NAME,
         experiment=header.experiment,
         sources=(),
         version=header.version or "",
@@ -57,4 +58,4 @@ def _measured(header: dict[str, object]) -> datetime | None:
     return datetime.fromtimestamp(ns // _NS_PER_S, UTC) if known and isinstance(ns, int) else None
 
 
-FORMAT = Format("probe-stream", f"a stream of {_PROBE} --out FILE", 1, _recognises, _read)
+FORMATS = (Format(_NAME, f"a stream of {_PROBE} --out FILE", 1, _recognises, _read),)

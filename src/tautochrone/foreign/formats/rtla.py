@@ -1,7 +1,6 @@
 """The text of rtla timerlat hist and of rtla osnoise hist, of Linux 5.17 and later."""
 
 import re
-import shlex
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +22,7 @@ from tautochrone.foreign.recording import (
     option_of,
     whole,
     whole_ns,
+    words_of,
 )
 
 TIMERLAT = {
@@ -116,7 +116,7 @@ def _table(path: Path) -> _Table:
         if match := _TITLE.search(line):
             table = _Table(tool=match[1], command=table.command)
         elif (match := _COMMAND.search(line)) and not table.tool:
-            table.command = _words(match[1])
+            table.command = words_of(match[1])
         elif match := _UNIT.search(line):
             table.unit_ns = 1 if match[1] == "ns" else MICROSECOND
         elif match := _DURATION.search(line):
@@ -137,13 +137,6 @@ def _table(path: Path) -> _Table:
     if not table.heads:
         raise DamagedError("it has no sample: rtla saw nothing above its threshold, or its header is missing")
     return table
-
-
-def _words(line: str) -> tuple[str, ...]:
-    try:
-        return tuple(shlex.split(line))
-    except ValueError:
-        return tuple(line.split())
 
 
 def _width_ns(starts: Integers, table: _Table) -> tuple[int, bool]:
@@ -180,4 +173,4 @@ def _duration_ns(given: str | None) -> int | None:
     return None if match is None else int(match[1]) * {"us": 10**3, "ms": 10**6, "s": 10**9}[match[2] or "us"]
 
 
-FORMAT = Format("rtla", "the text of rtla timerlat hist or rtla osnoise hist", 15, _recognises, _read)
+FORMATS = (Format("rtla", "the text of rtla timerlat hist or rtla osnoise hist", 15, _recognises, _read),)

@@ -12,12 +12,11 @@ from tautochrone.foreign.recording import (
     LARGEST_NS,
     LOAD,
     PERIOD,
-    ForeignHistogram,
     ForeignSamples,
     ForeignSource,
     Integers,
     Recording,
-    bins_of,
+    histogram_of,
 )
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.records import LATENCY
@@ -161,9 +160,7 @@ def _source(name: str, values: Integers, period_ns: int | None) -> ForeignSource
         overslept = np.concatenate([[0], np.cumsum(np.maximum(values, 0) // period_ns)[:-1]])
         start = (np.arange(len(values)) + overslept) * period_ns
         return ForeignSource(name, None, period_ns, samples=ForeignSamples(start, values))
-    value, count = np.unique(values, return_counts=True)
-    histogram = ForeignHistogram(*bins_of(value, count.astype(np.int64), 1))
-    return ForeignSource(name, histograms={LATENCY: histogram})
+    return ForeignSource(name, histograms={LATENCY: histogram_of(values, 1)})
 
 
-FORMAT = Format("table", "CSV or Parquet with a column of latencies", 90, _recognises, _read)
+FORMATS = (Format("table", "CSV or Parquet with a column of latencies", 90, _recognises, _read),)

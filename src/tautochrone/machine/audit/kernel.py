@@ -1,4 +1,4 @@
-"""Checks of the kernel: how it preempts, what was built in, what it does beside its work; of a core beside it."""
+"""Checks of the kernel: how it preempts, what was built in, what else it does; and of a core beside it."""
 
 from tautochrone.machine.audit.finding import (
     AuditAnswer,

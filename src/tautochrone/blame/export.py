@@ -1,21 +1,25 @@
-"""The late cycles of a run with what the kernel recorded, as Perfetto's and Chrome's viewers open it.
+"""The late cycles of a run for other programs: as a trace for viewers, and their parts as a table.
 
-The format is Chrome's trace events as JSON. Each CPU is a process there, with a track for the threads that
-had it, one for interrupts, softirqs, timers and so on, and one for its late cycles, in which the parts lie
-that each of them consists of. Instants are those of CLOCK_MONOTONIC, so that a trace of other tools on that
-clock can be laid beside it.
+The trace is Chrome's trace events as JSON, which Perfetto's and Chrome's viewers open. Each CPU is a process
+there, with a track for the threads that had it, one for interrupts, softirqs, timers and so on, and one for
+its late cycles, in which the parts lie that each of them consists of. Instants are those of CLOCK_MONOTONIC,
+so that a trace of other tools on that clock can be laid beside it.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import BinaryIO
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_duration
-from tautochrone.judge.blame import known_of, recorded_blame, recorded_cycles
-from tautochrone.run.export import destination
+from tautochrone.judge.blame import BlamedRun, known_of, recorded_blame, recorded_cycles
+from tautochrone.run.export import destination, write_csv_rows
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.blame import LateCycle, Part
 from tautochrone.statistics.late_events import (
@@ -61,7 +65,7 @@ _ROOM = 100  # numbers of tracks for each CPU
 TraceEvent = dict[str, object]
 
 
-def export(run: StoredRun, out: Path | None) -> None:
+def export_trace(run: StoredRun, out: Path | None) -> None:
     """Write the trace of a run, to a file that appears when it is complete, or to the standard output.
 
     Raises:
@@ -310,3 +314,60 @@ def _async(cpu: int, number: int, phase: str, name: str, at: int, told: Mapping[
         "ts": _us(at),
         "args": dict(told),
     }
+
+
+# The parts of late cycles as a table: `tauto export --late`.
+
+_BETWEEN = ";"
+"""Between the functions of a stack, as in folded stacks."""
+
+_Value = int | str | bool | None
+
+_COLUMNS: tuple[tuple[str, pa.DataType, str, Callable[[int, LateCycle, Part], _Value]], ...] = (
+    ("source", pa.int32(), "1", lambda _number, cycle, _part: cycle.source),
+    ("cycle", pa.int64(), "1", lambda number, _cycle, _part: number),
+    ("cpu", pa.int32(), "1", lambda _number, cycle, _part: cycle.cpu),
+    ("tid", pa.int32(), "1", lambda _number, cycle, _part: cycle.thread),
+    ("release_ns", pa.int64(), "ns", lambda _number, cycle, _part: cycle.release_ns),
+    ("latency_ns", pa.int64(), "ns", lambda _number, cycle, _part: cycle.latency_ns),
+    ("complete", pa.bool_(), "1", lambda _number, cycle, _part: cycle.complete),
+    ("phase", pa.string(), "1", lambda _number, _cycle, part: part.phase),
+    ("cause", pa.string(), "1", lambda _number, _cycle, part: part.cause),
+    ("actor", pa.string(), "1", lambda _number, _cycle, part: part.actor),
+    ("priority", pa.int32(), "1", lambda _number, _cycle, part: part.priority),
+    ("function", pa.string(), "1", lambda _number, _cycle, part: part.function),
+    ("start_ns", pa.int64(), "ns", lambda _number, _cycle, part: part.start_ns),
+    ("net_ns", pa.int64(), "ns", lambda _number, _cycle, part: part.net_ns),
+    ("excess_ns", pa.int64(), "ns", lambda _number, _cycle, part: part.excess_ns),
+    ("stack", pa.string(), "1", lambda _number, _cycle, part: _BETWEEN.join(part.stack)),
+)
+"""The columns, each with its unit, and what it has of a late cycle, by its number, and of a part of it."""
+
+
+def table_of(found: BlamedRun) -> pa.Table:
+    """Return a row for each part of each late cycle, in the order of their releases."""
+    rows = [(number, cycle, part) for number, cycle in enumerate(found.blame.cycles) for part in cycle.parts]
+    fields = [pa.field(name, kind, metadata={"unit": unit}) for name, kind, unit, _ in _COLUMNS]
+    columns = [pa.array([told(*row) for row in rows], kind) for _, kind, _, told in _COLUMNS]
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata={"run": found.run}))
+
+
+def export_parts(run: StoredRun, kind: str, out: Path | None) -> None:
+    """Write the parts of late cycles as "csv" or "parquet"; see `export_trace`.
+
+    Raises:
+        UsageError: the run has no events of late cycles, or there is no such format.
+        DamagedError: they can't be read.
+        StoreError: the file can't be written.
+    """
+    if kind not in ("csv", "parquet"):
+        raise UsageError(
+            f"Parts of late cycles are not written as {kind}",
+            "Choose --csv or --parquet; `tauto blame --json` has them as JSON.",
+        )
+    table = table_of(recorded_blame(run))
+    with destination(out) as file:
+        if kind == "csv":
+            write_csv_rows(file, table.schema, table.to_batches())
+        else:
+            pq.write_table(table, file, compression="zstd")
