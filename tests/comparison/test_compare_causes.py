@@ -11,8 +11,8 @@ from in_process import tauto
 from late_runs import Late, by_interrupt, by_kworker, by_lower, store_late, stream_of
 from report_runs import FACTS
 from schemas import valid
-from tautochrone.comparison import causes as said
 from tautochrone.comparison import phrasing
+from tautochrone.comparison.answer import document, sentences_on_causes
 from tautochrone.judge.comparison.causes import ComparedCauses
 from tautochrone.judge.comparison.compare import compare
 from tautochrone.judge.comparison.side import ComparedSide
@@ -92,8 +92,8 @@ def test_a_plain_run_beside_a_recorded_one_is_said_with_what_the_recorder_costs(
     assert "It cost the median 400 ns" in told
     assert found.pairs[0].standing.kind == "of one thing"
     assert "only the recorder of late cycles differs" in told
-    assert list(said.sentences(found)) == []
-    assert not said.are_known(found)
+    assert list(sentences_on_causes(found)) == []
+    assert "causes" not in {one.id for one in document(found).parts}
 
 
 def test_two_recorders_are_no_repetition_of_each_other(store: Store) -> None:
@@ -106,7 +106,7 @@ def test_two_recorders_are_no_repetition_of_each_other(store: Store) -> None:
 def test_what_is_beyond_the_limit_is_said(store: Store) -> None:
     first, second = run_of(store, {by_lower: 20}, beyond=60), run_of(store, {by_lower: 20})
     found = compare([ComparedSide("A", (first,)), ComparedSide("B", (second,))], tests=False)
-    assert "the events of only 25 % were kept" in " ".join(said.sentences(found))
+    assert "the events of only 25 % were kept" in " ".join(sentences_on_causes(found))
 
 
 def test_the_verb_says_which_came(store: Store) -> None:

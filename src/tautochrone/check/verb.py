@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from tautochrone.check.results import CheckResults
     from tautochrone.check.search import Kind
     from tautochrone.measure.cell import Load
+    from tautochrone.run.folder import StoredRun
     from tautochrone.run.store import Store
 
 _POLICY = typer.Option(
@@ -168,28 +170,30 @@ def check(
     from tautochrone.answer.console import make_console
     from tautochrone.check.measure import LoopCheck
     from tautochrone.check.question import AskedCheck, question_of
-    from tautochrone.check.stored import see_that_nothing_is_measured
 
     wanted = given_period({"rate": rate, "period": period})
     telling = _Telling(as_json, junit, markdown, out, open_it)
     if runs:
-        see_that_nothing_is_measured(
-            {
-                "--work": work,
-                "--code": code,
-                "--load": load,
-                "--deployment": deployment,
-                "--on": on,
-                "--duration": duration,
-                "--cpus": cpus,
-                "--policy": policy,
-                "--priority": priority,
-                "--until-settled": until_settled,
-                "--afresh": afresh,
-                "--search": search,
-                "--within": within,
-            }
-        )
+        how = {
+            "--work": work,
+            "--code": code,
+            "--load": load,
+            "--deployment": deployment,
+            "--on": on,
+            "--duration": duration,
+            "--cpus": cpus,
+            "--policy": policy,
+            "--priority": priority,
+            "--until-settled": until_settled,
+            "--afresh": afresh,
+            "--search": search,
+            "--within": within,
+        }
+        if given := [option for option, value in how.items() if value is not None and value is not False]:
+            raise UsageError(
+                f"{given[0]} says how to measure, and --runs judges what was measured",
+                "Leave out one of them.",
+            )
         asked = AskedCheck(wanted or "", None, deadline, misses, confidence, counted=counted)
         _judge_stored(asked, open_store(store), runs, telling)
     if wanted is None:
@@ -226,18 +230,59 @@ def check(
 def _judge_stored(asked: AskedCheck, place: Store, names: Sequence[str], telling: _Telling) -> NoReturn:
     """Judge runs that are there already; a page is written only where it is named."""
     from tautochrone.check.results import results_of
-    from tautochrone.check.stored import question_of_runs
     from tautochrone.judge.requirement.judge import judge
 
     telling.see_that_it_can_be_told()
     if telling.open_it and telling.out is None:
         raise UsageError("--open: with --runs no page is written by itself", "Name one: --out FILE.")
     runs = all_runs(place, [part.strip() for text in names for part in text.split(",")])
-    question = question_of_runs(asked, runs)
+    question = _question_of_runs(asked, runs)
     judgement = judge(question.requirement, runs, counted=question.counted)
     results = results_of(question, judgement, runs, place)
     telling.tell(results, telling.out)
     raise typer.Exit(results.outcome().exit_code)
+
+
+def _question_of_runs(asked: AskedCheck, runs: Sequence[StoredRun]) -> CheckQuestion:
+    """Return the question, of the rate that the runs have.
+
+    Args:
+        asked: its period may be empty: it is that of the runs.
+
+    Raises:
+        UsageError: the runs have no schedule, another rate, or several; or they measure different things.
+    """
+    from tautochrone.base.units import format_rate
+    from tautochrone.check.question import CONDITION, question_of
+    from tautochrone.judge.explained import see_plain
+    from tautochrone.judge.requirement.evidence import ENDS_OF_WORK, measure_of
+
+    see_plain(runs)
+    without = next((run for run in runs if measure_of(run, "") is None), None)
+    if without is not None:
+        raise UsageError(
+            f"The run {without.id} has no releases that could be missed",
+            f"See how rare large values are in it: tauto tail {without.id} --limit TIME. "
+            "Import it with --period if it is of a loop.",
+        )
+    measures = {str(measure_of(run, "")) for run in runs}
+    ends = [measure in ENDS_OF_WORK for measure in sorted(measures)]
+    if len(set(ends)) > 1:
+        raise UsageError(
+            "Some of these runs measure the start of each cycle, others its end", "Name runs of one kind."
+        )
+    periods = sorted({period for run in runs for period in run.manifest.header.periods_ns.values()})
+    question = question_of(replace(asked, period=asked.period or f"{periods[-1]}ns"))
+    if periods != [question.period_ns]:
+        rates = " and ".join(format_rate(1e9 / period) for period in periods)
+        raise UsageError(
+            f"These runs are of {rates}",
+            "Name runs of one rate." if len(periods) > 1 else "Leave out --rate and --period.",
+        )
+    checks = [run.manifest.conditions.stored.get(CONDITION) for run in runs]
+    works = {one.get("work_ns") if isinstance(one, Mapping) else None for one in checks}
+    (work_ns,) = works if len(works) == 1 else (None,)
+    return replace(question, work_ns=work_ns if ends[0] else None, of_the_end=ends[0])
 
 
 @dataclass(frozen=True)

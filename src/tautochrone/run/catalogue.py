@@ -3,7 +3,7 @@
 import glob
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +29,7 @@ from tautochrone.run.manifest import (
     upgraded,
 )
 from tautochrone.run.place import run_names
-from tautochrone.run.remarks import seen_remarks
+from tautochrone.run.remarks import Remarks, seen_remarks
 from tautochrone.run.store import Store
 
 CUT_OFF, REFUSED, DAMAGED, NEWER = "cut off", "refused", "damaged", "newer"
@@ -97,14 +97,12 @@ class CatalogueEntry(Struct, frozen=True, dict=True):
             told = json_of(read_text(self.path / files.MANIFEST, MOST_BYTES))
         except (OSError, ValueError):
             return RunConditions()
-        return (
-            _conditions(told.get("schema"), told.get("conditions"))
-            if isinstance(told, dict)
-            else RunConditions()
-        )
+        told = told if isinstance(told, dict) else {}
+        return _conditions(told.get("schema"), told.get("conditions"))
 
 
-# The manifests are read as bytes and parsed with TRY, so that one damaged file can't spoil the list.
+# The manifests are read as bytes and parsed with TRY, so that one damaged file can't spoil the list. Columns
+# are named as the entry names them.
 _QUERY = """
 WITH manifest AS MATERIALIZED (
     SELECT filename, TRY(decode(content)::JSON) AS json FROM read_blob($files)
@@ -123,21 +121,21 @@ WITH manifest AS MATERIALIZED (
 )
 SELECT
     filename,
-    r.schema,
-    r.state,
-    r.created,
-    r.experiment,
-    r.title,
-    CAST(json -> 'conditions' AS VARCHAR),
-    len(r.books),
-    list_sum([CAST(b.recorded AS HUGEINT) FOR b IN r.books]),
-    list_sum([CAST(b.missed AS HUGEINT) FOR b IN r.books]),
-    list_max([e.maximum_ns FOR e IN r.extremes IF e.measure = r.extremes[1].measure]),
-    len(r.warnings),
-    r.ended,
-    r.damage,
-    TRY(json ->> '$.facts.machine.hostname'),
-    coalesce(TRY(json ->> '$.facts.kernel.release'), TRY(json ->> '$.header.system.release'))
+    r.schema AS schema,
+    r.state AS state,
+    coalesce(r.created, '') AS created,
+    coalesce(r.experiment, '') AS experiment,
+    coalesce(r.title, '') AS title,
+    CAST(json -> 'conditions' AS VARCHAR) AS conditions,
+    coalesce(len(r.books), 0) AS sources,
+    list_sum([CAST(b.recorded AS HUGEINT) FOR b IN r.books]) AS samples,
+    list_sum([CAST(b.missed AS HUGEINT) FOR b IN r.books]) AS missed,
+    list_max([e.maximum_ns FOR e IN r.extremes IF e.measure = r.extremes[1].measure]) AS worst_ns,
+    coalesce(len(r.warnings), 0) AS warnings,
+    coalesce(r.ended, '') AS ended,
+    coalesce(r.damage, '') AS damage,
+    coalesce(TRY(json ->> '$.facts.machine.hostname'), '') AS machine,
+    coalesce(TRY(json ->> '$.facts.kernel.release'), TRY(json ->> '$.header.system.release'), '') AS kernel
 FROM run
 """
 
@@ -211,8 +209,7 @@ def _read(base: str, names: Sequence[str]) -> Iterator[CatalogueEntry]:
     described = _describe([path for path in manifests if _is_readable(path)])
     for name, path in zip(names, manifests, strict=True):
         folder = Path(base + name)
-        remarks = seen_remarks(folder)
-        yield _entry(folder, described.get(path), remarks.tags, remarks.note)
+        yield _entry(folder, described.get(path), seen_remarks(folder))
 
 
 def _is_run(folder: str) -> bool:
@@ -224,7 +221,7 @@ def _is_readable(manifest: str) -> bool:
     return is_file(Path(manifest), MOST_BYTES) and os.access(manifest, os.R_OK)
 
 
-def _describe(manifests: list[str]) -> dict[str, tuple[object, ...]]:
+def _describe(manifests: list[str]) -> dict[str, Mapping[str, Any]]:
     """Return what the manifests say, by file; a file that has gone meanwhile is left out."""
     if not manifests:
         return {}
@@ -236,75 +233,45 @@ def _describe(manifests: list[str]) -> dict[str, tuple[object, ...]]:
         try:
             names = [glob.escape(path) for path in manifests]  # DuckDB takes names for patterns
             rows = connection.execute(_QUERY, {"files": names}).fetchall()
+            columns = [column for column, *_ in connection.description or ()]
         except duckdb.IOException:
             still = [path for path in manifests if _is_readable(path)]
             if len(still) == len(manifests):
                 raise
             return _describe(still)
-    return {row[0]: row[1:] for row in rows}
+    return {row[0]: dict(zip(columns[1:], row[1:], strict=True)) for row in rows}
 
 
-def _entry(
-    folder: Path, described: tuple[Any, ...] | None, tags: tuple[str, ...], note: str
-) -> CatalogueEntry:
+def _entry(folder: Path, described: Mapping[str, Any] | None, remarks: Remarks) -> CatalogueEntry:
     raw = folder / files.RAW_STREAM
-    unread = CatalogueEntry(folder.name, str(folder), DAMAGED, tags=tags, note=note, given=RunConditions())
-    if described is None or not is_readable(described[0]) or described[1] not in STATES:
+    unread = CatalogueEntry(
+        folder.name, str(folder), DAMAGED, tags=remarks.tags, note=remarks.note, given=RunConditions()
+    )
+    if described is None or not is_readable(described["schema"]) or described["state"] not in STATES:
         if is_file(raw):
-            return msgspec.structs.replace(unread, state=_unsealed_state(raw, None))
-        if described is not None and (described[0] or 0) > SCHEMA:
+            return msgspec.structs.replace(unread, state=_unsealed_state(raw, ""))
+        if described is not None and (described["schema"] or 0) > SCHEMA:
             return msgspec.structs.replace(unread, state=NEWER, damage="written by a newer tauto")
         return msgspec.structs.replace(unread, damage="run.json can't be read")
-    (
-        schema,
-        state,
-        created,
-        experiment,
-        title,
-        told,
-        sources,
-        samples,
-        missed,
-        worst,
-        warnings,
-        ended,
-        damage,
-        machine,
-        kernel,
-    ) = described
-    if state == MEASURING:
-        state = _unsealed_state(raw, damage)
+    told = {name: value for name, value in described.items() if name not in ("schema", "conditions")}
+    if told["state"] == MEASURING:
+        told["state"] = _unsealed_state(raw, told["damage"])
     try:
-        conditions = _conditions(schema, json_of(told or "{}"))
+        conditions = _conditions(described["schema"], json_of(described["conditions"] or "{}"))
     except ValueError:
         conditions = RunConditions()
-    return CatalogueEntry(
-        id=folder.name,
-        folder=str(folder),
-        state=state,
-        created=created or "",
-        experiment=experiment or "",
-        title=title or "",
-        sources=sources or 0,
-        samples=None if samples is None else int(samples),
-        missed=None if missed is None else int(missed),
-        worst_ns=worst,
-        warnings=warnings or 0,
-        ended=ended or "",
-        damage=damage or "",
-        machine=machine or "",
-        tags=tags,
-        note=note,
+    return msgspec.structs.replace(
+        unread,
+        **told,
         load=conditions.load or "",
         remote=conditions.remote,
         deployment=conditions.deployment_name,
         plan=conditions.plan.campaign,
-        kernel=kernel or "",
         given=conditions,
     )
 
 
-def _unsealed_state(raw: Path, damage: str | None) -> str:
+def _unsealed_state(raw: Path, damage: str) -> str:
     if files.is_locked(raw):
         return MEASURING
     return REFUSED if damage else CUT_OFF
