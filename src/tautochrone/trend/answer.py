@@ -3,28 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Figure, Panel, PanelPlace, made
 from tautochrone.answer.charts.signs import CIRCLE, TRIANGLE_UP, Sign
 from tautochrone.answer.charts.theme import series_tone
-from tautochrone.answer.document import (
-    Block,
-    Disclosure,
-    Document,
-    DocumentPart,
-    Drawing,
-    Grounds,
-    Sentence,
-    Statements,
-    Subheading,
-    TableColumn,
-    TypedCell,
-    TypedTable,
-    Unit,
-    columns,
-    count,
-    part,
-)
-from tautochrone.answer.document import words as cell
 from tautochrone.base.faults import Later
 from tautochrone.base.words import capital, plural
 from tautochrone.run.manifest import Manifest
@@ -40,7 +22,7 @@ _SPARKS = "▁▂▃▄▅▆▇█"
 _LONGEST_SPARK = 44
 
 
-def document(trend: Trend, manifests: Sequence[Manifest]) -> Document:
+def document(trend: Trend, manifests: Sequence[Manifest]) -> doc.Document:
     """One line of comparable runs after the other, those of most runs first.
 
     The manifests are those of runs that it may be about; at least one.
@@ -53,47 +35,49 @@ def document(trend: Trend, manifests: Sequence[Manifest]) -> Document:
         one for at, line in enumerate(several[:_MOST_LINES], start=1) for one in _line_parts(line, trend, at)
     ]
     alone = "One run alone, so far" if several else "One run, so far: there is nothing to compare it with"
-    return Document(
+    return doc.Document(
         headline=f"{capital(trend.metric.text)} over time",
         parts=(
-            part("In short", lambda: _in_short(trend)),
+            doc.part("In short", lambda: _in_short(trend)),
             *lines,
-            part(alone, lambda: _alone(trend, alone), id="alone"),
-            part("Lines without a value", lambda: _without(trend), id="without"),
-            part("How to read this", lambda: _closing(trend), id="about"),
+            doc.part(alone, lambda: _alone(trend, alone), id="alone"),
+            doc.part("Lines without a value", lambda: _without(trend), id="without"),
+            doc.part("How to read this", lambda: _closing(trend), id="about"),
         ),
-        grounds=Grounds(tuple(own), masthead=Later(_masthead, trend, own)),
+        grounds=doc.Grounds(tuple(own), masthead=Later(_masthead, trend, own)),
     )
 
 
-def _in_short(trend: Trend) -> Iterator[Block]:
+def _in_short(trend: Trend) -> Iterator[doc.Block]:
     steps = [step for line in trend.lines for step in line.steps or ()]
     changes, perhaps = sum(one.shown for one in steps), sum(not one.shown for one in steps)
-    yield Sentence(
+    yield doc.Sentence(
         f"{plural(trend.runs, 'run')} in {plural(len(trend.lines), 'line')} of comparable ones; "
         f"{plural(changes, 'lasting change') if changes else 'no lasting change'} found"
         f"{f', and {perhaps} perhaps' if perhaps else ''}."
     )
     if shared := words.common(trend):
-        yield Sentence(shared)
+        yield doc.Sentence(shared)
 
 
-def _line_parts(line: TrendLine, trend: Trend, at: int) -> Iterator[DocumentPart]:
+def _line_parts(line: TrendLine, trend: Trend, at: int) -> Iterator[doc.DocumentPart]:
     name = capital(words.describe(line, trend))
-    yield part(name, lambda: _said_of(line, trend, name, f"trend-{at - 1}"), id=f"line-{at}")
-    yield part(f"The changes of line {at}", lambda: _changes(line), only="page")
+    yield doc.part(name, lambda: _said_of(line, trend, name, f"trend-{at - 1}"), id=f"line-{at}")
+    yield doc.part(f"The changes of line {at}", lambda: _changes(line), only="page")
     runs = f"The runs of line {at}"
     if len(trend.lines) == 1:
-        yield part(runs, lambda: [table(line, trend)])
+        yield doc.part(runs, lambda: [table(line, trend)])
     else:
-        yield part(runs, lambda: [Disclosure("The runs in numbers", (table(line, trend),))], only="page")
+        yield doc.part(
+            runs, lambda: [doc.Disclosure("The runs in numbers", (table(line, trend),))], only="page"
+        )
 
 
-def _said_of(line: TrendLine, trend: Trend, name: str, prefix: str) -> Iterator[Block]:
+def _said_of(line: TrendLine, trend: Trend, name: str, prefix: str) -> Iterator[doc.Block]:
     metric, values = trend.metric, [one.value.value or 0.0 for one in line.points]
-    yield Subheading(name)
+    yield doc.Subheading(name)
     ends = f"{words.number(min(values), metric)} to {words.number(max(values), metric)}"
-    yield Drawing(
+    yield doc.Drawing(
         Later(lambda: made(name, lambda: _figure(line, trend, name, prefix))),
         sketch=f"{sparkline(values, _LONGEST_SPARK)}  {ends}",
     )
@@ -104,9 +88,10 @@ def _said_of(line: TrendLine, trend: Trend, name: str, prefix: str) -> Iterator[
     said = f"{plural(len(values), 'run')}, {when}; the latest {words.shown(latest, metric)}"
     steps = len(line.steps or ())
     found = [
-        Sentence(one, "strong" if at < steps else "") for at, one in enumerate(words.sentences(line, metric))
+        doc.Sentence(one, "strong" if at < steps else "")
+        for at, one in enumerate(words.sentences(line, metric))
     ]
-    yield Statements((Sentence(f"{said}{f' ({within})' if within else ''}."), *found))
+    yield doc.Statements((doc.Sentence(f"{said}{f' ({within})' if within else ''}."), *found))
 
 
 def _figure(line: TrendLine, trend: Trend, name: str, prefix: str) -> Figure:
@@ -128,43 +113,43 @@ def _figure(line: TrendLine, trend: Trend, name: str, prefix: str) -> Figure:
     return Figure("", (Panel(PanelPlace(prefix), "", drawn),), (caption,), tuple(key))
 
 
-def _changes(line: TrendLine) -> Iterator[Block]:
-    rows: list[tuple[TypedCell, ...]] = []
+def _changes(line: TrendLine) -> Iterator[doc.Block]:
+    rows: list[tuple[doc.TypedCell, ...]] = []
     for letter, one in lettered(line):
         told = [words.fact_words(change) for change in one.changed[:_MOST_FACTS]]
         if rest := len(one.changed) - len(told):
             told.append(f"and {plural(rest, 'more fact')}")
-        date, run = cell(words.date_of(one)), TypedCell(one.run, "code")
-        heads = [(cell(letter), date, run), *[(cell(""),) * 3] * (len(told) - 1)]
-        rows += [(head[0], cell(fact), *head[1:]) for head, fact in zip(heads, told, strict=True)]
+        date, run = doc.words(words.date_of(one)), doc.TypedCell(one.run, "code")
+        heads = [(doc.words(letter), date, run), *[(doc.words(""),) * 3] * (len(told) - 1)]
+        rows += [(head[0], doc.words(fact), *head[1:]) for head, fact in zip(heads, told, strict=True)]
     if rows:
-        heads_of = columns("", "what changed since the run before", "when (UTC)", "run")
-        yield TypedTable("Where the conditions changed", heads_of, tuple(rows))
+        heads_of = doc.columns("", "what changed since the run before", "when (UTC)", "run")
+        yield doc.TypedTable("Where the conditions changed", heads_of, tuple(rows))
 
 
-def table(line: TrendLine, trend: Trend) -> TypedTable:
+def table(line: TrendLine, trend: Trend) -> doc.TypedTable:
     """The runs of a line, the latest last."""
     metric = trend.metric
     heads = (
-        TableColumn("when (UTC)"),
-        TableColumn("run", spare=True),
-        *columns(metric.name, "95 % interval", "samples", "missed"),
-        TableColumn("changed", spare=True),
+        doc.TableColumn("when (UTC)"),
+        doc.TableColumn("run", spare=True),
+        *doc.columns(metric.name, "95 % interval", "samples", "missed"),
+        doc.TableColumn("changed", spare=True),
     )
     rows = [
         (
-            cell(words.date_of(one)),
-            TypedCell(one.run, "code"),
+            doc.words(words.date_of(one)),
+            doc.TypedCell(one.run, "code"),
             *_value_cells(one, metric),
-            count(one.value.samples),
-            count(one.value.missed),
-            cell(words.changed_words(one.changed, 1)),
+            doc.count(one.value.samples),
+            doc.count(one.value.missed),
+            doc.words(words.changed_words(one.changed, 1)),
         )
         for one in line.points[-_MOST_POINTS:]
     ]
     kept = [at for at in range(len(heads)) if any(row[at].shown for row in rows)]
     left_out = len(line.points) - len(rows)
-    return TypedTable(
+    return doc.TypedTable(
         "",
         tuple(heads[at] for at in kept),
         tuple(tuple(row[at] for at in kept) for row in rows),
@@ -172,42 +157,42 @@ def table(line: TrendLine, trend: Trend) -> TypedTable:
     )
 
 
-def _value_cells(point: TrendPoint, metric: TrendMetric) -> tuple[TypedCell, TypedCell]:
+def _value_cells(point: TrendPoint, metric: TrendMetric) -> tuple[doc.TypedCell, doc.TypedCell]:
     """The value of a run, and its interval."""
-    unit: Unit = "share" if metric.is_share else "ns"
+    unit: doc.Unit = "share" if metric.is_share else "ns"
     value, within = point.value, words.interval(point.value, metric)
-    interval = TypedCell(None, unit, within, value.low, value.high, left=True)
-    return TypedCell(value.value, unit, words.shown(value, metric)), interval if within else cell("")
+    interval = doc.TypedCell(None, unit, within, value.low, value.high, left=True)
+    return doc.TypedCell(value.value, unit, words.shown(value, metric)), interval if within else doc.words("")
 
 
-def _alone(trend: Trend, title: str) -> Iterator[Block]:
+def _alone(trend: Trend, title: str) -> Iterator[doc.Block]:
     """Lines of one run, which is no trend."""
     single = [line for line in trend.lines if len(line.points) == 1]
     if not single:
         return
     rows = tuple(
         (
-            cell(words.describe(line, trend)),
+            doc.words(words.describe(line, trend)),
             *_value_cells(line.points[0], trend.metric),
-            TypedCell(line.points[0].run, "code"),
+            doc.TypedCell(line.points[0].run, "code"),
         )
         for line in single[:_MOST_LINES]
     )
-    yield TypedTable(title, columns("what", trend.metric.name, "95 % interval", "run"), rows)
+    yield doc.TypedTable(title, doc.columns("what", trend.metric.name, "95 % interval", "run"), rows)
 
 
-def _without(trend: Trend) -> Iterator[Block]:
+def _without(trend: Trend) -> Iterator[doc.Block]:
     """Lines of which no run has a value, and how many lines are not shown."""
     for line in [one for one in trend.lines if not one.points][:_MOST_LINES]:
-        yield Subheading(capital(words.describe(line, trend)))
-        yield from map(Sentence, words.sentences(line, trend.metric))
+        yield doc.Subheading(capital(words.describe(line, trend)))
+        yield from map(doc.Sentence, words.sentences(line, trend.metric))
     kinds = [min(len(line.points), 2) for line in trend.lines]
     left_out = sum(max(0, kinds.count(kind) - _MOST_LINES) for kind in set(kinds))
     if left_out:
-        yield Sentence(f"{plural(left_out, 'line')} more; --experiment and --by choose among them.")
+        yield doc.Sentence(f"{plural(left_out, 'line')} more; --experiment and --by choose among them.")
 
 
-def _closing(trend: Trend) -> list[Block]:
+def _closing(trend: Trend) -> list[doc.Block]:
     """What is said once, below all lines."""
     said = [words.how_sure()]
     if any(line.experiment == FOOTPRINT for line in trend.lines):
@@ -220,7 +205,7 @@ def _closing(trend: Trend) -> list[Block]:
         )
     if trend.without:
         said.append(f"{plural(trend.without, 'run')} without {trend.metric.text}.")
-    return [Sentence(one, "note") for one in said]
+    return [doc.Sentence(one, "note") for one in said]
 
 
 def _masthead(trend: Trend, manifests: Sequence[Manifest]) -> str:
@@ -242,12 +227,12 @@ def sparkline(values: Sequence[float], width: int) -> str:
     """
     if not values:
         return ""
-    columns = min(width, len(values))
-    bounds = [at * len(values) // columns for at in range(columns + 1)]
-    kept = [max(values[bounds[at] : bounds[at + 1]]) for at in range(columns)]
+    places = min(width, len(values))
+    bounds = [at * len(values) // places for at in range(places + 1)]
+    kept = [max(values[bounds[at] : bounds[at + 1]]) for at in range(places)]
     low, high = min(kept), max(kept)
     if low == high:
-        return _SPARKS[len(_SPARKS) // 2] * columns
+        return _SPARKS[len(_SPARKS) // 2] * places
     steps = len(_SPARKS) - 1
     return "".join(_SPARKS[round((value - low) / (high - low) * steps)] for value in kept)
 

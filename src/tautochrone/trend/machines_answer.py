@@ -5,23 +5,8 @@ from dataclasses import asdict
 from functools import partial
 from statistics import median
 
+from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Mark
-from tautochrone.answer.document import (
-    Block,
-    Document,
-    DocumentPart,
-    Grounds,
-    Sentence,
-    Subheading,
-    TableColumn,
-    TypedCell,
-    TypedTable,
-    Unit,
-    columns,
-    count,
-    part,
-)
-from tautochrone.answer.document import words as cell
 from tautochrone.base.units import format_percent
 from tautochrone.base.words import capital, plural
 from tautochrone.run.manifest import Manifest
@@ -33,51 +18,51 @@ _MOST_CASES, _MOST_NAMED, _MOST_COLUMNS = 40, 10, 8
 _ALWAYS = ("experiment", "period_ns", "load")
 
 
-def document(found: Machines, manifests: Sequence[Manifest]) -> Document:
+def document(found: Machines, manifests: Sequence[Manifest]) -> doc.Document:
     """Return the answer; the manifests are those of the runs that it is about."""
     there = {run for case in found.cases for board in case.boards for run in board.runs}
     about = [one for one in manifests if one.id in there] or list(manifests)
-    return Document(
+    return doc.Document(
         headline=f"{capital(found.metric.text)} on {plural(len(found.machines), 'machine')}",
         parts=(
-            part("In short", lambda: _in_short(found)),
-            part("A column for each machine", lambda: _side_by_side(found), id="side-by-side"),
+            doc.part("In short", lambda: _in_short(found)),
+            doc.part("A column for each machine", lambda: _side_by_side(found), id="side-by-side"),
             *_cases(found),
-            part("How to read this", lambda: _closing(found), id="about"),
+            doc.part("How to read this", lambda: _closing(found), id="about"),
         ),
-        grounds=Grounds(tuple(sorted(about, key=lambda one: one.created))),
+        grounds=doc.Grounds(tuple(sorted(about, key=lambda one: one.created))),
     )
 
 
-def _in_short(found: Machines) -> Iterator[Block]:
+def _in_short(found: Machines) -> Iterator[doc.Block]:
     odd = [(case, board) for case in found.cases for board in case.boards if board.differs]
     boards = [board for case in found.cases for board in case.boards]
     judged = sum(one.standing is not None for one in boards)
     if not found.cases:
-        yield Sentence("No case was measured on more than one machine.", "strong")
+        yield doc.Sentence("No case was measured on more than one machine.", "strong")
         return
     if odd:
         names = dict.fromkeys(board.machine for _, board in odd)
-        yield Sentence(
+        yield doc.Sentence(
             f"{_named(list(names))} {'differs from its' if len(names) == 1 else 'differ from their'} peers.",
             "strong",
         )
     elif found.too_many:
-        yield Sentence("No machine can be shown to differ: there are too many cases.", "strong")
-        yield Sentence(
+        yield doc.Sentence("No machine can be shown to differ: there are too many cases.", "strong")
+        yield doc.Sentence(
             f"{plural(found.judged, 'group')} of peers are looked at. Ask for fewer: --plan, --experiment."
         )
     elif judged:
-        yield Sentence("No machine is shown to differ from its peers.", "strong")
+        yield doc.Sentence("No machine is shown to differ from its peers.", "strong")
     else:
-        yield Sentence(
+        yield doc.Sentence(
             f"No machine is judged: it takes {FEWEST} of one case, half of which have different values.",
             "strong",
         )
     for case, board in odd[:_MOST_NAMED]:
-        yield Sentence(f"{capital(_said(case, found))}: {_difference(board, found)}")
+        yield doc.Sentence(f"{capital(_said(case, found))}: {_difference(board, found)}")
     if (more := len(odd) - _MOST_NAMED) > 0:
-        yield Sentence(f"{plural(more, 'more difference')} in the tables.")
+        yield doc.Sentence(f"{plural(more, 'more difference')} in the tables.")
 
 
 def _difference(board: MachineStanding, found: Machines) -> str:
@@ -110,7 +95,7 @@ def _named(names: list[str]) -> str:
     return f"{', '.join(names[:_MOST_NAMED])}{more}"
 
 
-def _side_by_side(found: Machines) -> Iterator[Block]:
+def _side_by_side(found: Machines) -> Iterator[doc.Block]:
     """Yield a row for each case; of a machine under several kernels, the worst value."""
     if not found.cases:
         return
@@ -120,27 +105,27 @@ def _side_by_side(found: Machines) -> Iterator[Block]:
         of = {name: [board for board in case.boards if board.machine == name] for name in names}
         rows.append(
             (
-                cell(capital(_said(case, found))),
-                TypedCell(_middle(case.boards), _unit(found), number(_middle(case.boards), found.metric)),
+                doc.words(capital(_said(case, found))),
+                doc.TypedCell(_middle(case.boards), _unit(found), number(_middle(case.boards), found.metric)),
                 *(_worst(of[name], found) for name in names),
             )
         )
-    heads = (TableColumn("case"), TableColumn("median"), *(TableColumn(name) for name in names))
+    heads = (doc.TableColumn("case"), doc.TableColumn("median"), *(doc.TableColumn(name) for name in names))
     left_out = len(found.cases) - len(rows)
     notes = (f"{plural(left_out, 'more case')} not shown.",) if left_out > 0 else ()
-    yield TypedTable("", heads, tuple(rows), notes, "dense" if len(names) > _MOST_COLUMNS else "")
+    yield doc.TypedTable("", heads, tuple(rows), notes, "dense" if len(names) > _MOST_COLUMNS else "")
 
 
-def _worst(boards: Sequence[MachineStanding], found: Machines) -> TypedCell:
+def _worst(boards: Sequence[MachineStanding], found: Machines) -> doc.TypedCell:
     if not boards:
-        return TypedCell(None, _unit(found), "-")
+        return doc.TypedCell(None, _unit(found), "-")
     return _value(max(boards, key=lambda one: (one.differs, one.value)), found)
 
 
-def _value(board: MachineStanding, found: Machines) -> TypedCell:
+def _value(board: MachineStanding, found: Machines) -> doc.TypedCell:
     said = f"{'over ' if board.at_least else ''}{number(board.value, found.metric)}"
     mark: Mark = "missed" if board.differs else ""
-    return TypedCell(board.value, _unit(found), said, mark=mark, strong=board.differs)
+    return doc.TypedCell(board.value, _unit(found), said, mark=mark, strong=board.differs)
 
 
 def _shown(found: Machines) -> list[MachineCase]:
@@ -150,16 +135,16 @@ def _shown(found: Machines) -> list[MachineCase]:
     return sorted(found.cases, key=lambda case: not any(one.differs for one in case.boards))[:_MOST_CASES]
 
 
-def _cases(found: Machines) -> Iterator[DocumentPart]:
+def _cases(found: Machines) -> Iterator[doc.DocumentPart]:
     for at, case in enumerate(_shown(found), start=1):
         title = capital(_said(case, found))
-        yield part(title, partial(_nested, case, found, title), id=f"case-{at}")
+        yield doc.part(title, partial(_nested, case, found, title), id=f"case-{at}")
 
 
-def _nested(case: MachineCase, found: Machines, title: str) -> Iterator[Block]:
+def _nested(case: MachineCase, found: Machines, title: str) -> Iterator[doc.Block]:
     """Yield kernels, in them models of CPU, in them machines."""
-    yield Subheading(title)
-    rows: list[tuple[TypedCell, ...]] = []
+    yield doc.Subheading(title)
+    rows: list[tuple[doc.TypedCell, ...]] = []
     for kernel in dict.fromkeys(board.kernel for board in case.boards):
         of_kernel = [board for board in case.boards if board.kernel == kernel]
         rows.append(_group(f"kernel {kernel}", of_kernel, found))
@@ -169,54 +154,56 @@ def _nested(case: MachineCase, found: Machines, title: str) -> Iterator[Block]:
             if len(models) > 1:
                 rows.append(_group(f"· {model}", of_model, found))
             rows += [_row(board, found) for board in of_model]
-    heads = columns("", "runs", found.metric.name, "from, to", "peers", "times", "p")
-    yield TypedTable("", heads, tuple(rows), layout="upright")
+    heads = doc.columns("", "runs", found.metric.name, "from, to", "peers", "times", "p")
+    yield doc.TypedTable("", heads, tuple(rows), layout="upright")
 
 
-def _group(name: str, boards: Sequence[MachineStanding], found: Machines) -> tuple[TypedCell, ...]:
+def _group(name: str, boards: Sequence[MachineStanding], found: Machines) -> tuple[doc.TypedCell, ...]:
     return (
-        TypedCell(f"{name}: {plural(len(boards), 'machine')}", strong=True),
-        count(sum(len(board.runs) for board in boards)),
-        TypedCell(_middle(boards), _unit(found), number(_middle(boards), found.metric)),
+        doc.TypedCell(f"{name}: {plural(len(boards), 'machine')}", strong=True),
+        doc.count(sum(len(board.runs) for board in boards)),
+        doc.TypedCell(_middle(boards), _unit(found), number(_middle(boards), found.metric)),
         _range([one.value for one in boards], found),
-        cell(""),
-        cell(""),
-        cell(""),
+        doc.words(""),
+        doc.words(""),
+        doc.words(""),
     )
 
 
-def _row(board: MachineStanding, found: Machines) -> tuple[TypedCell, ...]:
+def _row(board: MachineStanding, found: Machines) -> tuple[doc.TypedCell, ...]:
     peers = board.peers
     return (
-        cell(f"·· {board.machine}"),
-        count(len(board.runs)),
+        doc.words(f"·· {board.machine}"),
+        doc.count(len(board.runs)),
         _value(board, found),
         _range([one.value or 0.0 for one in board.values], found),
-        cell("") if peers is None else TypedCell(peers, _unit(found), number(peers, found.metric)),
-        cell("") if not peers else TypedCell(board.value / peers, "number", f"{board.value / peers:.3g}"),
-        TypedCell(None, "number", "too few")
+        doc.words("") if peers is None else doc.TypedCell(peers, _unit(found), number(peers, found.metric)),
+        doc.words("")
+        if not peers
+        else doc.TypedCell(board.value / peers, "number", f"{board.value / peers:.3g}"),
+        doc.TypedCell(None, "number", "too few")
         if board.p is None
-        else TypedCell(board.p, "number", f"{board.p:.2g}"),
+        else doc.TypedCell(board.p, "number", f"{board.p:.2g}"),
     )
 
 
-def _range(values: Sequence[float], found: Machines) -> TypedCell:
+def _range(values: Sequence[float], found: Machines) -> doc.TypedCell:
     if len(values) < 2:
-        return cell("")
+        return doc.words("")
     low, high = min(values), max(values)
     said = f"{number(low, found.metric)} to {number(high, found.metric)}"
-    return TypedCell(None, _unit(found), said, low, high, left=True)
+    return doc.TypedCell(None, _unit(found), said, low, high, left=True)
 
 
 def _middle(boards: Sequence[MachineStanding]) -> float:
     return median(board.value for board in boards)
 
 
-def _unit(found: Machines) -> Unit:
+def _unit(found: Machines) -> doc.Unit:
     return "share" if found.metric.is_share else "ns"
 
 
-def _closing(found: Machines) -> Iterator[Block]:
+def _closing(found: Machines) -> Iterator[doc.Block]:
     said = [
         "The number of a machine is the median of its runs. It is compared with the machines of the same "
         f"kernel and model of CPU where these are {FEWEST} or more and differ, else with those of the same "
@@ -237,7 +224,7 @@ def _closing(found: Machines) -> Iterator[Block]:
     if found.unread:
         said.append(f"{plural(found.unread, 'run')} whose samples can't be read left out.")
     for one in said:
-        yield Sentence(one, "note")
+        yield doc.Sentence(one, "note")
 
 
 def as_table(found: Machines) -> Mapping[str, object]:

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from tautochrone.experiments import usual
 from tautochrone.experiments.experiment import Experiment, InSuite
 from tautochrone.experiments.option import Option
-from tautochrone.experiments.usual import COUNT, NO_MEMORY_LOCK, RECORD
 
 _EACH_S = 10e-6  # about, of one pair of readings of every clock
 
@@ -14,9 +14,9 @@ EXPERIMENT = Experiment(
     "Cost and resolution of each clock of this system.",
     (
         Option("clocks", "text", "Clocks to measure, separated by commas.", "all", metavar="NAME,..."),
-        replace(COUNT, help="Number of pairs of readings of each clock.", default="100000"),
-        RECORD,
-        NO_MEMORY_LOCK,
+        replace(usual.COUNT, help="Number of pairs of readings of each clock.", default="100000"),
+        usual.RECORD,
+        usual.NO_MEMORY_LOCK,
     ),
     ("step_ns",),
     lambda _: "clocks",

@@ -3,21 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
+from tautochrone.experiments import usual
 from tautochrone.experiments.conditions import NOTHING_KNOWN, CellConditions
 from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, Own, RunsOn
 from tautochrone.experiments.option import Given, Option
-from tautochrone.experiments.usual import (
-    BLAMED,
-    CONDITIONS,
-    DURATION,
-    FIRST,
-    OVERRUN,
-    PERIOD,
-    POLICIES,
-    POLICY,
-    RATE_OF_PERIOD,
-    paced,
-)
 
 
 def _length_s(options: Given) -> float:
@@ -30,9 +19,9 @@ def _length_s(options: Given) -> float:
 
 def _prepare(options: Given, _folder: Path) -> Own:
     """`cpus = "first"` is the first CPU that the deployment measures on; which one is known only then."""
-    if options.given("cpus") != FIRST:
+    if options.given("cpus") != usual.FIRST:
         return options, NOTHING_KNOWN, ""
-    return options.without("cpus"), CellConditions(which_cpus=FIRST), ""
+    return options.without("cpus"), CellConditions(which_cpus=usual.FIRST), ""
 
 
 EXPERIMENT = Experiment(
@@ -40,9 +29,9 @@ EXPERIMENT = Experiment(
     "How late each cycle of a periodic thread starts.",
     "Scheduling latency: from each programmed release to the first time stamp of the woken thread.",
     (
-        replace(PERIOD, help="Time between two releases.", default="1ms"),
-        RATE_OF_PERIOD,
-        DURATION,
+        replace(usual.PERIOD, help="Time between two releases.", default="1ms"),
+        usual.RATE_OF_PERIOD,
+        usual.DURATION,
         Option("count", "count", "Number of releases of each thread, instead of a duration."),
         Option(
             "cpus",
@@ -54,7 +43,7 @@ EXPERIMENT = Experiment(
         Option("warmup", "time", "Time before the recorded part.", "100ms"),
         Option("stagger", "time", "Start each thread this much later than the one before.", "0s"),
         Option("runtime", "time", "Budget of each period, policy deadline only.", "a fifth of the period"),
-        OVERRUN,
+        usual.OVERRUN,
         Option(
             "wait",
             "choice",
@@ -64,14 +53,14 @@ EXPERIMENT = Experiment(
             ("sleep", "spin", "hybrid", "timer"),
         ),
         Option("overload", "flag", "Allow sleeping with a period below 10us, which occupies the CPU."),
-        *BLAMED,
-        replace(POLICY, choices=POLICIES),
-        *CONDITIONS[1:],
+        *usual.BLAMED,
+        replace(usual.POLICY, choices=usual.POLICIES),
+        *usual.CONDITIONS[1:],
     ),
     ("latency_ns", MISSES),
     lambda _: "scheduling latency",
     _length_s,
-    pace=lambda options, _: paced(options, options.period_s("period")),
+    pace=lambda options, _: usual.paced(options, options.period_s("period")),
     prepare_own=_prepare,
     contradicting=(("count", "duration"), ("rate", "period")),
     runs_on=RunsOn("cpus"),

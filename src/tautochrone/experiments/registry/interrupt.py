@@ -1,26 +1,14 @@
 """`interrupt`: interrupt latency and preemption latency."""
 
+from tautochrone.experiments import usual
 from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, RunsOn
 from tautochrone.experiments.option import Given, Option
-from tautochrone.experiments.usual import (
-    BLAMED,
-    CONDITIONS,
-    INTERRUPT,
-    ONE_CPU,
-    TIMER,
-    TIMER_CONTRADICTING,
-    TIMER_COUNT,
-    TIMER_WARMUP,
-    prepare_timer,
-    timer_pace,
-    timer_s,
-)
 
 _SUITE_RATE_HZ = 100  # of laurich2004
 
 
 def _measured(options: Given) -> tuple[str, ...]:
-    return (INTERRUPT[0], MISSES) if options.is_set("without-handler") else INTERRUPT
+    return (usual.INTERRUPT[0], MISSES) if options.is_set("without-handler") else usual.INTERRUPT
 
 
 EXPERIMENT = Experiment(
@@ -34,24 +22,24 @@ EXPERIMENT = Experiment(
     --load both measures twice: idle, and then beside the other loads given, or cpu+memory.
     """,
     (
-        *TIMER,
-        TIMER_COUNT,
+        *usual.TIMER,
+        usual.TIMER_COUNT,
         Option("without-handler", "flag", "Measure the preemption latency only, which needs no BPF."),
-        ONE_CPU,
-        TIMER_WARMUP,
-        *BLAMED,
-        *CONDITIONS,
+        usual.ONE_CPU,
+        usual.TIMER_WARMUP,
+        *usual.BLAMED,
+        *usual.CONDITIONS,
         Option("bins", "file", "Write the counts in the paper's bins to this CSV file, too.", taker="verb"),
     ),
-    INTERRUPT,
+    usual.INTERRUPT,
     lambda _: "interrupt and preemption latency",
-    timer_s,
+    usual.timer_s,
     measured=_measured,
-    pace=timer_pace,
+    pace=usual.timer_pace,
     heading="Interrupt and preemption latency",
     presentation="tautochrone.answer.experiments.interrupt:InterruptPresentation",
-    prepare_own=prepare_timer,
-    contradicting=TIMER_CONTRADICTING,
+    prepare_own=usual.prepare_timer,
+    contradicting=usual.TIMER_CONTRADICTING,
     runs_on=RunsOn("cpus", usual=1, most=1),
     suite=InSuite(
         4, "interrupt latency", {"rate": _SUITE_RATE_HZ, "duration": "60s"},

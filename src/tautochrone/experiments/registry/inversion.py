@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from tautochrone.experiments import usual
 from tautochrone.experiments.experiment import Experiment, InSuite, RunsOn
 from tautochrone.experiments.option import Given, Option, but
-from tautochrone.experiments.usual import CONDITIONS, COUNT, CPUS, PLACE, PRIORITY, REAL_TIME_POLICY, WARMUP
 
 _LOCKS = 10
 
@@ -27,18 +27,20 @@ EXPERIMENT = Experiment(
         ),
         Option("middle", "time", "CPU time of the work of the middle thread, 10us to 200ms.", "20ms"),
         Option("patience", "time", "Longest time to spin for a spin lock, up to 800ms.", "100ms"),
-        replace(CPUS, help="CPU to measure on; a second one for --place different.", default="the first"),
         replace(
-            PLACE,
+            usual.CPUS, help="CPU to measure on; a second one for --place different.", default="the first"
+        ),
+        replace(
+            usual.PLACE,
             help="Run the high thread on the CPU of the others, on another one, or both ways.",
             default="same",
             choices=("same", "different", "both"),
         ),
-        replace(COUNT, help="Number of recorded repetitions for each lock.", default="10"),
-        replace(WARMUP, help="Repetitions for each lock before the recorded ones.", default="1"),
-        REAL_TIME_POLICY,
-        replace(PRIORITY, help="Priority of the high thread; middle and low are one and two below it."),
-        *but(CONDITIONS, "policy", "priority"),
+        replace(usual.COUNT, help="Number of recorded repetitions for each lock.", default="10"),
+        replace(usual.WARMUP, help="Repetitions for each lock before the recorded ones.", default="1"),
+        usual.REAL_TIME_POLICY,
+        replace(usual.PRIORITY, help="Priority of the high thread; middle and low are one and two below it."),
+        *but(usual.CONDITIONS, "policy", "priority"),
     ),
     ("blocking_ns",),
     lambda _: "priority inversion",

@@ -5,24 +5,12 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import number
+from tautochrone.experiments import usual
 from tautochrone.experiments.conditions import NOTHING_KNOWN
 from tautochrone.experiments.experiment import Experiment, Own, RunsOn
 from tautochrone.experiments.option import Given, Option, but, parts_s
-from tautochrone.experiments.usual import (
-    CONDITIONS,
-    COUNT,
-    CPUS,
-    INTERRUPT,
-    LIMIT,
-    PERIOD_ERROR,
-    PLACE,
-    RECORDING,
-    RESPONSE,
-    WARMUP,
-    prepare_timer,
-)
 
-_MEASURED = {"interrupt": INTERRUPT, "period": PERIOD_ERROR, "response": RESPONSE}
+_MEASURED = {"interrupt": usual.INTERRUPT, "period": usual.PERIOD_ERROR, "response": usual.RESPONSE}
 _TITLES = {
     "interrupt": "interrupt and preemption latency",
     "period": "error of the period",
@@ -62,10 +50,10 @@ def _prepare(options: Given, folder: Path) -> Own:
     """
     measure = options.text("measure")
     if measure == "interrupt":
-        rest, conditions, title = prepare_timer(options, folder)
+        rest, conditions, title = usual.prepare_timer(options, folder)
         return _on_one_cpu(rest), conditions, title
-    if LIMIT.name in options:
-        raise UsageError(f"--{LIMIT.name} belongs to --measure interrupt", "Leave it out.")
+    if usual.LIMIT.name in options:
+        raise UsageError(f"--{usual.LIMIT.name} belongs to --measure interrupt", "Leave it out.")
     return (options if measure == "response" else _on_one_cpu(options)), NOTHING_KNOWN, ""
 
 
@@ -82,7 +70,7 @@ EXPERIMENT = Experiment(
     for the kernel that runs: docs/kmod.md.
     """,
     (
-        replace(LIMIT, help="Requirement: the task starts in less than this time; interrupt only."),
+        replace(usual.LIMIT, help="Requirement: the task starts in less than this time; interrupt only."),
         Option(
             "measure",
             "choice",
@@ -113,18 +101,18 @@ EXPERIMENT = Experiment(
             ("above", "same", "below"),
         ),
         Option("soft", "flag", "Run the timer's handler in a softirq."),
-        CPUS,
-        PLACE,
+        usual.CPUS,
+        usual.PLACE,
         replace(
-            COUNT,
+            usual.COUNT,
             help="Number of recorded samples of each row or repetition.",
             default=", ".join(f"{name} {count}" for name, count in _COUNTS.items()),
         ),
-        replace(WARMUP, default="1"),
-        *RECORDING,
-        *but(CONDITIONS, "policy"),
+        replace(usual.WARMUP, default="1"),
+        *usual.RECORDING,
+        *but(usual.CONDITIONS, "policy"),
     ),
-    tuple(dict.fromkeys((*INTERRUPT, *PERIOD_ERROR, *RESPONSE))),
+    tuple(dict.fromkeys((*usual.INTERRUPT, *usual.PERIOD_ERROR, *usual.RESPONSE))),
     _title,
     _length_s,
     measured=lambda options: _MEASURED.get(options.text("measure"), ()),

@@ -2,25 +2,9 @@
 
 from functools import partial
 
+from tautochrone.experiments import middleware, usual
 from tautochrone.experiments.experiment import MISSES, Experiment, Pace
-from tautochrone.experiments.middleware import (
-    CALLS,
-    CLIENTS,
-    CONTRADICTING,
-    END_OPTIONS,
-    HIGH,
-    PHASE,
-    RATE_HIGH_HZ,
-    RATE_LOW_HZ,
-    SERVER_OPTIONS,
-    TRANSPORT_OPTION,
-    ends_run_on,
-    latency_s,
-    middleware_particulars,
-    prepare_middleware,
-)
 from tautochrone.experiments.option import Given, Option
-from tautochrone.experiments.usual import OVERRUN, RECORDING, WARMUP
 from tautochrone.target.middleware import LATENCY, PHASES, TOGETHER, TRANSPORT
 
 _TITLE = "middleware latency"
@@ -29,8 +13,8 @@ _PARTS = ("request_ns", "reply_ns")
 
 def _particulars(options: Given) -> tuple[str, ...]:
     low = f"{options.count('clients')} lower clients" if "clients" in options else ""
-    phase = options.text(PHASE)
-    return *middleware_particulars(options), low, f"phase {phase}" if phase != TOGETHER else ""
+    phase = options.text(middleware.PHASE)
+    return *middleware.middleware_particulars(options), low, f"phase {phase}" if phase != TOGETHER else ""
 
 
 def _measured(options: Given) -> tuple[str, ...]:
@@ -45,7 +29,7 @@ def _pace(options: Given, source: str) -> Pace | None:
         return None
     low = Pace(float(options.count("calls")), 1 / low_hz)
     alone = options.count("clients") == 0
-    if alone or source.casefold() == HIGH.casefold():
+    if alone or source.casefold() == middleware.HIGH.casefold():
         return Pace(low.samples * high_hz / low_hz, 1 / high_hz)
     return low
 
@@ -55,41 +39,48 @@ EXPERIMENT = Experiment(
     "A high-priority client beside n lower-priority ones.",
     "Latency and jitter of a high-priority client while lower-priority ones call too (schmidt2002, 3.3).",
     (
-        *SERVER_OPTIONS,
-        TRANSPORT_OPTION,
+        *middleware.SERVER_OPTIONS,
+        middleware.TRANSPORT_OPTION,
         Option(
             "clients",
             "count",
             "Number of lower-priority clients, each of lower priority than the one before.",
-            str(CLIENTS),
+            str(middleware.CLIENTS),
         ),
-        Option("calls", "count", "Number of calls of each lower-priority client.", str(CALLS)),
-        Option("rate-high", "rate", "Rate of the calls of C0.", str(RATE_HIGH_HZ)),
-        Option("rate-low", "rate", "Rate of the calls of each lower-priority client.", str(RATE_LOW_HZ)),
-        Option(PHASE, "choice", "Clients released at once, or spread over a period.", TOGETHER, PHASES),
+        Option("calls", "count", "Number of calls of each lower-priority client.", str(middleware.CALLS)),
+        Option("rate-high", "rate", "Rate of the calls of C0.", str(middleware.RATE_HIGH_HZ)),
         Option(
-            OVERRUN.name,
+            "rate-low",
+            "rate",
+            "Rate of the calls of each lower-priority client.",
+            str(middleware.RATE_LOW_HZ),
+        ),
+        Option(
+            middleware.PHASE, "choice", "Clients released at once, or spread over a period.", TOGETHER, PHASES
+        ),
+        Option(
+            usual.OVERRUN.name,
             "choice",
             "What becomes of a call that is due while another is out.",
             "replay",
             ("replay", "skip", "stop"),
         ),
         Option("one-way", "flag", "Also take a time stamp in the server: request and reply separately."),
-        Option(WARMUP.name, "count", "Calls of each client before those, not recorded.", "10"),
-        *RECORDING,
-        *END_OPTIONS,
+        Option(usual.WARMUP.name, "count", "Calls of each client before those, not recorded.", "10"),
+        *usual.RECORDING,
+        *middleware.END_OPTIONS,
     ),
     ("round_trip_ns", "response_ns", "latency_ns", *_PARTS, MISSES),
     lambda _: _TITLE,
-    latency_s,
+    middleware.latency_s,
     measured=_measured,
     pace=_pace,
     heading="Middleware: latency and jitter",
     presentation="tautochrone.middleware.offered:MiddlewareLatencyPresentation",
     presents_sources=True,
-    prepare_own=partial(prepare_middleware, title=_TITLE, particulars=_particulars),
-    contradicting=CONTRADICTING,
-    runs_on=ends_run_on(levels="clients"),
+    prepare_own=partial(middleware.prepare_middleware, title=_TITLE, particulars=_particulars),
+    contradicting=middleware.CONTRADICTING,
+    runs_on=middleware.ends_run_on(levels="clients"),
     size="clients",
     needs=(TRANSPORT,),
     has_verb=False,

@@ -3,21 +3,9 @@
 from dataclasses import replace
 from functools import partial
 
+from tautochrone.experiments import middleware, usual
 from tautochrone.experiments.experiment import Experiment
-from tautochrone.experiments.middleware import (
-    CONTRADICTING,
-    COUNT,
-    END_OPTIONS,
-    SERVER_OPTIONS,
-    TRANSPORT_OPTION,
-    ends_run_on,
-    middleware_particulars,
-    prepare_middleware,
-    throughput_s,
-)
 from tautochrone.experiments.option import Option
-from tautochrone.experiments.usual import COUNT as SAMPLES
-from tautochrone.experiments.usual import RECORDING, WARMUP
 from tautochrone.target.middleware import THROUGHPUT, TRANSPORT
 
 _TITLE = "middleware throughput"
@@ -27,8 +15,8 @@ EXPERIMENT = Experiment(
     "Operations per second, by type and length.",
     "Calls a servant at full speed, which cubes what it gets (schmidt2002, 3.2).",
     (
-        *SERVER_OPTIONS,
-        TRANSPORT_OPTION,
+        *middleware.SERVER_OPTIONS,
+        middleware.TRANSPORT_OPTION,
         Option("types", "text", "Types of the values sent, separated by commas.", "all", metavar="NAME,..."),
         Option(
             "lengths",
@@ -44,25 +32,27 @@ EXPERIMENT = Experiment(
             "both",
             ("both", "two-way", "one-way"),
         ),
-        replace(SAMPLES, help="Number of recorded calls of each row.", default=str(COUNT)),
-        replace(WARMUP, help="Calls of each row before the recorded ones.", default="100"),
+        replace(usual.COUNT, help="Number of recorded calls of each row.", default=str(middleware.COUNT)),
+        replace(usual.WARMUP, help="Calls of each row before the recorded ones.", default="100"),
         Option("row-limit", "time", "Longest time of a row, whatever its count.", "5s"),
-        *RECORDING,
-        *END_OPTIONS,
+        *usual.RECORDING,
+        *middleware.END_OPTIONS,
     ),
     ("call_ns",),
     lambda _: _TITLE,
-    throughput_s,
+    middleware.throughput_s,
     heading="Middleware: operations per second",
     presentation="tautochrone.middleware.offered:MiddlewareThroughputPresentation",
     presents_sources=True,
-    prepare_own=partial(prepare_middleware, title=_TITLE, particulars=middleware_particulars),
-    contradicting=CONTRADICTING,
-    runs_on=ends_run_on(),
+    prepare_own=partial(
+        middleware.prepare_middleware, title=_TITLE, particulars=middleware.middleware_particulars
+    ),
+    contradicting=middleware.CONTRADICTING,
+    runs_on=middleware.ends_run_on(),
     needs=(TRANSPORT,),
     has_verb=False,
     grids={THROUGHPUT: "tautochrone.middleware.offered:THROUGHPUT_KIND"},
-    particulars=middleware_particulars,
+    particulars=middleware.middleware_particulars,
     place=13,
     asks="How many calls to a servant in a second, over CORBA, DDS, ZeroMQ and sockets?",
     asked_by="schmidt2002, 3.2",

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from tautochrone.experiments import usual
 from tautochrone.experiments.experiment import Experiment, InSuite, RunsOn
 from tautochrone.experiments.option import Given, Option, parts_s
-from tautochrone.experiments.usual import BLAMED, CONDITIONS, COUNT, ONE_CPU, PERIOD_ERROR, WARMUP
 
 
 def _length_s(options: Given) -> float:
@@ -24,13 +24,13 @@ EXPERIMENT = Experiment(
             "10ms,30ms,50ms",
             metavar="TIME,...",
         ),
-        *BLAMED,
-        ONE_CPU,
-        replace(COUNT, default="50"),
-        replace(WARMUP, default="1"),
-        *CONDITIONS,
+        *usual.BLAMED,
+        usual.ONE_CPU,
+        replace(usual.COUNT, default="50"),
+        replace(usual.WARMUP, default="1"),
+        *usual.CONDITIONS,
     ),
-    PERIOD_ERROR,
+    usual.PERIOD_ERROR,
     lambda _: "error of the period",
     _length_s,
     heading="Error of the period",

@@ -2,19 +2,9 @@
 
 from dataclasses import replace
 
+from tautochrone.experiments import usual
 from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, RunsOn
 from tautochrone.experiments.option import Given, Option
-from tautochrone.experiments.usual import (
-    CONDITIONS,
-    COUNT,
-    CPUS,
-    PERIOD,
-    PLACE,
-    RATE_OF_PERIOD,
-    RECORDING,
-    RESPONSE,
-    WARMUP,
-)
 
 _MECHANISMS = (
     "semaphore", "fifo", "pipe", "message-queue", "unix", "udp", "eventfd", "futex", "signal", "condition",
@@ -38,7 +28,7 @@ def _particulars(options: Given) -> tuple[str, ...]:
 def _measured(options: Given) -> tuple[str, ...]:
     """Back to back there are no releases to be missed."""
     back_to_back = options.period_s("period") == 0
-    return tuple(one for one in RESPONSE if not back_to_back or one != MISSES)
+    return tuple(one for one in usual.RESPONSE if not back_to_back or one != MISSES)
 
 
 EXPERIMENT = Experiment(
@@ -47,8 +37,8 @@ EXPERIMENT = Experiment(
     "Response time of semaphore, FIFO, message queue, socket, signal, futex and others (koh2013).",
     (
         Option("mechanisms", "text", f"Some of {','.join(_MECHANISMS)}.", "all", metavar="NAME,..."),
-        replace(PERIOD, help="Period of task 1; with 0s it never waits."),
-        RATE_OF_PERIOD,
+        replace(usual.PERIOD, help="Period of task 1; with 0s it never waits."),
+        usual.RATE_OF_PERIOD,
         Option("bytes", "count", "Size of a message, for mechanisms that carry one.", "8"),
         Option("repetitions", "count", "Number of repetitions of --count, each on new channels.", "50"),
         Option(
@@ -59,14 +49,14 @@ EXPERIMENT = Experiment(
             ("above", "same", "below"),
         ),
         Option("rehearse", "flag", "Make an exchange that is not recorded before each recorded one."),
-        *RECORDING,
-        CPUS,
-        PLACE,
-        replace(COUNT, help="Number of recorded exchanges of each repetition.", default="10"),
-        replace(WARMUP, help="Exchanges on the new channels before the recorded ones.", default="10"),
-        *CONDITIONS,
+        *usual.RECORDING,
+        usual.CPUS,
+        usual.PLACE,
+        replace(usual.COUNT, help="Number of recorded exchanges of each repetition.", default="10"),
+        replace(usual.WARMUP, help="Exchanges on the new channels before the recorded ones.", default="10"),
+        *usual.CONDITIONS,
     ),
-    RESPONSE,
+    usual.RESPONSE,
     lambda _: "response time",
     _length_s,
     measured=_measured,

@@ -1,17 +1,8 @@
 """`rhealstone`: the components of the Rhealstone benchmark, and its figure."""
 
+from tautochrone.experiments import usual
 from tautochrone.experiments.experiment import Experiment, InSuite, RunsOn
 from tautochrone.experiments.option import Option
-from tautochrone.experiments.usual import (
-    CONDITIONS,
-    COUNT,
-    CPUS,
-    PLACE,
-    REAL_TIME_POLICY,
-    RECORDING,
-    WARMUP,
-    rows_s,
-)
 
 _EACH_S = 350e-6  # about, of one sample of every row
 
@@ -36,11 +27,12 @@ EXPERIMENT = Experiment(
             taker="verb",
         ),
         Option("message-bytes", "count", "Size of a message.", "1024"),
-        *RECORDING, CPUS, PLACE, COUNT, WARMUP, REAL_TIME_POLICY, *CONDITIONS[1:],
+        *usual.RECORDING, usual.CPUS, usual.PLACE, usual.COUNT, usual.WARMUP, usual.REAL_TIME_POLICY,
+        *usual.CONDITIONS[1:],
     ),
     ("duration_ns",),
     lambda _: "Rhealstone",
-    lambda options: rows_s(options, _EACH_S),
+    lambda options: usual.rows_s(options, _EACH_S),
     heading="Rhealstone",
     presentation="tautochrone.answer.experiments.rhealstone:RhealstonePresentation",
     runs_on=RunsOn("cpus", usual=2, most=2, levels_below=2),

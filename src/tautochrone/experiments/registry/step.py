@@ -5,22 +5,12 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_duration
+from tautochrone.experiments import usual
 from tautochrone.experiments.conditions import CellConditions
 from tautochrone.experiments.experiment import MISSES, Experiment, Own, RunsOn
 from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.step_code import read_code
 from tautochrone.experiments.step_files import INPUT, INPUTS, kept_with_run
-from tautochrone.experiments.usual import (
-    BLAMED,
-    CONDITIONS,
-    DURATION,
-    FIRST,
-    ONE_CPU,
-    OVERRUN,
-    PERIOD,
-    RATE_OF_PERIOD,
-    paced,
-)
 from tautochrone.target.target import STEP
 
 _CODE = "code"
@@ -67,7 +57,7 @@ def _prepare(options: Given, folder: Path) -> Own:
     if not isinstance(options.get(_CODE), str):
         raise UsageError("there is no code to run", 'Write code = "lib.so:NAME" or code = "model.fmu".')
     code = read_code(str(options[_CODE]), folder)
-    which = FIRST if options.given("cpus") == FIRST else None
+    which = usual.FIRST if options.given("cpus") == usual.FIRST else None
     own = (options.without("cpus") if which else options).having({_CODE: code.named})
     whole, kept = kept_with_run(own, folder)
     return (
@@ -115,19 +105,21 @@ EXPERIMENT = Experiment(
             "real-time",
             choices=("real-time", _REAL_FAST),
         ),
-        replace(PERIOD, help="Time between two releases.", default="1ms"),
-        RATE_OF_PERIOD,
-        DURATION,
+        replace(usual.PERIOD, help="Time between two releases.", default="1ms"),
+        usual.RATE_OF_PERIOD,
+        usual.DURATION,
         Option("count", "count", "Number of recorded steps, instead of a duration."),
         Option("warmup", "count", "Steps before the recorded ones.", "100"),
-        replace(ONE_CPU, help="The CPU that the code runs on, of --instances the CPUs; any: not pinned."),
+        replace(
+            usual.ONE_CPU, help="The CPU that the code runs on, of --instances the CPUs; any: not pinned."
+        ),
         Option(
             "instances",
             "count",
             "Instances of the code that run at once, each in a process of its own, on these CPUs in turn.",
             "1",
         ),
-        replace(OVERRUN, help="What to do with releases while a step is late."),
+        replace(usual.OVERRUN, help="What to do with releases while a step is late."),
         Option(
             "exchange",
             "text",
@@ -150,13 +142,15 @@ EXPERIMENT = Experiment(
             "Tell what the steps call that keeps them from real time, and which functions do. "
             "Times are not judged.",
         ),
-        *BLAMED,
-        *CONDITIONS,
+        *usual.BLAMED,
+        *usual.CONDITIONS,
     ),
     (*_OWN, *_EXCHANGED, MISSES),
     lambda _: "your own code",
     _length_s,
-    pace=lambda options, _: None if _is_real_fast(options) else paced(options, options.period_s("period")),
+    pace=lambda options, _: (
+        None if _is_real_fast(options) else usual.paced(options, options.period_s("period"))
+    ),
     measured=_measured,
     prepare_own=_prepare,
     contradicting=(("count", "duration"), ("rate", "period"), ("explain", "blame")),

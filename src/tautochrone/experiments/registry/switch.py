@@ -1,17 +1,8 @@
 """`switch`: context switches."""
 
+from tautochrone.experiments import usual
 from tautochrone.experiments.experiment import Experiment, InSuite, RunsOn
 from tautochrone.experiments.option import Option
-from tautochrone.experiments.usual import (
-    CONDITIONS,
-    COUNT,
-    CPUS,
-    PLACE,
-    REAL_TIME_POLICY,
-    RECORDING,
-    WARMUP,
-    rows_s,
-)
 
 _EACH_S = 300e-6  # about, of one sample of every row
 
@@ -21,11 +12,12 @@ EXPERIMENT = Experiment(
     "Context switch: yield, and a mutex handed over, less the mutex alone (schmidt2002).",
     (
         Option("mutex", "choice", "Protocol of the mutex.", "both", ("none", "inherit", "both")),
-        *RECORDING, CPUS, PLACE, COUNT, WARMUP, REAL_TIME_POLICY, *CONDITIONS[1:],
+        *usual.RECORDING, usual.CPUS, usual.PLACE, usual.COUNT, usual.WARMUP, usual.REAL_TIME_POLICY,
+        *usual.CONDITIONS[1:],
     ),
     ("duration_ns",),
     lambda _: "context switch",
-    lambda options: rows_s(options, _EACH_S),
+    lambda options: usual.rows_s(options, _EACH_S),
     heading="Context switch",
     presentation="tautochrone.answer.experiments.switch:SwitchPresentation",
     runs_on=RunsOn("cpus", usual=2, most=2, levels_below=1),

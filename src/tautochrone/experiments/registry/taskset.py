@@ -5,10 +5,10 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options
+from tautochrone.experiments import usual
 from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, Own
 from tautochrone.experiments.option import Given, Option, but
 from tautochrone.experiments.tasks import TASKS
-from tautochrone.experiments.usual import BLAMED, CONDITIONS, DURATION, OVERRUN, POLICY
 
 
 def _prepare(options: Given, folder: Path) -> Own:
@@ -48,7 +48,7 @@ EXPERIMENT = Experiment(
             taker="lab",
             positional=True,
         ),
-        replace(DURATION, help="Length of the recorded part, from the common start."),
+        replace(usual.DURATION, help="Length of the recorded part, from the common start."),
         Option("warmup", "time", "Time before the recorded part.", "100ms"),
         Option(
             "runtime-margin",
@@ -64,19 +64,19 @@ EXPERIMENT = Experiment(
             ("calibrated", "clock"),
         ),
         replace(
-            OVERRUN,
+            usual.OVERRUN,
             help="What to do with releases while a job is late.",
             default="skip; replay if a deadline is past it",
             choices=("skip", "replay"),
         ),
         Option("overload", "flag", "Allow a set that needs more than its CPU has."),
         replace(
-            POLICY,
+            usual.POLICY,
             default="fifo; deadline for a set of policy edf",
             choices=("fifo", "rr", "other", "deadline"),
         ),
-        *BLAMED,
-        *but(CONDITIONS, "policy", "priority"),
+        *usual.BLAMED,
+        *but(usual.CONDITIONS, "policy", "priority"),
     ),
     ("response_ns", "latency_ns", "run_ns", MISSES),
     lambda _: "task set",

@@ -2,18 +2,10 @@
 
 from dataclasses import replace
 
+from tautochrone.experiments import usual
 from tautochrone.experiments.experiment import MISSES, Experiment, Pace, RunsOn
 from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.tire_threads import said
-from tautochrone.experiments.usual import (
-    BLAMED,
-    CONDITIONS,
-    DURATION,
-    OVERRUN,
-    PERIOD,
-    RATE_OF_PERIOD,
-    paced,
-)
 
 _REAL_FAST = "real-fast"
 _NODE_S = {"halo": 1e-9, "single": 6e-9, "semaphore": 100e-9, "mutex-pi": 100e-9}
@@ -48,7 +40,7 @@ def _measured(options: Given) -> tuple[str, ...]:
 
 
 def _pace(options: Given, _source: str) -> Pace | None:
-    return None if _is_real_fast(options) else paced(options, options.period_s("step"))
+    return None if _is_real_fast(options) else usual.paced(options, options.period_s("step"))
 
 
 EXPERIMENT = Experiment(
@@ -73,12 +65,14 @@ EXPERIMENT = Experiment(
             ("real-time", _REAL_FAST),
         ),
         Option("step", "period", "Time simulated by a step; in real time also its period.", "10ms"),
-        replace(RATE_OF_PERIOD, help="Rate of the steps, instead of their length: 100Hz.", instead_of="step"),
-        replace(PERIOD, help="The same as --step.", default="", taker="lab", instead_of="step"),
-        replace(DURATION, help="Time simulated by the run.", default="60s"),
+        replace(
+            usual.RATE_OF_PERIOD, help="Rate of the steps, instead of their length: 100Hz.", instead_of="step"
+        ),
+        replace(usual.PERIOD, help="The same as --step.", default="", taker="lab", instead_of="step"),
+        replace(usual.DURATION, help="Time simulated by the run.", default="60s"),
         Option("count", "count", "Number of steps, instead of a duration."),
         Option("warmup", "count", "Steps before the recorded ones; in real time only.", "10"),
-        replace(OVERRUN, help="What to do with releases while a step is late."),
+        replace(usual.OVERRUN, help="What to do with releases while a step is late."),
         Option(
             "cpus",
             "text",
@@ -108,8 +102,8 @@ EXPERIMENT = Experiment(
             metavar="ADDRESS:PORT",
             in_verb=False,
         ),
-        *BLAMED,
-        *CONDITIONS,
+        *usual.BLAMED,
+        *usual.CONDITIONS,
     ),
     ("response_ns", "dispatch_ns", "step_ns", "elapsed_ns", MISSES),
     lambda options: f"{options.text('pace')} tire",

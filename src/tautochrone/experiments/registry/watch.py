@@ -5,23 +5,11 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_duration
+from tautochrone.experiments import usual
 from tautochrone.experiments.conditions import CellConditions
 from tautochrone.experiments.experiment import MISSES, Experiment, Own, Pace, RunsOn
 from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.step_code import read_process, read_program
-from tautochrone.experiments.usual import (
-    BLAMED,
-    BUDGET,
-    DURATION,
-    HOUSEKEEPING,
-    ONE_CPU,
-    PERIOD,
-    POLICY,
-    PRIORITY,
-    RATE_OF_PERIOD,
-    RING,
-    WAKE_LATENCY,
-)
 from tautochrone.target.target import WATCH
 
 PROGRAM, PID, BY, THREAD = "program", "pid", "by", "thread"
@@ -103,24 +91,26 @@ EXPERIMENT = Experiment(
         Option(
             THREAD, "text", "Watch only threads of this name, or the one of this number.", "all with loops"
         ),
-        replace(PERIOD, help="The period that its loops are to keep: adds release and deadline.", default=""),
-        RATE_OF_PERIOD,
-        replace(DURATION, help="Length of the recorded part; it ends earlier when the program does."),
+        replace(
+            usual.PERIOD, help="The period that its loops are to keep: adds release and deadline.", default=""
+        ),
+        usual.RATE_OF_PERIOD,
+        replace(usual.DURATION, help="Length of the recorded part; it ends earlier when the program does."),
         Option("warmup", "count", "Steps of each loop before the recorded ones.", "100"),
         Option("loops", "count", "Wait until so many loops have begun, 8 at most.", "1"),
-        replace(ONE_CPU, help="The CPU that the program runs on; any: not pinned.", default="any"),
-        *BLAMED,
+        replace(usual.ONE_CPU, help="The CPU that the program runs on; any: not pinned.", default="any"),
+        *usual.BLAMED,
         replace(
-            POLICY,
+            usual.POLICY,
             help="Scheduling policy that the program starts with; own: it sets what it needs itself.",
             default="own",
             choices=("own", "fifo", "rr", "other"),
         ),
-        replace(PRIORITY, help="Priority that it starts with, with --policy fifo or rr."),
-        replace(BUDGET, help="End a step that takes this long, and the program with it."),
-        WAKE_LATENCY,
-        HOUSEKEEPING,
-        replace(RING, help="Rows in memory for each loop.", default="half a minute's, 65536 at most"),
+        replace(usual.PRIORITY, help="Priority that it starts with, with --policy fifo or rr."),
+        replace(usual.BUDGET, help="End a step that takes this long, and the program with it."),
+        usual.WAKE_LATENCY,
+        usual.HOUSEKEEPING,
+        replace(usual.RING, help="Rows in memory for each loop.", default="half a minute's, 65536 at most"),
     ),
     ("response_ns", "latency_ns", "execution_ns", "interval_ns", MISSES),
     lambda _: "your own program",
