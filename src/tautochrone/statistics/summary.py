@@ -166,6 +166,10 @@ class Summary:
     bounded: int = 0
     """Samples of a clipped histogram of which only bounds are known; mean and deviation are then guesses."""
 
+    def quantile(self, q: float) -> int | None:
+        """Return one of the quantiles that are told; None: it is not among them, or samples are too few."""
+        return next((one.value for one in self.quantiles if one.q == q), None)
+
     def as_json(self) -> dict[str, object]:
         """Return it as JSON has it; what is only guessed is not told."""
         told = asdict(self)

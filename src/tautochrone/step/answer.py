@@ -163,9 +163,7 @@ def takes(reduced: Sequence[Reduced]) -> str:
     seen = _of_all(reduced)
     if seen is None:
         return "nothing is known of its steps"
-    known = {one.q: one.value for one in seen.quantiles if one.value is not None}
-    usual = known.get(0.5)
-    rare = known.get(0.999)
+    usual, rare = seen.quantile(0.5), seen.quantile(0.999)
     tail = f" (99.9 %: {format_duration(rare)})" if rare is not None else ""
     takes = f"a step takes {format_duration(usual)}{tail}" if usual is not None else "a step"
     return f"{takes}, {format_duration(seen.maximum)} at most"
@@ -247,14 +245,16 @@ class StepPresentation:
             return self.known[run.id, name]
         return list(series_of_run(run, "", 0, name, reduce_run(run, name))) if run.count(name) else ()
 
+    def _summary(self, run: StoredRun, name: str) -> Summary | None:
+        if len(run.manifest.books) > 1:
+            return _of_all(reduce_run(run, name))
+        return next((one.summary for one in self._series(run, name) if one.summary is not None), None)
+
     def _times(self, run: StoredRun, label: str) -> TypedTable:
         heads = columns("", "median", "99 %", "99.9 %", "worst", "in the worst step")
         worst = _worst_step(run)
         parts = [part for part in _PARTS if part[0] in run.measures]
-        if len(run.manifest.books) > 1:
-            rows = tuple(_row_of_all(reduce_run(run, name), said, worst.get(name)) for name, said, _ in parts)
-        else:
-            rows = tuple(_row(self._series(run, name), said, worst.get(name)) for name, said, _ in parts)
+        rows = tuple(_row(self._summary(run, name), said, worst.get(name)) for name, said, _ in parts)
         meant = " ".join(f"{upper_first(said)}: {meaning}." for _, said, meaning in parts)
         costs = (_COSTS,) if is_explained(run.manifest) else ()
         title = titled(f"The steps of {code_name(run.manifest)} in us", label)
@@ -279,22 +279,13 @@ def _over_time(series: Sequence[Series], prefix: str) -> Figure:
     return Figure("Steps over simulated time", timelines(series, "time", prefix), (ENVELOPE, _SIMULATED))
 
 
-def _row(series: Sequence[Series], said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
-    return _cells(next((one.summary for one in series if one.summary is not None), None), said, worst_ns)
-
-
-def _row_of_all(parts: Sequence[Reduced], said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
-    return _cells(_of_all(parts), said, worst_ns)
-
-
 def _of_all(parts: Sequence[Reduced]) -> Summary | None:
     """Return the summary of all instances together."""
     return summary_of(all_counts(tuple(parts))) if any(one.counts.total for one in parts) else None
 
 
-def _cells(seen: Summary | None, said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
-    known = {} if seen is None else {one.q: one.value for one in seen.quantiles}
-    quantiles = (micros(known.get(q), "too few") for q in (0.5, 0.99, 0.999))
+def _row(seen: Summary | None, said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
+    quantiles = (micros(None if seen is None else seen.quantile(q), "too few") for q in (0.5, 0.99, 0.999))
     return (words(said), *quantiles, micros(None if seen is None else seen.maximum), micros(worst_ns))
 
 

@@ -72,10 +72,10 @@ def _said(run: StoredRun, books: ExchangeBooks, place: str) -> str:
 
 
 def _takes(seen: Summary) -> str:
-    known = {one.q: one.value for one in seen.quantiles if one.value is not None}
-    usual = f"{format_duration(known[0.5])}, " if 0.5 in known else ""
-    rare = f" (99.9 %: {format_duration(known[0.999])})" if 0.999 in known else ""
-    return f"{usual}{format_duration(seen.maximum)} at most{rare}"
+    usual, rare = seen.quantile(0.5), seen.quantile(0.999)
+    first = f"{format_duration(usual)}, " if usual is not None else ""
+    last = f" (99.9 %: {format_duration(rare)})" if rare is not None else ""
+    return f"{first}{format_duration(seen.maximum)} at most{last}"
 
 
 def _summary(run: StoredRun, measure: str) -> Summary | None:
@@ -96,9 +96,8 @@ def exchange_table(run: StoredRun, label: str) -> list[TypedTable]:
 
 def _times(run: StoredRun, name: str, said: str) -> tuple[TypedCell, ...]:
     seen = _summary(run, name)
-    known = {} if seen is None else {one.q: one.value for one in seen.quantiles}
     missing = "no answer" if seen is None else "too few"
-    quantiles = (micros(known.get(q), missing) for q in (0.5, 0.999))
+    quantiles = (micros(None if seen is None else seen.quantile(q), missing) for q in (0.5, 0.999))
     worst = micros(None if seen is None else seen.maximum, missing)
     return (words(said), *quantiles, worst, count(run.count(name)))
 

@@ -39,10 +39,6 @@ class _Speed:
     def factor(self) -> float | None:
         return self.period_ns / self.seen.mean if self.seen.mean else None
 
-    def quantile(self, q: float) -> float | None:
-        """Return a quantile; None: there are too few steps."""
-        return next((one.value for one in self.seen.quantiles if one.q == q), None)
-
 
 def sentence(run: StoredRun) -> str:
     """Return how long a step takes without a pause, and how much faster than real time that is."""
@@ -52,7 +48,7 @@ def sentence(run: StoredRun) -> str:
     name, load = run.manifest.header.sources[0].label, str(run.manifest.conditions.load)
     where = f"on CPU {name.removeprefix('cpu')}" if name.startswith("cpu") else f"on {name}"
     beside = "without a load" if load == IDLE else f"beside the load {load}"
-    rare = speed.quantile(0.999)
+    rare = speed.seen.quantile(0.999)
     tail = f" (99.9 %: {format_duration(rare)})" if rare is not None else ""
     said = (
         f"{code_name(run.manifest)} as fast as possible {where} {beside}: a step takes "
@@ -85,7 +81,7 @@ def _row(run: StoredRun, label: str, speed: _Speed) -> tuple[TypedCell, ...]:
         words(label or code_name(run.manifest)),
         words("as fast as possible" if is_real_fast(run) else f"each {format_duration(speed.period_ns)}"),
         micros(speed.seen.mean),
-        *(micros(speed.quantile(q), "too few") for q in (0.5, 0.999)),
+        *(micros(speed.seen.quantile(q), "too few") for q in (0.5, 0.999)),
         micros(speed.seen.maximum),
         micros(None if own is None else own.mean),
         TypedCell(None if factor is None else float(f"{factor:.4g}"), "number"),

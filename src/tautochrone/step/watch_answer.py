@@ -75,8 +75,7 @@ def _without_rate(run: StoredRun, parts: Sequence[Reduced]) -> Iterator[str]:
     intervals = {one.source: one for one in reduce_run(run, INTERVAL)}
     for one in parts:
         seen = summary_in([intervals[one.source]]) if one.source in intervals else None
-        known = {} if seen is None else {level.q: level.value for level in seen.quantiles}
-        usual, rare = known.get(0.5), known.get(0.999)
+        usual, rare = (None if seen is None else seen.quantile(q) for q in (0.5, 0.999))
         every = f"; one begins every {format_duration(usual)}" if usual is not None else ""
         yield f"{one.name}: {takes([one])}{every}{f' (99.9 %: {format_duration(rare)})' if rare else ''}."
 
@@ -125,8 +124,7 @@ def _times(run: StoredRun, label: str) -> TypedTable:
 
 def _row(one: Reduced, said: str) -> tuple[TypedCell, ...]:
     seen = summary_in([one])
-    known = {} if seen is None else {level.q: level.value for level in seen.quantiles}
-    quantiles = (micros(known.get(q), "too few") for q in (0.5, 0.99, 0.999))
+    quantiles = (micros(None if seen is None else seen.quantile(q), "too few") for q in (0.5, 0.99, 0.999))
     ends = (None, None) if seen is None else (seen.minimum, seen.maximum)
     return (words(one.name), words(said), *quantiles, *map(micros, ends))
 

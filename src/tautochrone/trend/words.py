@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tautochrone.base.units import format_duration
-from tautochrone.base.words import capital
+from tautochrone.base.words import capital, plural
 from tautochrone.statistics.quantiles import CONFIDENCE, samples_needed
 from tautochrone.trend.judge import (
     ALPHA,
@@ -105,7 +105,7 @@ def changed_words(changed: Sequence[FactChange], most: int = _MOST_FACTS) -> str
     words = [fact_words(one) for one in changed[:most]]
     rest = len(changed) - most
     if rest > 0:
-        words.append(f"and {rest} more fact{'' if rest == 1 else 's'}")
+        words.append(f"and {plural(rest, 'more fact')}")
     return "; ".join(words)
 
 
@@ -185,26 +185,29 @@ def _limits(line: TrendLine, metric: TrendMetric) -> list[str]:
     said = []
     if line.too_few and metric.q is not None:
         needed = samples_needed(metric.q, CONFIDENCE)
-        said.append(f"{_runs(line.too_few)} with too few samples for it left out: it needs {needed:,}.")
+        said.append(
+            f"{plural(line.too_few, 'run')} with too few samples for it left out: it needs {needed:,}."
+        )
     if line.unread:
-        said.append(f"{_runs(line.unread)} whose samples can't be read left out.")
+        said.append(f"{plural(line.unread, 'run')} whose samples can't be read left out.")
     beyond = sum(one.beyond for one in values)
     lost = sum(bool(one.lost) for one in values)
     if beyond:
         said.append(
-            f"In {_runs(beyond)} it lies among releases that have no sample, which count as later than all: "
-            "the value is the largest sample, and the number is at least that."
+            f"In {plural(beyond, 'run')} it lies among releases that have no sample, which count as later than "
+            "all: the value is the largest sample, and the number is at least that."
         )
     elif lost and metric.kind == "quantile":
-        said.append(f"In {_runs(lost)} releases without a sample count as later than all.")
+        said.append(f"In {plural(lost, 'run')} releases without a sample count as later than all.")
     elif lost and metric.kind == "max":
         said.append(
-            f"In {_runs(lost)} releases were missed or dropped, which have no sample and no place here."
+            f"In {plural(lost, 'run')} releases were missed or dropped, which have no sample and no place "
+            "here."
         )
     if cut := sum(not one.certain for one in values):
-        said.append(f"{_runs(cut)} cut off: what was missed after that is not known.")
+        said.append(f"{plural(cut, 'run')} cut off: what was missed after that is not known.")
     if (coarse := sum(not one.exact for one in values)) and metric.kind == "quantile":
-        said.append(f"Of {_runs(coarse)} there is a histogram: a value is the upper edge of its bin.")
+        said.append(f"Of {plural(coarse, 'run')} there is a histogram: a value is the upper edge of its bin.")
     sizes = [one.samples for one in values]
     if metric.kind == "max" and max(sizes, default=0) > 2 * min(sizes, default=0):
         said.append(
@@ -224,10 +227,6 @@ def how_sure() -> str:
         f"shows one in at most {100 - WATCHED * 100:g} % of cases if its runs are independent of each other, "
         f"and oftener if they wander; a single look finds one, perhaps, in {ALPHA * 100:g} %."
     )
-
-
-def _runs(count: int) -> str:
-    return f"{count:,} run{'' if count == 1 else 's'}"
 
 
 def _plain(value: object) -> str:

@@ -42,9 +42,7 @@ class MatrixCell:
     @property
     def rare_ns(self) -> int | None:
         """Return the quantile `RARE`; None: not measured, or too few samples."""
-        if self.summary is None:
-            return None
-        return next((one.value for one in self.summary.quantiles if one.q == RARE), None)
+        return None if self.summary is None else self.summary.quantile(RARE)
 
 
 @dataclass(frozen=True)

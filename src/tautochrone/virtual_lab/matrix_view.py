@@ -180,7 +180,7 @@ def details(results: MatrixResults) -> list[TypedTable]:
         (
             words(f"{row.name}, {cell.load}"),
             count(cell.summary.count),
-            micros(_median_ns(cell)),
+            micros(cell.summary.quantile(0.5)),
             micros(cell.rare_ns, _TOO_FEW),
             micros(cell.summary.maximum),
             count(cell.missed),
@@ -370,12 +370,6 @@ def _held(row: MatrixRow) -> tuple[str | None, ...]:
     online = next((one.obtained for one in held.settings if one.knob == "online"), None)
     measured = parse_cpu_list(held.measure)
     return online, str(measured[0]) if measured else None, held.load, held.booted_with or "-"
-
-
-def _median_ns(cell: MatrixCell) -> int | None:
-    if cell.summary is None:
-        return None
-    return next((one.value for one in cell.summary.quantiles if one.q == 0.5), None)
 
 
 def _rare_name() -> str:
