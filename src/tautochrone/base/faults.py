@@ -151,11 +151,16 @@ def of_a_case(error: Exception, case: str) -> MeasuringError:
     return MeasuringError(keep(error, case).notice)
 
 
-def keep(error: Exception, part: str = "") -> Fault:
-    """Keep a fault: its traceback in a file, and itself for the end of the command."""
+def show_if_asked(error: Exception) -> None:
+    """Show the traceback of an error under TAUTO_DEBUG=1."""
     if os.environ.get("TAUTO_DEBUG", "0") not in ("", "0"):
         with suppress(OSError):  # nobody may be there to be told
             print("".join(format_exception(error)), file=sys.stderr, flush=True)
+
+
+def keep(error: Exception, part: str = "") -> Fault:
+    """Keep a fault: its traceback in a file, and itself for the end of the command."""
+    show_if_asked(error)
     said = f"{type(error).__name__}: {error}".rstrip(": ")
     where = extract_tb(error.__traceback__)[-1:]
     alike = (said, *((one.filename, one.lineno) for one in where))

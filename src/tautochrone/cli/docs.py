@@ -159,17 +159,19 @@ def _write_man(folder: Path) -> None:
     from tautochrone.cli.manual import man_pages, verbs
     from tautochrone.run.output import output
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"Can't write man pages to {folder}: {error.strerror}", "Choose another place with --man."
-        ) from error
+    _make(folder, f"man pages to {folder}", "Choose another place with --man.")
     pages = man_pages(verbs(), version("tautochrone"))
     for name, text in pages.items():
         with output(folder / name, "the man page", "--man") as file:
             file.write(text.encode())
     typer.echo(f"{len(pages)} man pages in {folder}")
+
+
+def _make(folder: Path, what: str, advice: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"Can't write {what}: {error.strerror}", advice) from error
 
 
 def _as_html(name: str) -> Path:
@@ -178,13 +180,7 @@ def _as_html(name: str) -> Path:
     from tautochrone.run.output import output
 
     place = user_folder("cache") / "pages"
-    try:
-        (place / "verbs").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"Can't write the pages to {place}: {error.strerror}",
-            "Set XDG_CACHE_HOME to a folder that can be written.",
-        ) from error
+    _make(place / "verbs", f"the pages to {place}", "Set XDG_CACHE_HOME to a folder that can be written.")
     known = {*_written(), *_generated()}
     for page in known:
         with output(place / page.replace(".md", ".html"), "the page") as file:

@@ -57,7 +57,7 @@ def _end(command: Callable[[], object]) -> int:
         code = _run(command)
         sys.stdout.flush()
     except TautoError as error:
-        _show_traceback_if_asked(error)
+        faults.show_if_asked(error)
         _tell(f"tauto: {error}")
         if error.advice:
             _tell(error.advice)
@@ -100,17 +100,6 @@ def _run(command: Callable[[], object]) -> int:
 def _tell(text: str) -> None:
     with suppress(OSError):  # nobody may be there to be told
         print(text, file=sys.stderr, flush=True)
-
-
-def _show_traceback_if_asked(error: BaseException) -> None:
-    if os.environ.get("TAUTO_DEBUG", "0") not in ("", "0"):
-        _tell(_traceback(error))
-
-
-def _traceback(error: BaseException) -> str:
-    from traceback import format_exception
-
-    return "".join(format_exception(error))
 
 
 def _nobody_reads_output() -> bool:

@@ -152,7 +152,14 @@ def verb_of(
         beside = Beside(typed.pop("load"), typed.pop("on"), typed.pop("deployment"), yes=typed.pop("yes"))
         do(Typed(Given(own, table), beside, **typed))
 
-    parameters = [*_parameters(options), *_common(common)]
+    parameters = [
+        *_parameters(options),
+        *(
+            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+            for name, (annotation, default) in _COMMON.items()
+            if name in common
+        ),
+    ]
     verb.__doc__ = do.__doc__
     verb.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     verb.__annotations__ = {one.name: one.annotation for one in parameters}
@@ -182,7 +189,7 @@ def _parameters(options: Sequence[Option]) -> Iterator[Parameter]:
                 f"--{one.name}/--{one.metavar}" if is_pair else f"--{one.name}",
                 metavar=None if is_pair else one.stands_for or None,
                 help=one.told,
-                autocompletion=_completion(one),
+                autocompletion=completion.of(one.choices) if one.choices else None,
             )
         yield Parameter(
             _identifier(one),
@@ -192,17 +199,6 @@ def _parameters(options: Sequence[Option]) -> Iterator[Parameter]:
         )
 
 
-def _common(names: AbstractSet[str]) -> Iterator[Parameter]:
-    for name, (annotation, default) in _COMMON.items():
-        if name in names:
-            yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
 def _identifier(option: Option) -> str:
     name = option.name.replace("-", "_")
     return f"{name}_" if iskeyword(name) else name
-
-
-def _completion(option: Option) -> Callable[[str], list[str]] | None:
-    """Return what completes a value that is one of several."""
-    return completion.of(option.choices) if option.choices else None

@@ -18,8 +18,6 @@ from tautochrone.command.told import tell_json
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rich.console import Console
-
     from tautochrone.judge.worth_measured import Worth
     from tautochrone.machine.audit.finding import Finding
     from tautochrone.run.facts import Facts
@@ -32,11 +30,7 @@ _WITHHELD = "not attributable"  # such a worth has no numbers; it is told to who
 
 
 _NEVER = "never"
-_FAILING: dict[str, set[str]] = {
-    _NEVER: set(),
-    "warning": {"warning"},
-    "unknown": {"warning", "unknown"},
-}
+_FAILING: dict[str, set[str]] = {_NEVER: set(), "warning": {"warning"}, "unknown": {"warning", "unknown"}}
 """By what --fail-on says: the levels of findings that make the exit code 6."""
 
 
@@ -152,13 +146,9 @@ def _show(
     console.print()
     for part in findings_view(findings, said, explain=explain):
         console.print(part)
-    _print_closing(console, closing)
-
-
-def _print_closing(console: Console, lines: Sequence[str]) -> None:
-    if lines:
+    if closing:
         console.print()
-    for line in lines:
+    for line in closing:
         console.print(line, highlight=False)
 
 

@@ -1,5 +1,6 @@
 """The code that a run called, or the program that it watched: where its file is, and which version it was."""
 
+import os
 import shlex
 from hashlib import file_digest
 from pathlib import Path
@@ -67,12 +68,17 @@ def read_code(said: str, folder: Path) -> CodeFile:
     path = (folder / library).absolute()
     what = "FMU" if is_fmu(said) else "library"
     try:
-        with path.open("rb") as file:
-            digest = file_digest(file, "sha256").hexdigest()
-        size = path.stat().st_size
+        return _code_file(path.name if is_fmu(said) else f"{path.name}:{name}", path)
     except OSError as error:
         raise UsageError(f"the {what} {path} can't be read: {error.strerror}", _FORM) from error
-    return CodeFile(path.name if is_fmu(said) else f"{path.name}:{name}", str(path), digest, size)
+
+
+def _code_file(name: str, path: Path, link: Path | None = None) -> CodeFile:
+    """Return a file, as it is read through a link that may know of an older one."""
+    with (link or path).open("rb") as file:
+        digest = file_digest(file, "sha256").hexdigest()
+        size = os.fstat(file.fileno()).st_size
+    return CodeFile(name, str(path), digest, size)
 
 
 def read_process(number: int) -> CodeFile:
@@ -84,9 +90,7 @@ def read_process(number: int) -> CodeFile:
     link = Path(f"/proc/{number}/exe")
     try:
         path = link.readlink()
-        with link.open("rb") as file:  # also of a file that was replaced meanwhile
-            digest = file_digest(file, "sha256").hexdigest()
-        size = link.stat().st_size
+        return _code_file(path.name, path, link)  # also of a file that was replaced meanwhile
     except FileNotFoundError as error:
         raise UsageError(
             f"there is no process {number}", "`pgrep -a NAME` lists the processes of a name."
@@ -96,7 +100,6 @@ def read_process(number: int) -> CodeFile:
             f"the program of process {number} can't be read: {error.strerror}",
             "It is another user's, or outside of this container: run as root there.",
         ) from error
-    return CodeFile(path.name, str(path), digest, size)
 
 
 def read_program(said: str, folder: Path) -> tuple[CodeFile, str]:
@@ -117,14 +120,11 @@ def read_program(said: str, folder: Path) -> tuple[CodeFile, str]:
     found = which(first if "/" not in first else str((folder / first).absolute()))
     if found is None:
         raise UsageError(f"there is no program {first} that can be run", "Build it, or write its path.")
-    path = Path(found)
     try:
-        with path.open("rb") as file:
-            digest = file_digest(file, "sha256").hexdigest()
-        size = path.stat().st_size
+        code = _code_file(Path(found).name, Path(found))
     except OSError as error:
         raise UsageError(
-            f"the program {path} can't be read: {error.strerror}",
+            f"the program {found} can't be read: {error.strerror}",
             f"Each run keeps which version it watched: `chmod +r {shlex.quote(found)}`.",
         ) from error
-    return CodeFile(path.name, found, digest, size), shlex.join((found, *rest))
+    return code, shlex.join((found, *rest))

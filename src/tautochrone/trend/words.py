@@ -194,8 +194,8 @@ def _limits(line: TrendLine, metric: TrendMetric) -> list[str]:
     lost = sum(bool(one.lost) for one in values)
     if beyond:
         said.append(
-            f"In {plural(beyond, 'run')} it lies among releases that have no sample, which count as later than "
-            "all: the value is the largest sample, and the number is at least that."
+            f"In {plural(beyond, 'run')} it lies among releases that have no sample, which count as later "
+            "than all: the value is the largest sample, and the number is at least that."
         )
     elif lost and metric.kind == "quantile":
         said.append(f"In {plural(lost, 'run')} releases without a sample count as later than all.")

@@ -17,20 +17,18 @@ from tautochrone.command.told import tell_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from tautochrone.answer.document import Document
     from tautochrone.machine.deployment.apply import Application, Deployed
     from tautochrone.machine.settings import InForce
     from tautochrone.target.target import Target
 
-NameArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="NAME|FILE",
-        help="A deployment from `tauto tune list`, or the path of a TOML file.",
-        autocompletion=completion.deployments,
-    ),
-]
+_NAME = typer.Argument(
+    metavar="NAME|FILE",
+    help="A deployment from `tauto tune list`, or the path of a TOML file.",
+    autocompletion=completion.deployments,
+)
 
 
 def list_deployments(on: On = None, as_json: JsonOption = False) -> None:
@@ -56,18 +54,7 @@ def list_deployments(on: On = None, as_json: JsonOption = False) -> None:
     _show(answer.possible(prospects, force, unseen))
 
 
-def show(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME|FILE",
-            help="A deployment from `tauto tune list`, or the path of a TOML file.",
-            autocompletion=completion.deployments,
-        ),
-    ] = None,
-    on: On = None,
-    as_json: JsonOption = False,
-) -> None:
+def show(name: Annotated[str | None, _NAME] = None, on: On = None, as_json: JsonOption = False) -> None:
     """Show every setting as it is now; with a name, also what that deployment asks for and how to get it.
 
     Examples:
@@ -98,7 +85,7 @@ def show(
         _show(answer.wanted(deployment, rows, on, force, unseen))
 
 
-def apply(name: NameArgument, on: On = None, as_json: JsonOption = False) -> None:
+def apply(name: Annotated[str, _NAME], on: On = None, as_json: JsonOption = False) -> None:
     """Apply a deployment and leave it in force, until `tauto tune restore`. Needs root.
 
     To measure under a deployment, name it there: `tauto --deployment MI` puts everything back by itself.
@@ -153,12 +140,10 @@ def restore(on: On = None, as_json: JsonOption = False) -> None:
         typer.echo(f"The deployment {force.name}, in force since {force.since}, was put back.")
 
 
-@contextmanager
-def _target(on: str | None) -> Iterator[Target]:
+def _target(on: str | None) -> AbstractContextManager[Target]:
     from tautochrone.target.open import open_target
 
-    with open_target(on) as target:
-        yield target
+    return open_target(on)
 
 
 def apply_and_leave(application: Application, on: str | None) -> Deployed:
