@@ -324,7 +324,8 @@ def cell_of(
     if question.code is not None:
         experiment, prepared, work = STEP, _step(question, cpu), f", {question.code_name}"
     elif question.work_ns is None:
-        experiment, prepared, work = "cyclic", _cyclic(question), ""
+        experiment, work = "cyclic", ""
+        prepared = EXPERIMENTS[experiment].prepare(_of_a_loop(question, question.cpus), Path())
     else:
         experiment, prepared = "taskset", _taskset(question, cpu)
         work = f", {format_duration(question.work_ns)} of work"
@@ -348,10 +349,6 @@ def first_cpu(facts: Facts, deployment: Deployment | None, tree: Tree) -> int:
     """Return where a loop with work runs: the first CPU that the deployment measures on, or that there is."""
     named = named_cpus(deployment.measure, tree) if deployment is not None and deployment.measure else ()
     return min(named or parse_cpu_list(facts.cpu.allowed) or (0,))
-
-
-def _cyclic(question: CheckQuestion) -> Prepared:
-    return EXPERIMENTS["cyclic"].prepare(_of_a_loop(question, question.cpus), Path())
 
 
 def _step(question: CheckQuestion, cpu: int) -> Prepared:

@@ -14,7 +14,7 @@ from tautochrone.base.units import format_duration, format_rate
 from tautochrone.base.words import capital, plural
 from tautochrone.check.causes import CheckCauses, causes_of
 from tautochrone.check.question import CheckQuestion
-from tautochrone.check.search import Search, Trial
+from tautochrone.check.search import Search
 from tautochrone.judge.requirement.judge import Judgement
 from tautochrone.judge.requirement.limiting import Limiting, limiting
 from tautochrone.judge.requirement.line import WORST_FIRST, JudgedLine, Standing
@@ -192,13 +192,8 @@ class CheckResults:
         causes = f" {self.causes.sentence}" if self.causes is not None else ""
         if self.search is None:
             return f"{required.why(self.judgement)}{causes}"
-        return f"At {self.search.shown(self._searched)}: {required.why(self.judgement)}{causes}"
-
-    @property
-    def _searched(self) -> float:
-        """Return on which rung the question that was judged is."""
-        assert self.search is not None
-        return replace(self.search, question=self.question).wanted
+        judged = replace(self.search, question=self.question).wanted
+        return f"At {self.search.shown(judged)}: {required.why(self.judgement)}{causes}"
 
     @property
     def places(self) -> list[tuple[str, Standing, list[JudgedLine]]]:
@@ -206,7 +201,10 @@ class CheckResults:
         found: dict[str, list[JudgedLine]] = {}
         for line in self.judgement.lines:
             found.setdefault(line.where, []).append(line)
-        return [(where, _worst(lines), lines) for where, lines in found.items()]
+        return [
+            (where, min((line.standing for line in lines), key=WORST_FIRST.index), lines)
+            for where, lines in found.items()
+        ]
 
     def outcome(self) -> Outcome:
         """Return a case for each set of conditions, for programs that build and test."""
@@ -227,7 +225,7 @@ class CheckResults:
                     f"{line.source}: {line.standing}. {required.why_of(self.judgement.requirement, line)}"
                     for line in lines
                 ),
-                seconds=sum(_seconds(run) for run in self.runs if _is_of(run, lines)),
+                seconds=sum(_seconds(run) for run in self.runs if any(run.id in line.runs for line in lines)),
             )
             for where, standing, lines in self.places
         ]
@@ -301,7 +299,10 @@ def search_headline(search: Search) -> str:
 
 def _found(search: Search) -> str:
     best, above = search.best, search.above
-    failed = f"not at {search.shown(above.value)}: {_misses(above)}" if above is not None else ""
+    failed = ""
+    if above is not None:
+        missed = f"{above.missed:,} of {above.releases:,} releases missed"
+        failed = f"not at {search.shown(above.value)}: {missed}"
     if best is None:
         if search.end == "none":
             return f"Does not hold, as far down as was tried; {failed}."
@@ -346,18 +347,6 @@ def _where(search: Search) -> str:
     cpus = [one.removeprefix("cpu") for one in named if one.startswith("cpu")]
     cpu = f"on CPU{'s' if len(cpus) > 1 else ''} {','.join(cpus)} " if cpus else ""
     return f"{cpu}{'without a load' if load == IDLE else f'beside the load {load}'}"
-
-
-def _misses(trial: Trial) -> str:
-    return f"{trial.missed:,} of {trial.releases:,} releases missed"
-
-
-def _worst(lines: Sequence[JudgedLine]) -> Standing:
-    return min((line.standing for line in lines), key=WORST_FIRST.index)
-
-
-def _is_of(run: StoredRun, lines: Sequence[JudgedLine]) -> bool:
-    return any(run.id in line.runs for line in lines)
 
 
 def _seconds(run: StoredRun) -> float:

@@ -138,29 +138,20 @@ _CONFIRMATIONS = 3  # that are made, whatever time is left
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What one run of the search showed.
+class Trial(TriedRung):
+    """What one run of the search showed: it is met if no more were missed than allowed, on each CPU.
 
     Attributes:
         missed: deadlines, of all CPUs.
-        met: whether no more were missed than allowed, on each CPU.
     """
 
-    rung: int
     value: float
-    purpose: Purpose
     run: StoredRun
     releases: int
     missed: int
     worst_ns: int | None
-    met: bool
     judgement: Judgement
     question: CheckQuestion
-
-    @property
-    def tried(self) -> TriedRung:
-        """Return the rung as the course sees it."""
-        return TriedRung(self.rung, self.purpose, self.met)
 
 
 @dataclass
@@ -188,9 +179,8 @@ class Search:
     @property
     def course(self) -> SearchCourse:
         """Return where it stands."""
-        tried = [one.tried for one in self.trials]
         is_fine = self.kind == "rate" and self.question.code is not None
-        return SearchCourse(len(self.rungs), self.start, tried, _STRIDE if is_fine else 1)
+        return SearchCourse(len(self.rungs), self.start, self.trials, _STRIDE if is_fine else 1)
 
     @property
     def end(self) -> End:
@@ -361,13 +351,12 @@ def make_search(
                 purpose=one.purpose,
                 trial=len(search.trials) + 1,
             )
-            yield cell, partial(_take, search, one, asked)
+            yield cell, partial(take, one, asked)
+
+    def take(one: Try, asked: CheckQuestion, run: StoredRun) -> None:
+        search.trials.append(trial_of(search, one, asked, run))
 
     search.stopped = not make_trials(wanted(), site, begin)
-
-
-def _take(search: Search, wanted: Try, asked: CheckQuestion, run: StoredRun) -> None:
-    search.trials.append(trial_of(search, wanted, asked, run))
 
 
 def trial_of(search: Search, wanted: Try, asked: CheckQuestion, run: StoredRun) -> Trial:

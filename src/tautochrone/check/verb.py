@@ -170,6 +170,7 @@ def check(
     from tautochrone.answer.console import make_console
     from tautochrone.check.measure import LoopCheck
     from tautochrone.check.question import AskedCheck, question_of
+    from tautochrone.check.search import KINDS
 
     wanted = given_period({"rate": rate, "period": period})
     telling = _Telling(as_json, junit, markdown, out, open_it)
@@ -200,7 +201,7 @@ def check(
         raise UsageError(
             "--rate is missing: of which loop?", "Say its rate, --rate 1kHz, or its period, --period 1ms."
         )
-    kind = _kind(search)
+    kind = None if search is None else one_of("--search", search, KINDS)
     seconds = None if within is None else parse_duration_ns(within) / 1e9
     question = question_of(
         AskedCheck(
@@ -314,12 +315,6 @@ class _Telling:
             report = whole("The report", lambda: answer.report_of(results), lambda: results.headline)
             tell_page(report, path, as_json=self.as_json, open_it=self.open_it and not results.stopped)
         tell(results.outcome(), self.junit, self.markdown)
-
-
-def _kind(search: str | None) -> Kind | None:
-    """Return what is searched for; None: nothing."""
-    kinds: dict[str, Kind] = {"rate": "rate", "work": "work", "instances": "instances"}
-    return None if search is None else kinds[one_of("--search", search, tuple(kinds))]
 
 
 def _until(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from tautochrone.run.folder import StoredRun
     from tautochrone.run.store import Store
+
+
+_Word = TypeVar("_Word", bound=str)
 
 
 def _without_controls(title: str | None) -> str | None:
@@ -142,7 +145,7 @@ def all_runs(place: Store, names: Sequence[str]) -> list[StoredRun]:
     return list(found.values())
 
 
-def one_of(option: str, word: str, known: Sequence[str]) -> str:
+def one_of(option: str, word: str, known: Sequence[_Word]) -> _Word:
     """Return the value of an option that takes one of several words, in whatever letters it was typed.
 
     Raises:
@@ -150,9 +153,11 @@ def one_of(option: str, word: str, known: Sequence[str]) -> str:
     """
     from tautochrone.base.words import same_letters, suggestion
 
-    if (found := same_letters(word, known)) not in known:
-        raise UsageError(f"{option} '{word}' is not known", suggestion(word, known))
-    return found
+    found = same_letters(word, known)
+    for one in known:
+        if one == found:
+            return one
+    raise UsageError(f"{option} '{word}' is not known", suggestion(word, known))
 
 
 def names_campaign(names: Sequence[str]) -> bool:
