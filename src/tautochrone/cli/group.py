@@ -89,12 +89,6 @@ def _command(name: str, where: str | Callable[..., None], said: str) -> Any:
     return typer.main.get_command(alone)
 
 
-def examples_of(command: Any) -> list[str]:
-    """Return the command lines that the help of a verb shows."""
-    lines = (command.epilog or "").splitlines()
-    return [line.strip() for line in lines if line.strip().startswith("tauto")]
-
-
 def use_store(store: StoreOption = None) -> None:
     """Take the store that is named before the verb."""
     if store is not None:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from tautochrone.answer.blocks import Mark
     from tautochrone.run.catalogue import CatalogueEntry
-    from tautochrone.run.store import Store
 
 
 # ``tauto recover``: seals what a kill, a full disk or a power cut left behind.
@@ -213,7 +212,9 @@ def list_runs(
         open_store(store)  # completes what it can
         every = catalogue(place)
     if plan is not None:
-        every = _of_plan(place, plan)
+        from tautochrone.measure.campaign.campaign import open_campaign
+
+        every = list(open_campaign(place, plan).entries)
     found = selected(
         every,
         experiment=experiment,
@@ -311,12 +312,6 @@ def _row(entry: CatalogueEntry, brief: str) -> tuple[doc.TypedCell, ...]:
         doc.time(entry.worst_ns),
         doc.TypedCell(STATE_WORDS.get(entry.state, entry.state), mark=marks.get(entry.state, "")),
     )
-
-
-def _of_plan(place: Store, plan: str) -> list[CatalogueEntry]:
-    from tautochrone.measure.campaign.campaign import open_campaign
-
-    return list(open_campaign(place, plan).entries)
 
 
 def _nothing(place: Path) -> str:

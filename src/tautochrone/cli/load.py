@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -49,7 +49,8 @@ def list_loads(as_json: JsonOption = False) -> None:
             "priority=.",
         ),
     )
-    programs = table_of_words("Other programs", ("name", "what it does"), _rest(TAKES_THE_REST))
+    rest = [(f"{name}:...", words) for name, words in TAKES_THE_REST.items()]
+    programs = table_of_words("Other programs", ("name", "what it does"), rest)
     papers = table_of_words(
         "Of the papers",
         ("name", "what it is", "the same as"),
@@ -62,10 +63,6 @@ def list_loads(as_json: JsonOption = False) -> None:
     for table in (built_in, programs, papers):
         for part in show_table(console, table):
             console.print(part)
-
-
-def _rest(known: Any) -> list[tuple[str, str]]:
-    return [(f"{name}:...", words) for name, words in known.items()]
 
 
 def try_load(

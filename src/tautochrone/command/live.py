@@ -1,6 +1,6 @@
 """What is seen while measuring: a bar, current and worst latency, misses. Quiet when not a terminal."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -78,7 +78,15 @@ def watching_campaign(outlook: "Outlook", how: str = "about") -> "Iterator[Calla
 
 def _bars(left: "ProgressColumn", whole_s: float) -> "RichProgress":
     """Return a bar, the time left, numbers and a title, in one line."""
-    from rich import progress as rich_progress
+    from rich.progress import BarColumn, TextColumn
+
+    columns = (BarColumn(bar_width=12), TextColumn("{task.percentage:>3.0f} %"), left)
+    return _lines(columns, "{task.description}", hidden=whole_s < _SHOWN_FROM_S)
+
+
+def _lines(columns: "Sequence[ProgressColumn]", title: str, *, hidden: bool = False) -> "RichProgress":
+    """Return lines of these columns, numbers and a title; without a terminal they are not shown."""
+    from rich.progress import Progress, TextColumn
     from rich.table import Column
 
     from tautochrone.answer.console import make_console
@@ -86,16 +94,14 @@ def _bars(left: "ProgressColumn", whole_s: float) -> "RichProgress":
     console = make_console(stderr=True)
     # The title takes what the numbers leave; a narrow terminal cuts it first.
     rest_of_line = Column(ratio=1, no_wrap=True, overflow="ellipsis")
-    return rich_progress.Progress(
-        rich_progress.BarColumn(bar_width=12),
-        rich_progress.TextColumn("{task.percentage:>3.0f} %"),
-        left,
-        rich_progress.TextColumn("{task.fields[numbers]}"),
-        rich_progress.TextColumn("{task.description}", table_column=rest_of_line),
+    return Progress(
+        *columns,
+        TextColumn("{task.fields[numbers]}"),
+        TextColumn(title, table_column=rest_of_line),
         console=console,
         transient=True,
         expand=True,
-        disable=not console.is_terminal or whole_s < _SHOWN_FROM_S,
+        disable=hidden or not console.is_terminal,
     )
 
 
@@ -138,22 +144,8 @@ def watching_fleet(slots: Mapping[str, int]) -> Iterator[FleetBars]:
     Args:
         slots: by the machine's name, how many cases it may measure.
     """
-    from rich import progress as rich_progress
-    from rich.table import Column
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
-    from tautochrone.answer.console import make_console
-
-    console = make_console(stderr=True)
-    rest_of_line = Column(ratio=1, no_wrap=True, overflow="ellipsis")
-    with rich_progress.Progress(
-        rich_progress.TextColumn("{task.description}"),
-        rich_progress.BarColumn(bar_width=12),
-        rich_progress.MofNCompleteColumn(),
-        rich_progress.TextColumn("{task.fields[numbers]}"),
-        rich_progress.TextColumn("{task.fields[title]}", table_column=rest_of_line),
-        console=console,
-        transient=True,
-        expand=True,
-        disable=not console.is_terminal,
-    ) as bars:
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=12), MofNCompleteColumn())
+    with _lines(columns, "{task.fields[title]}") as bars:
         yield FleetBars(bars, slots)

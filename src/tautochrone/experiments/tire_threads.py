@@ -152,13 +152,9 @@ def cores(facts: Facts, cpus: Sequence[int]) -> tuple[tuple[int, ...], ...]:
 
     Where the machine does not tell which CPUs share a core, each is taken to be one.
     """
-    of_core = {cpu: own for text in facts.cpu.siblings or () for own in _several(text) for cpu in own}
+    shared = map(parse_cpu_list, facts.cpu.siblings or ())
+    of_core = {cpu: own for own in shared if own for cpu in own}
     found: dict[tuple[int, ...], list[int]] = {}
     for cpu in sorted(set(cpus)):
         found.setdefault(of_core.get(cpu, (cpu,)), []).append(cpu)
     return tuple(tuple(own) for own in found.values())
-
-
-def _several(text: str) -> list[tuple[int, ...]]:
-    own = parse_cpu_list(text)
-    return [own] if own else []

@@ -32,7 +32,7 @@ def document(imported: Sequence[ImportedFile]) -> doc.Document:
         (
             doc.part("Runs", lambda: [_table(imported)]),
             doc.part("What is not known", lambda: _unknown(imported)),
-            doc.part("What next", lambda: [_next(imported)]),
+            doc.part("What next", lambda: [doc.Sentence(f"See it: tauto show {imported[0].run.id}.")]),
         ),
     )
 
@@ -41,8 +41,9 @@ def _table(imported: Sequence[ImportedFile]) -> doc.TypedTable:
     rows = []
     for one in imported:
         manifest = one.run.manifest
+        first = manifest.header.measures[0].name
         worst = max(
-            (extreme.maximum_ns for extreme in manifest.extremes if _is_first(one, extreme.measure)),
+            (extreme.maximum_ns for extreme in manifest.extremes if extreme.measure == first),
             default=None,
         )
         missed = [book.missed for book in manifest.books]
@@ -61,10 +62,6 @@ def _table(imported: Sequence[ImportedFile]) -> doc.TypedTable:
     return doc.TypedTable("", heads, tuple(rows), (), "dense")
 
 
-def _is_first(one: ImportedFile, measure: str) -> bool:
-    return measure == one.run.manifest.header.measures[0].name
-
-
 def _unknown(imported: Sequence[ImportedFile]) -> Iterator[doc.Block]:
     for unknown in dict.fromkeys(_unknown_of(one.run) for one in imported):
         own = [one.path.name for one in imported if _unknown_of(one.run) == unknown]
@@ -79,10 +76,6 @@ def _unknown_of(run: StoredRun) -> tuple[str, ...]:
     told = run.manifest.conditions.stored.get(IMPORTED)
     unknown = told.get("unknown") if isinstance(told, dict) else None
     return tuple(str(one) for one in unknown) if isinstance(unknown, list) else ()
-
-
-def _next(imported: Sequence[ImportedFile]) -> doc.Sentence:
-    return doc.Sentence(f"See it: tauto show {imported[0].run.id}.")
 
 
 def as_table(imported: Sequence[ImportedFile]) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -328,7 +328,7 @@ def selected(
         title,
         (*sentences, *found.alone),
         tuple(_titled(grid, one, several=several) for one in found.selections for grid in tables_of(one)),
-        tuple(_quantiles(one) for one in found.selections),
+        tuple(DrawnChart(figure.draw_of(partial(figures, one), "qq")) for one in found.selections),
     )
 
 
@@ -336,10 +336,6 @@ def _titled(grid: TypedTable, one: Selection, *, several: bool) -> TypedTable:
     """Return a table whose title tells its selection from the others."""
     apart = ", ".join(filter(None, [one.source, one.contest.circumstances]))
     return replace(grid, title=f"{grid.title} ({apart})") if several and apart else grid
-
-
-def _quantiles(one: Selection) -> DrawnChart:
-    return DrawnChart(figure.draw_of(lambda prefix: figures(one, prefix), "qq"))
 
 
 def compared(

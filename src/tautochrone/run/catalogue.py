@@ -161,8 +161,8 @@ def catalogue(store: Store) -> list[CatalogueEntry]:
     gone = kept.keys() - set(names)
     if is_large and len(unread) > _AT_ONCE:
         store.tell(f"reading {plural(len(unread), 'run')}; next time, only those that are new")
-    for chunk in _chunks(unread, _AT_ONCE):
-        read = {entry.id: entry for entry in _read(base, chunk)}
+    for at in range(0, len(unread), _AT_ONCE):
+        read = {entry.id: entry for entry in _read(base, unread[at : at + _AT_ONCE])}
         found |= read
         if is_large:
             index.write_rows(store.path, _VERSION, _rows(read, stamps), gone)
@@ -197,10 +197,6 @@ def _decoded(content: bytes, name: str, folder: str) -> CatalogueEntry | None:
         return None
     force_setattr(entry, "folder", folder)
     return entry
-
-
-def _chunks(names: Sequence[str], size: int) -> Iterator[Sequence[str]]:
-    return (names[at : at + size] for at in range(0, len(names), size))
 
 
 def _read(base: str, names: Sequence[str]) -> Iterator[CatalogueEntry]:

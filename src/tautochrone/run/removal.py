@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 from tautochrone.base.errors import StoreError
@@ -69,14 +68,9 @@ def remove_rests(store: Path) -> None:
         StoreError: the store can't be written.
     """
     with files.store_errors("removing a run", store):
-        for rest in _rests(store):
-            shutil.rmtree(rest)
-
-
-def _rests(store: Path) -> Iterator[Path]:
-    for rest in store.glob(_REMOVED + "*"):
-        if rest.is_dir() and not rest.is_symlink():
-            yield rest
+        for rest in list(store.glob(_REMOVED + "*")):
+            if rest.is_dir() and not rest.is_symlink():
+                shutil.rmtree(rest)
 
 
 def remove_files(paths: list[Path]) -> None:

@@ -290,7 +290,7 @@ def _steps(points: Sequence[TrendPoint]) -> Iterator[LevelStep]:
     ends = [0, *(one.index for one in shifts), len(points)]
     for number, one in enumerate(shifts):
         sides = points[ends[number] : one.index], points[one.index : ends[number + 2]]
-        before, after = (_level(side) for side in sides)
+        before, after = (float(np.median([point.value.value or 0.0 for point in side])) for side in sides)
         near = [points[at].changed for at in (one.index - 1, one.index + 1) if 0 < at < len(points)]
         yield LevelStep(
             index=one.index,
@@ -310,7 +310,3 @@ def _series(points: Sequence[TrendPoint]) -> npt.NDArray[np.float64]:
     known = [one.value.value or 0.0 for one in points]
     beyond = max(known) * 2 + 1
     return np.array([beyond if one.value.beyond else known[at] for at, one in enumerate(points)])
-
-
-def _level(points: Sequence[TrendPoint]) -> float:
-    return float(np.median([one.value.value or 0.0 for one in points]))

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -169,6 +169,14 @@ def _by_number(name: str) -> list[tuple[int, str]]:
     return [(int(one), "") if one.isdecimal() else (-1, one) for one in re.split("([0-9]+)", name)]
 
 
+_LEVELS: tuple[Callable[[MachineStanding], tuple[str, ...]], ...] = (
+    lambda board: (board.kernel, board.model),
+    lambda board: (board.kernel,),
+    lambda _: (),
+)
+"""In what peers are alike, the closest first."""
+
+
 def _judged(boards: Sequence[MachineStanding], metric: TrendMetric) -> tuple[list[MachineStanding], int]:
     """Return the machines with how each stands among its peers, and how many groups of peers there are.
 
@@ -178,7 +186,7 @@ def _judged(boards: Sequence[MachineStanding], metric: TrendMetric) -> tuple[lis
     found: dict[int, MachineStanding] = {}
     left = list(range(len(boards)))
     groups = 0
-    for same in (_model, _kernel, _all):
+    for same in _LEVELS:
         kinds: dict[tuple[str, ...], list[int]] = {}
         for at, board in enumerate(boards):
             kinds.setdefault(same(board), []).append(at)
@@ -196,18 +204,6 @@ def _judged(boards: Sequence[MachineStanding], metric: TrendMetric) -> tuple[lis
                 found[at] = replace(boards[at], peers=middle, alike=len(members), standing=own)
         left = [at for at in left if at not in found]
     return [found.get(at, board) for at, board in enumerate(boards)], groups
-
-
-def _model(board: MachineStanding) -> tuple[str, ...]:
-    return (board.kernel, board.model)
-
-
-def _kernel(board: MachineStanding) -> tuple[str, ...]:
-    return (board.kernel,)
-
-
-def _all(_: MachineStanding) -> tuple[str, ...]:
-    return ()
 
 
 def _scale(values: Sequence[float], metric: TrendMetric) -> list[float]:

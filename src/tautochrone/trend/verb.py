@@ -17,7 +17,6 @@ from tautochrone.command.told import see_that_it_can_be_written, tell_document, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tautochrone.run.store import Store
     from tautochrone.trend.record import Record
     from tautochrone.trend.values import TrendMetric
 
@@ -94,7 +93,9 @@ def trend(
     wanted = parse_metric(" ".join(metric), known)
     found = chosen(everything, _experiment(experiment, everything), when)
     if plan is not None:
-        title = _title(place, plan)
+        from tautochrone.measure.campaign.campaign import open_campaign
+
+        title = open_campaign(place, plan).title  # elsewhere it was carried out as another plan run
         found = [one for one in found if one.manifest.conditions.plan.title == title]
     if machines:
         _show_machines(found, wanted, out, as_json=as_json)
@@ -110,13 +111,6 @@ def trend(
     tell_document(shown, "trend", lambda: answer.as_table(told), as_json=as_json)
     if out is not None:
         tell_page(shown, out, as_json=as_json)
-
-
-def _title(place: Store, plan: str) -> str:
-    """Return the title of a plan run: the plan may have been carried out on other machines as another one."""
-    from tautochrone.measure.campaign.campaign import open_campaign
-
-    return open_campaign(place, plan).title
 
 
 def _show_machines(found: Sequence[Record], metric: TrendMetric, out: Path | None, *, as_json: bool) -> None:

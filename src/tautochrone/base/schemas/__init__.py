@@ -54,13 +54,10 @@ def _whole(part: Any, name: str) -> Any:
     return _whole(found, owner)
 
 
-def _version(name: str) -> int:
-    return int(_file(name)["properties"]["schema"]["properties"]["version"]["const"])
-
-
 def key_of(name: str) -> dict[str, object]:
     """Return the value of ``schema`` in an answer: the name of its schema, and the version."""
-    return {"name": name, "version": _version(name)}
+    version = _file(name)["properties"]["schema"]["properties"]["version"]["const"]
+    return {"name": name, "version": int(version)}
 
 
 def with_schema(name: str, content: Mapping[str, object]) -> dict[str, object]:

@@ -75,7 +75,11 @@ def verb(
             tell_json("probe-all", lambda: _as_table(batch, verdict, lacking))
         else:
             show(console, document(batch.runs, verdict, lacking))
-        path = out if out is not None else place.path / f"report-{_instant(batch)}.html"
+        path = (
+            out
+            if out is not None
+            else place.path / f"report-{batch.runs[0].manifest.id.partition('-')[0]}.html"
+        )
         findings = Later(lambda: audit_facts(Facts.from_table(facts)))
         page.write(report.document(batch.runs, report.BesideRuns(verdict, findings, lacking=lacking)), path)
         tell_report(path, as_json=as_json, open_it=open_it and not batch.stopped)
@@ -138,10 +142,6 @@ def _instead(one: Lacking) -> str:
     given = one.cell.options
     other = {name: value for name, value in one.instead.options.items() if given.get(name) != value}
     return f"Measured in its place, with {' '.join(words(other))}."
-
-
-def _instant(batch: Batch) -> str:
-    return batch.runs[0].manifest.id.partition("-")[0]
 
 
 def _end(batch: Batch) -> None:

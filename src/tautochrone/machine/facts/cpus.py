@@ -180,7 +180,7 @@ def thermal_throttles(tree: Tree) -> int | None:
 def interrupts_on_isolated(tree: Tree, at_boot: str, *partitions: str) -> tuple[str, ...] | None:
     """Return the interrupts that are served on isolated CPUs; None if no CPU is isolated, or unknown."""
     cpus = set(parse_cpu_list(isolated(tree, at_boot, *partitions)) or ())
-    numbers = _interrupts(tree)
+    numbers = [name for name in tree.names("/proc/irq") if name.isdecimal()]
     if not cpus or not numbers:
         return None
     there = []
@@ -192,10 +192,6 @@ def interrupts_on_isolated(tree: Tree, at_boot: str, *partitions: str) -> tuple[
         if handlers and set(parse_cpu_list(served) or ()) & cpus:
             there.append(f"{number} {handlers[0]}")
     return tuple(there)
-
-
-def _interrupts(tree: Tree) -> list[str]:
-    return [name for name in tree.names("/proc/irq") if name.isdecimal()]
 
 
 def count_system_management_interrupts(tree: Tree) -> int | None:
