@@ -33,14 +33,7 @@ def ordinal(number: int) -> str:
     return f"{number:,}{ending}"
 
 
-_OF_SEVERAL = {
-    "is": "are",
-    "was": "were",
-    "has": "have",
-    "does": "do",
-    "differs": "differ",
-    "holds": "hold",
-}
+_OF_SEVERAL = {"is": "are", "was": "were", "has": "have", "does": "do", "differs": "differ", "holds": "hold"}
 
 
 def verb(count: int, of_one: str) -> str:

@@ -35,16 +35,7 @@ from tautochrone.statistics.late_events import (
 )
 
 _INSTANTS = "Wake-ups, faults, SMIs"
-_TRACKS = (
-    "Threads",
-    "Interrupts",
-    "NMIs",
-    "Timers",
-    "Softirqs",
-    "Work items",
-    "Idle states",
-    _INSTANTS,
-)
+_TRACKS = ("Threads", "Interrupts", "NMIs", "Timers", "Softirqs", "Work items", "Idle states", _INSTANTS)
 _TRACK_OF = {
     Kind.IRQ_BEGIN: "Interrupts",
     Kind.VECTOR_BEGIN: "Interrupts",

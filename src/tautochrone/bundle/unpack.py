@@ -132,11 +132,7 @@ def _unpacked(
 
 
 def _extract_run(
-    archive: zipfile.ZipFile,
-    entries: dict[str, zipfile.ZipInfo],
-    contents: Contents,
-    run: str,
-    own: Path,
+    archive: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], contents: Contents, run: str, own: Path
 ) -> None:
     """Extract a run and see that it is one: its manifest is whole, and its tables are those it describes."""
     folder = own / run

@@ -221,10 +221,7 @@ def look(
         again: whether it may be looked at again, and measured until it is settled.
     """
     judgement = judge(
-        question.requirement,
-        [*earlier, *runs],
-        counted=question.counted,
-        watched=again or bool(earlier),
+        question.requirement, [*earlier, *runs], counted=question.counted, watched=again or bool(earlier)
     )
     return CheckedSoFar(judgement, tuple(runs), tuple(earlier))
 

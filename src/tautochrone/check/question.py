@@ -338,8 +338,7 @@ def cell_of(
         expected_s=prepared.expected_s,
         command=command,
         conditions=replace(
-            prepared.conditions,
-            own={**prepared.conditions.own, CONDITION: {**question.as_condition, **told}},
+            prepared.conditions, own={**prepared.conditions.own, CONDITION: {**question.as_condition, **told}}
         ),
         deployment=deployment,
     )

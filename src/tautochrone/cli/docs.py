@@ -23,8 +23,7 @@ _LINK = re.compile(r"\[((?:[^\[\]]|\[[^]]*\]\([^)]*\))*)\]\((?!https?:|#)([^)#\s
 
 def docs(
     topic: Annotated[
-        list[str] | None,
-        typer.Argument(help="A page (tails), or a verb (probe cyclic). [the list of pages]"),
+        list[str] | None, typer.Argument(help="A page (tails), or a verb (probe cyclic). [the list of pages]")
     ] = None,
     show_path: Annotated[
         bool, typer.Option("--path", help="Print the path of the page instead of showing it.")

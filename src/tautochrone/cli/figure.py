@@ -105,11 +105,7 @@ def _of_runs(run: list[str], kind: str, measure: str | None, out: Path | None, s
         seen = evidence.gather(runs)
         if kind == "list":
             _tell(
-                {
-                    **drawing.kinds_in_words(seen),
-                    **tails.IN_WORDS,
-                    **(_OF_SELECTION if len(runs) > 1 else {}),
-                }
+                {**drawing.kinds_in_words(seen), **tails.IN_WORDS, **(_OF_SELECTION if len(runs) > 1 else {})}
             )
             return
         drawn, measured = drawing.draw_kind(seen, kind, measure, others=tails.KINDS)

@@ -87,12 +87,10 @@ def export(
         typer.Option("--extremes", help="Write each new maximum of a histogram run instead of its bins."),
     ] = False,
     kept: Annotated[
-        bool,
-        typer.Option("--kept", help="Write the rows that --keep-above kept instead of the bins."),
+        bool, typer.Option("--kept", help="Write the rows that --keep-above kept instead of the bins.")
     ] = False,
     intervals: Annotated[
-        bool,
-        typer.Option("--intervals", help="Write the counts and the worst of each interval of a soak."),
+        bool, typer.Option("--intervals", help="Write the counts and the worst of each interval of a soak.")
     ] = False,
     late: Annotated[
         bool,
@@ -276,9 +274,7 @@ def _run_list(entries: Sequence[CatalogueEntry]) -> Iterator[doc.Block]:
     }
     shown = [at for at, column in enumerate(_HEADS) if column.head not in lacking]
     yield doc.TypedTable(
-        "",
-        tuple(_HEADS[at] for at in shown),
-        tuple(tuple(row[at] for at in shown) for row in rows),
+        "", tuple(_HEADS[at] for at in shown), tuple(tuple(row[at] for at in shown) for row in rows)
     )
     for state, told in (
         (CUT_OFF, "A run that was cut off can be saved: tauto recover"),

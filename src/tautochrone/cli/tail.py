@@ -36,8 +36,7 @@ def plan_samples(
         typer.Option(metavar="RATE", help="Rate of the loop; repeatable. [100Hz, 1kHz, 10kHz]"),
     ] = None,
     period: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TIME", help="Period instead of a rate; repeatable."),
+        list[str] | None, typer.Option(metavar="TIME", help="Period instead of a rate; repeatable.")
     ] = None,
     exceeding: Annotated[
         list[int] | None,
@@ -126,10 +125,7 @@ def tail(
     source: Annotated[
         list[str] | None,
         typer.Option(
-            "--source",
-            "-s",
-            metavar="NAME",
-            help="Source to analyse, such as cpu0; repeatable. [all]",
+            "--source", "-s", metavar="NAME", help="Source to analyse, such as cpu0; repeatable. [all]"
         ),
     ] = None,
     confidence: Annotated[

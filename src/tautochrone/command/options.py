@@ -34,9 +34,7 @@ LATEST = "latest"
 StoreOption = Annotated[
     Path | None,
     typer.Option(
-        "--store",
-        metavar="FOLDER",
-        help="Folder of the runs. [TAUTO_STORE, else your data folder]",
+        "--store", metavar="FOLDER", help="Folder of the runs. [TAUTO_STORE, else your data folder]"
     ),
 ]
 RunArgument = Annotated[
@@ -63,8 +61,7 @@ TitleOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 ReportOption = Annotated[
-    Path | None,
-    typer.Option("--out", "-o", metavar="FILE", help="Where to write the report. [the store]"),
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write the report. [the store]")
 ]
 PlanReportOption = Annotated[
     Path | None,
@@ -84,8 +81,7 @@ RepetitionsOption = Annotated[
     typer.Option("--repetitions", help="Number of times each case is measured. [as the plan says]"),
 ]
 JobsOption = Annotated[
-    int | None,
-    typer.Option("--jobs", "-j", help="Number of virtual machines measured at once. [1]"),
+    int | None, typer.Option("--jobs", "-j", help="Number of virtual machines measured at once. [1]")
 ]
 AgainOption = Annotated[bool, typer.Option("--again", help="Measure everything again, also finished cases.")]
 DryRunOption = Annotated[

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from tautochrone.answer.outcome import Outcome
 
 JunitOption = Annotated[
-    Path | None,
-    typer.Option("--junit", metavar="FILE", help="Also write the verdicts as JUnit XML, for CI."),
+    Path | None, typer.Option("--junit", metavar="FILE", help="Also write the verdicts as JUnit XML, for CI.")
 ]
 MarkdownOption = Annotated[
     Path | None,

@@ -8,13 +8,4 @@ from tautochrone.experiments.experiment import Experiment, Pace, Prepared
 from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.registry import EXPERIMENTS
 
-__all__ = [
-    "EXPERIMENTS",
-    "Experiment",
-    "Given",
-    "Option",
-    "Options",
-    "Pace",
-    "Prepared",
-    "Value",
-]
+__all__ = ["EXPERIMENTS", "Experiment", "Given", "Option", "Options", "Pace", "Prepared", "Value"]

@@ -101,10 +101,7 @@ def count_of(value: object, facts: Facts, cpus: Sequence[int]) -> int | None:
 
 
 def counted(
-    options: Given,
-    team: WordedTeam | None,
-    facts: Callable[[], Facts],
-    measure: str | None = None,
+    options: Given, team: WordedTeam | None, facts: Callable[[], Facts], measure: str | None = None
 ) -> Given:
     """Return the options with a number where a plan has a word for it, as it is on this machine.
 

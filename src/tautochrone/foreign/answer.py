@@ -43,8 +43,7 @@ def _table(imported: Sequence[ImportedFile]) -> doc.TypedTable:
         manifest = one.run.manifest
         first = manifest.header.measures[0].name
         worst = max(
-            (extreme.maximum_ns for extreme in manifest.extremes if extreme.measure == first),
-            default=None,
+            (extreme.maximum_ns for extreme in manifest.extremes if extreme.measure == first), default=None
         )
         missed = [book.missed for book in manifest.books]
         rows.append(
@@ -94,5 +93,5 @@ def as_table(imported: Sequence[ImportedFile]) -> dict[str, object]:
                 "warnings": [warning.code for warning in one.run.manifest.warnings],
             }
             for one in imported
-        ],
+        ]
     }

@@ -83,10 +83,7 @@ def keep(
         },
     }
     writer = store.create(
-        recording.experiment,
-        title or _title(recording),
-        conditions,
-        measured=recording.measured,
+        recording.experiment, title or _title(recording), conditions, measured=recording.measured
     )
     with writer:
         try:
@@ -126,8 +123,7 @@ def _title(recording: Recording) -> str:
 def _warnings(recording: Recording, unknown: list[str]) -> Iterator[RunWarning]:
     version = f" {recording.version}" if recording.version else ""
     yield RunWarning(
-        IMPORTED,
-        f"Measured by {recording.tool}{version}, not by tauto. Not known: {'; '.join(unknown)}.",
+        IMPORTED, f"Measured by {recording.tool}{version}, not by tauto. Not known: {'; '.join(unknown)}."
     )
     for one in recording.sources:
         for name, histogram in one.histograms.items():

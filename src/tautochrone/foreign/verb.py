@@ -17,8 +17,7 @@ def import_files(
         typer.Option("--format", metavar="FORMAT", help="Read the files as this format. [recognised]"),
     ] = None,
     period: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Period of the loop, where the file does not tell it."),
+        str | None, typer.Option(metavar="TIME", help="Period of the loop, where the file does not tell it.")
     ] = None,
     rate: Annotated[
         str | None, typer.Option(metavar="RATE", help="Rate instead of a period, such as 1kHz.")

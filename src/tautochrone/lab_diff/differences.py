@@ -130,8 +130,7 @@ def compare(a: Sequence[Loop], b: Sequence[Loop], threshold_ns: int) -> list[Sou
     """
     if [one.source for one in a] != [one.source for one in b]:
         raise UsageError(
-            f"The two have different loops: {_names(a)} and {_names(b)}",
-            "Give both machines the same CPUs.",
+            f"The two have different loops: {_names(a)} and {_names(b)}", "Give both machines the same CPUs."
         )
     return [_compared(one, other, threshold_ns) for one, other in zip(a, b, strict=True)]
 

@@ -301,8 +301,7 @@ def matrix(
         int | None, typer.Option(help="Priority of the measuring thread, policy fifo. [90]")
     ] = None,
     shift: Annotated[
-        int | None,
-        typer.Option(metavar="0-10", help="Time of an instruction in the guest: 2**SHIFT ns. [1]"),
+        int | None, typer.Option(metavar="0-10", help="Time of an instruction in the guest: 2**SHIFT ns. [1]")
     ] = None,
     jobs: Annotated[
         int | None,
@@ -317,8 +316,7 @@ def matrix(
     ] = False,
     as_json: JsonOption = False,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Where to write the report. [the store]"),
+        Path | None, typer.Option("--out", "-o", help="Where to write the report. [the store]")
     ] = None,
     open_it: OpenReportOption = False,
     yes: YesOption = False,
