@@ -9,7 +9,7 @@ import typer
 
 from tautochrone.command import completion
 from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
-from tautochrone.command.told import tell_json
+from tautochrone.command.told import tell_document
 
 # ``tauto plan-samples``: how long to measure.
 
@@ -78,16 +78,8 @@ def plan_samples(
             q, often, rates_hz=rates, exceeding=exceeding or (), confidence=sure, effect=effect, like=run
         )
     asked = sample_plan.question(q, misses)
-    if as_json:
-        tell_json("plan-samples", lambda: sample_plan.as_table(plan, asked))
-        return
-    from tautochrone.answer.console import make_console
-    from tautochrone.answer.render.terminal import show
-
-    console = make_console()
-    with console.capture() as text:
-        show(console, sample_plan.document(plan, asked))
-    typer.echo(text.get(), nl=False)
+    shown = sample_plan.document(plan, asked)
+    tell_document(shown, "plan-samples", lambda: sample_plan.as_table(plan, asked), as_json=as_json)
 
 
 def _periods(rates: list[str] | None, periods: list[str] | None) -> list[str]:
@@ -158,13 +150,4 @@ def tail(
     tails = tails_of(opened, measure, limits_ns=limits_ns, sources=source or (), confidence=sure)
     from tautochrone.answer.tail.document import as_table, document
 
-    if as_json:
-        tell_json("tail", lambda: as_table(tails))
-        return
-    from tautochrone.answer.console import make_console
-    from tautochrone.answer.render.terminal import show
-
-    console = make_console()
-    with console.capture() as text:
-        show(console, document(tails))
-    typer.echo(text.get(), nl=False)  # at once, so that `| head` ends it as it ends every verb
+    tell_document(document(tails), "tail", lambda: as_table(tails), as_json=as_json)

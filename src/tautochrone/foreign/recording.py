@@ -51,11 +51,6 @@ class ForeignHistogram:
         return int(self.count.sum()) + self.overflow
 
     @property
-    def overflow_is_bounded(self) -> bool:
-        """Return whether the overflow can be a bin: the file tells the largest sample."""
-        return self.overflow > 0 and self.maximum_ns is not None
-
-    @property
     def largest_ns(self) -> int | None:
         """Return the upper bound of all samples; None: the file tells none."""
         if self.overflow and self.maximum_ns is None:
@@ -80,7 +75,7 @@ class ForeignHistogram:
             raise DamagedError(
                 f"its maximum, {self.maximum_ns:,} ns, lies below samples of {least:,} ns or more"
             )
-        if not self.overflow_is_bounded or self.maximum_ns is None:
+        if not self.overflow or self.maximum_ns is None:
             return ForeignHistogram(low, high, count, self.overflow, self.end_ns, self.maximum_ns)
         return ForeignHistogram(
             np.append(low, self.end_ns),
