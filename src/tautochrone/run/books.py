@@ -6,11 +6,9 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from tautochrone.base.errors import DamagedError
-from tautochrone.run.manifest import Books
+from tautochrone.run.manifest import COUNTED_SOMETIMES, Books
 from tautochrone.run.records import Footer, Header, Measure, SourceCounts, SourceProgress
 from tautochrone.run.table import Tally
-
-_COUNTS = ("released", "missed", "dropped", "overruns", "warmup", "cpu_time_ns", "kept")
 
 
 def source_names(header: Header) -> dict[int, str]:
@@ -143,18 +141,12 @@ def rebuilt(
         seen: the last ``progress`` by source.
         overruns_seen: whether the tallies could tell overruns.
     """
-    books = (
-        _rebuilt(
-            source,
-            name,
-            tallies.get(source, Tally()),
-            dropped.get(source, 0),
-            periods_ns.get(source),
-            seen.get(source),
-        )
-        for source, name in names.items()
-    )
-    return tuple(book if overruns_seen else replace(book, overruns=None) for book in books)
+    books = []
+    for source, name in names.items():
+        lost, period = dropped.get(source, 0), periods_ns.get(source)
+        book = _rebuilt(source, name, tallies.get(source, Tally()), lost, period, seen.get(source))
+        books.append(book if overruns_seen else replace(book, overruns=None))
+    return tuple(books)
 
 
 def of_intervals(
@@ -209,4 +201,6 @@ def _book(stated: SourceCounts, names: Mapping[int, str]) -> Books:
     if completed is None or recorded is None:
         raise DamagedError("a book of the footer lacks source, completed or recorded")
     name = names.get(source, f"source {source}")
-    return Books(source, name, completed, recorded, **{key: getattr(stated, key) for key in _COUNTS})
+    return Books(
+        source, name, completed, recorded, **{key: getattr(stated, key) for key in COUNTED_SOMETIMES}
+    )

@@ -30,7 +30,8 @@ MOST_BYTES = 64 << 20
 """What a ``run.json`` may have. Those that tauto writes are far smaller."""
 
 _ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_.-]{0,199}")
-_COUNTED_SOMETIMES = ("released", "missed", "dropped", "overruns", "warmup", "cpu_time_ns", "kept")
+COUNTED_SOMETIMES = ("released", "missed", "dropped", "overruns", "warmup", "cpu_time_ns", "kept")
+"""What only some experiments count of a source."""
 
 
 def sum_of_known(counts: Iterable[int | None]) -> int | None:
@@ -89,16 +90,7 @@ class Books:
         counts = asdict(self)
         found += [
             f"{self.name}: {name} is {counts[name]:,}"
-            for name in (
-                "completed",
-                "recorded",
-                "released",
-                "missed",
-                "dropped",
-                "overruns",
-                "warmup",
-                "kept",
-            )
+            for name in ("completed", "recorded", *COUNTED_SOMETIMES)
             if (counts[name] or 0) < 0
         ]
         return found
@@ -314,7 +306,7 @@ class Manifest:
                 f"an extreme is of a measure that the header does not describe: {min(unknown)!r}"
             )
         for book in self.books:
-            if any((getattr(book, name) or 0) < 0 for name in ("completed", "recorded", *_COUNTED_SOMETIMES)):
+            if any((getattr(book, name) or 0) < 0 for name in ("completed", "recorded", *COUNTED_SOMETIMES)):
                 raise DamagedError(f"a count in the book of source {book.source} is below 0")
 
 

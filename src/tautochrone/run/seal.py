@@ -364,27 +364,19 @@ def _losses(book: Books, void: SourceCounts | None, *, told_why: bool) -> Iterat
     if void is not None:
         yield RunWarning(
             "voided",
-            f"{_samples(voided)} of {book.name} taken but void, because its thread left the real-time domain "
-            f"meanwhile ({plural(void.inband_switches or 0, 'in-band switch', 'in-band switches')} in all).",
+            f"{plural(voided, 'sample')} of {book.name} taken but void, because its thread left the "
+            f"real-time domain meanwhile ({plural(void.inband_switches or 0, 'in-band switch', 'in-band switches')} in all).",
             "Quantiles and maximum leave these samples out.",
         )
     lost = (book.dropped or 0) - voided
-    if lost > 0 and told_why:
+    if lost > 0:
+        why = "; another warning says why" if told_why else ", because the buffer was full"
+        do = "" if told_why else "Give --ring more rows, or lengthen the period. "
         yield RunWarning(
             "dropped",
-            f"{_samples(lost)} of {book.name} taken but lost; another warning says why.",
-            "Quantiles and maximum leave these samples out.",
+            f"{plural(lost, 'sample')} of {book.name} taken but lost{why}.",
+            f"{do}Quantiles and maximum leave these samples out.",
         )
-    elif lost > 0:
-        yield RunWarning(
-            "dropped",
-            f"{_samples(lost)} of {book.name} taken but lost, because the buffer was full.",
-            "Give --ring more rows, or lengthen the period. Quantiles and maximum leave these samples out.",
-        )
-
-
-def _samples(count: int) -> str:
-    return plural(count, "sample")
 
 
 def _last_sign(name: str, seen: SourceProgress) -> str:

@@ -366,26 +366,21 @@ def _how(asked: str | None, now: str | None, unavailable: str | None, at_boot: s
 def _prospect(one: BuiltIn, now: dict[str, str | None], tree: Tree) -> Prospect:
     deployment = one.deployment
     who = deployment.name, deployment.title, deployment.origin
+
+    def judged() -> Prospect:
+        wanted = canonical_settings(deployment, tree)
+        missing = [
+            f"{knob.name}: {unavailable}"
+            for knob in KNOBS
+            if wanted.get(knob.name) not in (None, now[knob.name]) and (unavailable := knob.available(tree))
+        ]
+        reason = "; ".join(filter(None, [*missing, one.note]))
+        return Prospect(*who, "in part" if missing else "yes", reason, one.same_as)
+
     if one.cannot:
         return Prospect(*who, "no", one.cannot)
-    return attempt(
-        f"the deployment {deployment.name}",
-        lambda: _judged(one, now, tree),
-        lambda fault: Prospect(*who, "no", fault.notice),
-    )
-
-
-def _judged(one: BuiltIn, now: dict[str, str | None], tree: Tree) -> Prospect:
-    deployment = one.deployment
-    who = deployment.name, deployment.title, deployment.origin
     try:
-        wanted = canonical_settings(deployment, tree)
+        said = f"the deployment {deployment.name}"
+        return attempt(said, judged, lambda fault: Prospect(*who, "no", fault.notice))
     except UsageError as error:
         return Prospect(*who, "no", str(error))
-    missing = [
-        f"{knob.name}: {unavailable}"
-        for knob in KNOBS
-        if wanted.get(knob.name) not in (None, now[knob.name]) and (unavailable := knob.available(tree))
-    ]
-    reason = "; ".join([*missing, *([one.note] if one.note else [])])
-    return Prospect(*who, "in part" if missing else "yes", reason, one.same_as)

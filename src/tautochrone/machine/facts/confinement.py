@@ -1,6 +1,7 @@
 """Facts about what stands between a process and the hardware: virtual machine, container, control group."""
 
 import re
+from collections.abc import Iterator
 
 from tautochrone.machine.tree import Tree
 
@@ -105,14 +106,18 @@ def _cpu_group(groups: list[tuple[str, str]]) -> tuple[str | None, int | None, s
     return None, None, ""
 
 
+def _with_those_above(folder: str, path: str) -> Iterator[str]:
+    """Yield the folder of a group, then of those above it."""
+    steps = path.split("/")
+    return (f"{folder}{'/'.join(steps[:depth])}" for depth in range(len(steps), 0, -1))
+
+
 def _quota(tree: Tree, folder: str, path: str | None, version: int | None) -> tuple[int | None, int | None]:
     """Return the tightest quota of the group and those above it."""
     if path is None:
         return None, None
     quotas: list[tuple[int, int]] = []
-    steps = path.split("/")
-    for depth in range(len(steps), 0, -1):
-        group = f"{folder}{'/'.join(steps[:depth])}"
+    for group in _with_those_above(folder, path):
         quota_us: int | None
         period_us: int | None
         if version == 1:
@@ -151,13 +156,8 @@ def _memory_limit(tree: Tree, old_name: str | None, name: str) -> int | None:
             continue
         wanted = old_name if version_1 else name
         folders = [f"/sys/fs/cgroup/{controllers}"] if version_1 else list(CGROUPS)
-        steps = path.rstrip("/").split("/")
-        found += [
-            tree.text(f"{folder}{'/'.join(steps[:depth])}/{wanted}")
-            for folder in folders
-            for depth in range(len(steps), 0, -1)
-            if wanted
-        ]
+        groups = [group for folder in folders for group in _with_those_above(folder, path.rstrip("/"))]
+        found += [tree.text(f"{group}/{wanted}") for group in groups if wanted]
     known = [text for text in found if text == "max" or (text or "").isdecimal()]
     limits = [int(text) for text in known if text is not None and text != "max"]
     limited = [limit for limit in limits if limit < _NO_LIMIT_BYTES]
