@@ -14,7 +14,7 @@ import pytest
 import streams
 from real import tauto
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
-from tautochrone.base.version import own_version
+from tautochrone.base.installation import own_version
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.export import export
 from tautochrone.run.folder import StoredRun

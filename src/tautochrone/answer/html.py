@@ -24,8 +24,7 @@ from tautochrone.answer.charts.theme import PAGE, style_sheet
 from tautochrone.answer.typeset import POWER, typeset
 from tautochrone.base.errors import StoreError
 from tautochrone.base.faults import Fault, attempt, now
-from tautochrone.base.user_folders import user_folder
-from tautochrone.base.version import own_version
+from tautochrone.base.installation import own_version, user_folder
 from tautochrone.run.files import write_text
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.output import output

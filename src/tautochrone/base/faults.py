@@ -205,7 +205,7 @@ def forget() -> None:
 def _save(error: Exception) -> Path:
     from datetime import UTC, datetime
 
-    from tautochrone.base.user_folders import user_folder
+    from tautochrone.base.installation import user_folder
 
     folder = user_folder("state")
     folder.mkdir(parents=True, exist_ok=True)

@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
+from tautochrone.base.installation import own_version
 from tautochrone.base.reading import json_of, open_file, read_bytes
-from tautochrone.base.version import own_version
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.run import files
 from tautochrone.run.folder import StoredRun

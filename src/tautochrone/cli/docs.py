@@ -175,7 +175,7 @@ def _make(folder: Path, what: str, advice: str) -> None:
 
 def _as_html(name: str) -> Path:
     """Write every page for the browser, so that links between them work, and return the file of one."""
-    from tautochrone.base.user_folders import user_folder
+    from tautochrone.base.installation import user_folder
     from tautochrone.run.output import output
 
     place = user_folder("cache") / "pages"

@@ -27,7 +27,7 @@ from markupsafe import Markup
 
 from tautochrone.answer import html
 from tautochrone.base.faults import attempt
-from tautochrone.base.version import own_version
+from tautochrone.base.installation import own_version
 from tautochrone.command import address
 from tautochrone.command.address import Address
 from tautochrone.live.metrics import metrics

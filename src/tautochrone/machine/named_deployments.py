@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tautochrone.base.errors import StoreError
-from tautochrone.base.user_folders import user_folder
+from tautochrone.base.installation import user_folder
 
 NAMES = ("CHM", "HM", "HMI", "M", "MI", "Single")
 """Of delgado2020, Table 1."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tautochrone.base.errors import StoreError
-from tautochrone.base.user_folders import user_folder
+from tautochrone.base.installation import user_folder
 
 REPORTS = "report-"
 """What the names of reports begin with that lie beside the runs, files and folders, and that of no run."""

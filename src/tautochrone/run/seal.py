@@ -362,10 +362,11 @@ def _losses(book: Books, void: SourceCounts | None, *, told_why: bool) -> Iterat
     """Say why samples of one source are not in the data: they were void, or not kept."""
     voided = (void.voided or 0) if void is not None else 0
     if void is not None:
+        switches = plural(void.inband_switches or 0, "in-band switch", "in-band switches")
         yield RunWarning(
             "voided",
             f"{plural(voided, 'sample')} of {book.name} taken but void, because its thread left the "
-            f"real-time domain meanwhile ({plural(void.inband_switches or 0, 'in-band switch', 'in-band switches')} in all).",
+            f"real-time domain meanwhile ({switches} in all).",
             "Quantiles and maximum leave these samples out.",
         )
     lost = (book.dropped or 0) - voided

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
-from tautochrone.base.version import own_version
+from tautochrone.base.installation import own_version
 from tautochrone.base.words import plural
 from tautochrone.run import files
 from tautochrone.run.conditions import RunConditions

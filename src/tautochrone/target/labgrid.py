@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from typing import IO
 
 from tautochrone.base.errors import MeasuringError, StoreError, UsageError
-from tautochrone.base.user_folders import user_folder
+from tautochrone.base.installation import user_folder
 from tautochrone.target.address import LabgridAddress, SshAddress
 from tautochrone.target.claim import TakenError
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.version import own_version
+from tautochrone.base.installation import own_version
 
 _ARCHITECTURES = {
     "x86_64": "x86_64",

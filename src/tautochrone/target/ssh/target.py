@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
-from tautochrone.base.version import own_version
+from tautochrone.base.installation import own_version
 from tautochrone.machine.tree import Files
 from tautochrone.target.address import SshAddress
 from tautochrone.target.keeper import FarFiles, Keeper

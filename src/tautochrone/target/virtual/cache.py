@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tautochrone.base.errors import DamagedError, StoreError
-from tautochrone.base.user_folders import user_folder
+from tautochrone.base.installation import user_folder
 
 Tell = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is of it; 0: nobody knows."""

@@ -25,7 +25,7 @@ from websockets.http11 import Request, Response
 from tautochrone.answer import html
 from tautochrone.base.errors import MeasuringError
 from tautochrone.base.faults import attempt, keep
-from tautochrone.base.version import own_version
+from tautochrone.base.installation import own_version
 from tautochrone.command import address
 from tautochrone.command.address import Address
 from tautochrone.tire.demonstrator.reception import DatagramCounts, Reception, State

@@ -1,4 +1,4 @@
-"""Where tauto keeps a user's files: in the folders that the system has for that, below the home directory."""
+"""What is installed here: which version, and where it keeps a user's files."""
 
 from pathlib import Path
 from typing import Literal
@@ -29,3 +29,13 @@ def user_folder(kind: Literal["data", "config", "cache", "state"]) -> Path:
             f"Set HOME, or {_VARIABLES[kind]}, to a folder that is this user's"
             f"{'; or name a store, with --store or TAUTO_STORE' if kind == 'data' else ''}.",
         ) from error
+
+
+def own_version() -> str | None:
+    """Return the version as it was installed; None: it runs from its sources alone."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("tautochrone")
+    except PackageNotFoundError:
+        return None
