@@ -190,11 +190,7 @@ def check(
             "--search": search,
             "--within": within,
         }
-        if given := [option for option, value in how.items() if value is not None and value is not False]:
-            raise UsageError(
-                f"{given[0]} says how to measure, and --runs judges what was measured",
-                "Leave out one of them.",
-            )
+        _see_nothing_given(how)
         asked = AskedCheck(wanted or "", None, deadline, misses, confidence, counted=counted)
         _judge_stored(asked, open_store(store), runs, telling)
     if wanted is None:
@@ -226,6 +222,14 @@ def check(
     if results.not_put_back is not None:
         raise results.not_put_back
     raise typer.Exit(INTERRUPTED if results.stopped else results.outcome().exit_code)
+
+
+def _see_nothing_given(how: Mapping[str, object]) -> None:
+    given = [option for option, value in how.items() if value is not None and value is not False]
+    if given:
+        raise UsageError(
+            f"{given[0]} says how to measure, and --runs judges what was measured", "Leave out one of them."
+        )
 
 
 def _judge_stored(asked: AskedCheck, place: Store, names: Sequence[str], telling: _Telling) -> NoReturn:
