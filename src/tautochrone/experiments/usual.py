@@ -82,6 +82,12 @@ LIMIT = Option("limit", "time", "Requirement: the task starts in less than this 
 
 RATE = Option("rate", "rate", "Release rate: 100, 100Hz or 1kHz.", "100")
 PERIOD = Option("period", "period", "Time between two releases, instead of a rate.", "10ms")
+PERIODS = Option(
+    "periods", "text", "Periods to measure, separated by commas.", "10ms,30ms,50ms", metavar="TIME,..."
+)
+WAITER = Option(
+    "waiter", "choice", "Priority of task 2 relative to that of task 1.", "above", ("above", "same", "below")
+)
 RATE_OF_PERIOD = replace(
     RATE, help="Rate instead of a period: 1kHz.", default="", taker="lab", instead_of=PERIOD.name
 )
@@ -94,10 +100,18 @@ TIMER_COUNT = replace(COUNT, help="Number of recorded releases, instead of a dur
 TIMER_WARMUP = replace(WARMUP, help="Releases before the recorded ones.", default="10")
 TIMER_CONTRADICTING = (("rate", "period"), ("count", "duration"))
 
+REAL_FAST = "real-fast"
+"""The other pace of what is paced by a rate usually."""
+
 INTERRUPT = ("preemption_latency_ns", "interrupt_latency_ns", "switch_ns", MISSES)
 PERIOD_ERROR = ("period_error_ns", "latency_ns", MISSES)
 RESPONSE = ("one_way_ns", "round_trip_ns", "koh_semaphore_ns", "koh_round_trip_ns", MISSES)
 """Measures that are taken in user space and in the kernel."""
+
+
+def is_real_fast(options: Given) -> bool:
+    """Return whether one step follows the other as fast as possible."""
+    return options.text("pace") == REAL_FAST
 
 
 def paced(options: Given, each_s: float) -> Pace | None:

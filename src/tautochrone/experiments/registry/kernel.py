@@ -17,7 +17,6 @@ _TITLES = {
     "response": "response time",
 }
 _PERIODS = {"interrupt": "10ms"}
-_ALL_PERIODS = "10ms,30ms,50ms"
 _COUNTS = {"interrupt": 1_000, "period": 50, "response": 10}
 _MECHANISMS = 5
 
@@ -38,7 +37,7 @@ def _length_s(options: Given) -> float:
         named = _MECHANISMS if mechanisms == "all" else len(mechanisms.split(","))
         places = 2 if options.text("place") == "both" else 1
         rows = named * places * options.count("repetitions")
-    periods = options.given("periods") or _PERIODS.get(measure, _ALL_PERIODS)
+    periods = options.given("periods") or _PERIODS.get(measure, usual.PERIODS.default)
     return rows * samples * sum(parts_s("periods", periods))
 
 
@@ -78,13 +77,7 @@ EXPERIMENT = Experiment(
             "interrupt",
             ("interrupt", "period", "response"),
         ),
-        Option(
-            "periods",
-            "text",
-            "Periods to measure, separated by commas.",
-            f"{_ALL_PERIODS}; interrupt: {_PERIODS['interrupt']}",
-            metavar="TIME,...",
-        ),
+        replace(usual.PERIODS, default=f"{usual.PERIODS.default}; interrupt: {_PERIODS['interrupt']}"),
         Option(
             "mechanisms",
             "text",
@@ -93,13 +86,7 @@ EXPERIMENT = Experiment(
             metavar="NAME,...",
         ),
         Option("repetitions", "count", "Number of repetitions of --count; response only.", "5"),
-        Option(
-            "waiter",
-            "choice",
-            "Priority of task 2 relative to that of task 1.",
-            "above",
-            ("above", "same", "below"),
-        ),
+        usual.WAITER,
         Option("soft", "flag", "Run the timer's handler in a softirq."),
         usual.CPUS,
         usual.PLACE,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tautochrone.experiments import usual
 from tautochrone.experiments.experiment import Experiment, InSuite, RunsOn
-from tautochrone.experiments.option import Given, Option, parts_s
+from tautochrone.experiments.option import Given, parts_s
 
 
 def _length_s(options: Given) -> float:
@@ -17,13 +17,7 @@ EXPERIMENT = Experiment(
     "How even the periods of a task are (koh2013).",
     "Error of the period: from one start of a periodic task to the next, against the period (koh2013).",
     (
-        Option(
-            "periods",
-            "text",
-            "Periods to measure, separated by commas.",
-            "10ms,30ms,50ms",
-            metavar="TIME,...",
-        ),
+        usual.PERIODS,
         *usual.BLAMED,
         usual.ONE_CPU,
         replace(usual.COUNT, default="50"),

@@ -17,24 +17,19 @@ _CODE = "code"
 _UNTIMED = ("execution_ns", "cpu_time_ns", "off_cpu_ns")
 _OWN = ("response_ns", "latency_ns", *_UNTIMED)
 _EXCHANGED = ("round_trip_ns", "input_age_ns")
-_REAL_FAST = "real-fast"
 
 
 def _length_s(options: Given) -> float:
     """Return how long it takes; as fast as possible, nobody knows: 0."""
-    if _is_real_fast(options):
+    if usual.is_real_fast(options):
         return 0.0
     period_s = options.period_s("period")
     warmup_s = options.count("warmup") * period_s
     return (options.count("count") * period_s or options.seconds("duration")) + warmup_s
 
 
-def _is_real_fast(options: Given) -> bool:
-    return options.text("pace") == _REAL_FAST
-
-
 def _each(options: Given) -> str:
-    if _is_real_fast(options):
+    if usual.is_real_fast(options):
         return "as fast as possible"
     return f"each {format_duration(round(options.period_s('period') * 1e9))}"
 
@@ -43,7 +38,7 @@ def _measured(options: Given) -> tuple[str, ...]:
     """Return what can be required: nothing of explained steps, whose times contain the explanation."""
     if options.is_set("explain"):
         return ()
-    if _is_real_fast(options):
+    if usual.is_real_fast(options):
         return _UNTIMED
     return (*_OWN, *(_EXCHANGED if options.given("exchange") else ()), MISSES)
 
@@ -103,7 +98,7 @@ EXPERIMENT = Experiment(
             "choice",
             "At a rate, or one step after the other as fast as possible.",
             "real-time",
-            choices=("real-time", _REAL_FAST),
+            choices=("real-time", usual.REAL_FAST),
         ),
         replace(usual.PERIOD, help="Time between two releases.", default="1ms"),
         usual.RATE_OF_PERIOD,
@@ -149,7 +144,7 @@ EXPERIMENT = Experiment(
     lambda _: "your own code",
     _length_s,
     pace=lambda options, _: (
-        None if _is_real_fast(options) else usual.paced(options, options.period_s("period"))
+        None if usual.is_real_fast(options) else usual.paced(options, options.period_s("period"))
     ),
     measured=_measured,
     prepare_own=_prepare,

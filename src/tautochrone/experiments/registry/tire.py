@@ -7,20 +7,15 @@ from tautochrone.experiments.experiment import MISSES, Experiment, Pace, RunsOn
 from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.tire_threads import said
 
-_REAL_FAST = "real-fast"
 _NODE_S = {"halo": 1e-9, "single": 6e-9, "semaphore": 100e-9, "mutex-pi": 100e-9}
 """Of one mass in one step, about: only for how long a real-fast run is expected to take."""
-
-
-def _is_real_fast(options: Given) -> bool:
-    return options.text("pace") == _REAL_FAST
 
 
 def _particulars(options: Given) -> tuple[str, ...]:
     """Return what is computed."""
     threads = options.text("threads")
     team = "1 thread" if threads == "1" else said(threads)
-    rhythm = "" if _is_real_fast(options) else f"each {options.text('step')}"
+    rhythm = "" if usual.is_real_fast(options) else f"each {options.text('step')}"
     return f"{options.count('nodes'):,} masses", options.text("solver"), team, rhythm
 
 
@@ -28,19 +23,19 @@ def _length_s(options: Given) -> float:
     """At a rate that is known, as fast as possible that is a guess."""
     step_s = options.period_s("step")
     steps = float(options.count("count")) or (options.seconds("duration") / step_s if step_s else 0.0)
-    if _is_real_fast(options):
+    if usual.is_real_fast(options):
         return steps * options.count("nodes") * _NODE_S.get(options.text("solver"), max(_NODE_S.values()))
     return (steps + options.count("warmup")) * step_s
 
 
 def _measured(options: Given) -> tuple[str, ...]:
-    if _is_real_fast(options):
+    if usual.is_real_fast(options):
         return ("elapsed_ns",)
     return ("response_ns", "dispatch_ns", "step_ns", MISSES)
 
 
 def _pace(options: Given, _source: str) -> Pace | None:
-    return None if _is_real_fast(options) else usual.paced(options, options.period_s("step"))
+    return None if usual.is_real_fast(options) else usual.paced(options, options.period_s("step"))
 
 
 EXPERIMENT = Experiment(
@@ -62,7 +57,7 @@ EXPERIMENT = Experiment(
             "choice",
             "Start each step at its release, or right after the step before.",
             "real-time",
-            ("real-time", _REAL_FAST),
+            ("real-time", usual.REAL_FAST),
         ),
         Option("step", "period", "Time simulated by a step; in real time also its period.", "10ms"),
         replace(
