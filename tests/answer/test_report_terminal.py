@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
-from tautochrone.cli.listing import run_list
 
 import streams
 from real import PATIENCE_S
@@ -21,6 +20,7 @@ from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.answer import evidence, show
 from tautochrone.answer.render.terminal import show_blocks
 from tautochrone.cli.app import app
+from tautochrone.cli.list import run_list
 from tautochrone.command.ending import run_to_exit_code
 from tautochrone.run.catalogue import CUT_OFF, DAMAGED, CatalogueEntry
 from tautochrone.run.place import shortest_ids

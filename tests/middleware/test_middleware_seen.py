@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from tautochrone.cli.listing import run_list
 
 import middleware_runs as made
 from middleware_grids import options_typed
@@ -23,6 +22,7 @@ from tautochrone.answer.render.terminal import show_blocks
 from tautochrone.answer.show import document
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.campaign.answer import grid_parts
+from tautochrone.cli.list import run_list
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.judge.comparison.facts import facts_of
 from tautochrone.judge.middleware_setting import as_obtained, setting_of

@@ -236,7 +236,7 @@ def list_runs(
         from tautochrone.answer.console import make_console
         from tautochrone.answer.render.terminal import show_blocks
 
-        show_blocks(make_console(), tuple(_run_list(entries)))
+        show_blocks(make_console(), tuple(run_list(entries)))
         if number is None and (rest := len(found) - len(entries)):
             typer.echo(f"{plural(rest, 'older run')} not listed: --limit {len(found)} lists all.")
 
@@ -257,7 +257,7 @@ _HEADS = (
 )
 
 
-def _run_list(entries: Sequence[CatalogueEntry]) -> Iterator[doc.Block]:
+def run_list(entries: Sequence[CatalogueEntry]) -> Iterator[doc.Block]:
     """Yield a line for each run, and what to do about some. Columns are there if needed."""
     from tautochrone.run.catalogue import CUT_OFF, NEWER, REFUSED
     from tautochrone.run.place import shortest_ids
