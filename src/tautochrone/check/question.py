@@ -18,7 +18,7 @@ from tautochrone.base.units import (
 from tautochrone.command.beside import chosen_cpus
 from tautochrone.experiments import EXPERIMENTS, Prepared, Value
 from tautochrone.experiments.requirement import Requirement
-from tautochrone.experiments.taskset_run import of_task_set
+from tautochrone.experiments.taskset_options import of_task_set
 from tautochrone.experiments.usual import BLAME, FIRST
 from tautochrone.judge.requirement.of_share import length_to_show
 from tautochrone.judge.verdict import FEWEST_CYCLES

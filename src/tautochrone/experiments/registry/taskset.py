@@ -17,7 +17,7 @@ def _prepare(options: Given, folder: Path) -> Own:
     Raises:
         UsageError: there is no set, it can't be read, or its policy contradicts the threads'.
     """
-    from tautochrone.experiments.taskset_run import of_task_set
+    from tautochrone.experiments.taskset_options import of_task_set
     from tautochrone.schedulability.read import read
 
     if not isinstance(options.get(TASKS), str):
@@ -30,7 +30,7 @@ def _prepare(options: Given, folder: Path) -> Own:
 
 
 def _of_delgado(options: Options, cpu: int) -> Own:
-    from tautochrone.experiments.taskset_run import delgado_set, of_task_set
+    from tautochrone.experiments.taskset_options import delgado_set, of_task_set
 
     return of_task_set(delgado_set(cpu), options)
 
