@@ -22,8 +22,7 @@ import numpy as np
 from scipy import special
 
 from tautochrone.judge.comparison.gate import Gate, judge, parse
-from tautochrone.judge.comparison.numbers import ComparisonQuestion, compare_part
-from tautochrone.judge.comparison.samples import MeasuredSide
+from tautochrone.judge.comparison.numbers import ComparisonQuestion, MeasuredSide, compare_part
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.statistics.difference.quantile_difference import quantile_differences

@@ -17,7 +17,7 @@ from report_runs import FACTS, store_run
 from schemas import valid
 from tautochrone.answer import report
 from tautochrone.answer.blame import section
-from tautochrone.answer.charts.flame import StackFrame, flame, frames_of
+from tautochrone.answer.charts.blame import StackFrame, flame, frames_of
 from tautochrone.answer.render import page, terminal
 from tautochrone.base.errors import DamagedError
 from tautochrone.judge.blame import BlamedRun, blame_of, recorded_cycles

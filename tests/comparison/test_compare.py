@@ -11,12 +11,11 @@ import pytest
 from report_runs import FACTS, store_run
 from tautochrone.base.errors import UsageError
 from tautochrone.comparison import phrasing as words
-from tautochrone.judge.comparison.cells import CampaignCell, match
 from tautochrone.judge.comparison.compare import Comparison
 from tautochrone.judge.comparison.compare import compare as compare_sides
 from tautochrone.judge.comparison.gate import parse
 from tautochrone.judge.comparison.metric import ComparedMetric
-from tautochrone.judge.comparison.side import ComparedSide, with_earlier
+from tautochrone.judge.comparison.side import CampaignCell, ComparedSide, match, with_earlier
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 

@@ -16,10 +16,8 @@ from scipy.signal import lfilter
 from tautochrone.comparison import phrasing as words
 from tautochrone.judge.comparison import gate as passing
 from tautochrone.judge.comparison.gate import Passing, parse
-from tautochrone.judge.comparison.losses import rates
-from tautochrone.judge.comparison.numbers import ComparisonQuestion, compare_part
-from tautochrone.judge.comparison.samples import MeasuredSide
-from tautochrone.judge.comparison.spread import largest
+from tautochrone.judge.comparison.numbers import ComparisonQuestion, MeasuredSide, compare_part
+from tautochrone.judge.comparison.spread import largest, rates
 from tautochrone.statistics.counts import counts_of
 from tautochrone.statistics.difference.between_runs import DifferenceSpread, of_runs
 from tautochrone.statistics.difference.quantile_difference import quantile_differences

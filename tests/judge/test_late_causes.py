@@ -7,9 +7,8 @@ import pytest
 
 from late_runs import TYPICAL_NS, by_interrupt, by_kworker, by_lower, mixed, store_late
 from report_runs import store_run
-from tautochrone.judge.blame import blame_of
+from tautochrone.judge.blame import blame_of, without_causes
 from tautochrone.judge.late_causes import STRETCHES, LateCause, late_run
-from tautochrone.judge.late_worth import without_causes
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.run.store import Store
 

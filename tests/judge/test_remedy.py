@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from tautochrone.answer.phrasing import remedy as said
+from tautochrone.answer.blame import advice as said
 from tautochrone.judge.remedy import RemedyKind, family, kind_of, remedy_of
 from tautochrone.machine.audit import CHECKS
 from tautochrone.machine.audit.finding import Finding, Level

@@ -18,7 +18,7 @@ from lab import guest_kernel
 from real import sealed, skip_or_fail
 from step_models import MODELS, built, step_program
 from tautochrone.base.errors import MeasuringError, UsageError
-from tautochrone.judge.step_exchange import ExchangeBooks, arrival_is_the_kernels, exchange_of
+from tautochrone.judge.step_run import ExchangeBooks, arrival_is_the_kernels, exchange_of
 from tautochrone.run.columns import UNKNOWN
 from tautochrone.run.folder import StoredRun
 from tautochrone.target.address import read_lab_address

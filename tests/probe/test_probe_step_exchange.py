@@ -17,7 +17,7 @@ import pytest
 from networks import two_networks
 from real import PATIENCE_S, a_cpu, descendants, measuring, only_run, policy_options, sealed, tauto
 from step_models import MODELS, built, step_program
-from tautochrone.judge.step_exchange import ExchangeBooks, arrival_is_the_kernels, exchange_of
+from tautochrone.judge.step_run import ExchangeBooks, arrival_is_the_kernels, exchange_of
 from tautochrone.run.columns import UNKNOWN
 from tautochrone.run.folder import StoredRun
 from tautochrone.target.local import find_probe

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from streams import EVENT, FOOTER, HEADER, ROWS, frame, json_frame
-from tautochrone.answer.kept import kept_tables
+from tautochrone.answer.evidence import kept_tables
 from tautochrone.base.errors import DamagedError
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store

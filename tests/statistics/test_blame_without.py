@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tautochrone.statistics.blame import Cause, LateCycle, Part
-from tautochrone.statistics.blame_without import without
+from tautochrone.statistics.blame import Cause, LateCycle, Part, without
 from tautochrone.statistics.counts import Counts, counts_of, counts_of_bins
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tautochrone.statistics.counts import Counts, counts_of
-from tautochrone.statistics.difference.chi_square import chi_square, selected
 from tautochrone.statistics.difference.sides import quantile_plot
+from tautochrone.statistics.difference.two_sample import chi_square, selected
 
 US = 1_000
 

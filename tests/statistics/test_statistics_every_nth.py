@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tautochrone.statistics.arrays import Integers
-from tautochrone.statistics.course.every_nth import every_nth
+from tautochrone.statistics.course.pattern import every_nth
 
 
 def noisy(count: int, seed: int) -> Integers:

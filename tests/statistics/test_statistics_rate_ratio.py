@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tautochrone.statistics.difference.rate_ratio import Tally, rate_ratio
+from tautochrone.statistics.difference.between_runs import Tally, rate_ratio
 
 RNG = np.random.default_rng(20_241_124)
 CYCLES, STRETCHES = 60_000, 16

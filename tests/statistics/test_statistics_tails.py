@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tail_data import GOOD, POOR, Law, Values, pareto, two_causes, whole
-from tautochrone.answer.phrasing import tail_checks
+from tautochrone.answer.phrasing import tail as words
 from tautochrone.statistics.counts import counts_of, counts_of_bins
 from tautochrone.statistics.quantiles import exceedance_bound, interval_ranks
 from tautochrone.statistics.reduction import reduce
@@ -83,8 +83,8 @@ def test_what_allows_no_extrapolation_is_refused_with_its_reason(name: str) -> N
     assert tail.refusal is not None
     assert tail.refusal.refuses == REASONS[name]
     assert tail.refusal in [check for check in tail.checks if not check.passed]
-    assert tail_checks.found(tail.refusal)
-    assert tail_checks.advice(tail.refusal)
+    assert words.finding(tail.refusal)
+    assert words.advice(tail.refusal)
     assert chance(tail, 10**6) is None
     assert level(tail, 1e6) is None
     assert level(tail, 1e6, method="maxima") is None
@@ -113,13 +113,13 @@ def test_samples_that_something_cuts_off_have_no_tail() -> None:
     tail = tail_of(np.minimum(drawn(pareto(0.0), 50_000), 20_000))
     assert tail.refusal is not None
     assert tail.refusal.refuses == "constant"
-    assert "20 us" in tail_checks.found(tail.refusal)
+    assert "20 us" in words.finding(tail.refusal)
 
 
 def test_the_period_of_spikes_is_told() -> None:
     tail = tail_of(POOR["a spike every 1,000 samples"](np.random.default_rng(5), 60_000))
     assert tail.refusal is not None
-    assert "a period of 1 s" in tail_checks.found(tail.refusal)
+    assert "a period of 1 s" in words.finding(tail.refusal)
 
 
 def test_a_histogram_is_refused_since_it_has_no_order() -> None:
@@ -290,7 +290,7 @@ def test_a_coarse_clock_changes_no_answer_as_long_as_the_tail_is_wider() -> None
     assert one is not None
     assert other is not None
     assert other.value_ns == pytest.approx(one.value_ns, rel=0.03)
-    assert "172.4 ns" in " ".join(tail_checks.found(check) for check in tail_of(coarse).checks)
+    assert "172.4 ns" in " ".join(words.finding(check) for check in tail_of(coarse).checks)
 
 
 def test_the_bound_needs_no_distribution_and_widens_with_dependence() -> None:

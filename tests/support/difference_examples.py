@@ -7,10 +7,9 @@ import numpy as np
 
 from dependent_series import latencies, one_run
 from tautochrone.statistics.counts import Counts, counts_of
-from tautochrone.statistics.difference.chi_square import ChiSquare, chi_square
 from tautochrone.statistics.difference.quantile_difference import quantile_differences
 from tautochrone.statistics.difference.sides import superiority
-from tautochrone.statistics.difference.two_sample import two_samples
+from tautochrone.statistics.difference.two_sample import ChiSquare, chi_square, two_samples
 
 SAMPLES = 10_000
 

@@ -11,8 +11,7 @@ from tautochrone.base.words import listed, plural
 from tautochrone.judge.latency_bound import BoundedRun, CpuBound, Stage
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
-from tautochrone.statistics.latency_bound import Case
-from tautochrone.statistics.latency_observed import Stretch, outside
+from tautochrone.statistics.latency_bound import Case, Stretch, outside
 
 CASES: dict[Case, str] = {
     "none": "no interrupts",

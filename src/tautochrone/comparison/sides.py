@@ -7,8 +7,7 @@ from pathlib import Path
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.base.words import suggestion
 from tautochrone.comparison.tables import labels, letter
-from tautochrone.judge.comparison.cells import CampaignCell
-from tautochrone.judge.comparison.side import ComparedSide
+from tautochrone.judge.comparison.side import CampaignCell, ComparedSide
 from tautochrone.judge.explained import see_plain
 from tautochrone.measure.campaign.campaign import open_campaign
 from tautochrone.run.folder import StoredRun

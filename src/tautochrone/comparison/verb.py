@@ -154,10 +154,9 @@ class _Asked:
 def _compare(place: Store, named: Sequence[NamedSide], asked: _Asked) -> tuple[Comparison, list[str]]:
     """Return the comparison, and what of plan runs is only on one side."""
     from tautochrone.comparison.sides import sides_of
-    from tautochrone.judge.comparison.cells import match
     from tautochrone.judge.comparison.compare import compare as compare_sides
     from tautochrone.judge.comparison.compare import compare_pairs
-    from tautochrone.judge.comparison.side import ComparedSide, with_earlier
+    from tautochrone.judge.comparison.side import ComparedSide, match, with_earlier
     from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 
     if not named[0].campaign:

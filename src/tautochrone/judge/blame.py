@@ -4,14 +4,14 @@ Nothing of this is stored: a better attribution serves old runs, too.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.course import start_of
-from tautochrone.judge.reduced import Reduced, reduce_run
+from tautochrone.judge.reduced import Reduced, all_counts, reduce_run
 from tautochrone.run.columns import UNKNOWN
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.layout import LATE_CYCLES, LATE_EVENTS, SOURCE
@@ -19,10 +19,10 @@ from tautochrone.run.manifest import Manifest
 from tautochrone.run.records import BlameSetup, Stacks, Symbols
 from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.attribution import attribute
-from tautochrone.statistics.blame import Blame, blame
+from tautochrone.statistics.blame import Blame, Cause, Part, blame, latency_without, without
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.late_events import Kind, Known, LateEvent, RecordedCycle
-from tautochrone.statistics.quantiles import CONFIDENCE
+from tautochrone.statistics.quantiles import CONFIDENCE, QUANTILES, samples_needed
 
 WITH_WORK = ("response_ns",)
 """Measures that end when the work of a cycle is done."""
@@ -230,3 +230,49 @@ def threads_of(cycles: Sequence[RecordedCycle]) -> dict[int, str]:
 def _symbols(manifest: Manifest) -> Mapping[int, str]:
     kept = manifest.event("symbols")
     return {} if kept is None else {one.address: one.name for one in kept.told(Symbols).symbols}
+
+
+@dataclass(frozen=True)
+class WithoutCauses:
+    """A run's latencies as they were, and as they are estimated to be without some causes; in ns.
+
+    Attributes:
+        q: the rarest of the usual quantiles that there are enough samples for.
+        quantile_ns, largest_ns: as they were, and without the causes.
+        late, late_without: late cycles whose events were kept, and those of them that would still be as late
+            as the least late one.
+    """
+
+    q: float
+    quantile_ns: tuple[int, int]
+    largest_ns: tuple[int, int]
+    late: int
+    late_without: int
+
+
+def without_causes(
+    reduced: Sequence[Reduced], blame: Blame, causes: Collection[tuple[Cause, str]]
+) -> WithoutCauses | None:
+    """Return the estimate; None where a run has no samples, or no late cycle with its events.
+
+    Args:
+        reduced: the measure that is late, of all sources.
+        causes: classes, each with its actor.
+    """
+    if not reduced or not blame.cycles:
+        return None
+
+    def removed(part: Part) -> bool:
+        return (part.cause, part.actor) in causes
+
+    was = all_counts(tuple(reduced))
+    becomes = without(was, blame.cycles, removed)
+    q = max((one for one in QUANTILES if samples_needed(one) <= was.total), default=QUANTILES[0])
+    least = min(one.latency_ns for one in blame.cycles)
+    return WithoutCauses(
+        q,
+        (was.quantile(q), becomes.quantile(q)),
+        (int(was.value[-1]), int(becomes.value[-1])),
+        len(blame.cycles),
+        sum(latency_without(one, removed) >= least for one in blame.cycles),
+    )

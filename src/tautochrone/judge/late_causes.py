@@ -15,7 +15,7 @@ from tautochrone.judge.remedy import family
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import BlameSetup
 from tautochrone.statistics.blame import CAUSES, Cause, LateCycle
-from tautochrone.statistics.difference.rate_ratio import Tally
+from tautochrone.statistics.difference.between_runs import Tally
 
 STRETCHES = 16
 """Into which a run is cut to see whether its late cycles come in bunches."""

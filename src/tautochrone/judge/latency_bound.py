@@ -13,8 +13,17 @@ from tautochrone.run.records import BlameSetup
 from tautochrone.statistics.attribution import attribute
 from tautochrone.statistics.blame import LateCycle
 from tautochrone.statistics.late_events import Known, RecordedCycle
-from tautochrone.statistics.latency_bound import Case, ObservedInterrupt, Variables, latency_bounds
-from tautochrone.statistics.latency_observed import Stretch, interrupts_of, interrupts_off, tells, waiting
+from tautochrone.statistics.latency_bound import (
+    Case,
+    ObservedInterrupt,
+    Stretch,
+    Variables,
+    interrupts_of,
+    interrupts_off,
+    latency_bounds,
+    tells,
+    waiting,
+)
 
 SHARES = (0.125, 0.25, 0.5, 1.0)
 """Of a run, after which the bound is computed."""

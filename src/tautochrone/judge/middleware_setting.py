@@ -1,14 +1,15 @@
 """What was called, through what, from where: what tells one run of middleware from another."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
-from tautochrone.run.records import Thread
+from tautochrone.run.records import Header, Thread
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
 from tautochrone.target.middleware import EXPERIMENTS, TRANSPORTS
 
@@ -190,3 +191,31 @@ def _differing(partner: Thread) -> Iterator[tuple[str, str, str]]:
         wanted, got = getattr(partner.requested, name), getattr(partner.obtained, name)
         if wanted is not None and got is not None and wanted != got:
             yield name, str(wanted), str(got)
+
+
+# Clients by their role: one of the highest priority by itself, the lower ones together.
+#
+# So two runs compare whatever the number of their lower clients, and 50 of these are one thing and not fifty.
+
+LOWER = "lower clients"
+_LOW = "low"
+
+
+class NamedSource(Protocol):
+    """Something of one source."""
+
+    @property
+    def name(self) -> str:
+        """The source's."""
+
+
+_Part = TypeVar("_Part", bound=NamedSource)
+
+
+def by_role(header: Header, parts: Iterable[_Part]) -> dict[str, tuple[_Part, ...]]:
+    """What is one thing, in the order in which it came: the lower clients; otherwise each source."""
+    lower = {source.label for source in header.sources if source.role == _LOW}
+    found: dict[str, list[_Part]] = {}
+    for one in parts:
+        found.setdefault(LOWER if one.name in lower else one.name, []).append(one)
+    return {name: tuple(own) for name, own in found.items()}

@@ -12,7 +12,7 @@ from tautochrone.judge.explained import is_explained
 from tautochrone.run.columns import UNKNOWN
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
-from tautochrone.statistics.course.every_nth import EveryNth, every_nth
+from tautochrone.statistics.course.pattern import EveryNth, every_nth
 from tautochrone.target.target import STEP
 
 COUNTS = (
@@ -136,3 +136,94 @@ def step_counts(run: StoredRun) -> list[StepCount]:
             told = int(values.sum()), int((values > 0).sum()), int(values[most]), int(there[most])
             found.append(StepCount(name, *told, float(np.median(values))))
     return found
+
+
+# What a run of `step` exchanged with a device or a peer: where, and what became of its messages.
+
+ROUND_TRIP, INPUT_AGE = "round_trip_ns", "input_age_ns"
+
+
+class ExchangeBooks(Struct, frozen=True):
+    """The messages of recorded steps; ``foreign`` of all that came.
+
+    Attributes:
+        sent, unsent: what the system took, and what it did not take.
+        answered: in time; what was sent and not answered is lost.
+        late: answers after the patience: those are lost, too.
+        repeated: answers to what was answered already.
+        reordered: answers that came after the answer to a later message.
+        incomplete: answers with fewer values than the step has inputs.
+        foreign: messages that answer nothing.
+    """
+
+    sent: int = 0
+    unsent: int = 0
+    answered: int = 0
+    lost: int = 0
+    late: int = 0
+    repeated: int = 0
+    reordered: int = 0
+    incomplete: int = 0
+    foreign: int = 0
+
+
+class ExchangeEvent(Struct, frozen=True):
+    """The part of the event ``step`` about an exchange; None: there was none, or the run was cut off."""
+
+    exchange: ExchangeBooks | None = None
+
+
+def exchange_of(manifest: Manifest) -> ExchangeBooks | None:
+    """Return what became of the messages of a run; None where nothing is known of any."""
+    found = manifest.event("step")
+    return None if found is None else found.told(ExchangeEvent).exchange
+
+
+def exchange_place(manifest: Manifest) -> str:
+    """Return where its messages went, ``udp:127.0.0.1:9000``; empty: it exchanged nothing."""
+    return str(manifest.header.parameters.get("exchange") or "")
+
+
+def arrival_is_the_kernels(manifest: Manifest) -> bool:
+    """Return whether the kernel told when messages arrived; otherwise that is when a step took them."""
+    exchange = manifest.header.stored.get("exchange")
+    return not isinstance(exchange, dict) or exchange.get("receipt") == "kernel"
+
+
+# One run of the experiment `watch`: how the program ended, and how its loops were marked.
+
+
+class MarkedLoop(Struct, frozen=True):
+    """How a loop was marked.
+
+    Attributes:
+        irregular: begins without their end, and ends without their begin.
+        backwards: steps whose number was not larger than that of the step before.
+    """
+
+    source: int
+    irregular: int = 0
+    backwards: int = 0
+
+
+class WatchEvent(Struct, frozen=True):
+    """The event ``watch``: how it went for the program.
+
+    Attributes:
+        why: how the program ended the run; empty: it did not.
+        by_itself: it ended before it was asked to.
+        loops_left_out: loops that began too late, or were too many.
+    """
+
+    why: str = ""
+    signal: int | None = None
+    exit_code: int | None = None
+    by_itself: bool = False
+    loops_left_out: int = 0
+    loops: tuple[MarkedLoop, ...] = ()
+
+
+def watch_event(run: StoredRun) -> WatchEvent:
+    """Return how it went for the program; of a run that was cut off nothing is known."""
+    found = run.manifest.event("watch")
+    return WatchEvent() if found is None else found.told(WatchEvent)

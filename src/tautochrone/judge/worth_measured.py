@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tautochrone.base.errors import TautoError
-from tautochrone.judge.comparison.losses import Rates, rates
-from tautochrone.judge.comparison.spread import Sources
+from tautochrone.judge.comparison.spread import Rates, Sources, rates
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.worth import StatePair, Thing
 from tautochrone.run.folder import StoredRun

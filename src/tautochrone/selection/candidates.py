@@ -7,8 +7,7 @@ from tautochrone.answer.phrasing.blame import recorded_from
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_duration
 from tautochrone.judge.loops import is_a_loop_with_work
-from tautochrone.judge.middleware_roles import by_role
-from tautochrone.judge.middleware_setting import as_obtained
+from tautochrone.judge.middleware_setting import as_obtained, by_role
 from tautochrone.judge.reduced import Reduced, all_counts, reduce_run
 from tautochrone.run.conditions import LOCAL, whole_name
 from tautochrone.run.folder import StoredRun

@@ -18,7 +18,6 @@ from tautochrone.run.folder import StoredRun
 from tautochrone.selection.candidates import Candidate, Contest, Draft, draw_up, read, reference_of
 from tautochrone.selection.late import LateCandidate, late_candidates, late_of, late_ranking
 from tautochrone.selection.places import BLAME, Pairs, PlaceMetric, chosen_metric, places, shown_quantiles
-from tautochrone.statistics.difference.chi_square import ChiSquare, chi_square, selected
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference, pairwise_differences
 from tautochrone.statistics.difference.ranking import Ranking, holm
 from tautochrone.statistics.difference.sides import (
@@ -29,7 +28,13 @@ from tautochrone.statistics.difference.sides import (
     size_in_words,
     superiority,
 )
-from tautochrone.statistics.difference.two_sample import TwoSample, two_samples
+from tautochrone.statistics.difference.two_sample import (
+    ChiSquare,
+    TwoSample,
+    chi_square,
+    selected,
+    two_samples,
+)
 
 ALPHA = 0.05
 """Significance of the test as printed."""

@@ -9,8 +9,8 @@ from tautochrone.base.errors import UsageError
 from tautochrone.judge.late_causes import LateCause, LateRun, late_run
 from tautochrone.selection.candidates import Contest
 from tautochrone.statistics.blame import Cause
+from tautochrone.statistics.difference.between_runs import Tally, rate_ratio
 from tautochrone.statistics.difference.ranking import Ranking, rank
-from tautochrone.statistics.difference.rate_ratio import Tally, rate_ratio
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from tautochrone.selection.candidates import Candidate, Contest
 from tautochrone.selection.judge import Selection
 from tautochrone.selection.places import BLAME
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
-from tautochrone.statistics.difference.chi_square import ChiSquare
+from tautochrone.statistics.difference.two_sample import ChiSquare
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 
 _ONCE = "How much runs differ by themselves is not known, and was supposed: three of each would tell."

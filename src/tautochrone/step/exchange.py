@@ -9,7 +9,7 @@ from tautochrone.answer.labels import titled
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.judge.reduced import reduce_run, summary_in
-from tautochrone.judge.step_exchange import (
+from tautochrone.judge.step_run import (
     INPUT_AGE,
     ROUND_TRIP,
     arrival_is_the_kernels,
@@ -19,7 +19,7 @@ from tautochrone.judge.step_exchange import (
 
 if TYPE_CHECKING:
     from tautochrone.answer.document import TypedCell
-    from tautochrone.judge.step_exchange import ExchangeBooks
+    from tautochrone.judge.step_run import ExchangeBooks
     from tautochrone.run.folder import StoredRun
     from tautochrone.statistics.summary import Summary
 

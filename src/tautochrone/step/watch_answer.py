@@ -15,8 +15,7 @@ from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.judge.loops import measured_loops
 from tautochrone.judge.reduced import reduce_run, summary_in
-from tautochrone.judge.step_run import EXECUTION, LATENCY, RESPONSE, code_name
-from tautochrone.judge.watch_run import watch_event
+from tautochrone.judge.step_run import EXECUTION, LATENCY, RESPONSE, code_name, watch_event
 from tautochrone.step.answer import held, takes
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from tautochrone.answer.blocks import Mark
 from tautochrone.base.units import format_percent
 from tautochrone.base.words import capital, plural
 from tautochrone.run.manifest import Manifest
-from tautochrone.statistics.difference.outliers import FEWEST
+from tautochrone.statistics.difference.ranking import FEWEST
 from tautochrone.trend.machines import ALPHA, MachineCase, Machines, MachineStanding
 from tautochrone.trend.words import number
 

@@ -7,7 +7,6 @@ from functools import partial
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Figure, Panel, PanelPlace, made
 from tautochrone.answer.charts import blame as charts
-from tautochrone.answer.charts import flame
 from tautochrone.answer.phrasing import blame as words
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
@@ -41,7 +40,7 @@ def blocks(found: BlamedRun, prefix: str, *, headline: bool = True) -> Iterator[
     if found.recorded and found.blame.causes:
         yield doc.Drawing(Later(lambda: causes_figure(found, PanelPlace(f"{prefix}-blame"))))
         yield cause_table(found)
-        if frames := flame.frames_of(found.blame.cycles):
+        if frames := charts.frames_of(found.blame.cycles):
             yield doc.Drawing(
                 Later(lambda: flame_figure(found, frames, PanelPlace(f"{prefix}-blame-stacks")))
             )
@@ -68,7 +67,7 @@ def figures(blamed: Sequence[tuple[str, BlamedRun]], prefix: str) -> Iterator[Fi
             continue
         number, title = (at, label) if several else (None, "")
         yield causes_figure(found, PanelPlace(f"{prefix}-blame", number), title)
-        if frames := flame.frames_of(found.blame.cycles):
+        if frames := charts.frames_of(found.blame.cycles):
             yield flame_figure(found, frames, PanelPlace(f"{prefix}-blame-stacks", number), title)
         yield timeline_figure(found, PanelPlace(f"{prefix}-blame-cycles", number), title)
 
@@ -88,7 +87,7 @@ def causes_figure(found: BlamedRun, place: PanelPlace, title: str = "") -> Figur
 
 
 def flame_figure(
-    found: BlamedRun, frames: Sequence[flame.StackFrame], place: PanelPlace, title: str = ""
+    found: BlamedRun, frames: Sequence[charts.StackFrame], place: PanelPlace, title: str = ""
 ) -> Figure:
     """Return the chart of the kernel's functions in which threads kept the CPU."""
     share = sum(one.excess_ns for one in frames) / found.blame.excess_ns
@@ -96,7 +95,7 @@ def flame_figure(
         _STACKS,
         lambda: Figure(
             _STACKS,
-            (Panel(place, title, flame.flame(frames)),),
+            (Panel(place, title, charts.flame(frames)),),
             (
                 "A function stands on the one that called it, and is as wide as the excess in it, with all "
                 f"that it called. Stacks are known of {words.percent(share)} of the excess: of threads that "

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.base.words import plural, upper_first
-from tautochrone.judge.blame import BlamedRun
-from tautochrone.judge.late_worth import WithoutCauses
+from tautochrone.judge.blame import BlamedRun, WithoutCauses
 from tautochrone.run.records import BlameSetup
 from tautochrone.statistics.blame import Cause, CauseShare, Part
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from tautochrone.answer.phrasing import tail_checks
+from tautochrone.answer.phrasing.tail import finding
 from tautochrone.base.units import format_duration, format_percent, format_span
 from tautochrone.base.words import capital, lower_first, plural, verb
 from tautochrone.experiments.requirement import Requirement
@@ -169,7 +169,7 @@ def _reason(numbers: "_Numbers", one: Reason) -> str:
         case "few for a tail":
             return f"A tail of {one.samples:,} samples does not decide; it takes {one.needed or 0:,}."
         case "tail refused":
-            refusal = "" if one.refusal is None else lower_first(tail_checks.found(one.refusal))
+            refusal = "" if one.refusal is None else lower_first(finding(one.refusal))
             return f"Its tail does not help: {refusal}" if refusal else ""
         case "mean":
             return _mean(numbers.requirement, line)

@@ -8,7 +8,6 @@ from tautochrone.answer import document as doc
 from tautochrone.answer import soak
 from tautochrone.answer.blocks import all_made
 from tautochrone.answer.phrasing import tail as words
-from tautochrone.answer.phrasing import tail_checks
 from tautochrone.answer.tail.figures import is_fitted, of_source
 from tautochrone.base.faults import Fault
 from tautochrone.base.units import format_percent
@@ -40,7 +39,7 @@ def checks(one: SourceTail) -> doc.TypedTable:
 def _check_row(check: TailCheck) -> tuple[doc.TypedCell, ...]:
     passed = doc.words("yes" if check.passed else "no")
     p = doc.formatted(check.p, words.p_value(check.p)) if check.p is not None else doc.words("")
-    return (doc.words(check.name), passed, p, doc.words(tail_checks.found(check)))
+    return (doc.words(check.name), passed, p, doc.words(words.finding(check)))
 
 
 def limits(one: SourceTail) -> doc.TypedTable:
@@ -359,11 +358,11 @@ def _source(one: SourceTail) -> dict[str, object]:
 
 
 def _refusal(check: TailCheck) -> dict[str, object]:
-    return {"code": check.refuses, "reason": tail_checks.found(check), "advice": tail_checks.advice(check)}
+    return {"code": check.refuses, "reason": words.finding(check), "advice": words.advice(check)}
 
 
 def _check(check: TailCheck) -> dict[str, object]:
-    return {"name": check.name, "passed": check.passed, "p": check.p, "sentence": tail_checks.found(check)}
+    return {"name": check.name, "passed": check.passed, "p": check.p, "sentence": words.finding(check)}
 
 
 def _level_as_table(at: AtRate) -> dict[str, object]:

@@ -6,7 +6,7 @@ from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts import tail
 from tautochrone.answer.figure import draw_of
 from tautochrone.answer.labels import label_runs
-from tautochrone.answer.phrasing import tail_checks
+from tautochrone.answer.phrasing.tail import advice, finding
 from tautochrone.answer.typeset import duration
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import upper_first
@@ -85,9 +85,9 @@ def draw(
     drawn = sorted((part for part in every if is_fitted(part[2])), key=lambda part: -part[2].worst_ns)[:_MOST]
     if not drawn:
         refusal = every[0][2].refusal
-        reason = "nothing is fitted" if refusal is None else tail_checks.found(refusal)
-        advice = "" if refusal is None else tail_checks.advice(refusal)
-        raise UsageError(f"There is no tail to draw of {every[0][0]}: {reason}", advice)
+        reason = "nothing is fitted" if refusal is None else finding(refusal)
+        todo = "" if refusal is None else advice(refusal)
+        raise UsageError(f"There is no tail to draw of {every[0][0]}: {reason}", todo)
 
     def figures(prefix: str) -> list[Figure]:
         panels: list[Panel] = []
@@ -132,4 +132,4 @@ def _fits(curve: TailCurve, kind: str, first: int, name: str, meaning: str) -> t
 
 
 def _why(one: SourceTail) -> str:
-    return f"{_MOST} others have larger samples." if one.refusal is None else tail_checks.found(one.refusal)
+    return f"{_MOST} others have larger samples." if one.refusal is None else finding(one.refusal)

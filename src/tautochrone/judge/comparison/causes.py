@@ -6,8 +6,8 @@ from typing import Literal
 
 from tautochrone.judge.comparison.side import ComparedSide
 from tautochrone.judge.late_causes import LateCause, LateRun, late_run
+from tautochrone.statistics.difference.between_runs import Tally, rate_ratio
 from tautochrone.statistics.difference.ranking import holm
-from tautochrone.statistics.difference.rate_ratio import Tally, rate_ratio
 
 MOST = 12
 """Causes that are compared, those of most late cycles."""

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field, replace
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later, tried
 from tautochrone.judge.comparison import gate as passing
-from tautochrone.judge.comparison import samples
+from tautochrone.judge.comparison import numbers
 from tautochrone.judge.comparison.causes import ComparedCauses, compared_causes
 from tautochrone.judge.comparison.conditions import Changes, changes, common_changes
 from tautochrone.judge.comparison.gate import Gate, Judged
 from tautochrone.judge.comparison.gate import parse as parse_gate
 from tautochrone.judge.comparison.metric import ComparedMetric, SourcePart, Verdict, judged
-from tautochrone.judge.comparison.numbers import ComparisonQuestion, compare_part
-from tautochrone.judge.comparison.samples import MeasuredSide
+from tautochrone.judge.comparison.numbers import ComparisonQuestion, MeasuredSide, compare_part
 from tautochrone.judge.comparison.side import ComparedSide
 from tautochrone.judge.comparison.standing import Standing, standing
 from tautochrone.judge.naming import measure_named
@@ -216,9 +215,9 @@ def _pairs(
     measures = _measures(sides, measure)
     compared: list[list[MeasureCompared]] = [[] for _ in sides[1:]]
     for name in measures:
-        first = tried(samples.read, sides[0], name)
+        first = tried(numbers.read, sides[0], name)
         for at, side in enumerate(sides[1:]):
-            both = (first, tried(samples.read, side, name))
+            both = (first, tried(numbers.read, side, name))
             measured = tried(_measure, (sides[0], side), name, both, question, sources)
             compared[at].append(_lost(sides[0], name, measured) if measured.error else measured.get())
     return [_pair(sides, at, tuple(compared[at - 1]), found, question) for at in range(1, len(sides))]
@@ -245,7 +244,7 @@ def _measures(sides: Sequence[ComparedSide], wanted: str | None) -> list[str]:
         empty = [run.id for run in side.runs if not any(book.recorded for book in run.manifest.books)]
         if empty:
             raise UsageError(f"The run {empty[0]} has no sample", "Leave it out, or measure it again.")
-    common = samples.common_measures(sides)
+    common = numbers.common_measures(sides)
     if wanted is not None:
         named = measure_named(wanted, common)
         if named is None:
@@ -268,8 +267,8 @@ def _measure(
     wanted: Sequence[str],
 ) -> MeasureCompared:
     measured = first, second = read[0].get(), read[1].get()
-    loop = all(samples.is_loop(side) for side in sides)
-    chosen = samples.parts(first, second, loop=loop, wanted=wanted)
+    loop = all(numbers.is_loop(side) for side in sides)
+    chosen = numbers.parts(first, second, loop=loop, wanted=wanted)
     if not chosen:
         names = [", ".join(dict.fromkeys([*one.names()])) or "none" for one in measured]
         about = f" '{', '.join(wanted)}'" if wanted else ""
@@ -279,7 +278,7 @@ def _measure(
         )
     step_ns = _step_ns(sides)
     parts = {source: tried(compare_part, first, second, source, step_ns, question) for source in chosen}
-    left_out = () if samples.TOGETHER in chosen or wanted else _only_one_has(measured)
+    left_out = () if numbers.TOGETHER in chosen or wanted else _only_one_has(measured)
     return MeasureCompared(
         name,
         sides[0].runs[0].manifest.header.meaning_of(name),

@@ -19,8 +19,8 @@ from typing import Literal
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_quantile, parse_duration_ns, parse_percent
-from tautochrone.judge.comparison.losses import Rates
 from tautochrone.judge.comparison.metric import ComparedMetric, SourcePart
+from tautochrone.judge.comparison.spread import Rates
 from tautochrone.judge.naming import Kind, measure_named, number_named
 from tautochrone.statistics.difference.between_runs import DifferenceSpread
 from tautochrone.statistics.sequential import share_of_look

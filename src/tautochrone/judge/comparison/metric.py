@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from tautochrone.judge.comparison.losses import Rates
+from tautochrone.judge.comparison.spread import Rates
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.difference.between_runs import DifferenceSpread
 from tautochrone.statistics.difference.quantile_difference import Note as QuantileNote

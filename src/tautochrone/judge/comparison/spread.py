@@ -9,12 +9,21 @@ assumption, and is said.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from tautochrone.statistics.arrays import Floats
 from tautochrone.statistics.counts import counts_of_bins, merge
-from tautochrone.statistics.difference.between_runs import ASSUMED, DifferenceSpread, shrunk, spread_within
+from tautochrone.statistics.difference.between_runs import (
+    ASSUMED,
+    FEWEST_RUNS,
+    Basis,
+    DifferenceSpread,
+    shrunk,
+    spread_within,
+)
 from tautochrone.statistics.difference.resampling import quantile_with_lost
 from tautochrone.statistics.difference.sides import SourceSamples, all_counts, all_lost
 
@@ -145,3 +154,163 @@ def lost_in_blocks(source: SourceSamples) -> Floats:
     rest = source.missing - known
     spread: Floats = found * (source.missing / known) if rest < 0 else found + rest / len(found)
     return spread
+
+
+# The difference of two rates of lost releases, which come in bunches and differ from run to run.
+#
+# The interval is Newcombe's (Interval Estimation for the Difference between Independent Proportions:
+# Comparison of Eleven Methods, Statistics in Medicine 17, 1998, method 10), with fewer releases than there
+# were: their number over the dispersion, which is the variance of the counts over that of independent
+# losses (McCullagh and Nelder, Generalized Linear Models, 2nd edition, 1989, section 4.5), and Student's t
+# in place of the normal quantile, since the dispersion is estimated.
+
+_STRETCHES = 16
+_FEWEST_FREEDOM = 2
+_FEWEST_RELEASES = 100
+_STEPS = 40
+
+Tally = tuple[int, int]
+"""Lost, of released."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Two shares of releases that were lost.
+
+    Attributes:
+        dispersion: variance of the counts over that of independent losses, at least 1.
+        freedom: degrees of freedom of the dispersion.
+        basis, runs: what the dispersion rests on, and how many runs that is.
+    """
+
+    first: Tally
+    second: Tally
+    dispersion: float
+    freedom: float
+    basis: Basis
+    runs: int
+
+    @property
+    def difference(self) -> float:
+        """Share of the second minus that of the first."""
+        return _share(self.second) - _share(self.first)
+
+    @property
+    def p(self) -> float:
+        """Of the hypothesis that the two are equal, two-sided: 1 less the confidence of the widest interval
+        that leaves it out."""
+        if self.difference == 0.0:
+            return 1.0
+        low, high = 0.0, 1.0
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            ends = self.interval(1 - middle)
+            low, high = (low, middle) if ends[0] > 0 or ends[1] < 0 else (middle, high)
+        return high
+
+    def of_second(self, confidence: float) -> tuple[float, float]:
+        """The interval of the second share alone, two-sided (Wilson's)."""
+        t = float(special.stdtrit(self.freedom, (1 + confidence) / 2))
+        return _wilson(_share(self.second), self.second[1] / self.dispersion, t)
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Of the difference, two-sided."""
+        t = float(special.stdtrit(self.freedom, (1 + confidence) / 2))
+        own = [_share(self.first), _share(self.second)]
+        (low_1, high_1), (low_2, high_2) = (
+            _wilson(share, tally[1] / self.dispersion, t)
+            for share, tally in zip(own, (self.first, self.second), strict=True)
+        )
+        down = math.hypot(own[1] - low_2, high_1 - own[0])
+        up = math.hypot(high_2 - own[1], own[0] - low_1)
+        return max(-1.0, self.difference - down), min(1.0, self.difference + up)
+
+
+def rates(
+    first: Sequence[Sources], second: Sequence[Sources], others: Sequence[Sequence[Sources]] = ((), ())
+) -> Rates | None:
+    """The difference of the shares of lost releases of two sides; None where one does not know its own.
+
+    Args:
+        others: more runs like those of the first and of the second side; they tell the dispersion only.
+
+    Returns:
+        Also None where nothing tells how much such shares differ from run to run.
+    """
+    own = [[tally(run) for run in side] for side in (first, second)]
+    more = [[tally(run) for run in side] for side in others]
+    known = [[one for one in side if one is not None] for side in own]
+    if any(len(a) < len(b) or not b for a, b in zip(known, own, strict=True)):
+        return None
+    sums = [(sum(lost for lost, _ in side), sum(of for _, of in side)) for side in known]
+    groups = [[*side, *(one for one in extra if one)] for side, extra in zip(known, more, strict=True)]
+    freedom = sum(len(group) - 1 for group in groups)
+    sizes = [len(side) for side in known]
+    runs = sum(map(len, groups))
+    stretches = [_stretches(run) for side in (first, second) for run in side]
+    told = [one for one in stretches if one is not None]
+    own_dispersion = max(1.0, _dispersion(told))
+    if min(sizes) >= FEWEST_RUNS or freedom >= _FEWEST_FREEDOM:
+        basis: Basis = "repetitions" if min(sizes) >= FEWEST_RUNS else "runs alike"
+        dispersion = max(own_dispersion, _dispersion(groups))
+        return Rates(sums[0], sums[1], dispersion, float(freedom), basis, runs)
+    if len(told) < len(stretches):
+        return None
+    # What one stretch has more than another by its nature, a whole run has more in each of its stretches.
+    # And as of quantiles, runs are supposed to differ by factors.
+    by_nature = max(_STRETCHES * (own_dispersion - 1), ASSUMED.variance * max(lost for lost, _ in sums))
+    dispersion = 1 + by_nature
+    if min(of for _, of in sums) < _FEWEST_RELEASES * dispersion:
+        return None  # they came in so few bunches that an interval would say nothing
+    return Rates(sums[0], sums[1], dispersion, ASSUMED.freedom, "stretches", runs)
+
+
+def tally(run: Sources) -> Tally | None:
+    """Lost and released of one run; None where that is not known."""
+    if any(one.lost is None for one in run):
+        return None
+    lost = sum(one.lost or 0 for one in run)
+    return lost, lost + sum(one.counts.total for one in run)
+
+
+def _stretches(run: Sources) -> list[Tally] | None:
+    if any(one.reduction is None for one in run):
+        return None
+    lost_in = [lost_in_blocks(one) for one in run]
+    found = []
+    for at in range(_STRETCHES):
+        lost, of = 0.0, 0
+        for one, missing in zip(run, lost_in, strict=True):
+            assert one.reduction is not None
+            size = len(one.reduction.blocks)
+            own = slice(at * size // _STRETCHES, (at + 1) * size // _STRETCHES)
+            lost += float(missing[own].sum())
+            of += int(one.reduction.blocks.size[own].sum())
+        found.append((round(lost), of + round(lost)))
+    return [one for one in found if one[1]]
+
+
+def _dispersion(groups: Sequence[Sequence[Tally]]) -> float:
+    """Pearson's statistic over its degrees of freedom, of all groups that lost anything; otherwise 1."""
+    squares, freedom = 0.0, 0
+    for group in groups:
+        lost = np.array([one for one, _ in group], np.float64)
+        of = np.array([one for _, one in group], np.float64)
+        share = lost.sum() / of.sum() if of.sum() else 0.0
+        if 0.0 < share < 1.0 and len(group) > 1:
+            squares += float(((lost - of * share) ** 2 / (of * share * (1 - share))).sum())
+            freedom += len(group) - 1
+    return squares / freedom if freedom else 1.0
+
+
+def _share(tally: Tally) -> float:
+    return tally[0] / tally[1] if tally[1] else 0.0
+
+
+def _wilson(share: float, number: float, z: float) -> tuple[float, float]:
+    """Wilson, Probable Inference, the Law of Succession, and Statistical Inference, Journal of the American
+    Statistical Association 22, 1927."""
+    scale = 1 + z * z / number
+    middle = (share + z * z / (2 * number)) / scale
+    reach = z * math.sqrt(share * (1 - share) / number + z * z / (4 * number * number)) / scale
+    return max(0.0, middle - reach), min(1.0, middle + reach)

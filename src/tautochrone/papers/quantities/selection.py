@@ -25,9 +25,9 @@ from tautochrone.papers.quantities.general import Statistic, counts_of, sources_
 from tautochrone.papers.quantities.releases import Limits, limits_of, of_runs
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts, merge
-from tautochrone.statistics.difference.chi_square import ChiSquare, chi_square
 from tautochrone.statistics.difference.jackknife import batches_of, jackknife
 from tautochrone.statistics.difference.jackknife import mean as mean_of_batches
+from tautochrone.statistics.difference.two_sample import ChiSquare, chi_square
 
 _NS = "ns"
 _RESPONSE = "response_ns"

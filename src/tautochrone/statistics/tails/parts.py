@@ -14,7 +14,7 @@ class TailCheck:
     Attributes:
         name: "enough exceedances", "resolution", "periodic", "stationarity", "one population", "fit",
             "threshold", "independence", "shape", "convergence" or "agreement".
-        finding: what was found: a code, for which `answer/phrasing/tail_checks.py` has the words.
+        finding: what was found: a code, for which `answer/phrasing/tail.py` has the words.
         numbers: those that belong to it, by name.
         p: of the test, if there was one.
         refuses: where it makes a refusal, the code of that: "few", "constant", "resolution", "trend",
