@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pytest
 from scipy.signal import lfilter
 
+from dependent_series import source_of
 from tautochrone.comparison import phrasing as words
 from tautochrone.judge.comparison import gate as passing
 from tautochrone.judge.comparison.gate import Passing, parse
@@ -21,7 +22,7 @@ from tautochrone.judge.comparison.spread import largest, rates
 from tautochrone.statistics.counts import counts_of
 from tautochrone.statistics.difference.between_runs import DifferenceSpread, of_runs
 from tautochrone.statistics.difference.quantile_difference import quantile_differences
-from tautochrone.statistics.difference.sides import SourceSamples, source_of
+from tautochrone.statistics.difference.sides import SourceSamples
 from tautochrone.statistics.reduction import reduce
 
 _LIKENESS, _BETWEEN = 0.9, 0.1

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dependent_series import PERIOD_NS, latencies, one_run, one_source
+from dependent_series import PERIOD_NS, latencies, one_run, one_source, source_of
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.statistics.counts import counts_of
 from tautochrone.statistics.difference.between_runs import DifferenceSpread, of_runs, resolution
@@ -17,7 +17,7 @@ from tautochrone.statistics.difference.quantile_difference import (
     quantile_differences,
 )
 from tautochrone.statistics.difference.resampling import stretches_of
-from tautochrone.statistics.difference.sides import Side, SourceSamples, source_of
+from tautochrone.statistics.difference.sides import Side, SourceSamples
 from tautochrone.statistics.reduction import reduce
 
 FEW = 500  # rounds

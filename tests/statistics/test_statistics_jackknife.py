@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pytest
 from scipy import special
 
+from dependent_series import source_of
 from tautochrone.statistics.difference.jackknife import (
     FEWEST,
     batches_of,
@@ -15,7 +16,7 @@ from tautochrone.statistics.difference.jackknife import (
     mean,
     standard_deviation,
 )
-from tautochrone.statistics.difference.sides import SourceSamples, source_of
+from tautochrone.statistics.difference.sides import SourceSamples
 from tautochrone.statistics.reduction import reduce
 
 

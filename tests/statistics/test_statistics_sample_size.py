@@ -1,14 +1,15 @@
 """How many samples it takes: numbers that the literature prints, and what they promise, counted."""
 
+import math
+
 import numpy as np
 import pytest
 
+from tautochrone.judge.tail.sample_plan import plan_samples
 from tautochrone.statistics.quantiles import (
     exceedance_bound,
-    for_interval,
-    for_largest,
     for_precision,
-    inflated,
+    samples_needed,
     with_exceedances,
 )
 
@@ -32,14 +33,14 @@ def test_one_sample_fewer_would_not_do(exceeded: int) -> None:
 
 
 def test_the_largest_of_so_many_is_above_the_quantile_as_often_as_promised() -> None:
-    n = for_largest(0.99, 0.9)
+    n = with_exceedances(0.99, 0, 0.9)
     largest = np.random.default_rng(7).random((4_000, n)).max(axis=1)
     assert 0.9 - 0.02 < (largest >= 0.99).mean() < 0.9 + 0.02
 
 
 def test_both_sides_need_more_than_one_and_five_nines_need_hundreds_of_thousands() -> None:
-    assert for_largest(0.99999) == 299_572
-    assert for_interval(0.99999) == 368_887
+    assert with_exceedances(0.99999, 0) == 299_572
+    assert samples_needed(0.99999) == 368_887
 
 
 def test_a_share_is_estimated_to_its_precision() -> None:
@@ -49,8 +50,9 @@ def test_a_share_is_estimated_to_its_precision() -> None:
 
 
 def test_samples_that_are_alike_count_as_fewer_but_never_as_more() -> None:
-    assert inflated(100, 2.5) == 250
-    assert inflated(100, 0.5) == 100
+    for effect, times in ((2.5, 2.5), (0.5, 1.0)):
+        for need in plan_samples(0.99, None, effect=effect).needs:
+            assert need.samples == tuple(math.ceil(one * times) for one in need.independent)
 
 
 @pytest.mark.parametrize("arguments", [(1.0, 0), (0.0, 0), (0.9, -1)])

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tautochrone.statistics.counts import counts_of
-from tautochrone.statistics.shape import ecdf_of, ecdf_of_counts, envelope, histogram_of
+from tautochrone.statistics.counts import counts_of, counts_of_bins
+from tautochrone.statistics.shape import ecdf_of, envelope, histogram_of
 
 repeatable = settings(derandomize=True, deadline=None)
 any_values = st.lists(st.integers(-(2**62), 2**62) | st.integers(-50, 5_000), max_size=80)
@@ -54,9 +54,8 @@ def test_a_cumulative_curve_of_millions_is_thin_and_keeps_its_top() -> None:
 
 
 def test_a_cumulative_curve_of_bins_stands_at_their_upper_edges() -> None:
-    low, high, count = np.array([5, 1, 5]), np.array([8, 1, 8]), np.array([1, 2, 1], dtype=np.uint64)
-    edges, share = ecdf_of_counts(low, high, count)
-    assert (edges.tolist(), share.tolist()) == ([1, 8], [0.5, 1.0])
+    counts = counts_of_bins(np.array([8, 1, 8]), np.array([1, 2, 1], dtype=np.uint64))
+    assert (counts.value.tolist(), counts.share.tolist()) == ([1, 8], [0.5, 1.0])
 
 
 @repeatable
@@ -81,5 +80,4 @@ def test_nothing_has_no_shape() -> None:
     nothing = np.empty(0, np.int64)
     assert [len(part) for part in histogram_of(counts_of(nothing))] == [0, 0, 0]
     assert [len(part) for part in ecdf_of(counts_of(nothing))] == [0, 0]
-    assert [len(part) for part in ecdf_of_counts(nothing, nothing, nothing)] == [0, 0]
     assert [len(part) for part in envelope(nothing, nothing)] == [0, 0, 0]

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.statistics.difference.sides import Side, SourceSamples, source_of
-from tautochrone.statistics.reduction import reduce
+from tautochrone.statistics.difference.sides import Side, SourceSamples
+from tautochrone.statistics.reduction import Reduction, reduce
 
 Integers = npt.NDArray[np.integer[Any]]
 PERIOD_NS = 100_000
@@ -23,6 +23,11 @@ def normal_series(runs: int, samples: int, alike: float, seed: int) -> npt.NDArr
 def latencies(runs: int, samples: int, alike: float = 0.0, seed: int = 1) -> Integers:
     """1.5 us and more, about 2.5 us as a rule, lognormal, shape (runs, samples), in ns."""
     return (1_500 + 1_000 * np.exp(0.6 * normal_series(runs, samples, alike, seed))).astype(np.int64)
+
+
+def source_of(reduction: Reduction, lost: int | None = 0, period_ns: int | None = None) -> SourceSamples:
+    """A source whose samples are there one by one."""
+    return SourceSamples(reduction.counts, reduction, lost, period_ns)
 
 
 def one_source(values: Integers, lost: int | None = 0) -> SourceSamples:

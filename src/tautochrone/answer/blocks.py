@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from tautochrone.base.faults import attempt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from tautochrone.answer.charts.grammar import Chart
     from tautochrone.answer.charts.signs import Sign
@@ -45,6 +45,11 @@ class SheetCell:
     mark: Mark = ""
     grounds: tuple[str, ...] = ()
     label: str = ""
+
+    @property
+    def noted(self) -> str:
+        """Return its text with the letters of its footnotes behind."""
+        return f"{self.text} [{','.join(self.notes)}]" if self.notes else self.text
 
 
 SheetRow = tuple[SheetCell, ...]
@@ -98,7 +103,7 @@ class Sheet:
         """Return the head of each column, for media without merged cells: all that stands above it."""
         above = [[cell for cell in row for _ in range(cell.columns)] for row in self.heads]
         return [
-            ", ".join(dict.fromkeys(text for level in above if (text := _noted(level[at]))))
+            ", ".join(dict.fromkeys(text for level in above if (text := level[at].noted)))
             for at in range(self.width)
         ]
 
@@ -110,24 +115,16 @@ class Sheet:
         for band in self.bands:
             held: dict[int, tuple[SheetCell, int]] = {}
             for index, row in enumerate(band.rows):
-                given = iter(_apart(row))
+                # A cell over several columns stands in the first of them.
+                given = iter(
+                    replace(cell, columns=1) if at == 0 else SheetCell("", cell.kind, words=True)
+                    for cell in row
+                    for at in range(cell.columns)
+                )
                 for at in range(self.width):
                     cell, left = held.get(at, (None, 0))
                     held[at] = (cell, left - 1) if cell and left else ((new := next(given)), new.rows - 1)
                 yield band.title if index == 0 else "", tuple(held[at][0] for at in range(self.width))
-
-
-def _apart(row: Sequence[SheetCell]) -> list[SheetCell]:
-    """Return a cell over several columns as one in the first of them."""
-    return [
-        replace(cell, columns=1) if at == 0 else SheetCell("", cell.kind, words=True)
-        for cell in row
-        for at in range(cell.columns)
-    ]
-
-
-def _noted(cell: SheetCell) -> str:
-    return f"{cell.text} [{','.join(cell.notes)}]" if cell.notes else cell.text
 
 
 @dataclass(frozen=True)

@@ -92,17 +92,13 @@ def of_verdict(verdict: Judged, sure: Later[list[str]] | None = None) -> Iterato
     yield doc.part("Verdict", of(lines), only="text")
     if sure is not None:
         yield doc.part("How sure it is", lambda: [doc.Sentence(one) for one in sure.get()])
-    yield doc.part("Notes of the verdict", of(_notes))
-    folded = of(lambda found: doc.Disclosure("Every loop in words", (_in_words(found),)))
-    yield doc.part("Every loop in words", folded, only="page")
-
-
-def _in_words(verdict: Verdict) -> doc.Statements:
-    return doc.Statements(tuple(doc.Sentence(verdicts.sentence(loop)) for loop in verdict.loops))
-
-
-def _notes(verdict: Verdict) -> doc.Statements:
-    return doc.Statements(tuple(doc.Sentence(note, "note") for note in verdicts.notes(verdict)))
+    yield doc.part("Notes of the verdict", of(lambda found: doc.statements(verdicts.notes(found), "note")))
+    in_words = of(
+        lambda found: doc.Disclosure(
+            "Every loop in words", (doc.statements(map(verdicts.sentence, found.loops)),)
+        )
+    )
+    yield doc.part("Every loop in words", in_words, only="page")
 
 
 def of_mechanisms(mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]]) -> doc.DocumentPart:
@@ -150,9 +146,7 @@ def _serious(findings: Sequence[Finding]) -> Iterator[doc.Block]:
         yield doc.Sentence("The audit has no warning. tauto doctor shows all it looked at.")
         return
     yield doc.Sentence("Possible causes of latency here:")
-    yield doc.Statements(
-        tuple(doc.Sentence(f"- {one.title}: {one.observed}") for one in serious[:_MOST_FINDINGS])
-    )
+    yield doc.statements(f"- {one.title}: {one.observed}" for one in serious[:_MOST_FINDINGS])
     more = len(serious) - _MOST_FINDINGS
     also = f"{more} more, and " if more > 0 else ""
     yield doc.Sentence(f"tauto doctor shows {also}what to do about each.", "note")

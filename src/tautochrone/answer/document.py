@@ -198,9 +198,8 @@ def flattened(sheet: Sheet) -> TypedTable:
 
 
 def _flat(cell: SheetCell) -> TypedCell:
-    text = f"{cell.text} [{','.join(cell.notes)}]" if cell.notes else cell.text
     unit: Unit = "text" if cell.words or cell.kind == "name" else "number"
-    return TypedCell(None if cell.text == UNKNOWN else text, unit, text, mark=cell.mark)
+    return TypedCell(None if cell.text == UNKNOWN else cell.noted, unit, cell.noted, mark=cell.mark)
 
 
 @dataclass(frozen=True)
@@ -226,6 +225,11 @@ class Statements:
     """Sentences that stand below each other, each by itself."""
 
     entries: tuple[Sentence, ...]
+
+
+def statements(sentences: Iterable[str], style: Style = "") -> Statements:
+    """Return sentences of one style below each other."""
+    return Statements(tuple(Sentence(one, style) for one in sentences))
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from tautochrone.run.manifest import Extremes, Manifest
 from tautochrone.run.records import Epoch
 from tautochrone.run.remarks import Remarks, seen_remarks
 from tautochrone.statistics import shape
+from tautochrone.statistics.counts import counts_of_bins
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
 
@@ -374,14 +375,14 @@ def _draw_histogram(
 ) -> _Drawn:
     low, high, count = run.histogram(source, measure)
     summary = summarise_counts(low, high, count, extreme.maximum_ns if extreme is not None else None)
-    at, share = shape.ecdf_of_counts(low, high, count)
+    counts = counts_of_bins(high, count)
     order = np.argsort(low)
     bins = Bins(low[order], high[order], count[order].astype(np.int64))
     maxima = None
     if start_ns is not None:
         instants, values = run.running_maxima(source, measure)
         maxima = MaximaCurve((instants - start_ns) / 1e9, values)
-    curve = CumulativeCurve(np.minimum(at, summary.maximum), share)
+    curve = CumulativeCurve(np.minimum(counts.value, summary.maximum), counts.share)
     return _Drawn(summary, bins, curve, maxima=maxima)
 
 

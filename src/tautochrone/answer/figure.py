@@ -12,7 +12,7 @@ from tautochrone.answer.charts.grammar import PADDING, SCHEMA, Chart, Specificat
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import PAPER
 from tautochrone.answer.evidence import Evidence, MeasuredEvidence
-from tautochrone.answer.series import Series, merge
+from tautochrone.answer.series import merge
 from tautochrone.base.errors import UsageError
 from tautochrone.base.room import see_room_for_drawing
 from tautochrone.base.words import printable
@@ -60,7 +60,7 @@ def kinds_in_words(seen: Evidence) -> dict[str, str]:
 
 
 def kinds_of_in_words(figures: Callable[[str], Sequence[Figure]]) -> dict[str, str]:
-    """Return each of `kinds_of` with what it shows."""
+    """Return every kind of figure that these are, each with what it shows."""
     return _titles(figures(_PREFIX))
 
 
@@ -70,11 +70,6 @@ def _titles(figures: Sequence[Figure]) -> dict[str, str]:
         name: ": ".join(filter(None, (found[0][0].title, found[0][1].title if len(found) == 1 else "")))
         for name, found in _kinds(figures).items()
     }
-
-
-def _kind(panel: Panel) -> str:
-    """Return the kind of a panel of figures that were made here."""
-    return panel.place.kind.removeprefix(f"{_PREFIX}-")
 
 
 def choose(seen: Evidence, measure: str | None = None) -> MeasuredEvidence:
@@ -123,16 +118,14 @@ def draw(measured: MeasuredEvidence, kind: str) -> Chart | Stack:
     series = composition.few(measured.series)
     title = measured.title
     drawers: dict[str, Callable[[], Chart | Stack]] = {
-        "histogram": lambda: histogram.chart(_per_run(series), title=title, height=300),
-        "cumulative": lambda: cumulative.both(series, title=title, counted=_counted(measured)),
+        "histogram": lambda: histogram.chart(merge(series, composition.TOGETHER), title=title, height=300),
+        "cumulative": lambda: cumulative.both(
+            series, title=title, counted=cumulative.LATE if measured.loop else cumulative.LARGE
+        ),
         "time": lambda: _time(measured),
         "cpus": lambda: rows.cpus(measured.series, title=title),
     }
     return drawers[kind]()
-
-
-def _counted(measured: MeasuredEvidence) -> str:
-    return cumulative.LATE if measured.loop else cumulative.LARGE
 
 
 def draw_of(figures: Callable[[str], Sequence[Figure]], kind: str | None) -> Specification:
@@ -149,17 +142,15 @@ def draw_of(figures: Callable[[str], Sequence[Figure]], kind: str | None) -> Spe
     return _stacked(there[next(iter(there)) if kind is None else kind])
 
 
-def kinds_of(figures: Callable[[str], Sequence[Figure]]) -> list[str]:
-    """Return every kind of figure that these are."""
-    return list(_kinds(figures(_PREFIX)))
-
-
 def _kinds(figures: Sequence[Figure]) -> dict[str, _Drawn]:
-    """Return what can be asked for: the panels of each kind together, and of several each by itself."""
+    """Return what can be asked for: the panels of each kind together, and of several each by itself.
+
+    A panel's kind is what its id says behind the prefix that figures have here.
+    """
     together: dict[str, _Drawn] = {}
     for figure in figures:
         for panel in figure.panels:
-            together.setdefault(_kind(panel), []).append((figure, panel))
+            together.setdefault(panel.place.kind.removeprefix(f"{_PREFIX}-"), []).append((figure, panel))
     alone = {
         f"{kind}-{panel.place.number}": [(figure, panel)]
         for kind, found in together.items()
@@ -284,10 +275,6 @@ def _printable(part: Any) -> Any:
     if isinstance(part, Mapping):
         return {name: _printable(value) for name, value in part.items()}
     return list(map(_printable, part)) if isinstance(part, (list, tuple)) else part
-
-
-def _per_run(series: Sequence[Series]) -> Sequence[Series]:
-    return merge(series, composition.TOGETHER)
 
 
 def _time(measured: MeasuredEvidence) -> Chart | Stack:

@@ -202,7 +202,7 @@ def _course(measured: MeasuredEvidence) -> Iterator[doc.Block]:
     sentences = [sentence for _, found in measured.courses for sentence in course.sentences(found)]
     if sentences:
         yield doc.Subheading("Over time:")
-        yield doc.Statements(tuple(map(doc.Sentence, sentences)))
+        yield doc.statements(sentences)
 
 
 def _blamed(seen: Evidence) -> Iterator[doc.Block]:

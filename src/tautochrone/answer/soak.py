@@ -83,7 +83,7 @@ def heat_map(soak: SoakRun, one: SoakSource, title: str = "latency") -> Chart:
                 max(10 ** ((row + 1) / _ROWS_OF_DECADE), 1),
                 max(10 ** (row / _ROWS_OF_DECADE), 1),
             ),
-            "fill": heat_tone(_class_of(count / each.total)),
+            "fill": heat_tone(int(np.searchsorted(_CLASSES, count / each.total, "right")) - 1),
             "samples": f"{count:,} of {each.total:,}",
             "latency": f"{_edge(row)} to {_edge(row + 1)}",
         }
@@ -104,10 +104,6 @@ def key_of_heat() -> tuple[Sign, ...]:
         *(Sign(words, path=_TILE, tone=heat_tone(at)) for at, words in enumerate(_SHARES)),
         Sign("worst of the stretch", path="M2 7H14V9H2z", tone=INK),
     )
-
-
-def _class_of(share: float) -> int:
-    return int(np.searchsorted(_CLASSES, share, "right")) - 1
 
 
 def _edge(row: int) -> str:
@@ -139,13 +135,10 @@ def _changes(soak: SoakRun, x: Scale, size: float) -> list[Layer]:
         for at, load in soak.changes
         if 0 < at < len(first.start_s)
     ]
-    if not rows:
-        return []
-    return [
-        Rows(rows, x=x.of("at")).rule(
-            stroke=MUTED, strokeDash=[3, 3], tooltip=[("load", "load from here on")]
-        )
-    ]
+    line = Rows(rows, x=x.of("at"))
+    return (
+        [line.rule(stroke=MUTED, strokeDash=[3, 3], tooltip=[("load", "load from here on")])] if rows else []
+    )
 
 
 def describe(soak: SoakRun, one: SoakSource) -> str:
@@ -176,7 +169,7 @@ def short(soaks: Soaks) -> Iterator[doc.Block]:
     """Yield the same for a terminal."""
     for _, soak in soaks:
         yield doc.Subheading(f"{TITLE}:")
-        yield doc.Statements(tuple(map(doc.Sentence, _sentences(soak))))
+        yield doc.statements(_sentences(soak))
         yield from _tables(soak, "")
 
 
@@ -196,7 +189,7 @@ def _blocks(soaks: Soaks) -> Iterator[doc.Block]:
     for at, (label, soak) in enumerate(soaks):
         if label:
             yield doc.Subheading(label)
-        yield doc.Statements(tuple(map(doc.Sentence, _sentences(soak))))
+        yield doc.statements(_sentences(soak))
         for figure in all_made("The heat maps", lambda: _figures(soak, at)):  # noqa: B023 - called at once
             yield doc.Drawing(figure)
         yield from _tables(soak, label)
@@ -287,13 +280,7 @@ def _of_loads(soak: SoakRun, label: str) -> doc.TypedTable:
 
 def _of_maxima(soak: SoakRun, label: str) -> doc.TypedTable | None:
     rows = [
-        (
-            doc.words(one.name),
-            doc.words(name),
-            doc.micros(level[0]),
-            doc.micros(level[1]),
-            doc.micros(level[2]),
-        )
+        (doc.words(one.name), doc.words(name), *map(doc.micros, level))
         for one in soak.sources[:_MOST_DRAWN]
         for name, level in soak.levels(one, _CONFIDENCE)
     ]

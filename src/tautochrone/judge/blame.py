@@ -29,19 +29,8 @@ WITH_WORK = ("response_ns",)
 
 _FEWEST_IN_TIME = 30
 
-_CYCLE = (
-    SOURCE,
-    "from_ns",
-    "until_ns",
-    "cpu",
-    "tid",
-    "events",
-    "lost",
-    "left_out",
-    "preempted",
-    "faults",
-    "steal_ns",
-)
+_COUNTED = ("preempted", "faults", "steal_ns")
+_CYCLE = (SOURCE, "from_ns", "until_ns", "cpu", "tid", "events", "lost", "left_out")
 _EVENT = (SOURCE, "time_ns", "kind", "id", "other", "priority", "address", "name_0", "name_1")
 
 
@@ -107,23 +96,20 @@ def blame_of(
     if not run.is_blamed:
         return None
     manifest = run.manifest
-    columns = run.late(LATE_CYCLES, *_CYCLE)
     cycles = list(recorded_cycles(run))
     measure = measure_of(run)
     parts = reduce_run(run, measure) if reduced is None else reduced
-    stated = (manifest.footer.books or ()) if manifest.footer is not None else ()
-    late = Counter(one.source for one in cycles) | Counter({one.source: one.late or 0 for one in stated})
+    late = Counter(one.source for one in cycles) | late_of(manifest)
     typical = {one.source: _typical_ns(one.counts, late[one.source]) for one in parts}
     known = known_of(manifest, cycles)
     attributed = [attribute(one, typical.get(one.source, 0), known) for one in cycles]
-    preempted, faults, steal = (_sum(columns[_CYCLE.index(name)]) for name in _CYCLE[-3:])
     symbols = manifest.event("symbols")
     return BlamedRun(
         run=manifest.id,
         setup=manifest.header.blame or BlameSetup(),
         measure=measure,
         blame=blame(attributed, late.total(), typical, confidence),
-        counted=Counted(preempted, faults, steal),
+        counted=Counted(*map(_sum, run.late(LATE_CYCLES, *_COUNTED))),
         lost_events=sum(one.lost for one in cycles),
         incomplete=sum(not one.complete for one in attributed),
         sources=run.sources,
@@ -147,6 +133,12 @@ def recorded_blame(run: StoredRun) -> BlamedRun:
     return found
 
 
+def late_of(manifest: Manifest) -> Counter[int]:
+    """Return how many cycles of each source were late, as the run states it."""
+    stated = manifest.footer.books or () if manifest.footer is not None else ()
+    return Counter({one.source: one.late or 0 for one in stated})
+
+
 def measure_of(run: StoredRun) -> str:
     """Return the measure by which cycles are late."""
     setup = run.manifest.header.blame
@@ -167,7 +159,7 @@ def recorded_cycles(run: StoredRun) -> Iterator[RecordedCycle]:
     rows = list(map(late_event, *(column[order].tolist() for column in events)))
     first = {int(source): int(at) for at, source in reversed(list(enumerate(sources[order].tolist())))}
     ends = {source: first[source] + int(np.count_nonzero(sources == source)) for source in first}
-    for source, release, stamp, cpu, thread, count, lost, left_out, *_ in zip(
+    for source, release, stamp, cpu, thread, count, lost, left_out in zip(
         *(column.tolist() for column in run.late(LATE_CYCLES, *_CYCLE)), strict=True
     ):
         at, end = first.get(source, 0), ends.get(source, 0)
@@ -208,8 +200,8 @@ def _sum(column: Integers) -> int | None:
 
 def known_of(manifest: Manifest, cycles: Sequence[RecordedCycle]) -> Known:
     """Return what a run tells of the numbers in its events: functions, stacks, names of threads."""
-    symbols = _symbols(manifest)
-    kept = manifest.event("stacks")
+    told, kept = manifest.event("symbols"), manifest.event("stacks")
+    symbols = {} if told is None else {one.address: one.name for one in told.told(Symbols).symbols}
     stacks = {
         one.id: tuple(filter(None, (symbols.get(address, "") for address in one.addresses)))
         for one in (kept.told(Stacks).stacks if kept is not None else ())
@@ -225,11 +217,6 @@ def threads_of(cycles: Sequence[RecordedCycle]) -> dict[int, str]:
         for event in cycle.events
         if event.kind in (Kind.SWITCH, Kind.WAKE) and event.id is not None and event.name
     }
-
-
-def _symbols(manifest: Manifest) -> Mapping[int, str]:
-    kept = manifest.event("symbols")
-    return {} if kept is None else {one.address: one.name for one in kept.told(Symbols).symbols}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tautochrone.base.errors import UsageError
-from tautochrone.judge.blame import known_of, measure_of, recorded_cycles
+from tautochrone.judge.blame import known_of, late_of, measure_of, recorded_cycles
 from tautochrone.judge.course import start_of
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.run.folder import StoredRun
@@ -118,8 +118,7 @@ def bound_of(run: StoredRun, given: Variables) -> BoundedRun:
         by_cpu[cycle.cpu].append(cycle)
     found = [_of_cpu(cpu, own, known, given, (begin, end), largest) for cpu, own in by_cpu.items()]
     found.sort(key=lambda one: -(one.whole.bounds["window"] or 0))
-    stated = (run.manifest.footer.books or ()) if run.manifest.footer is not None else ()
-    not_kept = max(0, sum(one.late or 0 for one in stated) - len(cycles))
+    not_kept = max(0, late_of(run.manifest).total() - len(cycles))
     return BoundedRun(run.id, setup, given, not_kept, tuple(found), start_of(run.manifest))
 
 

@@ -6,11 +6,11 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
-from tautochrone.judge.reduced import reduce_run
+from tautochrone.judge.reduced import reduce_run, summary_of_run
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.records import Header, Thread
-from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
+from tautochrone.statistics.summary import Summary, summary_of
 from tautochrone.target.middleware import EXPERIMENTS, TRANSPORTS
 
 FREE, _PINNED, _NOT_PINNED = "free", "pinned", "not pinned"
@@ -117,11 +117,8 @@ def summaries(run: StoredRun, measure: str) -> dict[int, Summary]:
         return {}
     if not run.is_histogram:
         return {one.source: summary_of(one.counts) for one in reduce_run(run, measure)}
-    return {
-        one.source: summarise_counts(*run.histogram(one.source, measure), one.maximum_ns)
-        for one in run.manifest.extremes
-        if one.measure == measure and run.count(measure, one.source)
-    }
+    found = {source: summary_of_run(run, measure, source) for source in run.sources}
+    return {source: one for source, one in found.items() if one is not None}
 
 
 class _Servant(Struct, frozen=True):

@@ -12,7 +12,7 @@ from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.counts import Counts, counts_of_bins, merge, open_bins
 from tautochrone.statistics.difference.sides import SourceSamples
 from tautochrone.statistics.reduction import Reducer, Reduction, UnexpectedSamplesError
-from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
+from tautochrone.statistics.summary import Summary, summarise, summarise_counts, summary_of
 
 _HELD = 1 << 20
 """Rows of all sources that are kept until a source has enough of them."""
@@ -74,6 +74,20 @@ def reduce_run(run: StoredRun, measure: str | None = None) -> tuple[Reduced, ...
         period_ns = periods.get(book.source)
         found.append(Reduced(book.source, book.name, counts, one, period_ns, _lost(book, period_ns), clipped))
     return tuple(found)
+
+
+def summary_of_run(run: StoredRun, measure: str, source: int | None = None) -> Summary | None:
+    """Return the summary of a measure, of one source or of all; None without a sample."""
+    if measure not in run.measures or not run.count(measure, source):
+        return None
+    if not run.is_histogram:
+        return summarise(run.values(measure, source), in_place=True)
+    maxima = [
+        one.maximum_ns
+        for one in run.manifest.extremes
+        if one.measure == measure and source in (None, one.source)
+    ]
+    return summarise_counts(*run.histogram(source, measure), max(maxima))
 
 
 def summary_in(parts: Sequence[Reduced]) -> Summary | None:

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tautochrone.judge.reduced import summary_of_run
 from tautochrone.run.folder import StoredRun
-from tautochrone.statistics.summary import Summary, summarise, summarise_counts
+from tautochrone.statistics.summary import Summary
 
 DURATION = "duration_ns"
 ACROSS_CPUS = ("on two CPUs", "rows across two CPUs")
@@ -75,20 +76,9 @@ def rows_of(run: StoredRun, measure: str = DURATION) -> Iterator[SourceRow]:
     """The rows of a run in the order in which they were measured."""
     for source, name in run.sources.items():
         row = parse_row(name)
-        yield SourceRow(row.name, row.across, source, _summary(run, measure, source))
+        yield SourceRow(row.name, row.across, source, summary_of_run(run, measure, source))
 
 
 def absent_rows(run: StoredRun) -> dict[str, str]:
     """Name and reason of the rows that this system could not give."""
     return {one.name: one.why for one in run.manifest.header.absent}
-
-
-def _summary(run: StoredRun, measure: str, source: int) -> Summary | None:
-    if run.count(measure, source) == 0:
-        return None
-    if not run.is_histogram:
-        return summarise(run.values(measure, source), in_place=True)
-    maximum = next(
-        one.maximum_ns for one in run.manifest.extremes if (one.source, one.measure) == (source, measure)
-    )
-    return summarise_counts(*run.histogram(source, measure), maximum)

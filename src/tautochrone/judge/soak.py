@@ -11,6 +11,7 @@ from tautochrone.run.folder import StoredRun
 from tautochrone.run.so_far import SOAK
 from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.counts import Counts, counts_of_bins, merge
+from tautochrone.statistics.difference.dependence import AT_5, neighbours_alike
 from tautochrone.statistics.tails.maxima import FEWEST, fit, level_of_maxima
 from tautochrone.statistics.tails.parts import BlockMaxima
 
@@ -18,8 +19,6 @@ _NS_PER_S = 1e9
 _STEP_NS = 100_000_000
 """A change of the wall clock against the monotonic one that is larger is a step; it is slewed more slowly."""
 _MOST_SLICES = 96
-_AT_5 = 1.645
-"""Quantile of the normal distribution."""
 _ROUND_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)
 _LASTING = {"hour": 3_600.0, "day": 86_400.0, "month": 30 * 86_400.0, "year": 365.25 * 86_400.0}
 
@@ -81,7 +80,9 @@ class SoakSource:
         own = (released >= usual / 2) & (self.worst_ns != UNKNOWN)
         maximum = self.worst_ns[own]
         joined = 1
-        while len(maximum) >= FEWEST and _are_alike(maximum):
+        while len(maximum) >= FEWEST and neighbours_alike(
+            np.unique(maximum, return_inverse=True)[1], 1, AT_5
+        ):
             joined *= 2
             maximum = maximum[: len(maximum) // 2 * 2].reshape(-1, 2).max(axis=1)
         if len(maximum) < FEWEST or len(np.unique(maximum)) < FEWEST // 2:
@@ -185,15 +186,6 @@ def soak_of(run: StoredRun) -> SoakRun | None:
         changes,
         str(said.get("ended_because", "")),
     )
-
-
-def _are_alike(maximum: Integers) -> bool:
-    """Return whether neighbours are correlated by their ranks, one-sided, significant at 5 %."""
-    ranks = np.unique(maximum, return_inverse=True)[1].astype(np.float64)
-    ranks -= ranks.mean()
-    squares, number = float(ranks @ ranks), len(ranks)
-    # The expected correlation of independent ones is -1 / number.
-    return squares > 0 and float(ranks[1:] @ ranks[:-1]) / squares + 1 / number > _AT_5 / np.sqrt(number)
 
 
 def _source(

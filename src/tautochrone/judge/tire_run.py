@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from tautochrone.base.words import plural
 from tautochrone.machine.cpulist import format_cpu_list
 from tautochrone.run.folder import StoredRun
-from tautochrone.statistics.quantiles import CONFIDENCE, exceedance_bound
+from tautochrone.statistics.quantiles import exceedance_bound
 
 EXPERIMENT = "tire"
 REAL_FAST, REAL_TIME = "real-fast", "real-time"
@@ -84,7 +84,7 @@ class Misses:
     @property
     def share(self) -> float | None:
         """At most so many of all steps miss their deadline, at 95 % confidence; None if nothing tells."""
-        return miss_bound(self.missed_steps, self.released) if self.exact and self.released else None
+        return exceedance_bound(self.released, self.missed_steps) if self.exact and self.released else None
 
 
 class ThreadResult(Struct, frozen=True):
@@ -199,15 +199,6 @@ def deadline_misses(run: StoredRun) -> Misses:
         return Misses(None, 0, 0, exact=False)
     known = manifest.footer is not None and None not in (first.released, first.missed, first.overruns)
     return Misses(first.released, first.overruns or 0, first.missed or 0, exact=known)
-
-
-def miss_bound(misses: int, steps: int, confidence: float = CONFIDENCE) -> float:
-    """Upper bound of the share of steps that miss their deadline, for `misses` of `steps`.
-
-    Exact one-sided bound of Clopper and Pearson (1934); for no miss it is 1 - (1 - confidence)^(1/steps).
-    It takes the steps as independent of each other and as like those to come.
-    """
-    return exceedance_bound(steps, misses, confidence) if steps else 1.0
 
 
 def result_event(run: StoredRun) -> Result | None:

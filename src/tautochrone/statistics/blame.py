@@ -192,14 +192,6 @@ class Blame:
         return of_class / self.excess_ns if self.excess_ns else 0.0
 
 
-def excess_by_cycle(cycles: Sequence[LateCycle], cause: Cause, actor: str | None = None) -> list[int]:
-    """Return what one cause has of the excess of each cycle, in their order; ``actor``: None means all."""
-    return [
-        sum(part.excess_ns for part in cycle.parts if part.cause == cause and actor in (None, part.actor))
-        for cycle in cycles
-    ]
-
-
 def blame(
     cycles: Sequence[LateCycle], late: int, typical_ns: dict[int, int], confidence: float = 0.95
 ) -> Blame:

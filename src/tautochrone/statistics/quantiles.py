@@ -130,30 +130,17 @@ def exceedance_bound(n: int, exceeded: int, confidence: float = 0.95) -> float:
 # How many samples it takes to say something about a quantile, whatever their distribution.
 #
 # All of it rests on the number of samples above a level being binomial: the samples are drawn alike and
-# independently. Where neighbours are alike, ``inflated`` multiplies by the design effect: the variance of
-# the share of exceedances over that of independent samples (Kish, Survey Sampling, 1965, section 8.2).
-
-
-def for_largest(q: float, confidence: float = 0.95) -> int:
-    """The fewest samples whose largest is, with this confidence, not below the q-quantile.
-
-    The smallest n with ``1 - q**n >= confidence``: Wilks, Determination of sample sizes for setting tolerance
-    limits, Annals of Mathematical Statistics 12, 1941, section 3.
-    """
-    return with_exceedances(q, 0, confidence)
-
-
-def for_interval(q: float, confidence: float = 0.95) -> int:
-    """The fewest samples that enclose the q-quantile from both sides: ``quantiles.samples_needed``."""
-    _check(q, confidence)
-    return samples_needed(q, confidence)
+# independently. Where neighbours are alike, it takes as many times as many as the design effect says: the
+# variance of the share of exceedances over that of independent samples (Kish, Survey Sampling, 1965, 8.2).
 
 
 def with_exceedances(q: float, exceeded: int, confidence: float = 0.95) -> int:
     """The fewest samples of which so many may lie above the q-quantile's place, and it is still shown.
 
     The smallest n of which the upper bound of Clopper and Pearson (1934) for ``exceeded`` of n is at most
-    1 - q; then the sample of rank ``n - exceeded`` is, with this confidence, not below the q-quantile.
+    1 - q; then the sample of rank ``n - exceeded`` is, with this confidence, not below the q-quantile. With
+    none above it that is the smallest n with ``1 - q**n >= confidence``: Wilks, Determination of sample sizes
+    for setting tolerance limits, Annals of Mathematical Statistics 12, 1941, section 3.
     """
     _check(q, confidence)
     if exceeded < 0:
@@ -185,11 +172,6 @@ def for_precision(share: float, relative: float, confidence: float = 0.95) -> in
         raise ValueError(f"a relative precision of {relative}")
     normal = float(special.ndtri((1 + confidence) / 2))
     return math.ceil((1 - share) / share * (normal / relative) ** 2)
-
-
-def inflated(samples: int, effect: float) -> int:
-    """So many independent samples, in samples of which the design effect is ``effect``, at least 1."""
-    return math.ceil(samples * max(effect, 1.0))
 
 
 def _check(q: float, confidence: float) -> None:

@@ -40,17 +40,6 @@ def ecdf_of(counts: Counts, points: int = 1000, top: int = 200) -> tuple[Integer
     return counts.value[shown].astype(np.int64), counts.share[shown]
 
 
-def ecdf_of_counts(low: Integers, high: Integers, count: Integers) -> tuple[Integers, Floats]:
-    """The share of samples that are at most a value, at the upper edge of every bin that holds some.
-
-    Returns:
-        Values, rising, and for each the share of samples at or below it, each of shape (m,).
-    """
-    _, edges, merged = _merged(low, high, count)
-    reached = np.cumsum(merged)
-    return edges, reached / reached[-1] if len(reached) else np.empty(0, np.float64)
-
-
 def envelope(
     instants: Integers, values: Integers, buckets: int = 1000
 ) -> tuple[Integers, Integers, Integers]:
@@ -90,16 +79,6 @@ def _ranks(n: int, points: int, top: int) -> npt.NDArray[np.int64]:
     even = np.linspace(1, n, half).astype(np.int64)
     towards_top = n + 1 - np.geomspace(1, n, half).astype(np.int64)
     return np.unique(np.concatenate([even, towards_top, np.arange(max(1, n - top + 1), n + 1)]))
-
-
-def _merged(low: Integers, high: Integers, count: Integers) -> tuple[Integers, Integers, Integers]:
-    """Bins that hold samples, rising, each once."""
-    held = count > 0
-    low, position = np.unique(low[held], return_inverse=True)
-    edges, total = np.zeros_like(low), np.zeros(len(low), np.int64)
-    edges[position] = high[held]
-    np.add.at(total, position, count[held].astype(np.int64))
-    return low, edges, total
 
 
 def _no_bins() -> tuple[Integers, Integers, Integers]:

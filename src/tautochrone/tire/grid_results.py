@@ -18,7 +18,7 @@ from tautochrone.base.units import parse_duration_ns, parse_period_ns
 from tautochrone.base.words import plural
 from tautochrone.campaign.kinds import GridKind, GridRuns
 from tautochrone.experiments.tire_threads import thread_counts
-from tautochrone.judge.tire_run import deadline_misses, miss_bound, real_fast
+from tautochrone.judge.tire_run import deadline_misses, real_fast
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.measure.document.document import PlanDocument
@@ -26,6 +26,7 @@ from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.measure.document.stored import from_stored
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
+from tautochrone.statistics.quantiles import exceedance_bound
 from tautochrone.statistics.summary import Spread, spread
 from tautochrone.tire.grid_question import FAST
 from tautochrone.tire.model_judge import ModelResults, gather_model
@@ -210,7 +211,7 @@ def _boundary(threads: int, cells: Sequence[MapCell]) -> Boundary:
         met[-1] if met else None,
         first_miss,
         reliable,
-        miss_bound(0, reliable.due) if reliable is not None and reliable.due else None,
+        exceedance_bound(reliable.due, 0) if reliable is not None and reliable.due else None,
         len(measured),
     )
 

@@ -17,8 +17,8 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural, upper_first
-from tautochrone.judge.tire_run import miss_bound
 from tautochrone.run.manifest import Manifest
+from tautochrone.statistics.quantiles import exceedance_bound
 from tautochrone.tire.limit_judge import Limit, LimitTrial, run_of_search
 from tautochrone.tire.limit_results import (
     LimitResults,
@@ -166,7 +166,7 @@ def _answer(limit: Limit) -> tuple[doc.TypedCell, ...]:
 
 def _bound(limit: Limit) -> float | None:
     trial = limit.largest
-    return None if trial is None else miss_bound(trial.missed, trial.steps, limit.question.confidence)
+    return None if trial is None else exceedance_bound(trial.steps, trial.missed, limit.question.confidence)
 
 
 def trials(limit: Limit) -> doc.TypedTable:

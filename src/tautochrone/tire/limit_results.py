@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.base.words import plural
-from tautochrone.judge.tire_run import miss_bound
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
+from tautochrone.statistics.quantiles import exceedance_bound
 from tautochrone.tire.limit_judge import CROWDED, Limit, Limiter, LimitTrial
 from tautochrone.tire.limit_search import LimitFindings, LimitSearch
 
@@ -51,7 +51,7 @@ def claim(limit: Limit) -> str:
         return ""
     confidence = limit.question.confidence
     misses = "No miss" if not trial.missed else f"{trial.missed:,} missed"
-    late = one_in(miss_bound(trial.missed, trial.steps, confidence))
+    late = one_in(exceedance_bound(trial.steps, trial.missed, confidence))
     words = (
         f"{misses} in {trial.steps:,} steps: with {confidence * 100:g} % confidence, for this trial by "
         f"itself, fewer than {late} is late."
@@ -59,7 +59,7 @@ def claim(limit: Limit) -> str:
     made = limit.decided.index(trial) + 1
     if made > 1:
         chosen = 1 - (1 - confidence) / (made * (made + 1))
-        wider = one_in(miss_bound(trial.missed, trial.steps, chosen))
+        wider = one_in(exceedance_bound(trial.steps, trial.missed, chosen))
         words += (
             f" {made} trials of full length were made until it met: allowing for that, fewer than {wider}."
         )

@@ -10,7 +10,7 @@ from tautochrone.answer.phrasing import blame as words
 from tautochrone.base.words import listed
 from tautochrone.judge.blame import BlamedRun, WithoutCauses, without_causes
 from tautochrone.judge.reduced import Reduced, reduce_run
-from tautochrone.judge.remedy import CauseRemedy, RemedyKind, remedy_of
+from tautochrone.judge.remedy import CauseRemedy, remedy_of
 from tautochrone.machine.audit import audit_facts
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.blame import CauseShare
@@ -87,7 +87,14 @@ def blocks(advice: Sequence[CauseAdvice]) -> Iterator[doc.Block]:
         return
     yield doc.Subheading(TITLE)
     yield doc.Recommendations(
-        tuple(recommendation(_causes(one.shares), one.remedy, _worth(one.without)) for one in advice)
+        tuple(
+            recommendation(
+                _causes(one.shares),
+                one.remedy,
+                "" if one.without is None else f"{words.without(one.without)}.",
+            )
+            for one in advice
+        )
     )
     if any(one.without is not None for one in advice):
         yield doc.Sentence(_ESTIMATE, "note")
@@ -99,10 +106,6 @@ def _causes(shares: Sequence[CauseShare]) -> str:
     more = len(shares) - len(names)
     named = listed([*names, f"{more} more"] if more else names)
     return f"{words.percent(sum(one.share for one in shares))} {named}"
-
-
-def _worth(one: WithoutCauses | None) -> str:
-    return "" if one is None else f"{words.without(one)}."
 
 
 def as_table(advice: Sequence[CauseAdvice]) -> list[dict[str, object]]:
@@ -131,7 +134,7 @@ def as_table(advice: Sequence[CauseAdvice]) -> list[dict[str, object]]:
 
 # What is said of what can be done about a cause of late cycles.
 
-_DO: dict[RemedyKind, str] = {
+_DO = {
     "nmi": (
         "Switch the NMI watchdog off (sysctl kernel.nmi_watchdog=0), and end what samples by NMI, "
         "such as perf."

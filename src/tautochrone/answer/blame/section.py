@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 
+from msgspec import structs
+
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Figure, Panel, PanelPlace, made
 from tautochrone.answer.charts import blame as charts
@@ -47,7 +49,7 @@ def blocks(found: BlamedRun, prefix: str, *, headline: bool = True) -> Iterator[
         yield doc.Drawing(Later(lambda: timeline_figure(found, PanelPlace(f"{prefix}-blame-cycles"))))
         yield cycle_table(found)
     said = (words.late_is(found.setup), words.excess_is(found), *words.how_recorded(found))
-    yield doc.Statements(tuple(doc.Sentence(one, "note") for one in said if one))
+    yield doc.statements(filter(None, said), "note")
 
 
 def short(found: BlamedRun) -> Iterator[doc.Block]:
@@ -109,7 +111,11 @@ def flame_figure(
 def timeline_figure(found: BlamedRun, place: PanelPlace, title: str = "") -> Figure:
     """Return the chart of the worst cycles on their CPUs."""
     worst = _worst(found)
-    lanes = [charts.CycleLane(_named(found, one), one) for one in worst]
+    lanes = []
+    for one in worst:
+        since, name = _since(found, one), _source(found, one)
+        at = "" if since is None else f", {since:,.6f} s after the start"
+        lanes.append(charts.CycleLane(f"{name}{at}", one))
     return made(
         "The worst cycles",
         lambda: Figure(
@@ -171,7 +177,7 @@ def cycle_table(found: BlamedRun) -> doc.TypedTable:
     )
     rows = tuple(
         (
-            doc.words(found.sources.get(one.source, str(one.source))),
+            doc.words(_source(found, one)),
             doc.formatted(_since(found, one), "{:,.6f}"),
             doc.time(one.latency_ns),
             doc.time(one.excess_ns),
@@ -190,10 +196,8 @@ def _since(found: BlamedRun, one: LateCycle) -> float | None:
     return None if found.start_ns is None else (one.release_ns - found.start_ns) / 1e9
 
 
-def _named(found: BlamedRun, one: LateCycle) -> str:
-    since = _since(found, one)
-    name = found.sources.get(one.source, str(one.source))
-    return name if since is None else f"{name}, {since:,.6f} s after the start"
+def _source(found: BlamedRun, one: LateCycle) -> str:
+    return found.sources.get(one.source, str(one.source))
 
 
 def _most_of(one: LateCycle) -> str:
@@ -218,8 +222,8 @@ def as_table(found: BlamedRun) -> dict[str, object]:
             "threshold_ns": found.setup.threshold_ns,
             "share": found.setup.share,
             "kinds": list(found.setup.kinds),
-            "missing": [{"name": one.name, "why": one.why} for one in found.setup.missing],
-            "cost": _cost(found),
+            "missing": list(map(structs.asdict, found.setup.missing)),
+            "cost": None if found.setup.cost is None else structs.asdict(found.setup.cost),
         },
         "late": blame.late,
         "kept": len(blame.cycles),
@@ -232,31 +236,17 @@ def as_table(found: BlamedRun) -> dict[str, object]:
         ],
         "confidence": blame.confidence,
         "excess_ns": blame.excess_ns,
-        "causes": [_cause_as_table(one) for one in blame.causes],
+        "causes": [
+            {**asdict(one), "name": words.name(one), "policy": words.policy(one.priority) or None}
+            for one in blame.causes
+        ],
         "cycles": [_cycle_as_table(found, one) for one in blame.cycles],
     }
 
 
-def _cost(found: BlamedRun) -> dict[str, int | None] | None:
-    cost = found.setup.cost
-    if cost is None:
-        return None
-    return {
-        "median_with_ns": cost.median_with_ns,
-        "median_without_ns": cost.median_without_ns,
-        "p99_with_ns": cost.p99_with_ns,
-        "p99_without_ns": cost.p99_without_ns,
-        "cycles": cost.cycles,
-    }
-
-
-def _cause_as_table(one: CauseShare) -> dict[str, object]:
-    return {**asdict(one), "name": words.name(one), "policy": words.policy(one.priority) or None}
-
-
 def _cycle_as_table(found: BlamedRun, one: LateCycle) -> dict[str, object]:
     return {
-        "source": found.sources.get(one.source, str(one.source)),
+        "source": _source(found, one),
         "cpu": one.cpu,
         "thread": one.thread,
         "release_ns": one.release_ns,

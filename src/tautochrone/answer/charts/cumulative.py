@@ -280,17 +280,11 @@ def _tail(one: Series, top_share: float) -> list[tuple[int, float, bool]]:
 
 def _span(series: Sequence[Series], lowest: float) -> list[float]:
     least = -math.inf if is_signed(series) else 1.0
-    firsts = [float(one.curve.value_ns[_before(one.curve, lowest)]) for one in series]
-    return [
-        v
-        for one, first in zip(series, firsts, strict=True)
-        for v in (max(least, first), float(one.maximum_ns))
-    ]
-
-
-def _before(curve: CumulativeCurve, lowest: float) -> int:
-    """Return the last point below a share, or the first of all."""
-    return max(0, int(np.searchsorted(curve.share, lowest)) - 1)
+    ends: list[float] = []
+    for one in series:
+        first = max(0, int(np.searchsorted(one.curve.share, lowest)) - 1)  # the last point below the share
+        ends += [max(least, float(one.curve.value_ns[first])), float(one.maximum_ns)]
+    return ends
 
 
 def _describe(kind: str, series: Sequence[Series], frame: ChartFrame, counted: str) -> str:

@@ -81,11 +81,6 @@ def when(test: str, value: object, otherwise: object) -> Channel:
     return Channel({"condition": {"test": test, "value": value}, "value": otherwise})
 
 
-def legend(labels: Sequence[str], **more: Any) -> Legend:
-    """Return a legend of these labels; ``more`` are further properties, as Vega-Lite has them."""
-    return Legend(labels, more)
-
-
 @dataclass(frozen=True)
 class Layer:
     """Marks of one kind, one for each row or, of lines and areas, one for each group of rows."""

@@ -329,7 +329,14 @@ def summaries(lines: Sequence[SummaryLine], *, span_ns: Sequence[float], title: 
         ),
     ]
     row = _TALL_ROW_PX if any("\n" in line.name for line in lines) else _ROW_PX
-    words = "Median, 99 % and worst of each row. " + "; ".join(_summary_words(lines)) + "."
+    said = [
+        f"{line.said}, published: {duration(line.published_ns)}"
+        if line.summary is None
+        else f"{line.said}: median {duration(_middle(line.summary))}, worst {duration(line.summary.maximum)}"
+        for line in lines
+        if line.summary is not None or line.published_ns is not None
+    ]
+    words = f"Median, 99 % and worst of each row. {'; '.join(said)}."
     return Chart(layers, row * len(lines) + row // 2, words)
 
 
@@ -370,12 +377,3 @@ def extent_of_summaries(lines: Sequence[SummaryLine]) -> list[float]:
 def _middle(summary: Summary) -> float:
     value = next((one.value for one in summary.quantiles if one.q == 0.5), None)
     return float(summary.minimum if value is None else value)
-
-
-def _summary_words(lines: Sequence[SummaryLine]) -> Iterator[str]:
-    for line in lines:
-        if line.summary is not None:
-            middle, worst = duration(_middle(line.summary)), duration(line.summary.maximum)
-            yield f"{line.said}: median {middle}, worst {worst}"
-        elif line.published_ns is not None:
-            yield f"{line.said}, published: {duration(line.published_ns)}"

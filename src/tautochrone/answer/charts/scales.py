@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tautochrone.answer.charts.grammar import Channel, Layer, Row, Rows, field, legend
+from tautochrone.answer.charts.grammar import Channel, Layer, Legend, Row, Rows, field
 from tautochrone.answer.charts.theme import DASHES, INK, MUTED, SHAPES, Tone, series_tone
 
 # Labels carry their unit, so that an axis from nanoseconds to seconds needs no exponent.
@@ -259,7 +259,7 @@ def dashes(name: str, names: Sequence[str], *, with_legend: bool = False) -> Cha
 
 def _chosen(name: str, of: Mapping[Any, Any], *, with_legend: bool, **more: Any) -> Channel:
     scale = {"domain": list(of), "range": list(of.values())}
-    said = legend(list(of), **more) if with_legend else None
+    said = Legend(list(of), more) if with_legend else None
     return field(name, title=None, scale=scale, legend=said)
 
 

@@ -22,7 +22,7 @@ from tautochrone.judge.interrupt import (
 )
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics import shape
-from tautochrone.statistics.counts import Range, counts_of, difference, narrowest_range
+from tautochrone.statistics.counts import Range, counts_of, counts_of_bins, difference, narrowest_range
 
 _MAJORITY = 0.97
 _TELLING = 0.5
@@ -82,19 +82,17 @@ class InterruptPresentation:
 def _summary(
     title: str, judged: Sequence[InterruptRun], of: Callable[[InterruptRun], Latency | None]
 ) -> TypedTable:
-    loads = [name for loaded, name in ((False, "unloaded"), (True, "loaded")) if _any(judged, loaded)]
+    there = {one.loaded for one in judged}
+    loads = [name for loaded, name in ((False, "unloaded"), (True, "loaded")) if loaded in there]
     heads = columns("", *(f"maximum, {name}" for name in loads), *(f"99.999 %, {name}" for name in loads))
     rows = []
     for way, pair in _pairs(judged):
         chosen = [pair[name == "loaded"] for name in loads]
         held = [of(one) if one else None for one in chosen]
         maxima = [micros(one.summary.maximum if one else None) for one in held]
-        rows.append((words(way), *maxima, *map(_threshold, held)))
+        rare = [micros(one.threshold.value, "too few") if one else micros(None) for one in held]
+        rows.append((words(way), *maxima, *rare))
     return TypedTable(title, heads, tuple(rows), _sample_notes(judged, of))
-
-
-def _any(judged: Sequence[InterruptRun], loaded: bool) -> bool:
-    return any(one.loaded is loaded for one in judged)
 
 
 def _pairs(
@@ -107,10 +105,6 @@ def _pairs(
         unloaded, loaded = ([one for one in own if one.loaded is which] for which in (False, True))
         found += [(way, pair) for pair in zip_longest(unloaded, loaded)]
     return found
-
-
-def _threshold(latency: Latency | None) -> TypedCell:
-    return micros(None) if latency is None else micros(latency.threshold.value, "too few")
 
 
 def _sample_notes(
@@ -223,7 +217,8 @@ def _series(run: StoredRun, label: str, rank: int) -> Iterator[Series]:
             continue
         if run.is_histogram:
             bins = Bins(*run.histogram(measure=measure))
-            value, share = shape.ecdf_of_counts(bins.low_ns, bins.high_ns, bins.count)
+            counts = counts_of_bins(bins.high_ns, bins.count)
+            value, share = counts.value, counts.share
             maximum = max(one.maximum_ns for one in run.manifest.extremes if one.measure == measure)
         else:
             values = run.values(measure)

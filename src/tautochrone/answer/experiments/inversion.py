@@ -194,8 +194,23 @@ def _table(run: StoredRun, label: str) -> TypedTable:
         return TypedTable(_titled("Priority inversion", label), _COLUMNS, (), (note, *notes))
     verdicts = judge_run(run)
     places = {one.where for one in verdicts}
-    rows = [_line(one, several_places=len(places) > 1) for one in verdicts]
-    rows += [_absent(one.name) for one in run.manifest.header.absent]
+    rows: list[tuple[TypedCell, ...]] = [
+        (
+            words(f"{one.lock}, {one.where}" if len(places) > 1 else one.lock),
+            words(_ANSWERS[one.standing]),
+            formatted(
+                one.times_open if one.times_shown else None, f"{one.times_open:,} of {one.times_shown:,}"
+            ),
+            _waited(one, one.median_ns),
+            _waited(one, one.worst_ns),
+            words(one.bound or UNKNOWN),
+        )
+        for one in verdicts
+    ]
+    rows += [
+        (words(one.name), words(UNKNOWN), formatted(None, ""), millis(None), millis(None), words(UNKNOWN))
+        for one in run.manifest.header.absent
+    ]
     for one in verdicts:
         if why := why_not_shown(one):
             total = len(one.stories)
@@ -207,28 +222,6 @@ def _table(run: StoredRun, label: str) -> TypedTable:
         notes.append(f"At least: the high thread gave up after {patience}{never}.")
     notes += [_how(run, places), _MEASURED]
     return TypedTable(_titled(locks_headline(verdicts), label), _COLUMNS, tuple(rows), tuple(notes))
-
-
-def _line(one: LockVerdict, *, several_places: bool) -> tuple[TypedCell, ...]:
-    return (
-        words(f"{one.lock}, {one.where}" if several_places else one.lock),
-        words(_ANSWERS[one.standing]),
-        _times(one),
-        _waited(one, one.median_ns),
-        _waited(one, one.worst_ns),
-        words(one.bound or UNKNOWN),
-    )
-
-
-def _absent(name: str) -> tuple[TypedCell, ...]:
-    return (words(name), words(UNKNOWN), formatted(None, ""), millis(None), millis(None), words(UNKNOWN))
-
-
-def _times(one: LockVerdict) -> TypedCell:
-    """Return in how many repetitions it was open, of those that show something."""
-    return formatted(
-        one.times_open if one.times_shown else None, f"{one.times_open:,} of {one.times_shown:,}"
-    )
 
 
 def _waited(one: LockVerdict, ns: float | None) -> TypedCell:
@@ -250,7 +243,7 @@ def _scenario(run: StoredRun, label: str, verdicts: Sequence[LockVerdict], prefi
     """Draw one panel for each story that was told, by its first lock; the caption names the others."""
     told: dict[tuple[str, str], list[tuple[int, LockVerdict]]] = {}
     for source, one in zip(run.sources, verdicts, strict=True):
-        if len(one.blocking_ns) and (story := _usual_story(one)) in _TITLES:
+        if len(one.blocking_ns) and (story := max(one.stories, key=one.stories.count)) in _TITLES:
             told.setdefault((story, one.where), []).append((source, one))
     panels = tuple(_panels(run, told, prefix))
     if not panels:
@@ -293,10 +286,6 @@ def _panels(
             f"{name}: {_TITLES[story]}",
             scenario(one, until_ns=round(until_ns * 1.02)),
         )
-
-
-def _usual_story(one: LockVerdict) -> str:
-    return max(one.stories, key=one.stories.count)
 
 
 def _waits(judged: Sequence[tuple[StoredRun, str, Sequence[LockVerdict]]], prefix: str) -> Figure:

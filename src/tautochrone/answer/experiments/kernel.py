@@ -43,7 +43,9 @@ class KernelPresentation:
             ]
             if own_tables:
                 *others, last = own_tables
-                found += [*others, replace(last, notes=(*last.notes, _note(measure, own)))]
+                commands = "; ".join(dict.fromkeys(_counterpart(measure, run) for run in own))
+                note = f"The same in user space: {commands}. tauto report puts both on one page."
+                found += [*others, replace(last, notes=(*last.notes, note))]
         return found
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
@@ -66,11 +68,6 @@ def _by_measure(
         ]
         if held:
             yield measure, [run for run, _ in held], [label for _, label in held]
-
-
-def _note(measure: str, runs: Sequence[StoredRun]) -> str:
-    commands = dict.fromkeys(_counterpart(measure, run) for run in runs)
-    return f"The same in user space: {'; '.join(commands)}. tauto report puts both on one page."
 
 
 def _counterpart(measure: str, run: StoredRun) -> str:

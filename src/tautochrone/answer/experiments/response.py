@@ -82,14 +82,9 @@ class ResponsePresentation:
 
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Draw one way, and round trip: a panel for each run, all on one scale."""
-        figures = []
-        for measure in _WORDS:
-            figure = _figure(
-                runs, labels, f"{prefix}-{measure.removesuffix('_ns').replace('_', '-')}", measure
-            )
-            if figure is not None:
-                figures.append(figure)
-        return figures
+        names = {measure: measure.removesuffix("_ns").replace("_", "-") for measure in _WORDS}
+        drawn = [_figure(runs, labels, f"{prefix}-{name}", measure) for measure, name in names.items()]
+        return [one for one in drawn if one is not None]
 
 
 class _StatedRow(Struct, frozen=True):
@@ -112,15 +107,18 @@ def _cells(run: StoredRun) -> list[_Cell]:
     if len(stated) == len(run.sources):
         several = len({one.period_ns for one in stated}) > 1
         return [
-            _stated(one, source, several=several) for one, source in zip(stated, run.sources, strict=True)
+            _Cell(
+                one.mechanism,
+                one.place == "different",
+                source,
+                f"{one.mechanism}, {format_duration(one.period_ns)}"
+                if several and one.period_ns
+                else one.mechanism,
+                one.period_ns,
+            )
+            for one, source in zip(stated, run.sources, strict=True)
         ]
     return [_Cell(row.name, row.across, row.source, row.name) for row in rows_of(run, ONE_WAY)]
-
-
-def _stated(row: _StatedRow, source: int, *, several: bool) -> _Cell:
-    mechanism, period_ns = row.mechanism, row.period_ns
-    name = f"{mechanism}, {format_duration(period_ns)}" if several and period_ns else mechanism
-    return _Cell(mechanism, row.place == "different", source, name, period_ns)
 
 
 def _repeated(run: StoredRun, cell: _Cell, measure: str) -> Repetitions | None:

@@ -16,13 +16,10 @@ from tautochrone.judge.switching import (
     PUBLISHED,
     SUSPEND,
     YIELD,
-    Suspended,
     Switching,
-    Synchronized,
     judge_switching,
 )
 from tautochrone.run.folder import StoredRun
-from tautochrone.statistics.summary import Summary
 
 _BESIDES = "what the intervals contain besides"
 _GROUPS = {YIELD: YIELD, SUSPEND: SUSPEND} | {f"{HANDOVER} {protocol}": HANDOVER for protocol in PROTOCOLS}
@@ -77,8 +74,12 @@ def _table_1(judged: Sequence[Switching], labels: Sequence[str]) -> TypedTable:
     rows = [
         (
             words(label or "this run"),
-            micros(None) if one.suspended is None else _suspended_cell(one.suspended),
-            micros(None) if one.yielding is None else _with_jitter(one.yielding.mean, one.yielding),
+            micros(None)
+            if one.suspended is None
+            else _with_jitter(one.suspended.switch.value, one.suspended.jitter_ns),
+            micros(None)
+            if one.yielding is None
+            else _with_jitter(one.yielding.mean, one.yielding.standard_deviation),
             *(_synchronized_cell(one, name) for name in protocols),
         )
         for one, label in zip(judged, labels, strict=True)
@@ -92,20 +93,25 @@ def _table_1(judged: Sequence[Switching], labels: Sequence[str]) -> TypedTable:
 
 def _synchronized_cell(one: Switching, protocol: str) -> TypedCell:
     found = next((held for held in one.synchronized if held.protocol == protocol), None)
-    return micros(None) if found is None else _with_jitter(found.switch.value, found.handover)
+    return (
+        micros(None) if found is None else _with_jitter(found.switch.value, found.handover.standard_deviation)
+    )
 
 
-def _suspended_cell(held: Suspended) -> TypedCell:
-    average_ns = held.switch.value
-    return TypedCell(average_ns, "ns", f"{format_us(average_ns)} ({format_us(held.jitter_ns)})")
-
-
-def _with_jitter(average_ns: float, summary: Summary) -> TypedCell:
-    return TypedCell(average_ns, "ns", f"{format_us(average_ns)} ({format_us(summary.standard_deviation)})")
+def _with_jitter(average_ns: float, jitter_ns: float) -> TypedCell:
+    return TypedCell(average_ns, "ns", f"{format_us(average_ns)} ({format_us(jitter_ns)})")
 
 
 def _how_it_comes_about(one: Switching, label: str) -> TypedTable:
-    rows = [*map(_synchronized_row, one.synchronized)]
+    rows = [
+        (
+            words(f"mutex {held.protocol}"),
+            *map(micros, (held.handover.mean, held.alone.mean, held.switch.value)),
+            micros_between(held.switch.low, held.switch.high),
+            micros(held.handover.maximum),
+        )
+        for held in one.synchronized
+    ]
     rows += [
         (words(row.label), *map(micros, (row.summary.mean, None, None, None, row.summary.maximum)))
         for row in one.across
@@ -124,14 +130,3 @@ def _how_it_comes_about(one: Switching, label: str) -> TypedTable:
     title = titled("The synchronized suspend-resume test in us", label)
     heads = columns("", "hand-over", "mutex alone", "context switch", "95 % interval", "worst hand-over")
     return TypedTable(title, heads, tuple(rows), tuple(notes))
-
-
-def _synchronized_row(held: Synchronized) -> tuple[TypedCell, ...]:
-    return (
-        words(f"mutex {held.protocol}"),
-        micros(held.handover.mean),
-        micros(held.alone.mean),
-        micros(held.switch.value),
-        micros_between(held.switch.low, held.switch.high),
-        micros(held.handover.maximum),
-    )

@@ -216,18 +216,9 @@ def _calibration(run: StoredRun) -> Iterator[str]:
 
 
 _EXPECTED = columns(
-    "task",
-    "jobs",
-    "expected (ms)",
-    "worst (ms)",
-    "difference (ms)",
-    "deadline (ms)",
-    "late",
-    "missed",
-    "execution (ms)",
-    "CPU time, mean (ms)",
-    "CPU time, max (ms)",
-)
+    "task", "jobs", "expected (ms)", "worst (ms)", "difference (ms)", "deadline (ms)", "late", "missed",
+    "execution (ms)", "CPU time, mean (ms)", "CPU time, max (ms)",
+)  # fmt: skip
 _STATISTICS = ("average", "maximum", "minimum", "std dev")
 _LETTERS = (
     "P: from one start to the next. R: response, from release to end. J: distance of P from the period, as a "

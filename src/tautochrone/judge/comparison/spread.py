@@ -21,6 +21,8 @@ from tautochrone.statistics.difference.between_runs import (
     FEWEST_RUNS,
     Basis,
     DifferenceSpread,
+    Tally,
+    dispersion,
     shrunk,
     spread_within,
 )
@@ -169,9 +171,6 @@ _FEWEST_FREEDOM = 2
 _FEWEST_RELEASES = 100
 _STEPS = 40
 
-Tally = tuple[int, int]
-"""Lost, of released."""
-
 
 @dataclass(frozen=True)
 class Rates:
@@ -249,20 +248,19 @@ def rates(
     runs = sum(map(len, groups))
     stretches = [_stretches(run) for side in (first, second) for run in side]
     told = [one for one in stretches if one is not None]
-    own_dispersion = max(1.0, _dispersion(told))
+    own_dispersion = dispersion(told)
     if min(sizes) >= FEWEST_RUNS or freedom >= _FEWEST_FREEDOM:
         basis: Basis = "repetitions" if min(sizes) >= FEWEST_RUNS else "runs alike"
-        dispersion = max(own_dispersion, _dispersion(groups))
-        return Rates(sums[0], sums[1], dispersion, float(freedom), basis, runs)
+        seen = max(own_dispersion, dispersion(groups))
+        return Rates(sums[0], sums[1], seen, float(freedom), basis, runs)
     if len(told) < len(stretches):
         return None
     # What one stretch has more than another by its nature, a whole run has more in each of its stretches.
     # And as of quantiles, runs are supposed to differ by factors.
     by_nature = max(_STRETCHES * (own_dispersion - 1), ASSUMED.variance * max(lost for lost, _ in sums))
-    dispersion = 1 + by_nature
-    if min(of for _, of in sums) < _FEWEST_RELEASES * dispersion:
+    if min(of for _, of in sums) < _FEWEST_RELEASES * (1 + by_nature):
         return None  # they came in so few bunches that an interval would say nothing
-    return Rates(sums[0], sums[1], dispersion, ASSUMED.freedom, "stretches", runs)
+    return Rates(sums[0], sums[1], 1 + by_nature, ASSUMED.freedom, "stretches", runs)
 
 
 def tally(run: Sources) -> Tally | None:
@@ -288,19 +286,6 @@ def _stretches(run: Sources) -> list[Tally] | None:
             of += int(one.reduction.blocks.size[own].sum())
         found.append((round(lost), of + round(lost)))
     return [one for one in found if one[1]]
-
-
-def _dispersion(groups: Sequence[Sequence[Tally]]) -> float:
-    """Pearson's statistic over its degrees of freedom, of all groups that lost anything; otherwise 1."""
-    squares, freedom = 0.0, 0
-    for group in groups:
-        lost = np.array([one for one, _ in group], np.float64)
-        of = np.array([one for _, one in group], np.float64)
-        share = lost.sum() / of.sum() if of.sum() else 0.0
-        if 0.0 < share < 1.0 and len(group) > 1:
-            squares += float(((lost - of * share) ** 2 / (of * share * (1 - share))).sum())
-            freedom += len(group) - 1
-    return squares / freedom if freedom else 1.0
 
 
 def _share(tally: Tally) -> float:

@@ -28,7 +28,7 @@ from tautochrone.judge.requirement.share import (
 )
 from tautochrone.judge.verdict import FEWEST_CYCLES
 from tautochrone.statistics.counts import Counts, merge
-from tautochrone.statistics.difference.between_runs import FEWEST_RUNS, RunSpread
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS, RunSpread, dispersion
 from tautochrone.statistics.quantiles import rank
 
 EXTRAPOLATED_MOST = 10.0
@@ -152,7 +152,7 @@ def count(requirement: Requirement, seen: Sequence[SeenSource]) -> CountedShare:
     if not later:
         return CountedShare(samples, later, unknown, effect)
     runs = _runs(requirement, seen)
-    of_runs = _dispersion([(least, released) for least, _, released in runs])
+    of_runs = dispersion([[(least, released) for least, _, released in runs]])
     return CountedShare(
         samples,
         later,
@@ -298,16 +298,6 @@ def _runs(requirement: Requirement, seen: Sequence[SeenSource]) -> list[tuple[in
         return []
     passed = [(*one.above(passed_above(requirement, one)), one) for one in some]
     return [(least + one.missed, most + one.missed + one.dropped, one.samples) for least, most, one in passed]
-
-
-def _dispersion(runs: Sequence[tuple[int, int]]) -> float:
-    """Return the design effect of how repetitions differ: of each, how many passed a limit, of how many."""
-    later, samples = sum(passed for passed, _ in runs), sum(of for _, of in runs)
-    if len(runs) < FEWEST_RUNS or not 0 < later < samples:
-        return 1.0
-    share = later / samples
-    squares = ((passed - of * share) ** 2 / (of * share * (1 - share)) for passed, of in runs)
-    return max(1.0, sum(squares) / (len(runs) - 1))
 
 
 def _effect_within(requirement: Requirement, seen: SeenSource) -> float:

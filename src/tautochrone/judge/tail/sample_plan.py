@@ -1,5 +1,6 @@
 """How long to measure, so that something can be said about rare late cycles."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,13 +8,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.units import Frequency, format_rate
 from tautochrone.judge.reduced import Reduced
 from tautochrone.statistics.difference.dependence import design_effect
-from tautochrone.statistics.quantiles import (
-    for_interval,
-    for_largest,
-    for_precision,
-    inflated,
-    with_exceedances,
-)
+from tautochrone.statistics.quantiles import for_precision, samples_needed, with_exceedances
 
 USUAL_RATES_HZ = (100.0, 1_000.0, 10_000.0)
 USUAL_EXCEEDING = (1, 2, 5)
@@ -140,15 +135,10 @@ def _quantile(misses: Frequency | None, rate_hz: float) -> float:
 
 
 def _need(kind: str, exceeding: int, quantiles: Sequence[float], confidence: float, effect: float) -> Need:
-    counts = tuple(_independent(kind, exceeding, one, confidence) for one in quantiles)
-    return Need(kind, exceeding, tuple(inflated(one, effect) for one in counts), counts)
-
-
-def _independent(kind: str, exceeding: int, q: float, confidence: float) -> int:
-    if kind == "largest":
-        return for_largest(q, confidence)
     if kind == "interval":
-        return for_interval(q, confidence)
-    if kind == "exceeding":
-        return with_exceedances(q, exceeding, confidence)
-    return for_precision(1 - q, PRECISION, confidence)
+        counts = tuple(samples_needed(q, confidence) for q in quantiles)
+    elif kind == "precision":
+        counts = tuple(for_precision(1 - q, PRECISION, confidence) for q in quantiles)
+    else:
+        counts = tuple(with_exceedances(q, exceeding, confidence) for q in quantiles)
+    return Need(kind, exceeding, tuple(math.ceil(one * max(effect, 1.0)) for one in counts), counts)

@@ -15,14 +15,14 @@ Applications in Genetics and Molecular Biology 3, 2004, sections 4 and 6.2. Wher
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from scipy import optimize, special
 
-from tautochrone.statistics.arrays import Integers
+from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.difference.resampling import quantile_with_lost
 from tautochrone.statistics.difference.sides import Side, all_counts, all_lost
 from tautochrone.statistics.means import degrees_of_freedom
@@ -346,7 +346,7 @@ def rate_ratio(first: Sequence[Sequence[Tally]], second: Sequence[Sequence[Tally
         first, second: of each run the tallies of its stretches, in their order; at least one run of each.
     """
     sides = [[np.array(run, np.float64).reshape(-1, 2) for run in side] for side in (first, second)]
-    bunch = _dispersion([run for side in sides for run in side])
+    bunch = dispersion(run for side in sides for run in side)
     repeated = min(map(len, sides)) >= FEWEST_RUNS
     logs, variances, freedoms = [], [], []
     for side in sides:
@@ -367,13 +367,16 @@ def rate_ratio(first: Sequence[Sequence[Tally]], second: Sequence[Sequence[Tally
     return RateRatio(logs[1] - logs[0], error, degrees_of_freedom(variances, freedoms), repeated)
 
 
-def _dispersion(runs: Sequence[np.ndarray]) -> float:
-    """Return Pearson's statistic over its degrees of freedom, of the stretches of all runs; at least 1."""
+def dispersion(groups: Iterable[Sequence[Tally] | Floats]) -> float:
+    """Return Pearson's statistic over its degrees of freedom, of groups of tallies; at least 1.
+
+    It is the variance of the counts over that of events that come independently.
+    """
     squares, freedom = 0.0, 0
-    for run in runs:
-        events, of = run[:, 0], run[:, 1]
+    for group in groups:
+        events, of = np.array(group, np.float64).reshape(-1, 2).T
         share = events.sum() / of.sum() if of.sum() else 0.0
-        if 0.0 < share < 1.0 and len(run) > 1 and of.min() > 0:
+        if 0.0 < share < 1.0 and len(of) > 1 and of.min() > 0:
             squares += float(((events - of * share) ** 2 / (of * share * (1 - share))).sum())
-            freedom += len(run) - 1
+            freedom += len(of) - 1
     return max(1.0, squares / freedom) if freedom else 1.0

@@ -92,7 +92,7 @@ _APART = 10  # samples between two clusters, at least
 _BY_CHANCE = 0.1  # of the exceedances may be so near to the one before without belonging to it
 _FEWEST_SAMPLES = 10
 _NEIGHBOURS = 1 << 17
-_AT_5, _AT_1 = 1.645, 2.326  # quantiles of the normal distribution
+AT_5, _AT_1 = 1.645, 2.326  # quantiles of the normal distribution
 
 
 @dataclass(frozen=True)
@@ -181,12 +181,12 @@ def joined_for(of_blocks: Floats, least: int = 1) -> tuple[int, bool]:
     b = len(of_blocks)
     longest = max(1, b // FEWEST)
     first = min(longest, max(least, shortest(b)))
-    if not _neighbours_alike(of_blocks, first, _AT_5):
+    if not neighbours_alike(of_blocks, first, AT_5):
         return first, least > longest
-    return longest, least > longest or _neighbours_alike(of_blocks, longest, _AT_1)
+    return longest, least > longest or neighbours_alike(of_blocks, longest, _AT_1)
 
 
-def _neighbours_alike(of_blocks: Floats, factor: int, quantile: float) -> bool:
+def neighbours_alike(of_blocks: Floats, factor: int, quantile: float) -> bool:
     """Whether the means of so many blocks and of the next ones are correlated, one-sided."""
     number = len(of_blocks) // factor
     if number < _FEWEST_SAMPLES:

@@ -146,11 +146,6 @@ Side = Sequence[Sequence[SourceSamples]]
 """Runs, and in each its sources. Sources of one run were measured at the same time."""
 
 
-def source_of(reduction: Reduction, lost: int | None = 0, period_ns: int | None = None) -> SourceSamples:
-    """A source whose samples are there one by one."""
-    return SourceSamples(reduction.counts, reduction, lost, period_ns)
-
-
 def sources(side: Side) -> Iterable[SourceSamples]:
     """Every source of every run."""
     return (source for run in side for source in run)
