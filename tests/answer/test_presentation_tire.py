@@ -12,7 +12,7 @@ from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.document import TypedTable
 from tautochrone.answer.render import page as document_page
 from tautochrone.answer.render.terminal import split, widths
-from tautochrone.judge.loops import judge_runs
+from tautochrone.judge.verdict import judge_runs
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.tire.run_answer import TirePresentation

@@ -26,8 +26,8 @@ from tautochrone.answer.render import terminal
 from tautochrone.answer.render.terminal import split
 from tautochrone.answer.show import sketch
 from tautochrone.base.errors import DamagedError, UsageError
-from tautochrone.judge.loops import judge_runs
 from tautochrone.judge.mechanisms import mechanisms
+from tautochrone.judge.verdict import judge_runs
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import PROBE_DROPPED, Books
 from tautochrone.run.recover import recover

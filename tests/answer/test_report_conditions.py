@@ -16,7 +16,7 @@ from tautochrone.answer.render import page as document_page
 from tautochrone.answer.render import terminal
 from tautochrone.answer.views import conditions
 from tautochrone.judge.interrupt import judge_interrupt
-from tautochrone.judge.loops import judge_runs
+from tautochrone.judge.verdict import judge_runs
 from tautochrone.machine.deployment import Deployment, Obtained, as_condition
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store

@@ -13,7 +13,7 @@ from browsers import LAPTOP, PHONE, Seen, look
 from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.answer.render import page as document_page
 from tautochrone.answer.report import BesideRuns, document
-from tautochrone.judge.loops import judge_runs
+from tautochrone.judge.verdict import judge_runs
 from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store

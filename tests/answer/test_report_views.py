@@ -20,8 +20,7 @@ from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.render import terminal
 from tautochrone.answer.series import Series
 from tautochrone.answer.views import environment
-from tautochrone.judge.loops import judge_runs
-from tautochrone.judge.verdict import LoopOutcome, LoopVerdict, MeasuredLoop, Verdict
+from tautochrone.judge.verdict import LoopOutcome, LoopVerdict, MeasuredLoop, Verdict, judge_runs
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.recover import recover

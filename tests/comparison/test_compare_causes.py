@@ -13,9 +13,9 @@ from report_runs import FACTS
 from schemas import valid
 from tautochrone.comparison import phrasing
 from tautochrone.comparison.answer import document, sentences_on_causes
-from tautochrone.judge.comparison.causes import ComparedCauses
 from tautochrone.judge.comparison.compare import compare
 from tautochrone.judge.comparison.side import ComparedSide
+from tautochrone.judge.late_causes import ComparedCauses
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 

@@ -8,7 +8,7 @@ import pytest
 import tire_runs
 from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.judge import tire_run as tire
-from tautochrone.judge.loops import judge_runs
+from tautochrone.judge.verdict import judge_runs
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.statistics.quantiles import exceedance_bound

@@ -127,7 +127,7 @@ PARTS_OF_THE_ANSWER = [
     ("judge.mechanisms.mechanisms", "Mechanisms"),
     ("answer.conclusion.next_steps", "What next"),
     ("machine.audit.audit_facts", "The audit"),
-    ("judge.loops.judge_runs", "Verdict"),
+    ("judge.verdict.judge_runs", "Verdict"),
 ]
 
 

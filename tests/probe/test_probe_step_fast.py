@@ -6,8 +6,8 @@ import pytest
 
 from real import a_cpu, measuring, policy_options, sealed, tauto
 from step_models import MODELS, built
-from tautochrone.judge.loops import measured_loops
 from tautochrone.judge.step_run import is_real_fast, step_event, step_period_ns
+from tautochrone.judge.verdict import measured_loops
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.step import fast

@@ -10,7 +10,7 @@ import pytest
 
 from real import a_cpu, descendants, is_one_refusal, measuring, policy_options, sealed, tauto
 from step_models import MODELS, built
-from tautochrone.judge.loops import measured_loops
+from tautochrone.judge.verdict import measured_loops
 from tautochrone.run.store import Store
 from tautochrone.step.answer import sentences
 from tautochrone.target.local import find_probe

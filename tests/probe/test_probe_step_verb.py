@@ -11,8 +11,8 @@ from step_models import HEADER, MODELS, built
 from tautochrone.base.errors import UsageError
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.experiments.step_code import CodeFile, read_code
-from tautochrone.judge.loops import judge_runs
 from tautochrone.judge.step_run import code_name, step_counts, step_event
+from tautochrone.judge.verdict import judge_runs
 from tautochrone.run.store import Store
 from tautochrone.target.program import messages_of, refusal
 from where import ROOT

@@ -9,7 +9,7 @@ import pytest
 from cells import worded
 from real import policy_options, tauto
 from tautochrone.judge import tire_run as tire
-from tautochrone.judge.loops import judge_runs
+from tautochrone.judge.verdict import judge_runs
 from tautochrone.measure.cell import Load
 from tautochrone.measure.placing import measured_cpus
 from tautochrone.run.folder import StoredRun

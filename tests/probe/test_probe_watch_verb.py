@@ -11,7 +11,7 @@ from real import only_run, tauto
 from tautochrone.base.errors import UsageError
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.experiments.step_code import CodeFile, read_program
-from tautochrone.judge.loops import judge_runs
+from tautochrone.judge.verdict import judge_runs
 from tautochrone.run.store import Store
 from watch_programs import EXAMPLES, HEADERS, PROGRAM, program_of
 

@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tautochrone.statistics.counts import counts_of, counts_of_bins
-from tautochrone.statistics.shape import ecdf_of, envelope, histogram_of
+from tautochrone.statistics.counts import counts_of, counts_of_bins, ecdf_of, envelope, histogram_of
 
 repeatable = settings(derandomize=True, deadline=None)
 any_values = st.lists(st.integers(-(2**62), 2**62) | st.integers(-50, 5_000), max_size=80)

@@ -8,9 +8,8 @@ from tautochrone.statistics.tails import generalised_pareto
 from tautochrone.statistics.tails import maxima as generalised_extreme_value
 from tautochrone.statistics.tails.generalised_pareto import Profile, cross
 from tautochrone.statistics.tails.homogeneity import period, rate, rise, widest_gap
-from tautochrone.statistics.tails.resolution import lattice, places
 from tautochrone.statistics.tails.tail import analyse
-from tautochrone.statistics.tails.threshold import clusters
+from tautochrone.statistics.tails.threshold import clusters, lattice, places
 
 # Annual maximum sea levels at Port Pirie, 1923 to 1987, in m: Coles (2001), section 1.2, example 1.1.
 PORT_PIRIE = [

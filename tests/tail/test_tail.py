@@ -23,7 +23,6 @@ from tautochrone.base.faults import now
 from tautochrone.base.units import parse_frequency
 from tautochrone.judge.reduced import Reduced
 from tautochrone.judge.tail import source
-from tautochrone.judge.tail.curve import curve_of
 from tautochrone.judge.tail.sample_plan import effect_in, plan_samples
 from tautochrone.judge.tail.source import (
     ActivationShare,
@@ -34,7 +33,7 @@ from tautochrone.judge.tail.source import (
     share_with_lost,
     with_lost,
 )
-from tautochrone.judge.tail.tails import tails_of
+from tautochrone.judge.tail.tails import curve_of, tails_of
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 from tautochrone.statistics.counts import counts_of

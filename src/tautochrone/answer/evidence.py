@@ -31,8 +31,7 @@ from tautochrone.run.layout import SOURCE
 from tautochrone.run.manifest import Extremes, Manifest
 from tautochrone.run.records import Epoch
 from tautochrone.run.remarks import Remarks, seen_remarks
-from tautochrone.statistics import shape
-from tautochrone.statistics.counts import counts_of_bins
+from tautochrone.statistics.counts import counts_of_bins, ecdf_of, histogram_of
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
 
@@ -364,10 +363,10 @@ def _draw_samples(reduction: Reduction, start_ns: int | None) -> _Drawn:
     if start_ns is not None:
         at_s = (blocks.begin_ns - start_ns) / 1e9
         envelope = Envelope(at_s, blocks.minimum, blocks.maximum)
-    low, high, count = shape.histogram_of(counts, _BINS)
+    low, high, count = histogram_of(counts, _BINS)
     used = count > 0
     bins = Bins(low[used], high[used], count[used])
-    return _Drawn(summary_of(counts), bins, CumulativeCurve(*shape.ecdf_of(counts)), envelope)
+    return _Drawn(summary_of(counts), bins, CumulativeCurve(*ecdf_of(counts)), envelope)
 
 
 def _draw_histogram(

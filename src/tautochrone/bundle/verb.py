@@ -115,7 +115,7 @@ def _report(place: Store, names: list[str], runs: list[StoredRun]) -> Document:
     from tautochrone.answer.foot import audit_runs
     from tautochrone.answer.report import BesideRuns, document
     from tautochrone.base.faults import Later
-    from tautochrone.judge.loops import judge_runs
+    from tautochrone.judge.verdict import judge_runs
 
     only = [name for name in names if not name.endswith(_PLAN)]
     if len(only) == 1 and names_campaign(only):

@@ -11,8 +11,8 @@ from tautochrone.base.faults import Fault, Later, attempt, tried
 from tautochrone.base.words import plural, upper_first
 from tautochrone.campaign.kinds import GridResults, GridRuns, kind_named
 from tautochrone.campaign.requirements import JudgedCell, exit_code, judge_cells, outcome
-from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.reduced import all_counts, reduce_run
+from tautochrone.judge.verdict import is_a_loop_with_work
 from tautochrone.measure.campaign.campaign import Campaign, first_look_of, points_of
 from tautochrone.measure.campaign.deciding import Decided
 from tautochrone.measure.campaign.reasons import NOT_YET, all_reasons, early_ends, joined

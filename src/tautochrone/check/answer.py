@@ -52,7 +52,7 @@ def document(results: CheckResults) -> doc.Document:
 def report_of(results: CheckResults) -> doc.Document:
     """Return the report of the runs with the answer above it."""
     from tautochrone.answer import report
-    from tautochrone.judge.loops import judge_runs
+    from tautochrone.judge.verdict import judge_runs
 
     told = {one.code for one in results.advice[:MOST]}  # above the report; not once more in it
     others = [one for one in results.findings if one.code not in told]

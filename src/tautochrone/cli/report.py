@@ -69,7 +69,7 @@ def _of_runs(names: list[str], out: Path | None, store: Path | None) -> Path:
     from tautochrone.answer.foot import audit_runs
     from tautochrone.answer.render import folder
     from tautochrone.answer.report import BesideRuns, document
-    from tautochrone.judge.loops import judge_runs
+    from tautochrone.judge.verdict import judge_runs
 
     runs = open_runs(store, names)
     path = out if out is not None else Path(f"report-{runs[0].manifest.id}.html")

@@ -149,7 +149,7 @@ def _watcher(text: str | None, experiment: Experiment, every_ns: int) -> RuleWat
 
 def _tell_decided(watcher: RuleWatcher) -> None:
     """Say how the rule stands, and end with its code: shown, refuted, or the time is over."""
-    from tautochrone.answer.phrasing.until import rule_sentence
+    from tautochrone.answer.phrasing.looks import rule_sentence
     from tautochrone.judge.requirement.until import EXIT_CODES
 
     typer.echo(rule_sentence(watcher.rule, watcher.state), err=True)

@@ -182,8 +182,8 @@ def _parts(
 ]:
     """Return verdict, findings, mechanisms and next steps; one that fails costs its own part only."""
     from tautochrone.answer.conclusion import next_steps
-    from tautochrone.judge.loops import judge_runs
     from tautochrone.judge.mechanisms import mechanisms
+    from tautochrone.judge.verdict import judge_runs
     from tautochrone.machine.audit import audit_facts
 
     verdict = Later(judge_runs, runs)

@@ -13,11 +13,11 @@ from tautochrone.base.words import plural, upper_first
 from tautochrone.comparison import phrasing as words
 from tautochrone.comparison import tables
 from tautochrone.comparison.figures import figures
-from tautochrone.judge.comparison.causes import ComparedCauses
 from tautochrone.judge.comparison.compare import Comparison, SidePair
 from tautochrone.judge.comparison.conditions import ChangedFact
 from tautochrone.judge.comparison.gate import Judged, Passing
 from tautochrone.judge.comparison.metric import ComparedMetric, SourcePart
+from tautochrone.judge.late_causes import ComparedCauses
 from tautochrone.run.manifest import Manifest
 
 _MOST_SENTENCES = 12

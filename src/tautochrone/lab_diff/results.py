@@ -6,8 +6,8 @@ from functools import cached_property
 
 from tautochrone.base.faults import Later, now
 from tautochrone.base.units import format_duration
-from tautochrone.judge.comparison.causes import ComparedCauses, compared_causes
 from tautochrone.judge.comparison.side import ComparedSide
+from tautochrone.judge.late_causes import ComparedCauses, compared_causes
 from tautochrone.lab_diff.calls import Name, Traced, name_of
 from tautochrone.lab_diff.differences import Loop, SourceDifference
 from tautochrone.lab_diff.question import SIDES, DiffQuestion

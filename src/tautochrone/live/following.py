@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from tautochrone.answer.phrasing.until import rule_sentence
+from tautochrone.answer.phrasing.looks import rule_sentence
 from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.judge.requirement.until import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.phrasing.until import MINUTES_A_DAY, limits_a_day
+from tautochrone.answer.phrasing.looks import MINUTES_A_DAY, limits_a_day
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from tautochrone.answer.phrasing.blame import recorded_from
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_duration
-from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.middleware_setting import as_obtained, by_role
 from tautochrone.judge.reduced import Reduced, all_counts, reduce_run
+from tautochrone.judge.verdict import is_a_loop_with_work
 from tautochrone.run.conditions import LOCAL, whole_name
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts, merge

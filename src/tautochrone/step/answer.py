@@ -18,7 +18,6 @@ from tautochrone.answer.phrasing.tail import time as level_time
 from tautochrone.base.units import format_duration, format_percent, format_rate
 from tautochrone.base.words import ordinal, plural, upper_first
 from tautochrone.judge.explained import explained_of, is_explained
-from tautochrone.judge.loops import measured_loops
 from tautochrone.judge.reduced import all_counts, reduce_run
 from tautochrone.judge.step_run import (
     CPU_TIME,
@@ -34,7 +33,7 @@ from tautochrone.judge.step_run import (
     step_event,
 )
 from tautochrone.judge.tail.tails import tails_of
-from tautochrone.judge.verdict import IDLE
+from tautochrone.judge.verdict import IDLE, measured_loops
 from tautochrone.statistics.summary import summary_of
 from tautochrone.step import explained as explanation
 from tautochrone.step import fast

@@ -13,9 +13,9 @@ from tautochrone.answer.evidence import series_of_run
 from tautochrone.answer.labels import titled
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
-from tautochrone.judge.loops import measured_loops
 from tautochrone.judge.reduced import reduce_run, summary_in
 from tautochrone.judge.step_run import EXECUTION, LATENCY, RESPONSE, code_name, watch_event
+from tautochrone.judge.verdict import measured_loops
 from tautochrone.step.answer import held, takes
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from tautochrone.answer.charts.signs import MISS_SHAPE, Sign
 from tautochrone.answer.charts.theme import MUTED, series_tone
 from tautochrone.answer.typeset import duration
 from tautochrone.base.words import plural
-from tautochrone.statistics import shape
+from tautochrone.statistics.counts import envelope
 from tautochrone.tire import block_charts
 from tautochrone.tire.blocks import StepWindow, Windows, windows_of
 from tautochrone.tire.steps import Integers, TeamSteps, account, start_of, team_of, thread_steps
@@ -129,7 +129,7 @@ def _course(team: TeamSteps, start_ns: int, *, rank: int) -> Chart:
 
 
 def _longest(since_ns: Integers, values: Integers) -> list[Row]:
-    at, _, high = shape.envelope(since_ns, values, _STRETCHES)
+    at, _, high = envelope(since_ns, values, _STRETCHES)
     return [
         {
             "at": round(begin / 1e9, 6),
@@ -213,7 +213,7 @@ def speed(runs: Labelled, prefix: str) -> Iterator[Figure]:
 
 def _pace(begin_ns: Integers, step_ns: Integers, *, rank: int) -> Chart:
     """Draw the fastest and the slowest row of steps of each stretch of time, by the mean step of each row."""
-    at, low, high = shape.envelope(begin_ns, step_ns, _STRETCHES)
+    at, low, high = envelope(begin_ns, step_ns, _STRETCHES)
     largest = int(high.max())
     length, unit = unit_of(largest)
     rows = [

@@ -9,9 +9,9 @@ from tautochrone.base.errors import DamagedError, StoreError
 from tautochrone.base.units import format_duration
 from tautochrone.judge.comparison.facts import Facts, facts_of
 from tautochrone.judge.explained import is_explained, see_plain
-from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.middleware_setting import as_obtained, by_role
 from tautochrone.judge.naming import ONLY_HOW_MUCH
+from tautochrone.judge.verdict import is_a_loop_with_work
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, Manifest
 from tautochrone.run.records import Header

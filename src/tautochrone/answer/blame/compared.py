@@ -8,7 +8,7 @@ from tautochrone.answer.phrasing.blame import name_of, of_a_million, percent
 from tautochrone.answer.phrasing.differences import p_value
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import listed
-from tautochrone.judge.comparison.causes import Change, ComparedCause, ComparedCauses
+from tautochrone.judge.late_causes import Change, ComparedCause, ComparedCauses
 from tautochrone.statistics.difference.between_runs import Tally
 
 TITLE = "What makes cycles late"

@@ -10,8 +10,7 @@ from tautochrone.answer.charts.grammar import Chart, Layer, Row, Rows, fixed
 from tautochrone.answer.series import Integers
 from tautochrone.answer.typeset import duration
 from tautochrone.base.words import upper_first
-from tautochrone.statistics.counts import counts_of
-from tautochrone.statistics.shape import ecdf_of
+from tautochrone.statistics.counts import counts_of, ecdf_of
 
 _ROOM_OF_LIMIT = 0.6  # of the axis: up to there the words of a limit have room to their right
 _HEIGHT = 150

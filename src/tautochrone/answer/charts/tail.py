@@ -15,7 +15,7 @@ from tautochrone.answer.charts.theme import INK, MUTED, series_tone
 from tautochrone.answer.phrasing import tail as words
 from tautochrone.answer.typeset import duration
 from tautochrone.base.units import format_span
-from tautochrone.judge.tail.curve import TailCurve
+from tautochrone.judge.tail.tails import TailCurve
 from tautochrone.statistics.difference.sides import QuantilePlot
 
 _HEIGHT, _FIT_HEIGHT, _PLOT_HEIGHT = 280, 250, 260

@@ -21,8 +21,14 @@ from tautochrone.judge.interrupt import (
     judge_interrupt,
 )
 from tautochrone.run.folder import StoredRun
-from tautochrone.statistics import shape
-from tautochrone.statistics.counts import Range, counts_of, counts_of_bins, difference, narrowest_range
+from tautochrone.statistics.counts import (
+    Range,
+    counts_of,
+    counts_of_bins,
+    difference,
+    ecdf_of,
+    narrowest_range,
+)
 
 _MAJORITY = 0.97
 _TELLING = 0.5
@@ -223,7 +229,7 @@ def _series(run: StoredRun, label: str, rank: int) -> Iterator[Series]:
         else:
             values = run.values(measure)
             values.sort()
-            value, share = shape.ecdf_of(counts_of(values))
+            value, share = ecdf_of(counts_of(values))
             maximum = int(values[-1])
             bins = Bins(value, value, np.diff(np.searchsorted(values, value, side="right"), prepend=0))
         yield Series(label, rank, name, run.count(measure), maximum, bins, CumulativeCurve(value, share))

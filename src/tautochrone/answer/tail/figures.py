@@ -10,9 +10,8 @@ from tautochrone.answer.phrasing.tail import advice, finding
 from tautochrone.answer.typeset import duration
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import upper_first
-from tautochrone.judge.tail.curve import TailCurve, curve_of
 from tautochrone.judge.tail.source import SourceTail
-from tautochrone.judge.tail.tails import tails_of
+from tautochrone.judge.tail.tails import TailCurve, curve_of, tails_of
 from tautochrone.run.folder import StoredRun
 
 IN_WORDS = {

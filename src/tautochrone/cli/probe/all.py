@@ -67,7 +67,7 @@ def verb(
             adapt=with_earlier_runs,
         )
     if batch.runs:
-        from tautochrone.judge.loops import judge_runs
+        from tautochrone.judge.verdict import judge_runs
 
         lacking = _lacking(batch)
         verdict = judge_runs(batch.runs)

@@ -7,7 +7,6 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later, tried
 from tautochrone.judge.comparison import gate as passing
 from tautochrone.judge.comparison import numbers
-from tautochrone.judge.comparison.causes import ComparedCauses, compared_causes
 from tautochrone.judge.comparison.conditions import Changes, changes, common_changes
 from tautochrone.judge.comparison.gate import Gate, Judged
 from tautochrone.judge.comparison.gate import parse as parse_gate
@@ -15,6 +14,7 @@ from tautochrone.judge.comparison.metric import ComparedMetric, SourcePart, Verd
 from tautochrone.judge.comparison.numbers import ComparisonQuestion, MeasuredSide, compare_part
 from tautochrone.judge.comparison.side import ComparedSide
 from tautochrone.judge.comparison.standing import Standing, standing
+from tautochrone.judge.late_causes import ComparedCauses, compared_causes
 from tautochrone.judge.naming import measure_named
 
 

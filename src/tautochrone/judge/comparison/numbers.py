@@ -16,9 +16,9 @@ from tautochrone.judge.comparison.metric import (
     uncertain_metric,
 )
 from tautochrone.judge.comparison.side import ComparedSide
-from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.middleware_setting import by_role
 from tautochrone.judge.reduced import reduce_run
+from tautochrone.judge.verdict import is_a_loop_with_work
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.difference.between_runs import DifferenceSpread, of_runs
 from tautochrone.statistics.difference.quantile_difference import quantile_differences

@@ -27,8 +27,7 @@ from tautochrone.papers.measured import NotMeasuredError, QueryPlace, label_of
 from tautochrone.papers.quantities.general import counts_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import sum_of_known
-from tautochrone.statistics import shape
-from tautochrone.statistics.counts import Counts, merge
+from tautochrone.statistics.counts import Counts, histogram_of, merge
 
 _Shape = tuple[Bins, CumulativeCurve]
 
@@ -245,6 +244,6 @@ def _histograms(task: FigureTask) -> tuple[list[Series], list[str]]:
 
 
 def _in_bins(counts: Counts) -> _Shape:
-    low, high, count = shape.histogram_of(counts, _BINS)
+    low, high, count = histogram_of(counts, _BINS)
     used = count > 0
     return Bins(low[used], high[used], count[used]), CumulativeCurve(counts.value[-1:], counts.share[-1:])

@@ -2,7 +2,7 @@
 
 Selection: a query names the deployment that is tested. It is ``given`` the ``reference``, a deployment, and
 ``per``: to how many samples both histograms are scaled first [to the deployment's own]; see
-`statistics.difference.chi_square`. Samples of all repetitions count together, as there.
+`statistics.difference.two_sample`. Samples of all repetitions count together, as there.
 
 Tasks: a query's ``source`` is the task; it is ``given`` the ``number``: mean, max, min or sd. As everywhere,
 a mean is that of the repetitions' means, a maximum that of all, and a deviation the median of theirs. A mean

@@ -8,8 +8,7 @@ import numpy as np
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.tails import homogeneity
 from tautochrone.statistics.tails.parts import APART, Level, Peaks, TailCheck
-from tautochrone.statistics.tails.resolution import Lattice, places
-from tautochrone.statistics.tails.threshold import FEWEST, FITS, FITS_ABOVE, MOST, Rung, most
+from tautochrone.statistics.tails.threshold import FEWEST, FITS, FITS_ABOVE, MOST, Lattice, Rung, most, places
 
 LEAST_SAMPLES = 1_000
 """Twice the square root of it is a little more than `FEWEST`."""

@@ -12,7 +12,7 @@ from tautochrone.statistics.reduction import Blocks
 from tautochrone.statistics.tails import generalised_pareto
 from tautochrone.statistics.tails.generalised_pareto import cross
 from tautochrone.statistics.tails.parts import BlockMaxima
-from tautochrone.statistics.tails.resolution import Lattice
+from tautochrone.statistics.tails.threshold import Lattice
 
 # The generalised extreme value distribution of block maxima, fitted by maximum likelihood.
 

@@ -20,8 +20,15 @@ from tautochrone.statistics.tails import checks, homogeneity
 from tautochrone.statistics.tails.generalised_pareto import Ends, ParetoFit, Profile, fit, log_sums
 from tautochrone.statistics.tails.maxima import FITS, block_maxima, level_of_maxima
 from tautochrone.statistics.tails.parts import BlockMaxima, Chance, Level, Peaks, Tail, TailCheck
-from tautochrone.statistics.tails.resolution import lattice
-from tautochrone.statistics.tails.threshold import FEWEST_HIGHER, Rung, choose, higher, ladder, tested
+from tautochrone.statistics.tails.threshold import (
+    FEWEST_HIGHER,
+    Rung,
+    choose,
+    higher,
+    ladder,
+    lattice,
+    tested,
+)
 
 Method = Literal["peaks", "maxima"]
 
