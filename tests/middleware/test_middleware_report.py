@@ -159,7 +159,7 @@ def test_a_campaign_in_a_terminal_loads_nothing_that_draws() -> None:
 def test_a_figure_of_a_campaign_is_drawn_alone(store: Store, tmp_path: Path) -> None:
     measure(store, "throughput")
     found = results(store)
-    kinds = figure.kinds_of(lambda prefix: figures(found, prefix))
+    kinds = figure.kinds_of_in_words(lambda prefix: figures(found, prefix))
     assert "two-way" in kinds
     drawn = figure.draw_of(lambda prefix: figures(found, prefix), "two-way")
     assert figure.save(drawn, tmp_path / "two-way.png").stat().st_size > 10_000

@@ -326,19 +326,9 @@ class Lost:
 
 
 Block = (
-    Sentence
-    | Subheading
-    | Statements
-    | TypedTable
-    | Sheet
-    | Drawing
-    | Notices
-    | Recommendations
-    | PropertyGroups
-    | Commands
-    | Disclosure
-    | Lost
-)
+    Sentence | Subheading | Statements | TypedTable | Sheet | Drawing | Notices | Recommendations
+    | PropertyGroups | Commands | Disclosure | Lost
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

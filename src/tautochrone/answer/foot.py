@@ -23,17 +23,17 @@ def audit_runs(manifests: Sequence[Manifest]) -> dict[str, tuple[Finding, ...]]:
     """
     found: dict[tuple[str, tuple[Finding, ...]], str] = {}
     for manifest in manifests:
-        when = manifest.created[:19].replace("T", " ")
+        began = when(manifest)
         for machine, facts in (
             (machine_name(manifest), manifest.known if manifest.facts else None),
             (server_name(manifest), _of_server(manifest)),
         ):
             if facts is not None:
-                found.setdefault((machine, audit_facts(facts)), when)
+                found.setdefault((machine, audit_facts(facts)), began)
     often = Counter(machine for machine, _ in found)
     return {
-        machine if often[machine] == 1 else f"{machine}, {when} UTC": findings
-        for (machine, findings), when in found.items()
+        machine if often[machine] == 1 else f"{machine}, {began} UTC": findings
+        for (machine, findings), began in found.items()
     }
 
 
@@ -91,8 +91,8 @@ def foot(grounds: doc.Grounds) -> tuple[doc.DocumentPart, ...]:
     loads = grounds.loads or _first(conditions.loads, manifests, labels)
     return (
         warned(notices),
-        doc.part("The conditions", lambda: _some(deployments), id="environment"),
-        doc.part("Loads", lambda: _some(loads)),
+        doc.part("The conditions", lambda: filter(None, [deployments.get()]), id="environment"),
+        doc.part("Loads", lambda: filter(None, [loads.get()])),
         audited(found, _LEVELS),
         doc.part("Facts", lambda: _facts(machines, several=len(found.get()) > 1)),
         doc.part("The runs", lambda: [doc.Sentence(_balance(manifests))], id="runs"),
@@ -180,11 +180,6 @@ def _first(
 ) -> Later[doc.TypedTable | None]:
     """Return the first of these tables; None: there is none."""
     return Later(lambda: next(iter(tables_of(manifests, labels)), None))
-
-
-def _some(table: Later[doc.TypedTable | None]) -> list[doc.Block]:
-    found = table.get()
-    return [] if found is None else [found]
 
 
 def _balance(manifests: Sequence[Manifest]) -> str:

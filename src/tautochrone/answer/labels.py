@@ -15,21 +15,11 @@ from tautochrone.run.store import ANSWER
 LONGEST = 40
 """Characters of a label: what a key or a panel's title has room for on a phone."""
 
-_NOT_CONDITIONS = {
-    ANSWER,
-    "command",
-    "load_reports",
-    "deployment",
-    BUSY,
-    CPU_USE,
-}  # how it was typed, and what came of it
+# How it was typed, and what came of it.
+_NOT_CONDITIONS = {ANSWER, "command", "load_reports", "deployment", BUSY, CPU_USE}
 _IMPLIED = {"period_ns", "count", "warmup", "ring_rows"}  # by the rate, or they tell nothing of the machine
-_ALWAYS = (
-    "rate",
-    "load",
-    "deployment",
-    "target",
-)  # these are said wherever they differ; the rest only where it takes more
+# These are said wherever they differ; the rest only where it takes more.
+_ALWAYS = ("rate", "load", "deployment", "target")
 
 
 def label_runs(manifests: Sequence[Manifest]) -> list[str]:
@@ -74,17 +64,13 @@ def _tell_apart(manifests: Sequence[Manifest]) -> list[str]:
     titles = [_cut(typed_title(manifest)) for manifest in manifests]
     untitled = [one for one, title in zip(traits, titles, strict=True) if not title]
     chosen = _chosen(untitled)
-    said = [_say(one, chosen) for one in traits]
+    said = [", ".join(one[name] for name in chosen if one.get(name)) for one in traits]
     ids = shortest_ids([manifest.id for manifest in manifests])
+    # Of traits that are too many to say, the id tells a run; of none of its own, its title.
     return [
-        title or (words if 0 < len(words) <= LONGEST else "") or _fallback(manifest, short, words)
+        title or (words if 0 < len(words) <= LONGEST else "") or (short if words else _cut(manifest.title))
         for title, words, manifest, short in zip(titles, said, manifests, ids, strict=True)
     ]
-
-
-def _fallback(manifest: Manifest, short_id: str, said: str) -> str:
-    """Return a label of a run whose traits are too many to say, or which are none of its own."""
-    return short_id if said else _cut(manifest.title)
 
 
 def _chosen(traits: Sequence[Mapping[str, str]]) -> list[str]:
@@ -102,10 +88,6 @@ def _chosen(traits: Sequence[Mapping[str, str]]) -> list[str]:
 
 def _key(traits: Mapping[str, str], names: Sequence[str]) -> tuple[str, ...]:
     return tuple(traits.get(name, "") for name in names)
-
-
-def _say(traits: Mapping[str, str], names: Sequence[str]) -> str:
-    return ", ".join(traits[name] for name in names if traits.get(name))
 
 
 def _traits(manifest: Manifest) -> dict[str, str]:

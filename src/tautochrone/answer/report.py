@@ -18,10 +18,11 @@ from tautochrone.answer.experiments import lead_of, title_of
 from tautochrone.answer.foot import audited, facts, warned, when
 from tautochrone.answer.foot import lacking as lacking_table
 from tautochrone.answer.series import runs_of
+from tautochrone.answer.show import beside as around
 from tautochrone.answer.show import remarked
 from tautochrone.answer.tail.document import Section
 from tautochrone.answer.typeset import duration
-from tautochrone.answer.views import conditions, environment
+from tautochrone.answer.views import environment
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Fault, Later, attempt, now
 from tautochrone.judge.mechanisms import Mechanism
@@ -119,7 +120,7 @@ def _of_runs(runs: Sequence[StoredRun], beside: BesideRuns) -> doc.Document:
 def of_evidence(seen: Evidence, beside: BesideRuns = _NOTHING, rare: Section | None = None) -> doc.Document:
     """Return the report about evidence; ``rare``: the section on rare late cycles."""
     manifests, labels, verdict, top = seen.manifests, seen.labels, beside.verdict, beside.top
-    audits = Later(_by_machine, beside.findings)
+    audits = Later(lambda: found if isinstance(found := now(beside.findings), Mapping) else {"": found})
     latencies = [one for group in seen.measured[:1] for one in group.series if group.loop]
     headline = Later(lambda: headline_of(manifests, now(verdict)))
 
@@ -146,7 +147,11 @@ def of_evidence(seen: Evidence, beside: BesideRuns = _NOTHING, rare: Section | N
         *section.parts(seen.blamed),
         *advice.parts(seen.advised),
         doc.part("Accounting", lambda: _books(manifests, labels), id="books"),
-        doc.part("The conditions", lambda: _beside(manifests, labels), id="environment"),
+        doc.part(
+            "The conditions",
+            lambda: [*around(manifests, labels), *environment.housekeeping(manifests, labels)],
+            id="environment",
+        ),
         doc.part("Clocks", lambda: environment.clocks(manifests, labels)),
         doc.part("Settings", lambda: environment.settings_blocks(manifests, labels)),
         audited(audits, _LEVELS),
@@ -157,11 +162,6 @@ def of_evidence(seen: Evidence, beside: BesideRuns = _NOTHING, rare: Section | N
     if top is None:
         return doc.Document(headline, parts, grounds=doc.Grounds(manifests))
     return replace(top, parts=(*top.shown_as("page"), *parts))
-
-
-def _by_machine(findings: Findings | Later[Findings]) -> Mapping[str, Sequence[Finding]]:
-    found: Findings = findings.get() if isinstance(findings, Later) else findings
-    return found if isinstance(found, Mapping) else {"": found}
 
 
 # What was measured: a line for each run, and the measures with their figures and numbers.
@@ -315,7 +315,7 @@ def _book_table(own: Sequence[tuple[str, Books]], *, several: bool) -> doc.Typed
 
 def _book(book: Books) -> Iterator[doc.TypedCell]:
     yield doc.words(book.name)
-    counts = (
+    told = (
         book.released,
         book.completed,
         book.missed,
@@ -324,18 +324,11 @@ def _book(book: Books) -> Iterator[doc.TypedCell]:
         book.dropped,
         book.warmup,
     )
-    yield from map(doc.count, counts)
-    yield doc.time(
-        book.cpu_time_ns / book.completed if book.cpu_time_ns is not None and book.completed else None
-    )
+    yield from map(doc.count, told)
+    each = book.cpu_time_ns / book.completed if book.cpu_time_ns is not None and book.completed else None
+    yield doc.time(each)
     problems = book.problems()
     yield doc.TypedCell(f"no: {'; '.join(problems)}", strong=True) if problems else doc.words("yes")
-
-
-def _beside(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc.Block]:
-    yield from conditions.deployments(manifests, labels)
-    yield from conditions.loads(manifests, labels)
-    yield from environment.housekeeping(manifests, labels)
 
 
 def _again(manifests: Sequence[Manifest]) -> Iterator[doc.Block]:

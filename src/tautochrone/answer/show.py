@@ -55,7 +55,7 @@ def document(seen: Evidence, *, intervals: bool = False, whole: bool = True) -> 
             doc.part("Cycles kept whole", lambda: seen.kept),
             doc.part(section.TITLE, lambda: _blamed(seen)),
             doc.part("What is absent", lambda: _absent(seen)),
-            doc.part("Deployments and loads", lambda: _beside(manifest)),
+            doc.part("Deployments and loads", lambda: beside([manifest], [""])),
             doc.part("Settings", lambda: _settings(manifest)),
             doc.part("Accounting", lambda: _books(seen)),
             doc.part("Warnings", lambda: _warnings(manifest)),
@@ -218,9 +218,10 @@ def _absent(seen: Evidence) -> Iterator[doc.Block]:
             yield doc.Sentence(numbers.absent_sentence(one), "note")
 
 
-def _beside(manifest: Manifest) -> Iterator[doc.Block]:
-    yield from conditions.deployments([manifest], [""])
-    yield from conditions.loads([manifest], [""])
+def beside(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[doc.Block]:
+    """Yield what stood around the measuring: deployments, and what loads did."""
+    yield from conditions.deployments(manifests, labels)
+    yield from conditions.loads(manifests, labels)
 
 
 def _settings(manifest: Manifest) -> Iterator[doc.Block]:
@@ -238,7 +239,7 @@ def _settings(manifest: Manifest) -> Iterator[doc.Block]:
         yield doc.Sentence(f"Hybrid wait, {who}: {wait}.")
 
 
-_ALWAYS = {"recorded", "dropped", "overruns", "warm-up"}
+_ALWAYS = {name: name.replace("-", "") for name in ("recorded", "dropped", "overruns", "warm-up")}
 
 
 def _books(seen: Evidence) -> Iterator[doc.Block]:
@@ -250,12 +251,8 @@ def _books(seen: Evidence) -> Iterator[doc.Block]:
     elif manifest.books:
         totals = {
             name: sum(count or 0 for count in counts)
-            for name, counts in (
-                ("recorded", [book.recorded for book in manifest.books]),
-                ("dropped", [book.dropped for book in manifest.books]),
-                ("overruns", [book.overruns for book in manifest.books]),
-                ("warm-up", [book.warmup for book in manifest.books]),
-            )
+            for name, of in _ALWAYS.items()
+            if (counts := [getattr(book, of) for book in manifest.books])
             if any(count is not None for count in counts)
         }
         stated = manifest.footer.books if manifest.footer is not None else ()

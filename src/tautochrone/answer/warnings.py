@@ -92,14 +92,11 @@ def _sentences(there: Sequence[Manifest], of: int) -> list[str]:
 
 
 def _machine(virtual: VirtualMachine) -> str:
+    turns = f" in turns of {virtual.turn_us} us" if virtual.turn_us is not None else ""
     return (
         f"Machine {virtual.machine}: {virtual.kernel} (Linux {virtual.release}), "
-        f"{plural(virtual.cpus, 'CPU')}{_turns(virtual)}, QEMU {(virtual.qemu or '').partition(' ')[0]}"
+        f"{plural(virtual.cpus, 'CPU')}{turns}, QEMU {(virtual.qemu or '').partition(' ')[0]}"
     )
-
-
-def _turns(virtual: VirtualMachine) -> str:
-    return f" in turns of {virtual.turn_us} us" if virtual.turn_us is not None else ""
 
 
 # What to know before trusting the numbers: runs that ended early, warnings, the audit's findings.
@@ -117,18 +114,14 @@ _ENDINGS = {
 
 def incomplete(manifests: Sequence[Manifest]) -> str:
     """Return what a headline over these runs must begin with, so that nobody takes it for more."""
-    words = _partly(manifests)
+    words = ""
+    if any(manifest.state != SEALED or manifest.damage for manifest in manifests):
+        words = "From incomplete data"
+    elif any(manifest.ended in _ENDINGS for manifest in manifests):
+        words = "From a run that ended early"
     if not any(is_virtual(manifest) for manifest in manifests):
         return words
     return f"{IN_THE_LAB}, {lower_first(words)}" if words else IN_THE_LAB
-
-
-def _partly(manifests: Sequence[Manifest]) -> str:
-    if any(manifest.state != SEALED or manifest.damage for manifest in manifests):
-        return "From incomplete data"
-    if any(manifest.ended in _ENDINGS for manifest in manifests):
-        return "From a run that ended early"
-    return ""
 
 
 def endings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[str]:

@@ -129,8 +129,12 @@ def _requirement(run: StoredRun, limit_ns: int, preemption: Latency | None) -> S
     books = run.manifest.books
     missed = [book.missed for book in books]
     late = 0
-    if preemption is not None and preemption.summary.maximum >= limit_ns:
-        late = _late(run, limit_ns)
+    if preemption is not None and preemption.summary.maximum >= limit_ns:  # of a histogram by whole bins
+        if run.is_histogram:
+            _, high, count = run.histogram(measure=PREEMPTION)
+            late = int(count[high >= limit_ns].sum())
+        else:
+            late = int(np.count_nonzero(run.values(PREEMPTION) >= limit_ns))
     return StartRequirement(
         limit_ns=limit_ns,
         samples=preemption.summary.count if preemption else 0,
@@ -139,14 +143,6 @@ def _requirement(run: StoredRun, limit_ns: int, preemption: Latency | None) -> S
         dropped=sum(book.dropped or 0 for book in books),
         largest_ns=preemption.summary.maximum if preemption else None,
     )
-
-
-def _late(run: StoredRun, limit_ns: int) -> int:
-    """At least one: the maximum is late. Of a histogram, the samples of all bins that reach the limit."""
-    if not run.is_histogram:
-        return int(np.count_nonzero(run.values(PREEMPTION) >= limit_ns))
-    _, high, count = run.histogram(measure=PREEMPTION)
-    return int(count[high >= limit_ns].sum())
 
 
 def _way(run: StoredRun) -> str:

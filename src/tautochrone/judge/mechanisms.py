@@ -126,17 +126,14 @@ def _why_absent(run: StoredRun | None, row: _Row) -> str:
 def _locks(run: StoredRun | None, why: str) -> tuple[Mechanism, ...]:
     verdicts = {one.lock: one for one in judge_run(run)} if run is not None else {}
     parameters = run.manifest.header.parameters if run is not None else {}
-    held, work = (_known(parameters.get(name)) for name in ("critical_ns", "middle_ns"))
+    told = (parameters.get(name) for name in ("critical_ns", "middle_ns"))
+    held, work = (one if isinstance(one, int) else None for one in told)
     return tuple(
         Mechanism(kind, verdicts[lock].median_ns, verdicts[lock].worst_ns, verdicts[lock], held, work)
         if lock in verdicts
         else _absent(kind, _why_no_lock(run, lock) or why)
         for lock, kind in _LOCKS.items()
     )
-
-
-def _known(duration_ns: object) -> int | None:
-    return duration_ns if isinstance(duration_ns, int) else None
 
 
 def _why_no_lock(run: StoredRun | None, lock: str) -> str:

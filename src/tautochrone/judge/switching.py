@@ -79,13 +79,9 @@ def judge_switching(run: StoredRun) -> Switching:
         yielding=here[YIELD].summary if YIELD in here else None,
         clock=here[CLOCK].summary if CLOCK in here else None,
         synchronized=tuple(
-            found
+            Synchronized(protocol, *found)
             for protocol in PROTOCOLS
-            if (
-                found := _synchronized(
-                    run, protocol, here.get(f"{HANDOVER} {protocol}"), here.get(f"{ALONE} {protocol}")
-                )
-            )
+            if (found := _less(run, here.get(f"{HANDOVER} {protocol}"), here.get(f"{ALONE} {protocol}")))
         ),
         across=tuple(row for row in rows if row.across and row.summary is not None),
         absent=absent_rows(run),
@@ -112,13 +108,6 @@ def _suspended(run: StoredRun, resumed: SourceRow | None, alone: SourceRow | Non
     two = found[2]
     low, high = (None if one is None else one / 2 for one in (two.low, two.high))
     return Suspended(found[0], found[1], Difference(two.value / 2, low, high, two.confidence))
-
-
-def _synchronized(
-    run: StoredRun, protocol: str, handover: SourceRow | None, alone: SourceRow | None
-) -> Synchronized | None:
-    found = _less(run, handover, alone)
-    return None if found is None else Synchronized(protocol, *found)
 
 
 def _schmidt(system: str, yielding_us: float, synchronized_us: float) -> Published:

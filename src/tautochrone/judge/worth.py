@@ -6,7 +6,7 @@ one check of the audit. One thing: the pair is about that. Several: it is about 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from tautochrone.machine.audit import (
@@ -112,7 +112,10 @@ def find_pairs(runs: Iterable[MeasuredUnder], now: Answers) -> dict[str, StatePa
         By code of a finding; a code is left out that no pair is about.
     """
     best: dict[str, tuple[tuple[object, ...], StatePair]] = {}
-    for group in _groups(runs):
+    alike: dict[str, list[MeasuredUnder]] = {}
+    for run in runs:
+        alike.setdefault(run.alike, []).append(run)
+    for group in alike.values():
         for older, newer in combinations(_states(group), 2):
             things = differences(older[0], newer[0])
             for thing in things:
@@ -143,13 +146,6 @@ def differences(before: MeasuredUnder, after: MeasuredUnder) -> tuple[Thing, ...
         if code not in explained
     ]
     return tuple(things)
-
-
-def _groups(runs: Iterable[MeasuredUnder]) -> list[list[MeasuredUnder]]:
-    groups: dict[str, list[MeasuredUnder]] = {}
-    for run in runs:
-        groups.setdefault(run.alike, []).append(run)
-    return [group for group in groups.values() if len(group) > 1]
 
 
 def _states(group: Sequence[MeasuredUnder]) -> list[tuple[MeasuredUnder, ...]]:
@@ -237,12 +233,16 @@ def _turned(pair: StatePair, code: str, now: Answers) -> StatePair:
         wrong = thing.after in originals and thing.before not in originals
     if not wrong:
         return pair
-    return StatePair(pair.after, pair.before, tuple(_reversed(thing) for thing in pair.things), pair.rebooted)
-
-
-def _reversed(thing: Thing) -> Thing:
-    companions = tuple(TurnedCompanion(one.name, one.after, one.before) for one in thing.companions)
-    return Thing(thing.name, thing.after, thing.before, thing.codes, companions, thing.by_deployment)
+    things = tuple(
+        replace(
+            thing,
+            before=thing.after,
+            after=thing.before,
+            companions=tuple(TurnedCompanion(one.name, one.after, one.before) for one in thing.companions),
+        )
+        for thing in pair.things
+    )
+    return StatePair(pair.after, pair.before, things, pair.rebooted)
 
 
 def _rank(pair: StatePair, thing: Thing) -> tuple[object, ...]:

@@ -26,21 +26,9 @@ on to its stamp; and, of cycles that include work, from the switch to the end of
 PHASES: tuple[Phase, ...] = get_args(Phase)
 
 Cause = Literal[
-    "nmi",
-    "irq",
-    "softirq",
-    "thread",
-    "not-preemptible",
-    "interrupts-off",
-    "idle-exit",
-    "frequency",
-    "smi",
-    "steal",
-    "fault",
-    "stopped",
-    "work",
-    "unexplained",
-]
+    "nmi", "irq", "softirq", "thread", "not-preemptible", "interrupts-off", "idle-exit", "frequency", "smi",
+    "steal", "fault", "stopped", "work", "unexplained",
+]  # fmt: skip
 """The class of a cause.
 
 thread: another thread ran although the scheduler could have switched: one of higher priority, or of the same.

@@ -139,16 +139,15 @@ def _least_solution(free_ns: int, interrupts: Sequence[ObservedInterrupt], case:
     """Go up from the shortest possible latency to the first one that holds all that falls into it."""
     latency = max(1, free_ns)
     while True:
-        longer = free_ns + sum(_interference(one, case, latency) for one in interrupts)
+        longer = free_ns + sum(
+            one.sporadic(latency)
+            if case == "sporadic"
+            else one.within(latency, longest=case == "window-longest")
+            for one in interrupts
+        )
         if longer <= latency:
             return longer
         latency = longer
-
-
-def _interference(one: ObservedInterrupt, case: Case, window_ns: int) -> int:
-    if case == "sporadic":
-        return one.sporadic(window_ns)
-    return one.within(window_ns, longest=case == "window-longest")
 
 
 # What late cycles show of the variables of the bound on the scheduling latency (`latency_bound`).
@@ -233,14 +232,11 @@ def interrupts_of(cycles: Iterable[RecordedCycle], known: Known) -> tuple[Observ
                 nmi = one.kind == Kind.NMI
                 lengths = found["NMI" if nmi else one.actor, nmi]
                 lengths[one.begin] = max(length, lengths.get(one.begin, 0))
-    made = [_interrupt(name, nmi, lengths) for (name, nmi), lengths in found.items()]
+    made = []
+    for (name, nmi), lengths in found.items():
+        arrivals, taken = np.array(sorted(lengths.items()), np.int64).T
+        made.append(ObservedInterrupt(name, arrivals, taken, nmi))
     return tuple(sorted(made, key=lambda one: (-one.longest_ns, one.name)))
-
-
-def _interrupt(name: str, nmi: bool, lengths: dict[int, int]) -> ObservedInterrupt:
-    arrivals = sorted(lengths)
-    taken = [lengths[at] for at in arrivals]
-    return ObservedInterrupt(name, np.array(arrivals, np.int64), np.array(taken, np.int64), nmi)
 
 
 def _occurrences(cycle: RecordedCycle, known: Known) -> Iterator[tuple[Occasion, int]]:

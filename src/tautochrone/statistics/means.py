@@ -106,18 +106,14 @@ def difference_of_means(first: Integers, second: Integers, confidence: float = 0
     value = float(first.mean()) - float(second.mean())
     if min(len(first), len(second)) < FEWEST:
         return Difference(value, None, None, confidence)
-    errors = [_batch_variance(side) / BATCHES for side in (first, second)]
+    batches = ([float(one.mean()) for one in np.array_split(side, BATCHES)] for side in (first, second))
+    errors = [float(np.var(means, ddof=1)) / BATCHES for means in batches]
     total = sum(errors)
     if total == 0.0:
         return Difference(value, value, value, confidence)
     freedom = degrees_of_freedom(errors, [BATCHES - 1] * len(errors))
     reach = float(special.stdtrit(freedom, (1 + confidence) / 2)) * math.sqrt(total)
     return Difference(value, value - reach, value + reach, confidence)
-
-
-def _batch_variance(samples: Integers) -> float:
-    means = [float(batch.mean()) for batch in np.array_split(samples, BATCHES)]
-    return float(np.var(means, ddof=1))
 
 
 # Repeated measurements: what differs between repetitions, and what differs within each.
@@ -187,7 +183,10 @@ def repetitions(values: Integers, repetition: Integers, confidence: float = 0.95
     mean = float(means.mean())
     within = squares_within / (samples - count) if samples > count else None
     deviation = float(means.std(ddof=1)) if count > 1 else None
-    half = None if deviation is None else _t(confidence, count - 1) * deviation / math.sqrt(count)
+    half = None
+    if deviation is not None:
+        t = float(special.stdtrit(count - 1, (1 + confidence) / 2))
+        half = t * deviation / math.sqrt(count)
     return Repetitions(
         count=count,
         samples=samples,
@@ -210,8 +209,3 @@ def _variance_between(means: Floats, sizes: npt.NDArray[np.int64], within: float
     mean_square = float((sizes * (means - grand) ** 2).sum()) / (count - 1)
     typical_size = (samples - float((sizes**2).sum()) / samples) / (count - 1)
     return max(0.0, (mean_square - within) / typical_size)
-
-
-def _t(confidence: float, freedom: int) -> float:
-    """Student's t that leaves (1 - confidence) / 2 above it."""
-    return float(special.stdtrit(freedom, (1 + confidence) / 2))

@@ -139,7 +139,7 @@ class Reducer:
         self._dense = np.zeros(min(maximum - minimum + 1, _DENSE), np.int64)
         self._pending: list[Integers] = []
         self._wide = Counts(np.empty(0, np.int64), np.empty(0, np.int64))
-        self._bins = _bin_of(maximum - minimum) + 1
+        self._bins = int(_bins_of(np.array([maximum - minimum]))[0]) + 1
         self._histogram = np.zeros((blocks, self._bins), np.int32)
         self._begin = np.zeros(blocks, np.int64)
         self._least = np.full(blocks, np.iinfo(np.int64).max)
@@ -190,7 +190,9 @@ class Reducer:
         self._prune()
         held = np.flatnonzero(self._dense)
         dense = Counts(held + self._origin, self._dense[held])
-        low, high = _edges(self._bins)
+        # Smallest and largest distance of each bin; one that holds no whole number has high below low.
+        begins = ((np.arange(1, self._bins + 1, dtype=np.int64) + (_ONE - 1)) << _SHIFT).view(np.float64)
+        starts = np.concatenate([[0], np.ceil(begins).astype(np.int64)]) + self._origin
         number, at_ns, value = self._large[0]
         return Reduction(
             counts=merge([dense, self._wide]),
@@ -200,8 +202,8 @@ class Reducer:
                 minimum=self._least,
                 maximum=self._most,
                 mean=self._origin + self._sum / np.diff(self._bounds),
-                low=low + self._origin,
-                high=high + self._origin,
+                low=starts[:-1],
+                high=starts[1:] - 1,
                 count=self._histogram,
             ),
             largest=Largest(number, at_ns, value, self._floor),
@@ -269,14 +271,3 @@ def _bins_of(above: Integers) -> npt.NDArray[np.int64]:
     bits = above.astype(np.float64).view(np.int64)
     found: npt.NDArray[np.int64] = np.maximum((bits >> _SHIFT) - (_ONE - 1), 0)
     return found
-
-
-def _bin_of(distance: int) -> int:
-    return int(_bins_of(np.array([distance]))[0])
-
-
-def _edges(bins: int) -> tuple[Integers, Integers]:
-    """Smallest and largest distance of each bin; a bin that holds no whole number has high below low."""
-    begins = ((np.arange(1, bins + 1, dtype=np.int64) + (_ONE - 1)) << _SHIFT).view(np.float64)
-    starts = np.concatenate([[0], np.ceil(begins).astype(np.int64)])
-    return starts[:-1], starts[1:] - 1

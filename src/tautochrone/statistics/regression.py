@@ -111,7 +111,9 @@ def fit(columns: Floats, y: Floats, weights: Floats, confidence: float = 0.95) -
         deviation = _deviation(found.left)
         if deviation == 0:
             break
-        found = _solve(scaled, target, _trust(found.left / deviation))
+        # 1 for what lies within the bend, less the further away.
+        sizes = np.abs(found.left / deviation)
+        found = _solve(scaled, target, np.minimum(1.0, _BEND / np.maximum(sizes, _BEND)))
         if np.allclose(found.coefficients, before, rtol=_SETTLED, atol=0):
             break
     errors = _errors(scaled, found, deviation)
@@ -141,12 +143,6 @@ def _solve(scaled: Floats, target: Floats, trust: Floats) -> _Found:
 
 def _deviation(left: Floats) -> float:
     return _TO_DEVIATION * float(np.median(np.abs(left)))
-
-
-def _trust(standardised: Floats) -> Floats:
-    """1 for what lies within the bend, less the further away."""
-    sizes = np.abs(standardised)
-    return np.minimum(1.0, _BEND / np.maximum(sizes, _BEND))
 
 
 def _errors(scaled: Floats, found: _Found, deviation: float) -> Floats:

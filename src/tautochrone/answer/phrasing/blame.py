@@ -82,9 +82,11 @@ def interval(one: CauseShare) -> str:
 
 def headline(found: BlamedRun) -> str:
     """Return how many cycles were late, and the causes with the most excess."""
-    late = found.blame.late
+    late, setup = found.blame.late, found.setup
+    if not late and setup.threshold_ns is not None:
+        return f"No late cycle: none reached {format_duration(setup.threshold_ns)}."
     if not late:
-        return f"No late cycle: {_none_reached(found.setup)}."
+        return f"No late cycle: none was beyond {setup.share or 'the share asked for'} of those before."
     said = f"{plural(late, 'late cycle')}."
     if not found.recorded:
         return f"{said} What made them late was not recorded."
@@ -103,12 +105,6 @@ def _share_words(one: CauseShare, *, first: bool) -> str:
     within = interval(one)
     said = f"{percent(one.share)}{f' ({within})' if within else ''}"
     return f"{said}{' of the excess is' if first else ''} {name(one)}"
-
-
-def _none_reached(setup: BlameSetup) -> str:
-    if setup.threshold_ns is not None:
-        return f"none reached {format_duration(setup.threshold_ns)}"
-    return f"none was beyond {setup.share or 'the share asked for'} of those before"
 
 
 def of_a_million(share: float | None) -> str:
@@ -162,13 +158,10 @@ def how_recorded(found: BlamedRun) -> Iterator[str]:
     if setup.why:
         yield f"A better recorder is not used: {setup.why}."
     if setup.missing:
-        yield (
-            "Not recorded: "
-            + "; ".join(
-                f"{one.name.replace('_', ' ')}{f' ({one.why})' if one.why else ''}" for one in setup.missing
-            )
-            + "."
+        lacking = (
+            f"{one.name.replace('_', ' ')}{f' ({one.why})' if one.why else ''}" for one in setup.missing
         )
+        yield f"Not recorded: {'; '.join(lacking)}."
     if found.no_symbols:
         yield f"Functions have no names: {found.no_symbols}."
 

@@ -95,7 +95,9 @@ def sentences(found: Courses) -> list[str]:
         return [_HISTOGRAM if found.dated else _UNDATED]
     searched = [one for one in found.sources if one.searched]
     if not searched:
-        return [_too_few(found.sources)] if found.sources else []
+        most = max((one.count for one in found.sources), default=None)
+        few = f"{most:,} samples are too few to search for changes and periods over time; "
+        return [] if most is None else [f"{few}{FEWEST:,} of one source are needed."]
     return [
         *_changes(found, searched),
         *_periods(found, searched),
@@ -103,14 +105,6 @@ def sentences(found: Courses) -> list[str]:
         *_together(found),
         *_apart(found),
     ]
-
-
-def _too_few(sources: Sequence[Course]) -> str:
-    most = max(one.count for one in sources)
-    return (
-        f"{most:,} samples are too few to search for changes and periods over time; {FEWEST:,} of one source "
-        "are needed."
-    )
 
 
 def _changes(found: Courses, searched: Sequence[Course]) -> Iterator[str]:
@@ -128,7 +122,8 @@ def _changes(found: Courses, searched: Sequence[Course]) -> Iterator[str]:
     if len(steady) > _MOST_TIMES:
         yield f"So it is with {plural(len(steady) - _MOST_TIMES, 'more source')}."
     times = _at_once(rest)
-    shown = sorted(sorted(times, key=_size, reverse=True)[:_MOST_TIMES], key=lambda held: held[0][1].at_ns)
+    largest = sorted(times, key=lambda held: max(_relative(change) for _, change in held), reverse=True)
+    shown = sorted(largest[:_MOST_TIMES], key=lambda held: held[0][1].at_ns)
     for held in shown:
         yield _changed(found, held)
     if len(times) > len(shown):
@@ -163,10 +158,6 @@ def _at_once(held: Sequence[_Held]) -> list[list[_Held]]:
     return times
 
 
-def _size(held: Sequence[_Held]) -> float:
-    return max(_relative(change) for _, change in held)
-
-
 def _relative(change: LevelChange) -> float:
     small, large = sorted((abs(change.before), abs(change.after)))
     return math.log((large + 1) / (small + 1))
@@ -179,7 +170,8 @@ def _changed(found: Courses, held: Sequence[_Held]) -> str:
     changes = [own[of] for of in _ORDER if of in own]
     parts = [_rose(change, changes[:k]) for k, change in enumerate(changes)]
     most = f" (most of {chosen.name})" if len(courses) > 1 else ""
-    at = _instant(changes[0].at_ns - found.start_ns, changes[0].within_ns)
+    digits = min(3, max(0, math.ceil(-math.log10(max(changes[0].within_ns, 1) / 1e9))))
+    at = f"{(changes[0].at_ns - found.start_ns) / 1e9:,.{digits}f} s"
     return f"At {at}{_who(courses, found.sources)}: {listed(parts)}{most}."
 
 
@@ -192,21 +184,14 @@ def _rose(change: LevelChange, said: Sequence[LevelChange]) -> str:
     return f"{what}{rose} from {format_duration(change.before)} to {format_duration(change.after)}{share}"
 
 
-def _instant(ns: float, within_ns: int) -> str:
-    digits = min(3, max(0, math.ceil(-math.log10(max(within_ns, 1) / 1e9))))
-    return f"{ns / 1e9:,.{digits}f} s"
-
-
 def _periods(found: Courses, searched: Sequence[Course]) -> Iterator[str]:
     groups_: list[list[tuple[Course, SpikePeriod]]] = []
-    for course in searched:
-        for period in course.periods:
-            for group in groups_:
-                if group[0][1].kind == period.kind and _alike(group[0][1], period):
-                    group.append((course, period))
-                    break
-            else:
-                groups_.append([(course, period)])
+    for course, period in ((course, period) for course in searched for period in course.periods):
+        group = next((one for one in groups_ if _alike(one[0][1], period)), None)
+        if group is None:
+            groups_.append([(course, period)])
+        else:
+            group.append((course, period))
     # The clearest of the most sources first; then they are told from the shortest on.
     groups_.sort(
         key=lambda group: (-len({course.source for course, _ in group}), min(one.p for _, one in group))
@@ -221,7 +206,7 @@ def _periods(found: Courses, searched: Sequence[Course]) -> Iterator[str]:
 
 def _alike(first: SpikePeriod, second: SpikePeriod) -> bool:
     close = 1e-3 * first.period_ns + 2 * (first.resolution_ns + second.resolution_ns)
-    return abs(first.period_ns - second.period_ns) <= close
+    return first.kind == second.kind and abs(first.period_ns - second.period_ns) <= close
 
 
 def _period(found: Courses, courses: Sequence[Course], course: Course, period: SpikePeriod) -> str:
@@ -310,15 +295,11 @@ def _together(found: Courses) -> Iterator[str]:
     for group in groups(shown):
         pairs = [one for one in shown if one.first in group]
         clearest = max(pairs, key=lambda one: one.together / max(1, one.of))
-        if len(group) == 2:
-            names = [found.sources[index].name for index in group]
-            yield f"{listed(names)} have large samples at the same time: {_share(found, clearest)}."
-        else:
-            who = _names([found.sources[index] for index in group])
-            yield (
-                f"{len(group)} of {len(found.sources)} sources ({who}) have large samples at the same time: "
-                f"{_share(found, clearest)}."
-            )
+        own = [found.sources[index] for index in group]
+        who = f"{len(group)} of {len(found.sources)} sources ({_names(own)})"
+        if len(own) == 2:
+            who = listed([one.name for one in own])
+        yield f"{who} have large samples at the same time: {_share(found, clearest)}."
 
 
 def _share(found: Courses, pair: Association) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tautochrone.answer import document as doc
 from tautochrone.base.units import format_percent
 from tautochrone.base.words import plural
-from tautochrone.judge.requirement.until import Outcome, RuleLine, RuleState, StoppingRule
+from tautochrone.judge.requirement.until import Outcome, RuleState, StoppingRule
 from tautochrone.measure.campaign.deciding import Decided, StillOpen
 from tautochrone.measure.campaign.estimate import long_duration
 
@@ -68,7 +68,9 @@ def rule_sentence(rule: StoppingRule, state: RuleState | None) -> str:
     """Return the rule, how it stands, and the numbers of the source that decides."""
     if state is None or not any(one.trials for one in state.lines):
         return f"Until '{rule.text}': no minute is over."
-    one = _telling(state)
+    # The source that decides: one that refutes it, else the one of which least is shown.
+    refuting = [each for each in state.lines if each.outcome == "refuted"]
+    one = max(refuting or state.lines, key=lambda each: (each.low if refuting else each.high, each.events))
     return (
         f"Until '{rule.text}': {_SAID[state.outcome]}. {one.source}: {plural(one.events, 'late event')} in "
         f"{plural(one.trials, 'minute')}, {limits_a_day(one.low, one.high)} a day "
@@ -82,9 +84,3 @@ def limits_a_day(low: float, high: float) -> str:
     if high >= 1:
         return f"{least:.2g} or more"
     return f"{least:.2g} to {most:,.0f}" if most >= 10 else f"{least:.2g} to {most:.2g}"
-
-
-def _telling(state: RuleState) -> RuleLine:
-    """Return the source that decides: one that refutes it, else the one of which least is shown."""
-    refuting = [one for one in state.lines if one.outcome == "refuted"]
-    return max(refuting or state.lines, key=lambda one: (one.low if refuting else one.high, one.events))

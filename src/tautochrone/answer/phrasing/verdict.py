@@ -23,19 +23,7 @@ from tautochrone.statistics.quantiles import CONFIDENCE, exceedance_bound
 
 @dataclass(frozen=True)
 class _Words:
-    """The phrases that differ.
-
-    Attributes:
-        cycles: what the samples are.
-        kept: a loop of which all of them were in time; ``not_kept``: one of which some were not.
-        was_kept: begins the list of loads beside which it was.
-        held: the same of a rate.
-        worst_is: about the worst of them, with a place for its time.
-        left_for: what the rest of the period is for.
-        is_later: what hardly any other one is.
-        overran: what came of those that were served too late.
-        meaning: what the verdict is about.
-    """
+    """The phrases that differ: of loops whose starts were measured, and of those with their work."""
 
     cycles: str
     kept: str
@@ -102,19 +90,15 @@ _WAITS = {
 
 def way(one: LoopOutcome) -> str:
     """Return how a loop ran: policy and priority always, the rest where it is not usual."""
-    return ", ".join(
-        filter(
-            None,
-            (
-                " ".join(filter(None, ("policy", one.policy, one.priority))) if one.policy else "",
-                _WAITS.get(one.wait, ""),
-                f"overruns: {one.overrun}" if one.overrun else "",
-                "memory not locked" if one.unlocked else "",
-                f"idle CPUs held to {one.wake_limit_us} us" if one.wake_limit_us else "",
-                f"deployment {one.deployment}" if one.deployment else "",
-            ),
-        )
+    said = (
+        " ".join(filter(None, ("policy", one.policy, one.priority))) if one.policy else "",
+        _WAITS.get(one.wait, ""),
+        f"overruns: {one.overrun}" if one.overrun else "",
+        "memory not locked" if one.unlocked else "",
+        f"idle CPUs held to {one.wake_limit_us} us" if one.wake_limit_us else "",
+        f"deployment {one.deployment}" if one.deployment else "",
     )
+    return ", ".join(filter(None, said))
 
 
 def notes(verdict: Verdict) -> tuple[str, ...]:
@@ -286,15 +270,8 @@ def _cpus(lines: Sequence[LoopVerdict]) -> str:
 
 def _ranges(numbers: Sequence[int]) -> str:
     """Write 0, 1, 2, 5 as "0-2 and 5"; two in a row are listed."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    words = [
-        word
-        for run in runs
-        for word in ([f"{run[0]}-{run[-1]}"] if len(run) > 2 else [str(number) for number in run])
-    ]
+    words: list[str] = []
+    for _, group in groupby(enumerate(numbers), key=lambda one: one[1] - one[0]):
+        run = [str(number) for _, number in group]
+        words += [f"{run[0]}-{run[-1]}"] if len(run) > 2 else run
     return listed(words)

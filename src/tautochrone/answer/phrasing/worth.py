@@ -19,7 +19,12 @@ _FEWEST_TO_TELL = 4  # runs of both states, for how much runs of one state diffe
 def sentence(worth: Worth) -> str:
     """Return what a thing was worth, and how sure that is."""
     if worth.shown == "not attributable":
-        return _not_attributable(worth)
+        names = [thing.name for thing in worth.things]
+        named = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+        return (
+            f"{len(names)} things changed at once ({named}), so what came of it is not attributable to one "
+            f"of them. Runs {worth.runs[0]} and {worth.runs[1]}."
+        )
     was, became = worth.before[0], worth.after[0]
     where = f" on {', '.join(worth.sources)}, which all runs have" if worth.sources else ""
     share, confidence = f"{was.quantile.q * 100:g} %", f"{was.quantile.confidence * 100:g} %"
@@ -33,15 +38,6 @@ def sentence(worth: Worth) -> str:
         f"largest {_time(was.maximum)} → {_time(became.maximum)}{missed}; of {was.samples:,} and "
         f"{became.samples:,} samples. {_how_sure(worth)}{_caveat(worth)} "
         f"Runs {was.run} and {became.run}."
-    )
-
-
-def _not_attributable(worth: Worth) -> str:
-    names = [thing.name for thing in worth.things]
-    named = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
-    return (
-        f"{len(names)} things changed at once ({named}), so what came of it is not attributable to one of "
-        f"them. Runs {worth.runs[0]} and {worth.runs[1]}."
     )
 
 

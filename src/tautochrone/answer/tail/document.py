@@ -14,7 +14,6 @@ from tautochrone.base.units import format_percent
 from tautochrone.base.words import upper_first
 from tautochrone.judge.tail.source import FAR, LASTING, TOO_FAR, AtLimit, AtRate, SourceTail
 from tautochrone.judge.tail.tails import RunTails
-from tautochrone.statistics.tails.parts import TailCheck
 
 # The tables about tails, for terminals and pages.
 
@@ -33,13 +32,16 @@ _RATES = ("without", "once per hour", "interval", "later than the period")
 def checks(one: SourceTail) -> doc.TypedTable:
     """Return what was looked at before fitting and after it."""
     heads = doc.columns("check", "passed", "p", "what was found")
-    return doc.TypedTable("What was tested", heads, tuple(map(_check_row, one.tail.checks)))
-
-
-def _check_row(check: TailCheck) -> tuple[doc.TypedCell, ...]:
-    passed = doc.words("yes" if check.passed else "no")
-    p = doc.formatted(check.p, words.p_value(check.p)) if check.p is not None else doc.words("")
-    return (doc.words(check.name), passed, p, doc.words(words.finding(check)))
+    rows = tuple(
+        (
+            doc.words(check.name),
+            doc.words("yes" if check.passed else "no"),
+            doc.formatted(check.p, words.p_value(check.p)) if check.p is not None else doc.words(""),
+            doc.words(words.finding(check)),
+        )
+        for check in one.tail.checks
+    )
+    return doc.TypedTable("What was tested", heads, rows)
 
 
 def limits(one: SourceTail) -> doc.TypedTable:
@@ -56,7 +58,10 @@ def limits(one: SourceTail) -> doc.TypedTable:
     )
     rows = tuple(_limit_row(one, at, fitted=fitted) for at in one.limits)
     title = f"How likely a {name} above a limit is ({confidence} confidence)"
-    return doc.TypedTable(title, heads, rows, tuple(_limit_notes(one)))
+    notes = [words.dependence(one), words.losses(one)]
+    if one.lost is None:
+        notes = ["How many releases were missed is not known, so no bound can be given."]
+    return doc.TypedTable(title, heads, rows, tuple(filter(None, notes)))
 
 
 def levels(one: SourceTail) -> doc.TypedTable | None:
@@ -84,11 +89,6 @@ def levels(one: SourceTail) -> doc.TypedTable | None:
         for at in one.levels
     )
     return doc.TypedTable("What is exceeded how often", heads, rows)
-
-
-def notes(*, fitted: bool) -> tuple[str, ...]:
-    """Return what the tables rest on, once for all of them; ``fitted``: whether anything was."""
-    return NOTES if fitted else NOTES[:1]
 
 
 @dataclass(frozen=True)
@@ -169,13 +169,6 @@ def _limit_row(one: SourceTail, at: AtLimit, *, fitted: bool) -> tuple[doc.Typed
     return (*cells[:-1], replace(cells[-1], left=True))
 
 
-def _limit(at: AtLimit) -> dict[str, object]:
-    told = asdict(at)
-    if not at.at_most:
-        del told["at_most"]
-    return told
-
-
 def _later(at: AtLimit) -> doc.TypedCell:
     cell = doc.count(at.later)
     return replace(cell, text=f"\u2264 {cell.shown}") if at.at_most and at.later else cell
@@ -198,12 +191,6 @@ def _reaching(said: str, at: AtLimit | AtRate) -> str:
 def _has_bound_in_time(one: SourceTail) -> bool:
     """Return whether there is room for it: beside a fit its times would be taken for those of the fit."""
     return one.refusal is not None and one.rate_hz is not None
-
-
-def _limit_notes(one: SourceTail) -> list[str]:
-    if one.lost is None:
-        return ["How many releases were missed is not known, so no bound can be given."]
-    return [sentence for sentence in (words.dependence(one), words.losses(one)) if sentence]
 
 
 def _level(at: AtRate) -> doc.TypedCell:
@@ -282,15 +269,13 @@ class Section:
         for at, (label, meaning, one) in enumerate(self._kept):
             title = f"{label}, {one.name}" if several else one.name
             yield _part(title, one, f"{prefix}-{at}", meaning, only="page" if at and self.is_in_short else "")
-        yield doc.part("Notes", lambda: [doc.Sentence(one, "note") for one in self._notes()])
+        notes = NOTES if self._fitted else NOTES[:1]
+        yield doc.part("Notes", lambda: [doc.Sentence(one, "note") for one in notes if self._kept])
 
     def _overview(self) -> Iterator[doc.Block]:
         yield from map(doc.Lost, self._lost)
         if self.is_in_short:
             yield overview(self._rows, self._kept[0][2].confidence)
-
-    def _notes(self) -> Sequence[str]:
-        return notes(fitted=self._fitted) if self._kept else ()
 
 
 def _worth_telling(every: list[_Told], count: int) -> list[_Told]:
@@ -346,23 +331,27 @@ def _source(one: SourceTail) -> dict[str, object]:
         "maximum_ns": one.worst_ns,
         "headline": words.headline(one),
         "sentences": [*words.fit(one), *filter(None, [words.losses(one)])],
-        "refusal": None if one.refusal is None else _refusal(one.refusal),
-        "checks": [_check(check) for check in tail.checks],
+        "refusal": None
+        if (refusal := one.refusal) is None
+        else {
+            "code": refusal.refuses,
+            "reason": words.finding(refusal),
+            "advice": words.advice(refusal),
+        },
+        "checks": [
+            {"name": one.name, "passed": one.passed, "p": one.p, "sentence": words.finding(one)}
+            for one in tail.checks
+        ],
         "peaks": None if tail.peaks is None else _plain(tail.peaks, "excess_ns"),
         "maxima": None if tail.maxima is None else _plain(tail.maxima, "maximum_ns"),
         "agree": tail.agree,
-        "limits": [_limit(at) for at in one.limits],
+        "limits": [
+            {name: value for name, value in asdict(at).items() if name != "at_most" or at.at_most}
+            for at in one.limits
+        ],
         "levels": [_level_as_table(at) for at in one.levels],
         "levels_by_maxima": [_level_as_table(at) for at in one.levels_by_maxima],
     }
-
-
-def _refusal(check: TailCheck) -> dict[str, object]:
-    return {"code": check.refuses, "reason": words.finding(check), "advice": words.advice(check)}
-
-
-def _check(check: TailCheck) -> dict[str, object]:
-    return {"name": check.name, "passed": check.passed, "p": check.p, "sentence": words.finding(check)}
 
 
 def _level_as_table(at: AtRate) -> dict[str, object]:

@@ -9,22 +9,13 @@ from tautochrone.base.words import plural, upper_first, verb
 from tautochrone.run.facts import FactTable
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.records import Clock, HybridWait, Process, Source, Thread
-from tautochrone.run.records import Settings as RunSettings
 
 _UNKNOWN = "N/A"
 _UNREADABLE = "can't be told"
 _MOST_SETTINGS = 12
 _ORIGIN = "_found_by"  # "preemption_found_by" says where "preemption" was read
-_ACRONYMS = {
-    "cpu": "CPU",
-    "cpus": "CPUs",
-    "warmup": "warm-up",
-    "rt": "RT",
-    "smt": "SMT",
-    "numa": "NUMA",
-    "tsc": "TSC",
-    "nmi": "NMI",
-}
+_ACRONYMS = {"cpus": "CPUs", "warmup": "warm-up"}
+_ACRONYMS |= {name.lower(): name for name in ("CPU", "RT", "SMT", "NUMA", "TSC", "NMI")}
 _SUFFIXES = {"_ns": "ns", "_us": "µs", "_khz": "kHz", "_hz": "Hz", "_bytes": "bytes", "_s": "s"}
 
 
@@ -78,11 +69,12 @@ def settings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Setti
             parts += [(f"{source.label}, {one.role or 'partner'}", one) for one in source.partners]
         learnt = hybrid_waits(manifest)
         for who, part in parts:
-            compared = _compare(part.requested, part.obtained)
+            names = dict.fromkeys([*part.requested, *part.obtained])
+            compared = [_setting(name, part.requested.get(name), part.obtained.get(name)) for name in names]
             if isinstance(part, Source) and (wait := learnt.get(part.source)):
-                compared += (SettingRow("hybrid wait", "", wait, False, False),)
+                compared.append(SettingRow("hybrid wait", "", wait, False, False))
             if compared:
-                found.append(SettingTable(label, who, compared))
+                found.append(SettingTable(label, who, tuple(compared)))
     return found
 
 
@@ -238,9 +230,9 @@ def show(name: str, value: object) -> str:
             return duration(value if unit == "ns" else value * 1000)
         if unit == "bytes":
             return _bytes(value)
-        return (
-            f"{number(value)}\u00a0{unit}" if unit else (str(value) if abs(value) < 10_000 else number(value))
-        )
+        if unit:
+            return f"{number(value)}\u00a0{unit}"
+        return str(value) if abs(value) < 10_000 else number(value)
     if isinstance(value, (list, tuple)):
         return ", ".join(show(name, part) for part in value) or "none"
     if isinstance(value, Mapping):
@@ -250,37 +242,28 @@ def show(name: str, value: object) -> str:
 
 def _groups(tables: Sequence[FactTable], whose: str = "") -> list[doc.Properties]:
     titles = dict.fromkeys(title for table in tables for title in table)
-    return [
-        _group(f"{words(title)}{whose}", _rows([table.get(title) for table in tables])) for title in titles
-    ]
-
-
-def _group(title: str, rows: Sequence[tuple[str, str, str]]) -> doc.Properties:
-    known = tuple(row for row in rows if row[1] != _UNKNOWN)
-    return doc.Properties(upper_first(title), known, tuple(row[0] for row in rows if row not in known))
+    found = []
+    for title in titles:
+        rows = _rows([table.get(title) for table in tables])
+        known = tuple(row for row in rows if row[1] != _UNKNOWN)
+        unknown = tuple(row[0] for row in rows if row not in known)
+        found.append(doc.Properties(upper_first(f"{words(title)}{whose}"), known, unknown))
+    return found
 
 
 def _rows(per_run: Sequence[dict[str, object] | None]) -> list[tuple[str, str, str]]:
     """Return name, value in each run, and how that was found out."""
     names = dict.fromkeys(name for facts in per_run for name in facts or {})
-    values = {name: _agreed([show(name, (facts or {}).get(name)) for facts in per_run]) for name in names}
+    values = {}
+    for name in names:
+        shown = [show(name, (facts or {}).get(name)) for facts in per_run]
+        values[name] = shown[0] if len(set(shown)) == 1 else " / ".join(shown)
     origins = {name: f"{name}{_ORIGIN}" for name in names if f"{name}{_ORIGIN}" in names}
     return [
         (words(name), values[name], values[origins[name]] if name in origins else "")
         for name in names
         if name not in origins.values()
     ]
-
-
-def _agreed(values: Sequence[str]) -> str:
-    return " / ".join(values[:1] if len(set(values)) == 1 else values)
-
-
-def _compare(requested: RunSettings, obtained: RunSettings) -> tuple[SettingRow, ...]:
-    return tuple(
-        _setting(name, requested.get(name), obtained.get(name))
-        for name in dict.fromkeys([*requested, *obtained])
-    )
 
 
 def _setting(name: str, wanted: object, got: object) -> SettingRow:

@@ -219,7 +219,11 @@ def _pairs(
         for at, side in enumerate(sides[1:]):
             both = (first, tried(numbers.read, side, name))
             measured = tried(_measure, (sides[0], side), name, both, question, sources)
-            compared[at].append(_lost(sides[0], name, measured) if measured.error else measured.get())
+            if measured.error:
+                meaning = sides[0].runs[0].manifest.header.meaning_of(name)
+                compared[at].append(MeasureCompared(name, meaning, (), lost=(("", measured),)))
+            else:
+                compared[at].append(measured.get())
     return [_pair(sides, at, tuple(compared[at - 1]), found, question) for at in range(1, len(sides))]
 
 
@@ -230,13 +234,9 @@ def _pair(
     found: Later[Changes],
     question: ComparisonQuestion,
 ) -> SidePair:
-    worth = tried(_standing, found, sides, at)
+    worth = tried(lambda: standing(found.get(), sides, at))
     causes = tried(lambda: compared_causes(sides[0], sides[at], question.confidence, void=worth.get().void))
     return SidePair(sides[0], sides[at], worth, measures, found, tried_causes=causes)
-
-
-def _standing(found: Later[Changes], sides: tuple[ComparedSide, ...], at: int) -> Standing:
-    return standing(found.get(), sides, at)
 
 
 def _measures(sides: Sequence[ComparedSide], wanted: str | None) -> list[str]:
@@ -276,7 +276,8 @@ def _measure(
             f"{sides[0].name} and {sides[1].name} have no source{about} in common",
             f"{sides[0].name} has {names[0]}; {sides[1].name} has {names[1]}.",
         )
-    step_ns = _step_ns(sides)
+    # The coarser clock's step.
+    step_ns = max(float(one.header.clock.step_ns or 0) for side in sides for one in side.manifests)
     parts = {source: tried(compare_part, first, second, source, step_ns, question) for source in chosen}
     left_out = () if numbers.TOGETHER in chosen or wanted else _only_one_has(measured)
     return MeasureCompared(
@@ -286,10 +287,6 @@ def _measure(
         left_out,
         tuple((source, one) for source, one in parts.items() if one.error),
     )
-
-
-def _lost(side: ComparedSide, name: str, measured: Later[MeasureCompared]) -> MeasureCompared:
-    return MeasureCompared(name, side.runs[0].manifest.header.meaning_of(name), (), lost=(("", measured),))
 
 
 def _see_whole(pairs: Iterable[SidePair]) -> None:
@@ -304,12 +301,6 @@ def _only_one_has(measured: tuple[MeasuredSide, MeasuredSide]) -> tuple[str, ...
     return tuple(
         name for name in dict.fromkeys([*names[0], *names[1]]) if not all(name in own for own in names)
     )
-
-
-def _step_ns(sides: Sequence[ComparedSide]) -> float:
-    """The coarser clock's step."""
-    steps = [float(manifest.header.clock.step_ns or 0) for side in sides for manifest in side.manifests]
-    return max(steps, default=0.0)
 
 
 def _with_verdicts(pairs: Sequence[SidePair], confidence: float) -> tuple[SidePair, ...]:
@@ -343,14 +334,7 @@ def _judge_gates(pairs: Sequence[SidePair], gates: Sequence[Gate], confidence: f
             there = ", ".join(dict.fromkeys(measure.name for pair in pairs for measure in pair.measures))
             raise UsageError(f"--fail-on '{gate.text}': no side has this measure", f"There are: {there}.")
     for gate, pair, measure, part in about:
-        name = pair.cell or pair.second.name
+        name, void, look = pair.cell or pair.second.name, pair.standing.void, pair.second.look
         yield passing.judge(
-            gate,
-            name,
-            measure.name,
-            part,
-            confidence,
-            void=pair.standing.void,
-            among=len(about),
-            look=pair.second.look,
+            gate, name, measure.name, part, confidence, void=void, among=len(about), look=look
         )

@@ -20,22 +20,10 @@ Facts = dict[str, object]
 _SCALARS = (str, int, float, bool)
 
 VARIES_BY_ITSELF = (
-    "confinement.stolen_seconds",
-    "confinement.cpu_seconds",
-    "confinement.cgroup",
-    "firmware.uptime_s",
-    "firmware.smi_count",
-    "power.thermal_throttles",
-    "power.current_*",
-    "clock.step_ns",
-    "clock.cost_*",
-    "reading.*",
-    "*.temperature*",
-    "*.load_average*",
-    "virtual_busy*",
-    "cpu_use*",
-    "ended",
-)
+    "confinement.stolen_seconds", "confinement.cpu_seconds", "confinement.cgroup", "firmware.uptime_s",
+    "firmware.smi_count", "power.thermal_throttles", "power.current_*", "clock.step_ns", "clock.cost_*",
+    "reading.*", "*.temperature*", "*.load_average*", "virtual_busy*", "cpu_use*", "ended",
+)  # fmt: skip
 """Patterns of facts that differ between two runs although nothing was changed: counters that only grow, what
 the clock was calibrated to, the control group of a session, shares of time."""
 
@@ -161,16 +149,11 @@ def _obtained(header: Header) -> Iterator[tuple[str, object]]:
             for key, value in partner.obtained.items():
                 found.setdefault(f"{partner.role or 'partner'} {key}", {})[source.label] = value
     for key, values in found.items():
-        yield f"obtained.{key}", _one_or_each(values)
+        distinct = {repr(value) for value in values.values()}
+        each = tuple(f"{name}: {value}" for name, value in values.items())
+        yield f"obtained.{key}", next(iter(values.values())) if len(distinct) == 1 else each
     for key, value in header.process.obtained.items():
         yield f"obtained.{key}", value
-
-
-def _one_or_each(values: Mapping[str, object]) -> object:
-    distinct = {repr(value) for value in values.values()}
-    if len(distinct) == 1:
-        return next(iter(values.values()))
-    return tuple(f"{name}: {value}" for name, value in values.items())
 
 
 def _nested(name: str, value: object) -> Iterator[tuple[str, object]]:

@@ -175,27 +175,26 @@ def judge(
     metric = part.metric(gate.metric)
     alpha = (1 - confidence) / among * (1.0 if look is None else share_of_look(look))
     found = partial(Judged, gate, side, measure, part.source, look=look)
+    why: WhyNot
     if metric is None or metric.first is None:
-        why: WhyNot = "no number" if metric is None else "lost or unknown"
+        why = "no number" if metric is None else "lost or unknown"
         return found("void" if void else "not shown", metric, why=why)
-    allowed = gate.allowed(_first(metric))
+    # Of the largest, its usual size is what an allowance is a share of, as its spread is around that.
+    of_runs = metric.sure.first if isinstance(metric.sure, DifferenceSpread) else metric.first
+    allowed = gate.allowed(float(of_runs))
     if void:
         return found("void", metric, allowed)
     if metric.second is None and _is_shown_to_be_lost(metric, part, 1 - 2 * alpha):
         return found("broken", metric, allowed, confidence=1 - alpha, why="too many lost")
     if metric.sure is None:
-        why = _why_not(gate, metric) if metric.second is not None else "among lost"
-        return found("not shown", metric, allowed, why=why)
+        why = "few samples" if gate.kind == "quantile" else "too little"
+        if gate.kind == "max":
+            why = "lengths differ" if "lengths differ" in metric.notes else "one largest"
+        return found("not shown", metric, allowed, why="among lost" if metric.second is None else why)
     least, most = metric.sure.interval(1 - 2 * alpha)
     passing = _passing(least, most, allowed, part.step_of(metric))
     needed = _runs_needed(metric.sure, allowed, alpha)
     return found(passing, metric, allowed, least, most, 1 - alpha, needed)
-
-
-def _why_not(gate: Gate, metric: ComparedMetric) -> WhyNot:
-    if gate.kind == "max":
-        return "lengths differ" if "lengths differ" in metric.notes else "one largest"
-    return "few samples" if gate.kind == "quantile" else "too little"
 
 
 def worst(judged: Sequence[Judged]) -> Passing | None:
@@ -210,11 +209,6 @@ def _is_shown_to_be_lost(metric: ComparedMetric, part: SourcePart, confidence: f
     if metric.q is None or lost is None or not isinstance(lost.sure, Rates):
         return False
     return lost.sure.of_second(confidence)[0] > 1 - metric.q
-
-
-def _first(metric: ComparedMetric) -> float:
-    """Of the largest, its usual size is what an allowance is a share of, as its spread is around that."""
-    return metric.sure.first if isinstance(metric.sure, DifferenceSpread) else float(metric.first or 0.0)
 
 
 def _passing(least: float, most: float, allowed: float, step: float) -> Passing:

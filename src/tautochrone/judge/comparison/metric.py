@@ -17,16 +17,9 @@ _BIN = 1 / 256
 """A histogram of the probe has bins that are at most so wide, of the value (docs/stream.md)."""
 
 Verdict = Literal[
-    "better",
-    "worse",
-    "higher",
-    "lower",
-    "no difference shown",
-    "too few samples",
-    "too few runs",
-    "not comparable",
-    "",
-]
+    "better", "worse", "higher", "lower", "no difference shown", "too few samples", "too few runs",
+    "not comparable", "",
+]  # fmt: skip
 """Empty: nothing is tested, as of a maximum of a single run."""
 
 
@@ -49,15 +42,10 @@ MetricNote = (
     FewSamples
     | OfTheseRuns
     | Literal[
-        "runs unknown",
-        "few bunches",
-        "lengths differ",
-        "among lost",
-        "losses unknown",
-        "below resolution",
+        "runs unknown", "few bunches", "lengths differ", "among lost", "losses unknown", "below resolution",
         "among many",
     ]
-)
+)  # fmt: skip
 """Why there is no interval, or what is not in it, or why a difference is not shown.
 
 "runs unknown": how much runs differ is not known; "few bunches": and releases were lost in too few bunches

@@ -78,7 +78,7 @@ def read(side: ComparedSide, measure: str) -> MeasuredSide:
     """Read and reduce all runs of a side."""
 
     def counted(runs: Sequence[StoredRun]) -> tuple[Named, ...]:
-        return tuple(_without_order(_sources(run, measure)) for run in runs if measure in run.measures)
+        return tuple(_sources(run, measure, ordered=False) for run in runs if measure in run.measures)
 
     return MeasuredSide(
         tuple(_sources(run, measure) for run in side.runs),
@@ -114,13 +114,12 @@ def is_loop(side: ComparedSide) -> bool:
     )
 
 
-def _sources(run: StoredRun, measure: str) -> Named:
+def _sources(run: StoredRun, measure: str, *, ordered: bool = True) -> Named:
     parts = by_role(run.manifest.header, reduce_run(run, measure))
-    return {name: [one.as_source() for one in own] for name, own in parts.items()}
-
-
-def _without_order(sources: Named) -> Named:
-    return {name: [replace(one, reduction=None) for one in own] for name, own in sources.items()}
+    found = {name: [one.as_source() for one in own] for name, own in parts.items()}
+    if ordered:
+        return found
+    return {name: [replace(one, reduction=None) for one in own] for name, own in found.items()}
 
 
 def _chosen(sources: Named, source: str) -> list[SourceSamples]:
@@ -195,17 +194,15 @@ def _quantiles(
     if few:
         differences = quantile_differences(sides[0], sides[1], few, confidence=question.confidence)
         told = {one.q: one for one in differences}
+    # The first quantile that the samples do not carry is shown, too: so that one knows what it takes.
+    following = next((q for q in QUANTILES if q > max(carried, default=0.0)), 1.0)
     for q in asked:
         if q not in carried:
-            needed = samples_needed(q, question.confidence)
-            if q in question.quantiles or q <= _next(carried):
+            if q in question.quantiles or q <= following:
+                first, second = (spread.level([one for run in side for one in run], q) for side in sides)
+                note = FewSamples(samples_needed(q, question.confidence))
                 yield ComparedMetric(
-                    format_quantile(q),
-                    q,
-                    _value(sides[0], q),
-                    _value(sides[1], q),
-                    notes=(FewSamples(needed),),
-                    verdict="too few samples",
+                    format_quantile(q), q, first, second, notes=(note,), verdict="too few samples"
                 )
             continue
         known = found[q]
@@ -224,19 +221,10 @@ def _quantiles(
             )
 
 
-def _next(carried: Sequence[float]) -> float:
-    """The first quantile that the samples do not carry is shown, too: so that one knows what it takes."""
-    return next((q for q in QUANTILES if q > max(carried, default=0.0)), 1.0)
-
-
 def _carries(side: Sources, q: float, confidence: float) -> bool:
     counts = all_counts(side).total + all_lost(side)
     each = min(sum(one.counts.total + one.missing for one in run) for run in side)
     return counts >= samples_needed(q, confidence) and each * (1 - q) >= 1 - 1e-9
-
-
-def _value(side: Sources, q: float) -> float | None:
-    return spread.level([one for run in side for one in run], q)
 
 
 def _from_runs(

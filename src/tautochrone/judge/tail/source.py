@@ -273,7 +273,10 @@ class SourceTail:
         everything = with_lost(self.reduced.counts, lost)
         clipped = self.reduced.clipped
         effect = self._effect(limit_ns)
-        alone, together = _bounds(everything, limit_ns, self.confidence, self._effect_for_bound(limit_ns))
+        alone = together = bound(everything, limit_ns, self.confidence)
+        if (fewer := self._effect_for_bound(limit_ns) or 1.0) > 1:
+            effective = everything.total / fewer
+            together = max(alone, bound(everything, limit_ns, self.confidence, effective))
         share = self._share(limit_ns)
         beyond = float("inf") if share is None or share.value <= 0 else 1 / share.value / self.due
         return AtLimit(
@@ -372,11 +375,3 @@ class SourceTail:
         if samples * lost >= self.due:
             return AtRate(name, samples, None, reach, "lost", 1 / (lost / self.due))
         return AtRate(name, samples, None, reach, "every cycle" if samples <= 1 else "not told")
-
-
-def _bounds(counts: Counts, limit_ns: int, confidence: float, effect: float | None) -> tuple[float, float]:
-    """For independent samples, and for those that count as fewer."""
-    alone = bound(counts, limit_ns, confidence)
-    if effect is None or effect <= 1:
-        return alone, alone
-    return alone, max(alone, bound(counts, limit_ns, confidence, counts.total / effect))

@@ -260,7 +260,10 @@ def _changes_of(blocks: Blocks, of: Of, clock_step_ns: int) -> list[LevelChange]
     searched = _joined(blocks, of)
     if len(searched) < _FEWEST_BLOCKS:
         return []
-    series = _series(searched, of)
+    if of == "maximum":
+        series: Floats = searched.maximum.astype(np.float64)
+    else:
+        series = block_quantile(searched, 0.5 if of == "median" else 0.99)
     scores = normal_scores(series)
     found = segments(scores, PENALTY * math.log(len(scores)) * noise(scores), _SHORTEST)
     begin = searched.begin_ns
@@ -279,12 +282,6 @@ def _changes_of(blocks: Blocks, of: Of, clock_step_ns: int) -> list[LevelChange]
 def _joined(blocks: Blocks, of: Of) -> Blocks:
     per_block = int(blocks.bounds[-1]) / len(blocks)
     return blocks.joined(math.ceil(_SAMPLES[of] / per_block))
-
-
-def _series(blocks: Blocks, of: Of) -> Floats:
-    if of == "maximum":
-        return blocks.maximum.astype(np.float64)
-    return block_quantile(blocks, 0.5 if of == "median" else 0.99)
 
 
 def _shifts(series: Floats, found: list[int], matters: Callable[[float, float], bool]) -> list[Shift]:

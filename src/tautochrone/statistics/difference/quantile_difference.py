@@ -214,7 +214,8 @@ def _of_blocks(
 ) -> QuantileDifference:
     first, second = both
     bare = _without_interval(q, first.value, second.value, confidence)
-    lost = (_among_lost(both),) if first.value is None or second.value is None else ()
+    among = tuple(side for side, one in enumerate(both) if one.value is None)
+    lost = (AmongLost(among),) if among else ()
     if first.drawn is None or second.drawn is None:
         return replace(bare, notes=(*lost, _too_few(q, both, confidence)))
     if lost:
@@ -310,10 +311,6 @@ def _too_few(q: float, both: tuple[Resampled, Resampled], confidence: float) -> 
         if one.drawn is None
     )
     return TooFew(max(FEWEST, samples_needed(q, confidence)), short)
-
-
-def _among_lost(both: tuple[Resampled, Resampled]) -> AmongLost:
-    return AmongLost(tuple(side for side, one in enumerate(both) if one.value is None))
 
 
 def _what_is_not_in_it(

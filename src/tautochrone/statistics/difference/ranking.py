@@ -91,7 +91,8 @@ def rank(
     pairs = list(combinations(range(len(names)), 2))
     known = [(pair, one) for pair in pairs if (one := p.get(pair)) is not None]
     adjusted = dict(zip((pair for pair, _ in known), holm([one for _, one in known]), strict=True))
-    order = sorted(range(len(names)), key=lambda at: (_key(values[at]), at))
+    keys = [math.inf if one is None else one for one in values]
+    order = sorted(range(len(names)), key=lambda at: (keys[at], at))
     place = {candidate: at for at, candidate in enumerate(order)}
     different = sorted(sorted((place[i], place[j])) for (i, j), one in adjusted.items() if one <= alpha)
     letters = _letters(len(names), [(first, second) for first, second in different])
@@ -103,10 +104,6 @@ def rank(
     return Ranking(tuple(ranked), alpha, len(known), len(pairs) - len(known))
 
 
-def _key(value: float | None) -> float:
-    return float("inf") if value is None else value
-
-
 def _letters(number: int, different: Sequence[tuple[int, int]]) -> list[str]:
     columns: list[frozenset[int]] = [frozenset(range(number))]
     for pair in different:
@@ -116,14 +113,11 @@ def _letters(number: int, different: Sequence[tuple[int, int]]) -> list[str]:
         unique = list(dict.fromkeys(split))
         columns = [one for one in unique if not any(one < other for other in unique)]
     columns.sort(key=sorted)
+    letters = [*ascii_lowercase, *(f"({at + 1})" for at in range(len(ascii_lowercase), len(columns)))]
     return [
-        "".join(_letter(at) for at, column in enumerate(columns) if candidate in column)
+        "".join(letters[at] for at, column in enumerate(columns) if candidate in column)
         for candidate in range(number)
     ]
-
-
-def _letter(at: int) -> str:
-    return ascii_lowercase[at] if at < len(ascii_lowercase) else f"({at + 1})"
 
 
 # Which of several alike things is not like the others: by how far each lies from the median of all.

@@ -67,7 +67,22 @@ def two_samples(
     pair = _pair((first, second))
     if pair is None:
         return None
-    return _kolmogorov_smirnov(pair, seed, rounds), _anderson_darling(pair, seed, rounds)
+    n, m = pair.size
+    distance = float(_largest_distance(pair.first, n, pair.both, n + m))
+    squared = float(_weighted_distance(pair.first, n, pair.both, n + m))
+    textbook = float(special.kolmogorov(math.sqrt(n * m / (n + m)) * distance))
+    return (
+        _tested(
+            "Kolmogorov-Smirnov", pair, distance, textbook, _permuted(_largest_distance, pair, seed, rounds)
+        ),
+        _tested(
+            "Anderson-Darling",
+            pair,
+            squared,
+            anderson_darling_p(squared),
+            _permuted(_weighted_distance, pair, seed, rounds),
+        ),
+    )
 
 
 def anderson_darling_p(squared: float) -> float:
@@ -110,23 +125,6 @@ def _pair(sides: tuple[Side, Side]) -> _Pair | None:
     size = [float(one.total + all_lost(side)) for one, side in zip(counts, sides, strict=True)]
     reached = [one.share_at_most(every.value) * one.total for one in counts]
     return _Pair(reached[0], reached[0] + reached[1], (size[0], size[1]), _units(sides, every))
-
-
-def _kolmogorov_smirnov(pair: _Pair, seed: int, rounds: int) -> TwoSample:
-    n, m = pair.size
-    statistic = float(_largest_distance(pair.first, n, pair.both, n + m))
-    textbook = float(special.kolmogorov(math.sqrt(n * m / (n + m)) * statistic))
-    return _tested(
-        "Kolmogorov-Smirnov", pair, statistic, textbook, _permuted(_largest_distance, pair, seed, rounds)
-    )
-
-
-def _anderson_darling(pair: _Pair, seed: int, rounds: int) -> TwoSample:
-    statistic = float(_weighted_distance(pair.first, pair.size[0], pair.both, sum(pair.size)))
-    textbook = anderson_darling_p(statistic)
-    return _tested(
-        "Anderson-Darling", pair, statistic, textbook, _permuted(_weighted_distance, pair, seed, rounds)
-    )
 
 
 def _tested(name: str, pair: _Pair, statistic: float, textbook: float, p: float | None) -> TwoSample:
