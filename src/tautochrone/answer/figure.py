@@ -8,7 +8,7 @@ from tautochrone.answer import composition
 from tautochrone.answer.blame import section
 from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts import course, cumulative, histogram, rows, signs
-from tautochrone.answer.charts.grammar import PADDING, SCHEMA, Chart, Specification, Stack
+from tautochrone.answer.charts.grammar import Chart, Specification, Stack, top_level
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import PAPER
 from tautochrone.answer.evidence import Evidence, MeasuredEvidence
@@ -200,15 +200,7 @@ def stacked(
         else:
             beside = [charts[at : at + columns] for at in range(0, len(charts), columns)]
             parts += [{"hconcat": row, "spacing": _SPACING, "resolve": _APART} for row in beside]
-    return {
-        "$schema": SCHEMA,
-        "config": theme.config(),
-        "padding": PADDING,
-        "vconcat": parts,
-        "spacing": spacing,
-        "resolve": _APART,
-        "datasets": held,
-    }
+    return top_level(theme, {"vconcat": parts, "spacing": spacing, "resolve": _APART}, held)
 
 
 def left_out(seen: Evidence, measured: MeasuredEvidence, kind: str) -> list[str]:

@@ -75,12 +75,9 @@ def envelope(
     rows = [
         {"run": one.run, "t": round(t, 4), "low": y.standing(low), "high": y.standing(high)}
         for one in series
-        if one.envelope
+        if (held := one.envelope)
         for t, low, high in zip(
-            one.envelope.time_s.tolist(),
-            one.envelope.low_ns.tolist(),
-            one.envelope.high_ns.tolist(),
-            strict=True,
+            held.time_s.tolist(), held.low_ns.tolist(), held.high_ns.tolist(), strict=True
         )
     ]
     layers = [

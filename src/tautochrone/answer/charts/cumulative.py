@@ -134,13 +134,9 @@ def top(
         *_lines(rows, ends, series, frame, x.of("at"), y.of("later"), legend=legend),
         *_known(frame, x, y, "later", math.sqrt(y.low * frame.top)),
     ]
+    which, what = ("largest", "samples") if counted == LARGE else ("latest", "completed cycles")
     part = "tenth" if frame.top == _TOP else percent(frame.top)
-    of = (
-        f"The largest {part} of the samples"
-        if counted == LARGE
-        else f"The latest {part} of the completed cycles"
-    )
-    return Chart(layers, _HEIGHT, _describe(of, series, frame, counted))
+    return Chart(layers, _HEIGHT, _describe(f"The {which} {part} of the {what}", series, frame, counted))
 
 
 def both(series: Sequence[Series], *, title: str = "Latency", counted: str = LATE) -> Stack:
@@ -162,13 +158,8 @@ def _rarity_of(rows: Sequence[Row], frame: ChartFrame, counted: str) -> scales.S
 
 
 def _row(one: Series, index: int, at_ns: float, x: scales.Scale) -> Row:
-    return {
-        "run": one.run,
-        "source": one.source,
-        "line": index,
-        "at": x.standing(at_ns),
-        "words": duration(at_ns),
-    }
+    where = {"at": x.standing(at_ns), "words": duration(at_ns)}
+    return {"run": one.run, "source": one.source, "line": index, **where}
 
 
 def _x(values_ns: Sequence[float], series: Sequence[Series], frame: ChartFrame, title: str) -> scales.Scale:

@@ -151,7 +151,8 @@ class Rows:
         encoding: Specification = {}
         for name, given in {**self._channels, **more}.items():
             if name == "tooltip":
-                encoding[name] = [_told(one) for one in given]
+                told = [(one, {}) if isinstance(one, str) else (one[0], {"title": one[1]}) for one in given]
+                encoding[name] = [{"field": field, "type": "nominal", **title} for field, title in told]
             elif isinstance(given, Channel):
                 encoding[name] = given.encoding
             elif name in ("x2", "y2"):
@@ -166,11 +167,6 @@ class Rows:
 def _named(name: str) -> Specification:
     function, bracket, rest = name.partition("(")
     return {"aggregate": function, "field": rest.removesuffix(")")} if bracket else {"field": name}
-
-
-def _told(one: Told) -> Specification:
-    name, title = (one, None) if isinstance(one, str) else one
-    return {"field": name, "type": "nominal", **({} if title is None else {"title": title})}
 
 
 @dataclass(frozen=True)
@@ -216,14 +212,7 @@ class Chart:
             drawn["layer"][zoom.layer]["name"] = _ZOOMED_VIEW
             drawn["params"] = [zoom.parameter()]
         fits = {"type": "fit-x", "contains": "padding"} if theme.width is None else "pad"
-        return {
-            "$schema": SCHEMA,
-            "config": theme.config(),
-            "autosize": fits,
-            "padding": PADDING,
-            **drawn,
-            "datasets": held,
-        }
+        return top_level(theme, drawn, held, autosize=fits)
 
     def within(self, theme: Theme, held: Specification) -> Specification:
         """Return the chart as a part of a larger one, whose data sets ``held`` gains those of this one."""
@@ -249,16 +238,26 @@ class Stack:
             {**chart.within(theme, held), **({"title": title} if title else {})}
             for title, chart in self.panels
         ]
-        return {
-            "$schema": SCHEMA,
-            "config": theme.config(),
-            "description": self.description,
-            "padding": PADDING,
+        drawn = {
             "vconcat": panels,
             "spacing": _SPACING_PX,
             "resolve": {"scale": {"x": "independent", "y": "independent"}},
-            "datasets": held,
         }
+        return top_level(theme, drawn, held, description=self.description)
+
+
+def top_level(
+    theme: Theme, drawn: Specification, held: Specification, **first: Specification | str
+) -> Specification:
+    """Return the top-level specification around what was drawn in a theme, with its data sets."""
+    return {
+        "$schema": SCHEMA,
+        "config": theme.config(),
+        **first,
+        "padding": PADDING,
+        **drawn,
+        "datasets": held,
+    }
 
 
 def _drawn(layer: Layer, theme: Theme, held: Specification) -> Specification:

@@ -49,6 +49,10 @@ def _marked(summary: Summary, marks: Mapping[str, str]) -> list[tuple[str, int]]
     return [*least, *quantiles, (list(marks)[-1], summary.maximum)]
 
 
+def _in_words(marked: Sequence[tuple[str, int]]) -> str:
+    return ", ".join(f"{what} {duration(value)}" for what, value in marked)
+
+
 def _joined(
     points: Sequence[Row],
     x: Scale,
@@ -82,7 +86,8 @@ def cpus(series: Sequence[Series], *, title: str = "Latency", legend: bool = Tru
     """
     runs, sources = runs_of(series), sources_of(series)
     marks = {**_LEAST, **CPU_MARKS} if is_signed(series) else CPU_MARKS
-    found = [(one, what, value) for one in series for what, value in _of_series(one, marks)]
+    marked = {id(one): _of_series(one, marks) for one in series}
+    found = [(one, what, value) for one in series for what, value in marked[id(one)]]
     x = time([value for _, _, value in found], title, knee_ns=usual_size_ns(series))
     points = [
         {
@@ -105,11 +110,7 @@ def cpus(series: Sequence[Series], *, title: str = "Latency", legend: bool = Tru
         yOffset=lanes("run", runs),
         color=by_run(runs, with_legend=legend and len(runs) > 1),
     )
-    said = [
-        f"{one.source}, {one.run}: "
-        + ", ".join(f"{what} {duration(value)}" for what, value in _of_series(one, marks))
-        for one in series
-    ]
+    said = [f"{one.source}, {one.run}: {_in_words(marked[id(one)])}" for one in series]
     words = "Median, rare quantiles and maximum per source. " + "; ".join(said) + "."
     return Chart(layers, len(sources) * (22 * len(runs) + 16) + 16, words)
 
@@ -207,7 +208,7 @@ class MechanismLane:
 
     def words(self) -> str:
         """Return the marks in words."""
-        return ", ".join(f"{what} {duration(value)}" for what, value in _marked(self.summary, SUMMARY_MARKS))
+        return _in_words(_marked(self.summary, SUMMARY_MARKS))
 
 
 def mechanisms(

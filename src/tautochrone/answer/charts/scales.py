@@ -98,17 +98,8 @@ def time(
         scale, ticks = _signed(min(values), max(values), knee_ns)
     else:
         scale, ticks = _positive([value for value in values if value > 0] or [1], sparse=sparse)
-    return Scale(
-        scale,
-        {
-            "title": title,
-            "values": ticks,
-            "labelExpr": _TIME_LABEL,
-            "labelOverlap": "greedy",
-            "labelSeparation": 6,
-            "grid": grid,
-        },
-    )
+    labels = {"labelExpr": _TIME_LABEL, "labelOverlap": "greedy", "labelSeparation": 6}
+    return Scale(scale, {"title": title, "values": ticks, **labels, "grid": grid})
 
 
 def time_ticks(low_ns: float, high_ns: float, *, sparse: bool = False) -> list[int]:
@@ -119,15 +110,9 @@ def time_ticks(low_ns: float, high_ns: float, *, sparse: bool = False) -> list[i
     low_ns = max(low_ns, 1)
     high_ns = max(high_ns, low_ns * 1.01)
     decades = math.log10(high_ns / low_ns)
-    steps = (
-        (1,)
-        if sparse and decades > 1
-        else (1, 2, 5)
-        if decades <= _FINE_DECADES
-        else (1, 3)
-        if decades <= _COARSE_DECADES
-        else (1,)
-    )
+    steps: tuple[int, ...] = (1, 2, 5) if decades <= _FINE_DECADES else (1, 3)
+    if decades > _COARSE_DECADES or (sparse and decades > 1):
+        steps = (1,)
     first, last = math.floor(math.log10(low_ns)), math.ceil(math.log10(high_ns))
     ticks = [step * 10**power for power in range(first, last + 1) for step in steps]
     below = max((tick for tick in ticks if tick <= low_ns), default=ticks[0])
@@ -210,22 +195,16 @@ def bands(
     ``padding`` is that between bands and that outside of them, in bands; ``fixed`` gives names without a
     row their band, too; ``axis`` are properties of Vega-Lite's axis.
     """
-    broken = any("\n" in one for one in order)
-    lines = {"labelExpr": "split(datum.label, '\\n')", "labelBaseline": "line-top"} if broken else {}
-    scale = {} if padding is None else {"paddingInner": padding[0], "paddingOuter": padding[1]}
-    return field(
-        name,
-        sort=list(order),
-        title=title,
-        scale={**scale, **({"domain": list(order)} if fixed else {})},
-        axis={
-            "labelFontSize": 12,
-            "labelColor": INK,
-            **lines,
-            **({"labelOffset": _LABEL_RISE_PX} if broken else {}),
-            **axis,
-        },
-    )
+    scale: dict[str, object] = {}
+    if padding is not None:
+        scale = {"paddingInner": padding[0], "paddingOuter": padding[1]}
+    if fixed:
+        scale["domain"] = list(order)
+    look: dict[str, object] = {"labelFontSize": 12, "labelColor": INK}
+    if any("\n" in one for one in order):
+        look |= {"labelExpr": "split(datum.label, '\\n')", "labelBaseline": "line-top"}
+        look["labelOffset"] = _LABEL_RISE_PX
+    return field(name, sort=list(order), title=title, scale=scale, axis={**look, **axis})
 
 
 def lanes(name: str, order: Sequence[object], padding: float | None = 0.3, *, fixed: bool = False) -> Channel:
@@ -233,10 +212,9 @@ def lanes(name: str, order: Sequence[object], padding: float | None = 0.3, *, fi
 
     ``padding`` is outside of the lanes, in lanes; ``fixed`` gives values without a row their lane, too.
     """
-    scale = {
-        **({} if padding is None else {"paddingOuter": padding}),
-        **({"domain": list(order)} if fixed else {}),
-    }
+    scale: dict[str, object] = {} if padding is None else {"paddingOuter": padding}
+    if fixed:
+        scale["domain"] = list(order)
     return field(name, "ordinal" if fixed else "nominal", sort=list(order), scale=scale)
 
 

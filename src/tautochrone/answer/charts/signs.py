@@ -138,8 +138,10 @@ def unit_path(path: str) -> str:
         elif letter in "Vv":
             numbers = [(one - _HEIGHT / 2 * moved) * scale for one in numbers]
         elif letter in "Aa":
+            # Radii, rotation and flags stay as they are; the end is moved where it is absolute.
+            ends = {5: _WIDTH / 2, 6: _HEIGHT / 2}
             numbers = [
-                _of_arc(at % 7, one, moved) * (1 if 2 <= at % 7 <= 4 else scale)
+                (one - ends.get(at % 7, 0.0) * moved) * (1 if 2 <= at % 7 <= 4 else scale)
                 for at, one in enumerate(numbers)
             ]
         else:
@@ -147,12 +149,6 @@ def unit_path(path: str) -> str:
             numbers = [(one - middle[at % 2] * moved) * scale for at, one in enumerate(numbers)]
         words.append(letter + " ".join(f"{one:.4g}" for one in numbers))
     return "".join(words)
-
-
-def _of_arc(at: int, number: float, moved: bool) -> float:
-    """Return radii, rotation and flags stay as they are; the end is moved where it is absolute."""
-    middle = {5: _WIDTH / 2, 6: _HEIGHT / 2}
-    return number - middle.get(at, 0.0) * moved
 
 
 def key(signs: Sequence[Sign], width: int) -> Chart:

@@ -75,7 +75,10 @@ def levels(curve: TailCurve, *, limits: Mapping[int, str] | None = None, title: 
     lower = curve.low_ns.tolist()
     y = scales.time([*tops, *lower, *upper, *kept], f"{title} that is exceeded once")
     x = _once_in(curve, low, high).of("at")
-    layers = _measured_until(curve, x)
+    # Where the measuring ends: to the right of it everything is extrapolated.
+    here = {"at": float(curve.due), "words": "measured until here"}
+    until = {"y": fixed(_HEIGHT - 16), "baseline": "top", "color": MUTED, **scales.beside(False)}
+    layers = scales.worded_lines([here], {"x": x}, until, color=MUTED, strokeDash=[4, 3])
     if len(curve.at):
         columns = zip(curve.at.tolist(), curve.value_ns.tolist(), lower, upper, strict=True)
         rows = [{"at": at, "value": value, "low": least, "high": most} for at, value, least, most in columns]
@@ -157,13 +160,6 @@ def _count(count: float) -> str:
     power = math.floor(math.log10(count))
     lead = count / 10**power
     return f"1e{power}" if abs(lead - 1) < 0.005 else f"{lead:.1f}e{power}"
-
-
-def _measured_until(curve: TailCurve, x: Channel) -> list[Layer]:
-    """Return an upright line where the measuring ends: to the right of it everything is extrapolated."""
-    row = {"at": float(curve.due), "words": "measured until here"}
-    low = {"y": fixed(_HEIGHT - 16), "baseline": "top", "color": MUTED, **scales.beside(False)}
-    return scales.worded_lines([row], {"x": x}, low, color=MUTED, strokeDash=[4, 3])
 
 
 def survival(curve: TailCurve, *, title: str = "Latency") -> Chart:

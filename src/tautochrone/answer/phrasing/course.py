@@ -186,7 +186,7 @@ def _rose(change: LevelChange, said: Sequence[LevelChange]) -> str:
 
 def _periods(found: Courses, searched: Sequence[Course]) -> Iterator[str]:
     groups_: list[list[tuple[Course, SpikePeriod]]] = []
-    for course, period in ((course, period) for course in searched for period in course.periods):
+    for course, period in ((one, period) for one in searched for period in one.periods):
         group = next((one for one in groups_ if _alike(one[0][1], period)), None)
         if group is None:
             groups_.append([(course, period)])
