@@ -33,7 +33,7 @@ EVIDENCE = (
     "answer.evidence.attempt",
     "answer.evidence.reduce_run",
     "answer.evidence.rank_runs",
-    "answer.views.environment._unit",
+    "answer.environment._unit",
     "answer.report.warned",
     "answer.report.audited",
     "answer.report.of_mechanisms",

@@ -8,13 +8,12 @@ import pytest
 from rich.console import Console
 
 from report_runs import latencies, store_run
-from tautochrone.answer import conclusion, evidence, report, show
+from tautochrone.answer import conclusion, conditions, evidence, report, show
 from tautochrone.answer.foot import audit_runs
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.render import page as document_page
 from tautochrone.answer.render import terminal
-from tautochrone.answer.views import conditions
 from tautochrone.judge.interrupt import judge_interrupt
 from tautochrone.judge.verdict import judge_runs
 from tautochrone.machine.deployment import Deployment, Obtained, as_condition

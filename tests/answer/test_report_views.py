@@ -11,7 +11,7 @@ from rich.console import Console
 
 import streams
 from report_runs import FACTS, SAMPLES, idle_and_loaded, latencies, store_run
-from tautochrone.answer import conclusion, evidence, numbers, warnings
+from tautochrone.answer import conclusion, environment, evidence, numbers, warnings
 from tautochrone.answer import html as script
 from tautochrone.answer.document import TypedTable
 from tautochrone.answer.foot import audit_runs
@@ -19,7 +19,6 @@ from tautochrone.answer.labels import LONGEST, label_runs
 from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.render import terminal
 from tautochrone.answer.series import Series
-from tautochrone.answer.views import environment
 from tautochrone.judge.verdict import LoopOutcome, LoopVerdict, MeasuredLoop, Verdict, judge_runs
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Warning as RunWarning

@@ -10,8 +10,8 @@ import pytest
 
 from cells import given
 from report_runs import idle_and_loaded
+from tautochrone.answer import environment
 from tautochrone.answer.foot import audit_runs, one_of_each
-from tautochrone.answer.views import environment
 from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.base.options import words
 from tautochrone.judge.comparison.conditions import aspect_of

@@ -6,14 +6,13 @@ It stands at the top of the report on runs, and is all that a terminal shows of 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from tautochrone.answer import conditions, warnings
 from tautochrone.answer import document as doc
-from tautochrone.answer import warnings
 from tautochrone.answer.blocks import Mark
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing import mechanisms as costs
 from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.typeset import duration, number
-from tautochrone.answer.views import conditions
 from tautochrone.base.faults import Later, now
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.base.words import listed, lower_first, plural, upper_first

@@ -3,9 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from tautochrone.answer import conditions, environment, html, warnings
 from tautochrone.answer import document as doc
-from tautochrone.answer import html, warnings
-from tautochrone.answer.views import conditions, environment
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.machine.audit import audit_facts

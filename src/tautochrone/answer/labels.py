@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from tautochrone.answer.views.environment import show, words
+from tautochrone.answer.environment import show, words
 from tautochrone.base.units import format_rate
 from tautochrone.judge.middleware_setting import as_obtained
 from tautochrone.measure.cpu_use import CPU_USE

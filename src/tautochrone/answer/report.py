@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tautochrone.answer import composition, evidence, numbers, soak, warnings
+from tautochrone.answer import composition, environment, evidence, numbers, soak, warnings
 from tautochrone.answer import document as doc
 from tautochrone.answer.blame import advice, section
 from tautochrone.answer.blocks import all_made
@@ -22,7 +22,6 @@ from tautochrone.answer.show import beside as around
 from tautochrone.answer.show import remarked
 from tautochrone.answer.tail.document import Section
 from tautochrone.answer.typeset import duration
-from tautochrone.answer.views import environment
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Fault, Later, attempt, now
 from tautochrone.judge.mechanisms import Mechanism

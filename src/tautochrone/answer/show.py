@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
+from tautochrone.answer import conditions, environment, numbers, soak, warnings
 from tautochrone.answer import document as doc
-from tautochrone.answer import numbers, soak, warnings
 from tautochrone.answer.blame import section
 from tautochrone.answer.blocks import Figure
 from tautochrone.answer.evidence import Evidence, MeasuredEvidence
@@ -15,7 +15,6 @@ from tautochrone.answer.experiments import lead_of, presents_sources, title_of
 from tautochrone.answer.numbers import MissingRow, quantile_name
 from tautochrone.answer.phrasing import course
 from tautochrone.answer.series import Bins, Floats, Series, usual_size_ns
-from tautochrone.answer.views import conditions, environment
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import upper_first
 from tautochrone.judge.middleware_setting import as_obtained

@@ -12,7 +12,7 @@ from tautochrone.answer.document import (
     table_of_words,
     words,
 )
-from tautochrone.answer.views.environment import show
+from tautochrone.answer.environment import show
 from tautochrone.answer.warnings import is_said_here, said_once
 from tautochrone.base.words import plural
 from tautochrone.campaign.results import CampaignResults

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from tautochrone.answer import document as doc
 from tautochrone.answer.blame import section
 from tautochrone.answer.blocks import Mark
+from tautochrone.answer.conditions import sentence
 from tautochrone.answer.phrasing import requirement as required
-from tautochrone.answer.views.conditions import sentence
 from tautochrone.answer.warnings import is_said_here
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration, format_percent

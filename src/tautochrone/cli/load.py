@@ -137,9 +137,9 @@ def _run(chosen: Load, target: Target, seconds: float) -> tuple[list[LoadReport]
 
 
 def _show(reports: list[LoadReport]) -> None:
+    from tautochrone.answer.conditions import load_table
     from tautochrone.answer.console import make_console
     from tautochrone.answer.render.terminal import show_table
-    from tautochrone.answer.views.conditions import load_table
 
     if reports:
         console = make_console()

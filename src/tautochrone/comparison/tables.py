@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from tautochrone.answer import environment
 from tautochrone.answer.document import TableColumn, TypedCell, TypedTable, Unit, columns, count, micros
 from tautochrone.answer.document import words as cell
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing.differences import p_value
 from tautochrone.answer.typeset import number, plain
-from tautochrone.answer.views import environment
 from tautochrone.base.units import format_percent
 from tautochrone.base.words import plural, upper_first
 from tautochrone.comparison import phrasing as words

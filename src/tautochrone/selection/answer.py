@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 
+from tautochrone.answer import conditions
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import all_made
 from tautochrone.answer.phrasing.differences import quantile_notes
-from tautochrone.answer.views import conditions
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.run.folder import StoredRun

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tautochrone.answer import document as doc
-from tautochrone.answer.views.environment import show, words
+from tautochrone.answer.environment import show, words
 from tautochrone.base.words import capital
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.run.conditions import HeldDeployment, LoadReport
