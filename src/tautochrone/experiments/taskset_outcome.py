@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.schedulability.taskset import Task
+from tautochrone.statistics.counts import counts_of
 from tautochrone.statistics.quantiles import CONFIDENCE, exceedance_bound
 from tautochrone.statistics.summary import mean_and_deviation
 
@@ -151,9 +152,8 @@ def spread(values: Integers) -> TaskSpread | None:
     """Summarise whole numbers, shape (n,); None if there are none."""
     if not len(values):
         return None
-    minimum = int(values.min())
-    mean, deviation = mean_and_deviation(values, minimum)
-    return TaskSpread(len(values), mean, int(values.max()), minimum, deviation)
+    mean, deviation = mean_and_deviation(counts_of(values))
+    return TaskSpread(len(values), mean, int(values.max()), int(values.min()), deviation)
 
 
 def periods_ns(jobs: Jobs, period_ns: int) -> tuple[Integers, int]:

@@ -1,7 +1,7 @@
 """The summary of one measure: from samples, exactly, or from the counts of a histogram."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tautochrone.base.errors import DamagedError, MeasuringError
 from tautochrone.base.units import format_duration
 from tautochrone.statistics.arrays import Integers
-from tautochrone.statistics.counts import Counts, open_bins
+from tautochrone.statistics.counts import Counts, counts_of, open_bins
 from tautochrone.statistics.quantiles import (
     QUANTILES,
     Quantile,
@@ -21,58 +21,25 @@ from tautochrone.statistics.quantiles import (
     samples_needed,
 )
 
-# Mean and standard deviation of integers up to 64 bits, without overflow and without losing digits.
-
-
 _CHUNK = 1 << 18
-_LOW_HALF = np.uint64(0xFFFF_FFFF)
-_HALF = np.uint64(32)
 
 
-def mean_and_deviation(values: npt.NDArray[np.integer[Any]], minimum: int) -> tuple[float, float]:
-    """Mean and standard deviation (of these samples: divided by n) of integers.
+def mean_and_deviation(counts: Counts) -> tuple[float, float]:
+    """Mean and standard deviation (of these samples: divided by n); of integers up to 64 bits, at least one.
 
     Returns:
         The mean, correctly rounded, and the standard deviation.
     """
     # Distances from the minimum fit 64 unsigned bits whatever the signs, and keep small spreads exact.
-    total = sum(_exact_sum(above) for above in _above(values, minimum))
-    n = len(values)
-    centre = total / n
-    squares = math.fsum(_sum_of_squares(above, centre) for above in _above(values, minimum))
-    return (minimum * n + total) / n, math.sqrt(squares / n)
-
-
-def mean_and_deviation_of(
-    values: npt.NDArray[np.integer[Any]], counts: npt.NDArray[np.integer[Any]]
-) -> tuple[float, float]:
-    """The same of distinct values, ascending, and how often each came; both of shape (m,), m at least 1."""
-    minimum, n = int(values[0]), int(counts.sum())
-    above = values.astype(np.uint64) - np.uint64(minimum % 2**64)
+    minimum, n = int(counts.value[0]), counts.total
+    above = counts.value.astype(np.uint64) - np.uint64(minimum % 2**64)
     if int(above[-1]) * n < 2**63:
-        total = int(np.dot(above.astype(np.int64), counts))
+        total = int(np.dot(above.astype(np.int64), counts.count))
     else:
-        total = sum(a * k for a, k in zip(above.tolist(), counts.tolist(), strict=True))
-    squares = (above.astype(np.float64) - total / n) ** 2 * counts
+        total = sum(a * k for a, k in zip(above.tolist(), counts.count.tolist(), strict=True))
+    squares = (above.astype(np.float64) - total / n) ** 2 * counts.count
     chunks = (float(squares[at : at + _CHUNK].sum()) for at in range(0, len(squares), _CHUNK))
     return (minimum * n + total) / n, math.sqrt(math.fsum(chunks) / n)
-
-
-def _above(values: npt.NDArray[np.integer[Any]], minimum: int) -> Iterator[npt.NDArray[np.uint64]]:
-    """How far each value lies above the minimum, exactly, a chunk at a time."""
-    base = np.uint64(minimum % 2**64)
-    for at in range(0, len(values), _CHUNK):
-        yield values[at : at + _CHUNK].astype(np.uint64) - base
-
-
-def _exact_sum(chunk: npt.NDArray[np.uint64]) -> int:
-    """The sum as one of Python's integers: the halves of 2**18 numbers can't overflow."""
-    return (int((chunk >> _HALF).sum()) << 32) + int((chunk & _LOW_HALF).sum())
-
-
-def _sum_of_squares(chunk: npt.NDArray[np.uint64], centre: float) -> float:
-    from_centre = chunk.astype(np.float64) - centre
-    return float(np.dot(from_centre, from_centre))
 
 
 # How evenly something periodic comes: errors of the period, early and late.
@@ -185,34 +152,16 @@ def summarise(values: Integers, confidence: float = 0.95, *, in_place: bool = Fa
     Args:
         in_place: sort ``values`` itself and not a copy of it, for half the memory.
     """
-    if not len(values):
-        raise _no_samples()
-    ordered = values if in_place else values.copy()
-    ordered.sort()
-    minimum = int(ordered[0])
-    mean, deviation = mean_and_deviation(ordered, minimum)
-
-    def at(position: int) -> tuple[int, int]:
-        return int(ordered[position - 1]), int(ordered[position - 1])
-
-    return Summary(
-        count=len(ordered),
-        minimum=minimum,
-        mean=mean,
-        standard_deviation=deviation,
-        maximum=int(ordered[-1]),
-        quantiles=_quantiles(len(ordered), at, confidence),
-        resolution=EXACT,
-    )
+    return summary_of(counts_of(values, in_place=in_place), confidence)
 
 
 def summary_of(counts: Counts, confidence: float = 0.95) -> Summary:
-    """Summarise samples of which each distinct value is known with its count: the same as `summarise`."""
+    """Summarise samples of which each distinct value is known with its count, every number exact."""
     if not counts.exact:
         raise ValueError("a histogram has bins, not values: summarise_counts takes them")
     if not len(counts.value):
         raise _no_samples()
-    mean, deviation = mean_and_deviation_of(counts.value, counts.count)
+    mean, deviation = mean_and_deviation(counts)
 
     def at(position: int) -> tuple[int, int]:
         found = counts.at_rank(position)
