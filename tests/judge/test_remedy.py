@@ -3,7 +3,7 @@
 import pytest
 
 from tautochrone.answer.blame import advice as said
-from tautochrone.judge.remedy import family, kind_of, remedy_of
+from tautochrone.judge.blame import family, kind_of, remedy_of
 from tautochrone.machine.audit import CHECKS
 from tautochrone.machine.audit.finding import Finding, Level
 from tautochrone.statistics.blame import CAUSES, Cause
@@ -41,7 +41,7 @@ def test_something_can_be_said_about_every_cause_of_any_name(cause: Cause) -> No
 
 
 def test_every_kind_has_its_text_and_names_checks_that_there_are() -> None:
-    from tautochrone.judge.remedy import _RULES
+    from tautochrone.judge.blame import _RULES
 
     assert set(said._DO) == {kind for _, _, kind, _ in _RULES}
     codes = dict.fromkeys((kind, codes) for _, _, kind, codes in _RULES)

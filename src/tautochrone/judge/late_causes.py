@@ -11,9 +11,8 @@ from typing import Literal
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_percent
-from tautochrone.judge.blame import blame_of
+from tautochrone.judge.blame import blame_of, family
 from tautochrone.judge.comparison.side import ComparedSide
-from tautochrone.judge.remedy import family
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import BlameSetup
 from tautochrone.statistics.blame import CAUSES, Cause, LateCycle

@@ -8,9 +8,8 @@ from tautochrone.answer import document as doc
 from tautochrone.answer.document import Recommendation
 from tautochrone.answer.phrasing import blame as words
 from tautochrone.base.words import listed
-from tautochrone.judge.blame import BlamedRun, WithoutCauses, without_causes
+from tautochrone.judge.blame import BlamedRun, CauseRemedy, WithoutCauses, remedy_of, without_causes
 from tautochrone.judge.reduced import Reduced, reduce_run
-from tautochrone.judge.remedy import CauseRemedy, remedy_of
 from tautochrone.machine.audit import audit_facts
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.blame import CauseShare
