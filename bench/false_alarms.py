@@ -26,7 +26,7 @@ from tautochrone.judge.comparison.numbers import ComparisonQuestion, MeasuredSid
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.statistics.difference.quantile_difference import quantile_differences
-from tautochrone.statistics.difference.sides import SourceSamples, source_of
+from tautochrone.statistics.difference.sides import SourceSamples
 from tautochrone.statistics.reduction import reduce
 
 GATES = ("p50 +10%", "p99 +10%", "p99.9 +10%", "max +10%", "misses +0.1%")
@@ -85,7 +85,8 @@ def sources(run: StoredRun) -> tuple[SourceSamples, Callable[[float], SourceSamp
 
     def longer(by: float) -> SourceSamples:
         shifted = np.rint(values * (1 + by)).astype(np.int64)
-        return source_of(reduce(instants, shifted), lost, period_ns)
+        reduction = reduce(instants, shifted)
+        return SourceSamples(reduction.counts, reduction, lost, period_ns)
 
     return longer(0.0), longer
 

@@ -119,7 +119,7 @@ def _of_runs(runs: Sequence[StoredRun], beside: BesideRuns) -> doc.Document:
 def of_evidence(seen: Evidence, beside: BesideRuns = _NOTHING, rare: Section | None = None) -> doc.Document:
     """Return the report about evidence; ``rare``: the section on rare late cycles."""
     manifests, labels, verdict, top = seen.manifests, seen.labels, beside.verdict, beside.top
-    audits = Later(lambda: found if isinstance(found := now(beside.findings), Mapping) else {"": found})
+    audits = Later(_by_machine, beside.findings)
     latencies = [one for group in seen.measured[:1] for one in group.series if group.loop]
     headline = Later(lambda: headline_of(manifests, now(verdict)))
 
@@ -161,6 +161,11 @@ def of_evidence(seen: Evidence, beside: BesideRuns = _NOTHING, rare: Section | N
     if top is None:
         return doc.Document(headline, parts, grounds=doc.Grounds(manifests))
     return replace(top, parts=(*top.shown_as("page"), *parts))
+
+
+def _by_machine(findings: Findings | Later[Findings]) -> Mapping[str, Sequence[Finding]]:
+    found: Findings = now(findings)
+    return found if isinstance(found, Mapping) else {"": found}
 
 
 # What was measured: a line for each run, and the measures with their figures and numbers.

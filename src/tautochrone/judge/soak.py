@@ -80,9 +80,10 @@ class SoakSource:
         own = (released >= usual / 2) & (self.worst_ns != UNKNOWN)
         maximum = self.worst_ns[own]
         joined = 1
-        while len(maximum) >= FEWEST and neighbours_alike(
-            np.unique(maximum, return_inverse=True)[1], 1, AT_5
-        ):
+        while len(maximum) >= FEWEST:
+            ranks = np.unique(maximum, return_inverse=True)[1].astype(np.float64)
+            if not neighbours_alike(ranks, 1, AT_5):
+                break
             joined *= 2
             maximum = maximum[: len(maximum) // 2 * 2].reshape(-1, 2).max(axis=1)
         if len(maximum) < FEWEST or len(np.unique(maximum)) < FEWEST // 2:
