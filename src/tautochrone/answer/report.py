@@ -164,7 +164,7 @@ def of_evidence(seen: Evidence, beside: BesideRuns = _NOTHING, rare: Section | N
 
 
 def _by_machine(findings: Findings | Later[Findings]) -> Mapping[str, Sequence[Finding]]:
-    found: Findings = now(findings)
+    found: Findings = findings.get() if isinstance(findings, Later) else findings
     return found if isinstance(found, Mapping) else {"": found}
 
 
