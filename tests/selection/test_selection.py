@@ -16,10 +16,11 @@ from tautochrone.judge.reduced import Reduced
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.selection import words
-from tautochrone.selection.candidates import Candidate, draw_up, read, reference_of, traits_of
+from tautochrone.selection.candidates import Candidate, draw_up, read, reference_of
 from tautochrone.selection.judge import Selection, select, side_of, turned
 from tautochrone.selection.places import PlaceMetric, parse_metric, places
 from tautochrone.selection.tables import tables
+from tautochrone.selection.traits import traits_of
 from tautochrone.statistics.counts import counts_of
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference, pairwise_differences
 

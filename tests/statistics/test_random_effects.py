@@ -42,8 +42,12 @@ def test_of_groups_known_equally_well_intervals_are_student_s() -> None:
         assert found.level == pytest.approx(3.5)
         assert found.between == pytest.approx(deviation**2 - variance, rel=1e-8)
         assert found.interval(0.95)[1] - 3.5 == pytest.approx(t * deviation / 2, rel=1e-8)
-        assert found.next_group(0.95, variance)[1] - 3.5 == pytest.approx(t * deviation * math.sqrt(1.25), rel=1e-8)
-        assert found.drawn(7.0, variance) == pytest.approx(3.5 + 3.5 * (1 - variance / deviation**2), rel=1e-8)
+        assert found.next_group(0.95, variance)[1] - 3.5 == pytest.approx(
+            t * deviation * math.sqrt(1.25), rel=1e-8
+        )
+        assert found.drawn(7.0, variance) == pytest.approx(
+            3.5 + 3.5 * (1 - variance / deviation**2), rel=1e-8
+        )
     assert found_of(values, []).p == pytest.approx(float(stats.ttest_1samp(values, 0).pvalue))
 
 
@@ -64,7 +68,9 @@ def test_what_can_not_be_told_is_not() -> None:
 
 @settings(derandomize=True, deadline=None, max_examples=200)
 @given(st.lists(st.tuples(st.floats(-30, 30), st.floats(0, 100)), min_size=2, max_size=12))
-def test_of_any_groups_the_squares_are_what_is_expected_or_groups_are_alike(groups: list[tuple[float, float]]) -> None:
+def test_of_any_groups_the_squares_are_what_is_expected_or_groups_are_alike(
+    groups: list[tuple[float, float]],
+) -> None:
     values, within = [one for one, _ in groups], [one for _, one in groups]
     found = found_of(values, within)
     assert min(values) - 1e-9 <= found.level <= max(values) + 1e-9

@@ -45,7 +45,9 @@ from tautochrone.judge.tail.sample_plan import SamplePlan, effect_in, plan_sampl
 from tautochrone.judge.tail.tails import RunTails, tails_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
+from tautochrone.selection import across_answer
 from tautochrone.selection import words as selection_words
+from tautochrone.selection.across_answer import found_across
 from tautochrone.selection.figures import figures
 from tautochrone.selection.judge import Selected, Selection, select
 from tautochrone.selection.places import parse_metric
@@ -312,6 +314,7 @@ def selected(
     )
     found.see_whole()
     several = len(found.selections) > 1
+    together, apart = found_across(found.selections)
     sentences = [
         f"{selection_words.title(one)}: {sentence}" if several else sentence
         for one in found.selections
@@ -326,8 +329,11 @@ def selected(
     return Shown(
         found,
         title,
-        (*sentences, *found.alone),
-        tuple(_titled(grid, one, several=several) for one in found.selections for grid in tables_of(one)),
+        (*map(across_answer.answer, together), *apart, *sentences, *found.alone),
+        (
+            *(grid for one in together for grid in across_answer.tables(one)),
+            *(_titled(grid, one, several=several) for one in found.selections for grid in tables_of(one)),
+        ),
         tuple(DrawnChart(figure.draw_of(partial(figures, one), "qq")) for one in found.selections),
     )
 

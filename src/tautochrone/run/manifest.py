@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 
 from tautochrone.base.errors import DamagedError
 from tautochrone.base.reading import json_of, read_text
-from tautochrone.run.conditions import RunConditions
+from tautochrone.run.conditions import LOCAL, RunConditions
 from tautochrone.run.facts import Facts, FactTable, KernelFacts
 from tautochrone.run.layout import table_layouts
 from tautochrone.run.records import Count, Event, Footer, Header, Stored, converted
@@ -30,6 +30,7 @@ MOST_BYTES = 64 << 20
 """What a ``run.json`` may have. Those that tauto writes are far smaller."""
 
 _ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_.-]{0,199}")
+_ANY = "any"  # system of a case that any machine of a fleet measures, with the tags that these have
 COUNTED_SOMETIMES = ("released", "missed", "dropped", "overruns", "warmup", "cpu_time_ns", "kept")
 """What only some experiments count of a source."""
 
@@ -205,6 +206,16 @@ class Manifest:
     def event(self, name: str) -> Event | None:
         """Return the first event of this name; None if there is none."""
         return next((one for one in self.events if one.event == name), None)
+
+    @property
+    def machine_name(self) -> str:
+        """Return how the machine was reached, else its name in a fleet of Slurm, else that of its host.
+
+        Empty where it has none: the machine that tauto ran on, whichever that was.
+        """
+        plan = self.conditions.plan.system
+        of_fleet = "" if plan == LOCAL or plan.partition("+")[0] == _ANY else plan
+        return self.conditions.remote or of_fleet or self.known.machine.hostname or ""
 
     @property
     def command(self) -> tuple[str, ...]:

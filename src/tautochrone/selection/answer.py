@@ -12,11 +12,13 @@ from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.run.folder import StoredRun
-from tautochrone.selection import tables, words
-from tautochrone.selection.candidates import block_of
+from tautochrone.selection import across_answer, tables, words
+from tautochrone.selection.across import Across
+from tautochrone.selection.across_answer import found_across
 from tautochrone.selection.figures import figures
 from tautochrone.selection.judge import Against, LostSelection, Selected, Selection
 from tautochrone.selection.late import LateCandidate
+from tautochrone.selection.traits import block_of
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.two_sample import TwoSample
 
@@ -30,6 +32,7 @@ _OF_TEST = (
 def document(selected: Selected, command: Sequence[str] = ()) -> doc.Document:
     """Return each selection: the ranking, the tests, and what can mislead."""
     placed = _placed(selected)
+    together = Later(found_across, selected.selections)
     many = len(selected.selections) > _MOST_IN_FULL
     sections = [
         one
@@ -40,8 +43,12 @@ def document(selected: Selected, command: Sequence[str] = ()) -> doc.Document:
         doc.part(words.title_of(one.contest, one.source), partial(_fail, one)) for one in selected.lost
     ]
     return doc.Document(
-        headline=Later(_headline, selected),
-        parts=(doc.part("In short", lambda: _in_short(selected, many=many)), *sections),
+        headline=Later(_headline, selected, together),
+        parts=(
+            *_across(selected, together),
+            doc.part("In short", lambda: _in_short(selected, many=many)),
+            *sections,
+        ),
         grounds=doc.Grounds(
             manifests=tuple(run.manifest for _, run in placed),
             places=tuple((name, str(block_of(run) or "")) for name, run in placed),
@@ -53,7 +60,13 @@ def document(selected: Selected, command: Sequence[str] = ()) -> doc.Document:
     )
 
 
-def _headline(selected: Selected) -> str:
+Together = Later[tuple[list[Across], list[str]]]
+
+
+def _headline(selected: Selected, together: Together) -> str:
+    found, _ = together.get()
+    if len(found) == 1 and len(found[0].selections) == len(selected.contests):
+        return across_answer.answer(found[0])
     if (count := len(selected.contests)) > 1:
         return f"Which {selected.contests[0].by}? {plural(count, 'selection')}"
     selected.see_whole()
@@ -71,6 +84,19 @@ def _in_short(selected: Selected, *, many: bool) -> Iterator[doc.Block]:
     if many:
         yield doc.Sentence("These are the answers; the page has the rest: --out FILE", "note")
     yield from (doc.Sentence(f"Not selected among: {one}", "note") for one in selected.alone)
+
+
+def _across(selected: Selected, together: Together) -> Iterator[doc.DocumentPart]:
+    """Yield the choice for several machines, where runs of several are given."""
+
+    def blocks() -> Iterator[doc.Block]:
+        found, apart = together.get()
+        yield from map(doc.Sentence, apart)
+        for one in found:
+            yield from across_answer.blocks(one)
+
+    if any(one.board for one in selected.contests):
+        yield doc.part("One choice for all machines", blocks, id="across")
 
 
 def _section(selection: Selection, at: int, *, several: bool, many: bool) -> Iterator[doc.DocumentPart]:
@@ -150,7 +176,9 @@ def _placed(selected: Selected) -> list[tuple[str, StoredRun]]:
 def as_table(selected: Selected) -> dict[str, object]:
     """Return what programs read; times in nanoseconds."""
     selected.see_whole()
+    together, _ = found_across(selected.selections)
     return {
+        **({"across": list(map(across_answer.as_table, together))} if together else {}),
         "selections": [_selection(one) for one in selected.selections],
         "alone": list(selected.alone),
     }

@@ -27,9 +27,10 @@ def title(selection: Selection) -> str:
     return title_of(selection.contest, selection.source)
 
 
-def title_of(contest: Contest, source: str) -> str:
-    """Return the same of what came of no selection."""
-    return ", ".join(filter(None, [upper_first(contest.meaning), source, contest.circumstances]))
+def title_of(contest: Contest, source: str, circumstances: str | None = None) -> str:
+    """Return the same of what came of no selection, or of one under other circumstances."""
+    under = contest.circumstances if circumstances is None else circumstances
+    return ", ".join(filter(None, [upper_first(contest.meaning), source, under]))
 
 
 def value(selection: Selection, name: str) -> str:
@@ -60,21 +61,23 @@ def answer(selection: Selection) -> str:
             f"Nothing can be said of {selection.contest.by}: times differ for what differs with it, {also}."
         )
     if first.value is None:
-        return f"None can be called best: {_of(selection)} is {said(selection, None)} in all of them."
+        return f"None can be called best: {ranked_by(selection)} is {said(selection, None)} in all of them."
     if metric.kind == "misses" and all(one.value == 0 for one in ranking.ranked):
         return "No difference is shown: no release was missed by any."
     if metric.kind == BLAME and all(one.value == 0 for one in ranking.ranked):
-        return f"No difference is shown: no {_of(selection).removeprefix('share of ')} in any."
+        return f"No difference is shown: no {ranked_by(selection).removeprefix('share of ')} in any."
     others = [one for one in ranking.best if one != first.name]
     worse = [one.name for one in ranking.ranked if not one.with_best]
-    lowest = f"{first.name} has the least {_of(selection)}, {said(selection, first.value)}"
+    lowest = f"{first.name} has the least {ranked_by(selection)}, {said(selection, first.value)}"
     if ranking.none_shown:
         return f"No difference is shown: {lowest}, but {listed(others)} can't be told apart from it."
     if others:
         apart = f"; {listed(worse)} can" if worse else ""
         found = f"{lowest}; {listed(others)} can't be told apart from it{apart}."
     else:
-        found = f"{first.name} is best: it has the least {_of(selection)}, {said(selection, first.value)}, "
+        found = (
+            f"{first.name} is best: it has the least {ranked_by(selection)}, {said(selection, first.value)}, "
+        )
         found += "told apart from all others."
     if repeats(selection):
         return found
@@ -110,7 +113,7 @@ def as_printed(selection: Selection) -> str:
     found = f"The rule of delgado2020 selects {chosen}: of those not rejected, the most like {reference}."
     if chosen in selection.best:
         return found
-    return f"{found} That is not the one with the least {_of(selection)}: the test looks for likeness."
+    return f"{found} That is not the one with the least {ranked_by(selection)}: the test looks for likeness."
 
 
 def cautions(selection: Selection) -> Iterator[str]:
@@ -133,7 +136,8 @@ def basis(selection: Selection) -> str:
     return f"Intervals: {'; '.join(_BASES.get(one, one) for one in found)}." if found else ""
 
 
-def _of(selection: Selection) -> str:
+def ranked_by(selection: Selection) -> str:
+    """Return what is least in the best candidate: ``p99.9 of scheduling latency``."""
     metric = selection.metric
     if metric.kind == "misses":
         return "share of missed releases"

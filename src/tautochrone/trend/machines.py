@@ -144,11 +144,10 @@ def _name(record: Record, measure: str, source: str) -> dict[str, str]:
 def _place(manifest: Manifest) -> tuple[str, str, str]:
     """Return kernel, model of the CPU, and the machine as it was reached or calls itself."""
     known = manifest.known
-    machine = manifest.conditions.remote or known.machine.hostname or machine_of(manifest)
     return (
         manifest.kernel.release or NOT_KNOWN,
         known.cpu.model or known.machine.product or NOT_KNOWN,
-        machine,
+        manifest.machine_name or machine_of(manifest),
     )
 
 
