@@ -12,7 +12,7 @@ from tautochrone.statistics.difference.between_runs import spread_within
 from tautochrone.statistics.difference.random_effects import RandomEffects, random_effects
 
 # Kacker, Combining information from interlaboratory evaluations using a random effects model, Metrologia 41,
-# 2004, Table 1, first row: nine laboratories, the square root of the variance between them by Paule and Mandel.
+# 2004, Table 1, first row: nine laboratories, and how much they differ by Paule and Mandel.
 LABORATORIES = [61.00, 61.40, 62.21, 62.30, 62.34, 62.60, 62.70, 62.84, 65.90]
 VARIANCES = [0.2025, 1.2100, 0.0900, 0.2025, 0.3844, 0.5625, 0.0676, 0.0225, 1.8225]
 

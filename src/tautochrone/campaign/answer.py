@@ -259,9 +259,12 @@ def _commands(results: CampaignResults) -> tuple[str, ...]:
     runs = [f"tauto report {results.manifests[0].id}"] if results.manifests else []
     cell = kind_of(results.grid).again(results.grid) if results.grid is not None else []
     plans = [one.conditions.plan for one in results.manifests]
-    choice = len({one.deployment for one in plans}) > 1 or len({one.system for one in plans}) > 1
+    machines = len({one.system for one in plans}) > 1
+    choice = machines or len({one.deployment for one in plans}) > 1
     select = [f"tauto select {results.campaign.id}"] if choice and results.grid is None else []
-    return (*typed, f"tauto report {results.campaign.id}", *select, *runs, *cell)
+    names = [table.measure.removesuffix("_ns").replace("_", " ") for table in results.tables[:1]]
+    side = [f"tauto trend '{one} p99' --machines --plan {results.campaign.id}" for one in names if machines]
+    return (*typed, f"tauto report {results.campaign.id}", *select, *side, *runs, *cell)
 
 
 def as_table(results: CampaignResults) -> dict[str, object]:

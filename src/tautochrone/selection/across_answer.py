@@ -52,7 +52,7 @@ def answer(found: Across) -> str:
 
 
 def _alike(one: CandidateAcross, found: Across) -> bool:
-    """Return whether a candidate is told apart from the first neither over the machines nor on one of them."""
+    """Return whether a candidate is told apart from the first neither over all machines nor on one."""
     return not one.worse and (one.p is None or one.p > found.alpha)
 
 
@@ -111,7 +111,7 @@ def _choice(found: Across) -> doc.TypedTable:
     if found.tested:
         heads += [f"over {first}", "one machine more", f"p, like {first}"]
         notes.append(
-            f"Over {first}: the usual ratio of the two, each machine counting once, with its {sure} interval. "
+            f"Over {first}: the mean ratio of the two, each machine counting once, with its {sure} interval. "
             f"One machine more: where its ratio is expected with {sure}. p: of all pairs of candidates "
             "together (Student's t over machines; Holm, 1979)."
         )

@@ -69,19 +69,25 @@ def _y(line: TrendLine, metric: TrendMetric) -> Scale:
         for end in (one.value.value, one.value.low, one.value.high)
         if end is not None
     ]
+    return axis(ends, metric)
+
+
+def axis(values: Sequence[float], metric: TrendMetric) -> Scale:
+    """Return the scale of a number, of times or of a million releases, that holds all these values."""
     if metric.is_share:
         made = linear(
             0,
-            max(ends) * _PER_MILLION * _ROOM or 1.0,
+            max(values) * _PER_MILLION * _ROOM or 1.0,
             "Missed of a million releases" if metric.kind == "misses" else "Late of a million cycles",
             grid=True,
             format="~s",
         )
         return Scale({**made.scale, "nice": True}, made.axis)
-    return time(ends, capital(metric.text))
+    return time(values, capital(metric.text))
 
 
-def _standing(value: float | None, metric: TrendMetric, y: Scale) -> float | None:
+def standing(value: float | None, metric: TrendMetric, y: Scale) -> float | None:
+    """Return where a value stands on the scale of its metric."""
     if value is None:
         return None
     return value * _PER_MILLION if metric.is_share else y.standing(value)
@@ -93,9 +99,9 @@ def _row(at: int, one: TrendPoint, metric: TrendMetric, y: Scale) -> Row:
     top = y.high if value.low is not None and value.high is None else value.high
     return {
         "index": at + 1,
-        "at": _standing(value.value, metric, y),
-        "low": _standing(value.low, metric, y),
-        "high": _standing(top, metric, y),
+        "at": standing(value.value, metric, y),
+        "low": standing(value.low, metric, y),
+        "high": standing(top, metric, y),
         "kind": "at least" if value.beyond else "known",
         "run": one.run,
         "when": words.date_of(one),
@@ -114,7 +120,7 @@ def _levels(line: TrendLine, metric: TrendMetric, x: Scale, y: Scale) -> list[La
     ends = [0, *(step.index for step in steps), len(line.points)]
     levels = [steps[0].before, *(step.after for step in steps)]
     segments = [
-        {"index": begin + 0.5, "end": end + 0.5, "at": _standing(level, metric, y)}
+        {"index": begin + 0.5, "end": end + 0.5, "at": standing(level, metric, y)}
         for begin, end, level in zip(ends, ends[1:], levels, strict=False)
     ]
     marks = [{"index": step.index + 0.5} for step in steps]

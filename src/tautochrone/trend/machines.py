@@ -2,19 +2,47 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Literal
 
 from tautochrone.base.errors import DamagedError
 from tautochrone.run.manifest import Manifest
-from tautochrone.statistics.difference.ranking import FINEST, PeerDistance, adjusted, standings
+from tautochrone.statistics.difference.between_runs import FARTHEST
+from tautochrone.statistics.difference.outliers import FINEST, PeerDistance, adjusted, standings
 from tautochrone.trend.judge import measures_of, parts_of
 from tautochrone.trend.record import NOT_KNOWN, Record, machine_of
 from tautochrone.trend.values import TrendMetric, TrendValue, value_of
 
 ALPHA = 0.05
 """Chance that any machine of all cases is called different, if all peers are alike."""
+
+
+@dataclass(frozen=True)
+class EvenScale:
+    """On which numbers of alike machines scatter alike: times differ by factors, counts by their roots."""
+
+    kind: Literal["logarithms", "roots", "values"]
+
+    @classmethod
+    def of(cls, values: Sequence[float], metric: TrendMetric) -> "EvenScale":
+        """Return the scale of these numbers."""
+        if metric.is_share:
+            return cls("roots")
+        return cls("logarithms" if min(values) > 0 else "values")
+
+    def to(self, value: float) -> float:
+        """Return where a number stands on the scale."""
+        if self.kind == "roots":
+            return math.sqrt(value)
+        return math.log(value) if self.kind == "logarithms" else value
+
+    def back(self, place: float) -> float:
+        """Return which number stands there."""
+        if self.kind == "roots":
+            return max(0.0, place) ** 2
+        return math.exp(min(max(place, -FARTHEST), FARTHEST)) if self.kind == "logarithms" else place
 
 
 @dataclass(frozen=True)
@@ -168,14 +196,6 @@ def _by_number(name: str) -> list[tuple[int, str]]:
     return [(int(one), "") if one.isdecimal() else (-1, one) for one in re.split("([0-9]+)", name)]
 
 
-_LEVELS: tuple[Callable[[MachineStanding], tuple[str, ...]], ...] = (
-    lambda board: (board.kernel, board.model),
-    lambda board: (board.kernel,),
-    lambda _: (),
-)
-"""In what peers are alike, the closest first."""
-
-
 def _judged(boards: Sequence[MachineStanding], metric: TrendMetric) -> tuple[list[MachineStanding], int]:
     """Return the machines with how each stands among its peers, and how many groups of peers there are.
 
@@ -185,7 +205,7 @@ def _judged(boards: Sequence[MachineStanding], metric: TrendMetric) -> tuple[lis
     found: dict[int, MachineStanding] = {}
     left = list(range(len(boards)))
     groups = 0
-    for same in _LEVELS:
+    for same in (_model, _kernel, _all):
         kinds: dict[tuple[str, ...], list[int]] = {}
         for at, board in enumerate(boards):
             kinds.setdefault(same(board), []).append(at)
@@ -193,7 +213,8 @@ def _judged(boards: Sequence[MachineStanding], metric: TrendMetric) -> tuple[lis
             mine = [at for at in members if at in left]
             fewest = min(len(boards[at].values) for at in members)
             latest = [median(one.value or 0.0 for one in boards[at].values[-fewest:]) for at in members]
-            standing = standings(_scale(latest, metric)) if mine else None
+            scale = EvenScale.of(latest, metric)
+            standing = standings([scale.to(one) for one in latest]) if mine else None
             if standing is None:
                 continue
             groups += 1
@@ -205,8 +226,13 @@ def _judged(boards: Sequence[MachineStanding], metric: TrendMetric) -> tuple[lis
     return [found.get(at, board) for at, board in enumerate(boards)], groups
 
 
-def _scale(values: Sequence[float], metric: TrendMetric) -> list[float]:
-    """Return logarithms of times, which differ by factors; of shares roots, where counts scatter alike."""
-    if metric.is_share:
-        return [math.sqrt(one) for one in values]
-    return [math.log(one) for one in values] if min(values) > 0 else list(values)
+def _model(board: MachineStanding) -> tuple[str, ...]:
+    return (board.kernel, board.model)
+
+
+def _kernel(board: MachineStanding) -> tuple[str, ...]:
+    return (board.kernel,)
+
+
+def _all(_: MachineStanding) -> tuple[str, ...]:
+    return ()

@@ -5,64 +5,82 @@ from dataclasses import asdict
 from functools import partial
 from statistics import median
 
-from tautochrone.answer import document as doc
-from tautochrone.answer.blocks import Mark
+from tautochrone.answer.blocks import Mark, all_made
+from tautochrone.answer.document import (
+    Block,
+    Document,
+    DocumentPart,
+    Drawing,
+    Grounds,
+    Sentence,
+    Subheading,
+    TableColumn,
+    TypedCell,
+    TypedTable,
+    Unit,
+    columns,
+    count,
+    part,
+)
+from tautochrone.answer.document import words as cell
 from tautochrone.base.units import format_percent
 from tautochrone.base.words import capital, plural
 from tautochrone.run.manifest import Manifest
-from tautochrone.statistics.difference.ranking import FEWEST
+from tautochrone.statistics.difference.outliers import FEWEST
+from tautochrone.trend.levels import CONFIDENCE, FEWEST_MACHINES, MachineLevel, levels_of
 from tautochrone.trend.machines import ALPHA, MachineCase, Machines, MachineStanding
+from tautochrone.trend.machines_chart import figure
 from tautochrone.trend.words import number
 
 _MOST_CASES, _MOST_NAMED, _MOST_COLUMNS = 40, 10, 8
 _ALWAYS = ("experiment", "period_ns", "load")
 
 
-def document(found: Machines, manifests: Sequence[Manifest]) -> doc.Document:
+def document(found: Machines, manifests: Sequence[Manifest]) -> Document:
     """Return the answer; the manifests are those of the runs that it is about."""
     there = {run for case in found.cases for board in case.boards for run in board.runs}
     about = [one for one in manifests if one.id in there] or list(manifests)
-    return doc.Document(
+    return Document(
         headline=f"{capital(found.metric.text)} on {plural(len(found.machines), 'machine')}",
         parts=(
-            doc.part("In short", lambda: _in_short(found)),
-            doc.part("A column for each machine", lambda: _side_by_side(found), id="side-by-side"),
+            part("In short", lambda: _in_short(found)),
+            part("A column for each machine", lambda: _side_by_side(found), id="side-by-side"),
             *_cases(found),
-            doc.part("How to read this", lambda: _closing(found), id="about"),
+            part("How to read this", lambda: _closing(found), id="about"),
         ),
-        grounds=doc.Grounds(tuple(sorted(about, key=lambda one: one.created))),
+        grounds=Grounds(tuple(sorted(about, key=lambda one: one.created))),
     )
 
 
-def _in_short(found: Machines) -> Iterator[doc.Block]:
+def _in_short(found: Machines) -> Iterator[Block]:
     odd = [(case, board) for case in found.cases for board in case.boards if board.differs]
     boards = [board for case in found.cases for board in case.boards]
     judged = sum(one.standing is not None for one in boards)
     if not found.cases:
-        yield doc.Sentence("No case was measured on more than one machine.", "strong")
+        yield Sentence("No case was measured on more than one machine.", "strong")
         return
     if odd:
         names = dict.fromkeys(board.machine for _, board in odd)
-        yield doc.Sentence(
+        yield Sentence(
             f"{_named(list(names))} {'differs from its' if len(names) == 1 else 'differ from their'} peers.",
             "strong",
         )
     elif found.too_many:
-        yield doc.Sentence("No machine can be shown to differ: there are too many cases.", "strong")
-        yield doc.Sentence(
+        yield Sentence("No machine can be shown to differ: there are too many cases.", "strong")
+        yield Sentence(
             f"{plural(found.judged, 'group')} of peers are looked at. Ask for fewer: --plan, --experiment."
         )
     elif judged:
-        yield doc.Sentence("No machine is shown to differ from its peers.", "strong")
+        yield Sentence("No machine is shown to differ from its peers.", "strong")
     else:
-        yield doc.Sentence(
+        yield Sentence(
             f"No machine is judged: it takes {FEWEST} of one case, half of which have different values.",
             "strong",
         )
     for case, board in odd[:_MOST_NAMED]:
-        yield doc.Sentence(f"{capital(_said(case, found))}: {_difference(board, found)}")
+        yield Sentence(f"{capital(_said(case, found))}: {_difference(board, found)}")
     if (more := len(odd) - _MOST_NAMED) > 0:
-        yield doc.Sentence(f"{plural(more, 'more difference')} in the tables.")
+        yield Sentence(f"{plural(more, 'more difference')} in the tables.")
 
 
 def _difference(board: MachineStanding, found: Machines) -> str:
@@ -95,7 +113,7 @@ def _named(names: list[str]) -> str:
     return f"{', '.join(names[:_MOST_NAMED])}{more}"
 
 
-def _side_by_side(found: Machines) -> Iterator[doc.Block]:
+def _side_by_side(found: Machines) -> Iterator[Block]:
     """Yield a row for each case; of a machine under several kernels, the worst value."""
     if not found.cases:
         return
@@ -105,27 +123,27 @@ def _side_by_side(found: Machines) -> Iterator[doc.Block]:
         of = {name: [board for board in case.boards if board.machine == name] for name in names}
         rows.append(
             (
-                doc.words(capital(_said(case, found))),
-                doc.TypedCell(_middle(case.boards), _unit(found), number(_middle(case.boards), found.metric)),
+                cell(capital(_said(case, found))),
+                TypedCell(_middle(case.boards), _unit(found), number(_middle(case.boards), found.metric)),
                 *(_worst(of[name], found) for name in names),
             )
         )
-    heads = (doc.TableColumn("case"), doc.TableColumn("median"), *(doc.TableColumn(name) for name in names))
+    heads = (TableColumn("case"), TableColumn("median"), *(TableColumn(name) for name in names))
     left_out = len(found.cases) - len(rows)
     notes = (f"{plural(left_out, 'more case')} not shown.",) if left_out > 0 else ()
-    yield doc.TypedTable("", heads, tuple(rows), notes, "dense" if len(names) > _MOST_COLUMNS else "")
+    yield TypedTable("", heads, tuple(rows), notes, "dense" if len(names) > _MOST_COLUMNS else "")
 
 
-def _worst(boards: Sequence[MachineStanding], found: Machines) -> doc.TypedCell:
+def _worst(boards: Sequence[MachineStanding], found: Machines) -> TypedCell:
     if not boards:
-        return doc.TypedCell(None, _unit(found), "-")
+        return TypedCell(None, _unit(found), "-")
     return _value(max(boards, key=lambda one: (one.differs, one.value)), found)
 
 
-def _value(board: MachineStanding, found: Machines) -> doc.TypedCell:
+def _value(board: MachineStanding, found: Machines) -> TypedCell:
     said = f"{'over ' if board.at_least else ''}{number(board.value, found.metric)}"
     mark: Mark = "missed" if board.differs else ""
-    return doc.TypedCell(board.value, _unit(found), said, mark=mark, strong=board.differs)
+    return TypedCell(board.value, _unit(found), said, mark=mark, strong=board.differs)
 
 
 def _shown(found: Machines) -> list[MachineCase]:
@@ -135,16 +153,20 @@ def _shown(found: Machines) -> list[MachineCase]:
     return sorted(found.cases, key=lambda case: not any(one.differs for one in case.boards))[:_MOST_CASES]
 
 
-def _cases(found: Machines) -> Iterator[doc.DocumentPart]:
+def _cases(found: Machines) -> Iterator[DocumentPart]:
     for at, case in enumerate(_shown(found), start=1):
         title = capital(_said(case, found))
-        yield doc.part(title, partial(_nested, case, found, title), id=f"case-{at}")
+        yield part(title, partial(_nested, case, found, title, f"machines-{at}"), id=f"case-{at}")
 
 
-def _nested(case: MachineCase, found: Machines, title: str) -> Iterator[doc.Block]:
-    """Yield kernels, in them models of CPU, in them machines."""
-    yield doc.Subheading(title)
-    rows: list[tuple[doc.TypedCell, ...]] = []
+def _nested(case: MachineCase, found: Machines, title: str, prefix: str) -> Iterator[Block]:
+    """Yield kernels, in them models of CPU, in them machines; and how much these differ."""
+    yield Subheading(title)
+    levels = levels_of(case, found.metric)
+    figures = all_made(title, lambda: filter(None, [figure(case, levels, found.metric, prefix)]))
+    yield from map(Drawing, figures)
+    drawn = {(one.kernel, one.model): one.drawn for one in levels if one.drawn}
+    rows: list[tuple[TypedCell, ...]] = []
     for kernel in dict.fromkeys(board.kernel for board in case.boards):
         of_kernel = [board for board in case.boards if board.kernel == kernel]
         rows.append(_group(f"kernel {kernel}", of_kernel, found))
@@ -153,62 +175,123 @@ def _nested(case: MachineCase, found: Machines, title: str) -> Iterator[doc.Bloc
             of_model = [board for board in of_kernel if board.model == model]
             if len(models) > 1:
                 rows.append(_group(f"· {model}", of_model, found))
-            rows += [_row(board, found) for board in of_model]
-    heads = doc.columns("", "runs", found.metric.name, "from, to", "peers", "times", "p")
-    yield doc.TypedTable("", heads, tuple(rows), layout="upright")
+            rows += [_row(board, drawn.get((kernel, model), {}), found) for board in of_model]
+    heads = columns("", "runs", found.metric.name, "from, to", "partly pooled", "peers", "times", "p")
+    kept = [at for at, head in enumerate(heads) if drawn or head.head != "partly pooled"]
+    cells = tuple(tuple(row[at] for at in kept) for row in rows)
+    yield TypedTable("", tuple(heads[at] for at in kept), cells, layout="upright")
+    if levels:
+        yield _levels(levels, found)
 
 
-def _group(name: str, boards: Sequence[MachineStanding], found: Machines) -> tuple[doc.TypedCell, ...]:
+def _levels(levels: Sequence[MachineLevel], found: Machines) -> TypedTable:
+    """Return how much machines of a kind differ, and how much runs of one machine."""
+    sure = format_percent(CONFIDENCE)
+    heads = columns(
+        "", "machines", "runs", f"{found.metric.name} ({sure})", "machine to machine", "run to run",
+        "one machine more",
+    )  # fmt: skip
+    kernels = {one.kernel for one in levels}
+    rows = tuple(_level(one, found, several=len(kernels) > 1) for one in levels)
+    left_out = dict.fromkeys(name for one in levels for name in one.left_out)
+    notes = [f"Without {_named(list(left_out))}."] if left_out else []
+    if any(one.within is None for one in levels):
+        notes.append("Where no machine has two runs, machine to machine has run to run in it.")
+    return TypedTable("How much machines differ, and runs of one machine", heads, rows, tuple(notes))
+
+
+def _level(one: MachineLevel, found: Machines, *, several: bool) -> tuple[TypedCell, ...]:
+    names = [f"kernel {one.kernel}"] if several or not one.model else []
+    within = (
+        TypedCell(None, _unit(found), "not known") if one.within is None else _spread(one.within, one, found)
+    )
+    said = number(one.value, found.metric)
     return (
-        doc.TypedCell(f"{name}: {plural(len(boards), 'machine')}", strong=True),
-        doc.count(sum(len(board.runs) for board in boards)),
-        doc.TypedCell(_middle(boards), _unit(found), number(_middle(boards), found.metric)),
-        _range([one.value for one in boards], found),
-        doc.words(""),
-        doc.words(""),
-        doc.words(""),
+        cell(", ".join([*names, one.model or "all models"])),
+        count(one.machines),
+        count(one.runs),
+        TypedCell(
+            one.value,
+            _unit(found),
+            f"{said} ({_ends(one.low, one.high, found)})",
+            one.low,
+            one.high,
+            left=True,
+        ),
+        _spread(one.between, one, found),
+        within,
+        TypedCell(
+            None,
+            _unit(found),
+            _ends(one.next_low, one.next_high, found),
+            one.next_low,
+            one.next_high,
+            left=True,
+        ),
     )
 
 
-def _row(board: MachineStanding, found: Machines) -> tuple[doc.TypedCell, ...]:
-    peers = board.peers
+def _spread(deviation: float, one: MachineLevel, found: Machines) -> TypedCell:
+    share = f", {deviation / one.value * 100:.2g} %" if one.value > 0 else ""
+    return TypedCell(deviation, _unit(found), f"{number(deviation, found.metric)}{share}", left=True)
+
+
+def _ends(low: float, high: float, found: Machines) -> str:
+    return f"{number(low, found.metric)} to {number(high, found.metric)}"
+
+
+def _group(name: str, boards: Sequence[MachineStanding], found: Machines) -> tuple[TypedCell, ...]:
     return (
-        doc.words(f"·· {board.machine}"),
-        doc.count(len(board.runs)),
+        TypedCell(f"{name}: {plural(len(boards), 'machine')}", strong=True),
+        count(sum(len(board.runs) for board in boards)),
+        TypedCell(_middle(boards), _unit(found), number(_middle(boards), found.metric)),
+        _range([one.value for one in boards], found),
+        *[cell("")] * 4,
+    )
+
+
+def _row(board: MachineStanding, drawn: Mapping[str, float], found: Machines) -> tuple[TypedCell, ...]:
+    peers, pooled = board.peers, drawn.get(board.machine)
+    return (
+        cell(f"·· {board.machine}"),
+        count(len(board.runs)),
         _value(board, found),
         _range([one.value or 0.0 for one in board.values], found),
-        doc.words("") if peers is None else doc.TypedCell(peers, _unit(found), number(peers, found.metric)),
-        doc.words("")
-        if not peers
-        else doc.TypedCell(board.value / peers, "number", f"{board.value / peers:.3g}"),
-        doc.TypedCell(None, "number", "too few")
+        cell("") if pooled is None else TypedCell(pooled, _unit(found), number(pooled, found.metric)),
+        cell("") if peers is None else TypedCell(peers, _unit(found), number(peers, found.metric)),
+        cell("") if not peers else TypedCell(board.value / peers, "number", f"{board.value / peers:.3g}"),
+        TypedCell(None, "number", "too few")
         if board.p is None
-        else doc.TypedCell(board.p, "number", f"{board.p:.2g}"),
+        else TypedCell(board.p, "number", f"{board.p:.2g}"),
     )
 
 
-def _range(values: Sequence[float], found: Machines) -> doc.TypedCell:
+def _range(values: Sequence[float], found: Machines) -> TypedCell:
     if len(values) < 2:
-        return doc.words("")
+        return cell("")
     low, high = min(values), max(values)
-    said = f"{number(low, found.metric)} to {number(high, found.metric)}"
-    return doc.TypedCell(None, _unit(found), said, low, high, left=True)
+    return TypedCell(None, _unit(found), _ends(low, high, found), low, high, left=True)
 
 
 def _middle(boards: Sequence[MachineStanding]) -> float:
     return median(board.value for board in boards)
 
 
-def _unit(found: Machines) -> doc.Unit:
+def _unit(found: Machines) -> Unit:
     return "share" if found.metric.is_share else "ns"
 
 
-def _closing(found: Machines) -> Iterator[doc.Block]:
+def _closing(found: Machines) -> Iterator[Block]:
     said = [
         "The number of a machine is the median of its runs. It is compared with the machines of the same "
         f"kernel and model of CPU where these are {FEWEST} or more and differ, else with those of the same "
-        "kernel, else with all, each by its latest runs, as many as the one with fewest has. "
-        "Levels are nested; nothing is pooled over them.",
+        "kernel, else with all, each by its latest runs, as many as the one with fewest has.",
+        f"{FEWEST_MACHINES} machines or more of one kernel and one model of CPU are taken for a sample of "
+        "such machines: how much they differ is told apart from how much runs of one machine do (random "
+        "effects, Paule and Mandel, 1982). One machine more, measured as often as these, is expected where "
+        f"said with {format_percent(CONFIDENCE)}. Partly pooled: the number of a machine, drawn towards its "
+        "kind by as much as its runs leave open. Machines that differ from their peers are left out. "
+        "Kernels and models are not pooled, but for rows of all models.",
         f"A machine differs where at most {format_percent(ALPHA)} of such comparisons would find any "
         "machine as far from the median, in median absolute deviations, if all peers were alike; "
         f"{plural(found.judged, 'group')} of peers counted (Bonferroni). That takes the "
@@ -224,7 +307,7 @@ def _closing(found: Machines) -> Iterator[doc.Block]:
     if found.unread:
         said.append(f"{plural(found.unread, 'run')} whose samples can't be read left out.")
     for one in said:
-        yield doc.Sentence(one, "note")
+        yield Sentence(one, "note")
 
 
 def as_table(found: Machines) -> Mapping[str, object]:
@@ -256,6 +339,7 @@ def as_table(found: Machines) -> Mapping[str, object]:
                     }
                     for board in case.boards
                 ],
+                "levels": [asdict(one) for one in levels_of(case, found.metric)],
             }
             for case in found.cases
         ],
