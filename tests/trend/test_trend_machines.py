@@ -13,7 +13,8 @@ from report_runs import FACTS
 from schemas import valid
 from streams import make_stream
 from tautochrone.run.store import Store
-from tautochrone.statistics.difference.ranking import FEWEST, FINEST, adjusted, standings
+from tautochrone.statistics.difference.outliers import FEWEST, FINEST, adjusted, standings
+from tautochrone.trend.levels import levels_of
 from tautochrone.trend.machines import ALPHA, machines
 from tautochrone.trend.machines_answer import _in_short
 from tautochrone.trend.record import measures, records
@@ -97,6 +98,61 @@ def test_too_many_cases_to_name_any_machine_are_told(tmp_path: Path) -> None:
     (said, *_) = _in_short(many)
     assert many.too_many
     assert "too many cases" in str(said)
+
+
+def of_runs(folder: Path, machines: int, between: float, within: float, odd: int | None = None) -> Store:
+    """Three runs of each machine; the logarithms of machines and of runs scatter by so much."""
+    store = Store(folder)
+    generator = np.random.default_rng(7)
+    for number in range(machines):
+        level = generator.normal(np.log(20_000), between) + (2.5 if number == odd else 0)
+        for _ in range(3):
+            median = float(np.exp(generator.normal(level, within)))
+            known = copy.deepcopy(FACTS)
+            known["cpu"]["model"] = "Cortex-A76" if number % 2 else "Cortex-A55"
+            with store.create("cyclic", "a test", {"target": f"ssh:board{number}"}, known) as run:
+                run.append(make_stream([generator.lognormal(np.log(median), 0.02, 600).astype(np.int64)]))
+                run.seal()
+    return store
+
+
+@pytest.mark.parametrize(("between", "within"), [(0.3, 0.03), (0.0, 0.2)])
+def test_how_much_machines_differ_is_told_apart_from_how_much_runs_do(
+    tmp_path: Path, between: float, within: float
+) -> None:
+    found = records(of_runs(tmp_path, 14, between, within, odd=3))
+    metric = parse_metric("latency median", measures(found))
+    (case,) = machines(found, metric).cases
+    levels = levels_of(case, metric)
+    assert [one.model for one in levels] == ["", "Cortex-A55", "Cortex-A76"]
+    every, *_, of_odd = levels
+    assert every.left_out == of_odd.left_out == ("ssh:board3",)
+    assert (every.machines, every.runs, of_odd.machines) == (13, 39, 6)
+    assert every.within is not None
+    assert 0.6 * within < every.within / every.value < 1.6 * within
+    assert every.low < 20_000 < every.high
+    if between:
+        assert 0.6 * between < every.between / every.value < 1.8 * between
+        assert every.next_high / every.next_low > 2
+    else:
+        assert every.between / every.value < 0.1
+    for board in case.boards:
+        if board.machine in every.drawn:
+            away = abs(every.drawn[board.machine] - every.value) - abs(board.value - every.value)
+            assert away < 0.1 * board.value
+
+
+def test_one_run_of_each_tells_no_spread_of_runs(tmp_path: Path) -> None:
+    store = rack(tmp_path / "store", boards=4)
+    page = tmp_path / "page.html"
+    told = in_process.tauto("trend", "latency", "median", "--machines", "--json", store=store.path)
+    said = in_process.tauto("trend", "latency", "median", "--machines", "--out", str(page), store=store.path)
+    for case in valid(told.out)["cases"]:
+        (level,) = case["levels"]
+        assert (level["machines"], level["within"], level["drawn"]) == (4, None, {})
+        assert level["next_low"] < level["low"] < level["value"] < level["high"] < level["next_high"]
+    assert "one machine more" in said.out
+    assert "machines-1" in page.read_text()
 
 
 def test_few_machines_are_shown_and_not_judged(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def on_machines(selections: Sequence[Selection]) -> Iterator[list[Selection]]:
 
 def across(selections: Sequence[Selection]) -> Across:
     """Return which candidate holds on all of these machines, which rank by the same metric."""
-    names = list(dict.fromkeys(name for one in selections for name in (two.name for two in one.candidates)))
+    names = dict.fromkeys(own.name for one in selections for own in one.candidates)
     there = {name: tuple(_there(name, one, len(selections)) for one in selections) for name in names}
     candidates = [CandidateAcross(name, there[name]) for name in names]
     candidates.sort(key=_order)
