@@ -213,9 +213,9 @@ class Manifest:
 
         Empty where it has none: the machine that tauto ran on, whichever that was.
         """
-        plan = self.conditions.plan.system
-        of_fleet = "" if plan == LOCAL or plan.partition("+")[0] == _ANY else plan
-        return self.conditions.remote or of_fleet or self.known.machine.hostname or ""
+        system = self.conditions.plan.system
+        is_name = system != LOCAL and ":" not in system and system.partition("+")[0] != _ANY
+        return self.conditions.remote or (system if is_name else "") or self.known.machine.hostname or ""
 
     @property
     def command(self) -> tuple[str, ...]:

@@ -136,7 +136,7 @@ def _there(name: str, selection: Selection, machines: int) -> CandidateThere | N
     if own is None:
         return None
     least = ranked[0].value
-    times = own.value / least if own.value is not None and own.value > 0 and least else None
+    times = own.value / least if own.value is not None and least else 1.0 if own.value == least == 0 else None
     worse = own.p_best is not None and own.p_best * machines <= selection.alpha
     return CandidateThere(selection.contest.board, own.value, times, worse, ranked[0].name)
 

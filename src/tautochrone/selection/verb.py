@@ -75,8 +75,9 @@ def select(
 
     First the ranking, in which those that can't be told apart share a letter; then the selection of
     delgado2020 as printed (its chi-square test and Q-Q plot), the tests that it lacks, and what can mislead.
-    Cases that differ in more than one thing (load, period) make a selection for each. A plan run's name
-    begins with plan-; plan-latest is the latest one.
+    Cases that differ in more than one thing (load, period) make a selection for each; so do machines, and
+    then a choice for all of them is told, too. A plan run's name begins with plan-; plan-latest is the
+    latest one.
 
     Examples:
         tauto select plan-latest --by deployment

@@ -22,6 +22,7 @@ from scipy import optimize, special
 
 from tautochrone.statistics.difference.between_runs import two_sided
 
+_ROOM = 1e-9  # for rounding
 _FINEST = 1e-12
 """A variance is taken for no smaller than that share of the largest, so that weights stay finite."""
 
@@ -88,12 +89,14 @@ def random_effects(values: Sequence[float], within: Sequence[float] = ()) -> Ran
     if len(values) < 2:
         return None
     found = np.asarray(values, np.float64)
+    mean = float(found.mean())
+    found = found - mean
     known = np.asarray(within, np.float64) if len(within) else np.zeros(len(found))
     usual = float(found.var(ddof=1))
     freedom = len(found) - 1
     finest = max(usual, float(known.max())) * _FINEST
     if finest == 0.0:
-        return RandomEffects(float(found.mean()), 0.0, 0.0, freedom)
+        return RandomEffects(mean, 0.0, 0.0, freedom)
     known = np.maximum(known, finest)
 
     def level(between: float) -> tuple[float, float]:
@@ -107,6 +110,6 @@ def random_effects(values: Sequence[float], within: Sequence[float] = ()) -> Ran
 
     between = 0.0
     if beyond(0.0) > 0:  # at the variance of the values it is not, for repetitions are in that
-        between = float(optimize.brentq(beyond, 0.0, usual * (1 + 1e-9), xtol=finest))
-    middle, total = level(between)
-    return RandomEffects(middle, math.sqrt(1 / total), between, freedom)
+        between = float(optimize.brentq(beyond, 0.0, usual * (1 + _ROOM), xtol=finest))
+    away, total = level(between)
+    return RandomEffects(mean + away, math.sqrt(1 / total), between, freedom)
