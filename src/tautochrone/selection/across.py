@@ -136,7 +136,10 @@ def _there(name: str, selection: Selection, machines: int) -> CandidateThere | N
     if own is None:
         return None
     least = ranked[0].value
-    times = own.value / least if own.value is not None and least else 1.0 if own.value == least == 0 else None
+    if own.value is not None and least is not None and least > 0:
+        times: float | None = own.value / least
+    else:
+        times = 1.0 if own.value == least == 0 else None
     worse = own.p_best is not None and own.p_best * machines <= selection.alpha
     return CandidateThere(selection.contest.board, own.value, times, worse, ranked[0].name)
 
@@ -150,8 +153,8 @@ def _order(one: CandidateAcross) -> tuple[int, float]:
 def _over(second: CandidateAcross, first: CandidateAcross) -> RandomEffects | None:
     """Return the logarithm of the second's number over the first's, over the machines that have both."""
     found = [
-        math.log(own.value / other.value)
+        math.log((own.value or 0) / (other.value or 1))
         for own, other in zip(second.there, first.there, strict=True)
-        if own is not None and other is not None and own.value and other.value
+        if own is not None and other is not None and (own.value or 0) > 0 and (other.value or 0) > 0
     ]
     return random_effects(found) if len(found) >= FEWEST_MACHINES else None
