@@ -152,9 +152,10 @@ def _order(one: CandidateAcross) -> tuple[int, float]:
 
 def _over(second: CandidateAcross, first: CandidateAcross) -> RandomEffects | None:
     """Return the logarithm of the second's number over the first's, over the machines that have both."""
-    found = [
-        math.log((own.value or 0) / (other.value or 1))
+    there = [
+        (own.value or 0, other.value or 0)
         for own, other in zip(second.there, first.there, strict=True)
-        if own is not None and other is not None and (own.value or 0) > 0 and (other.value or 0) > 0
+        if own is not None and other is not None
     ]
+    found = [math.log(own / other) for own, other in there if own > 0 and other > 0]
     return random_effects(found) if len(found) >= FEWEST_MACHINES else None
