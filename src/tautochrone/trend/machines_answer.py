@@ -191,9 +191,11 @@ def _levels(levels: Sequence[MachineLevel], found: Machines) -> TypedTable:
         "", "machines", "runs", f"{found.metric.name} ({sure})", "machine to machine", "run to run",
         "one machine more",
     )  # fmt: skip
-    kernels = {one.kernel for one in levels}
-    rows = tuple(_level(one, found, several=len(kernels) > 1) for one in levels)
-    left_out = dict.fromkeys(name for one in levels for name in one.left_out)
+    several = len({one.kernel for one in levels}) > 1
+    rows = tuple(_level(one, found, several=several) for one in levels)
+    left_out = dict.fromkeys(
+        f"{name} under {one.kernel}" if several else name for one in levels for name in one.left_out
+    )
     notes = [f"Without {_named(list(left_out))}."] if left_out else []
     if any(one.within is None for one in levels):
         notes.append("Where no machine has two runs, machine to machine has run to run in it.")
@@ -202,42 +204,26 @@ def _levels(levels: Sequence[MachineLevel], found: Machines) -> TypedTable:
 
 def _level(one: MachineLevel, found: Machines, *, several: bool) -> tuple[TypedCell, ...]:
     names = [f"kernel {one.kernel}"] if several or not one.model else []
-    within = (
-        TypedCell(None, _unit(found), "not known") if one.within is None else _spread(one.within, one, found)
-    )
     said = number(one.value, found.metric)
     return (
         cell(", ".join([*names, one.model or "all models"])),
         count(one.machines),
         count(one.runs),
-        TypedCell(
-            one.value,
-            _unit(found),
-            f"{said} ({_ends(one.low, one.high, found)})",
-            one.low,
-            one.high,
-            left=True,
-        ),
+        _between(one.low, one.high, found, said),
         _spread(one.between, one, found),
-        within,
-        TypedCell(
-            None,
-            _unit(found),
-            _ends(one.next_low, one.next_high, found),
-            one.next_low,
-            one.next_high,
-            left=True,
-        ),
+        cell("not known") if one.within is None else _spread(one.within, one, found),
+        _between(one.next_low, one.next_high, found),
     )
+
+
+def _between(low: float, high: float, found: Machines, value: str = "") -> TypedCell:
+    said = f"{number(low, found.metric)} to {number(high, found.metric)}"
+    return TypedCell(None, _unit(found), f"{value} ({said})" if value else said, low, high, left=True)
 
 
 def _spread(deviation: float, one: MachineLevel, found: Machines) -> TypedCell:
     share = f", {deviation / one.value * 100:.2g} %" if one.value > 0 else ""
     return TypedCell(deviation, _unit(found), f"{number(deviation, found.metric)}{share}", left=True)
-
-
-def _ends(low: float, high: float, found: Machines) -> str:
-    return f"{number(low, found.metric)} to {number(high, found.metric)}"
 
 
 def _group(name: str, boards: Sequence[MachineStanding], found: Machines) -> tuple[TypedCell, ...]:
@@ -269,8 +255,7 @@ def _row(board: MachineStanding, drawn: Mapping[str, float], found: Machines) ->
 def _range(values: Sequence[float], found: Machines) -> TypedCell:
     if len(values) < 2:
         return cell("")
-    low, high = min(values), max(values)
-    return TypedCell(None, _unit(found), _ends(low, high, found), low, high, left=True)
+    return _between(min(values), max(values), found)
 
 
 def _middle(boards: Sequence[MachineStanding]) -> float:
