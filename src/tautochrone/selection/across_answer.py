@@ -88,10 +88,11 @@ def _mixed(selections: Sequence[Selection]) -> str:
     )
 
 
-def blocks(found: Across) -> Iterator[doc.Block]:
-    """Yield the choice: what it is, how sure that is, and the numbers of each machine."""
+def blocks(found: Across, *, told: bool) -> Iterator[doc.Block]:
+    """Yield the choice, if it is not told already, how sure it is, and the numbers of each machine."""
     yield doc.Subheading(title(found))
-    yield doc.Sentence(answer(found))
+    if not told:
+        yield doc.Sentence(answer(found))
     yield from tables(found)
 
 
@@ -158,7 +159,7 @@ def _ratios(ends: tuple[float, float]) -> tuple[float, float]:
 
 
 def _by_machine(found: Across) -> doc.TypedTable:
-    """Return a column for each machine; marked where another is shown to have less."""
+    """Return a column for each machine, with a sign where another is shown to have less."""
     heads = doc.columns("", *found.machines)
     rows = tuple(
         (
@@ -167,9 +168,7 @@ def _by_machine(found: Across) -> doc.TypedTable:
         )
         for one in found.candidates
     )
-    notes = (
-        ("Marked: another is shown to have less there.",) if any(c.worse for c in found.candidates) else ()
-    )
+    notes = ("*: another is shown to have less there.",) if any(c.worse for c in found.candidates) else ()
     name = words.ranked_by(found.selections[0])
     dense: doc.Layout = "dense" if len(found.machines) > _MOST_COLUMNS else ""
     return doc.TypedTable(f"Machine by machine: {name}", heads, rows, notes, dense)
@@ -179,7 +178,7 @@ def _value(own: CandidateThere | None, selection: Selection) -> doc.TypedCell:
     unit: doc.Unit = "share" if selection.metric.q is None and selection.metric.kind != "max" else "ns"
     if own is None:
         return doc.TypedCell(None, unit, "-")
-    said = words.said(selection, own.value)
+    said = words.said(selection, own.value) + (" *" if own.worse else "")
     return doc.TypedCell(own.value, unit, said, mark="missed" if own.worse else "", strong=own.worse)
 
 

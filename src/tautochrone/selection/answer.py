@@ -65,12 +65,17 @@ Together = Later[tuple[list[Across], list[str]]]
 
 def _headline(selected: Selected, together: Together) -> str:
     found, _ = together.get()
-    if len(found) == 1 and len(found[0].selections) == len(selected.contests):
+    if _is_whole(selected, found):
         return across_answer.answer(found[0])
     if (count := len(selected.contests)) > 1:
         return f"Which {selected.contests[0].by}? {plural(count, 'selection')}"
     selected.see_whole()
     return words.answer(selected.selections[0])
+
+
+def _is_whole(selected: Selected, found: Sequence[Across]) -> bool:
+    """Return whether one choice for several machines answers everything that is asked."""
+    return len(found) == 1 and len(found[0].selections) == len(selected.contests)
 
 
 def _fail(lost: LostSelection) -> list[doc.Block]:
@@ -93,7 +98,7 @@ def _across(selected: Selected, together: Together) -> Iterator[doc.DocumentPart
         found, apart = together.get()
         yield from map(doc.Sentence, apart)
         for one in found:
-            yield from across_answer.blocks(one)
+            yield from across_answer.blocks(one, told=_is_whole(selected, found))
 
     if any(one.board for one in selected.contests):
         yield doc.part("One choice for all machines", blocks, id="across")
