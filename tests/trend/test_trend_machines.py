@@ -13,7 +13,7 @@ from report_runs import FACTS
 from schemas import valid
 from streams import make_stream
 from tautochrone.run.store import Store
-from tautochrone.statistics.difference.outliers import FEWEST, FINEST, adjusted, standings
+from tautochrone.statistics.difference.ranking import FEWEST, FINEST, adjusted, standings
 from tautochrone.trend.levels import levels_of
 from tautochrone.trend.machines import ALPHA, machines
 from tautochrone.trend.machines_answer import _in_short

@@ -10,7 +10,7 @@ from typing import Literal
 from tautochrone.base.errors import DamagedError
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.difference.between_runs import FARTHEST
-from tautochrone.statistics.difference.outliers import FINEST, PeerDistance, adjusted, standings
+from tautochrone.statistics.difference.ranking import FINEST, PeerDistance, adjusted, standings
 from tautochrone.trend.judge import measures_of, parts_of
 from tautochrone.trend.record import NOT_KNOWN, Record, machine_of
 from tautochrone.trend.values import TrendMetric, TrendValue, value_of

@@ -26,7 +26,7 @@ from tautochrone.answer.document import words as cell
 from tautochrone.base.units import format_percent
 from tautochrone.base.words import capital, plural
 from tautochrone.run.manifest import Manifest
-from tautochrone.statistics.difference.outliers import FEWEST
+from tautochrone.statistics.difference.ranking import FEWEST
 from tautochrone.trend.levels import CONFIDENCE, FEWEST_MACHINES, MachineLevel, levels_of
 from tautochrone.trend.machines import ALPHA, MachineCase, Machines, MachineStanding
 from tautochrone.trend.machines_chart import figure
