@@ -312,7 +312,13 @@ def _row(row: CampaignRow) -> dict[str, object]:
         "missed": None if lost is None else lost[0],
         "maximum": max(one.summary.maximum for one in row.repetitions),
         "repetitions": [
-            {"number": one.number, "run": one.run, "missed": one.missed, "summary": one.summary.as_json()}
+            {
+                "number": one.number,
+                "run": one.run,
+                **({"node": one.node} if one.node else {}),
+                "missed": one.missed,
+                "summary": one.summary.as_json(),
+            }
             for one in row.repetitions
         ],
     }

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from tautochrone.answer.experiments import beginning_of
@@ -36,6 +36,7 @@ class Repetition:
 
     Attributes:
         missed: releases without a sample, of those released; None where nothing is released.
+        node: where it was measured, if its system is any machine of several; empty otherwise.
     """
 
     number: int
@@ -43,6 +44,7 @@ class Repetition:
     summary: Summary
     missed: int | None = None
     released: int | None = None
+    node: str = ""
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,7 @@ def gather_results(
     required: Mapping[str, Sequence[str]] | None = None,
     wrong: Collection[str] = (),
     decided: Decided | None = None,
+    cells: Mapping[str, str] | None = None,
 ) -> CampaignResults:
     """Read a plan run's finished runs, one after the other.
 
@@ -147,13 +150,19 @@ def gather_results(
         reasons: why a case was not measured, by its key, from who has just tried. Where it says nothing,
             what the latest run says of the cases that were refused before it, or how their own runs ended.
         decided: what a budget came to, from who has just spent it; None: there was none.
+        cells: the cases by key, from who has just read the plan; None: those of the latest run, and what was
+            measured on machines that the fleet no longer had then.
     """
     plans = [entry.conditions.plan for entry in campaign.entries]
     last = plans[-1] if plans else PlanCell()
     points = points_of(last)
-    cells = {point.key: point.name for point in points}
-    for plan in plans:
-        cells |= plan.cells
+    if cells is None:
+        named = {key: name for plan in plans for key, name in plan.cells.items()}
+        measured = {key: named[key] for key, _ in campaign.finished() if key in named}
+        cells = {point.key: point.name for point in points} | last.cells | measured
+    campaign = replace(
+        campaign, entries=tuple(one for one in campaign.entries if one.conditions.plan.cell in cells)
+    )
     finished = campaign.finished()
     runs = _opened(finished.values())
     ids = {run.id for run in runs}
@@ -316,13 +325,13 @@ def _text(value: object) -> str:
 def _repetitions(run: StoredRun, measure: str) -> Iterator[tuple[str, Repetition]]:
     """Yield one of all sources where these are the threads of one loop; otherwise one of each."""
     manifest = run.manifest
-    number = run.manifest.conditions.plan.repetition or 1
+    number, node = manifest.conditions.plan.repetition or 1, manifest.conditions.node
     if manifest.header.is_about_a_loop:
         summary = _summary(run, measure, None)
         if summary is not None:
             missed = sum_of_known([book.missed for book in manifest.books])
             released = sum_of_known([book.released for book in manifest.books])
-            yield "", Repetition(number, run.id, summary, missed, released)
+            yield "", Repetition(number, run.id, summary, missed, released, node)
         return
     # The threads of one loop meet after each step: what that took as a whole is the same for all of them.
     threads = is_a_loop_with_work(manifest.header)
@@ -332,7 +341,7 @@ def _repetitions(run: StoredRun, measure: str) -> Iterator[tuple[str, Repetition
         summary = _summary(run, measure, book.source)
         if summary is not None:
             name = book.name if len(books) > 1 or (threads and not common) else ""
-            yield name, Repetition(number, run.id, summary, book.missed, book.released)
+            yield name, Repetition(number, run.id, summary, book.missed, book.released, node)
 
 
 def _summary(run: StoredRun, measure: str, source: int | None) -> Summary | None:

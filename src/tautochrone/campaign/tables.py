@@ -35,12 +35,16 @@ def laid_out(table: CampaignTable, results: CampaignResults, *, apart: bool) -> 
     several = results.wanted > 1
     spreads = _SPREADS if several else ()
     quantiles = _had(table.rows)
+    where = [", ".join(dict.fromkeys(one.node for one in row.repetitions)) for row in table.rows]
+    if any(where):
+        heads = (*heads, "measured on")
     rows = tuple(
         (
             *map(words, [trait(row, axis) for axis in axes] if apart else [name_of(row, axes)]),
+            *([words(nodes)] if any(where) else []),
             *_numbers(row, quantiles, several=several),
         )
-        for row in table.rows
+        for row, nodes in zip(table.rows, where, strict=True)
     )
     names = columns(*heads, "n", *map(quantile_name, quantiles), "max", "missed", *spreads)
     return TypedTable("", names, rows, tuple(_notes(table, results)))

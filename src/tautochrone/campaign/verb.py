@@ -256,6 +256,7 @@ def _report(agenda: Agenda, outcome: CampaignOutcome, store: Store, console: Con
         stored(agenda.required),
         [one.point.key for one in went_wrong(outcome)],
         outcome.decided,
+        {key: point.name for key, point in agenda.points.items()},
     )
     path = wanted.out if wanted.out is not None else store.path / f"report-{campaign.id}.html"
 

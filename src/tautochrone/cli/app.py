@@ -26,7 +26,7 @@ _EXIT_CODES = """\
 Exit codes of tauto:
     0  done
     1  failed while measuring, or no memory
-    2  usage, or a machine that can't be reached
+    2  usage, or a machine that can't be reached or that somebody else has
     3  not permitted
     4  store or output
     5  damaged

@@ -75,12 +75,12 @@ class Beside:
         return {"systems": self.on, "deployments": self.deployment, "loads": self.chosen_load().name}
 
     def target(self, *, kernel_half: bool = False) -> AbstractContextManager[Target]:
-        """Return the machine under test, for as long as the block lasts; see `open_target` and `provide`."""
+        """Return the machine under test, for as long as the block lasts; see `open_to_measure`, `provide`."""
         from tautochrone.command.lab_needs import provide
-        from tautochrone.target.open import open_target
+        from tautochrone.target.open import open_to_measure
 
         provide([self.on], yes=self.yes, kernel_half=kernel_half)
-        return open_target(self.on)
+        return open_to_measure(self.on)
 
     def chosen_deployment(self, target: Target) -> Deployment | None:
         """Return the deployment, as it is on this machine."""

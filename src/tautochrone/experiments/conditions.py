@@ -37,6 +37,7 @@ class CellConditions:
         team: the word of a plan for the number of threads; None: the plan has none.
         task_set: the tasks that it measures, and their analysis.
         limit_ns: the latency that is required.
+        node: where it is measured, if its system is any machine of several.
         plan: the plan of which it is a part.
         own: what a feature keeps with its runs, by the name of that record, as JSON has it.
     """
@@ -46,6 +47,7 @@ class CellConditions:
     team: WordedTeam | None = None
     task_set: KeptTaskSet | None = None
     limit_ns: int | None = None
+    node: str | None = None
     plan: PlanCell | None = None
     own: Mapping[str, object] = field(default_factory=dict)
 

@@ -15,6 +15,7 @@ from tautochrone.run.manifest import PROBE
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.records import Clock, Footer, Header, Process, Thread
 from tautochrone.target.program import Message
+from tautochrone.target.target import Target
 
 _THROTTLE_MARGIN = 0.9
 _RULER_CHANGE, _RULER_DIFFERENCE = 2.0, 1.25
@@ -30,6 +31,13 @@ def cautions_of_facts(facts: Facts) -> list[RunWarning]:
     """Return what is known before the start: a kernel that does not preempt as it was booted to."""
     words = other_than_asked(facts)
     return [RunWarning("not-obtained", words, "The numbers hold for what was obtained.")] if words else []
+
+
+def caution_of_claim(target: Target) -> tuple[RunWarning, ...]:
+    """Return what is known where the machine could not be claimed."""
+    words = f"nobody else was kept from measuring on {target.name} meanwhile: {target.unclaimed}"
+    advice = "See to it that nobody else measures there."
+    return (RunWarning("not-claimed", words, advice),) if target.unclaimed else ()
 
 
 def cautions_of_probe(messages: Iterable[Message]) -> list[RunWarning]:

@@ -23,6 +23,7 @@ from tautochrone.measure.cautions import (
     CUT_SHORT,
     SMIS,
     SmiCounter,
+    caution_of_claim,
     caution_of_smis,
     cautions_of_facts,
     cautions_of_probe,
@@ -263,13 +264,14 @@ def _begin(cell: Cell, store: Store, target: Target, conditions: Conditions) -> 
             **({"deployment": conditions.deployment} if conditions.deployment else {}),
             **({"command": list(cell.command)} if cell.command else {}),
             **as_condition(target.virtual()),
+            **({"unclaimed": target.unclaimed} if target.unclaimed else {}),
             **cell.conditions.stored,
         },
         facts=dict(conditions.facts),
     )
     try:
         known = (*cautions_of_virtual(target.virtual()), *cautions_of_facts(conditions.known))
-        for warning in (*cell.cautions, *known, *conditions.warnings):
+        for warning in (*cell.cautions, *caution_of_claim(target), *known, *conditions.warnings):
             writer.add_warning(warning.code, warning.text, warning.advice)
     except BaseException:
         _forget(writer)

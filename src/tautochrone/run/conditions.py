@@ -185,6 +185,7 @@ class RunConditions(Stored, frozen=True, kw_only=True):
         server_on: the target of middleware's server, where it has one of its own.
         command: the words of the command that measured it.
         limit_ns: the latency that was required.
+        node: the machine of a fleet, or node of Slurm, where any of several might measure the case.
     """
 
     load: str | None = None
@@ -192,6 +193,7 @@ class RunConditions(Stored, frozen=True, kw_only=True):
     server_on: str | None = None
     command: list[str] | None = None
     limit_ns: Count | None = None
+    node: str = ""
     plan: PlanCell = PlanCell()
     deployment: HeldDeployment | None = None
     virtual: VirtualMachine | None = None
@@ -216,8 +218,8 @@ class RunConditions(Stored, frozen=True, kw_only=True):
 
     @property
     def place(self) -> str:
-        """Return the machine under test as it was reached; empty for the machine that the lab ran on."""
-        return "" if self.target in (None, "", LOCAL) else str(self.target)
+        """Return the machine under test as it was reached, or its node; empty for the one that the lab ran on."""
+        return self.node if self.target in (None, "", LOCAL) else str(self.target)
 
     @property
     def server_place(self) -> str:
@@ -231,7 +233,7 @@ class RunConditions(Stored, frozen=True, kw_only=True):
         Empty for the machine that the lab ran on.
         """
         if self.server_place:
-            return f"{self.target or LOCAL}, its server on {self.server_place}"
+            return f"{self.place or LOCAL}, its server on {self.server_place}"
         return self.place
 
     @property

@@ -2,20 +2,28 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 
-from tautochrone.base.errors import MeasuringError, TautoError
+from tautochrone.base.errors import MeasuringError, TautoError, UnreachableError
+from tautochrone.machine.tree import Files
 from tautochrone.target.program import Program, lines_of, refusal
 from tautochrone.target.target import Target
 
 _PATIENCE_S = 10.0
+_TICKS_PER_S = 100  # of the times in /proc, on every architecture that has a probe
 
 
 class TakenError(TautoError):
     """Somebody else measures on the machine."""
 
+    exit_code = UnreachableError.exit_code
+
 
 @contextmanager
-def claimed(target: Target, wait_s: float, tell: Callable[[str], object]) -> Iterator[None]:
+def claimed(
+    target: Target, wait_s: float, tell: Callable[[str], object] = lambda _: None
+) -> Iterator[None]:
     """Claim it, waiting so long for whoever has it; a guest of the virtual lab belongs to nobody else anyway.
 
     The kernel of the machine under test keeps the claim for the agent's process there. So it ends with that:
@@ -50,8 +58,23 @@ def _wait(target: Target, program: Program, tell: Callable[[str], object]) -> No
             return
         process = f"process {numbers[0]}" if numbers[0] != "0" else "a process in another container"
         said = f"{target.name} is claimed by {process} there, of user {numbers[1]}"
+        said += _more_of(numbers[0], target.files())
         tell(said)
     code = program.wait(_PATIENCE_S)
     if said:
-        raise TakenError(said, "Wait until it has ended.")
+        raise TakenError(said, "Wait until it has ended; `tauto run --fleet` waits by itself.")
     raise refusal(1 if code is None else code, program.messages(), "the machine can't be claimed")
+
+
+def _more_of(pid: str, files: Files) -> str:
+    """Return from where the process was started and when, as far as this user may see it."""
+    said = ""
+    with suppress(OSError, LookupError, ValueError):
+        words = (one.partition(b"=") for one in files.read(f"/proc/{pid}/environ").split(b"\0"))
+        client = {name: value for name, _, value in words}[b"SSH_CONNECTION"].split()[0]
+        said += f" from {ip_address(client.decode())}"
+    with suppress(OSError, LookupError, ValueError):
+        begun_s = int(files.read(f"/proc/{pid}/stat").rpartition(b")")[2].split()[19]) / _TICKS_PER_S
+        age_s = float(files.read("/proc/uptime").split()[0]) - begun_s
+        said += f", since {datetime.now(UTC) - timedelta(seconds=age_s):%Y-%m-%d %H:%M} UTC"
+    return said

@@ -10,11 +10,16 @@ connection while it is open is a `MeasuringError` from whatever was asked of the
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
+from tautochrone.base.errors import TautoError
 from tautochrone.target.address import LabAddress, LabgridAddress, read_address
+from tautochrone.target.claim import TakenError, claimed
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.target import Target
+
+_BRIEFLY_S = 2.0
+"""A tauto that was killed lets go of its machine within this time."""
 
 
 @contextmanager
@@ -43,3 +48,24 @@ def open_target(where: str | None) -> Iterator[Target]:
         yield target
     finally:
         target.close()
+
+
+@contextmanager
+def open_to_measure(where: str | None) -> Iterator[Target]:
+    """Connect to a machine, and claim it if it is another one: nobody else measures there meanwhile.
+
+    One that can't be claimed is measured all the same, and knows why (`Target.unclaimed`).
+
+    Raises:
+        TakenError: somebody else measures there.
+    """
+    with ExitStack() as stack:
+        target = stack.enter_context(open_target(where))
+        if not isinstance(target, LocalTarget):
+            try:
+                stack.enter_context(claimed(target, _BRIEFLY_S))
+            except TakenError:
+                raise
+            except TautoError as error:
+                target.unclaimed = str(error)
+        yield target

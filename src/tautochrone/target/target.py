@@ -242,6 +242,7 @@ class Target(ABC):
         patience: what guards and keepers are told of how long to wait for a sign of life.
         policy: that of fixed priorities which its system has.
         companions: other machines that take part in what is measured on this one.
+        unclaimed: why nobody else is kept from measuring there; empty: it is claimed, or needs no claim.
     """
 
     name: str
@@ -255,6 +256,7 @@ class Target(ABC):
         self._root = root
         self._standing: Keeper | None = None
         self.companions = Companions()
+        self.unclaimed = ""
 
     @abstractmethod
     def run(self, command: Sequence[str], environment: Mapping[str, str]) -> Program:

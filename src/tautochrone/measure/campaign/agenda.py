@@ -18,7 +18,7 @@ from tautochrone.measure.campaign.order import Slot, arrange, draw_seed
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.document.deployed import meaning_of
 from tautochrone.measure.document.document import MOST_REPETITIONS, PlanDocument
-from tautochrone.measure.document.expand import PlanPoint, expand
+from tautochrone.measure.document.expand import PlanPoint, expand, of_machines
 from tautochrone.measure.document.require import Required, requirements
 from tautochrone.measure.lab.matrix import MATRIX
 from tautochrone.run.catalogue import CatalogueEntry
@@ -96,8 +96,8 @@ def make_agenda(document: PlanDocument, store: Store, *, again: bool = False) ->
         UsageError: the plan names what is not there, or requires what nobody measures.
         StoreError: the store can't be read, or another process is measuring this plan.
     """
-    points = expand(document, lambda name: meaning_of(name, document.path.parent))
-    found = latest(store, key_of(points, document.order, document.seed))
+    points = _points(document)
+    found = latest(store, _key(document, points))
     if found is not None and found.being_measured:
         raise StoreError(
             f"The plan '{document.title}' is being measured at this moment, as {found.id}",
@@ -108,7 +108,17 @@ def make_agenda(document: PlanDocument, store: Store, *, again: bool = False) ->
 
 def plan_key(document: PlanDocument) -> str:
     """Return what tells its plan runs from those of any other plan."""
-    points = expand(document, lambda name: meaning_of(name, document.path.parent))
+    return _key(document, _points(document))
+
+
+def _points(document: PlanDocument) -> tuple[PlanPoint, ...]:
+    return expand(document, lambda name: meaning_of(name, document.path.parent))
+
+
+def _key(document: PlanDocument, points: Sequence[PlanPoint]) -> str:
+    """Return the key; a machine that is added to a fleet, or taken out of it, does not change it."""
+    if document.fleet:
+        points = _points(of_machines(document, [document.fleet], document.fleet))
     return key_of(points, document.order, document.seed)
 
 
@@ -154,7 +164,7 @@ def _agenda(document: PlanDocument, points: Sequence[PlanPoint], found: Campaign
     if campaign is None:
         seed = draw_seed() if document.seed is None else document.seed
         campaign = begin(
-            key_of(points, document.order, document.seed),
+            _key(document, points),
             document.title,
             seed,
             OF_MATRIX if document.grid == MATRIX else PREFIX,

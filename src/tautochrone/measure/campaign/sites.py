@@ -19,7 +19,7 @@ from tautochrone.measure.document.deployed import deployment_of, same_here
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import PlanPoint, is_planned
 from tautochrone.target.middleware import TRANSPORT
-from tautochrone.target.open import open_target
+from tautochrone.target.open import open_to_measure
 from tautochrone.target.target import Target
 
 
@@ -56,7 +56,7 @@ def open_sites(document: PlanDocument, points: Sequence[PlanPoint], stack: ExitS
     for system in dict.fromkeys(point.system for point in points):
         own = [point for point in points if point.system == system]
         try:
-            target = stack.enter_context(open_target(system))
+            target = stack.enter_context(open_to_measure(system))
             site = site_of(target, document, own, sites.refused)
             sites.deployed_otherwise |= {point.key for point in own if point.key in sites.refused}
             sites.refused |= as_keys_of(document, own, refusals(_able(own, sites.refused), site.target))

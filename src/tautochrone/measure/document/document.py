@@ -103,6 +103,7 @@ class PlanDocument:
         budget_s: it is measured until its requirements are decided, or for so long; None: every case is, as
             often as it says.
         machines: those of the systems that are names of a fleet, and no addresses.
+        fleet: what stands for these in the key of a plan run, which does not depend on how many there are.
     """
 
     path: Path
@@ -121,6 +122,7 @@ class PlanDocument:
     paper: str = ""
     budget_s: float | None = None
     machines: frozenset[str] = frozenset()
+    fleet: str = ""
 
     def has(self, place: toml.Path) -> bool:
         """Return whether something stands at this place of the file."""

@@ -124,6 +124,11 @@ def override(
     return replace(document, entries=entries, axes={**document.axes, **given}, overridden=frozenset(given))
 
 
+def of_machines(document: PlanDocument, names: Sequence[str], fleet: str) -> PlanDocument:
+    """Return the plan on machines of these names, for which another name stands in the key of a plan run."""
+    return replace(override(document, systems=names), machines=frozenset(names), fleet=fleet)
+
+
 def expand(
     document: PlanDocument, deployed: Callable[[str], NamedDeployment] = NamedDeployment
 ) -> tuple[PlanPoint, ...]:

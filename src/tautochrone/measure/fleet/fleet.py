@@ -26,7 +26,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.base.words import suggestion
 from tautochrone.measure.document.document import PlanDocument
-from tautochrone.measure.document.expand import override
+from tautochrone.measure.document.expand import of_machines
 from tautochrone.measure.fleet.partition import SLURM, read_partition
 from tautochrone.target.address import read_address
 
@@ -91,7 +91,7 @@ def on_fleet(document: PlanDocument, fleet: Fleet) -> PlanDocument:
     names = (
         ["+".join((ANY, *fleet.said))] if fleet.place == ANY else [machine.name for machine in fleet.machines]
     )
-    return replace(override(document, systems=names), machines=frozenset(names))
+    return of_machines(document, names, fleet.place if fleet.place != ANY else names[0])
 
 
 def read_fleet(said: str) -> Fleet:

@@ -90,7 +90,12 @@ class FleetJob:
                 f"{self.machine.name} has another kernel or hardware than when this plan run was begun",
                 "Measure all of it anew with --again.",
             )
-        deployed = replace(self.cell, deployment=site.deployments.get(self.point.deployment.name))
+        node = self.machine.name if self.machine.name != self.point.system else None
+        deployed = replace(
+            self.cell,
+            deployment=site.deployments.get(self.point.deployment.name),
+            conditions=replace(self.cell.conditions, node=node),
+        )
         return measure_on(target, deployed, self.store, site.facts, watch)
 
     @contextmanager

@@ -1,10 +1,12 @@
 """One task of an array of Slurm, on the node: measures its case, and leaves its answer where tauto looks."""
 
+import os
 import pickle
 import shutil
 import signal
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from traceback import format_exc
 from types import FrameType
@@ -20,7 +22,8 @@ def main() -> None:
     folder, index = Path(sys.argv[1]), int(sys.argv[2])
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _on_signal)
-    job = read_pickle(folder / f"task-{index}", "Type the same again.")
+    job: FleetJob = read_pickle(folder / f"task-{index}", "Type the same again.")
+    job = replace(job, machine=replace(job.machine, name=os.environ["SLURMD_NODENAME"]))
     answer = _do(job)
     for number in (signal.SIGINT, signal.SIGTERM):  # what is measured is brought home
         signal.signal(number, signal.SIG_IGN)

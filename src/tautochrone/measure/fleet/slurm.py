@@ -162,6 +162,7 @@ class SlurmRun:
     command: tuple[str, ...]
     tell: Callable[[FleetMachine, int, Waiting], None]
     _tasks: list[_Task] = field(default_factory=list)
+    _of_others: set[Path] = field(default_factory=set)
     _done: Counter[str] = field(default_factory=Counter)
     _ledger: Ledger = field(default_factory=lambda: Ledger({}))
 
@@ -191,7 +192,7 @@ class SlurmRun:
         return outcome
 
     def _find(self) -> None:
-        """Find the arrays that an earlier tauto submitted."""
+        """Find the arrays that an earlier tauto submitted; those of machines that the fleet has no more stay."""
         left = {(slot.key, slot.block): slot for slot in self.agenda.left}
         for path in sorted(self.folder.glob(f"*/{_ARRAY}")):
             array = _read(path)
@@ -202,6 +203,8 @@ class SlurmRun:
                 if mine is not None and is_open and array.campaign.id == self.agenda.campaign.id:
                     task.slot = mine
                     self._tasks.append(task)
+                elif is_open and slot.key not in self.agenda.points:
+                    self._of_others.add(path.parent)
 
     def _submit(self, slots: Sequence[Slot]) -> None:
         shares: dict[FleetMachine, list[Slot]] = {}
@@ -369,7 +372,7 @@ class SlurmRun:
     def _clean(self) -> None:
         """Forget the arrays that have nothing more to tell; logs of what went wrong stay."""
         wrong = bool(self._ledger.outcome.unmeasured)
-        for folder in self.folder.glob("*/"):
+        for folder in set(self.folder.glob("*/")) - self._of_others:
             if wrong:
                 (folder / _ARRAY).unlink(missing_ok=True)
             else:
