@@ -26,7 +26,7 @@ def values(median_ns: int, count: int = 5_000) -> npt.NDArray[np.int64]:
 
 
 def measure(store: Store, cell: str, repetition: int, *sources: npt.NDArray[np.int64], **options: Any) -> str:
-    under = options.pop("deployment", "as-is")
+    under, node = options.pop("deployment", "as-is"), options.pop("node", "")
     load = CELLS[cell].rpartition(", ")[2]
     plan = {
         "title": "Repetitions", "campaign": "plan-20260101T000000Z-0000", "key": "k", "cell": cell,
@@ -34,7 +34,7 @@ def measure(store: Store, cell: str, repetition: int, *sources: npt.NDArray[np.i
         "order": "random", "heading": "latency", "varied": ["period"], "options": {"period": "1ms"},
         "system": "local", "deployment": under, "cells": CELLS,
     }  # fmt: skip
-    with store.create("cyclic", CELLS[cell], {"load": load, "plan": plan}, FACTS) as writer:
+    with store.create("cyclic", CELLS[cell], {"load": load, "plan": plan, "node": node}, FACTS) as writer:
         writer.append(streams.make_stream(list(sources), **options))
         return writer.seal().id
 
@@ -77,6 +77,17 @@ def test_quantiles_are_of_single_repetitions_and_the_maximum_is_the_largest_of_a
     assert rows[1][-4:] == ("N/A",) * 4
     assert any("99.999 % needs 368,887" in note for note in shown.notes)
     assert any("1 row with fewer than 3 repetitions" in note for note in shown.notes)
+
+
+def test_where_any_node_may_measure_a_case_its_row_names_those_that_did(store: Store) -> None:
+    for number, node in enumerate(("n2", "n1", "n2"), start=1):
+        measure(store, "aaaa", number, values(10_000), node=node)
+    measure(store, "bbbb", 1, values(30_000), node="n3")
+    found = results(store)
+    for apart in (True, False):
+        shown = tables.laid_out(found.tables[0], found, apart=apart)
+        at = [column.head for column in shown.columns].index("measured on")
+        assert [row[at].shown for row in shown.rows] == ["n2, n1", "n3"]
 
 
 def test_what_is_lacking_is_named_with_what_is_known_of_the_reason(store: Store) -> None:

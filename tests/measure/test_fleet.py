@@ -1,18 +1,21 @@
-"""`tauto run --fleet`: real boards over SSH; one of them dead, taken, cut off; tauto killed in the middle."""
+"""Real boards over SSH, alone and as a fleet; one dead, taken, added, cut off; tauto killed in the middle."""
 
 import json
 import os
 import pickle
 import signal
+import socket
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from fleets import Boards, boards
-from real import PATIENCE_S, a_cpu, policy_options, start_tauto, tauto, wait_until
+from real import PATIENCE_S, a_cpu, only_run, policy_options, start_tauto, tauto, wait_until
+from ssh_servers import claim_of
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.measure.fleet.fleet import read_fleet
 from tautochrone.measure.fleet.job import _recover
@@ -50,6 +53,25 @@ def plan(folder: Path, duration: str = "200ms", repetitions: int = 1, periods: s
         f'duration = "{duration}"\nperiod = [{periods}]\n'
     )
     return str(path)
+
+
+@contextmanager
+def claim(board: Path) -> Iterator[int]:
+    """Have a board, whose files are there, as somebody else has; yields the process that has it."""
+    process = subprocess.Popen(
+        [find_agent(), "claim"],
+        env=os.environ | {"TAUTO_CLAIM": claim_of(board)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        while (line := process.stdout.readline()) != b"claimed\n":
+            assert line.startswith(b"taken")
+        yield process.pid
+    finally:
+        process.kill()  # as a crash: the kernel takes the claim back
+        process.communicate()
 
 
 def measured(store: Path) -> Measured:
@@ -93,26 +115,78 @@ def test_any_free_machine_measures_each_case_once_and_one_that_another_has_is_le
     fleet: Boards, store: Path, tmp_path: Path
 ) -> None:
     file, small = fleet.file(NAMES), plan(tmp_path, repetitions=2)
-    claim = subprocess.Popen(
-        [find_agent(), "claim"],
-        env=os.environ | {"TAUTO_CLAIM": f"{tmp_path}/board2"[-90:]},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    try:
-        assert claim.stdout is not None
-        assert claim.stdout.readline() == b"claimed\n"
-        ended = tauto("run", small, "--fleet", f"{file},tag=all,place=any", store=store)
-    finally:
-        claim.kill()  # as a crash: the kernel takes the claim back
-        claim.communicate()
+    with claim(tmp_path / "board2"):
+        ended = tauto("run", small, "--fleet", f"{file},tag=all,place=any", "--json", store=store)
     assert ended.returncode == 0, ended.stderr
     found = measured(store)
     assert len({key[1:] for key in found}) == sum(found.values()) == 4
     assert set(on(found)) == {"ssh:board1", "ssh:board3"}
+    rows = [row for table in json.loads(ended.stdout)["tables"] for row in table["rows"]]
+    assert {one["node"] for row in rows for one in row["repetitions"]} == {"board1", "board3"}
     one = plan(tmp_path, periods='"4ms"')
     assert tauto("run", one, "--fleet", f"{file},tag=board2-only", store=store).returncode == 0
     assert on(measured(store))["ssh:board2"] == 1
+
+
+@pytest.mark.slow
+def test_another_board_is_measured_alone_and_one_that_is_gone_is_no_part_of_the_answer(
+    fleet: Boards, store: Path, tmp_path: Path
+) -> None:
+    small = plan(tmp_path)
+    assert tauto("run", small, "--fleet", fleet.file(["board1", "board4"]), store=store).returncode == 1
+    first = measured(store)
+    assert on(first) == {"ssh:board1": 2}
+    for names in (["board2"], ["board1", "board2"]):  # board4, which did not answer, is gone for good
+        ended = tauto("run", small, "--fleet", fleet.file(names), "--json", store=store)
+        assert ended.returncode == 0, ended.stderr
+        answer = json.loads(ended.stdout)
+        assert answer["lacking"] == []
+        assert {row["system"] for table in answer["tables"] for row in table["rows"]} == set(names)
+        assert first <= measured(store)
+        assert on(measured(store)) == {"ssh:board1": 2, "ssh:board2": 2}
+    assert len({entry.plan for entry in catalogue(Store(store))}) == 1
+    report = tmp_path / "all.html"  # the latest run knows of board2 alone
+    assert tauto("report", "plan-latest", "--out", str(report), store=store).returncode == 0
+    assert all(name in report.read_text() for name in ("board1", "board2"))
+
+
+def single(duration: str) -> tuple[str, ...]:
+    return (
+        "probe", "cyclic", "--on", "ssh:board1", "--cpus", a_cpu(), "--duration", duration, *policy_options()
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_board_is_measured_on_by_one_at_a_time_and_free_again_when_that_one_is_killed(
+    fleet: Boards, store: Path, tmp_path: Path
+) -> None:
+    running = start_tauto(*single("10min"), store=store)
+    wait_until(lambda: any(Store(store).folders()) or running.poll() is not None, "it measures")
+    second = tauto(*single("100ms"), store=tmp_path / "second")
+    running.kill()
+    running.communicate()
+    assert second.returncode == 2
+    assert "ssh:board1 is claimed by process " in second.stderr
+    assert f" there, of user {os.getuid()} from {fleet.servers['board1'].host}, since 2" in second.stderr
+    assert not any(Store(tmp_path / "second").folders())
+    with claim(tmp_path / "board1") as holder:
+        refused = tauto("run", plan(tmp_path), "--on", "ssh:board1", store=store)
+    assert refused.returncode == 2
+    assert f"ssh:board1 is claimed by process {holder} there" in refused.stderr
+    ended = tauto(*single("100ms"), store=tmp_path / "third")
+    assert ended.returncode == 0, ended.stderr
+    assert "unclaimed" not in only_run(tmp_path / "third").manifest.conditions.stored
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fleet")
+def test_a_board_that_can_not_be_claimed_is_measured_and_its_run_says_so(store: Path, tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as squatter:
+        squatter.bind("\0" + claim_of(tmp_path / "board1"))  # and does not listen
+        ended = tauto(*single("100ms"), store=store)
+    assert ended.returncode == 0, ended.stderr
+    assert "nobody else was kept from measuring on ssh:board1" in " ".join(ended.stdout.split())
+    assert "can't be claimed" in only_run(store).manifest.conditions.stored["unclaimed"]
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,6 +57,35 @@ def test_an_array_measures_every_case_once_and_leaves_nothing_behind(tmp_path: P
     ended = tauto("run", plan(tmp_path, '"1ms", "2ms"', repetitions=2), "--engine", "slurm", store=store)
     assert ended.returncode == 0, ended.stderr
     assert sorted(measured(store).values()) == [1] * 4
+    assert not (store / ".slurm").exists()
+    nodes = {entry.conditions.node for entry in catalogue(Store(store))}
+    assert nodes == {entry.remote for entry in catalogue(Store(store))}
+    assert nodes <= {"n1", "n2", "n3"}
+    assert all(node in ended.stdout for node in nodes)
+
+
+@pytest.mark.usefixtures("around")
+def test_jobs_of_a_machine_that_is_not_in_the_fleet_now_are_left_for_when_it_is_again(tmp_path: Path) -> None:
+    store, fleet = tmp_path / "store", tmp_path / "fleet.toml"
+    fleet.write_text(
+        "".join(f'[[machine]]\nname = "{name}"\non = "slurm:rt"\ntags = ["{name}"]\n' for name in "ab")
+    )
+    arguments = ("run", plan(tmp_path, '"1ms"'), "--fleet")
+    assert _slurm("scontrol", "update", "PartitionName=rt", "State=DOWN") == []
+    killed = start_tauto(*arguments, str(fleet), store=store)
+    try:
+        wait_until(lambda: len(_slurm("squeue", "-h", "-p", "rt")) == 2, "both arrays are submitted")
+    finally:
+        killed.kill()
+        killed.communicate()
+        _slurm("scontrol", "update", "PartitionName=rt", "State=UP")
+    ended = tauto(*arguments, f"{fleet},tag=a", store=store)
+    assert ended.returncode == 0, ended.stderr
+    assert [entry.conditions.plan.system for entry in catalogue(Store(store))] == ["a"]
+    assert len(list((store / ".slurm").rglob("task-0"))) == 1
+    ended = tauto(*arguments, str(fleet), store=store)
+    assert ended.returncode == 0, ended.stderr
+    assert sorted(measured(store).values()) == [1] * 2
     assert not (store / ".slurm").exists()
 
 
@@ -119,6 +149,10 @@ def test_a_task_that_is_killed_on_its_node_is_told_and_measured_the_next_time(tm
     plan(tmp_path, '"1ms"', "60s")
     ended = tauto("run", small, "--engine", "slurm", "--dry-run", store=store)
     assert "0 of 1 finished" in ended.stdout
+
+
+def _slurm(*command: str) -> list[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 def _is_measuring(store: Path) -> bool:

@@ -84,7 +84,8 @@ def ssh_server(
 ) -> Iterator[SshServer]:
     """A server that runs as long as the block, with its files in this folder.
 
-    What was started over it is ended at the end too, should the test have failed to see to that.
+    What was started over it is ended at the end too, should the test have failed to see to that. Whoever
+    claims it claims no other server, though all of them share this machine.
 
     Args:
         host: the address at which it listens.
@@ -102,8 +103,9 @@ def ssh_server(
     make_key(home / ".ssh" / "id_ed25519")
     shutil.copy(home / ".ssh" / "id_ed25519.pub", home / ".ssh" / "authorized_keys")
     port = free_port(host)
+    claim = {"TAUTO_CLAIM": claim_of(folder)}
     host_key, command = (
-        _openssh(folder, host, port, environment or {}, instead)
+        _openssh(folder, host, port, claim | dict(environment or {}), instead)
         if kind == "openssh"
         else _dropbear(folder, host, port)
     )
@@ -111,7 +113,7 @@ def ssh_server(
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             [*before, *command],
-            env=os.environ | {"XDG_RUNTIME_DIR": str(pushed)},
+            env=os.environ | {"XDG_RUNTIME_DIR": str(pushed)} | claim,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -131,6 +133,11 @@ def ssh_server(
         while server.left() and time.monotonic() < give_up:
             time.sleep(0.05)
     assert server.left() == []
+
+
+def claim_of(folder: Path) -> str:
+    """Return the name of the claim on the server with this folder; the kernel takes 107 letters."""
+    return str(folder)[-90:]
 
 
 def make_key(path: Path) -> str:

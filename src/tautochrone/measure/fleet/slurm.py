@@ -198,12 +198,12 @@ class SlurmRun:
             array = _read(path)
             for index, slot in enumerate(array.slots):
                 task = _Task(slot, array.machine, path.parent, index)
-                mine = left.get((slot.key, slot.block))
-                is_open = task.file("task").exists()  # else its answer was taken in
-                if mine is not None and is_open and array.campaign.id == self.agenda.campaign.id:
+                if array.campaign.id != self.agenda.campaign.id or not task.file("task").exists():
+                    continue  # its answer was taken in
+                if (mine := left.get((slot.key, slot.block))) is not None:
                     task.slot = mine
                     self._tasks.append(task)
-                elif is_open and slot.key not in self.agenda.points:
+                elif slot.key not in self.agenda.points:
                     self._of_others.add(path.parent)
 
     def _submit(self, slots: Sequence[Slot]) -> None:
@@ -351,9 +351,8 @@ class SlurmRun:
     def _stop(self) -> None:
         """End the jobs; those that run seal what they have, which is collected. What still runs is left."""
         with suppress(KeyboardInterrupt):
-            names = {
-                path.parent.name for path in self.folder.glob(f"*/{_ARRAY}")
-            }  # also one not heard of yet
+            arrays = {path.parent for path in self.folder.glob(f"*/{_ARRAY}")}  # also one not heard of yet
+            names = {one.name for one in arrays - self._of_others}
             for name in names:
                 _slurm("scancel", f"--name={name}")
             until_s = time.monotonic() + _END_S
