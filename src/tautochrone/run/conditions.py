@@ -218,7 +218,7 @@ class RunConditions(Stored, frozen=True, kw_only=True):
 
     @property
     def place(self) -> str:
-        """Return the machine under test as it was reached, or its node; empty for the one that the lab ran on."""
+        """Return the machine under test as it was reached, or its node; empty for the lab's own."""
         return self.node if self.target in (None, "", LOCAL) else str(self.target)
 
     @property

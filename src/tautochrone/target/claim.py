@@ -21,9 +21,7 @@ class TakenError(TautoError):
 
 
 @contextmanager
-def claimed(
-    target: Target, wait_s: float, tell: Callable[[str], object] = lambda _: None
-) -> Iterator[None]:
+def claimed(target: Target, wait_s: float, tell: Callable[[str], object] = lambda _: None) -> Iterator[None]:
     """Claim it, waiting so long for whoever has it; a guest of the virtual lab belongs to nobody else anyway.
 
     The kernel of the machine under test keeps the claim for the agent's process there. So it ends with that:

@@ -192,7 +192,7 @@ class SlurmRun:
         return outcome
 
     def _find(self) -> None:
-        """Find the arrays that an earlier tauto submitted; those of machines that the fleet has no more stay."""
+        """Find the arrays that an earlier tauto submitted; those of machines that the fleet lost stay."""
         left = {(slot.key, slot.block): slot for slot in self.agenda.left}
         for path in sorted(self.folder.glob(f"*/{_ARRAY}")):
             array = _read(path)
