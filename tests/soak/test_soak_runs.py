@@ -23,12 +23,12 @@ from tautochrone.judge.soak import SoakSource, soak_of
 from tautochrone.measure.soak import Soak as Keeping
 from tautochrone.measure.soak import name_of, parse_schedule
 from tautochrone.run import files, pieces
+from tautochrone.run.conditions import SOAK
 from tautochrone.run.export import export
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.intervals import Following, Interval
 from tautochrone.run.recover import recover
 from tautochrone.run.remarks import seen_remarks
-from tautochrone.run.so_far import SOAK
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
 
@@ -231,6 +231,43 @@ def test_a_full_disk_costs_samples_and_no_count(store: Store) -> None:
         assert 0 < book.recorded < book.completed
         assert book.dropped == told["dropped"].sum() == book.completed - book.recorded
     balanced(run)
+
+
+@settings(max_examples=30)
+@given(share=st.floats(0.0, 1.0), back=st.integers(0, 5_000), full=st.booleans(), half=st.booleans())
+def test_another_process_goes_on_where_one_was_killed(
+    tmp_path_factory: pytest.TempPathFactory, share: float, back: int, full: bool, half: bool
+) -> None:
+    store = Store(tmp_path_factory.mktemp("store"))
+    frames = frames_of(SMALL)
+    kept_frames = int(share * len(frames))
+    before = Keeping(360.0, parse_schedule([]), least_free_bytes=1 << 62 if full else 0)
+    with store.create("cyclic", "soak", {}, {}) as writer:
+        reader = stream.FrameReader()
+        for data in frames[:kept_frames]:
+            before.keep(writer, reader.feed(data))
+        if half:
+            writer.append(frames[-1][:30])
+    after = Keeping(360.0, parse_schedule([]), resumes=writer.manifest.id, least_free_bytes=0)
+    rest = max(0, sum(map(len, frames[:kept_frames])) - back)
+    with after.resumed(store) as again:
+        later, whole = after.reader(), b"".join(frames)
+        for at in range(rest, len(whole), 777):
+            after.keep(again, later.feed(whole[at : at + 777]), later.pending_bytes)
+        run = again.seal()
+    assert run.manifest.state == "sealed"
+    for book in run.manifest.books:
+        assert book.completed == 6 * (EACH - 3)
+    assert balanced(run) <= 12 * (EACH - 3)
+    if not full:
+        assert balanced(run) == 12 * (EACH - 3)
+
+
+def test_frames_that_are_lost_between_two_processes_are_a_damage(store: Store) -> None:
+    frames = frames_of(SMALL)
+    later = stream.LaterReader(3)
+    assert later.feed(b"".join(frames[5:])) == []
+    assert "the frames 3 to 4 are lost" in str(later.missing())
 
 
 def test_a_rule_and_a_file_end_a_soak(store: Store) -> None:

@@ -179,6 +179,46 @@ class FrameReader:
         return _Head(kind, table, source, length, sequence, payload_crc)
 
 
+class LaterReader(FrameReader):
+    """Takes up a stream of which some frames were read before: at the next one, wherever the bytes begin."""
+
+    def __init__(self, frames: int) -> None:
+        """Seek the frame that follows so many."""
+        super().__init__()
+        self.frames = frames
+        self._before: bytearray | None = bytearray()
+
+    @property
+    def pending_bytes(self) -> int:
+        """Return how many bytes are held."""
+        return super().pending_bytes + len(self._before or b"")
+
+    def feed(self, data: bytes | memoryview) -> list[Frame]:
+        """Take the next bytes; frames that were read before are left out."""
+        if self._before is None:
+            return super().feed(data)
+        self._before += data
+        if (at := self._place(self._before)) is None:
+            return []
+        data, self._before = bytes(self._before[at:]), None
+        return super().feed(data)
+
+    def _place(self, data: bytearray) -> int | None:
+        """Return where the next frame begins; None: it did not come yet. One that lacks is a damage."""
+        at = data.find(MAGIC)
+        while at >= 0 and len(head := bytes(data[at : at + FRAME_HEAD_BYTES])) == FRAME_HEAD_BYTES:
+            *_, length, sequence, _, crc = _HEAD.unpack(head)
+            if google_crc32c.value(head[:-4]) == crc:
+                ahead = (sequence - self.frames) % 2**32
+                if ahead < 2**31:
+                    if ahead:
+                        self.damage = Damage(0, f"the frames {self.frames:,} to {sequence - 1:,} are lost")
+                    return at
+                at += length
+            at = data.find(MAGIC, at + 1)
+        return None
+
+
 def read_file(path: Path, reader: FrameReader) -> Iterator[Frame]:
     """Yield the whole frames of a file, holding one block of it in memory at a time.
 

@@ -30,6 +30,21 @@ UNTIL = Option(
     metavar="RULE",
     taker="verb",
 )
+UNATTENDED = Option(
+    "unattended",
+    "time",
+    "How long it goes on when tauto is gone or the connection is lost; 0s: not at all.",
+    "as --for",
+    taker="verb",
+)
+ROOM = Option(
+    "unattended-room",
+    "text",
+    "How much may wait on the machine meanwhile; beyond, samples are dropped and counted.",
+    "64MiB",
+    metavar="SIZE",
+    taker="verb",
+)
 FOREGROUND = Option(
     "foreground", "flag", "Measure in this very process, which must then last as long.", taker="verb"
 )
@@ -40,6 +55,7 @@ _NEEDED = {EVERY.name, "duration"}
 _UNABLE = ("tire", "taskset", "watch")
 """Experiments whose sources end by themselves, or have no histograms."""
 _MOST_TURNS = 10_000
+_LEAST_ROOM_BYTES = 1 << 20
 _FIXED = ("record", "every", "duration", "count", "rounds", "drain", "length")
 """Options of experiments that a soak decides."""
 
@@ -58,6 +74,7 @@ def _rows() -> Rows:
     return {
         **rows,
         "follow": ("soak.follow:follow", "Show how far a soak is, until it ends."),
+        "resume": ("soak.follow:resume", "Take over a soak whose tauto was killed."),
         "stop": ("soak.follow:stop", "End a soak; what was measured is complete."),
     }
 
@@ -79,17 +96,17 @@ def _verb_of(experiment: Experiment) -> Callable[..., None]:
         f"    tauto soak {experiment.name}{code} --for 9d --load 8h:cpu,8h:network\n"
     )
     own = [one for one in experiment.options if one.in_verb and one.name not in _FIXED]
-    return verb_of([FOR, UNTIL, INTERVAL, *own, FOREGROUND], OF_PROBE, do)
+    return verb_of([FOR, UNTIL, INTERVAL, *own, UNATTENDED, ROOM, FOREGROUND], OF_PROBE, do)
 
 
 def _soak(experiment: Experiment, typed: Typed) -> None:
     """Measure here, or have another process do it and follow that."""
     from tautochrone.base.errors import UsageError
-    from tautochrone.base.units import parse_duration_ns
+    from tautochrone.base.units import parse_duration_ns, parse_size_bytes
     from tautochrone.command.probe import AskedExperiment, measure
     from tautochrone.experiments.option import Given
     from tautochrone.measure.soak import Soak, parse_schedule
-    from tautochrone.soak.keeper import BEGAN, kept_by_another, tell_began
+    from tautochrone.soak.keeper import BEGAN, RESUMES, kept_by_another, tell_began
 
     length = typed.options.text(FOR.name)
     phases = parse_schedule(typed.beside.load or [])
@@ -102,13 +119,24 @@ def _soak(experiment: Experiment, typed: Typed) -> None:
     every = typed.options.text(INTERVAL.name)
     if parse_duration_ns(every) < 1_000_000_000:
         raise UsageError(f"--every {every}: an interval is shorter than 1s", "Give 1s or more; 60s is usual.")
+    unattended_s = parse_duration_ns(typed.options.given(UNATTENDED.name) or length) / 1e9
+    room_bytes = parse_size_bytes(typed.options.text(ROOM.name))
+    if room_bytes < _LEAST_ROOM_BYTES:
+        raise UsageError(f"--{ROOM.name} {typed.options.text(ROOM.name)}: less than 1MiB", "64MiB is usual.")
     watcher = _watcher(typed.options.given(UNTIL.name), experiment, parse_duration_ns(every))
     if FOREGROUND.name not in typed.options and BEGAN not in os.environ:
-        kept_by_another(typed)
+        kept_by_another(typed.store, as_json=typed.as_json)
         return
     given = {name: value for name, value in typed.options.items() if name in experiment.table}
     own = {**given, RECORD.name: "histogram", EVERY.name: every, "duration": length}
-    soak = Soak(for_s, phases, began=tell_began)
+    soak = Soak(
+        for_s,
+        phases,
+        unattended_s=unattended_s,
+        room_bytes=room_bytes,
+        resumes=os.environ.pop(RESUMES, ""),
+        began=tell_began,
+    )
     if watcher is not None:
         soak.ask, soak.until = watcher.ask, watcher.rule.text
     asked = AskedExperiment(

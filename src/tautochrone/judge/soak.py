@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from tautochrone.run.columns import UNKNOWN
+from tautochrone.run.conditions import SOAK
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.so_far import SOAK
 from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.counts import Counts, counts_of_bins, merge
 from tautochrone.statistics.difference.dependence import AT_5, neighbours_alike

@@ -27,11 +27,11 @@ from tautochrone.judge.requirement.until import (
 from tautochrone.live.causes import LateCauses
 from tautochrone.live.picture import HOUR_S, About, Gathering, LateSeen, SourceHeader, Step
 from tautochrone.run import files, pieces
+from tautochrone.run.conditions import SOAK
 from tautochrone.run.intervals import Interval, IntervalReader
 from tautochrone.run.layout import SAMPLES, TableLayout, table_layouts
 from tautochrone.run.manifest import MEASURING, Manifest
 from tautochrone.run.records import INTERVALS, Dropped, Event, Header, Progress
-from tautochrone.run.so_far import SOAK
 from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.counts import Counts, counts_of_bins
 

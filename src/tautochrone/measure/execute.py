@@ -32,6 +32,7 @@ from tautochrone.measure.cautions import (
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.conditions import Conditions, conditions_of
 from tautochrone.measure.cpu_use import CPU_USE, CpuUse, Used, cautions_of_cpu_use
+from tautochrone.measure.held import held_apart
 from tautochrone.measure.interrupts import HeldInterrupts
 from tautochrone.measure.loads.cautions import cautions_of_loads
 from tautochrone.measure.loads.running import LoadFailure, Loads
@@ -216,8 +217,9 @@ def run_cell(
         try:
             with applied as conditions:
                 placed = placed_in(cell, conditions)
-                writer = stack.enter_context(_begin(placed, store, target, conditions))
-                measured = _measure(placed, conditions, target, writer, watch, interrupts, soak)
+                writer = stack.enter_context(_begin(placed, store, target, conditions, soak))
+                with held_apart(placed, target, writer, soak) as place:
+                    measured = _measure(placed, conditions, target, place, writer, watch, interrupts, soak)
         except NotPutBackError as error:
             not_put_back = error
         if measured is None:
@@ -254,7 +256,11 @@ def _keep(writer: RunWriter, measured: _Measured, interrupts: HeldInterrupts) ->
     return run
 
 
-def _begin(cell: Cell, store: Store, target: Target, conditions: Conditions) -> RunWriter:
+def _begin(
+    cell: Cell, store: Store, target: Target, conditions: Conditions, soak: Soak | None
+) -> RunWriter:
+    if soak is not None and soak.resumes:
+        return soak.resumed(store)
     writer = store.create(
         experiment=cell.experiment,
         title=cell.title,
@@ -290,28 +296,35 @@ def _measure(
     placed: Cell,
     conditions: Conditions,
     target: Target,
+    place: Target,
     writer: RunWriter,
     watch: Watch,
     interrupts: HeldInterrupts,
     soak: Soak | None,
 ) -> _Measured:
-    """Loads, then the probe, then what the loads did. From the probe's start on, interrupts only end that."""
+    """Loads, then the probe, then what the loads did. From the probe's start on, interrupts only end that.
+
+    Args:
+        place: the target, or that with programs that go on when the connection to it is lost.
+    """
     allowed = allowed_in(conditions)
     cpus = measured_cpus(placed, allowed)
     loads = Loads(conditions.load or allowed)
     if soak is not None:
         loads = soak.loads(loads, lambda phase: placed_loads(phase_of(placed, phase), cpus, conditions.load))
     measured = _Measured(virtual=target.virtual(), idle=not placed.load.parts)
+    if soak is not None:
+        measured.header, measured.footer = soak.header, soak.footer
     try:
         parts = placed_loads(placed, cpus, conditions.load) if soak is None else ()
         loads.start(
-            target, parts, conditions.load_placement, lambda said: watch(CellProgress(0.0, waiting=said))
+            place, parts, conditions.load_placement, lambda said: watch(CellProgress(0.0, waiting=said))
         )
-        smis = SmiCounter(target.files(), conditions.known)
+        smis = SmiCounter(place.files(), conditions.known)
         use = CpuUse(
-            target.files(), here=isinstance(target, LocalTarget), virtual=measured.virtual is not None
+            place.files(), here=isinstance(target, LocalTarget), virtual=measured.virtual is not None
         )
-        busy = BusyCpus(target.files(), measured.virtual)
+        busy = BusyCpus(place.files(), measured.virtual)
         apart = placed.conditions.server
         with serving_with_sizes(placed.experiment, placed.options, apart, target) as server:
             for name, known in server.conditions.items():
@@ -320,10 +333,11 @@ def _measure(
             of_client = replace(placed.options, own=server.options)  # the server may have taken some
             with made_for_run(placed.experiment, of_client, target.machine) as options:
                 there = provide_program(target, placed.experiment, options)
-                probe = target.start_probe([placed.experiment, *words(there)], conditions.probe_placement)
+                probe = place.start_probe([placed.experiment, *words(there)], conditions.probe_placement)
                 with loads.watched(probe.stop):
                     _record(probe, writer, watch, measured, interrupts, target.now_s, soak)
-            measured.smis, measured.busy, measured.used = smis.since(), busy.since(), use.since()
+            if soak is None or not soak.resumes:  # otherwise nobody counted from the beginning
+                measured.smis, measured.busy, measured.used = smis.since(), busy.since(), use.since()
             measured.server, measured.server_failure = server, server.end()
         measured.reports = loads.end()
         measured.failure = loads.failure
@@ -429,14 +443,14 @@ def _record(
 ) -> None:
     """The stream to the run's folder, its progress to the watcher, header and footer as they came by."""
     started_s = now_s()
-    reader = FrameReader()
+    reader = FrameReader() if soak is None else soak.reader()
     try:
         interrupts.end(probe)
         while data := _read(probe, measured):
             frames = reader.feed(data)
             if soak is None:
                 writer.append(data)
-            elif soak.keep(writer, frames):
+            elif soak.keep(writer, frames, reader.pending_bytes):
                 probe.stop()
             for frame in frames:
                 if frame.type == EVENT:

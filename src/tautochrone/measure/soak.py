@@ -1,6 +1,5 @@
 """How a long run is kept while it is measured: in pieces, its loads in turn, on a disk that may be full."""
 
-import json
 import re
 import shutil
 import threading
@@ -9,21 +8,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from tautochrone.base import stream
-from tautochrone.base.errors import StoreError, TautoError, UsageError
+from tautochrone.base.errors import DamagedError, StoreError, TautoError, UsageError
 from tautochrone.base.units import format_span, parse_duration_ns
 from tautochrone.measure.cell import Cell, Load, LoadPart
 from tautochrone.measure.loads.running import LoadFailure, Loads
 from tautochrone.measure.loads.spec import parse_load
-from tautochrone.run import files
-from tautochrone.run.conditions import LoadReport
+from tautochrone.measure.thinned import Thinned
+from tautochrone.run import files, pieces
+from tautochrone.run.conditions import SOAK, LoadReport
 from tautochrone.run.intervals import Interval, IntervalReader
-from tautochrone.run.layout import KEPT
 from tautochrone.run.manifest import DISK_FULL
-from tautochrone.run.records import HISTOGRAM, INTERVALS, LARGEST, Header
-from tautochrone.run.so_far import SOAK
+from tautochrone.run.records import Header
+from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
 from tautochrone.target.target import Placement, Target
 
@@ -31,7 +28,6 @@ _NS_PER_S = 1e9
 _HOUR_S = 3_600.0
 _DURABLE_S = 60.0
 _LOOK_INTERVAL_S = 0.1
-_MOST_HELD_BYTES = 16 << 20
 _LEAST_FREE_BYTES = 64 << 20
 _LONGEST_PHASE_S = 24 * _HOUR_S
 _PHASE = re.compile(r"(?:^|,)\s*(\d[\d.]*\s*[a-z]+):")
@@ -100,11 +96,22 @@ class LoadsInTurn(Loads):
     _takes_turns = True
 
     def __init__(
-        self, allowed: str | None, phases: Sequence[Phase], placed: Callable[[Phase], Sequence[LoadPart]]
+        self,
+        allowed: str | None,
+        phases: Sequence[Phase],
+        placed: Callable[[Phase], Sequence[LoadPart]],
+        turns: Sequence[str] = (),
+        into_turn_s: float = 0.0,
     ) -> None:
-        """None runs yet. `placed` gives the programs of a phase."""
+        """None runs yet.
+
+        Args:
+            placed: gives the programs of a phase.
+            turns: those that are over. into_turn_s: how long the next one has lasted already.
+        """
         super().__init__(allowed)
-        self.turns: list[str] = []
+        self.turns: list[str] = list(turns)
+        self._into_turn_s = into_turn_s
         self._phases = phases
         self._placed = placed
         self._begin: Callable[[Phase], None] = lambda _: None
@@ -150,7 +157,8 @@ class LoadsInTurn(Loads):
         phase = self._phases[len(self.turns) % len(self._phases)]
         self._begin(phase)
         self.turns.append(phase.load.name)
-        self._until_s = time.monotonic() + phase.length_s
+        self._until_s = time.monotonic() + phase.length_s - self._into_turn_s
+        self._into_turn_s = 0.0
 
 
 @dataclass
@@ -162,6 +170,10 @@ class Soak:
         phases: its loads, which take turns; one for a load that does not change.
         ask: called with the stream's header and the intervals as they end; what it returns ends the run, and
             is kept as the reason. until: the rule that it judges, as it was written; empty: none.
+        unattended_s: how long it goes on when tauto is gone; 0: it ends with it. room_bytes: how much may wait
+            meanwhile to be taken over, of each program.
+        resumes: the run that it goes on with, whose process was killed; empty: it begins a run.
+        durable: called when what was kept survives a power cut, but for so many bytes that came last.
         piece_s: a piece of the stream is sealed after each so many seconds.
         least_free_bytes: below that much room on the disk, counts alone are kept.
     """
@@ -170,17 +182,24 @@ class Soak:
     phases: tuple[Phase, ...]
     ask: Callable[[Header, Sequence[Interval]], str | None] = lambda _header, _intervals: None
     until: str = ""
+    unattended_s: float = 0.0
+    room_bytes: int = 64 << 20
+    resumes: str = ""
+    durable: Callable[[int], None] = lambda _: None
     piece_s: float = _HOUR_S
     least_free_bytes: int = _LEAST_FREE_BYTES
     began: Callable[[str], None] = lambda _: None
     """Called with the id of the run, when it began to measure."""
     _turns: LoadsInTurn | None = None
     _said: IntervalReader = field(default_factory=IntervalReader)
-    _thin: "_Thinned | None" = None
+    _frames: int = 0
+    _intervals: int = 0
+    _thin: Thinned | None = None
     _told: dict[str, object] = field(default_factory=dict)
     _changes: list[tuple[int, str]] = field(default_factory=list)
     _next_piece_s: float = 0.0
     _durable_s: float = 0.0
+    _answered: bool = False
     _decided: bool = False
     _asked_to_end: bool = False
     _untold: bool = False
@@ -194,11 +213,67 @@ class Soak:
 
     def loads(self, usual: Loads, placed: Callable[[Phase], Sequence[LoadPart]]) -> Loads:
         """Return the loads that take turns, in the place of the usual ones, which have none yet."""
-        self._turns = LoadsInTurn(usual.allowed, self.phases, placed)
+        over = [name for _, name in self._changes[:-1]]
+        into_s = 0.0
+        if self._changes and self._said.header is not None:
+            every_s = (self._said.header.number("every_ns") or 0) / _NS_PER_S
+            into_s = (self._intervals - self._changes[-1][0]) * every_s
+        self._turns = LoadsInTurn(usual.allowed, self.phases, placed, over, into_s)
         return self._turns
 
-    def keep(self, writer: RunWriter, frames: Sequence[stream.Frame]) -> bool:
+    @property
+    def header(self) -> dict[str, object]:
+        """Return what the header says, as far as it came."""
+        return {} if self._said.header is None else self._said.header.stored
+
+    @property
+    def footer(self) -> dict[str, object]:
+        """Return what the footer says, as far as it came."""
+        return {} if self._said.footer is None else self._said.footer.stored
+
+    def reader(self) -> stream.FrameReader:
+        """Return what reads the stream: from its beginning, or from where the run ends that is resumed."""
+        return stream.LaterReader(self._frames) if self.resumes else stream.FrameReader()
+
+    def resumed(self, store: Store) -> RunWriter:
+        """Take up the run that is resumed, as the process left it that was killed.
+
+        Raises:
+            StoreError: somebody else writes it, or it can't be read.
+            DamagedError: what was kept is damaged.
+        """
+        writer = RunWriter.again(store.find(self.resumes))
+        try:
+            self._told = dict(writer.manifest.conditions.told(SOAK, dict) or {})
+            self._changes = [(at, name) for at, name in self._told.get("loads", [])]  # type: ignore[attr-defined]
+            self._decided = "ended_because" in self._told
+            self._warned = any(one.code == DISK_FULL for one in writer.manifest.warnings)
+            self._recall(writer)
+        except BaseException:
+            writer.close()
+            raise
+        self.began(writer.manifest.id)
+        return writer
+
+    def _recall(self, writer: RunWriter) -> None:
+        reader = stream.FrameReader()
+        with files.store_errors("reading what was kept", writer.path):
+            for frame in pieces.read(writer.path, reader):
+                if frame.type == stream.HEADER:
+                    self._take_header(frame)
+                assert self._thin is not None
+                self._thin.recall(frame)
+                self._judge(writer, self._said.take(frame))
+        if reader.damage is not None:
+            raise DamagedError(f"{writer.manifest.id} can't be resumed: {reader.missing()}", "Type: tauto recover.")
+        writer.cut(reader.pending_bytes)
+        self._frames = reader.frames
+
+    def keep(self, writer: RunWriter, frames: Sequence[stream.Frame], pending_bytes: int = 0) -> bool:
         """Add whole frames to the run; return whether it is to end.
+
+        Args:
+            pending_bytes: how many bytes came that are no whole frame yet.
 
         Raises:
             StoreError: there is no room even for counts, for long.
@@ -211,13 +286,21 @@ class Soak:
             self._thin.add(writer, frame)
             ended += self._said.take(frame)
         if ended:
-            self._settle(writer, ended[-1].number)
-            assert self._said.header is not None
-            why = None if self._decided else self.ask(self._said.header, ended)
-            if why is not None:
-                self._tell(writer, ended_because=why)
-                self._decided = True
+            self._settle(writer, ended[-1].number, pending_bytes)
+        self._judge(writer, ended)
         return self._is_over(writer)
+
+    def _judge(self, writer: RunWriter, ended: Sequence[Interval]) -> None:
+        """Ask whether these intervals decide what the run is to end at."""
+        if not ended or self._answered:
+            return
+        assert self._said.header is not None
+        self._intervals = ended[-1].number + 1
+        why = self.ask(self._said.header, ended)
+        self._answered = why is not None
+        if self._answered and not self._decided:
+            self._tell(writer, ended_because=why)
+            self._decided = True
 
     def _is_over(self, writer: RunWriter) -> bool:
         """Return whether it is to end, once: who is asked to end twice does it at once."""
@@ -227,13 +310,16 @@ class Soak:
         return True
 
     def _begin(self, writer: RunWriter, frame: stream.Frame) -> None:
-        now_s = time.monotonic()
-        self._next_piece_s, self._durable_s = now_s + self.piece_s, now_s
-        self._thin = _Thinned([one["name"] for one in stream.json_payload(frame)["tables"]])  # type: ignore[attr-defined]
+        self._take_header(frame)
         rule = {"until": self.until} if self.until else {}
         self._tell(writer, for_s=self.for_s, schedule=name_of(self.phases), **rule)
         self._note_turns(writer, 0)
         self.began(writer.manifest.id)
+
+    def _take_header(self, frame: stream.Frame) -> None:
+        now_s = time.monotonic()
+        self._next_piece_s, self._durable_s = now_s + self.piece_s, now_s
+        self._thin = Thinned([one["name"] for one in stream.json_payload(frame)["tables"]])  # type: ignore[attr-defined]
 
     def _tell(self, writer: RunWriter, **more: object) -> None:
         self._told |= more
@@ -263,7 +349,7 @@ class Soak:
             )
             self._warned = True
 
-    def _settle(self, writer: RunWriter, number: int) -> None:
+    def _settle(self, writer: RunWriter, number: int, pending_bytes: int) -> None:
         """After an interval: note loads that began meanwhile, see to room on the disk and to power cuts."""
         assert self._thin is not None
         is_full = shutil.disk_usage(writer.path).free < self.least_free_bytes
@@ -272,103 +358,12 @@ class Soak:
         if self._thin.counts_only and self._first_full is None:
             self._first_full = number + 1
         self._warn_of_full_disk(writer)
-        if self._thin.counts_only:
-            return
         now_s = time.monotonic()
-        if now_s >= self._next_piece_s:
+        if now_s >= self._next_piece_s and not self._thin.counts_only:
             with suppress(StoreError):  # no room: what would be in the piece stays as it is, for the next one
                 writer.end_piece()
             self._next_piece_s = now_s + self.piece_s
-        elif now_s - self._durable_s >= _DURABLE_S:
+        elif now_s - self._durable_s >= _DURABLE_S and not self._thin.is_held:
             writer.make_durable()
+            self.durable(pending_bytes)
             self._durable_s = now_s
-
-
-class _Thinned:
-    """Writes frames on, without those of samples while the disk has no room; the counts say how many lack.
-
-    Running maxima are few, and stay.
-
-    Attributes:
-        counts_only: leave out samples. Changed between intervals alone.
-    """
-
-    def __init__(self, tables: Sequence[str]) -> None:
-        self.counts_only = False
-        self._tables = tables
-        self._dtypes: dict[str, np.dtype[np.void]] = {}
-        self._sequence = 0
-        self._held: list[bytes] = []
-        self._written: dict[tuple[str, int], int] = {}
-        self._left_out: dict[int, int] = {}
-        self._all_left_out: dict[int, int] = {}
-        self._rows_left_out: dict[int, int] = {}
-
-    @property
-    def is_held(self) -> bool:
-        """Return whether frames wait for room."""
-        return bool(self._held)
-
-    def add(self, writer: RunWriter, frame: stream.Frame) -> None:
-        if (payload := self._payload(frame)) is None:
-            return
-        data = stream.frame_bytes(frame.type, self._sequence, payload, table=frame.table, source=frame.source)
-        self._sequence += 1
-        self._held.append(data)
-        if writer.append_whole(b"".join(self._held)):
-            self._held.clear()
-        elif sum(map(len, self._held)) > _MOST_HELD_BYTES:
-            raise StoreError(
-                f"The disk has no room for the run in {writer.path}, for long",
-                "What was measured before is kept. Make room, then type: tauto recover.",
-            )
-
-    def _payload(self, frame: stream.Frame) -> bytes | None:
-        """Return what is written of the frame; None: nothing."""
-        if frame.type == stream.ROWS:
-            name = self._tables[frame.table]
-            if name == INTERVALS:
-                return self._interval(frame)
-            if self.counts_only and name in (HISTOGRAM, LARGEST, KEPT):
-                self._leave_out(name, frame)
-                return None
-            if name in (HISTOGRAM, LARGEST):
-                key = name, frame.source
-                self._written[key] = self._written.get(key, 0) + self._rows(name, frame)
-        if frame.type == stream.HEADER:
-            self._dtypes = {one.name: one.dtype for one in Header.of(stream.json_payload(frame)).tables}
-        if frame.type == stream.EVENT and self.counts_only:
-            return None if stream.json_payload(frame).get("event") == "progress" else frame.payload
-        return self._footer(frame) if frame.type == stream.FOOTER else frame.payload
-
-    def _rows(self, name: str, frame: stream.Frame) -> int:
-        return len(frame.payload) // self._dtypes[name].itemsize
-
-    def _leave_out(self, name: str, frame: stream.Frame) -> None:
-        if name == HISTOGRAM:
-            bins = stream.rows(frame, self._dtypes[name])
-            count = int(bins["count"][bins["measure"] == 0].sum())
-            for of in (self._left_out, self._all_left_out):
-                of[frame.source] = of.get(frame.source, 0) + count
-        elif name == KEPT:
-            held = self._rows_left_out
-            held[frame.source] = held.get(frame.source, 0) + self._rows(name, frame)
-
-    def _interval(self, frame: stream.Frame) -> bytes:
-        row = stream.rows(frame, self._dtypes[INTERVALS]).copy()
-        row["bins"] = self._written.pop((HISTOGRAM, frame.source), 0)
-        row["largest"] = self._written.pop((LARGEST, frame.source), 0)
-        row["dropped"] += np.uint64(self._left_out.pop(frame.source, 0))
-        return row.tobytes()
-
-    def _footer(self, frame: stream.Frame) -> bytes:
-        content = stream.json_payload(frame)
-        for book in content.get("books", ()):  # type: ignore[attr-defined]
-            lost = self._all_left_out.get(book["source"], 0)
-            if lost:
-                book["recorded"] -= lost
-                book["dropped"] += lost
-            if "kept" in book:
-                book["kept"] -= self._rows_left_out.get(book["source"], 0)
-        text = json.dumps(content).encode()
-        return text + b" " * (-len(text) % 8)

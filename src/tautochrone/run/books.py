@@ -10,6 +10,19 @@ from tautochrone.run.manifest import COUNTED_SOMETIMES, Books
 from tautochrone.run.records import Footer, Header, Measure, SourceCounts, SourceProgress
 from tautochrone.run.table import Tally
 
+_NS_PER_S = 1_000_000_000
+
+
+def lacking(for_s: float, books: Sequence[Books], periods_ns: Mapping[int, int]) -> tuple[float, int]:
+    """Return what books lack of a run of this length: seconds of the source that has most, cycles of all."""
+    spans = {
+        one.source: for_s - (one.released or 0) * periods_ns[one.source] / _NS_PER_S
+        for one in books
+        if one.source in periods_ns
+    }
+    cycles = sum(int(span * _NS_PER_S / periods_ns[source]) for source, span in spans.items() if span > 0)
+    return max(0.0, min(spans.values(), default=0.0)), cycles
+
 
 def source_names(header: Header) -> dict[int, str]:
     """Name of each source of a stream.

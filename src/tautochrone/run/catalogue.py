@@ -18,6 +18,7 @@ from tautochrone.base.reading import is_file, json_of, read_text
 from tautochrone.base.words import plural
 from tautochrone.run import files, index
 from tautochrone.run.conditions import RunConditions
+from tautochrone.run.held import goes_on
 from tautochrone.run.manifest import (
     MEASURING,
     MOST_BYTES,
@@ -268,7 +269,7 @@ def _entry(folder: Path, described: Mapping[str, Any] | None, remarks: Remarks) 
 
 
 def _unsealed_state(raw: Path, damage: str) -> str:
-    if files.is_locked(raw):
+    if files.is_locked(raw) or goes_on(raw.parent):
         return MEASURING
     return REFUSED if damage else CUT_OFF
 

@@ -95,6 +95,24 @@ def create_locked(path: Path) -> int:
     return descriptor
 
 
+def open_locked(path: Path) -> int:
+    """Open a file for appending, and lock it as `create_locked` does; return its descriptor.
+
+    Raises:
+        StoreError: somebody else writes it.
+        OSError: it can't be opened.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(descriptor)
+        raise StoreError(
+            f"{path} is being written by another process", "Wait until it ends, or stop it."
+        ) from error
+    return descriptor
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[bool]:
     """Hold a file's lock; yield False if somebody else holds it, or there is no file that we may open."""

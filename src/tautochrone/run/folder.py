@@ -13,6 +13,7 @@ from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.run import files
 from tautochrone.run.columns import UNKNOWN, batches, gather, schema, small_table, stretches
 from tautochrone.run.facts import FactTable
+from tautochrone.run.held import goes_on
 from tautochrone.run.layout import (
     HISTOGRAM_COLUMNS,
     INTERVAL_COLUMNS,
@@ -399,6 +400,10 @@ class StoredRun:
 def _not_sealed(path: Path, manifest: Manifest) -> StoreError:
     if files.is_locked(path / files.RAW_STREAM):
         return StoreError(f"Run {manifest.id} is still being measured", "Wait until it is finished.")
+    if goes_on(path):
+        return StoreError(
+            f"Run {manifest.id} goes on without tauto", f"Take it over: tauto soak resume {manifest.id}."
+        )
     if manifest.damage:
         return StoreError(
             f"Run {manifest.id} can't be completed: {manifest.damage}",

@@ -115,6 +115,7 @@ STILL_MEASURED = "still-measured"
 """Code of the warning of a copy of a run that is being measured."""
 
 DISK_FULL = "disk-full"
+SOAK_GAP = "soak-gap"
 """Code of the warning of a long run that kept counts alone where the disk had no more room."""
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tautochrone.base.errors import DamagedError, TautoError
 from tautochrone.run import files, pieces
+from tautochrone.run.held import goes_on
 from tautochrone.run.manifest import MEASURING, SEALED, Manifest
 from tautochrone.run.seal import seal
 from tautochrone.run.store import Store
@@ -36,6 +37,8 @@ class RecoveryOutcome:
 def recover(store: Store, *, again: bool = True) -> list[RecoveryOutcome]:
     """Seal every run of a store that has a raw stream and no writer. Runs being written are left alone.
 
+    So are soaks that go on without tauto, as they can be resumed.
+
     Args:
         again: also try those that were refused before; they are read in full each time.
     """
@@ -43,7 +46,7 @@ def recover(store: Store, *, again: bool = True) -> list[RecoveryOutcome]:
     for folder in store.folders():
         raw = folder / files.RAW_STREAM
         with files.locked(raw) as free:
-            if free and (again or not _was_refused(folder)):
+            if free and (again or not _was_refused(folder)) and not goes_on(folder):
                 outcomes.append(_recover(folder))
     return outcomes
 

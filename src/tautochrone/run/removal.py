@@ -6,12 +6,13 @@ from pathlib import Path
 
 from tautochrone.base.errors import StoreError
 from tautochrone.run import files
+from tautochrone.run.held import HELD, goes_on
 from tautochrone.run.remarks import REMARKS
 
 _REMOVED = ".removed-"
 """What the name of a run begins with while it is being removed; lists pass over it."""
 
-_OF_A_RUN = {files.MANIFEST, files.RAW_STREAM, REMARKS}
+_OF_A_RUN = {files.MANIFEST, files.RAW_STREAM, files.STOP, HELD, REMARKS}
 _ENDINGS = (".parquet", files.PART_SUFFIX)
 
 
@@ -36,7 +37,7 @@ def see_removable(folder: Path) -> None:
         raise StoreError(
             f"{folder} holds what is not part of a run: {foreign[0]!r}", "Move it elsewhere, then try again."
         )
-    if files.is_locked(folder / files.RAW_STREAM):
+    if files.is_locked(folder / files.RAW_STREAM) or goes_on(folder):
         raise StoreError(f"The run {folder.name} is being written", "Wait until it ends, or stop it.")
 
 

@@ -14,19 +14,21 @@ from pathlib import Path
 
 from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError
-from tautochrone.base.units import format_duration
+from tautochrone.base.units import format_duration, format_span
 from tautochrone.base.words import plural
 from tautochrone.run import files, pieces
 from tautochrone.run.books import (
     beside_bins,
     books_of,
+    lacking,
     of_intervals,
     of_late,
     problems,
     rebuilt,
     source_names,
 )
-from tautochrone.run.conditions import RunConditions
+from tautochrone.run.conditions import SOAK, RunConditions
+from tautochrone.run.held import HELD
 from tautochrone.run.layout import (
     EXTREMES,
     KEPT,
@@ -43,6 +45,7 @@ from tautochrone.run.manifest import (
     RECOVERED,
     SCHEMA,
     SEALED,
+    SOAK_GAP,
     Books,
     Extremes,
     Manifest,
@@ -277,7 +280,8 @@ def seal(folder: Path, ended_hint: str | None = None) -> Manifest:
 
 def _remove_raw(folder: Path, *, rest_kept: bool) -> None:
     files.remove_parts(folder)
-    (folder / files.STOP).unlink(missing_ok=True)
+    for name in (files.STOP, HELD):
+        (folder / name).unlink(missing_ok=True)
     if not rest_kept:
         shutil.rmtree(folder / pieces.FOLDER, ignore_errors=True)
     (folder / files.RAW_STREAM).unlink()
@@ -296,7 +300,7 @@ def _manifest(name: str, draft: Manifest | None, intake: Intake, ended_hint: str
     draft = draft or _substitute(name, intake.header)
     books = _books(intake)
     told_why = any(warning.code in (PROBE_DROPPED, DISK_FULL) for warning in draft.warnings)
-    warnings = (*draft.warnings, *_warnings(intake, books, told_why=told_why))
+    warnings = (*draft.warnings, *_warnings(intake, books, told_why=told_why), *_gap(draft, intake, books))
     return replace(
         draft,
         state=SEALED if intake.missing is None else RECOVERED,
@@ -356,6 +360,22 @@ def _warnings(intake: Intake, books: tuple[Books, ...], *, told_why: bool) -> It
     void = {one.source: one for one in stated if one.voided}
     for book in books:
         yield from _losses(book, void.get(book.source), told_why=told_why)
+
+
+def _gap(draft: Manifest, intake: Intake, books: tuple[Books, ...]) -> Iterator[RunWarning]:
+    """Count what a soak that was cut off lacks of its length: lost, or never measured."""
+    asked = draft.conditions.stored.get(SOAK)
+    for_s = asked.get("for_s") if isinstance(asked, dict) else None
+    if intake.missing is None or not isinstance(for_s, int | float):
+        return
+    lost_s, cycles = lacking(for_s, books, intake.header.periods_ns)
+    if cycles:
+        yield RunWarning(
+            SOAK_GAP,
+            f"Of the {format_span(for_s)} that were asked for, {format_span(lost_s)} lack: {cycles:,} cycles were "
+            "lost, or not measured at all.",
+            "They are in no count and no quantile.",
+        )
 
 
 def _losses(book: Books, void: SourceCounts | None, *, told_why: bool) -> Iterator[RunWarning]:

@@ -11,19 +11,22 @@ from pathlib import Path
 
 from tautochrone.base.errors import DamagedError
 from tautochrone.run import files, pieces
+from tautochrone.run.conditions import SOAK
+from tautochrone.run.held import goes_on
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.manifest import MEASURING, SEALED, STILL_MEASURED, Manifest
+from tautochrone.run.manifest import MEASURING, SEALED, SOAK_GAP, STILL_MEASURED, Manifest
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.remarks import REMARKS
 from tautochrone.run.seal import seal
 
-SOAK = "soak"
-"""The condition of a long run that says what was asked for, and what happened to it as a whole."""
 _TRIES = 5
 
 
 def is_measured(folder: Path) -> bool:
-    """Return whether a long run is being measured in this folder, so that a part of it can be read."""
+    """Return whether a long run is being measured in this folder, so that a part of it can be read.
+
+    So is one that goes on while nobody takes over what is measured.
+    """
     try:
         manifest = Manifest.read(folder / files.MANIFEST)
     except (OSError, DamagedError):
@@ -31,7 +34,7 @@ def is_measured(folder: Path) -> bool:
     return (
         manifest.state == MEASURING
         and SOAK in manifest.conditions.stored
-        and files.is_locked(folder / files.RAW_STREAM)
+        and (files.is_locked(folder / files.RAW_STREAM) or goes_on(folder))
     )
 
 
@@ -57,7 +60,7 @@ def run_so_far(folder: Path) -> StoredRun:
         "The run is still being measured: this is what there is of it so far.",
         "Ask again for more.",
     )
-    kept = tuple(one for one in manifest.warnings if one.code != "cut-off")
+    kept = tuple(one for one in manifest.warnings if one.code not in ("cut-off", SOAK_GAP))
     return StoredRun(copy, replace(manifest, state=SEALED, warnings=(still, *kept), damage=None))
 
 

@@ -41,6 +41,20 @@ class RunWriter:
                 shutil.rmtree(path, ignore_errors=True)
                 raise
 
+    @classmethod
+    def again(cls, path: Path) -> "RunWriter":
+        """Go on with a run whose writer was killed.
+
+        Raises:
+            StoreError: somebody else writes it, or the disk refuses.
+            DamagedError: its manifest is damaged.
+        """
+        writer = cls.__new__(cls)
+        with files.store_errors("going on with a run", path):
+            writer.path, writer.manifest = path, Manifest.read(path / files.MANIFEST)
+            writer._descriptor = files.open_locked(path / files.RAW_STREAM)
+        return writer
+
     def __enter__(self) -> "RunWriter":
         """Hold the run until the block ends."""
         return self
@@ -68,6 +82,11 @@ class RunWriter:
             os.ftruncate(self._held(), size)
             return False
         return True
+
+    def cut(self, pending_bytes: int) -> None:
+        """Remove so many bytes from the end of the raw stream: a frame that is not whole."""
+        with files.store_errors("going on with a run", self.path):
+            os.ftruncate(self._held(), os.fstat(self._held()).st_size - pending_bytes)
 
     def make_durable(self) -> None:
         """See to it that what was appended survives a power cut."""

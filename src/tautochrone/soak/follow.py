@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import typer
@@ -30,12 +31,50 @@ def follow(run: RunArgument = "latest", as_json: JsonOption = False, store: Stor
     """
     place = open_store(store)
     folder = _measured(place, run)
+    if _is_orphan(folder):
+        _resume(folder, store, as_json=as_json)
+        return
     following(folder, lambda: _is_measured(folder))
+    if _is_orphan(folder):
+        _resume(folder, store, as_json=as_json)
+        return
     show_ended(folder.name, store, as_json=as_json)
+
+
+def resume(run: RunArgument = "latest", as_json: JsonOption = False, store: StoreOption = None) -> None:
+    """Take over a soak whose tauto was killed: what was measured meanwhile is fetched, and it goes on.
+
+    Where its machine was restarted, what it had told by then is completed, and what lacks is counted.
+
+    Examples:
+        tauto soak resume latest
+    """
+    place = open_store(store)
+    folder = _measured(place, run)
+    if not _is_orphan(folder):
+        raise UsageError(
+            f"Soak {folder.name} is being measured by a tauto that is alive",
+            f"Follow it: tauto soak follow {folder.name}.",
+        )
+    _resume(folder, store, as_json=as_json)
+
+
+def _resume(folder: Path, store: Path | None, *, as_json: bool) -> None:
+    from tautochrone.soak.keeper import kept_by_another
+
+    kept_by_another(store, as_json=as_json, resumes=folder.name)
+
+
+def _is_orphan(folder: Path) -> bool:
+    from tautochrone.run.held import can_be_resumed
+
+    return can_be_resumed(folder)
 
 
 def stop(run: RunArgument = "latest", as_json: JsonOption = False, store: StoreOption = None) -> None:
     """End a soak that is measured, and wait until what was measured is complete.
+
+    One whose tauto was killed is resumed for that.
 
     Examples:
         tauto soak stop latest
@@ -53,6 +92,11 @@ def stop(run: RunArgument = "latest", as_json: JsonOption = False, store: StoreO
             f"Soak {folder.name} can't be ended: {error.strerror}",
             "Ask as the user who began it, or as root.",
         ) from error
+    if _is_orphan(folder):
+        from tautochrone.soak.keeper import kept_by_another
+
+        with suppress(typer.Exit):  # it says what went wrong, and the state tells whether it has ended
+            kept_by_another(store, resumes=folder.name, shows=False)
     until_s = time.monotonic() + _PATIENCE_S
     while _is_measured(folder):
         if time.monotonic() > until_s:

@@ -13,12 +13,16 @@ from typing import IO, TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from tautochrone.command.verbs import Typed
+    from tautochrone.run.store import Store
 
 BEGAN = "TAUTO_SOAK_BEGAN"
 """The number of the pipe into which the process that measures writes the id of the run when it began."""
+
+RESUMES = "TAUTO_SOAK_RESUMES"
+"""The id of the run that it goes on with, as its process was killed."""
 
 _PROGRAM = "from tautochrone.cli.app import main; main()"
 _LONGEST_ID = 4096
@@ -34,19 +38,48 @@ def tell_began(run: str) -> None:
         typer.echo(f"Soak {run} began: tauto show {run}", err=True)
 
 
-def kept_by_another(typed: Typed) -> None:
+def kept_by_another(
+    store: Path | None, *, as_json: bool = False, resumes: str = "", shows: bool = True
+) -> None:
     """Start the process that measures, follow it, and show what came of it.
+
+    Should it be killed, another one takes over.
+
+    Args:
+        resumes: the run that is resumed; empty: a new one is begun, as the command line says.
+        shows: whether the run is shown.
 
     Raises:
         typer.Exit: with the exit code of that process, when it refused or failed.
     """
     from tautochrone.command.options import open_store
-    from tautochrone.soak.follow import following, show_ended
+    from tautochrone.run.held import can_be_resumed
+    from tautochrone.soak.follow import show_ended
 
-    place = open_store(typed.store)
+    place = open_store(store)
+    run, code, told = _kept(place, sys.argv[1:], resumes)
+    while code < 0:
+        goes_on = bool(run) and can_be_resumed(place.find(run))
+        what = ": another one takes over" if goes_on else ""
+        typer.echo(f"The process that measured was killed by signal {-code}{what}.", err=True)
+        if not goes_on:
+            break
+        run, code, told = _kept(place, [], run)
+    if told.strip():
+        typer.echo(told.rstrip(), err=True)
+    if run and shows:
+        show_ended(run, store, as_json=as_json)
+    if code:
+        raise typer.Exit(code if code > 0 else 1)
+
+
+def _kept(place: Store, words: Sequence[str], resumes: str) -> tuple[str, int, str]:
+    """Have a run measured by a process of its own; return its id, if it began, and how that process ended."""
+    from tautochrone.soak.follow import following
+
     waits, tells = os.pipe()
     with tempfile.TemporaryFile() as said:
-        keeper = _start(tells, said)
+        keeper = _resuming(tells, said, place, resumes) if resumes else _start(tells, said, words)
         os.close(tells)
         with _interrupts_end(keeper):
             run = os.read(waits, _LONGEST_ID).decode()
@@ -56,24 +89,39 @@ def kept_by_another(typed: Typed) -> None:
             code = keeper.wait()
         os.close(waits)
         said.seek(0)
-        told = said.read().decode(errors="replace")
-    if code < 0:
-        typer.echo(f"The process that measured was killed by signal {-code}.", err=True)
-    if told.strip():
-        typer.echo(told.rstrip(), err=True)
-    if run:
-        show_ended(run, typed.store, as_json=typed.as_json)
-    if code:
-        raise typer.Exit(code if code > 0 else 1)
+        return run, code, said.read().decode(errors="replace")
 
 
-def _start(tells: int, said: IO[bytes]) -> subprocess.Popen[bytes]:
+def _resuming(tells: int, said: IO[bytes], place: Store, run: str) -> subprocess.Popen[bytes]:
+    """Start it as it was started before, where that was.
+
+    Raises:
+        StoreError: nothing goes on of the run any more.
+    """
+    from tautochrone.base.errors import StoreError
+    from tautochrone.run.held import read_held
+
+    held = read_held(place.path / run)
+    if held is None:
+        raise StoreError(f"Nothing of soak {run} goes on any more", f"Look at it: tauto show {run}.")
+    more = {RESUMES: run, "TAUTO_STORE": str(place.path.absolute())}
+    return _start(tells, said, held.command[1:], more, held.folder)
+
+
+def _start(
+    tells: int,
+    said: IO[bytes],
+    words: Sequence[str],
+    more: Mapping[str, str] | None = None,
+    folder: str | None = None,
+) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, *sys.argv[1:]],
+        [sys.executable, "-c", _PROGRAM, *words],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=said,
-        env={**os.environ, BEGAN: str(tells)},
+        cwd=folder,
+        env={**os.environ, **(more or {}), BEGAN: str(tells)},
         pass_fds=(tells,),
         start_new_session=True,
     )

@@ -1,0 +1,203 @@
+"""Soaks that go on when tauto is killed, when the connection is lost, and when the machine is restarted."""
+
+import signal
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from real import is_gone, wait_until
+from real_soaks import (
+    apart,
+    balanced,
+    begun,
+    held_folders,
+    killed,
+    more_intervals,
+    probe_of,
+    soaking,
+    tauto,
+    until,
+    without_gap,
+)
+from ssh_servers import SshServer, ssh_server
+from tautochrone.judge.soak import soak_of
+from tautochrone.run.held import Held, can_be_resumed
+from tautochrone.run.recover import recover
+from tautochrone.run.so_far import is_measured
+from tautochrone.run.store import Store
+from tautochrone.target.held import HeldTarget
+from tautochrone.target.local import LocalTarget
+from tautochrone.target.program import Guarded
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_soak_whose_tauto_is_killed_goes_on_and_is_taken_over_without_a_gap(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with soaking(store, "--load", "2s:cpu:cpus=0,2s:idle") as (typed, keeper, folder):
+        probe, held = probe_of(folder), held_folders(folder)
+        killed(typed.pid, keeper)
+        typed.wait()
+        assert can_be_resumed(folder)
+        shown = tauto(store, "show", folder.name)
+        assert shown.returncode == 0, shown.stderr
+        assert "still being measured" in shown.stdout
+        assert [one.state for one in recover(Store(store))] == []
+        with begun(store, "soak", "follow", "latest") as resumed:
+            more_intervals(folder, 5)
+            assert not is_gone(probe)
+            again = tauto(store, "soak", "resume")
+            assert again.returncode == 2
+            assert "by a tauto that is alive" in again.stderr
+            assert tauto(store, "soak", "stop").returncode == 0
+            said, _ = resumed.communicate()
+        assert "Over the hours" in said
+    run = without_gap(folder)
+    found = soak_of(run)
+    assert found is not None
+    turns = [name for _, name in found.changes]
+    assert len(turns) > 2
+    assert all(one != other for one, other in zip(turns, turns[1:], strict=False))
+    assert is_gone(probe)
+    assert not any(one.exists() for one in held)
+
+
+def test_who_looks_on_takes_over_when_the_process_that_measures_is_killed(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with soaking(store) as (typed, keeper, folder):
+        killed(keeper)
+        more_intervals(folder)
+        assert tauto(store, "soak", "stop").returncode == 0
+        typed.wait()
+    without_gap(folder)
+
+
+def test_a_soak_that_nobody_takes_over_ends_by_itself_and_leaves_nothing(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with soaking(store, "--unattended", "3s", "--load", "cpu:cpus=0") as (typed, keeper, folder):
+        processes, held = apart(folder), held_folders(folder)
+        assert len(held) == 2
+        killed(typed.pid, keeper)
+        typed.wait()
+        until(lambda: all(is_gone(one) for one in processes))
+        until(lambda: not any(one.exists() for one in held))
+        until(lambda: not is_measured(folder))
+        assert [one.state for one in recover(Store(store))] == ["recovered"]
+    assert any(one.code == "soak-gap" for one in balanced(folder).manifest.warnings)
+
+
+def test_a_stop_ends_a_soak_that_nobody_attends(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with soaking(store) as (typed, keeper, folder):
+        killed(typed.pid, keeper)
+        typed.wait()
+        stopped = tauto(store, "soak", "stop")
+        assert stopped.returncode == 0, stopped.stderr
+    without_gap(folder)
+
+
+# Over SSH.
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[SshServer]:
+    (place := tmp_path / "server").mkdir()
+    with ssh_server("openssh", place) as running:
+        yield running
+
+
+@pytest.fixture
+def there(server: SshServer) -> Mapping[str, str]:
+    return {"HOME": str(server.home), "SSH_AUTH_SOCK": ""}
+
+
+def test_a_lost_connection_costs_nothing(server: SshServer, there: Mapping[str, str], tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with soaking(store, "--on", server.where, "--load", "cpu:cpus=0", environment=there) as (typed, _, folder):
+        probe, held = probe_of(folder), held_folders(folder)
+        for _ in range(2):
+            server.kill_sessions(signal.SIGKILL)
+            more_intervals(folder)
+        assert not is_gone(probe)
+        assert tauto(store, "soak", "stop", environment=there).returncode == 0
+        typed.wait()
+    run = without_gap(folder)
+    assert run.manifest.conditions.load_reports[0].stored["operations"] > 0  # type: ignore[operator]
+    assert not any(one.exists() for one in held)
+    wait_until(lambda: server.left() == [], "what was pushed is removed")
+
+
+def test_a_soak_over_ssh_is_taken_over_when_all_of_tauto_was_killed(
+    server: SshServer, there: Mapping[str, str], tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    with soaking(store, "--on", server.where, environment=there) as (typed, keeper, folder):
+        killed(typed.pid, keeper)
+        typed.wait()
+        server.kill_sessions(signal.SIGKILL)
+        wait_until(lambda: server.left() == [], "what was pushed is removed")
+        with begun(store, "soak", "resume", folder.name, environment=there) as resumed:
+            more_intervals(folder)
+            assert tauto(store, "soak", "stop", environment=there).returncode == 0
+            resumed.wait()
+    without_gap(folder)
+
+
+def test_a_machine_that_is_restarted_ends_a_soak_and_what_lacks_is_counted(
+    server: SshServer, there: Mapping[str, str], tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    with soaking(store, "--on", server.where, environment=there) as (typed, _, folder):
+        killed(*apart(folder), *server.sessions())
+        typed.wait()
+        assert typed.returncode == 1
+        assert not held_folders(folder)
+    run = balanced(folder)
+    assert run.manifest.state == "recovered"
+    assert any(one.code == "soak-gap" for one in run.manifest.warnings)
+
+
+# The programs themselves.
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Iterator[HeldTarget]:
+    target = HeldTarget(
+        LocalTarget(), tmp_path, Held("local", 600.0, [], str(tmp_path)), 1 << 20, lambda: False
+    )
+    yield target
+    target.close()
+    assert not (tmp_path / "held.json").exists()
+
+
+def test_what_waits_to_be_taken_over_is_bounded_and_nothing_of_it_is_lost(held: HeldTarget) -> None:
+    size = 12_000_000
+    program = Guarded(held._apart("probe", f"sh -c 'head -c {size} /dev/zero; exit 3'"))
+    (folder,) = map(Path, held._held.programs.values())
+
+    def waiting() -> int:
+        return sum(one.stat().st_size for one in folder.glob("out.*"))
+
+    until(lambda: waiting() > 1 << 20)
+    taken = most = 0
+    while data := program.read():
+        taken += len(data)
+        most = max(most, waiting())
+        held.taken(0)
+    assert taken == size
+    assert most < 8 << 20  # a part has 4 MiB at most
+    assert program.wait(600.0) == 3
+    program.release()
+    assert not folder.exists()
+
+
+def test_what_another_process_left_is_read_from_its_oldest_part(held: HeldTarget, tmp_path: Path) -> None:
+    held._apart("probe", "echo first; cat")
+    again = HeldTarget(LocalTarget(), tmp_path, held._held, 1 << 20, lambda: False)
+    probe = again.start_probe(["cyclic"])
+    assert probe.read() == b"first\n"
+    probe.stop()
+    assert probe.read() == b""
+    assert probe.end().exit_code == -signal.SIGTERM
+    again.close()
