@@ -246,8 +246,8 @@ def test_another_process_goes_on_where_one_was_killed(
         reader = stream.FrameReader()
         for data in frames[:kept_frames]:
             before.keep(writer, reader.feed(data))
-        if half:
-            writer.append(frames[-1][:30])
+        if half and kept_frames < len(frames):
+            writer.append(frames[kept_frames][:30])
     after = Keeping(360.0, parse_schedule([]), resumes=writer.manifest.id, least_free_bytes=0)
     rest = max(0, sum(map(len, frames[:kept_frames])) - back)
     with after.resumed(store) as again:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from tautochrone.base import stream
-from tautochrone.base.errors import DamagedError, StoreError, TautoError, UsageError
+from tautochrone.base.errors import StoreError, TautoError, UsageError
 from tautochrone.base.units import format_span, parse_duration_ns
 from tautochrone.measure.cell import Cell, Load, LoadPart
 from tautochrone.measure.loads.running import LoadFailure, Loads
@@ -240,7 +240,7 @@ class Soak:
 
         Raises:
             StoreError: somebody else writes it, or it can't be read.
-            DamagedError: what was kept is damaged.
+            DamagedError: a piece of what was kept is damaged.
         """
         writer = RunWriter.again(store.find(self.resumes))
         try:
@@ -264,9 +264,6 @@ class Soak:
                 assert self._thin is not None
                 self._thin.recall(frame)
                 self._judge(writer, self._said.take(frame))
-        if reader.damage is not None:
-            raise DamagedError(f"{writer.manifest.id} can't be resumed: {reader.missing()}", "Type: tauto recover.")
-        writer.cut(reader.pending_bytes)
         self._frames = reader.frames
 
     def keep(self, writer: RunWriter, frames: Sequence[stream.Frame], pending_bytes: int = 0) -> bool:

@@ -137,6 +137,16 @@ def read(folder: Path, reader: stream.FrameReader) -> Iterator[stream.Frame]:
             return
 
 
+def whole_raw_bytes(folder: Path) -> int:
+    """Return how many bytes at the beginning of the raw stream are whole frames."""
+    with open_file(folder / files.RAW_STREAM) as file:
+        data = file.read()
+    reader = stream.FrameReader()
+    reader.frames = int.from_bytes(data[_SEQUENCE], "little")
+    reader.feed(data)
+    return reader.whole_bytes
+
+
 def _content(path: Path, piece: Piece) -> bytes:
     with open_file(path) as file:
         compressed = file.read()

@@ -43,7 +43,7 @@ class RunWriter:
 
     @classmethod
     def again(cls, path: Path) -> "RunWriter":
-        """Go on with a run whose writer was killed.
+        """Go on with a run whose writer was killed; what is no whole frame is cut off.
 
         Raises:
             StoreError: somebody else writes it, or the disk refuses.
@@ -52,7 +52,8 @@ class RunWriter:
         writer = cls.__new__(cls)
         with files.store_errors("going on with a run", path):
             writer.path, writer.manifest = path, Manifest.read(path / files.MANIFEST)
-            writer._descriptor = files.open_locked(path / files.RAW_STREAM)
+            descriptor = writer._descriptor = files.open_locked(path / files.RAW_STREAM)
+            os.ftruncate(descriptor, pieces.whole_raw_bytes(path))
         return writer
 
     def __enter__(self) -> "RunWriter":
@@ -82,11 +83,6 @@ class RunWriter:
             os.ftruncate(self._held(), size)
             return False
         return True
-
-    def cut(self, pending_bytes: int) -> None:
-        """Remove so many bytes from the end of the raw stream: a frame that is not whole."""
-        with files.store_errors("going on with a run", self.path):
-            os.ftruncate(self._held(), os.fstat(self._held()).st_size - pending_bytes)
 
     def make_durable(self) -> None:
         """See to it that what was appended survives a power cut."""

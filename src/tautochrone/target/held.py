@@ -103,16 +103,16 @@ class HeldProgram:
         lives = self._seems_alive()
         try:
             names = self._target.files().names(self.folder)
-        except OSError as error:
-            return self._gone(error)
+        except OSError:
+            return self._gone()
         parts = [int(number) for one in names if (number := one.removeprefix("out.")).isdigit()]
         if not parts:
             return None if lives else self._gone()
         self._part = self._part or min(parts)
         try:
             content = self._target.files().read(f"{self.folder}/out.{self._part}")
-        except OSError as error:
-            return self._gone(error)
+        except OSError:
+            return self._gone()
         if len(content) > self._read_bytes:
             new, self._read_bytes = content[self._read_bytes :], len(content)
             return new
@@ -138,29 +138,28 @@ class HeldProgram:
         self._seen_s = time.monotonic()
         return True
 
-    def _gone(self, error: OSError | None = None) -> bytes:
+    def _gone(self) -> bytes:
         if self._killed:
             return b""
         raise MeasuringError(
             f"what measured on {self._target.name} is not there any more: the machine was restarted, or it was "
-            "ended there by force",
-            str(error or ""),
+            "ended there by force"
         )
 
     def forget(self, pending_bytes: int) -> None:
         """Remove the parts that were taken over, but for what holds this many bytes that were read last."""
-        needed = pending_bytes - self._read_bytes
-        while needed > 0 and self._passed:
-            needed -= self._passed.pop()[1]  # stays there until the next time
-        if self._passed:
-            files = [f"{self.folder}/out.{part}" for part, _ in self._passed]
-            self._passed = []
-            self._target.do(f"rm -f {shlex.join(files)}; touch {shlex.quote(self.folder)}/*")
+        over, needed = len(self._passed), pending_bytes - self._read_bytes
+        while over and needed > 0:
+            over -= 1
+            needed -= self._passed[over][1]
+        files = [f"{self.folder}/out.{part}" for part, _ in self._passed[:over]]
+        if files and self._target.do(f"rm -f {shlex.join(files)}; touch {shlex.quote(self.folder)}/*"):
+            del self._passed[:over]
 
     def write(self, data: bytes) -> None:
         """Say something to its guard; while nobody is connected, it is told later."""
         if data != b"\n":
-            self.asked_to_end = True
+            self.asked_to_end |= data != b"close\n"
             self._killed |= data == b"kill\n"
             self._told += data
         if self._orders is not None:
@@ -358,12 +357,14 @@ class HeldTarget(Target):
         if _PROBE in self._programs:
             self._programs[_PROBE].forget(pending_bytes)
 
-    def do(self, script: str) -> None:
-        """Have a short script done there; should the connection be lost just now, it is left undone."""
+    def do(self, script: str) -> bool:
+        """Have a short script done there; return False where the connection is lost just now."""
         with suppress(MeasuringError):
             program = self.reached.run(["sh", "-c", script], {})
             program.close_input()
             ask(program, "sh", _PATIENCE_S)
+            return True
+        return False
 
     def close(self) -> None:
         """End what goes on; nothing stays there but what can't be reached."""
@@ -405,14 +406,14 @@ class HeldTarget(Target):
                 return
             for program in tuple(self._programs.values()):
                 program.disconnect()
-            give_up_s, pause_s = time.monotonic() + self._held.unattended_s, _FIRST_PAUSE_S
+            lost_s, pause_s = time.monotonic(), _FIRST_PAUSE_S
             while self._lost is None:
                 try:
                     self._reach()
                     return
                 except TautoError as error:
                     why = error
-                    if time.monotonic() > give_up_s or self._is_given_up():
+                    if time.monotonic() - lost_s > self._patience_s():
                         self._lost = error
                 self._over.wait(pause_s * random.uniform(0.5, 1.0))  # noqa: S311 - no secret
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
@@ -421,10 +422,12 @@ class HeldTarget(Target):
                 f"What was started there ends by itself {self._held.unattended_s:g} s after the loss.",
             )
 
-    def _is_given_up(self) -> bool:
-        return self._over.is_set() or self._given_up() or any(
-            one.asked_to_end for one in self._programs.values()
-        )
+    def _patience_s(self) -> float:
+        """Return for how long it is tried to connect again: not for long where all is to end anyway."""
+        if self._over.is_set():
+            return 0.0
+        ends = self._given_up() or any(one.asked_to_end for one in self._programs.values())
+        return min(self._held.unattended_s, _PATIENCE_S) if ends else self._held.unattended_s
 
     def _reach(self) -> None:
         self._stack.close()
