@@ -27,7 +27,7 @@ def held_apart(cell: Cell, target: Target, writer: RunWriter, soak: Soak | None)
     new = Held(target.name, soak.unattended_s, list(cell.command), str(Path.cwd()), boot_here())
     stop = writer.path / files.STOP
     place = HeldTarget(target, writer.path, read_held(writer.path) or new, soak.room_bytes, stop.exists)
-    soak.durable = place.taken
+    soak.durable, soak.is_behind = place.taken, place.is_behind
     try:
         yield place
     finally:

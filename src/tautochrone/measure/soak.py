@@ -100,6 +100,7 @@ class LoadsInTurn(Loads):
         allowed: str | None,
         phases: Sequence[Phase],
         placed: Callable[[Phase], Sequence[LoadPart]],
+        is_behind: Callable[[], bool] = lambda: False,
         turns: Sequence[str] = (),
         into_turn_s: float = 0.0,
     ) -> None:
@@ -107,11 +108,13 @@ class LoadsInTurn(Loads):
 
         Args:
             placed: gives the programs of a phase.
+            is_behind: whether no turn may end now.
             turns: those that are over. into_turn_s: how long the next one has lasted already.
         """
         super().__init__(allowed)
         self.turns: list[str] = list(turns)
         self._into_turn_s = into_turn_s
+        self._is_behind = is_behind
         self._phases = phases
         self._placed = placed
         self._begin: Callable[[Phase], None] = lambda _: None
@@ -139,7 +142,7 @@ class LoadsInTurn(Loads):
 
     def _watch(self, over: threading.Event, on_failure: Callable[[], None]) -> None:
         while not over.wait(_LOOK_INTERVAL_S):
-            if self.look() is None and time.monotonic() >= self._until_s:
+            if self.look() is None and time.monotonic() >= self._until_s and not self._is_behind():
                 self._reports += super().end()
                 self._running.clear()
                 self._next_or_failure()
@@ -173,6 +176,7 @@ class Soak:
         unattended_s: how long it goes on when tauto is gone; 0: it ends with it. room_bytes: how much may wait
             meanwhile to be taken over, of each program.
         resumes: the run that it goes on with, whose process was killed; empty: it begins a run.
+        is_behind: tells whether intervals that are over are still to come, so that no turn may end.
         durable: called when what was kept survives a power cut, but for so many bytes that came last.
         piece_s: a piece of the stream is sealed after each so many seconds.
         least_free_bytes: below that much room on the disk, counts alone are kept.
@@ -185,6 +189,7 @@ class Soak:
     unattended_s: float = 0.0
     room_bytes: int = 64 << 20
     resumes: str = ""
+    is_behind: Callable[[], bool] = lambda: False
     durable: Callable[[int], None] = lambda _: None
     piece_s: float = _HOUR_S
     least_free_bytes: int = _LEAST_FREE_BYTES
@@ -218,7 +223,7 @@ class Soak:
         if self._changes and self._said.header is not None:
             every_s = (self._said.header.number("every_ns") or 0) / _NS_PER_S
             into_s = (self._intervals - self._changes[-1][0]) * every_s
-        self._turns = LoadsInTurn(usual.allowed, self.phases, placed, over, into_s)
+        self._turns = LoadsInTurn(usual.allowed, self.phases, placed, self.is_behind, over, into_s)
         return self._turns
 
     @property

@@ -71,11 +71,18 @@ _RELAY = (
 
 
 class HeldProgram:
-    """A program in its folder; see `Program`. One that another process started goes on being read."""
+    """A program in its folder; see `Program`. One that another process started goes on being read.
+
+    Attributes:
+        folder: where it is.
+        asked_to_end: whether it was.
+        is_behind: whether more of what it wrote may wait to be read than what it wrote just now.
+    """
 
     def __init__(self, target: HeldTarget, folder: str) -> None:
         self.folder = folder
         self.asked_to_end = False
+        self.is_behind = True
         self._target = target
         self._part = 0
         self._read_bytes = 0
@@ -92,6 +99,7 @@ class HeldProgram:
             data = self._next()
             if data is not None:
                 return data
+            self.is_behind = False
             time.sleep(_LOOK_S)
 
     def _next(self) -> bytes | None:
@@ -173,7 +181,7 @@ class HeldProgram:
 
     def disconnect(self) -> None:
         """The connection was lost: what is said now is told later."""
-        self._orders = None
+        self._orders, self.is_behind = None, True
 
     def close_input(self) -> None:
         """See `Guarded`, which says so in a line."""
@@ -356,6 +364,10 @@ class HeldTarget(Target):
         """What the probe wrote is durable here, but for so many bytes that were read last."""
         if _PROBE in self._programs:
             self._programs[_PROBE].forget(pending_bytes)
+
+    def is_behind(self) -> bool:
+        """Return whether what the probe wrote while nobody was connected is still being read."""
+        return _PROBE in self._programs and self._programs[_PROBE].is_behind
 
     def do(self, script: str) -> bool:
         """Have a short script done there; return False where the connection is lost just now."""
