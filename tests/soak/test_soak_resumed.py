@@ -1,5 +1,6 @@
 """Soaks that go on when tauto is killed, when the connection is lost, and when the machine is restarted."""
 
+import shutil
 import signal
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -156,6 +157,24 @@ def test_a_machine_that_is_restarted_ends_a_soak_and_what_lacks_is_counted(
     run = balanced(folder)
     assert run.manifest.state == "recovered"
     assert any(one.code == "soak-gap" for one in run.manifest.warnings)
+
+
+def test_a_stop_completes_what_is_here_when_the_machine_is_not_reached(
+    server: SshServer, there: Mapping[str, str], tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    more = ("--on", server.where, "--unattended", "60s")
+    with soaking(store, *more, environment=there) as (typed, keeper, folder):
+        processes, held = apart(folder), held_folders(folder)
+        killed(typed.pid, keeper, server.pid, *server.sessions())
+        typed.wait()
+        stopped = tauto(store, "soak", "stop", environment=there)
+        assert stopped.returncode == 0
+        assert "ends by itself" in stopped.stderr
+        assert any(one.code == "soak-gap" for one in balanced(folder).manifest.warnings)
+        killed(*processes)
+        for one in held:
+            shutil.rmtree(one, ignore_errors=True)
 
 
 # The programs themselves.

@@ -74,7 +74,7 @@ def _is_orphan(folder: Path) -> bool:
 def stop(run: RunArgument = "latest", as_json: JsonOption = False, store: StoreOption = None) -> None:
     """End a soak that is measured, and wait until what was measured is complete.
 
-    One whose tauto was killed is resumed for that.
+    One whose tauto was killed is resumed for that. Where its machine can't be reached, what there is here is completed.
 
     Examples:
         tauto soak stop latest
@@ -97,6 +97,7 @@ def stop(run: RunArgument = "latest", as_json: JsonOption = False, store: StoreO
 
         with suppress(typer.Exit):  # it says what went wrong, and the state tells whether it has ended
             kept_by_another(store, resumes=folder.name, shows=False)
+        _complete_here(place, folder)
     until_s = time.monotonic() + _PATIENCE_S
     while _is_measured(folder):
         if time.monotonic() > until_s:
@@ -110,6 +111,17 @@ def stop(run: RunArgument = "latest", as_json: JsonOption = False, store: StoreO
         tell_json("soak-stop", lambda: {"run": folder.name, "state": state})
         return
     typer.echo(f"Soak {folder.name} has ended: tauto show {folder.name}")
+
+
+def _complete_here(place: Store, folder: Path) -> None:
+    """Complete a soak that could not be taken over, if it could not."""
+    from tautochrone.run.held import HELD
+    from tautochrone.run.recover import recover
+
+    if _is_orphan(folder):
+        typer.echo("What measures it was not reached; there it ends by itself, as --unattended says.", err=True)
+        (folder / HELD).unlink(missing_ok=True)
+        recover(place)
 
 
 def following(folder: Path, lasts: Callable[[], bool]) -> None:
