@@ -3,6 +3,7 @@
 import shutil
 import signal
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def test_a_soak_whose_tauto_is_killed_goes_on_and_is_taken_over_without_a_gap(tm
     assert found is not None
     turns = [name for _, name in found.changes]
     assert len(turns) > 2
-    assert all(one != other for one, other in zip(turns, turns[1:], strict=False))
+    assert all(one != other for one, other in pairwise(turns))
     assert is_gone(probe)
     assert not any(one.exists() for one in held)
 
@@ -115,7 +116,11 @@ def there(server: SshServer) -> Mapping[str, str]:
 
 def test_a_lost_connection_costs_nothing(server: SshServer, there: Mapping[str, str], tmp_path: Path) -> None:
     store = tmp_path / "store"
-    with soaking(store, "--on", server.where, "--load", "cpu:cpus=0", environment=there) as (typed, _, folder):
+    with soaking(store, "--on", server.where, "--load", "cpu:cpus=0", environment=there) as (
+        typed,
+        _,
+        folder,
+    ):
         probe, held = probe_of(folder), held_folders(folder)
         for _ in range(2):
             server.kill_sessions(signal.SIGKILL)
@@ -141,7 +146,7 @@ def test_a_soak_over_ssh_is_taken_over_when_all_of_tauto_was_killed(
         with begun(store, "soak", "resume", folder.name, environment=there) as resumed:
             more_intervals(folder)
             assert tauto(store, "soak", "stop", environment=there).returncode == 0
-            resumed.wait()
+            resumed.communicate()
     without_gap(folder)
 
 

@@ -59,7 +59,9 @@ def begun(
         yield process
     finally:
         killed(process.pid, *descendants(process.pid))
-        process.communicate()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
 
 
 def killed(*pids: int) -> None:
@@ -72,7 +74,11 @@ def killed(*pids: int) -> None:
 def held_folders(run: Path) -> list[Path]:
     """Where what goes on of a run lies, the probe's first."""
     held = read_held(run)
-    return [Path(one) for _, one in sorted(held.programs.items(), key=lambda one: one[0] != "probe")] if held else []
+    return (
+        [Path(one) for _, one in sorted(held.programs.items(), key=lambda one: one[0] != "probe")]
+        if held
+        else []
+    )
 
 
 def apart(run: Path) -> list[int]:
@@ -83,7 +89,9 @@ def apart(run: Path) -> list[int]:
 
 def probe_of(run: Path) -> int:
     """The probe that measures it."""
-    return next(one for one in apart(run) if Path(f"/proc/{one}/exe").readlink().name.startswith("tauto-probe"))
+    return next(
+        one for one in apart(run) if Path(f"/proc/{one}/exe").readlink().name.startswith("tauto-probe")
+    )
 
 
 @contextmanager
@@ -92,7 +100,19 @@ def soaking(
 ) -> Iterator[tuple[subprocess.Popen[bytes], int, Path]]:
     """A soak with an interval: the process that was typed, that which measures, and the run's folder."""
     typed = subprocess.Popen(
-        [*_PROGRAM, "soak", "cyclic", "--for", "1h", "--every", "1s", *ORDINARY, *more, "--store", str(store)],
+        [
+            *_PROGRAM,
+            "soak",
+            "cyclic",
+            "--for",
+            "1h",
+            "--every",
+            "1s",
+            *ORDINARY,
+            *more,
+            "--store",
+            str(store),
+        ],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={**os.environ, **(environment or {})},

@@ -256,9 +256,7 @@ def _keep(writer: RunWriter, measured: _Measured, interrupts: HeldInterrupts) ->
     return run
 
 
-def _begin(
-    cell: Cell, store: Store, target: Target, conditions: Conditions, soak: Soak | None
-) -> RunWriter:
+def _begin(cell: Cell, store: Store, target: Target, conditions: Conditions, soak: Soak | None) -> RunWriter:
     if soak is not None and soak.resumes:
         return soak.resumed(store)
     writer = store.create(

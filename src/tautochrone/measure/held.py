@@ -17,7 +17,7 @@ from tautochrone.target.target import Target
 
 @contextmanager
 def held_apart(cell: Cell, target: Target, writer: RunWriter, soak: Soak | None) -> Iterator[Target]:
-    """Return where the loads and the probe of a case are to be started; what was started there ends with the block.
+    """Yield where loads and probe of a case are to be started; what was started there ends with the block.
 
     A deployment is put back when nobody is there, so under one nothing goes on. Neither does a guest.
     """

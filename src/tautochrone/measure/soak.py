@@ -173,8 +173,8 @@ class Soak:
         phases: its loads, which take turns; one for a load that does not change.
         ask: called with the stream's header and the intervals as they end; what it returns ends the run, and
             is kept as the reason. until: the rule that it judges, as it was written; empty: none.
-        unattended_s: how long it goes on when tauto is gone; 0: it ends with it. room_bytes: how much may wait
-            meanwhile to be taken over, of each program.
+        unattended_s: how long it goes on when tauto is gone; 0: it ends with it.
+        room_bytes: how much may wait meanwhile to be taken over, of each program.
         resumes: the run that it goes on with, whose process was killed; empty: it begins a run.
         is_behind: tells whether intervals that are over are still to come, so that no turn may end.
         durable: called when what was kept survives a power cut, but for so many bytes that came last.

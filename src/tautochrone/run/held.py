@@ -1,7 +1,7 @@
 """What of a soak goes on without tauto: which programs, where, and for how long at most.
 
-It is a file in the run's folder from the start of the first program to the end of the last one, so that another
-process can take over from one that was killed. When it was written last says when tauto was last connected.
+A file in the run's folder has it, from the start of the first program to the end of the last one, so that
+another process can take over from one that was killed. When it was written last, tauto was last connected.
 """
 
 from __future__ import annotations

@@ -372,8 +372,8 @@ def _gap(draft: Manifest, intake: Intake, books: tuple[Books, ...]) -> Iterator[
     if cycles:
         yield RunWarning(
             SOAK_GAP,
-            f"Of the {format_span(for_s)} that were asked for, {format_span(lost_s)} lack: {cycles:,} cycles were "
-            "lost, or not measured at all.",
+            f"Of the {format_span(for_s)} that were asked for, {format_span(lost_s)} lack: {cycles:,} cycles "
+            "were lost, or not measured at all.",
             "They are in no count and no quantile.",
         )
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from tautochrone.base.errors import DamagedError
 from tautochrone.run import files, pieces
 from tautochrone.run.conditions import SOAK
-from tautochrone.run.held import goes_on
 from tautochrone.run.folder import StoredRun
+from tautochrone.run.held import goes_on
 from tautochrone.run.manifest import MEASURING, SEALED, SOAK_GAP, STILL_MEASURED, Manifest
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.remarks import REMARKS

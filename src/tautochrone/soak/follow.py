@@ -74,7 +74,8 @@ def _is_orphan(folder: Path) -> bool:
 def stop(run: RunArgument = "latest", as_json: JsonOption = False, store: StoreOption = None) -> None:
     """End a soak that is measured, and wait until what was measured is complete.
 
-    One whose tauto was killed is resumed for that. Where its machine can't be reached, what there is here is completed.
+    One whose tauto was killed is resumed for that. Where its machine can't be reached, what there is here is
+    completed.
 
     Examples:
         tauto soak stop latest
@@ -119,7 +120,9 @@ def _complete_here(place: Store, folder: Path) -> None:
     from tautochrone.run.recover import recover
 
     if _is_orphan(folder):
-        typer.echo("What measures it was not reached; there it ends by itself, as --unattended says.", err=True)
+        typer.echo(
+            "What measures it was not reached; there it ends by itself, as --unattended says.", err=True
+        )
         (folder / HELD).unlink(missing_ok=True)
         recover(place)
 

@@ -1,8 +1,8 @@
 """Programs that go on while nobody is connected to them, here or on a machine that SSH reaches.
 
 Each has a folder of its own on its machine. What it writes is there in parts (out.1, out.2, …), which are
-removed as they are taken over; what is said to it goes through a named pipe. Its guard ends it when nothing was
-said for so long, and its shell then removes the folder. So nothing there needs more than a shell and the agent.
+removed as they are taken over; what is said to it goes through a named pipe. Its guard ends it when nothing
+was said for so long, and its shell then removes the folder. So a shell and the agent are all that it needs.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 _PATIENCE_S = 10.0
 _KILLED = 137
 
-# One line each without an exclamation mark, as in `ssh.target`. A folder in memory (/run) disturbs least; those of
-# a login ($XDG_RUNTIME_DIR, /dev/shm) may be removed when the user logs out.
+# One line each without an exclamation mark, as in `ssh.target`. A folder in memory (/run) disturbs least; those
+# of a login ($XDG_RUNTIME_DIR, /dev/shm) may be removed when the user logs out.
 _START = (
     "umask 077; d=; "
     'for place in /run /tmp /var/tmp "${{HOME:-/tmp}}"; do '
@@ -51,7 +51,8 @@ _START = (
 )
 _OUTER = (
     'echo $$ >"$1/pid"; '
-    '{agent} guard --patience {patience} -- sh -c {inner} tauto "$1" <>"$1/orders" 2>>"$1/errors"; rm -rf "$1"'
+    '{agent} guard --patience {patience} -- sh -c {inner} tauto "$1" <>"$1/orders" 2>>"$1/errors"; '
+    'rm -rf "$1"'
 )
 # SIGTERM is for the command alone: its last words are to be kept, and then to be fetched.
 _INNER = (
@@ -150,8 +151,8 @@ class HeldProgram:
         if self._killed:
             return b""
         raise MeasuringError(
-            f"what measured on {self._target.name} is not there any more: the machine was restarted, or it was "
-            "ended there by force"
+            f"what measured on {self._target.name} is not there any more: the machine was restarted, or it "
+            "was ended there by force"
         )
 
     def forget(self, pending_bytes: int) -> None:
@@ -245,7 +246,7 @@ def _words_of(files: Files, pid: str) -> list[bytes]:
 
 
 class HeldTarget(Target):
-    """A machine whose programs go on when this process ends, or the connection is lost; then it connects again.
+    """A machine whose programs go on when this process ends, or the connection is lost; it connects again.
 
     Attributes:
         reached: the machine, as it is reached at the moment.
@@ -371,12 +372,13 @@ class HeldTarget(Target):
 
     def do(self, script: str) -> bool:
         """Have a short script done there; return False where the connection is lost just now."""
-        with suppress(MeasuringError):
+        try:
             program = self.reached.run(["sh", "-c", script], {})
             program.close_input()
             ask(program, "sh", _PATIENCE_S)
-            return True
-        return False
+        except MeasuringError:
+            return False
+        return True
 
     def close(self) -> None:
         """End what goes on; nothing stays there but what can't be reached."""
@@ -427,7 +429,7 @@ class HeldTarget(Target):
                     why = error
                     if time.monotonic() - lost_s > self._patience_s():
                         self._lost = error
-                self._over.wait(pause_s * random.uniform(0.5, 1.0))  # noqa: S311 - no secret
+                self._over.wait(pause_s * random.uniform(0.5, 1.0))
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
             raise MeasuringError(
                 f"the connection to {self.name} was lost, and could not be made again: {why}",
