@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from tautochrone.measure.cell import Cell
@@ -27,7 +28,7 @@ def held_apart(cell: Cell, target: Target, writer: RunWriter, soak: Soak | None)
     new = Held(target.name, soak.unattended_s, list(cell.command), str(Path.cwd()), boot_here())
     stop = writer.path / files.STOP
     place = HeldTarget(target, writer.path, read_held(writer.path) or new, soak.room_bytes, stop.exists)
-    soak.durable, soak.is_behind = place.taken, place.is_behind
+    soak.is_behind, place.safe = place.is_behind, partial(soak.safe, writer)
     try:
         yield place
     finally:

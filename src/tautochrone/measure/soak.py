@@ -177,7 +177,6 @@ class Soak:
         room_bytes: how much may wait meanwhile to be taken over, of each program.
         resumes: the run that it goes on with, whose process was killed; empty: it begins a run.
         is_behind: tells whether intervals that are over are still to come, so that no turn may end.
-        durable: called when what was kept survives a power cut, but for so many bytes that came last.
         piece_s: a piece of the stream is sealed after each so many seconds.
         least_free_bytes: below that much room on the disk, counts alone are kept.
     """
@@ -190,7 +189,6 @@ class Soak:
     room_bytes: int = 64 << 20
     resumes: str = ""
     is_behind: Callable[[], bool] = lambda: False
-    durable: Callable[[int], None] = lambda _: None
     piece_s: float = _HOUR_S
     least_free_bytes: int = _LEAST_FREE_BYTES
     began: Callable[[str], None] = lambda _: None
@@ -199,6 +197,7 @@ class Soak:
     _said: IntervalReader = field(default_factory=IntervalReader)
     _frames: int = 0
     _intervals: int = 0
+    _pending_bytes: int = 0
     _thin: Thinned | None = None
     _told: dict[str, object] = field(default_factory=dict)
     _changes: list[tuple[int, str]] = field(default_factory=list)
@@ -280,6 +279,7 @@ class Soak:
         Raises:
             StoreError: there is no room even for counts, for long.
         """
+        self._pending_bytes = pending_bytes
         ended: list[Interval] = []
         for frame in frames:
             if frame.type == stream.HEADER:
@@ -288,9 +288,20 @@ class Soak:
             self._thin.add(writer, frame)
             ended += self._said.take(frame)
         if ended:
-            self._settle(writer, ended[-1].number, pending_bytes)
+            self._settle(writer, ended[-1].number)
         self._judge(writer, ended)
         return self._is_over(writer)
+
+    def safe(self, writer: RunWriter) -> int | None:
+        """See that what came survives a power cut; return how many bytes do not, which are no whole frame yet.
+
+        Returns:
+            None: frames wait for room on the disk.
+        """
+        if self._thin is None or self._thin.is_held:
+            return None
+        writer.make_durable()
+        return self._pending_bytes
 
     def _judge(self, writer: RunWriter, ended: Sequence[Interval]) -> None:
         """Ask whether these intervals decide what the run is to end at."""
@@ -351,7 +362,7 @@ class Soak:
             )
             self._warned = True
 
-    def _settle(self, writer: RunWriter, number: int, pending_bytes: int) -> None:
+    def _settle(self, writer: RunWriter, number: int) -> None:
         """After an interval: note loads that began meanwhile, see to room on the disk and to power cuts."""
         assert self._thin is not None
         is_full = shutil.disk_usage(writer.path).free < self.least_free_bytes
@@ -367,5 +378,4 @@ class Soak:
             self._next_piece_s = now_s + self.piece_s
         elif now_s - self._durable_s >= _DURABLE_S and not self._thin.is_held:
             writer.make_durable()
-            self.durable(pending_bytes)
             self._durable_s = now_s

@@ -34,12 +34,13 @@ _PROBE = "probe"
 _LOOK_S = 0.5
 _LOOK_FOR_LIFE_S = 5.0
 _LONGEST_SILENCE_S = 10.0
+_FORGET_S = 60.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 _PATIENCE_S = 10.0
 _KILLED = 137
 
-# One line each without an exclamation mark, as in `ssh.target`. A folder in memory (/run) disturbs least; those
-# of a login ($XDG_RUNTIME_DIR, /dev/shm) may be removed when the user logs out.
+# One line each without an exclamation mark, as in `ssh.target`. A folder in memory (/run) disturbs least;
+# those of a login ($XDG_RUNTIME_DIR, /dev/shm) may be removed when the user logs out.
 _START = (
     "umask 077; d=; "
     'for place in /run /tmp /var/tmp "${{HOME:-/tmp}}"; do '
@@ -62,11 +63,11 @@ _INNER = (
     'trap "" TERM; : >"$1/ended"; exec sleep 2147483647'
 )
 # Each part has as many bytes as so many reads give; while there is too much of it nothing is read, until the
-# command waits and counts what it has to drop.
+# command waits and counts what it has to drop. The next part is there first, as that tells that one is whole.
 _RELAY = (
     'n=0; while n=$((n+1)); dd bs=65536 count=64 of="$1/out.$n" 2>/dev/null || '
     '{{ echo "tauto-agent: there is no room in $1" >>"$1/errors"; false; }}; do '
-    '[ -s "$1/out.$n" ] || break; '
+    '[ -s "$1/out.$n" ] || break; : >"$1/out.$((n+1))"; '
     'while [ "$(du -sk "$1" | cut -f1)" -gt {most_kb} ]; do sleep 1; done; done'
 )
 
@@ -77,13 +78,17 @@ class HeldProgram:
     Attributes:
         folder: where it is.
         asked_to_end: whether it was.
-        is_behind: whether more of what it wrote may wait to be read than what it wrote just now.
+        is_behind: whether more of it may wait to be read than what it wrote just now.
+        safe: sees that what was read survives a power cut, but for so many bytes that were read last, which it
+            returns; None: it can't now. Without it, all parts stay.
     """
 
     def __init__(self, target: HeldTarget, folder: str) -> None:
         self.folder = folder
         self.asked_to_end = False
         self.is_behind = True
+        self.safe: Callable[[], int | None] | None = None
+        self._forgot_s = time.monotonic()
         self._target = target
         self._part = 0
         self._read_bytes = 0
@@ -97,6 +102,7 @@ class HeldProgram:
 
     def read(self) -> bytes:
         while True:
+            self._forget_what_is_safe()
             data = self._next()
             if data is not None:
                 return data
@@ -155,8 +161,21 @@ class HeldProgram:
             "was ended there by force"
         )
 
-    def forget(self, pending_bytes: int) -> None:
-        """Remove the parts that were taken over, but for what holds this many bytes that were read last."""
+    def _forget_what_is_safe(self) -> None:
+        """Remove what was read: now and then, and before there is no room for more."""
+        waiting = sum(size for _, size in self._passed)
+        is_much = waiting > self._target.most_bytes / 4
+        if (
+            self.safe is None
+            or not waiting
+            or (time.monotonic() - self._forgot_s < _FORGET_S and not is_much)
+        ):
+            return
+        self._forgot_s = time.monotonic()
+        if (pending_bytes := self.safe()) is not None:
+            self._forget(pending_bytes)
+
+    def _forget(self, pending_bytes: int) -> None:
         over, needed = len(self._passed), pending_bytes - self._read_bytes
         while over and needed > 0:
             over -= 1
@@ -250,6 +269,8 @@ class HeldTarget(Target):
 
     Attributes:
         reached: the machine, as it is reached at the moment.
+        most_bytes: of what a program writes that is not taken over yet.
+        safe: see `HeldProgram`; of the probe.
     """
 
     def __init__(
@@ -259,13 +280,15 @@ class HeldTarget(Target):
 
         Args:
             run: the run's folder. held: what goes on of it.
-            most_bytes: of what a program writes that is not taken over yet.
+            most_bytes: see there.
             given_up: whether to connect again is of no use any more.
         """
         super().__init__(reached.probe, reached.agent)
         self.name = reached.name
         self.reached = reached
-        self._run, self._held, self._most_bytes, self._given_up = run, held, most_bytes, given_up
+        self.most_bytes = most_bytes
+        self.safe: Callable[[], int | None] = lambda: None
+        self._run, self._held, self._given_up = run, held, given_up
         self._taken_over = dict(held.programs)
         self._programs: dict[str, HeldProgram] = {}
         self._connecting = threading.RLock()
@@ -294,8 +317,8 @@ class HeldTarget(Target):
         is_probe, name = command[0] == self.probe, _PROBE
         if not is_probe:
             name = shlex.join(command[1:])
-        folder = self._taken_over.pop(name, "")
-        if not is_probe and folder and self.files().kind(folder) is None:
+        folder = self._taken_over.get(name, "")
+        if not is_probe and folder and self._has_ended(folder):  # it was about to take turns
             folder = ""
         if not folder:
             self.files().kind("/")  # connects again where that is needed
@@ -304,10 +327,21 @@ class HeldTarget(Target):
             words = shlex.join(["env", *variables, own, *command[1:]])
             joins = "".join(f"echo 0 >{shlex.quote(one)} && " for one in placement.joins)
             return Guarded(self._apart(name, f"{joins}{words}"))
-        program = self._programs[name] = HeldProgram(self, folder)
+        program = self._take(name, self._taken_over.pop(name))
         with suppress(MeasuringError):
             program.connect()
         return Guarded(program)
+
+    def _has_ended(self, folder: str) -> bool:
+        try:
+            return "ended" in self.files().names(folder)
+        except OSError:
+            return True
+
+    def _take(self, name: str, folder: str) -> HeldProgram:
+        program = self._programs[name] = HeldProgram(self, folder)
+        program.safe = self.safe if name == _PROBE else None
+        return program
 
     def _environment(self, placement: Placement, is_probe: bool) -> dict[str, str]:
         threads = {"TAUTO_THREADS_JOIN": placement.threads_join} if placement.threads_join else {}
@@ -320,7 +354,7 @@ class HeldTarget(Target):
             NotPermittedError: there is no place for the folder.
             MeasuringError: the connection was lost.
         """
-        inner = _INNER.format(command=command, relay=_RELAY.format(most_kb=self._most_bytes // 1024))
+        inner = _INNER.format(command=command, relay=_RELAY.format(most_kb=self.most_bytes // 1024))
         outer = _OUTER.format(
             agent=shlex.quote(self.reached.agent),
             patience=f"{max(1, round(self._held.unattended_s * 1000))}ms",
@@ -339,7 +373,7 @@ class HeldTarget(Target):
                     f"{said_in(starter.messages(), 'no folder can be made in /run, /tmp or /var/tmp')}",
                     "Give --unattended 0s: then the soak ends with the connection.",
                 )
-            program = self._programs[name] = HeldProgram(self, folder)
+            program = self._take(name, folder)
             self._held.programs[name] = folder
             self._note()
             starter.write(b"go\n")
@@ -360,11 +394,6 @@ class HeldTarget(Target):
     def _note(self) -> None:
         with suppress(StoreError):  # no room now: what was noted before holds
             self._held.write(self._run)
-
-    def taken(self, pending_bytes: int) -> None:
-        """What the probe wrote is durable here, but for so many bytes that were read last."""
-        if _PROBE in self._programs:
-            self._programs[_PROBE].forget(pending_bytes)
 
     def is_behind(self) -> bool:
         """Return whether what the probe wrote while nobody was connected is still being read."""
@@ -424,11 +453,12 @@ class HeldTarget(Target):
             while self._lost is None:
                 try:
                     self._reach()
-                    return
                 except TautoError as error:
                     why = error
                     if time.monotonic() - lost_s > self._patience_s():
                         self._lost = error
+                else:
+                    return
                 self._over.wait(pause_s * random.uniform(0.5, 1.0))
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
             raise MeasuringError(
