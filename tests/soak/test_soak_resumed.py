@@ -41,7 +41,7 @@ def test_a_soak_whose_tauto_is_killed_goes_on_and_is_taken_over_without_a_gap(tm
         probe, held = probe_of(folder), held_folders(folder)
         killed(typed.pid, keeper)
         typed.wait()
-        assert can_be_resumed(folder)
+        until(lambda: can_be_resumed(folder))
         shown = tauto(store, "show", folder.name)
         assert shown.returncode == 0, shown.stderr
         assert "still being measured" in shown.stdout

@@ -293,7 +293,7 @@ class Soak:
         return self._is_over(writer)
 
     def safe(self, writer: RunWriter) -> int | None:
-        """See that what came survives a power cut; return how many bytes do not, which are no whole frame yet.
+        """See that what came survives a power cut; return how many bytes are not kept: of no whole frame yet.
 
         Returns:
             None: frames wait for room on the disk.
