@@ -79,8 +79,8 @@ class HeldProgram:
         folder: where it is.
         asked_to_end: whether it was.
         is_behind: whether more of it may wait to be read than what it wrote just now.
-        safe: sees that what was read survives a power cut; returns how many of its bytes, the last ones, are not
-            kept yet, or None: it can't now. Without it, all parts stay.
+        safe: sees that what was read survives a power cut; returns how many of its last bytes are not kept yet,
+            or None: it can't now. Without it, all parts stay.
     """
 
     def __init__(self, target: HeldTarget, folder: str) -> None:
