@@ -79,7 +79,7 @@ class HeldProgram:
         folder: where it is.
         asked_to_end: whether it was.
         is_behind: whether more of it may wait to be read than what it wrote just now.
-        safe: sees that what was read survives a power cut; returns how many of its last bytes are not kept yet,
+        safe: sees that what was read survives a power cut; returns how many of its last bytes do not,
             or None: it can't now. Without it, all parts stay.
     """
 
