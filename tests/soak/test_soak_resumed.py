@@ -142,7 +142,7 @@ def test_a_soak_over_ssh_is_taken_over_when_all_of_tauto_was_killed(
         killed(typed.pid, keeper)
         typed.wait()
         server.kill_sessions(signal.SIGKILL)
-        wait_until(lambda: server.left() == [], "what was pushed is removed")
+        until(lambda: not any(server.pushed.iterdir()))  # what was pushed is removed
         with begun(store, "soak", "resume", folder.name, environment=there) as resumed:
             more_intervals(folder)
             assert tauto(store, "soak", "stop", environment=there).returncode == 0
