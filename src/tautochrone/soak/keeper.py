@@ -54,7 +54,7 @@ def kept_by_another(
     """
     from tautochrone.command.options import open_store
     from tautochrone.run.held import can_be_resumed
-    from tautochrone.soak.follow import show_ended
+    from tautochrone.soak.progress import show_ended
 
     place = open_store(store)
     run, code, told = _kept(place, sys.argv[1:], resumes)
@@ -75,7 +75,7 @@ def kept_by_another(
 
 def _kept(place: Store, words: Sequence[str], resumes: str) -> tuple[str, int, str]:
     """Have a run measured by a process of its own; return its id, if it began, and how that process ended."""
-    from tautochrone.soak.follow import following
+    from tautochrone.soak.progress import following
 
     waits, tells = os.pipe()
     with tempfile.TemporaryFile() as said:
