@@ -1,6 +1,6 @@
 """`make bench`: every benchmark, one after the other; prints ratios, decides nothing.
 
-Three that take many minutes are run by themselves: judgement/, tails.py and false_alarms.py.
+Four that take many minutes are run by themselves: judgement/, tails.py, false_alarms.py and boards.py.
 """
 
 import argparse

@@ -26,8 +26,13 @@ TAUTO = [sys.executable, "-c", "from tautochrone.cli.app import main; main()"]
 PATIENCE_S = 900.0
 """Long: what waits so long has failed. A guest of five seconds once took three minutes and more."""
 
-
 FORKS = Forks()
+
+
+def long_s(usual_s: float) -> float:
+    """How long a test goes on that could for ever: so long, unless TAUTO_LONG_MINUTES says otherwise."""
+    minutes = os.environ.get("TAUTO_LONG_MINUTES")
+    return usual_s if minutes is None else 60 * float(minutes)
 
 
 def tauto(*arguments: str, store: Path) -> subprocess.CompletedProcess[str]:

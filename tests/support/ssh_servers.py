@@ -61,16 +61,19 @@ class SshServer:
         for pid in self.sessions():
             os.kill(pid, number)
 
-    def left(self) -> list[str]:
-        """What is left of what was pushed: files, and processes that were started from there."""
-        files = [str(path) for path in self.pushed.iterdir()]
-        processes = []
+    def started(self) -> dict[int, str]:
+        """Processes that were started from what was pushed, and their commands."""
+        found = {}
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 if str(self.pushed) in command:
-                    processes.append(command)
-        return files + processes
+                    found[int(folder.name)] = command
+        return found
+
+    def left(self) -> list[str]:
+        """What is left of what was pushed: files, and processes that were started from there."""
+        return [*(str(path) for path in self.pushed.iterdir()), *self.started().values()]
 
 
 @contextlib.contextmanager

@@ -1,0 +1,225 @@
+"""Soaks whose parts are killed, whose disk fills up and whose board is cut off, at random, over and over.
+
+TAUTO_LONG_MINUTES=60 .venv/bin/pytest tests/soak/test_soak_faults.py -m long -s
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from fleets import boards
+from real import PATIENCE_S, is_gone, long_s, mount_small_disk, wait_until
+from soak_faults import LEAST_FREE_BYTES, PIECE_S, Ground, Soaking, kill, soaking
+from ssh_servers import SshServer
+
+pytestmark = [pytest.mark.slow, pytest.mark.long]
+
+USUAL_S = 150.0
+LOADS = ("--load", "2s:irq:rate=200,2s:idle")
+SEALED, RECOVERED = "sealed", "recovered"
+"""What becomes of a run: it was ended and is whole, or it was cut off. Of some that is left to chance."""
+
+Fault = Callable[[Soaking, random.Random], str | None]
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Iterator[Ground]:
+    disk = mount_small_disk(tmp_path, "size=64m")
+    yield Ground(tmp_path, disk, dict(os.environ))
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def end(soak: Soaking) -> str:
+    """It measures on: some intervals later it is ended as people end it."""
+    soak.wait_for_intervals(len(soak.seen()) + 2)
+    soak.ground.run("soak", "stop", soak.run.name)
+    return SEALED
+
+
+def the_measuring_process(soak: Soaking, _: random.Random) -> str:
+    kill(soak.keeper)
+    return RECOVERED
+
+
+def the_probe(soak: Soaking, _: random.Random) -> str:
+    kill(soak.probe())
+    return RECOVERED
+
+
+def the_terminal(soak: Soaking, _: random.Random) -> str:
+    soak.typed.kill()
+    return end(soak)
+
+
+def the_follower(soak: Soaking, _: random.Random) -> str:
+    soak.follower.kill()
+    soak.ground.start("soak", "follow", soak.run.name)
+    return end(soak)
+
+
+def the_live_server(soak: Soaking, _: random.Random) -> str:
+    before = soak.released()
+    soak.live.kill()
+    soak.live.wait()
+    soak.serve()
+    wait_until(lambda: soak.released() >= before > 0, "another server tells as much, and more")
+    return end(soak)
+
+
+def who_looks_at_it_so_far(soak: Soaking, chance: random.Random) -> str:
+    shown, _ = soak.ground.start("show", soak.run.name)
+    with suppress(subprocess.TimeoutExpired):
+        shown.wait(chance.uniform(0.2, 2.0))
+    shown.kill()
+    shown.wait()
+    return end(soak)
+
+
+def a_disk_that_is_nearly_full(soak: Soaking, _: random.Random) -> str:
+    """Samples are lost, and counted; then there is room again."""
+    soak.ground.fill(LEAST_FREE_BYTES // 2)
+    wait_until(lambda: any(one.dropped for one in soak.seen()), "samples are left out")
+    soak.ground.make_room()
+    wait_until(lambda: not soak.seen()[-1].dropped, "there are samples again")
+    return end(soak)
+
+
+def a_full_disk(soak: Soaking, chance: random.Random) -> str:
+    """Counts wait for room, and none is lost."""
+    soak.ground.fill(0)
+    time.sleep(chance.uniform(0.5, 2 * PIECE_S))
+    soak.ground.make_room()
+    return end(soak)
+
+
+def the_measuring_process_on_a_full_disk(soak: Soaking, chance: random.Random) -> str:
+    soak.ground.fill(0)
+    time.sleep(chance.uniform(0.0, PIECE_S))
+    kill(soak.keeper)
+    soak.wait_for_the_end()
+    soak.ground.start("recover")[0].wait(PATIENCE_S)
+    soak.ground.make_room()
+    return RECOVERED
+
+
+def the_measuring_process_while_it_completes_the_run(soak: Soaking, chance: random.Random) -> None:
+    (soak.run / "stop").touch()
+    time.sleep(chance.uniform(0.0, 2.0))
+    kill(soak.keeper)
+
+
+def who_recovers(soak: Soaking, chance: random.Random) -> str:
+    """Several do at once, after a kill, and are killed, too."""
+    kill(soak.keeper)
+    recovering = [soak.ground.start("recover")[0] for _ in range(2)]
+    for one in chance.sample([*recovering, soak.typed, soak.follower], 4):
+        with suppress(subprocess.TimeoutExpired):
+            one.wait(chance.uniform(0.0, 0.8))
+        one.kill()
+        one.wait()
+    return RECOVERED
+
+
+HERE: tuple[Fault, ...] = (
+    the_measuring_process,
+    the_probe,
+    the_terminal,
+    the_follower,
+    the_live_server,
+    who_looks_at_it_so_far,
+    a_disk_that_is_nearly_full,
+    a_full_disk,
+    the_measuring_process_on_a_full_disk,
+    the_measuring_process_while_it_completes_the_run,
+    who_recovers,
+)
+
+
+def of_board(server: SshServer) -> tuple[Fault, ...]:
+    """What happens to a board and the way to it."""
+
+    def the_connection(soak: Soaking, _: random.Random) -> str:
+        server.kill_sessions(signal.SIGKILL)
+        return lost(soak)
+
+    def a_network_that_is_silent(soak: Soaking, _: random.Random) -> str:
+        sessions = server.sessions()
+        server.kill_sessions(signal.SIGSTOP)
+        state = lost(soak)
+        for pid in sessions:  # frozen ones would never end
+            kill(pid)
+        return state
+
+    def the_board(soak: Soaking, _: random.Random) -> str:
+        """It is switched off and on: nothing runs there any more, and its temporary files are gone."""
+        for pid in (*server.started(), *server.sessions()):
+            kill(pid)
+        state = lost(soak)
+        for path in server.pushed.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        return state
+
+    def lost(soak: Soaking) -> str:
+        wait_until(lambda: is_gone(soak.keeper), "the loss is told")
+        return RECOVERED
+
+    def the_measuring_process_of_a_board(soak: Soaking, _: random.Random) -> str:
+        kill(soak.keeper)
+        return RECOVERED
+
+    return the_connection, a_network_that_is_silent, the_board, the_measuring_process_of_a_board
+
+
+def endure(
+    ground: Ground, faults: Sequence[Fault], *where: str, then: Callable[[], None] = lambda: None
+) -> None:
+    """One soak after the other, each with a fault; each fault once at least, and `then` something."""
+    chance = random.Random()
+    until_s = time.monotonic() + long_s(USUAL_S)
+    done: Counter[str] = Counter()
+    left: list[Fault] = []
+    while len(done) < len(faults) or time.monotonic() < until_s:
+        left = left or chance.sample(faults, len(faults))
+        fault = left.pop()
+        with soaking(ground, *where) as soak:
+            soak.wait_for_intervals(chance.randint(1, 7))
+            time.sleep(chance.uniform(0.0, 1.0))
+            seen = soak.seen()
+            print(f"{soak.run.name}: {fault.__name__}, after {len(seen)} intervals", flush=True)
+            state = fault(soak, chance)
+            soak.wait_for_the_end()
+        ground.run("recover")
+        ground.see_kept(soak.run, seen, state)
+        then()
+        ground.see_nothing_left()
+        ground.see_nothing_changed()
+        done[fault.__name__] += 1
+    print(", ".join(f"{name} {count}" for name, count in sorted(done.items())))
+
+
+def test_what_was_complete_stays_and_what_is_lost_is_counted(ground: Ground) -> None:
+    endure(ground, HERE, *LOADS)
+
+
+def test_a_board_that_is_cut_off_or_switched_off_costs_what_had_not_come(
+    ground: Ground, tmp_path: Path
+) -> None:
+    with boards(tmp_path, ["board"]) as found:
+        server = found.servers["board"]
+        ground.environment["HOME"] = str(found.home)
+        endure(
+            ground,
+            of_board(server),
+            "--on",
+            "ssh:board",
+            then=lambda: wait_until(lambda: server.left() == [], "what was pushed is removed"),
+        )
