@@ -20,6 +20,7 @@ from fleets import boards
 from real import PATIENCE_S, is_gone, long_s, mount_small_disk, wait_until
 from soak_faults import LEAST_FREE_BYTES, PIECE_S, Ground, Soaking, kill, soaking
 from ssh_servers import SshServer
+from tautochrone.run import pieces
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
@@ -81,6 +82,9 @@ def who_looks_at_it_so_far(soak: Soaking, chance: random.Random) -> str:
         shown.wait(chance.uniform(0.2, 2.0))
     shown.kill()
     shown.wait()
+    for left in (soak.ground.folder / "tmp").iterdir():  # its copy goes with the next one, in a minute
+        os.utime(left, (0, 0))
+    soak.ground.run("show", soak.run.name)
     return end(soak)
 
 
@@ -194,6 +198,7 @@ def endure(
             soak.wait_for_intervals(chance.randint(1, 7))
             time.sleep(chance.uniform(0.0, 1.0))
             seen = soak.seen()
+            assert len(seen) < 2 * PIECE_S or pieces.pieces_of(soak.run)
             print(f"{soak.run.name}: {fault.__name__}, after {len(seen)} intervals", flush=True)
             state = fault(soak, chance)
             soak.wait_for_the_end()

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import shutil
-import tempfile
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +13,7 @@ import msgspec
 
 from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.base.options import text
+from tautochrone.base.own_folder import own_folder
 from tautochrone.base.reading import open_file
 from tautochrone.experiments.step_code import is_fmu
 from tautochrone.experiments.step_inputs import MOST_SIGNALS, KeptInputs, constants_of, read_inputs, table_of
@@ -32,9 +29,6 @@ FMU = "fmu"
 """The condition that has what a run keeps of an FMU (`FmuFacts`)."""
 
 _UNPACKED = "unpacked"
-_PREFIX = "tauto-step-"
-_YOUNG_S = 60.0
-"""A folder that was made so lately may not have its lock yet."""
 
 
 def kept_with_run(options: Given, folder: Path) -> tuple[Options, Mapping[str, object]]:
@@ -95,8 +89,7 @@ def made_for_run(experiment: str, options: Given, machine: str = os.uname().mach
     if not is_fmu(code):
         own.setdefault(OUTPUTS, MOST_SIGNALS if _may_have_signals(code) else 0)
     found: ModelDescription | None = None
-    with own_folder() as made:
-        folder = Path(made)
+    with own_folder("tauto-step-") as folder:
         try:
             if is_fmu(code):
                 from tautochrone.experiments.fmu_folder import outputs_of, read_fmu, values_of, write_folder
@@ -117,36 +110,6 @@ def made_for_run(experiment: str, options: Given, machine: str = os.uname().mach
         except OSError as error:
             raise MeasuringError(f"files for the step can't be written: {error.strerror}") from error
         yield own
-
-
-@contextmanager
-def own_folder() -> Iterator[str]:
-    """Make a folder for a run, and remove what runs left that were killed.
-
-    A folder is locked while its run goes on: the lock ends with the process, whichever way that ends.
-    """
-    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            if time.time() - left.stat().st_mtime > _YOUNG_S:
-                with _locked(left):
-                    shutil.rmtree(left)
-    with tempfile.TemporaryDirectory(prefix=_PREFIX) as made, _locked(Path(made)):
-        yield made
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder.
-
-    Raises:
-        OSError: somebody else does, or it is not ours.
-    """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _may_have_signals(code: str) -> bool:

@@ -3,13 +3,13 @@
 import atexit
 import os
 import shutil
-import tempfile
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from tautochrone.base.errors import DamagedError
+from tautochrone.base.own_folder import own_folder
 from tautochrone.run import files, pieces
 from tautochrone.run.conditions import SOAK
 from tautochrone.run.folder import StoredRun
@@ -20,6 +20,8 @@ from tautochrone.run.remarks import REMARKS
 from tautochrone.run.seal import seal
 
 _TRIES = 5
+_until_this_ends = ExitStack()
+atexit.register(_until_this_ends.close)
 
 
 def is_measured(folder: Path) -> bool:
@@ -46,9 +48,7 @@ def run_so_far(folder: Path) -> StoredRun:
         DamagedError: nothing of it is whole.
         OSError: it can't be read, or copied.
     """
-    place = Path(tempfile.mkdtemp(prefix="tauto-soak-"))
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
-    copy = place / folder.name
+    copy = _until_this_ends.enter_context(own_folder("tauto-soak-")) / folder.name
     for _ in range(_TRIES):
         shutil.rmtree(copy, ignore_errors=True)
         _copy(folder, copy)
