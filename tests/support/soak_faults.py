@@ -118,7 +118,9 @@ class Ground:
         manifest = found.manifest
         codes = {one.code for one in manifest.warnings}
         assert state in (None, manifest.state), manifest.damage
-        assert (manifest.state == "recovered") == ("cut-off" in codes)
+        cut = [one.text for one in manifest.warnings if one.code == "cut-off"]
+        assert len(cut) == (manifest.state == "recovered")
+        assert all("last seen at" in text for text in cut)
         for book in manifest.books:
             told = found.intervals(book.source)
             assert book.released == book.completed + (book.missed or 0)
