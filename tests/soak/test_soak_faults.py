@@ -10,17 +10,18 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from fleets import boards
-from real import PATIENCE_S, is_gone, long_s, mount_small_disk, wait_until
+from real import long_s, mount_small_disk, wait_until
+from real_soaks import apart
 from soak_faults import LEAST_FREE_BYTES, PIECE_S, Ground, Soaking, kill, soaking
 from ssh_servers import SshServer
-from tautochrone.run import pieces
+from tautochrone.run import files, pieces
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
@@ -40,7 +41,7 @@ def ground(tmp_path: Path) -> Iterator[Ground]:
 
 
 def end(soak: Soaking) -> str:
-    """It measures on: some intervals later it is ended as people end it."""
+    """It goes on: some intervals later it is ended as people end it."""
     soak.wait_for_intervals(len(soak.seen()) + 2)
     soak.ground.run("soak", "stop", soak.run.name)
     return SEALED
@@ -48,6 +49,32 @@ def end(soak: Soaking) -> str:
 
 def the_measuring_process(soak: Soaking, _: random.Random) -> str:
     kill(soak.keeper)
+    return end(soak)
+
+
+def all_of_tauto(soak: Soaking, chance: random.Random) -> str:
+    """Nobody takes over, until somebody asks for the end."""
+    for pid in chance.sample([soak.typed.pid, soak.keeper, soak.follower.pid, soak.live.pid], 4):
+        kill(pid)
+    time.sleep(chance.uniform(0.0, 4.0))
+    soak.ground.run("soak", "stop", soak.run.name)
+    return SEALED
+
+
+def the_measuring_process_of_a_soak_that_ends_with_it(soak: Soaking, _: random.Random) -> str:
+    kill(soak.keeper)
+    return RECOVERED
+
+
+def who_recovers(soak: Soaking, chance: random.Random) -> str:
+    """Several do at once, after a kill, and are killed, too."""
+    kill(soak.keeper)
+    recovering = [soak.ground.start("recover")[0] for _ in range(2)]
+    for one in chance.sample([*recovering, soak.typed, soak.follower], 4):
+        with suppress(subprocess.TimeoutExpired):
+            one.wait(chance.uniform(0.0, 0.8))
+        one.kill()
+        one.wait()
     return RECOVERED
 
 
@@ -109,82 +136,80 @@ def the_measuring_process_on_a_full_disk(soak: Soaking, chance: random.Random) -
     soak.ground.fill(0)
     time.sleep(chance.uniform(0.0, PIECE_S))
     kill(soak.keeper)
-    soak.wait_for_the_end()
-    soak.ground.start("recover")[0].wait(PATIENCE_S)
+    time.sleep(chance.uniform(0.0, PIECE_S))
     soak.ground.make_room()
-    return RECOVERED
+    return end(soak)
 
 
 def the_measuring_process_while_it_completes_the_run(soak: Soaking, chance: random.Random) -> None:
-    (soak.run / "stop").touch()
+    (soak.run / files.STOP).touch()
     time.sleep(chance.uniform(0.0, 2.0))
     kill(soak.keeper)
 
 
-def who_recovers(soak: Soaking, chance: random.Random) -> str:
-    """Several do at once, after a kill, and are killed, too."""
-    kill(soak.keeper)
-    recovering = [soak.ground.start("recover")[0] for _ in range(2)]
-    for one in chance.sample([*recovering, soak.typed, soak.follower], 4):
-        with suppress(subprocess.TimeoutExpired):
-            one.wait(chance.uniform(0.0, 0.8))
-        one.kill()
-        one.wait()
-    return RECOVERED
+ENDS_WITH_TAUTO = ("--unattended", "0s")
+HERE: Mapping[Fault, tuple[str, ...]] = {
+    the_measuring_process: (),
+    all_of_tauto: (),
+    the_measuring_process_of_a_soak_that_ends_with_it: ENDS_WITH_TAUTO,
+    who_recovers: ENDS_WITH_TAUTO,
+    the_probe: (),
+    the_terminal: (),
+    the_follower: (),
+    the_live_server: (),
+    who_looks_at_it_so_far: (),
+    a_disk_that_is_nearly_full: (),
+    a_full_disk: (),
+    the_measuring_process_on_a_full_disk: (),
+    the_measuring_process_while_it_completes_the_run: (),
+}
+"""What goes wrong, and further options of the soak."""
 
 
-HERE: tuple[Fault, ...] = (
-    the_measuring_process,
-    the_probe,
-    the_terminal,
-    the_follower,
-    the_live_server,
-    who_looks_at_it_so_far,
-    a_disk_that_is_nearly_full,
-    a_full_disk,
-    the_measuring_process_on_a_full_disk,
-    the_measuring_process_while_it_completes_the_run,
-    who_recovers,
-)
-
-
-def of_board(server: SshServer) -> tuple[Fault, ...]:
+def of_board(server: SshServer) -> Mapping[Fault, tuple[str, ...]]:
     """What happens to a board and the way to it."""
 
     def the_connection(soak: Soaking, _: random.Random) -> str:
         server.kill_sessions(signal.SIGKILL)
-        return lost(soak)
+        return end(soak)
+
+    def a_connection_that_is_not_made_again(soak: Soaking, _: random.Random) -> str:
+        server.kill_sessions(signal.SIGKILL)
+        return RECOVERED
 
     def a_network_that_is_silent(soak: Soaking, _: random.Random) -> str:
         sessions = server.sessions()
         server.kill_sessions(signal.SIGSTOP)
-        state = lost(soak)
-        for pid in sessions:  # frozen ones would never end
-            kill(pid)
-        return state
+        try:
+            return end(soak)
+        finally:
+            for pid in sessions:  # frozen ones would never end
+                kill(pid)
 
     def the_board(soak: Soaking, _: random.Random) -> str:
         """It is switched off and on: nothing runs there any more, and its temporary files are gone."""
-        for pid in (*server.started(), *server.sessions()):
+        for pid in (*apart(soak.run), *server.started(), *server.sessions()):
             kill(pid)
-        state = lost(soak)
-        for path in server.pushed.iterdir():
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-        return state
-
-    def lost(soak: Soaking) -> str:
-        wait_until(lambda: is_gone(soak.keeper), "the loss is told")
+        for place in (*server.pushed.iterdir(), *soak.ground.places):
+            shutil.rmtree(place, ignore_errors=True)
+            place.unlink(missing_ok=True)
         return RECOVERED
 
-    def the_measuring_process_of_a_board(soak: Soaking, _: random.Random) -> str:
-        kill(soak.keeper)
-        return RECOVERED
-
-    return the_connection, a_network_that_is_silent, the_board, the_measuring_process_of_a_board
+    return {
+        the_connection: (),
+        a_connection_that_is_not_made_again: ENDS_WITH_TAUTO,
+        a_network_that_is_silent: (),
+        the_board: (),
+        the_measuring_process: (),
+        all_of_tauto: (),
+    }
 
 
 def endure(
-    ground: Ground, faults: Sequence[Fault], *where: str, then: Callable[[], None] = lambda: None
+    ground: Ground,
+    faults: Mapping[Fault, tuple[str, ...]],
+    *where: str,
+    then: Callable[[], None] = lambda: None,
 ) -> None:
     """One soak after the other, each with a fault; each fault once at least, and `then` something."""
     chance = random.Random()
@@ -192,9 +217,9 @@ def endure(
     done: Counter[str] = Counter()
     left: list[Fault] = []
     while len(done) < len(faults) or time.monotonic() < until_s:
-        left = left or chance.sample(faults, len(faults))
+        left = left or chance.sample([*faults], len(faults))
         fault = left.pop()
-        with soaking(ground, *where) as soak:
+        with soaking(ground, *where, *faults[fault]) as soak:
             soak.wait_for_intervals(chance.randint(1, 7))
             time.sleep(chance.uniform(0.0, 1.0))
             seen = soak.seen()
