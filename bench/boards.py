@@ -50,7 +50,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass
 class Seen:
-    """What was seen of the processes so far, by parts: tauto, its ssh clients, boards.
+    """What was seen of the processes so far, by parts: tauto, boards.
 
     Attributes:
         cpu_s: part and CPU time of each process, as it was seen last.
@@ -64,12 +64,13 @@ class Seen:
     largest_bytes: dict[str, int] = field(default_factory=dict)
     at_once: list[tuple[float, dict[str, float]]] = field(default_factory=list)
 
-    def look(self, tautos: Iterable[int], servers: Sequence[int]) -> None:
-        """Look at all processes of tauto and of the boards."""
-        for pid in _with_descendants(tautos):
-            self._look_at(pid, "ssh clients" if _program(pid) == "ssh" else "tauto")
+    def look(self, tautos: Iterable[int], servers: Sequence[int], folder: Path) -> None:
+        """Look at all processes of tauto, and at those of the boards, which were started from this folder."""
+        own = set(_with_descendants(tautos))
+        for pid in own:
+            self._look_at(pid, "tauto")
         probes = 0
-        for pid in _with_descendants(servers):
+        for pid in {*_with_descendants([*servers, *_started_from(folder)])} - own:
             self._look_at(pid, "boards")
             probes += _program(pid).startswith("tauto-probe")
         if probes >= len(servers):
@@ -106,6 +107,14 @@ def _with_descendants(pids: Iterable[int]) -> Iterator[int]:
         yield from descendants(pid)
 
 
+def _started_from(folder: Path) -> Iterator[int]:
+    """Yield what boards have running that goes on without a connection, too."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if f"{folder}/".encode() in (process / "cmdline").read_bytes():
+                yield int(process.name)
+
+
 def _program(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/exe").readlink().name
@@ -132,7 +141,7 @@ def measured_at_once(way: str, count: int, seconds: int) -> None:
                 break
             if time.monotonic() > began_s + seconds + _PATIENCE_S:
                 sys.exit("It has not ended in time, and is ended.")
-            seen.look(going_on, servers)
+            seen.look(going_on, servers, folder)
             if look % _MEMORY_EVERY == 0:
                 seen.look_at_memory()
             time.sleep(_LOOK_S)
@@ -190,7 +199,7 @@ def _tell(seen: Seen, began_s: float, ended_s: float) -> None:
     for part, end_s in after.items():
         share = (end_s - before.get(part, 0.0)) / (last_s - first_s)
         print(
-            f"  {part:12} {share:7.1%} of a CPU meanwhile ({share / cpus:.1%} of {cpus}), "
+            f"  {part:6} {share:7.1%} of a CPU meanwhile ({share / cpus:.1%} of {cpus}), "
             f"{whole[part]:.1f} s of CPU time in all; memory {seen.peak_bytes.get(part, 0) / 1e6:,.0f} MB "
             f"at most, one process {seen.largest_bytes.get(part, 0) / 1e6:.0f} MB"
         )

@@ -78,6 +78,7 @@ class CellProgress:
         worst_ns: largest value so far; None before the first.
         last_ns: largest of the sources' latest values.
         waiting: for what, in words, while nothing is measured yet.
+        reaching: the machine does not answer yet.
     """
 
     elapsed_s: float
@@ -86,6 +87,7 @@ class CellProgress:
     worst_ns: int | None = None
     last_ns: int | None = None
     waiting: str = ""
+    reaching: bool = False
 
 
 Watch = Callable[[CellProgress], None]

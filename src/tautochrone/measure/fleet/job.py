@@ -61,8 +61,9 @@ class FleetJob:
         """Reach and claim the machine, measure, and let go of it."""
         with ExitStack() as stack:
             try:
-                watch(CellProgress(0.0, waiting="reaching the machine"))
+                watch(CellProgress(0.0, waiting="reaching the machine", reaching=True))
                 target = stack.enter_context(self._reached(watch))
+                watch(CellProgress(0.0))
                 stack.enter_context(
                     claimed(target, self.wait_s, lambda by: watch(CellProgress(0.0, waiting=by)))
                 )

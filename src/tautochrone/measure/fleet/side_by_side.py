@@ -1,5 +1,6 @@
 """A plan on the machines of a fleet, side by side: who measures what next, and what came of it."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -20,6 +21,8 @@ from tautochrone.run.store import Store
 
 _SOON_S = 20.0
 """So long a machine that is taken is waited for where others may take the case; next time, twice as long."""
+_MOST_REACHED = max(4, 2 * (os.cpu_count() or 1))
+"""So many machines are reached at once: each takes seconds of CPU time, and is given up after a minute."""
 _MOST_LOSSES = 2
 """So often in a row a machine may be lost, or a case lose its machine, before it is given up."""
 
@@ -33,7 +36,7 @@ class Berth:
     """One machine, and how it fares.
 
     Attributes:
-        doing: what it measures now.
+        doing: what it measures now. reaching: it was not reached for that yet.
         measured: how many cases it has measured.
         answered: it was reached in this run.
         losses: in a row.
@@ -45,6 +48,7 @@ class Berth:
 
     machine: FleetMachine
     doing: Slot | None = None
+    reaching: bool = False
     measured: int = 0
     answered: bool = False
     losses: int = 0
@@ -81,8 +85,8 @@ class SideBySide:
 
     def carry_out(self, crew: Crew) -> CampaignOutcome:
         """Measure what a machine can measure. Ctrl-C ends it; what was measured is kept."""
-        for (berth, slot), answer in crew.do(self, lambda known, how: self._told.progress(known[0], how)):
-            berth.doing = None
+        for (berth, slot), answer in crew.do(self, lambda known, how: self._hear(known[0], how)):
+            berth.doing, berth.reaching = None, False
             self._take_in(berth, slot, answer)
         outcome = self._ledger.outcome
         outcome.stopped = crew.stopped
@@ -92,6 +96,10 @@ class SideBySide:
         outcome.quarantined = {one.machine.name: one.why for one in self.berths if one.why is not None}
         return outcome
 
+    def _hear(self, berth: Berth, how: CellProgress) -> None:
+        berth.reaching = how.reaching
+        self._told.progress(berth, how)
+
     def __iter__(self) -> Iterator[tuple[tuple[Berth, Slot], LabJob]]:
         """Return itself."""
         return self
@@ -100,8 +108,10 @@ class SideBySide:
         """Return the next case for a machine that is free.
 
         Raises:
-            StopIteration: there is none at this moment; there may be one when a job has ended.
+            StopIteration: there is none at this moment; there may be one when something was heard of another.
         """
+        if sum(one.reaching for one in self.berths) >= _MOST_REACHED:
+            raise StopIteration
         for berth in self.berths:
             if berth.doing is not None or berth.why is not None:
                 continue
@@ -125,7 +135,7 @@ class SideBySide:
 
     def _job(self, berth: Berth, slot: Slot) -> FleetJob:
         cell = self._ledger.with_refusals(self._agenda.cell(slot, self._command))
-        berth.doing = slot
+        berth.doing, berth.reaching = slot, True
         self._told.begin(berth, cell)
         return FleetJob(
             berth.machine,
