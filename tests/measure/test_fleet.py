@@ -17,9 +17,13 @@ from fleets import Boards, boards
 from real import PATIENCE_S, a_cpu, only_run, policy_options, start_tauto, tauto, wait_until
 from ssh_servers import claim_of
 from tautochrone.base.errors import StoreError, UsageError
-from tautochrone.measure.fleet.fleet import read_fleet
+from tautochrone.measure.campaign.agenda import make_agenda
+from tautochrone.measure.document.document import read as read_plan
+from tautochrone.measure.execute import CellProgress
+from tautochrone.measure.fleet.fleet import on_fleet, read_fleet
 from tautochrone.measure.fleet.job import _recover
 from tautochrone.measure.fleet.pickled import read_pickle
+from tautochrone.measure.fleet.side_by_side import _MOST_REACHED, Listeners, SideBySide
 from tautochrone.measure.fleet.slurm import alone, arrays_of
 from tautochrone.run import files
 from tautochrone.run.catalogue import catalogue
@@ -280,6 +284,21 @@ def test_a_dry_run_shows_the_cases_of_each_machine(tmp_path: Path, store: Path) 
     path.write_text(MACHINE + MACHINE.replace('"a"', '"b"'))
     ended = tauto("run", plan(tmp_path), "--fleet", f"{path},tag=rt", "--dry-run", "--json", store=store)
     assert Counter(cell["system"] for cell in json.loads(ended.stdout)["cells"]) == {"a": 2, "b": 2}
+
+
+def test_few_machines_are_reached_at_once(tmp_path: Path) -> None:
+    """Fifty that are reached at once would each take longer than it may, and be taken for dead."""
+    path, store = tmp_path / "fleet.toml", Store(tmp_path / "store")
+    path.write_text("".join(MACHINE.replace('"a"', f'"a{at}"') for at in range(_MOST_REACHED + 5)))
+    fleet = read_fleet(str(path))
+    agenda = make_agenda(on_fleet(read_plan(Path(plan(tmp_path))), fleet), store)
+    side_by_side = SideBySide(agenda, fleet, store, (), Listeners(*(4 * [lambda *_: None])))
+    begun = list(side_by_side)
+    assert len(begun) == _MOST_REACHED
+    side_by_side.hear(begun[0][0][0], CellProgress(0.0, waiting="reaching the machine", reaching=True))
+    assert list(side_by_side) == []
+    side_by_side.hear(begun[0][0][0], CellProgress(0.0))
+    assert len(list(side_by_side)) == 1
 
 
 def test_pickles_of_others_are_not_read_and_arrays_belong_to_one_tauto(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ class SideBySide:
 
     def carry_out(self, crew: Crew) -> CampaignOutcome:
         """Measure what a machine can measure. Ctrl-C ends it; what was measured is kept."""
-        for (berth, slot), answer in crew.do(self, lambda known, how: self._hear(known[0], how)):
+        for (berth, slot), answer in crew.do(self, lambda known, how: self.hear(known[0], how)):
             berth.doing, berth.reaching = None, False
             self._take_in(berth, slot, answer)
         outcome = self._ledger.outcome
@@ -96,7 +96,8 @@ class SideBySide:
         outcome.quarantined = {one.machine.name: one.why for one in self.berths if one.why is not None}
         return outcome
 
-    def _hear(self, berth: Berth, how: CellProgress) -> None:
+    def hear(self, berth: Berth, how: CellProgress) -> None:
+        """Take in how far a machine is."""
         berth.reaching = how.reaching
         self._told.progress(berth, how)
 
