@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from forks import Started
 from real import (
     PATIENCE_S,
     a_cpu,
@@ -33,7 +34,7 @@ def measure(store: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return tauto("probe", "cyclic", "--cpus", a_cpu(), *policy_options(), *arguments, store=store)
 
 
-def start_measuring(store: Path, *arguments: str) -> tuple[subprocess.Popen[str], int]:
+def start_measuring(store: Path, *arguments: str) -> tuple[Started, int]:
     """The lab, and its probe, once samples are on the disk."""
     lab = start_tauto("probe", "cyclic", "--cpus", a_cpu(), *policy_options(), *arguments, store=store)
     wait_until(lambda: stream_bytes(store) > 3000, "samples reach the store")

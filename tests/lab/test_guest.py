@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from forks import Started
 from guest import KERNEL, OLDER_KERNEL, Guest, guest
-from real import PATIENCE_S, TAUTO, only_run, wait_until
+from real import FORKS, PATIENCE_S, only_run, wait_until
 from tautochrone.run.store import Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.lab]
@@ -64,30 +65,15 @@ class Desk:
     def tauto(self, *arguments: str, store: Path) -> subprocess.CompletedProcess[str]:
         """How it ended; anew where this machine stalled it for so long that the guest took it for dead."""
         for _ in range(3):
-            ended = subprocess.run(
-                [*TAUTO, *arguments],
-                env=self.environment(store),
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE_S,
-                check=False,
-                stdin=subprocess.DEVNULL,
-            )
+            ended = FORKS.run(arguments, self.environment(store), PATIENCE_S)
             if "it heard nothing for" not in ended.stderr:
                 break
         return ended
 
-    def measuring(self, store: Path, deployment: str) -> subprocess.Popen[str]:
+    def measuring(self, store: Path, deployment: str, *more: str) -> Started:
         """A tauto that measures under a deployment for longer than any test."""
-        options = ("--deployment", deployment, "--load", "cpu", "--period", "10ms", "--duration", "60s")
-        return subprocess.Popen(
-            [*TAUTO, "probe", "cyclic", *ON, *options],
-            env=self.environment(store),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        options = ("--deployment", deployment, *more, "--period", "10ms", "--duration", "60s")
+        return FORKS.start(("probe", "cyclic", *ON, *options), self.environment(store))
 
     def state(self) -> str:
         """All that a deployment may change there."""
@@ -179,14 +165,7 @@ def test_measuring_threads_run_inside_the_partition_and_ctrl_c_puts_everything_b
 ) -> None:
     """Their process stays outside."""
     before = desk.state()
-    options = ("--deployment", "HMI", "--period", "10ms", "--duration", "30s")
-    running = subprocess.Popen(
-        [*TAUTO, "probe", "cyclic", *ON, *options],
-        env=desk.environment(tmp_path),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    running = desk.measuring(tmp_path, "HMI")
     try:
         look = f"cat {_OURS}/cgroup.threads 2>/dev/null; true"
         wait_until(lambda: len(desk.guest.ssh(look).split()) == 2, "two threads measure in the partition")
@@ -197,7 +176,7 @@ def test_measuring_threads_run_inside_the_partition_and_ctrl_c_puts_everything_b
         assert desk.guest.ssh(f"cat {_OURS}/cpuset.cpus.partition").strip() == "isolated"
     finally:
         running.send_signal(signal.SIGINT)
-        said, _ = running.communicate(timeout=PATIENCE_S)
+        _, said = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 130, said
     wait_until(lambda: desk.pushed() == "", "nothing of ours is left there")
     assert desk.state() == before
@@ -206,7 +185,7 @@ def test_measuring_threads_run_inside_the_partition_and_ctrl_c_puts_everything_b
 @newer_only
 def test_a_lab_that_is_killed_leaves_the_guest_as_it_was(desk: Desk, tmp_path: Path) -> None:
     before = desk.state()
-    running = desk.measuring(tmp_path, "MI")
+    running = desk.measuring(tmp_path, "MI", "--load", "cpu")
     try:
         wait_until(lambda: len(desk.guest.ssh("pidof tauto-probe tauto-agent; true").split()) > 4, "it began")
     finally:
@@ -221,7 +200,7 @@ def test_a_lab_that_is_killed_leaves_the_guest_as_it_was(desk: Desk, tmp_path: P
 def test_a_connection_that_is_cut_leaves_the_guest_as_it_was(desk: Desk, tmp_path: Path, cut: str) -> None:
     """Frozen, it tells nobody anything, nor waits for its children. Killed, their inputs end."""
     before = desk.state()
-    running = desk.measuring(tmp_path, "MI")
+    running = desk.measuring(tmp_path, "MI", "--load", "cpu")
     session = ""
     try:
         wait_until(lambda: len(desk.guest.ssh("pidof tauto-probe tauto-agent; true").split()) > 4, "it began")

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from deployment_machines import plant_machine, snapshot
-from real import wait_until
+from forks import Started
+from real import FORKS, wait_until
 from tautochrone.machine.settings import InForce
 from tautochrone.target.local import LocalTarget
-from where import SUPPORT
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.alone  # the CPUs of all threads of this machine are noted, and given back
 
-_SCRIPT = SUPPORT / "apply_and_wait.py"
 _DEPLOYMENT = """
 [settings]
 online = "0-2"
@@ -45,21 +42,15 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @contextmanager
-def stopped_after(step: int, machine: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def stopped_after(step: int, machine: Path) -> Iterator[tuple[Started, str]]:
     """A tauto that has made so many changes, or all."""
-    process = subprocess.Popen(
-        [sys.executable, str(_SCRIPT), str(machine.parent / "mine.toml"), str(step), str(machine)],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    words = [str(machine.parent / "mine.toml"), str(step), str(machine)]
+    process = FORKS.start(words, os.environ, "apply_and_wait:main")
     try:
-        assert process.stdout is not None
         yield process, process.stdout.readline().strip()
     finally:
         process.kill()
         process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
 
 
 def in_force(machine: Path) -> InForce | None:

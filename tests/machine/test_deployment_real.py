@@ -5,14 +5,13 @@ import os
 import signal
 import struct
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from real import PATIENCE_S, TAUTO, skip_or_fail, tauto, wait_until
+from real import FORKS, PATIENCE_S, TAUTO, skip_or_fail, tauto, wait_until
 from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.deployment.apply import Deployed, deployed, read_knobs
 from tautochrone.machine.knob import KNOBS
@@ -20,12 +19,10 @@ from tautochrone.machine.knob.cpus import interrupts
 from tautochrone.machine.tree import Tree
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.target import Placement
-from where import SUPPORT
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 _LATENCY = "/dev/cpu_dma_latency"
-_SCRIPT = SUPPORT / "apply_and_wait.py"
 
 
 def state() -> dict[str, object]:
@@ -203,12 +200,7 @@ def test_killed_in_the_middle_for_real(
     needs(name, value.strip('"'))
     (tmp_path / "mine.toml").write_text(f"[settings]\n{settings}\n")
     before = state()
-    process = subprocess.Popen(
-        [sys.executable, str(_SCRIPT), str(tmp_path / "mine.toml"), str(step)],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
+    process = FORKS.start([str(tmp_path / "mine.toml"), str(step)], os.environ, "apply_and_wait:main")
     try:
         assert process.stdout.readline().strip() in ("more", "all")
         assert state() != before
@@ -220,7 +212,6 @@ def test_killed_in_the_middle_for_real(
     finally:
         process.kill()
         process.wait()
-        process.stdout.close()
     if with_keeper:
         wait_until(lambda: (left := machine.in_force()) is None or left.keeper is None, "its guard has died")
         assert state() != before

@@ -1,8 +1,7 @@
 """Applies a deployment to a machine and stops after a step, for tests that kill it there.
 
-    python apply_and_wait.py FILE STEP [ROOT]
-
-Says "there" on a line once STEP changes are made (or all, if there are fewer), then waits to be killed.
+Its arguments are FILE STEP [ROOT]. It says "more" on a line once STEP changes are made, "all" if there are
+fewer, then waits to be killed. `FORKS` starts it.
 """
 
 import sys
@@ -51,7 +50,3 @@ def main() -> None:
         lambda name: StopsAfter(target.change_settings(name), int(steps)),
     ):
         wait("all")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,8 @@
 """A process that has loaded tauto once and forks for each command.
 
 A command does what it would do in a fresh interpreter: it has its own process, environment, folder, standard
-streams and exit code. Only the second that it takes to load numpy, pyarrow and scipy is spared. For what is
-about the interpreter itself (signals, terminals, what help loads) start one: `real.start_tauto`.
+streams and exit code. Only the second that it takes to load numpy, pyarrow and scipy is spared. What is about
+the interpreter itself (terminals, limits, what help loads) starts one: `real.TAUTO`.
 """
 
 import atexit
@@ -10,14 +10,20 @@ import gc
 import importlib
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from select import select
-from typing import NoReturn
+from typing import IO, Any, NoReturn, TextIO
+
+TAUTO = "tautochrone.cli.app:main"
+_LONGEST_JOB = 1 << 20
 
 _LOADED = (
     "duckdb",
@@ -56,78 +62,181 @@ _LOADED = (
 )
 
 
+class Started:
+    """A command that was started, with what `subprocess.Popen` has: its parent is the process that forks.
+
+    Attributes:
+        returncode: None until it was seen to have ended.
+    """
+
+    def __init__(self, arguments: Sequence[str], pid: int, status: int, out: int, err: int) -> None:
+        self.args, self.pid = ["tauto", *arguments], pid
+        self.returncode: int | None = None
+        self.stdout, self.stderr = (os.fdopen(one, encoding="utf-8") for one in (out, err))
+        self._status = os.fdopen(status, "rb", buffering=0)
+        self._said: dict[TextIO, bytes] = {self.stdout: b"", self.stderr: b""}
+
+    def poll(self) -> int | None:
+        """Return its exit code if it has ended."""
+        if self.returncode is None and _is_ready([self._status], 0):
+            self.returncode = int(self._status.read(16))
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return its exit code."""
+        if self.returncode is None and not _is_ready([self._status], timeout):
+            raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+        code = self.poll()
+        assert code is not None
+        return code
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Wait for its end; return what it wrote. Asked again, the same."""
+        give_up = None if timeout is None else time.monotonic() + timeout
+        while streams := [one for one in self._said if not one.closed]:
+            if not (ready := _is_ready(streams, _left(give_up))):
+                raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+            for stream in ready:
+                piece = os.read(stream.fileno(), 65536)
+                self._said[stream] += piece
+                if not piece:
+                    stream.close()
+        self.wait(_left(give_up))
+        out, err = (said.decode("utf-8", "replace") for said in self._said.values())
+        return out, err
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, unless it has ended."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.send_signal(signal.SIGKILL)
+
+
 class Forks:
     """The process, started with the first command."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
 
     def run(
-        self, arguments: list[str], environment: dict[str, str], patience_s: float
+        self, arguments: Sequence[str], environment: Mapping[str, str], patience_s: float
     ) -> subprocess.CompletedProcess[str]:
-        """Run tauto with these arguments.
+        """Run tauto with these arguments; what it leaves behind may keep its output open.
 
         Raises:
             subprocess.TimeoutExpired: it did not end in time; it was killed.
         """
-        process = self._start()
-        assert process.stdin is not None
-        assert process.stdout is not None
         with tempfile.TemporaryDirectory() as folder:
             out, err = Path(folder, "out"), Path(folder, "err")
-            job = [arguments, environment, str(Path.cwd()), str(out), str(err)]
-            process.stdin.write(json.dumps(job) + "\n")
-            process.stdin.flush()
-            if not select([process.stdout], [], [], patience_s)[0]:
-                self._kill_command()
-                raise subprocess.TimeoutExpired(arguments, patience_s, _text(out), _text(err))
-            code = int(process.stdout.readline())
-            return subprocess.CompletedProcess(["tauto", *arguments], code, _text(out), _text(err))
+            opened = [os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600) for path in (out, err)]
+            pid, status = self._begin(TAUTO, arguments, environment, *opened)
+            with os.fdopen(status, "rb", buffering=0) as told:
+                in_time = _is_ready([told], patience_s)
+                if not in_time:
+                    os.kill(pid, signal.SIGKILL)
+                code = int(told.read(16))
+            said = [path.read_text(encoding="utf-8") for path in (out, err)]
+        if not in_time:
+            raise subprocess.TimeoutExpired(list(arguments), patience_s, *said)
+        return subprocess.CompletedProcess(["tauto", *arguments], code, *said)
+
+    def start(
+        self, arguments: Sequence[str], environment: Mapping[str, str], function: str = TAUTO
+    ) -> Started:
+        """Start tauto, or another function of a module, with these arguments and pipes for its output."""
+        (out, out_there), (err, err_there) = os.pipe(), os.pipe()
+        pid, status = self._begin(function, arguments, environment, out_there, err_there)
+        return Started(arguments, pid, status, out, err)
 
     def stop(self) -> None:
         """End the process, if there is one."""
-        if self._process is not None:
-            with self._process as ending:  # waits for its end, and closes its streams
-                assert ending.stdin is not None
-                ending.stdin.close()
-            self._process = None
+        if self._process is not None and self._control is not None:
+            self._control.close()
+            self._process.wait()
+            self._process = self._control = None
 
-    def _start(self) -> "subprocess.Popen[str]":
-        if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-            )
-        return self._process
+    def _begin(
+        self, function: str, arguments: Sequence[str], environment: Mapping[str, str], out: int, err: int
+    ) -> tuple[int, int]:
+        """Fork, and close its outputs here; return its number, and where its exit code will be read."""
+        status, status_there = os.pipe()
+        job = json.dumps([function, list(arguments), dict(environment), str(Path.cwd())])
+        try:
+            control = self._there()
+            socket.send_fds(control, [job.encode()], [out, err, status_there])
+            return int(control.recv(16)), status
+        finally:
+            for one in (out, err, status_there):
+                os.close(one)
 
-    def _kill_command(self) -> None:
-        assert self._process is not None
-        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
-        for child in children:
-            with suppress(ProcessLookupError):
-                os.kill(int(child), 9)
-        self.stop()
+    def _there(self) -> socket.socket:
+        if self._control is None:
+            self._control, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with there:
+                command = [sys.executable, __file__, str(there.fileno())]
+                self._process = subprocess.Popen(
+                    command, stdin=subprocess.DEVNULL, pass_fds=[there.fileno()]
+                )
+        return self._control
 
 
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.exists() else ""
+def _is_ready(streams: Sequence[IO[Any]], patience_s: float | None) -> list[IO[Any]]:
+    return select(streams, [], [], patience_s)[0]
 
 
-def _serve() -> None:
+def _left(give_up: float | None) -> float | None:
+    return None if give_up is None else max(0.0, give_up - time.monotonic())
+
+
+def _serve(control: socket.socket) -> None:
     for name in _LOADED:
         importlib.import_module(name)
     _compile_templates()
     gc.freeze()  # what is loaded stays as it is, and its memory shared
-    while line := sys.stdin.readline():
-        arguments, environment, folder, out, err = json.loads(line)
-        child = os.fork()
-        if child == 0:
-            _become(environment, folder, out, err)
-            from tautochrone.cli.app import main
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    running: dict[int, int] = {}  # where the exit code of each process is told
+    while True:
+        ready = select([control, woken], [], [])[0]
+        if woken in ready:
+            os.read(woken, 4096)
+            _tell_ended(running)
+        if control in ready:
+            told, places, *_ = socket.recv_fds(control, _LONGEST_JOB, 3)
+            if not told:
+                return
+            child = os.fork()
+            if child == 0:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                for one in (woken, wake, control.detach(), *running.values()):
+                    os.close(one)
+                _become(*json.loads(told), *places)
+            running[child] = places[2]
+            os.close(places[0])
+            os.close(places[1])
+            control.send(str(child).encode())
 
-            sys.argv = ["tauto", *arguments]
-            _end_by(main)
-        _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+
+def _tell_ended(running: dict[int, int]) -> None:
+    for child in list(running):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            place = running.pop(child)
+            with suppress(BrokenPipeError):  # nobody waits for it any more
+                os.write(place, str(os.waitstatus_to_exitcode(status)).encode())
+            os.close(place)
 
 
 def _compile_templates() -> None:
@@ -152,17 +261,26 @@ def _end_by(command: Callable[[], None]) -> NoReturn:
     os._exit(code if isinstance(code, int) else 1)
 
 
-def _become(environment: dict[str, str], folder: str, out: str, err: str) -> None:
+def _become(
+    function: str,
+    arguments: list[str],
+    environment: dict[str, str],
+    folder: str,
+    out: int,
+    err: int,
+    status: int,
+) -> NoReturn:
+    os.close(status)
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    for path, flags, stream in ((os.devnull, os.O_RDONLY, 0), (out, _NEW, 1), (err, _NEW, 2)):
-        opened = os.open(path, flags, 0o600)
+    for stream, opened in enumerate((os.open(os.devnull, os.O_RDONLY), out, err)):
         os.dup2(opened, stream)
         os.close(opened)
+    sys.argv = ["tauto", *arguments]
+    module, _, name = function.partition(":")
+    _end_by(getattr(importlib.import_module(module), name))
 
-
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 
 if __name__ == "__main__":
-    _serve()
+    _serve(socket.socket(fileno=int(sys.argv[1])))

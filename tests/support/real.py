@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import pytest
 
-from forks import Forks
+from forks import Forks, Started
 from tautochrone.base.stream import HEADER, ROWS, Frame, FrameReader, json_payload
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import Header
@@ -36,17 +36,11 @@ def long_s(usual_s: float) -> float:
 
 
 def tauto(*arguments: str, store: Path) -> subprocess.CompletedProcess[str]:
-    return FORKS.run(list(arguments), os.environ | {"TAUTO_STORE": str(store)}, PATIENCE_S)
+    return FORKS.run(arguments, os.environ | {"TAUTO_STORE": str(store)}, PATIENCE_S)
 
 
-def start_tauto(*arguments: str, store: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*TAUTO, *arguments],
-        env=os.environ | {"TAUTO_STORE": str(store)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def start_tauto(*arguments: str, store: Path) -> Started:
+    return FORKS.start(arguments, os.environ | {"TAUTO_STORE": str(store)})
 
 
 def probe(*arguments: str) -> subprocess.CompletedProcess[str]:
