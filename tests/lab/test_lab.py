@@ -51,7 +51,14 @@ def test_a_kernel_boots_and_is_measured_as_a_machine_is(
     assert [book.released for book in run.manifest.books] == [count_of(on)] * (4 if on == ARM else 1)
 
 
-@pytest.mark.parametrize(("on", "load"), [(RT, "exit"), (ARM, "idle"), (TWO, "exit:bytes=64MiB")])
+@pytest.mark.parametrize(
+    ("on", "load"),
+    [
+        (RT, "exit"),
+        pytest.param(ARM, "idle", marks=pytest.mark.long),  # tauto does not promise it
+        pytest.param(TWO, "exit:bytes=64MiB", marks=pytest.mark.long),  # `test_lab_deployments` has two CPUs
+    ],
+)
 def test_a_run_repeats_bit_for_bit(
     on: str, load: str, measured: Measure, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -291,19 +291,21 @@ def is_guest(pid: int) -> bool:
 @pytest.mark.lab
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("ended", "code", "said"),
+    ("ended", "jobs", "code", "said"),
     [
-        ("tauto", 130, "tauto: stopped."),
-        pytest.param("a guest", 1, "has died", marks=pytest.mark.long),
+        ("tauto", 1, 130, "tauto: stopped."),
+        pytest.param("tauto", 2, 130, "tauto: stopped.", marks=pytest.mark.long),
+        pytest.param("a guest", 2, 1, "has died", marks=pytest.mark.long),
     ],
 )
 def test_what_ends_in_the_middle_is_told_and_leaves_nothing(
-    tmp_path: Path, ended: str, code: int, said: str
+    tmp_path: Path, ended: str, jobs: int, code: int, said: str
 ) -> None:
     kernels = ("debian:stock", "debian:rt")
     for kernel in kernels:
         guest_kernel(kernel)
-    lab = start_tauto("lab", "diff", *kernels, "--duration", "6s", store=tmp_path)
+    options = ("--duration", "6s", "--jobs", str(jobs))
+    lab = start_tauto("lab", "diff", *kernels, *options, store=tmp_path)
     try:
         wait_until(
             lambda: any(one.stat().st_size > 3_000 for one in tmp_path.glob("*/stream.tauto")), "it measures"

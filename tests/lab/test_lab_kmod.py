@@ -2,8 +2,8 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,7 @@ from tautochrone.target.virtual.guest import GuestProgram
 from tautochrone.target.virtual.image import build_image
 from tautochrone.target.virtual.kmod import load_kernel_half
 from tautochrone.target.virtual.machine import virtual_machine
-from tautochrone.target.virtual.target import VirtualTarget, boot
+from tautochrone.target.virtual.target import VirtualTarget
 from where import DATA, ROOT
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
@@ -74,15 +74,28 @@ def refusals(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
-@pytest.fixture(scope="module", params=[pytest.param(STOCK, marks=pytest.mark.long), RT])
-def guest(request: pytest.FixtureRequest, refusals: Path) -> Iterator[VirtualTarget]:
-    """One for all that says nothing of how long it takes."""
-    kernel, address = guest_kernel_with_module(request.param), read_lab_address(request.param)
-    machine = virtual_machine(address, kernel, build_image(kernel, extra={"/bin/refusals": refusals}))
-    with closing(VirtualTarget(address, machine)) as target:
-        target.renew()
-        load_kernel_half(target.guest(), kernel)
-        yield target
+@pytest.fixture(scope="module")
+def guests(refusals: Path) -> Iterator[Callable[[str], VirtualTarget]]:
+    """One of each kernel, booted when it is first needed, for all tests."""
+    booted: dict[str, VirtualTarget] = {}
+    with ExitStack() as stack:
+
+        def guest_of(name: str) -> VirtualTarget:
+            if name not in booted:
+                kernel, address = guest_kernel_with_module(name), read_lab_address(name)
+                image = build_image(kernel, extra={"/bin/refusals": refusals})
+                target = VirtualTarget(address, virtual_machine(address, kernel, image))
+                booted[name] = stack.enter_context(closing(target))
+                target.renew()
+                load_kernel_half(target.guest(), kernel)
+            return booted[name]
+
+        yield guest_of
+
+
+@pytest.fixture(params=[pytest.param(STOCK, marks=pytest.mark.long), RT])
+def guest(request: pytest.FixtureRequest, guests: Callable[[str], VirtualTarget]) -> VirtualTarget:
+    return guests(request.param)
 
 
 def test_it_refuses_what_is_wrong_and_leaves_nothing_behind(guest: VirtualTarget) -> None:
@@ -93,23 +106,19 @@ def test_it_refuses_what_is_wrong_and_leaves_nothing_behind(guest: VirtualTarget
     assert say(guest, AGAIN_AND_AGAIN).split() == ["0", "0"]
 
 
-def measure(target: VirtualTarget, store: Path, load: str, words: Sequence[str], *, here: bool) -> StoredRun:
-    """`kernel` in the guest as it is `here`, or in one that is booted for it.
-
-    A run whose books do not balance is not sealed.
-    """
+def measure(target: VirtualTarget, store: Path, load: str, words: Sequence[str]) -> StoredRun:
+    """`kernel` in the guest as it is. A run whose books do not balance is not sealed."""
     cell = worded("kernel", words, "kernel space", parse_load([load]), expected_s=5.0)
-    under = Conditions({}, deployment={"name": "as it is"}) if here else None  # nobody boots it again then
+    under = Conditions({}, deployment={"name": "as it is"})  # nobody boots it again then
     return run_cell(cell, Store(store), target, {}, lambda _: None, under)
 
 
-def test_a_real_time_kernel_keeps_its_threads_from_what_stock_makes_them_wait_for(tmp_path: Path) -> None:
+def test_a_real_time_kernel_keeps_its_threads_from_what_stock_makes_them_wait_for(
+    guests: Callable[[str], VirtualTarget], tmp_path: Path
+) -> None:
     worst = {}
     for name in (STOCK, RT):
-        guest_kernel_with_module(name)
-        with closing(boot(read_lab_address(name))) as target:
-            words = ("--periods", "1ms", "--count", str(COUNT))
-            run = measure(target, tmp_path, "munmap", words, here=False)
+        run = measure(guests(name), tmp_path, "munmap", ("--periods", "1ms", "--count", str(COUNT)))
         scheduled, handler, wake = (
             run.column(f"{column}_ns", 0) for column in ("scheduled", "handler", "wake")
         )
@@ -124,7 +133,7 @@ def test_a_real_time_kernel_keeps_its_threads_from_what_stock_makes_them_wait_fo
 
 def test_each_mechanism_is_measured_for_each_period(guest: VirtualTarget, tmp_path: Path) -> None:
     words = ("--measure", "response", "--periods", "1ms,3ms", "--count", "20", "--repetitions", "2")
-    run = measure(guest, tmp_path, "idle", words, here=True)
+    run = measure(guest, tmp_path, "idle", words)
     rows = run.manifest.header.stored["parameters"]["rows"]
     assert [row["mechanism"] for row in rows[::2]] == ["semaphore", "completion", "fifo", "message", "user"]
     assert [row["period_ns"] for row in rows[:2]] == [1_000_000, 3_000_000]
@@ -140,7 +149,7 @@ def test_an_error_of_the_period_is_the_difference_of_two_starts_and_the_period(
     guest: VirtualTarget, tmp_path: Path
 ) -> None:
     words = ("--measure", "period", "--periods", "2ms,5ms", "--count", "40")
-    run = measure(guest, tmp_path, "idle", words, here=True)
+    run = measure(guest, tmp_path, "idle", words)
     for source, period_ns in enumerate((2_000_000, 5_000_000)):
         scheduled, expected, wake = (
             run.column(f"{one}_ns", source) for one in ("scheduled", "expected", "wake")

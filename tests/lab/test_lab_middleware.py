@@ -1,6 +1,7 @@
 """Middleware in guests of the virtual lab, on their loopback: sockets, and what comes with its libraries."""
 
 import itertools
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from real import skip_or_fail
 from tautochrone.base.errors import UsageError
 from tautochrone.experiments.conditions import CellConditions
 from tautochrone.machine.deployment import Deployment
+from tautochrone.measure.conditions import Conditions
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.trial import refusal_of
 from tautochrone.run.folder import StoredRun
@@ -41,18 +43,34 @@ def guest() -> VirtualTarget:
     return VirtualTarget(address, virtual_machine(address, kernel, build_image(kernel)))
 
 
-def measured(experiment: str, store: Path, *words: str) -> StoredRun:
-    """In a guest that was booted for it."""
+@pytest.fixture(scope="module")
+def one_for_all() -> Iterator[VirtualTarget]:
+    """A guest with omniORB, where that is here, for all that is measured once."""
     with closing(guest()) as target:
-        return run_cell(worded(experiment, words, "a test"), Store(store), target, {})
+        with suppress(UsageError):
+            target.provide("omniorb")
+        target.renew()
+        yield target
+
+
+def measured(experiment: str, store: Path, *words: str, within: VirtualTarget | None = None) -> StoredRun:
+    """In this guest as it is, or in one that is booted for it."""
+    cell = worded(experiment, words, "a test")
+    if within is not None:
+        under = Conditions({}, deployment={"name": "as it is"})  # nobody boots it again then
+        return run_cell(cell, Store(store), within, {}, lambda _: None, under)
+    with closing(guest()) as target:
+        return run_cell(cell, Store(store), target, {})
 
 
 @pytest.mark.parametrize(
     ("transport", "again"),
     [("tcp", False), *(pytest.param(name, True, marks=pytest.mark.long) for name in ("tcp", "udp", "unix"))],
 )
-def test_calls_over_sockets_take_as_long_each_time(tmp_path: Path, transport: str, again: bool) -> None:
-    calls_take_as_long_each_time(tmp_path, transport, again=again)
+def test_calls_over_sockets_take_as_long_each_time(
+    one_for_all: VirtualTarget, tmp_path: Path, transport: str, again: bool
+) -> None:
+    calls_take_as_long_each_time(tmp_path, transport, None if again else one_for_all)
 
 
 @pytest.mark.parametrize(
@@ -64,23 +82,25 @@ def test_calls_over_sockets_take_as_long_each_time(tmp_path: Path, transport: st
         pytest.param("zeromq", True, marks=pytest.mark.long),
     ],
 )
-def test_libraries_of_this_machine_come_along_and_repeat(tmp_path: Path, transport: str, again: bool) -> None:
+def test_libraries_of_this_machine_come_along_and_repeat(
+    one_for_all: VirtualTarget, tmp_path: Path, transport: str, again: bool
+) -> None:
     kernel = guest_kernel(RT)
     try:
         files = files_for_guest(transport, kernel.architecture, "a guest")
     except UsageError as error:
         skip_or_fail(str(error))
     assert any("libc.so" in path for path in files)
-    calls_take_as_long_each_time(tmp_path, transport, again=again)
+    calls_take_as_long_each_time(tmp_path, transport, None if again else one_for_all)
 
 
-def calls_take_as_long_each_time(tmp_path: Path, transport: str, *, again: bool) -> None:
-    """Measured once, or `again` until two runs come out alike."""
+def calls_take_as_long_each_time(tmp_path: Path, transport: str, within: VirtualTarget | None) -> None:
+    """Measured once in this guest, or in others until two runs come out alike."""
     words = ("--transport", transport, "--types", "octet", "--directions", "two-way", "--count", str(CALLS))
     numbers = itertools.count()
 
     def once() -> tuple[object, ...]:
-        run = measured(THROUGHPUT, tmp_path / str(next(numbers)), *words)
+        run = measured(THROUGHPUT, tmp_path / str(next(numbers)), *words, within=within)
         (book,) = run.manifest.books
         assert book.recorded == CALLS
         assert run.manifest.header.stored["parameters"]["clocks"] == "one"
@@ -88,15 +108,15 @@ def calls_take_as_long_each_time(tmp_path: Path, transport: str, *, again: bool)
         assert servant["obtained"]["policy"] == "fifo"
         return what_repeats(run)
 
-    if again:
+    if within is None:
         assert come_out_alike(once, once, tries=2)
     else:
         once()
 
 
-def test_an_urgent_client_is_measured_there_one_way_too(tmp_path: Path) -> None:
-    rates = ("--rate-high", "100", "--rate-low", "100", "--calls", "50")
-    run = measured(LATENCY, tmp_path, "--transport", "tcp", "--clients", "2", "--one-way", *rates)
+def test_an_urgent_client_is_measured_there_one_way_too(one_for_all: VirtualTarget, tmp_path: Path) -> None:
+    words = ("--transport", "tcp", "--clients", "2", "--one-way", "--rate-high", "100", "--rate-low", "100")
+    run = measured(LATENCY, tmp_path, *words, "--calls", "50", within=one_for_all)
     assert len(run.manifest.books) == 3
     for source in range(3):
         there, back = run.values("request_ns", source=source), run.values("reply_ns", source=source)

@@ -12,6 +12,8 @@ from lab import come_out_alike, guest_kernel, what_repeats
 from real import tauto
 from step_models import MODELS, built
 from tautochrone.base.errors import UsageError
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.conditions import Conditions
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.trial import refusal_of
 from tautochrone.run.folder import StoredRun
@@ -63,10 +65,21 @@ def works(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made(tmp_path_factory.mktemp("works"), 20000)
 
 
+def cell_of(code: str) -> Cell:
+    return worded("step", ("--code", code, "--period", "2ms", "--count", str(STEPS)), "a test")
+
+
 def measured(code: str, store: Path) -> StoredRun:
-    words = ("--code", code, "--period", "2ms", "--count", str(STEPS))
     with closing(guest()) as target:
-        return run_cell(worded("step", words, "a test"), Store(store), target, {})
+        return run_cell(cell_of(code), Store(store), target, {})
+
+
+def measured_twice(code: str, store: Path) -> tuple[StoredRun, StoredRun]:
+    """In one guest, one after the other."""
+    as_it_is = Conditions({}, deployment={"name": "as it is"})  # nobody boots it again then
+    with closing(guest()) as target:
+        first = run_cell(cell_of(code), Store(store), target, {})
+        return first, run_cell(cell_of(code), Store(store), target, {}, lambda _: None, as_it_is)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +112,7 @@ def test_a_gate_finds_the_slower_of_two_versions_and_accuses_no_other(
     slower = made(tmp_path, 24000, works.parent / "gain.so")
     store = runs_of_works[0].path.parent
     first, second = (run.id for run in runs_of_works)
-    slow = [measured(f"{slower}:works", store).id for _ in range(2)]
+    slow = [run.id for run in measured_twice(f"{slower}:works", store)]
     old, new = f"{first},{second}", ",".join(slow)
     gates = ("--fail-on", "execution p50 +5%", "--fail-on", "cpu_time p50 +5%")
     assert tauto("compare", first, second, *gates, store=store).returncode == 0

@@ -3,6 +3,8 @@
 Debian's kernels lack gpio-sim, so the chip is a module of the tests: its lines are joined by cables.
 """
 
+import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -28,11 +30,12 @@ from tautochrone.target.virtual.kernels import Kernel
 from tautochrone.target.virtual.kmod import fetch_headers
 from tautochrone.target.virtual.machine import virtual_machine
 from tautochrone.target.virtual.target import VirtualTarget
-from where import DATA
+from where import DATA, ROOT
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 
 STOCK = "debian:stock"
+OPTIONS = ("KCFLAGS=-g0 -Werror", "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules")
 WARMUP, COUNT = 20, 205
 STEP = "tauto-step step --warmup 20 --period 10ms --overrun replay --cpus 0 --no-memory-lock"
 INTERFACES = """
@@ -49,18 +52,26 @@ def libraries(program: Path) -> dict[str, Path]:
 
 
 def gpio_module(kernel: Kernel, folder: Path) -> Path | None:
-    """The chip for this kernel; None where its headers can't be had."""
+    """The chip for this kernel, built anew when its source has changed; None where headers can't be had."""
+    source = DATA / "gpio_cable.c"
+    made_of = hashlib.sha256(f"{kernel.release}\n{OPTIONS}\n{source.read_text()}".encode()).hexdigest()
+    kept = ROOT / "build" / "tests" / made_of / "gpio_cable.ko"
+    if kept.exists():
+        return kept
     try:
         headers = fetch_headers(kernel) / "usr" / "src"
     except (MeasuringError, UsageError):
         return None
-    shutil.copy(DATA / "gpio_cable.c", folder)
+    shutil.copy(source, folder)
     (folder / "Kbuild").write_text("obj-m := gpio_cable.o\n")
     (shared,) = headers.glob("linux-headers-*-common/Makefile")
     make = ["make", "-s", "-C", str(headers / f"linux-headers-{kernel.release}"), "-f", str(shared)]
-    options = [f"M={folder}", "KCFLAGS=-g0 -Werror", "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules"]
-    subprocess.run([*make, *options], check=True, stdin=subprocess.DEVNULL, capture_output=True)
-    return folder / "gpio_cable.ko"
+    subprocess.run(
+        [*make, f"M={folder}", *OPTIONS], check=True, stdin=subprocess.DEVNULL, capture_output=True
+    )
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    part = Path(shutil.copy(folder / kept.name, kept.with_suffix(f".{os.getpid()}")))
+    return part.replace(kept)
 
 
 @dataclass(frozen=True)
