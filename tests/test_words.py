@@ -25,18 +25,16 @@ INSTEAD = {
     r"\bcells? (of|in) (a|the) (plan|matrix|grid)\b|\bmeasured cells?\b|\beach cell\b": "case",
 }
 _WORDS = re.compile("|".join(INSTEAD), re.IGNORECASE)
+_HINTS = ("books", "campaign", "cell", "flatter", "keeper", "knob", "lab", "line", "reckon", "seal", "urgent")
+"""Each of the above has one of these: to look for them first takes a tenth of the time."""
 _CODE = re.compile(r"`[^`]*`|\]\([^)]*\)|https?://\S+")
 
 
 def _of_python(text: str) -> Iterator[tuple[int, str]]:
     """Yield the sentences that a module shows: its texts of several words that are no docstring."""
-    tree = ast.parse(text)
-    unseen = {
-        id(node.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    }
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(ast.parse(text)))
+    unseen = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in unseen:
             continue
         if " " in node.value.strip() and "SELECT" not in node.value:
@@ -86,6 +84,9 @@ def test_replaced_words_are_read_nowhere(kind: str) -> None:
     for path in paths:
         files += 1
         for number, text in reads(path.read_text(encoding="utf-8")):
-            found += [f"{path.relative_to(ROOT)}:{number}: {one.group()}" for one in _WORDS.finditer(text)]
+            if any(hint in text.lower() for hint in _HINTS):
+                found += [
+                    f"{path.relative_to(ROOT)}:{number}: {one.group()}" for one in _WORDS.finditer(text)
+                ]
     assert files > 0
     assert not found, "\n".join(found)
