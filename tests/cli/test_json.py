@@ -1,6 +1,7 @@
 """Every verb that answers does so under --json, too, by a JSON Schema that is shipped."""
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 import typer
+from jsonschema import Draft202012Validator
 
 import in_process
 from deployment_machines import FakeSettings, plant_machine
@@ -88,6 +90,19 @@ def test_every_schema_is_one_and_can_be_printed(tmp_path: Path) -> None:
     assert "Did you mean 'show'?" in mistyped.err
 
 
+@pytest.mark.slow
+def test_every_schema_is_well_formed() -> None:
+    for name in schemas.names():
+        Draft202012Validator.check_schema(schemas.read(name))
+
+
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("two") / "store"
+    idle_and_loaded(folder)
+    return folder
+
+
 @pytest.mark.parametrize(
     ("words", "name"),
     [
@@ -108,11 +123,11 @@ def test_every_schema_is_one_and_can_be_printed(tmp_path: Path) -> None:
         ("plan-samples --quantile 99", "plan-samples"),
     ],
 )
-def test_an_answer_is_as_its_schema_says(words: str, name: str, tmp_path: Path) -> None:
-    idle_and_loaded(tmp_path)
+def test_an_answer_is_as_its_schema_says(words: str, name: str, two_runs: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copytree(two_runs, tmp_path / "store"))
     if "untag" in words:
-        in_process.tauto("runs", "tag", "latest", "mine", store=tmp_path)
-    ended = in_process.tauto(*words.split(), "--json", store=tmp_path)
+        in_process.tauto("runs", "tag", "latest", "mine", store=store)
+    ended = in_process.tauto(*words.split(), "--json", store=store)
     assert ended.code == 0, ended.err + ended.fault
     assert valid(ended.out)["schema"]["name"] == name
 

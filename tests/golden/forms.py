@@ -167,7 +167,7 @@ def _of_column(values: list[Any]) -> Any:
 def _in_short(values: list[Any]) -> str:
     numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
     between = f", {min(numbers)} to {max(numbers)}" if numbers else ""
-    return f"{_word(values[0])} ... {_word(values[-1])}{between}, {_hash(values)}"
+    return f"{_word(values[0])} ... {_word(values[-1])}{between}, {_hash_of_short(values)}"
 
 
 def _word(value: Any) -> str:
@@ -205,7 +205,12 @@ def _rounded_text(text: str) -> str:
 
 
 def _hash(node: Any) -> str:
-    text = json.dumps(_rounded_all(node), sort_keys=True, ensure_ascii=False)
+    return _hash_of_short(_rounded_all(node))
+
+
+def _hash_of_short(node: Any) -> str:
+    """Return the hash of what is rounded already."""
+    text = json.dumps(node, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
