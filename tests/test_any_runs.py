@@ -27,6 +27,7 @@ import tautochrone as tc
 from any_runs import KINDS, MS, ODD_TITLES, SHAPES, Made, S, Samples, made, of_plan, store_made
 from browsers import look
 from in_process import Ended, tauto
+from remembered import remembered
 from schemas import valid
 from tautochrone.answer.series import Envelope, merge_envelopes
 from tautochrone.command.batch import Batch
@@ -312,7 +313,7 @@ _DRAWN = (report, figure, compare, select, check, answer, campaign, notebook)
 
 def hold(verb: Callable[[Stored], None], all_made: list[Made]) -> None:
     """See that a verb ends as designed for these runs."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, remembered():
         stored = Stored(Path(folder), all_made, of_plan if verb is campaign else lambda _: {})
         if stored.runs:
             verb(stored)

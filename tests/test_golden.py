@@ -8,12 +8,14 @@ Where a difference is wanted, the message says what accepts it.
 import difflib
 import json
 import re
+from collections.abc import Iterator
 
 import pytest
 
 from golden.asked import Desk
 from golden.cases import ANSWERS, CASES, Case, kept_of
 from golden.record import RUNS
+from remembered import remembered
 
 _LINES = 40
 """So much of a difference is shown of each file."""
@@ -23,8 +25,9 @@ _STORES = sorted(path.name for path in RUNS.iterdir() if path.is_dir())
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
-    return Desk(tmp_path_factory.mktemp("golden"))
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    with remembered():
+        yield Desk(tmp_path_factory.mktemp("golden"))
 
 
 @pytest.mark.parametrize(
