@@ -87,7 +87,7 @@ def test_measure_list_show_export_report(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_first_answer_measures_judges_and_reports(tmp_path: Path) -> None:
-    answered = tauto("--duration", "3s", store=tmp_path)
+    answered = tauto("--duration", "2s", store=tmp_path)
     assert answered.returncode == 0, answered.stderr
     assert "1 kHz" in answered.stdout
     assert "Report: " in answered.stdout

@@ -151,7 +151,7 @@ def test_what_is_packed_and_imported_is_told_as_its_schema_says(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("words", "name"),
     [
-        (("--duration", "3s"), "answer"),
+        (("--duration", "2s"), "answer"),
         (("load", "try", "cpu", "--duration", "200ms"), "load-try"),
         (("probe", "cyclic", "--count", "300", "--cpus", "CPU", "POLICY"), "show"),
         (("doctor",), "doctor"),
