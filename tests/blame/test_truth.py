@@ -20,7 +20,7 @@ from where import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]  # a culprit must be the only one on its CPU
 
-PERIOD_NS, CYCLES, TIMES = 10_000_000, 400, 100
+PERIOD_NS, CYCLES, TIMES = 10_000_000, 300, 100
 PREPARED_S = 1.0
 """After the start, until the culprit begins: it is a program that has to start, too."""
 AT_LEAST, TOLERANCE, UNEXPLAINED, KNOWN = 0.95, 0.1, 0.1, 0.5
