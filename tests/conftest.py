@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import signal
 import sys
 import time
@@ -71,11 +72,12 @@ _SETTINGS = (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes longest begins first, so that no worker is left with it at the end."""
+    left_out = re.findall(r"not (\w+)", config.option.markexpr)
     seconds: Counter[Path] = Counter()
     for item in items:
-        if not item.get_closest_marker("long"):
+        if not any(item.get_closest_marker(name) for name in left_out):
             is_slow, has_guest = item.get_closest_marker("slow"), item.get_closest_marker("lab")
             seconds[item.path] += 20 if has_guest else 4 if is_slow else 0.2
     items.sort(key=lambda item: -seconds[item.path])
