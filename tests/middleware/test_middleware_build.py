@@ -96,6 +96,7 @@ def test_a_build_that_is_to_have_all_of_them_fails_without_the_packages(tmp_path
 
 
 @pytest.mark.slow
+@pytest.mark.long  # a wheel is built with sockets alone, and the registry's test builds a probe with none
 @pytest.mark.parametrize(("wanted", "expected"), [("sockets", SOCKETS), ("none", set())])
 def test_the_transports_that_need_nothing_or_none_can_be_asked_for(
     wanted: str, expected: set[str], tmp_path: Path
