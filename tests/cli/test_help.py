@@ -78,17 +78,16 @@ def test_a_group_says_what_each_verb_does_in_one_line(name: str) -> None:
         assert said.endswith((".", "?"))
 
 
-@pytest.mark.parametrize("name", VERBS_ALONE)
-def test_the_help_of_a_verb_is_as_wide_as_the_screen_and_has_examples(name: str) -> None:
-    command = VERBS_ALONE[name]
-    lines = help_of(command, name)
-    assert max(map(len, lines)) <= WIDTH
-    epilog = [line.strip() for line in (command.epilog or "").splitlines()]
-    examples = [line for line in epilog if line.startswith("tauto")]
-    assert 1 <= len(examples) <= 2
-    for example in examples:
-        assert f"      {example}" in lines
-        assert parse(example) == name
+def test_the_help_of_a_verb_is_as_wide_as_the_screen_and_has_examples() -> None:
+    for name, command in VERBS_ALONE.items():
+        lines = help_of(command, name)
+        assert max(map(len, lines)) <= WIDTH, name
+        epilog = [line.strip() for line in (command.epilog or "").splitlines()]
+        examples = [line for line in epilog if line.startswith("tauto")]
+        assert 1 <= len(examples) <= 2, name
+        for example in examples:
+            assert f"      {example}" in lines
+            assert parse(example) == name
 
 
 @pytest.mark.parametrize("verb_and_option", RENAMED_OPTIONS)
@@ -106,11 +105,8 @@ def test_a_verb_that_was_renamed_is_a_verb_by_its_new_name_alone() -> None:
     assert not set(RENAMED_VERBS) & set(ROOT.found)
 
 
-@pytest.mark.parametrize("name", VERBS_ALONE)
-def test_what_is_asked_for_is_called_the_same_everywhere(name: str) -> None:
-    own = {option for one in VERBS_ALONE[name].params for option in one.opts if option.startswith("--")}
-    assert not own & {"--seconds", "--cpu", "--loads", "--fail", "--wake-latency-us"}
-    if "--period" in own:
-        assert "--rate" in own
-    if "--rate" in own:
-        assert "--period" in own
+def test_what_is_asked_for_is_called_the_same_everywhere() -> None:
+    for name, command in VERBS_ALONE.items():
+        own = {option for one in command.params for option in one.opts if option.startswith("--")}
+        assert not own & {"--seconds", "--cpu", "--loads", "--fail", "--wake-latency-us"}, name
+        assert ("--period" in own) == ("--rate" in own), name
