@@ -39,8 +39,8 @@ def test_random_work_has_no_regular_places() -> None:
     for seed in range(50):
         random = np.random.default_rng(seed)
         assert every_nth(number, random.lognormal(10, 1, 3000).astype(np.int64)) is None, seed
-        share = random.choice([0.005, 0.05, 0.3])
-        rare = noisy(3000, seed) + np.where(random.random(3000) < share, 400_000, 0)
+        is_long = random.random(3000) < random.choice([0.005, 0.05, 0.3])
+        rare = noisy(3000, seed) + np.where(is_long, 400_000, 0)
         assert every_nth(number, rare) is None, seed
 
 
