@@ -184,7 +184,10 @@ class Forks:
             with there:
                 command = [sys.executable, __file__, str(there.fileno())]
                 self._process = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, pass_fds=[there.fileno()]
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,  # no terminal, which would be written to line by line
+                    pass_fds=[there.fileno()],
                 )
         return self._control
 
