@@ -124,9 +124,14 @@ def test_too_few_open_files_are_told(store: Path, most: int) -> None:
     [
         {"HOME": None, "LANG": None, "LC_ALL": None, "TERM": None, "COLUMNS": "0"},
         {
-            "HOME": "/nonexistent", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PATH": "",
-            "TERM": "dumb", "COLUMNS": "20",
-        },  # fmt: skip
+            "HOME": "/nonexistent",
+            "LC_ALL": "C",
+            "PYTHONUTF8": "0",
+            "PYTHONCOERCECLOCALE": "0",
+            "PATH": "",
+            "TERM": "dumb",
+            "COLUMNS": "20",
+        },
         {"HOME": "/proc", "TMPDIR": "/proc", "LC_ALL": "xx_XX.nonsense", "TZ": "nowhere/at all"},
     ],
     ids=lambda around: ",".join(f"{name}={value}" for name, value in around.items()),

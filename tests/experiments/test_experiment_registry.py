@@ -95,7 +95,10 @@ def probe_that_hums(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--buildtype=plain",
     )
     within = os.environ | {"PATH": path}
-    for command in (("meson", "setup", "built", *options), ("meson", "compile", "-C", "built", "tauto-probe")):
+    for command in (
+        ("meson", "setup", "built", *options),
+        ("meson", "compile", "-C", "built", "tauto-probe"),
+    ):
         done = subprocess.run(command, cwd=tree, env=within, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
     return tree / "built" / "probe" / "tauto-probe"

@@ -16,7 +16,7 @@ from tautochrone.run import files
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.store import Store
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -186,7 +186,7 @@ class Forks:
                 self._process = subprocess.Popen(
                     command,
                     stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,  # no terminal, which would be written to line by line
+                    stdout=subprocess.DEVNULL,
                     pass_fds=[there.fileno()],
                 )
         return self._control
@@ -200,7 +200,7 @@ def _left(give_up: float | None) -> float | None:
     return None if give_up is None else max(0.0, give_up - time.monotonic())
 
 
-def _serve(control: socket.socket) -> None:
+def _serve(control: socket.socket) -> NoReturn:
     for name in _LOADED:
         importlib.import_module(name)
     _compile_templates()
@@ -218,7 +218,7 @@ def _serve(control: socket.socket) -> None:
         if control in ready:
             told, places, *_ = socket.recv_fds(control, _LONGEST_JOB, 3)
             if not told:
-                return
+                os._exit(0)  # taking down all that was loaded takes a while, too
             child = os.fork()
             if child == 0:
                 signal.set_wakeup_fd(-1)
@@ -280,6 +280,8 @@ def _become(
     for stream, opened in enumerate((os.open(os.devnull, os.O_RDONLY), out, err)):
         os.dup2(opened, stream)
         os.close(opened)
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
     sys.argv = ["tauto", *arguments]
     module, _, name = function.partition(":")
     _end_by(getattr(importlib.import_module(module), name))

@@ -1,7 +1,7 @@
 """What is computed of the same numbers again and again, computed once: for tests that show it in many ways.
 
-Only pure functions of the statistics are remembered, by the content of what they are given. What reads, judges
-and shows is done anew each time.
+Only pure functions of the statistics are remembered, by the content of what they are given. What reads,
+judges and shows is done anew each time.
 """
 
 import hashlib
