@@ -16,7 +16,7 @@ from tautochrone.run import files
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.store import Store
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 
 @pytest.fixture(scope="module")
