@@ -70,5 +70,5 @@ def test_a_load_is_refused_with_advice(windows: SshServer, tmp_path: Path) -> No
     asked = ("--on", windows.where, "--count", "5", "--load", "cpu")
     done = tauto("probe", "cyclic", *asked, store=tmp_path / "store")
     assert done.returncode == 2, done.stderr
-    assert "runs Windows, and the loads of tauto are programs of Linux" in done.stderr
+    assert "runs Windows, and loads and claims are of tauto-agent" in done.stderr
     assert "by hand" in done.stderr

@@ -94,7 +94,7 @@ class WindowsTarget(Target):
 
     def start_agent(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> Program:  # noqa: ARG002
         raise UsageError(
-            f"{self.name} runs Windows, and the loads of tauto are programs of Linux",
+            f"{self.name} runs Windows, and loads and claims are of tauto-agent, a program of Linux",
             "Start a load there by hand, and measure with --load idle.",
         )
 
