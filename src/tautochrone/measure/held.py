@@ -36,4 +36,6 @@ def held_apart(cell: Cell, target: Target, writer: RunWriter, soak: Soak | None)
 
 
 def _may_go_on(target: Target) -> bool:
+    if not target.agent:  # Windows
+        return False
     return isinstance(target, LocalTarget) or isinstance(read_address(target.name), SshAddress)
