@@ -173,7 +173,8 @@ def draw_rates(task: FigureTask) -> list[blocks.Figure]:
 
 
 def _part(task: FigureTask, found: Sequence[ThroughputLane], direction: str) -> Iterator[blocks.Figure]:
-    dots = list(rate_points(found, direction, kinds_of(found)))
+    # A row for each type and length, as in the study: the length is part of the row's name.
+    dots = [replace(one, length=0) for one in rate_points(found, direction, kinds_of(found))]
     if not dots:
         return
     published = references(task, 1.0, direction)
