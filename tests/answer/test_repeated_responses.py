@@ -7,7 +7,7 @@ import pytest
 
 from real import PATIENCE_S, policy_options, sealed
 from reproductions import Made, measured
-from tautochrone.papers.measured import MeasuredSystem, MeasuredValue, Measurements
+from tautochrone.papers.measured import MeasuredSystem, MeasuredValue, Measurements, QueryPlace
 from tautochrone.papers.quantities import evaluate
 from tautochrone.papers.quantities.releases import each_repetition
 from tautochrone.papers.studies import read
@@ -41,9 +41,10 @@ def test_a_response_has_a_number_for_each_repetition_of_a_run(tmp_path: Path) ->
     assert query
     point = measured(tmp_path / "made", [Made(query.of)]).points
     samples = Measurements((MeasuredSystem("local"),), point, {next(iter(point)): [run]})
-    found = each_repetition(query, samples, "local")
+    place = QueryPlace(query, "local", samples)
+    found = each_repetition(place)
     assert len(found) == 4 if isinstance(found, tuple) else pytest.fail(found.why)
-    mean = evaluate(query, samples, "local")
+    mean = evaluate(place)
     assert isinstance(mean, MeasuredValue)
     assert (mean.samples, mean.repetitions) == (12, 4)
     assert mean.value == pytest.approx(run.values("koh_semaphore_ns", 0).mean())

@@ -128,8 +128,12 @@ class Desk:
         first = min((self.folder / "runs" / store).glob("*/run.json"))
         facts = json.loads(first.read_text())["facts"]
         with ExitStack() as stack:
-            for place in ("tautochrone.target.open", "tautochrone.measure.campaign.sites"):
-                stack.enter_context(mock.patch(f"{place}.open_target", opened))
+            for place in (
+                "target.open.open_target",
+                "target.open.open_to_measure",
+                "measure.campaign.sites.open_to_measure",
+            ):
+                stack.enter_context(mock.patch(f"tautochrone.{place}", opened))
             stack.enter_context(mock.patch("tautochrone.machine.facts.gather", return_value=facts))
             yield
 

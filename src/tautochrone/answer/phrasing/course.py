@@ -95,9 +95,7 @@ def sentences(found: Courses) -> list[str]:
         return [_HISTOGRAM if found.dated else _UNDATED]
     searched = [one for one in found.sources if one.searched]
     if not searched:
-        most = max((one.count for one in found.sources), default=None)
-        few = f"{most:,} samples are too few to search for changes and periods over time; "
-        return [] if most is None else [f"{few}{FEWEST:,} of one source are needed."]
+        return [_too_few(found.sources)] if found.sources else []
     return [
         *_changes(found, searched),
         *_periods(found, searched),
@@ -105,6 +103,14 @@ def sentences(found: Courses) -> list[str]:
         *_together(found),
         *_apart(found),
     ]
+
+
+def _too_few(sources: Sequence[Course]) -> str:
+    most = max(one.count for one in sources)
+    return (
+        f"{most:,} samples are too few to search for changes and periods over time; {FEWEST:,} of one source "
+        "are needed."
+    )
 
 
 def _changes(found: Courses, searched: Sequence[Course]) -> Iterator[str]:

@@ -67,7 +67,7 @@ def why_not_shown(verdict: LockVerdict) -> str:
     if verdict.times_open and verdict.standing == "not shown":
         why.append(
             f"{verdict.times_open} of {verdict.times_shown} look open and the others safe, as where "
-            "something more urgent had the high thread's CPU"
+            "a higher priority had the high thread's CPU"
         )
     return "; ".join(why)
 

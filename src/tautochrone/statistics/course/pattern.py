@@ -90,14 +90,12 @@ def _search(
     kind: Literal["pattern", "level"],
     alpha: float,
 ) -> tuple[SpikePeriod, ...]:
-    from scipy.fft import next_fast_len
-
     # What comes much later than the rest of the places, as after a long gap, would only cost memory.
     inside = places < 2 * len(values)
     values, places = values[inside], places[inside]
     if len(values) < 4 * cycles or values.min() == values.max():
         return ()  # nearly all releases were missed: too few are left to show a period
-    size = int(next_fast_len(int(places[-1]) + 1, real=True))
+    size = _fast(int(places[-1]) + 1)
     series = np.zeros(size)
     series[places] = normal_scores(values)
     spectrum = np.fft.rfft(series)
@@ -125,6 +123,16 @@ def _is_both(bin_: float, found: list[float]) -> bool:
     """Whether it is only how long two that were found need to stand to each other as before."""
     ratios = [other / bin_ for other in found]
     return sum(ratio > 1.5 and abs(ratio - round(ratio)) < 0.01 for ratio in ratios) > 1
+
+
+def _fast(size: int) -> int:
+    """Return the smallest product of twos, threes and fives that is no smaller: it is transformed quickly.
+
+    As scipy.fft.next_fast_len does, which takes a while to load.
+    """
+    powers = range(size.bit_length())
+    odd = (3**of_three * 5**of_five for of_three in powers for of_five in powers)
+    return min(int(one) << (-(-size // int(one)) - 1).bit_length() for one in odd)
 
 
 def _against_usual(power: Floats, first: int) -> tuple[Floats, Floats]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import asyncssh
 
 from tautochrone.base.errors import MeasuringError, UsageError
-from tautochrone.base.version import own_version
+from tautochrone.base.installation import own_version
 from tautochrone.machine.settings import InForce
 from tautochrone.machine.tree import Files, LocalFiles
 from tautochrone.target.probes import WINDOWS_PROBE, find_windows_probe, how_to_build
