@@ -27,9 +27,12 @@ _NO_FILES = LocalFiles(Path("/nonexistent"))
 
 def machine_of(link: Link, name: str) -> str | None:
     """Return what kind of machine with Windows it is, such as ``AMD64``; None: it is none."""
-    program = link.start(_WHO, beats=False)
-    program.close_input()
-    found = _IS_WINDOWS.search(ask(program, f"{_WHO} on {name}", _PATIENCE_S).text)
+    said = ""
+    with suppress(MeasuringError):
+        program = link.start(_WHO, beats=False)
+        program.close_input()
+        said = ask(program, f"{_WHO} on {name}", _PATIENCE_S).text
+    found = _IS_WINDOWS.search(said)
     return found["machine"] if found else None
 
 
@@ -43,6 +46,11 @@ class _Remote(RemoteProgram):
         """A second one ends it at once."""
         self.write(b"stop\n")
         self.write(b"stop\n")
+
+    def release(self) -> None:
+        """End what still runs: it would go on when its input ends, and its file can't be removed meanwhile."""
+        self.kill()
+        super().release()
 
 
 class WindowsTarget(Target):
@@ -105,8 +113,8 @@ class WindowsTarget(Target):
         """Remove the folder, then end the connection."""
         try:
             super().close()
-            self._remove()
         finally:
+            self._remove()
             self._link.close()
             self._background.close()
 
