@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tautochrone.base.errors import MeasuringError, NotPermittedError, StoreError, TautoError
 from tautochrone.run import held as kept
 from tautochrone.target.local import LocalTarget
-from tautochrone.target.open import open_target
+from tautochrone.target.open import claim_if_free, open_target
 from tautochrone.target.program import Guarded, Message, Program, ask, messages_of, said_in
 from tautochrone.target.target import Placement, Target
 
@@ -480,6 +480,8 @@ class HeldTarget(Target):
         self.probe, self.agent, self.reached = reached.probe, reached.agent, reached
         for program in tuple(self._programs.values()):
             program.connect()
+        with suppress(TautoError):  # the claim was lost with the connection; what goes on is read all the same
+            claim_if_free(reached, self._stack)
 
     def _beat(self) -> None:
         """Tell the guards that somebody is there."""

@@ -62,10 +62,19 @@ def open_to_measure(where: str | None) -> Iterator[Target]:
     with ExitStack() as stack:
         target = stack.enter_context(open_target(where))
         if not isinstance(target, LocalTarget):
-            try:
-                stack.enter_context(claimed(target, _BRIEFLY_S))
-            except TakenError:
-                raise
-            except TautoError as error:
-                target.unclaimed = str(error)
+            claim_if_free(target, stack)
         yield target
+
+
+def claim_if_free(target: Target, stack: ExitStack) -> None:
+    """Claim it until the stack is closed, or note why it can't be claimed.
+
+    Raises:
+        TakenError: somebody else measures there.
+    """
+    try:
+        stack.enter_context(claimed(target, _BRIEFLY_S))
+    except TakenError:
+        raise
+    except TautoError as error:
+        target.unclaimed = str(error)
