@@ -74,13 +74,17 @@ class Beside:
         """Return what a plan of one verb is carried out on, under and beside; None: the usual one."""
         return {"systems": self.on, "deployments": self.deployment, "loads": self.chosen_load().name}
 
-    def target(self, *, kernel_half: bool = False) -> AbstractContextManager[Target]:
-        """Return the machine under test, for as long as the block lasts; see `open_to_measure`, `provide`."""
+    def target(self, *, kernel_half: bool = False, only_look: bool = False) -> AbstractContextManager[Target]:
+        """Return the machine under test, for as long as the block lasts; see `open_to_measure`, `provide`.
+
+        Args:
+            only_look: nothing is measured in this block, so the machine may be somebody else's at the moment.
+        """
         from tautochrone.command.lab_needs import provide
-        from tautochrone.target.open import open_to_measure
+        from tautochrone.target.open import open_target, open_to_measure
 
         provide([self.on], yes=self.yes, kernel_half=kernel_half)
-        return open_to_measure(self.on)
+        return (open_target if only_look else open_to_measure)(self.on)
 
     def chosen_deployment(self, target: Target) -> Deployment | None:
         """Return the deployment, as it is on this machine."""
@@ -108,7 +112,7 @@ class Usable:
 
 def usable_cpus(beside: Beside) -> Usable:
     """Return what `usable_on` does, of a machine that is opened for that."""
-    with beside.target() as target:
+    with beside.target(only_look=True) as target:
         return usable_on(target, beside)
 
 

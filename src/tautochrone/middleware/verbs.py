@@ -141,7 +141,7 @@ def _ends_of(given: Given, beside: Beside) -> dict[str, Sequence[Value]]:
     question.places_of(_place(given), (0, 1), "")
     if (server_on := given.given("server-on")) is not None:
         see_server(server_on, given.given("server-cpus"))
-    with beside.target() as target:
+    with beside.target(only_look=True) as target:
         transports, lacking = question.chosen_transports(
             given.given("transport"), question.transports_of(target)
         )

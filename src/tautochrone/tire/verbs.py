@@ -252,7 +252,7 @@ def _measure_mechanisms(needed: Sequence[NeededMechanism], typed: command.Typed)
     beside, memory_lock = typed.beside, not typed.options.is_set("no-memory-lock")
     load = beside.chosen_load()
     place = open_store(typed.store, mend=not typed.dry_run)
-    with beside.target() as target:
+    with beside.target(only_look=typed.dry_run) as target:
         deployment = beside.chosen_deployment(target)
         facts = gather(target.files())
         around = RunConditions(
