@@ -37,6 +37,10 @@ def claimed(target: Target, wait_s: float, tell: Callable[[str], object] = lambd
     if target.virtual() is not None:
         yield
         return
+    if not target.agent:  # nothing there can claim it, which stands in no one's way
+        target.unclaimed = f"{target.name} runs Windows, and claims are of tauto-agent, a program of Linux"
+        yield
+        return
     program = target.start_agent(["claim", "--wait", f"{max(1, round(wait_s * 1000))}ms"])
     try:
         _wait(target, program, tell)
