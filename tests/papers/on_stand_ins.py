@@ -4,6 +4,7 @@ Not among the other tests, for the ports are built by `scripts/test-probe ports`
 """
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ def test_claims_between_real_time_extensions_are_asked(
     probes, server = tmp_path / "probes", tmp_path / "server"
     probes.mkdir()
     server.mkdir()
-    agent = find_agent_for("x86_64")
+    agent = find_agent_for(os.uname().machine)
     (probes / agent.name).symlink_to(agent)
     (probes / agent.name.replace("agent", "probe")).symlink_to(port("rtai"))
     monkeypatch.setenv("TAUTO_PROBE", str(port("cobalt")))
