@@ -227,7 +227,8 @@ class HeldProgram:
         with suppress(OSError):
             names = files.names(self.folder)
             if "ended" in names:
-                return int(files.read(f"{self.folder}/code") if "code" in names else _KILLED)
+                said = files.read(f"{self.folder}/code") if "code" in names else b""
+                return int(said) if said.strip() else _KILLED  # empty: there was no room for it
             return None if lives else _KILLED
         return _KILLED
 
