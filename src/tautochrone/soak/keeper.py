@@ -53,8 +53,9 @@ def kept_by_another(
         typer.Exit: with the exit code of that process, when it refused or failed.
     """
     from tautochrone.command.options import open_store
+    from tautochrone.run import files
     from tautochrone.run.held import can_be_resumed
-    from tautochrone.soak.progress import show_ended
+    from tautochrone.soak.progress import following, show_ended
 
     place = open_store(store)
     run, code, told = _kept(place, sys.argv[1:], resumes)
@@ -64,7 +65,12 @@ def kept_by_another(
         typer.echo(f"The process that measured was killed by signal {-code}{what}.", err=True)
         if not goes_on:
             break
-        run, code, told = _kept(place, [], run)
+        resumes = run
+        run, code, told = _kept(place, [], resumes)
+    raw = place.path / resumes / files.RAW_STREAM
+    if code > 0 and resumes and not run and files.is_locked(raw):  # another one took over first
+        following(raw.parent, lambda: files.is_locked(raw))
+        run, code, told = resumes, 0, ""
     if told.strip():
         typer.echo(told.rstrip(), err=True)
     if run and shows:
