@@ -13,21 +13,28 @@ from tautochrone.run.writer import RunWriter
 from tautochrone.target.address import SshAddress, read_address
 from tautochrone.target.held import HeldTarget
 from tautochrone.target.local import LocalTarget
+from tautochrone.target.program import ask
 from tautochrone.target.target import Target
+
+_NEEDED = "for one in dd du cut mkfifo; do command -v $one >/dev/null || exit 1; done"
+_PATIENCE_S = 30.0
 
 
 @contextmanager
 def held_apart(cell: Cell, target: Target, writer: RunWriter, soak: Soak | None) -> Iterator[Target]:
     """Yield where loads and probe of a case are to be started; what was started there ends with the block.
 
-    A deployment is put back when nobody is there, so under one nothing goes on. Neither does a guest.
+    A deployment is put back when nobody is there, so under one nothing goes on. Neither does a guest,
+    nor anything on a machine that lacks the usual commands of a shell.
     """
-    if soak is None or not soak.unattended_s or cell.deployment is not None or not _may_go_on(target):
+    held = read_held(writer.path)
+    is_apart = soak is not None and soak.unattended_s and cell.deployment is None
+    if soak is None or not is_apart or not (held or _may_go_on(target)):
         yield target
         return
     new = Held(target.name, soak.unattended_s, list(cell.command), str(Path.cwd()), boot_here())
     stop = writer.path / files.STOP
-    place = HeldTarget(target, writer.path, read_held(writer.path) or new, soak.room_bytes, stop.exists)
+    place = HeldTarget(target, writer.path, held or new, soak.room_bytes, stop.exists)
     soak.is_behind, place.safe = place.is_behind, partial(soak.safe, writer)
     try:
         yield place
@@ -38,4 +45,8 @@ def held_apart(cell: Cell, target: Target, writer: RunWriter, soak: Soak | None)
 def _may_go_on(target: Target) -> bool:
     if not target.agent:  # Windows
         return False
-    return isinstance(target, LocalTarget) or isinstance(read_address(target.name), SshAddress)
+    if not isinstance(target, LocalTarget) and not isinstance(read_address(target.name), SshAddress):
+        return False
+    program = target.run(["sh", "-c", _NEEDED], {})
+    program.close_input()
+    return ask(program, "sh", _PATIENCE_S).exit_code == 0
