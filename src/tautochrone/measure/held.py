@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from tautochrone.base.errors import MeasuringError
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.soak import Soak
 from tautochrone.run import files
@@ -47,6 +48,9 @@ def _may_go_on(target: Target) -> bool:
         return False
     if not isinstance(target, LocalTarget) and not isinstance(read_address(target.name), SshAddress):
         return False
-    program = target.run(["sh", "-c", _NEEDED], {})
-    program.close_input()
-    return ask(program, "sh", _PATIENCE_S).exit_code == 0
+    try:
+        program = target.run(["sh", "-c", _NEEDED], {})
+        program.close_input()
+        return ask(program, "sh", _PATIENCE_S).exit_code == 0
+    except MeasuringError:  # the start of the probe says it better, and leaves no run behind
+        return False

@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ STOP = "stop"
 PART_SUFFIX = ".part"
 """Ending of a file that is still being written; whoever finds one without its writer may remove it."""
 
+_LOOKING_S = 0.5
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _NOT_WRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
 _OTHER_FOLDER = "Choose a folder you may write to with --store or TAUTO_STORE."
@@ -103,14 +105,22 @@ def open_locked(path: Path) -> int:
         OSError: it can't be opened.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(descriptor)
-        raise StoreError(
-            f"{path} is being written by another process", "Wait until it ends, or stop it."
-        ) from error
-    return descriptor
+    give_up_s = time.monotonic() + _LOOKING_S
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() < give_up_s:  # who only looks whether it is locked holds it for a moment
+                time.sleep(0.02)
+                continue
+            os.close(descriptor)
+            raise StoreError(
+                f"{path} is being written by another process", "Wait until it ends, or stop it."
+            ) from error
+        if os.fstat(descriptor).st_nlink:
+            return descriptor
+        os.close(descriptor)  # whoever held it until now has removed it
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
 
 @contextmanager

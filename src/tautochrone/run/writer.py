@@ -51,8 +51,8 @@ class RunWriter:
         """
         writer = cls.__new__(cls)
         with files.store_errors("going on with a run", path):
-            writer.path, writer.manifest = path, Manifest.read(path / files.MANIFEST)
             descriptor = writer._descriptor = files.open_locked(path / files.RAW_STREAM)
+            writer.path, writer.manifest = path, Manifest.read(path / files.MANIFEST)
             os.ftruncate(descriptor, pieces.whole_raw_bytes(path))
         return writer
 
