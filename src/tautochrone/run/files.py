@@ -101,7 +101,7 @@ def open_locked(path: Path) -> int:
     """Open a file for appending, and lock it as `create_locked` does; return its descriptor.
 
     Raises:
-        StoreError: somebody else writes it.
+        StoreError: somebody else writes it, or has completed it.
         OSError: it can't be opened.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -120,7 +120,9 @@ def open_locked(path: Path) -> int:
         if os.fstat(descriptor).st_nlink:
             return descriptor
         os.close(descriptor)  # whoever held it until now has removed it
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+        raise StoreError(
+            f"{path.parent} was completed by another process", f"Look at it: tauto show {path.parent.name}."
+        )
 
 
 @contextmanager
