@@ -8,13 +8,13 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from tautochrone.run.store import Store
 
@@ -62,6 +62,8 @@ def kept_by_another(
     while code < 0:
         goes_on = bool(run) and can_be_resumed(place.find(run))
         what = ": another one takes over" if goes_on else ""
+        if not run and resumes and can_be_resumed(place.find(resumes)):
+            what = f". The soak goes on; take it over: tauto soak resume {resumes}"
         typer.echo(f"The process that measured was killed by signal {-code}{what}.", err=True)
         if not goes_on:
             break
@@ -111,7 +113,8 @@ def _resuming(tells: int, said: IO[bytes], place: Store, run: str) -> subprocess
     if held is None:
         raise StoreError(f"Nothing of soak {run} goes on any more", f"Look at it: tauto show {run}.")
     more = {RESUMES: run, "TAUTO_STORE": str(place.path.absolute())}
-    return _start(tells, said, held.command[1:], more, held.folder)
+    folder = held.folder if Path(held.folder).is_dir() else None  # removed: most commands do not need it
+    return _start(tells, said, held.command[1:], more, folder)
 
 
 def _start(
