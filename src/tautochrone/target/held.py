@@ -481,7 +481,8 @@ class HeldTarget(Target):
         self.probe, self.agent, self.reached = reached.probe, reached.agent, reached
         for program in tuple(self._programs.values()):
             program.connect()
-        with suppress(TautoError):  # the claim was lost with the connection; what goes on is read all the same
+        # The claim was lost with the connection; what goes on is read all the same.
+        with suppress(TautoError):
             claim_if_free(reached, self._stack)
 
     def _beat(self) -> None:

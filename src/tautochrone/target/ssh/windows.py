@@ -48,7 +48,7 @@ class _Remote(RemoteProgram):
         self.write(b"stop\n")
 
     def release(self) -> None:
-        """End what still runs: it would go on when its input ends, and its file can't be removed meanwhile."""
+        """End what still runs: the end of its input ends nothing, and its file can't be removed meanwhile."""
         self.kill()
         super().release()
 
