@@ -122,7 +122,7 @@ def test_the_command_is_stored_as_it_was_typed(tmp_path: Path) -> None:
 def test_a_forgotten_deployment_is_told_by_every_verb_but_deploy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app_module, "forgotten_deployment", lambda: "A deployment was forgotten.")
+    monkeypatch.setattr(app_module, "_forgotten_deployment", lambda: "A deployment was forgotten.")
     monkeypatch.setenv("TAUTO_STORE", str(tmp_path))
 
     listed = CliRunner().invoke(app, ["list"])
