@@ -83,7 +83,6 @@ def provide(systems: Iterable[str | None], *, yes: bool, kernel_half: bool = Fal
     told = ", ".join(one.what for one in needs) + (f", {size} MB to download" if size else "")
     if not yes and not typer.confirm(f"A virtual machine needs {told}. Fetch?", default=True, err=True):
         raise typer.Exit(1)
-
     with telling() as tell:
         for one in needs:
             one.bring(tell)

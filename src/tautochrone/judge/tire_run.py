@@ -4,7 +4,7 @@ A step has until the next release. It is *late* if it was finished at that relea
 *passed over* if the threads were still busy with an earlier step, so that its step was never computed. Either
 way a deadline is missed. All threads have the same books: they decide together at the end of each step.
 
-What every single step took is in ``tire_steps``.
+What every single step took is in ``tire.steps``.
 """
 
 from dataclasses import dataclass

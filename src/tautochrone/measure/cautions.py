@@ -1,6 +1,6 @@
 """What the lab itself knows to limit a run's meaning: its warnings.
 
-Pure functions over what the probe said, its header and footer. What loads do has `load_cautions`.
+Pure functions over what the probe said, its header and footer. What loads do has `loads.cautions`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,8 +1,8 @@
 """How uncertain a mean or a standard deviation is, from batches of neighbours within one run or two.
 
 Each batch is left out in turn: the jackknife (Shao and Tu, The Jackknife and Bootstrap, 1995, section 9.2.1,
-of groups of neighbours). Of a mean that is the method of batch means (`batch_means`); it does the same for
-what is no mean.
+of groups of neighbours). Of a mean that is the method of batch means (`mean_of_batches`); it does the same
+for what is no mean.
 """
 
 import math
