@@ -83,7 +83,10 @@ def held_folders(run: Path) -> list[Path]:
 
 def apart(run: Path) -> list[int]:
     """The processes that go on of a run, from the shells down."""
-    shells = [int((one / "pid").read_text()) for one in held_folders(run)]
+    shells = []
+    for folder in held_folders(run):
+        with suppress(FileNotFoundError, ValueError):  # a load whose turn is over, or begins at this moment
+            shells.append(int((folder / "pid").read_text()))
     return [*shells, *(pid for shell in shells for pid in descendants(shell))]
 
 
