@@ -47,7 +47,7 @@ def test_a_soak_whose_tauto_is_killed_goes_on_and_is_taken_over_without_a_gap(tm
         assert "still being measured" in shown.stdout
         assert [one.state for one in recover(Store(store))] == []
         with begun(store, "soak", "follow", "latest") as resumed:
-            more_intervals(folder, 5)
+            more_intervals(folder, 9)  # some turns more
             assert not is_gone(probe)
             again = tauto(store, "soak", "resume")
             assert again.returncode == 2
