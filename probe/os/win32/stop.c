@@ -41,7 +41,7 @@ static BOOL WINAPI on_event(DWORD event)
 static DWORD WINAPI read_lines(void *argument)
 {
     (void)argument;
-    const HANDLE input = GetStdHandle(STD_INPUT_HANDLE);
+    HANDLE input = GetStdHandle(STD_INPUT_HANDLE);
     char line[16];
     DWORD length = 0;
     DWORD got = 0;
@@ -61,7 +61,7 @@ static DWORD WINAPI read_lines(void *argument)
 enum os_status os_stop_listen(void)
 {
     if (GetFileType(GetStdHandle(STD_INPUT_HANDLE)) == FILE_TYPE_PIPE) {
-        const HANDLE reader = CreateThread(NULL, 0, read_lines, NULL, 0, NULL);
+        HANDLE reader = CreateThread(NULL, 0, read_lines, NULL, 0, NULL);
         if (reader == NULL) {
             return win32_status(GetLastError());
         }
