@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -187,8 +188,10 @@ def _stream_bytes(store: Path) -> int:
 
 def _family(pid: int) -> list[int]:
     """The processes that it and its threads started, and theirs."""
-    listed = Path(f"/proc/{pid}/task").glob("*/children")
-    found = [int(child) for path in listed for child in path.read_text().split()]
+    found = []
+    with suppress(FileNotFoundError):  # a load of processes that come and go
+        listed = Path(f"/proc/{pid}/task").glob("*/children")
+        found = [int(child) for path in listed for child in path.read_text().split()]
     return [one for child in found for one in (child, *_family(child))]
 
 

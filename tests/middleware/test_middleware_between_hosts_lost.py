@@ -23,7 +23,7 @@ from middleware_hosts import (
     servers_running,
     two_hosts,
 )
-from real import PATIENCE_S, TAUTO, only_run, start_tauto, wait_until
+from real import PATIENCE_S, TAUTO, only_run, wait_until
 from tautochrone.base.errors import MeasuringError
 from tautochrone.measure.execute import INTERRUPTED, run_cell
 from tautochrone.run.files import RAW_STREAM
@@ -148,7 +148,13 @@ def test_ctrl_c_ends_both_and_seals_what_was_measured(lab: Hosts, tmp_path: Path
         + "\n".join(lines)
         + "\n"
     )
-    process = start_tauto("run", str(plan), store=tmp_path / "store")
+    process = subprocess.Popen(
+        [*TAUTO, "run", str(plan)],
+        env=os.environ | {"TAUTO_STORE": str(tmp_path / "store")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     try:
         wait_until(lambda: is_measuring(tmp_path) or process.poll() is not None, "samples come")
         process.send_signal(signal.SIGINT)

@@ -32,6 +32,7 @@ _T = TypeVar("_T")
 
 _PROBE = "probe"
 _LOOK_S = 0.5
+_SURELY_S = 5.0
 _LOOK_FOR_LIFE_S = 5.0
 _LONGEST_SILENCE_S = 10.0
 _FORGET_S = 60.0
@@ -96,6 +97,7 @@ class HeldProgram:
         self._killed = self._released = False
         self._said: tuple[Message, ...] = ()
         self._looked_s = self._seen_s = 0.0
+        self._missed_s: float | None = None
         self._began_s = time.monotonic()
         self._orders: Program | None = None
         self._told = b""
@@ -116,6 +118,8 @@ class HeldProgram:
             MeasuringError: it is not there any more, or the connection was lost for too long.
         """
         lives = self._seems_alive()
+        if lives:
+            self._missed_s = None
         try:
             names = self._target.files().names(self.folder)
         except OSError:
@@ -153,9 +157,14 @@ class HeldProgram:
         self._seen_s = time.monotonic()
         return True
 
-    def _gone(self) -> bytes:
+    def _gone(self) -> bytes | None:
+        """Say that it is not there, once that was seen for a while: so it looks where a connection breaks, too."""
         if self._killed:
             return b""
+        if self._missed_s is None:
+            self._missed_s = time.monotonic()
+        if time.monotonic() - self._missed_s < _SURELY_S:
+            return None
         raise MeasuringError(
             f"what measured on {self._target.name} is not there any more: the machine was restarted, or it "
             "was ended there by force"
