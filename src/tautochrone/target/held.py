@@ -158,7 +158,7 @@ class HeldProgram:
         return True
 
     def _gone(self) -> bytes | None:
-        """Say that it is not there, once that was seen for a while: so it looks where a connection breaks, too."""
+        """Say that it is not there, once that was seen for a while: it looks so where a connection breaks."""
         if self._killed:
             return b""
         if self._missed_s is None:
