@@ -18,6 +18,7 @@ from tautochrone.target.ssh.link import Background, Link, RemoteProgram
 from tautochrone.target.target import ANYWHERE, Placement, Target, not_there
 
 _PATIENCE_S = 60.0
+_TRIALS = 3
 # Under cmd as under PowerShell, whichever of them the SSH server starts.
 _WHO = "cmd /c echo %OS% %PROCESSOR_ARCHITECTURE%"
 _IS_WINDOWS = re.compile(r"Windows_NT (?P<machine>\w+)")
@@ -27,13 +28,13 @@ _NO_FILES = LocalFiles(Path("/nonexistent"))
 
 def machine_of(link: Link, name: str) -> str | None:
     """Return what kind of machine with Windows it is, such as ``AMD64``; None: it is none."""
-    said = ""
-    with suppress(MeasuringError):
-        program = link.start(_WHO, beats=False)
-        program.close_input()
-        said = ask(program, f"{_WHO} on {name}", _PATIENCE_S).text
-    found = _IS_WINDOWS.search(said)
-    return found["machine"] if found else None
+    for _ in range(_TRIALS):  # the first command of a session was seen to say nothing
+        with suppress(MeasuringError):
+            program = link.start(_WHO, beats=False)
+            program.close_input()
+            if found := _IS_WINDOWS.search(ask(program, f"{_WHO} on {name}", _PATIENCE_S).text):
+                return found["machine"]
+    return None
 
 
 class _Remote(RemoteProgram):
