@@ -40,7 +40,7 @@ def find_windows_probe(machine: str) -> Path:
             f"there is no probe for Windows on machines of the kind {machine!r}",
             "There is one for 64-bit x86 (AMD64).",
         )
-    found = next((file for folder in _folders() if (file := folder / WINDOWS_PROBE).is_file()), None)
+    found = _built(WINDOWS_PROBE)
     if found is None:
         raise UsageError(
             "the probe for Windows was not built",
@@ -53,8 +53,7 @@ def find_windows_probe(machine: str) -> Path:
 def find_static(program: str, machine: str) -> Path | None:
     """A program of this name for the machine that ``uname -m`` calls so; None: it was not built."""
     architecture = architecture_of(machine)
-    places = (folder / f"{program}-{architecture}" for folder in _folders())
-    return next((place for place in places if architecture and place.is_file()), None)
+    return _built(f"{program}-{architecture}") if architecture else None
 
 
 def architecture_of(machine: str) -> str | None:
@@ -86,6 +85,11 @@ def how_to_build(name: str = "") -> str:
         '`pip install "tautochrone[probes]"` does; or get the sources of version '
         f"{release}, run `make probes` there, and let TAUTO_PROBES name the folder build/probes in them."
     )
+
+
+def _built(name: str) -> Path | None:
+    """Return the first file of this name where probes for other machines may lie; None: there is none."""
+    return next((place for folder in _folders() if (place := folder / name).is_file()), None)
 
 
 def _folders() -> list[Path]:
