@@ -101,7 +101,9 @@ def test_what_is_decided_is_measured_no_more_and_what_is_open_within_the_budget(
     told = valid(tauto(*command, store=store).stdout)
     runs = {run.id for run in Store(store).runs()}
     standing = {one["requirement"]: one for one in told["required"]}
-    assert standing["latency p90 < 1h"]["standing"] == "holds" or len(runs) < 4
+    # A release that is passed over is later than any limit: of many, a tenth may be, on a busy machine.
+    latency = standing["latency p90 < 1h"]
+    assert latency["standing"] == "holds" or "passed over" in latency["why"]
     assert "so that all looks together are right in 95 %" in standing["misses < 1 per hour"]["why"]
     assert all(run.manifest.experiment == "cyclic" for run in Store(store).runs())  # else nothing is required
     assert len(runs) * RUN_S <= told["budget"]["budget_s"]

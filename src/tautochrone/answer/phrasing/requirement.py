@@ -296,7 +296,8 @@ class _Numbers:
         if self.line.effect < _ALIKE:
             return ""
         independent = self.line.passed.independent
-        return f" (correlated samples: effectively {independent:,.0f})"
+        many = f"{independent:,.0f}" if independent >= 1 else "less than 1"
+        return f" (correlated samples: effectively {many})"
 
     def _per_time(self, share: float | None, before: str = "") -> str:
         often = self.requirement.frequency
