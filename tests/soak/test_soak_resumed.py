@@ -114,7 +114,6 @@ def there(server: SshServer) -> Mapping[str, str]:
     return {"HOME": str(server.home), "SSH_AUTH_SOCK": ""}
 
 
-@pytest.mark.alone  # beside other tests the soak was seen to end
 def test_a_lost_connection_costs_nothing(server: SshServer, there: Mapping[str, str], tmp_path: Path) -> None:
     store = tmp_path / "store"
     with soaking(store, "--on", server.where, "--load", "cpu:cpus=0", environment=there) as (

@@ -1,5 +1,6 @@
 """A machine that SSH reaches, which is this one: everything over a server of the test's own."""
 
+import asyncio
 import getpass
 import os
 import shutil
@@ -29,6 +30,7 @@ from tautochrone.target.open import open_target
 from tautochrone.target.probes import find_agent_for, find_probe_for
 from tautochrone.target.program import RunningProbe
 from tautochrone.target.ssh import connect as credentials
+from tautochrone.target.ssh.link import Background
 from tautochrone.target.ssh.target import SshTarget, connect
 from tautochrone.target.target import Target
 
@@ -497,3 +499,26 @@ def test_a_machine_that_can_not_be_reached_is_no_failure_of_measuring(tmp_path: 
         done = tauto("probe", "clock", "--on", f"ssh:127.0.0.1:{port}", store=tmp_path)
     assert done.returncode == 2
     assert f"127.0.0.1 refuses connections to port {port}" in done.stderr
+
+
+def test_who_asks_over_a_connection_that_another_thread_closes_learns_that_it_is_lost() -> None:
+    background = Background()
+    asked = threading.Event()
+    told: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            while True:  # some under way, some just before the close, some after it
+                background.run(asyncio.sleep(0.01))
+                asked.set()
+        except BaseException as error:
+            told.append(error)
+
+    threads = [threading.Thread(target=ask, daemon=True) for _ in range(4)]
+    for one in threads:
+        one.start()
+    asked.wait()
+    background.close()
+    for one in threads:
+        one.join(PATIENCE_S)
+    assert [type(one) for one in told] == 4 * [MeasuringError]

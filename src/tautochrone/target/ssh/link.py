@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ from tautochrone.target.program import Message, messages_of
 
 _T = TypeVar("_T")
 _CLOSE_PATIENCE_S = 5.0
+_CLOSED = "the connection was closed meanwhile"
 
 
 class Background:
@@ -30,12 +32,25 @@ class Background:
         self._loop.set_exception_handler(_note)  # what a person must know comes out of what they asked for
         self._thread = threading.Thread(target=self._loop.run_forever, name="ssh", daemon=True)
         self._thread.start()
+        self._is_closing = False
+        self._asking = threading.Lock()
+        """So that what is asked for is either refused, or there to be cancelled when all is ended."""
 
     def run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Do it there and wait for its result; whatever it raises is raised here."""
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        """Do it there and wait for its result; whatever it raises is raised here.
+
+        Raises:
+            MeasuringError: another thread has closed this one, or did so meanwhile.
+        """
+        with self._asking:
+            if self._is_closing:
+                work.close()
+                raise MeasuringError(_CLOSED)
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
+        except CancelledError as error:
+            raise MeasuringError(_CLOSED) from error
         except BaseException:
             future.cancel()
             raise
@@ -47,10 +62,13 @@ class Background:
 
     def close(self) -> None:
         """End what still runs there, and the thread."""
-        if self._loop.is_closed():
-            return
+        with self._asking:
+            if self._is_closing:
+                return
+            self._is_closing = True
+            ended = asyncio.run_coroutine_threadsafe(_cancel_all(), self._loop)
         with suppress(Exception):
-            asyncio.run_coroutine_threadsafe(_cancel_all(), self._loop).result(_CLOSE_PATIENCE_S)
+            ended.result(_CLOSE_PATIENCE_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_CLOSE_PATIENCE_S)
         if not self._thread.is_alive():
