@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from in_process import tauto
 from schemas import valid
 from soaks import MS, S, Soak, begin_soak, soak_frames
 from tautochrone.base import stream
@@ -368,6 +369,32 @@ def test_clock_steps_suspends_loads_and_the_worst_are_found(store: Store) -> Non
     worst = max(one.worst_ns.tolist())
     assert worst == run.manifest.extremes[0].maximum_ns
     assert one.level(7_200.0, 0.95) is None  # its hours are not alike
+
+
+@pytest.mark.parametrize("left_out", [range(6, 12), range(12)], ids=["one load", "all"])
+def test_a_disk_without_room_leaves_counts_of_which_every_answer_is_made(
+    store: Store, left_out: range
+) -> None:
+    soak = Soak(intervals=12, missed=3, left_out=left_out)
+    with begin_soak(store, soak) as writer:
+        writer.add_condition(SOAK, {"loads": [[0, "idle"], [6, "cpu"]]})
+        writer.append(frames_of(soak)[-1])
+        run = writer.seal()
+    balanced(run)
+    found = soak_of(run)
+    assert found is not None
+    _, loaded = found.turns
+    assert (loaded.intervals, loaded.missed, loaded.counts.total) == (6, 18, 0)
+    for words in (
+        ("show", "latest"),
+        ("show", "latest", "--json"),
+        ("tail", "latest"),
+        ("compare", "latest", "latest"),
+        ("report", "latest"),
+        ("export", "latest", "--csv", "--intervals"),
+    ):
+        ended = tauto(*words, store=store.path)
+        assert (ended.fault, ended.code != 70) == ("", True), ended
 
 
 def test_the_level_of_a_long_time_reckons_with_minutes_that_are_alike_and_with_a_stall(store: Store) -> None:

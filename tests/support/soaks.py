@@ -1,6 +1,6 @@
 """Makes up soaks: streams with intervals (docs/stream.md), and runs that are whole, cut off, or measured."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,7 @@ class Soak:
         every_ns, period_ns: lengths of an interval and of a cycle.
         latencies: gives those of one interval in ns: (random numbers, interval, source, how many).
         missed: of each interval.
+        left_out: intervals whose samples were not kept, for there was no room.
         late_ns: cycles of at least this are counted as late.
         wall_steps_ns: the wall clock is set by so much in the middle of these intervals.
         suspended_ns: the machine was suspended for so long in the middle of these intervals.
@@ -45,6 +46,7 @@ class Soak:
         random.gamma(4.0, 2_000.0, count) + 2_000
     ).astype(np.int64)
     missed: int = 0
+    left_out: Container[int] = ()
     late_ns: int = 100_000
     wall_steps_ns: tuple[tuple[int, int], ...] = ()
     suspended_ns: tuple[tuple[int, int], ...] = ()
@@ -62,7 +64,7 @@ def soak_frames(soak: Soak, *, footer: bool = True) -> Iterator[tuple[int, bytes
     )
     random = np.random.default_rng(soak.seed)
     each = soak.every_ns // soak.period_ns
-    recorded = 0
+    recorded = dropped = 0
     worst = [-1] * soak.cpus
     for at in range(soak.intervals):
         begin = START_NS + at * soak.every_ns
@@ -73,13 +75,15 @@ def soak_frames(soak: Soak, *, footer: bool = True) -> Iterator[tuple[int, bytes
             rows[:, 0] = begin + np.arange(len(values)) * soak.period_ns
             rows[:, 1] = rows[:, 0] + values
             top = int(values.max())
-            if top > worst[source]:
+            kept = at not in soak.left_out
+            if kept and top > worst[source]:
                 worst[source] = top
                 row = rows[int(values.argmax())]
                 yield at, made_frame(ROWS, next(sequence), row.tobytes(), table=1, source=source)
-            bins = _bins(values)
-            yield at, made_frame(ROWS, next(sequence), bins.tobytes(), table=0, source=source)
-            largest = rows[np.argsort(-values, kind="stable")[:LARGEST_ROWS]]
+            bins = _bins(values) if kept else np.empty((0, 3), np.int64)
+            if kept:
+                yield at, made_frame(ROWS, next(sequence), bins.tobytes(), table=0, source=source)
+            largest = rows[np.argsort(-values, kind="stable")[: LARGEST_ROWS if kept else 0]]
             end = begin + soak.every_ns
             slept = sum(ns for one, ns in soak.suspended_ns if one <= at)
             wall = WALL_NS + end - START_NS + slept + sum(ns for one, ns in soak.wall_steps_ns if one <= at)
@@ -93,7 +97,7 @@ def soak_frames(soak: Soak, *, footer: bool = True) -> Iterator[tuple[int, bytes
                     top,
                     len(values),
                     soak.missed,
-                    0,
+                    0 if kept else len(values),
                     late,
                     len(bins),
                     len(largest),
@@ -101,13 +105,16 @@ def soak_frames(soak: Soak, *, footer: bool = True) -> Iterator[tuple[int, bytes
             )
             later.append((source, largest, row))
         for source, largest, row in later:
-            yield at, made_frame(ROWS, next(sequence), largest.tobytes(), table=2, source=source)
+            if len(largest):
+                yield at, made_frame(ROWS, next(sequence), largest.tobytes(), table=2, source=source)
             yield at, made_frame(ROWS, next(sequence), row.tobytes(), table=3, source=source)
-        recorded += each - soak.missed
+        recorded += (each - soak.missed) * kept
+        dropped += (each - soak.missed) * (not kept)
     if footer:
         missed = soak.missed * soak.intervals
-        book = {"released": recorded + missed, "completed": recorded, "missed": missed, "recorded": recorded}
-        book |= {"dropped": 0, "overruns": 0, "rested": 0, "warmup": 0}
+        completed = recorded + dropped
+        book = {"released": completed + missed, "completed": completed, "missed": missed}
+        book |= {"recorded": recorded, "dropped": dropped, "overruns": 0, "rested": 0, "warmup": 0}
         books = [{"source": source, **book} for source in range(soak.cpus)]
         yield (
             soak.intervals,

@@ -112,6 +112,7 @@ class LoadTurns:
 
     Attributes:
         intervals: of one source; the one in which it changed counts for the new load.
+        counts: of the samples that were kept: there may be none.
     """
 
     load: str
@@ -242,9 +243,6 @@ def _turns(sources: Sequence[SoakSource], changes: Sequence[tuple[int, str]]) ->
             worst += [value for value in one.worst_ns[own].tolist() if value != UNKNOWN]
             parts.append(one.counts(own))
         if intervals:
-            held = [part for part in parts if part.total]
-            merged = merge(held)
-            found.append(
-                LoadTurns(load, intervals, completed, missed, late, max(worst, default=None), merged)
-            )
+            largest = max(worst, default=None)
+            found.append(LoadTurns(load, intervals, completed, missed, late, largest, merge(parts)))
     return tuple(found)
