@@ -16,7 +16,7 @@ from tautochrone.base.faults import Later
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.selection.across import Across, across
-from tautochrone.selection.across_answer import answer, found_across
+from tautochrone.selection.across_answer import answer, found_across, tables
 from tautochrone.selection.candidates import Candidate, Contest
 from tautochrone.selection.judge import Selection, select
 from tautochrone.selection.places import PlaceMetric
@@ -122,8 +122,14 @@ def test_machines_that_measured_themselves_are_told_apart_by_their_names(tmp_pat
     assert [traits_of(run)["system"] for run in own] == ["board1", "board2", "local"]
 
 
-def drawn(generator: np.random.Generator, machines: int, spread: float) -> list[Selection]:
-    """Selections of three candidates that are alike over the machines, and but for `spread` on each."""
+def drawn(
+    generator: np.random.Generator, machines: int, spread: float, *last: float | None
+) -> list[Selection]:
+    """Selections of three candidates that are alike over the machines, and but for `spread` on each.
+
+    Args:
+        last: the number of the last candidate on the last machine, if it is to be another.
+    """
     names = ["HM", "M", "MI"]
     found = []
     for number in range(machines):
@@ -133,7 +139,10 @@ def drawn(generator: np.random.Generator, machines: int, spread: float) -> list[
             (i, j): two_sided(means[j] - means[i], float(np.sqrt(errors[i] + errors[j])), 8)
             for i, j in ((0, 1), (0, 2), (1, 2))
         }
-        ranking = rank(names, np.exp(means).tolist(), p, 0.05)
+        values: list[float | None] = np.exp(means).tolist()
+        if last and number == machines - 1:
+            values[-1:] = last
+        ranking = rank(names, values, p, 0.05)
         contest = Contest("deployment", "cyclic", "latency_ns", "latency", "", {}, f"board{number}")
         candidates = tuple(Candidate(name, (), (), 0) for name in names)
         judged: Later[tuple[Ranking, dict[tuple[int, int], QuantileDifference]]] = Later(
@@ -155,3 +164,23 @@ def test_of_alike_candidates_one_is_refused_as_seldom_as_stated(rounds: int) -> 
     most = 0.05 + 4 * (0.05 * 0.95 / rounds) ** 0.5
     assert refused / rounds <= most
     assert apart / rounds <= most
+
+
+@pytest.mark.parametrize("value", [None, 0.0])
+def test_a_number_that_is_not_known_or_zero_is_not_left_out_of_a_mean_ratio(value: float | None) -> None:
+    """Later than every sample is what a mean over the other machines would hide."""
+    found = across(drawn(np.random.default_rng(8), 4, 0.0, value))
+    by_name = {one.name: one for one in found.candidates}
+    assert by_name["MI"].over_first is None or found.candidates[0].name == "MI"
+    assert found.tested == 1  # HM and M
+    if value is None:
+        assert by_name["MI"].farthest is not None
+        assert (by_name["MI"].farthest.machine, by_name["MI"].farthest.times) == ("board3", None)
+    choice, _ = tables(found)
+    (note,) = [one for one in choice.notes if "A mean ratio takes" in one]
+    assert "above 0 on each" in note
+
+
+def test_what_was_not_compared_over_the_machines_is_not_told_of_them() -> None:
+    few, many = (answer(across(drawn(np.random.default_rng(8), machines, 0.0))) for machines in (2, 4))
+    assert (few, "nor over all of them" in many) == ("No difference is shown on any of 2 machines.", True)

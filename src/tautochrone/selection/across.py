@@ -43,8 +43,8 @@ class CandidateAcross:
 
     Attributes:
         there: by machine; None where it was not measured.
-        over_first: the logarithm of its number over that of the first; None of the first itself, and of too
-            few machines.
+        over_first: the logarithm of its number over that of the first; None of the first itself, of too few
+            machines, and where one of the two is 0 or not known on one that has both: that may be the worst.
         p: that this is 0, adjusted for all pairs of candidates (Holm).
     """
 
@@ -65,9 +65,9 @@ class CandidateAcross:
 
     @property
     def farthest(self) -> CandidateThere | None:
-        """Return where it is most above the least; None: that is not known of any machine."""
-        known = [one for one in self.there if one is not None and one.times is not None]
-        return max(known, key=lambda one: one.times or 0.0, default=None)
+        """Return where it is most above the least; where that is not known, first. None: nowhere measured."""
+        there = [one for one in self.there if one is not None]
+        return max(there, key=lambda one: math.inf if one.times is None else one.times, default=None)
 
     @property
     def holds(self) -> bool:
@@ -157,5 +157,6 @@ def _over(second: CandidateAcross, first: CandidateAcross) -> RandomEffects | No
         for own, other in zip(second.there, first.there, strict=True)
         if own is not None and other is not None
     ]
-    found = [math.log(own / other) for own, other in there if own > 0 and other > 0]
-    return random_effects(found) if len(found) >= FEWEST_MACHINES else None
+    if len(there) < FEWEST_MACHINES or any(min(pair) <= 0 for pair in there):
+        return None
+    return random_effects([math.log(own / other) for own, other in there])

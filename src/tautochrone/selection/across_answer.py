@@ -37,7 +37,8 @@ def answer(found: Across) -> str:
     what = words.ranked_by(found.selections[0])
     apart = [one.name for one in others if not _alike(one, found)]
     if not apart and not any(one.worse for one in found.candidates):
-        return f"No difference is shown on any of {machines} machines, nor over all of them."
+        over_all = ", nor over all of them" if found.tested else ""
+        return f"No difference is shown on any of {machines} machines{over_all}."
     if not first.holds:
         return (
             f"No {by} is the choice for all {machines} machines. {first.name} comes nearest: it holds on "
@@ -116,8 +117,10 @@ def _choice(found: Across) -> doc.TypedTable:
             f"One machine more: where its ratio is expected with {sure}. p: of all pairs of candidates "
             "together (Student's t over machines; Holm, 1979)."
         )
-    else:
-        notes.append(f"Ratios over all machines take {FEWEST_MACHINES}.")
+    if any(one.over_first is None for one in found.candidates[1:]):
+        notes.append(
+            f"A mean ratio takes {FEWEST_MACHINES} machines that have both, with a number above 0 on each."
+        )
     rows = tuple(
         (*_held(one, found), *(_over(one, 1 - found.alpha) if found.tested else ()))
         for one in found.candidates
@@ -127,11 +130,13 @@ def _choice(found: Across) -> doc.TypedTable:
 
 def _held(one: CandidateAcross, found: Across) -> tuple[doc.TypedCell, ...]:
     far = one.farthest
-    most = "" if far is None or far.times is None else f"{far.times:.3g} times, {far.machine}"
+    times = None if far is None else far.times
+    said = doc.UNKNOWN if times is None else f"{times:.3g} times"
+    most = said if far is None else f"{said}, {far.machine}"
     return (
         doc.TypedCell(one.name, strong=one is found.candidates[0] and one.holds),
         doc.TypedCell(len(one.holding), "count", f"{len(one.holding)} of {len(one.there)}"),
-        doc.TypedCell(None if far is None else far.times, "number", most or doc.UNKNOWN, left=True),
+        doc.TypedCell(times, "number", most, left=True),
     )
 
 
