@@ -2,6 +2,7 @@
 
 import errno
 import io
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from in_process import tauto
+from real import skip_or_fail
 from schemas import valid
 from soaks import MS, S, Soak, begin_soak, soak_frames
 from tautochrone.base import stream
@@ -27,6 +29,7 @@ from tautochrone.run import files, pieces
 from tautochrone.run.conditions import SOAK
 from tautochrone.run.export import export
 from tautochrone.run.folder import StoredRun
+from tautochrone.run.held import HELD, Held
 from tautochrone.run.intervals import Following, Interval
 from tautochrone.run.recover import recover
 from tautochrone.run.remarks import seen_remarks
@@ -420,6 +423,22 @@ def test_the_level_of_a_long_time_reckons_with_minutes_that_are_alike_and_with_a
     level, low, high = apart.level(14_400.0, 0.95) or (0.0, 0.0, 0.0)
     assert low < level < high
     assert low < apart.worst_ns.max() < high
+
+
+def test_the_command_of_another_user_is_not_run(store: Store, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        skip_or_fail("only root can give a file away")
+    with begin_soak(store, SMALL, intervals=3) as writer:
+        writer.add_condition(SOAK, {})
+        ran = tmp_path / "ran"
+        Held(
+            "ssh:nowhere", 600.0, ["tauto", "export", "--out", str(ran)], "/", programs={"probe": "/x"}
+        ).write(writer.path)
+        os.chown(writer.path / HELD, 65534, 65534)
+    for verb in ("resume", "stop"):
+        ended = tauto("soak", verb, store=store.path)
+        assert (ended.code, "begun by another user" in ended.err) == (3, True), ended
+    assert not ran.exists()
 
 
 def test_a_store_without_room_keeps_what_it_has(tmp_path: Path, store: Store) -> None:

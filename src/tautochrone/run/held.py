@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from tautochrone.base.errors import NotPermittedError
 from tautochrone.run import files
 
 HELD = "held.json"
@@ -47,10 +48,23 @@ class Held(msgspec.Struct):
                 (run / HELD).unlink(missing_ok=True)
 
 
-def read_held(run: Path) -> Held | None:
-    """Return what goes on of a run; None: nothing."""
+def read_held(run: Path, *, is_to_be_run: bool = False) -> Held | None:
+    """Return what goes on of a run; None: nothing.
+
+    Args:
+        is_to_be_run: the command, so nobody else may have written it.
+
+    Raises:
+        NotPermittedError: another user did.
+    """
     try:
-        return msgspec.json.decode((run / HELD).read_bytes(), type=Held)
+        with (run / HELD).open("rb") as file:
+            if is_to_be_run and (owner := os.fstat(file.fileno()).st_uid) != os.geteuid():
+                raise NotPermittedError(
+                    f"Soak {run.name} was begun by another user (number {owner}): that command is not run",
+                    f"Type the same as that user, for example with sudo -u '#{owner}'.",
+                )
+            return msgspec.json.decode(file.read(), type=Held)
     except (OSError, msgspec.MsgspecError):
         return None
 

@@ -105,11 +105,12 @@ def _resuming(tells: int, said: IO[bytes], place: Store, run: str) -> subprocess
 
     Raises:
         StoreError: nothing goes on of the run any more.
+        NotPermittedError: another user began it.
     """
     from tautochrone.base.errors import StoreError
     from tautochrone.run.held import read_held
 
-    held = read_held(place.path / run)
+    held = read_held(place.path / run, is_to_be_run=True)
     if held is None:
         raise StoreError(f"Nothing of soak {run} goes on any more", f"Look at it: tauto show {run}.")
     more = {RESUMES: run, "TAUTO_STORE": str(place.path.absolute())}
