@@ -3,6 +3,7 @@
 import getpass
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from test_fleet import measured, on, plan
 
 from fleets import Boards, boards
 from labgrids import client, labgrid
-from real import PATIENCE_S, start_tauto, tauto, wait_until
+from networks import two_networks
+from real import PATIENCE_S, TAUTO, start_tauto, tauto, wait_until
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.store import Store
 
@@ -60,6 +62,29 @@ def test_places_are_acquired_for_their_cases_and_released(places: dict[str, str]
     assert "machine board9 is in quarantine: labgrid:board9 can't be acquired" in ended.stderr
     assert on(measured(store)) == {"labgrid:board1": 1, "labgrid:board2": 1}
     assert [holder(places, name) for name in NAMES] == ["None", "None"]
+
+
+def test_places_in_another_network_are_measured_on(tmp_path: Path) -> None:
+    """Its boards have one of their own; labgrid and tauto share another one, and a cable joins the two."""
+    store = tmp_path / "store"
+    with (
+        two_networks() as networks,
+        networks.inside_second(),
+        boards(tmp_path, NAMES, networks.there) as found,
+        networks.inside_first(),
+        labgrid(tmp_path, found.servers, getpass.getuser()) as around,
+    ):
+        _know_by_address(found)
+        ended = subprocess.run(
+            [*TAUTO, "run", plan(tmp_path, periods='"1ms"'), "--fleet", fleet(tmp_path)],
+            env=around | found.environment | {"TAUTO_STORE": str(store)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert "machine board9 is in quarantine" in ended.stderr
+    assert on(measured(store)) == {"labgrid:board1": 1, "labgrid:board2": 1}, ended.stderr
 
 
 def test_a_place_that_somebody_else_has_is_waited_for(places: dict[str, str], tmp_path: Path) -> None:

@@ -39,8 +39,8 @@ class Boards:
 
 
 @contextmanager
-def boards(folder: Path, names: Sequence[str]) -> Iterator[Boards]:
-    """Boards of these names, as long as the block lasts."""
+def boards(folder: Path, names: Sequence[str], host: str = "127.0.0.1") -> Iterator[Boards]:
+    """Boards of these names at this address, as long as the block lasts."""
     home = folder / "user"
     (home / ".ssh").mkdir(parents=True, mode=0o700)
     found = Boards(folder, home)
@@ -49,7 +49,7 @@ def boards(folder: Path, names: Sequence[str]) -> Iterator[Boards]:
         for name in names:
             place = folder / name
             place.mkdir()
-            server = stack.enter_context(ssh_server("openssh", place))
+            server = stack.enter_context(ssh_server("openssh", place, host))
             found.servers[name] = server
             lines.append(
                 f"Host {name}\n  HostName {server.host}\n  Port {server.port}\n"
