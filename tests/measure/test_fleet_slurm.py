@@ -122,6 +122,40 @@ def test_a_tauto_that_is_killed_finds_its_array_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("around")
+def test_arrays_that_a_killed_tauto_began_anew_are_collected_without_again(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    arguments = ("run", plan(tmp_path, '"1ms"'), "--engine", "slurm")
+    ended = tauto(*arguments, store=store)
+    assert ended.returncode == 0, ended.stderr
+    assert _slurm("scontrol", "update", "PartitionName=rt", "State=DOWN") == []
+    killed = start_tauto(*arguments, "--again", store=store)
+    try:
+        wait_until(lambda: len(_slurm("squeue", "-h", "-p", "rt")) == 1, "the array is submitted")
+    finally:
+        killed.kill()
+        killed.communicate()
+        _slurm("scontrol", "update", "PartitionName=rt", "State=UP")
+    ended = tauto(*arguments, store=store)
+    assert ended.returncode == 0, ended.stderr
+    assert len({entry.conditions.plan.campaign for entry in catalogue(Store(store))}) == 2
+    assert not (store / ".slurm").exists()
+
+
+@pytest.mark.usefixtures("around")
+def test_a_task_that_slurm_puts_back_into_its_queue_is_measured_when_it_runs_again(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    running = start_tauto("run", plan(tmp_path, '"1ms"', "5s"), "--engine", "slurm", store=store)
+    wait_until(lambda: _is_measuring(store), "a node measures")
+    (job,) = _slurm("squeue", "-h", "-p", "rt", "-o", "%A")
+    _slurm("scontrol", "requeue", job)
+    wait_until(lambda: _slurm("squeue", "-h", "-p", "rt", "-t", "PD") != [], "it is in the queue again")
+    _slurm("scontrol", "update", f"JobId={job}", "StartTime=now")
+    _, said = running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == 0, said
+    assert sorted(entry.ended for entry in catalogue(Store(store))) == ["complete", "interrupted"]
+
+
+@pytest.mark.usefixtures("around")
 def test_ctrl_c_ends_the_jobs_and_keeps_what_they_measured(tmp_path: Path) -> None:
     store = tmp_path / "store"
     arguments = ("run", plan(tmp_path, '"1ms"', "60s"), "--engine", "slurm")

@@ -1,4 +1,7 @@
-"""One task of an array of Slurm, on the node: measures its case, and leaves its answer where tauto looks."""
+"""One task of an array of Slurm, on the node: measures its case, and leaves its answer where tauto looks.
+
+A task that is stopped leaves no answer: Slurm may have put it back into its queue, and runs it again then.
+"""
 
 import os
 import pickle
@@ -14,7 +17,8 @@ from types import FrameType
 from tautochrone.base.errors import TautoError
 from tautochrone.measure.fleet.job import FleetJob
 from tautochrone.measure.fleet.pickled import read_pickle
-from tautochrone.measure.lab.jobs import Answer, JobFault, LostMachine, RefusedJob, Stopped, Taken
+from tautochrone.measure.lab.jobs import Answer, JobFault, LostMachine, RefusedJob, SealedCell, Stopped, Taken
+from tautochrone.run.folder import StoredRun
 
 
 def main() -> None:
@@ -25,6 +29,10 @@ def main() -> None:
     job: FleetJob = read_pickle(folder / f"task-{index}", "Type the same again.")
     job = replace(job, machine=replace(job.machine, name=os.environ["SLURMD_NODENAME"]))
     answer = _do(job)
+    stopped = isinstance(answer, Stopped) or (
+        isinstance(answer, SealedCell)
+        and StoredRun.read(job.store / answer.run).manifest.ended == "interrupted"
+    )
     for number in (signal.SIGINT, signal.SIGTERM):  # what is measured is brought home
         signal.signal(number, signal.SIG_IGN)
     home = folder / f"store-{index}"
@@ -33,6 +41,9 @@ def main() -> None:
         shutil.rmtree(job.store)
         with suppress(OSError):  # other tasks of the array measure there, too
             job.store.parent.rmdir()
+    if stopped:
+        print("it was stopped", file=sys.stderr)
+        return
     half = folder / f".answer-{index}"
     half.write_bytes(pickle.dumps(answer))
     half.rename(folder / f"answer-{index}")

@@ -122,9 +122,9 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def continued(agenda: Agenda, folder: Path) -> Agenda:
-    """Return the agenda of the plan run of which Slurm still has cases, or has ended them meanwhile."""
+    """Return the agenda of the latest plan run of which Slurm has cases, or has ended them meanwhile."""
     kept = [_read(one) for one in sorted(folder.glob(f"*/{_ARRAY}"))]
-    if not kept or agenda.continues:
+    if not kept or (agenda.continues and kept[-1].campaign.id <= agenda.campaign.id):
         return agenda
     campaign = replace(kept[-1].campaign, entries=())
     slots = arrange(list(agenda.points), agenda.document.repetitions, campaign.seed, agenda.document.order)
@@ -312,13 +312,10 @@ class SlurmRun:
             self._ledger.went_wrong(point, task.slot, clash)
         elif isinstance(answer, SealedCell):
             self._done[task.machine.name] += 1
-            run = StoredRun.read(self.store.path / answer.run)
-            if not self._ledger.measured(point, task.slot, run):
-                self._ledger.went_wrong(point, task.slot, MeasuringError("its job of Slurm was cancelled"))
-        elif isinstance(answer, RefusedJob):
-            self._ledger.went_wrong(point, task.slot, answer.error)
+            self._ledger.measured(point, task.slot, StoredRun.read(self.store.path / answer.run))
         else:
-            self._ledger.went_wrong(point, task.slot, MeasuringError("its job of Slurm was cancelled"))
+            assert isinstance(answer, RefusedJob)  # a task that was stopped leaves none
+            self._ledger.went_wrong(point, task.slot, answer.error)
         for kind in ("task", "answer"):
             task.file(kind).unlink(missing_ok=True)
 
