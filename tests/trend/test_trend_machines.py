@@ -90,6 +90,23 @@ def test_a_machine_with_fewer_runs_is_not_named_because_these_scatter_more(tmp_p
     assert not any(one.differs for one in case.boards)
 
 
+def test_few_machines_under_several_kernels_are_not_taken_for_many_machines(tmp_path: Path) -> None:
+    """What makes a machine late does so under every kernel: three machines under four are no twelve peers."""
+    store = Store(tmp_path)
+    for kernel in ("6.1", "6.6", "6.12", "6.18"):
+        for number, median_ns in enumerate((20_000, 20_500, 26_000)):
+            board(store, number, median_ns, kernel=kernel)
+    found = records(store)
+    told = machines(found, parse_metric("latency median", measures(found)))
+    assert len(told.cases[0].boards) == 12
+    assert told.judged == 0
+    board(store, 3, 20_000, kernel="6.1")
+    board(store, 4, 20_000, kernel="6.1")
+    found = records(store)  # five under one kernel are peers of each other
+    told = machines(found, parse_metric("latency median", measures(found)))
+    assert {one.kernel for one in told.cases[0].boards if one.standing is not None} == {"6.1"}
+
+
 def test_too_many_cases_to_name_any_machine_are_told(tmp_path: Path) -> None:
     found = records(rack(tmp_path))
     told = machines(found, parse_metric("latency median", measures(found)))

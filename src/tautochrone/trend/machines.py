@@ -120,7 +120,7 @@ def machines(found: Sequence[Record], metric: TrendMetric) -> Machines:
     """Put the machines of these runs side by side, case by case.
 
     A machine is compared with those of the same kernel and the same model of CPU, if they are enough; else
-    with those of the same kernel; else with all that have the case.
+    with those of the same kernel; else with all that have the case, if none of these has several kernels.
     """
     groups: dict[tuple[tuple[str, str], ...], dict[tuple[str, str, str], list[tuple[str, TrendValue]]]] = {}
     unread = too_few = 0
@@ -200,7 +200,8 @@ def _judged(boards: Sequence[MachineStanding], metric: TrendMetric) -> tuple[lis
     """Return the machines with how each stands among its peers, and how many groups of peers there are.
 
     The number of one run scatters more than the median of ten. So of each machine count the latest runs, as
-    many as the machine of the group has that has fewest.
+    many as the machine of the group has that has fewest. A group in which a machine is several times, under
+    several kernels, is not judged: what makes it odd under one does so under all of them.
     """
     found: dict[int, MachineStanding] = {}
     left = list(range(len(boards)))
@@ -214,7 +215,8 @@ def _judged(boards: Sequence[MachineStanding], metric: TrendMetric) -> tuple[lis
             fewest = min(len(boards[at].values) for at in members)
             latest = [median(one.value or 0.0 for one in boards[at].values[-fewest:]) for at in members]
             scale = EvenScale.of(latest, metric)
-            standing = standings([scale.to(one) for one in latest]) if mine else None
+            once = len({boards[at].machine for at in members}) == len(members)
+            standing = standings([scale.to(one) for one in latest]) if mine and once else None
             if standing is None:
                 continue
             groups += 1

@@ -74,7 +74,8 @@ def _in_short(found: Machines) -> Iterator[Block]:
         yield Sentence("No machine is shown to differ from its peers.", "strong")
     else:
         yield Sentence(
-            f"No machine is judged: it takes {FEWEST} of one case, half of which have different values.",
+            f"No machine is judged: it takes {FEWEST} of one case, half of which have different values, "
+            "under one kernel, or each under one.",
             "strong",
         )
     for case, board in odd[:_MOST_NAMED]:
@@ -270,7 +271,8 @@ def _closing(found: Machines) -> Iterator[Block]:
     said = [
         "The number of a machine is the median of its runs. It is compared with the machines of the same "
         f"kernel and model of CPU where these are {FEWEST} or more and differ, else with those of the same "
-        "kernel, else with all, each by its latest runs, as many as the one with fewest has.",
+        "kernel, else with all, if no machine has several kernels; each counts by its latest runs, as many "
+        "as the one with fewest has.",
         f"{FEWEST_MACHINES} machines or more of one kernel and one model of CPU are taken for a sample of "
         "such machines: how much they differ is told apart from how much runs of one machine do (random "
         "effects, Paule and Mandel, 1982). One machine more, measured as often as these, is expected where "
