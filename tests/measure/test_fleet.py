@@ -20,8 +20,8 @@ from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.measure.campaign.agenda import make_agenda
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.measure.execute import CellProgress
-from tautochrone.measure.fleet.fleet import on_fleet, read_fleet
-from tautochrone.measure.fleet.job import _recover
+from tautochrone.measure.fleet.fleet import FleetMachine, on_fleet, read_fleet
+from tautochrone.measure.fleet.job import _recover, _recovered
 from tautochrone.measure.fleet.pickled import read_pickle
 from tautochrone.measure.fleet.side_by_side import _MOST_REACHED, Listeners, SideBySide
 from tautochrone.measure.fleet.slurm import alone, arrays_of
@@ -333,3 +333,26 @@ def test_a_recover_command_that_does_not_end_is_ended_with_all_that_it_started(t
     wait_until(lambda: not files.is_locked(held), "what it started has ended")
     assert _recover("echo off >&2; exit 3", PATIENCE_S) == "; its recover command ended with exit code 3: off"
     assert _recover("echo off >&2", PATIENCE_S) == ""
+
+
+def test_a_place_of_labgrid_is_released_when_its_power_cycle_does_not_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise it would stay acquired by this user, and be refused to us until somebody releases it."""
+    place, program = tmp_path / "acquired", tmp_path / "labgrid-client"
+    program.write_text(
+        f'#!/bin/sh\ncase "$3" in\n'
+        f'acquire) if [ -e {place} ]; then echo "You have already acquired place b." >&2; exit 1; fi\n'
+        f": >{place} ;;\n"
+        f"release) rm {place} ;;\npower) [ -e {place} ] && exec sleep 3600 ;;\nesac\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("TAUTO_LABGRID_CLIENT", str(program))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for _ in range(2):
+        said = _recovered(FleetMachine("board", "labgrid:b"), 1.0)
+        assert said == "; its recover command did not end within 1 s"
+        assert not place.exists()
+    place.touch()  # by hand, or by somebody else
+    assert "already acquired" in _recovered(FleetMachine("board", "labgrid:b"), 1.0)
+    assert place.exists()

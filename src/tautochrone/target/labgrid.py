@@ -35,8 +35,19 @@ def acquired(address: LabgridAddress) -> Iterator[SshAddress]:
 
     Raises:
         TakenError: somebody else has it.
-        UsageError: labgrid is not installed, no coordinator answers, or it does not know the place, or no
-            NetworkService of it.
+        UsageError: as `held`, or it has no NetworkService.
+    """
+    with held(address):
+        yield _service(address)
+
+
+@contextmanager
+def held(address: LabgridAddress) -> Iterator[None]:
+    """Have a place for as long as the block lasts, whether its board answers or not.
+
+    Raises:
+        TakenError: somebody else has it.
+        UsageError: labgrid is not installed, no coordinator answers, or it does not know the place.
     """
     with _mark(address.place) as mark:
         answer = _acquire(address.place)
@@ -51,7 +62,7 @@ def acquired(address: LabgridAddress) -> Iterator[SshAddress]:
             )
         _write(mark, "acquired\n")
         try:
-            yield _service(address)
+            yield
         finally:
             with suppress(MeasuringError, UsageError):
                 if _client(address.place, "release").returncode == 0:
@@ -81,9 +92,8 @@ def _service(address: LabgridAddress) -> SshAddress:
 
 
 def power_cycle(place: str) -> str:
-    """Return the shell command that switches the board of a place off and on."""
-    client = shlex.join((_program(), "-p", place))
-    return f"{client} acquire && {{ {client} power cycle; said=$?; {client} release; exit $said; }}"
+    """Return the shell command that switches the board of a place off and on, for who has it."""
+    return shlex.join((_program(), "-p", place, "power", "cycle"))
 
 
 def _program() -> str:

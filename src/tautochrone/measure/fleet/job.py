@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -27,7 +27,7 @@ from tautochrone.measure.lab.jobs import Answer, LostMachine, SealedCell, Taken,
 from tautochrone.run.facts import Facts
 from tautochrone.target.address import LabgridAddress, read_address
 from tautochrone.target.claim import TakenError, claimed
-from tautochrone.target.labgrid import power_cycle
+from tautochrone.target.labgrid import held, power_cycle
 from tautochrone.target.open import open_target
 from tautochrone.target.target import Target
 
@@ -105,9 +105,9 @@ class FleetJob:
         begun_s = time.monotonic()
         until_s = begun_s + self.revive_s
         said = ""
-        if self.revive_s and (command := recovery_of(self.machine)):
+        if self.revive_s and recovery_of(self.machine):
             watch(CellProgress(0.0, waiting="recovering the machine"))
-            said = _recover(command, self.revive_s)
+            said = _recovered(self.machine, self.revive_s)
         with ExitStack() as stack:
             while True:
                 try:
@@ -129,8 +129,24 @@ class FleetJob:
 
 def recovery_of(machine: FleetMachine) -> str:
     """Return the command that may bring a machine back; empty: there is none."""
+    place = _place_of(machine)
+    return power_cycle(place.place) if place else machine.recover
+
+
+def _place_of(machine: FleetMachine) -> LabgridAddress | None:
+    """Return the place of labgrid that must be held while the machine is recovered; None: there is none."""
     address = None if machine.recover else read_address(machine.on)
-    return power_cycle(address.place) if isinstance(address, LabgridAddress) else machine.recover
+    return address if isinstance(address, LabgridAddress) else None
+
+
+def _recovered(machine: FleetMachine, patience_s: float) -> str:
+    """Run what may bring the machine back; returns what went wrong, for the message."""
+    place = _place_of(machine)
+    try:
+        with held(place) if place else nullcontext():
+            return _recover(recovery_of(machine), patience_s)
+    except TautoError as error:
+        return f"; it can't be recovered: {error}"
 
 
 def _answers(target: Target) -> bool:
