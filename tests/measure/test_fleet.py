@@ -10,12 +10,14 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fleets import Boards, boards
 from real import PATIENCE_S, a_cpu, only_run, policy_options, start_tauto, tauto, wait_until
 from ssh_servers import claim_of
+from streams import make_stream
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.measure.campaign.agenda import make_agenda
 from tautochrone.measure.document.document import read as read_plan
@@ -25,6 +27,7 @@ from tautochrone.measure.fleet.job import _recover, _recovered
 from tautochrone.measure.fleet.pickled import read_pickle
 from tautochrone.measure.fleet.side_by_side import _MOST_REACHED, Listeners, SideBySide
 from tautochrone.measure.fleet.slurm import alone, arrays_of
+from tautochrone.measure.lab.jobs import SealedCell
 from tautochrone.run import files
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.store import Store
@@ -299,6 +302,34 @@ def test_few_machines_are_reached_at_once(tmp_path: Path) -> None:
     assert list(side_by_side) == []
     side_by_side.hear(begun[0][0][0], CellProgress(0.0))
     assert len(list(side_by_side)) == 1
+
+
+def test_a_case_that_is_stopped_on_its_machine_twice_is_given_up(tmp_path: Path) -> None:
+    """A board that a case makes shut down in order stops the probe by a signal, each time."""
+    path, store = tmp_path / "fleet.toml", Store(tmp_path / "store")
+    path.write_text(MACHINE)
+    with store.create("cyclic", "a test") as run:
+        run.append(make_stream([range(1000, 1100)], footer=False))
+        stopped = SealedCell(run.seal("interrupted").id, stopped=True)
+    fleet = read_fleet(str(path))
+    agenda = make_agenda(on_fleet(read_plan(Path(plan(tmp_path, periods='"1ms"'))), fleet), store)
+    side_by_side = SideBySide(agenda, fleet, store, (), Listeners(*(4 * [lambda *_: None])))
+    tried = 0
+
+    class AlwaysStopped:
+        stopped = False
+
+        def do(self, jobs: Any, _watch: Any) -> Iterator[Any]:
+            nonlocal tried
+            while (found := next(jobs, None)) is not None:
+                tried += 1
+                assert tried <= 2
+                yield found[0], stopped
+
+    outcome = side_by_side.carry_out(AlwaysStopped())  # type: ignore[arg-type]
+    (given_up,) = outcome.unmeasured
+    assert (tried, given_up.failed, outcome.left) == (2, True, ())
+    assert "It was stopped" in given_up.why
 
 
 def test_pickles_of_others_are_not_read_and_arrays_belong_to_one_tauto(tmp_path: Path) -> None:

@@ -160,6 +160,8 @@ class SideBySide:
             if self._ledger.measured(self._agenda.points[slot.key], slot, run):
                 berth.measured += 1
                 del self._left[slot.position]
+            else:  # by a person here, or by a signal on the machine, which would end it each time
+                self._in_vain(slot, MeasuringError("it was stopped while it was measured"))
         elif isinstance(answer, LostMachine):
             self._lose(berth, slot, answer)
         elif isinstance(answer, RefusedJob):
@@ -178,9 +180,13 @@ class SideBySide:
         if berth.losses >= _MOST_LOSSES or not hopeful:
             self._quarantine(berth, lost.error)
         if lost.begun:
-            self._lost[slot.position] = self._lost.get(slot.position, 0) + 1
-            if self._lost[slot.position] >= _MOST_LOSSES:
-                self._failed(slot, lost.error)
+            self._in_vain(slot, lost.error)
+
+    def _in_vain(self, slot: Slot, error: TautoError) -> None:
+        """It was begun and is not measured; it is tried again, once."""
+        self._lost[slot.position] = self._lost.get(slot.position, 0) + 1
+        if self._lost[slot.position] >= _MOST_LOSSES:
+            self._failed(slot, error)
 
     def _refuse(self, berth: Berth, slot: Slot, error: TautoError) -> None:
         if isinstance(error, StoreError):
