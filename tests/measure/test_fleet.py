@@ -118,6 +118,21 @@ def test_a_dead_board_is_quarantined_and_later_only_its_cases_are_measured(
 
 
 @pytest.mark.slow
+def test_a_board_that_is_named_twice_is_told_by_its_other_name_and_not_by_our_own_claim(
+    fleet: Boards, store: Path, tmp_path: Path
+) -> None:
+    config = fleet.home / ".ssh" / "config"
+    config.write_text(config.read_text().replace("Host board1\n", "Host board1 twin\n"))
+    ended = tauto("run", plan(tmp_path), "--on", "ssh:board1", "--on", "ssh:twin", store=store)
+    assert ended.returncode == 0, ended.stderr
+    assert "is the same machine as ssh:board1" in " ".join(ended.stdout.split())
+    assert "claimed by" not in ended.stdout
+    ended = tauto("run", plan(tmp_path), "--fleet", fleet.file(["board1", "twin"]), store=store)
+    assert ended.returncode == 0, ended.stderr  # each case waits for the claim of the other name
+    assert on(measured(store)) == {"ssh:board1": 4, "ssh:twin": 2}
+
+
+@pytest.mark.slow
 def test_any_free_machine_measures_each_case_once_and_one_that_another_has_is_left_alone(
     fleet: Boards, store: Path, tmp_path: Path
 ) -> None:

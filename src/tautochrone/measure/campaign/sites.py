@@ -1,7 +1,7 @@
 """The systems of a plan, opened: targets, facts, deployments as each machine can do them."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 
 from tautochrone.base.errors import TautoError, UsageError
@@ -18,9 +18,14 @@ from tautochrone.measure.campaign.refusals import (
 from tautochrone.measure.document.deployed import deployment_of, same_here
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import PlanPoint, is_planned
+from tautochrone.run.held import BOOT_ID
+from tautochrone.target.claim import TakenError
 from tautochrone.target.middleware import TRANSPORT
-from tautochrone.target.open import open_to_measure
+from tautochrone.target.open import open_target, open_to_measure
 from tautochrone.target.target import Target
+
+_OF_ONE_MACHINE = (BOOT_ID, "/proc/sys/kernel/hostname")
+"""Files that have the same content only on one machine; containers on it differ by the second."""
 
 
 @dataclass
@@ -63,14 +68,24 @@ def open_sites(document: PlanDocument, points: Sequence[PlanPoint], stack: ExitS
             of_loads |= load_refusals(_able(own, sites.refused), site.target)
             sites.open[system] = site
         except TautoError as error:
-            silent.append(error)
-            sites.refused |= {point.key: error for point in own}
+            told = _by_another_name(system, sites) if isinstance(error, TakenError) else None
+            silent.append(told or error)
+            sites.refused |= {point.key: told or error for point in own}
     if not sites.open:
         raise silent[0]
     _see_meant(document, points, sites)
     see_loads_meant(document, points, of_loads)
     sites.refused |= of_loads
     return sites
+
+
+def _by_another_name(system: str, sites: Sites) -> TautoError | None:
+    """Return that a system that is claimed is one that is open, so the claim is our own; None: it is not."""
+    with suppress(TautoError, OSError), open_target(system) as target:
+        for name, site in sites.open.items():
+            if all(target.files().read(one) == site.target.files().read(one) for one in _OF_ONE_MACHINE):
+                return UsageError(f"{system} is the same machine as {name}", "It is measured as that.")
+    return None
 
 
 def _able(points: Sequence[PlanPoint], refused: Mapping[str, TautoError]) -> list[PlanPoint]:
