@@ -205,6 +205,19 @@ def test_a_store_that_is_none_is_refused(
     assert told in ended.err
 
 
+def test_a_far_store_that_is_not_there_is_no_store_without_runs(busybox: str, tmp_path: Path) -> None:
+    """A mistyped path must not look like a store of which all runs are here."""
+    own, far = filled(tmp_path / "own", 1), tmp_path / "other"
+    ended = in_process.tauto("store", "merge", f"{busybox}:{far}", store=own.path)
+    assert (ended.code, str(far) in ended.err) == (4, True), ended.err
+    ended = in_process.tauto("store", "sync", f"{busybox}:{far}", store=own.path)
+    assert ended.code == 0, ended.err
+    assert content(far) == content(own.path)
+    (tmp_path / "file").touch()
+    ended = in_process.tauto("store", "sync", f"{busybox}:{tmp_path / 'file'}", store=own.path)
+    assert ended.code == 4, ended.err
+
+
 def test_what_changes_on_its_way_does_not_arrive(tmp_path: Path) -> None:
     """A bit that turns between the two stores is found by the hash, whatever the file."""
     place, own = FolderPlace(filled(tmp_path / "there", 1).path), FolderPlace(tmp_path / "own")

@@ -39,9 +39,9 @@ _SUM = re.compile(rf"([0-9a-f]{{64}}) [ *]{_NAME}")
 
 _SUMS = 'if command -v sha256sum >/dev/null; then sum=sha256sum; else sum="shasum -a 256"; fi'
 _LIST = (
-    'if cd -- "$store" 2>/dev/null; then export LC_ALL=C; find . -mindepth 2 -maxdepth 2 -type f '
+    'cd -- "$store" && export LC_ALL=C && find . -mindepth 2 -maxdepth 2 -type f '
     f"\\( -name {files.MANIFEST} -o -name '*.parquet' -o -name {REMARKS} -o -name {files.RAW_STREAM} \\) "
-    "-exec ls -ln {} +; fi"
+    "-exec ls -ln {} +"
 )
 _SEALS = (
     f'{_SUMS}; cd -- "$store" && '
@@ -66,8 +66,11 @@ _END = 'cd -- "$store" && rm -rf "$stage"'
 class FarPlace:
     """A store that SSH reaches, by the system's own ssh, which logs in once."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, must_be_there: bool) -> None:
         """Read ``ssh:[USER@]HOST[:PORT][:PATH]``; nobody is asked yet.
+
+        Args:
+            must_be_there: a store that is not there is a mistake; otherwise it has no runs, and is made.
 
         Raises:
             UsageError: it is not of this form.
@@ -79,6 +82,7 @@ class FarPlace:
                 f"{printable(text)}: not an address of a store", "Write ssh:[user@]host[:port][:path]."
             )
         self.name, self.address = text, address
+        self._list = _LIST if must_be_there else f'if [ -e "$store" ]; then {_LIST}; fi'
         self._store = _quoted(found[2]) if found[2] else _DEFAULT
         self._held = ExitStack()
 
@@ -108,7 +112,7 @@ class FarPlace:
     def listing(self) -> Listing:
         """Return what it has."""
         runs: dict[str, dict[str, int]] = {}
-        for line in self._said(_LIST).splitlines():
+        for line in self._said(self._list).splitlines():
             if (found := _SIZE.fullmatch(line)) is not None:
                 runs.setdefault(found[2], {})[found[3]] = int(found[1])
         whole = {run: sizes for run, sizes in sorted(runs.items()) if _is_whole(sizes)}

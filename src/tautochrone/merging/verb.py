@@ -93,7 +93,7 @@ def _place(text: str, own: FolderPlace, held: ExitStack, *, must_be_there: bool)
     from tautochrone.merging.places import FolderPlace
 
     if text.startswith(_FAR):
-        return held.enter_context(FarPlace(text))
+        return held.enter_context(FarPlace(text, must_be_there=must_be_there))
     folder = Path(text)
     if folder.resolve() == own.path.resolve():
         raise UsageError(f"{text} is the store itself", "Name another one, or say with --store into which.")
