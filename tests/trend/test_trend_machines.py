@@ -64,6 +64,13 @@ def test_the_odd_machine_is_named_in_its_case_and_no_other(tmp_path: Path) -> No
         assert f"ssh:board{number}</th>" in page.read_text()
 
 
+@pytest.mark.parametrize("words", [("--last", "1"), ("--by", "machine,load")])
+def test_what_has_no_part_in_machines_side_by_side_is_refused(words: tuple[str, ...], tmp_path: Path) -> None:
+    store = rack(tmp_path / "store", boards=2)
+    said = in_process.tauto("trend", "latency", "median", "--machines", *words, store=store.path)
+    assert (said.code, "--last and --by have no part" in said.err) == (2, True), said.err
+
+
 def test_machines_are_compared_with_those_of_their_kind_where_these_are_enough(tmp_path: Path) -> None:
     """A slow model of CPU is no fault of its boards; a slow board among fast ones is."""
     store = Store(tmp_path)

@@ -75,12 +75,17 @@ def trend(
     from tautochrone.base.words import capital
     from tautochrone.trend import answer
     from tautochrone.trend.judge import trend as trend_of
-    from tautochrone.trend.record import chosen, measures, records
+    from tautochrone.trend.record import TRAITS, chosen, measures, records
     from tautochrone.trend.values import choices, parse_metric
 
     traits = _traits(by)
     if last is not None and last < 1:
         raise UsageError(f"--last {last}: there is nothing to show", "Give 1 or more.")
+    if machines and (last is not None or traits != TRAITS):
+        raise UsageError(
+            "--machines has a column for each machine, so --last and --by have no part in it",
+            "Leave them out. --since takes only later runs.",
+        )
     when = _since(since) if since is not None else ""
     see_that_it_can_be_written(out)
     place = open_store(store)
