@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,10 +11,11 @@ from typing import Any
 import pytest
 
 from live_runs import feed, gathering
-from real import PATIENCE_S
+from real import PATIENCE_S, wait_until
+from tautochrone.base import faults
 from tautochrone.command.address import Address
 from tautochrone.live.metrics import BUCKETS_NS, metrics
-from tautochrone.live.server import View, serve
+from tautochrone.live.server import _REQUEST_S, View, serve
 from tautochrone.live.terminal import plain_line, screen
 
 HERE = Address("127.0.0.1", 0)
@@ -85,6 +87,44 @@ def test_without_the_token_nothing_is_seen_and_it_is_not_written_anywhere(
         assert next(events(connection, Cookie=cookie))["whole"]
         connection.close()
     assert TOKEN not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize(
+    ("request_line", "accept", "status"),
+    [
+        ("GET http://[::1 HTTP/1.1", "", 400),
+        ("GET http://[no]/metrics HTTP/1.1", "", 400),
+        ("GET /metrics HTTP/1.1", "application/openmetrics-text; version=x", 200),
+    ],
+)
+def test_a_request_that_nobody_expects_is_answered_and_no_fault(
+    request_line: str, accept: str, status: int
+) -> None:
+    before = faults.kept()
+    with served() as (_, connection):
+        connection.connect()
+        assert connection.sock is not None
+        connection.sock.sendall(f"{request_line}\r\nHost: localhost\r\nAccept: {accept}\r\n\r\n".encode())
+        assert connection.sock.recv(12).split()[1:] == [str(status).encode()]
+        connection.close()
+    assert faults.kept() == before
+
+
+def test_clients_without_end_cost_a_bounded_number_of_threads_and_each_one_that_ends_makes_room() -> None:
+    with served(TOKEN) as (_, connection):
+        before = threading.active_count()
+        # Less patient than the server, which closes each connection that says nothing.
+        patience_s = _REQUEST_S / 3
+        clients = [
+            socket.create_connection((connection.host, connection.port), patience_s) for _ in range(200)
+        ]
+        assert clients[-1].recv(1) == b""  # it is turned away
+        assert threading.active_count() - before <= 64
+        for one in clients:
+            one.close()
+        wait_until(lambda: threading.active_count() == before, "threads end")
+        assert asked(connection, "/metrics", Authorization=f"Bearer {TOKEN}")[0] == 200
+        connection.close()
 
 
 def test_who_comes_later_sees_the_whole_and_who_is_there_what_is_new() -> None:

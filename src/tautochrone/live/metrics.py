@@ -35,7 +35,10 @@ def metrics(gathering: Gathering, accept: str = "") -> tuple[str, bytes]:
 
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Now())
-    encode, kind = choose_encoder(accept)
+    try:
+        encode, kind = choose_encoder(accept)
+    except (TypeError, ValueError):  # a version that is no number
+        encode, kind = choose_encoder("")
     return kind, encode(registry)
 
 

@@ -20,7 +20,8 @@ from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
-from urllib.parse import parse_qs, urlsplit
+from typing import Any
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from jinja2 import PackageLoader
 from markupsafe import Markup
@@ -35,7 +36,7 @@ from tautochrone.live.picture import COLUMNS, COURSE, Gathering
 
 _HERE = "tautochrone.live"
 _COOKIE = "tauto-live"
-_MOST_PAGES = 32
+_MOST_PAGES, _MOST_CONNECTIONS = 32, 64
 _PING_S, _REQUEST_S, _UNSENT_BYTES = 15.0, 30.0, 1 << 16
 _SHOWN_LATE = 50
 _NOTHING = (float("-inf"), float("-inf"), 0)
@@ -160,10 +161,14 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer."""
         with suppress(ConnectionError, TimeoutError):
-            self._answer()
+            try:
+                asked = urlsplit(self.path)
+            except ValueError:  # for example a "[" without its end
+                self._say(HTTPStatus.BAD_REQUEST, "That is no address.\n")
+            else:
+                self._answer(asked)
 
-    def _answer(self) -> None:
-        asked = urlsplit(self.path)
+    def _answer(self, asked: SplitResult) -> None:
         if not address.is_of_this_machine(self.headers.get("Host")) and self.server.token is None:
             self._say(HTTPStatus.FORBIDDEN, f"This page is at {self.server.url}\n")
         elif not self._may(asked.query):
@@ -247,6 +252,25 @@ class _Server(ThreadingHTTPServer):
         self.socket.close()
         self.socket, self.view, self.token, self.page_at = made, view, token, at
         self.pages = threading.BoundedSemaphore(_MOST_PAGES)
+        self._connections = threading.BoundedSemaphore(_MOST_CONNECTIONS)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve it by a thread, unless there are so many that files and threads may run out."""
+        if not self._connections.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._connections.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve it."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._connections.release()
 
     @property
     def url(self) -> str:
