@@ -33,6 +33,7 @@ from tautochrone.run.held import HELD, Held
 from tautochrone.run.intervals import Following, Interval
 from tautochrone.run.recover import recover
 from tautochrone.run.remarks import seen_remarks
+from tautochrone.run.so_far import run_so_far
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
 
@@ -123,6 +124,27 @@ def test_what_a_kill_between_the_steps_of_sealing_a_piece_leaves_is_read_once(st
         assert len(Following(writer.path).new()) == 12
     (outcome,) = recover(store)
     assert balanced(StoredRun.read(outcome.path)) == 12 * (EACH - 3)
+
+
+@pytest.mark.parametrize("before", [0, 1], ids=["the first piece", "a later piece"])
+@pytest.mark.parametrize("when", [files.MANIFEST, files.RAW_STREAM])
+def test_a_piece_that_is_made_while_a_soak_is_looked_at_costs_no_interval(
+    store: Store, monkeypatch: pytest.MonkeyPatch, before: int, when: str
+) -> None:
+    with begin_soak(store, SMALL, intervals=5, hour=3 if before else None) as writer:
+        seen, copy = list[str](), shutil.copyfile
+
+        def copy_late(source: Path, target: Path) -> object:
+            name = Path(source).name
+            if name == when and name not in seen:
+                seen.append(name)
+                writer.end_piece()
+            return copy(source, target)
+
+        monkeypatch.setattr(shutil, "copyfile", copy_late)
+        run = run_so_far(writer.path)
+        assert len(pieces.pieces_of(writer.path)) == before + 1
+    assert balanced(run) == 5 * SMALL.cpus * (EACH - 3)
 
 
 def test_a_damaged_piece_is_told_and_what_came_before_it_is_kept(store: Store) -> None:

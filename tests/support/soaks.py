@@ -15,6 +15,7 @@ from tautochrone.run.writer import RunWriter
 S = 1_000_000_000
 MS = 1_000_000
 LARGEST_ROWS = 8
+NO_SAMPLE = -(2**63)
 WALL_NS = 1_790_000_000 * S
 
 Integers = npt.NDArray[np.int64]
@@ -74,8 +75,8 @@ def soak_frames(soak: Soak, *, footer: bool = True) -> Iterator[tuple[int, bytes
             rows = np.empty((len(values), 2), np.int64)
             rows[:, 0] = begin + np.arange(len(values)) * soak.period_ns
             rows[:, 1] = rows[:, 0] + values
-            top = int(values.max())
-            kept = at not in soak.left_out
+            top = int(values.max(initial=NO_SAMPLE))
+            kept = at not in soak.left_out and len(values) > 0
             if kept and top > worst[source]:
                 worst[source] = top
                 row = rows[int(values.argmax())]
@@ -159,7 +160,7 @@ def _header(soak: Soak) -> dict[str, Any]:
     measure = {"name": "measure", "type": "u64", "unit": "1", "meaning": ""}
     instants = [{"name": name, "type": "i64", "unit": "ns", "meaning": ""} for name in _COLUMNS]
     for lacking in instants[-2:]:
-        lacking["null"] = -(2**63)  # type: ignore[assignment]
+        lacking["null"] = NO_SAMPLE  # type: ignore[assignment]
     counts = [{"name": name, "type": "u64", "unit": "1", "meaning": ""} for name in _COUNTS]
     header["tables"] = [
         {**bins, "columns": [measure, *bins["columns"]]},

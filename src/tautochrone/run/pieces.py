@@ -19,7 +19,7 @@ from tautochrone.base.reading import open_file
 from tautochrone.run import files
 
 FOLDER = "pieces"
-_INDEX = "index.jsonl"
+INDEX = "index.jsonl"
 _SEQUENCE = slice(12, 16)
 _LENGTH = slice(8, 12)
 _LEVEL = 9
@@ -49,7 +49,7 @@ class Piece(msgspec.Struct, frozen=True):
 def pieces_of(folder: Path) -> list[Piece]:
     """Return the pieces of a run, oldest first; most runs have none. A line that is cut off is left out."""
     try:
-        with open_file(folder / FOLDER / _INDEX) as file:
+        with open_file(folder / FOLDER / INDEX) as file:
             lines = file.read().split(b"\n")[:-1]
     except (FileNotFoundError, NotADirectoryError):
         return []
@@ -93,8 +93,8 @@ def cut(folder: Path, descriptor: int, pending_bytes: int) -> Piece | None:
             output.flush()
             os.fsync(output.fileno())
         part.replace(path)
-        with (place / _INDEX).open("ab") as index:
-            index.truncate(_whole_lines(place / _INDEX))  # a full disk may have left half a line
+        with (place / INDEX).open("ab") as index:
+            index.truncate(_whole_lines(place / INDEX))  # a full disk may have left half a line
             index.write(msgspec.json.encode(piece) + b"\n")
             index.flush()
             os.fsync(index.fileno())

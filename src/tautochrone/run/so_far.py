@@ -1,7 +1,6 @@
 """A long run while it is measured: what there is of it, sealed as a copy of its own."""
 
 import atexit
-import os
 import shutil
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -52,8 +51,8 @@ def run_so_far(folder: Path) -> StoredRun:
     for _ in range(_TRIES):
         shutil.rmtree(copy, ignore_errors=True)
         _copy(folder, copy)
-        if _is_in_one_piece(copy):
-            break
+        if len(pieces.pieces_of(folder)) == len(pieces.pieces_of(copy)):
+            break  # no piece was made meanwhile, which would have taken frames out of the raw stream
     manifest = seal(copy)
     still = RunWarning(
         STILL_MEASURED,
@@ -67,29 +66,20 @@ def run_so_far(folder: Path) -> StoredRun:
 def _copy(folder: Path, copy: Path) -> None:
     copy.mkdir()
     shutil.copyfile(folder / files.MANIFEST, copy / files.MANIFEST)
-    if (folder / pieces.FOLDER).is_dir():
-        shutil.copytree(folder / pieces.FOLDER, copy / pieces.FOLDER, copy_function=_linked)
+    source, target = folder / pieces.FOLDER, copy / pieces.FOLDER
+    if (source / pieces.INDEX).exists():  # what it names is whole; other files there are in the making
+        target.mkdir()
+        shutil.copyfile(source / pieces.INDEX, target / pieces.INDEX)
+    for piece in pieces.pieces_of(copy):
+        _link(source / piece.file, target / piece.file)
     shutil.copyfile(folder / files.RAW_STREAM, copy / files.RAW_STREAM)
     with suppress(FileNotFoundError):
         shutil.copyfile(folder / REMARKS, copy / REMARKS)
 
 
-def _linked(source: str, target: str) -> None:
-    """Pieces never change, but their index does."""
-    if source.endswith(".zst"):
-        with suppress(OSError):  # of another disk
-            os.link(source, target)
-            return
-    shutil.copyfile(source, target)
-
-
-def _is_in_one_piece(copy: Path) -> bool:
-    """Return whether no piece was sealed while the files were copied."""
-    made = pieces.pieces_of(copy)
-    with (copy / files.RAW_STREAM).open("rb") as file:
-        head = file.read(16)
-    return (
-        not made
-        or len(head) < 16
-        or int.from_bytes(head[12:16], "little") <= made[-1].first + made[-1].frames
-    )
+def _link(source: Path, target: Path) -> None:
+    """Pieces never change."""
+    try:
+        target.hardlink_to(source)
+    except OSError:  # of another disk
+        shutil.copyfile(source, target)
