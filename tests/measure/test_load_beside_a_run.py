@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -27,7 +28,7 @@ from tautochrone.measure.execute import LOAD_FAILED, run_cell
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.run.store import Store
 from tautochrone.target.local import LocalTarget
-from tautochrone.target.program import RunningLoad
+from tautochrone.target.program import Message, Program, RunningLoad
 from tautochrone.target.target import ANYWHERE, Placement
 
 DIES = "command:sh -c 'sleep 0.7; exit 3'"
@@ -161,6 +162,17 @@ class KillsItsLoad(LocalTarget):
 def test_a_load_that_was_killed_is_a_failure_too(tmp_path: Path) -> None:
     with pytest.raises(MeasuringError, match="the load 'cpu' failed"):
         run_cell(short("cpu:cpus=0", count=2000), Store(tmp_path), KillsItsLoad(), gather())
+
+
+@pytest.mark.parametrize("report", [b'{"load": "cpu", "oper', b"\xff\n"])
+def test_a_load_whose_report_found_no_room_is_a_failure_too(report: bytes) -> None:
+    program = Mock(Program)
+    program.read.side_effect = [b"ready\n", report, b""]
+    program.wait.return_value = 0
+    program.messages.return_value = (Message("there is no room in /run"),)
+    with pytest.raises(MeasuringError, match="the load failed: there is no room in /run"):
+        RunningLoad(program).end()
+    program.release.assert_called_once()
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -28,9 +29,9 @@ from tautochrone.run.held import Held, can_be_resumed
 from tautochrone.run.recover import recover
 from tautochrone.run.so_far import is_measured
 from tautochrone.run.store import Store
-from tautochrone.target.held import HeldTarget
+from tautochrone.target.held import HeldProgram, HeldTarget
 from tautochrone.target.local import LocalTarget
-from tautochrone.target.program import Guarded
+from tautochrone.target.program import Guarded, Program
 
 pytestmark = pytest.mark.slow
 
@@ -225,3 +226,39 @@ def test_what_another_process_left_is_read_from_its_oldest_part(held: HeldTarget
     assert probe.read() == b""
     assert probe.end().exit_code == -signal.SIGTERM
     again.close()
+
+
+def test_a_load_that_is_asked_for_twice_is_two_programs_and_both_are_taken_over(
+    held: HeldTarget, tmp_path: Path
+) -> None:
+    words = ("command", "--", "sleep", "600")
+    for _ in range(2):
+        held.start_load(words)
+    folders = dict(held._held.programs)
+    assert len(folders) == 2
+    again = HeldTarget(LocalTarget(), tmp_path, held._held, 1 << 20, lambda: False)
+    for _ in range(2):
+        again.start_load(words)
+    assert again._held.programs == folders
+    again.close()
+    assert not any(Path(one).exists() for one in folders.values())
+
+
+def test_a_word_to_the_guard_is_no_fault_when_another_thread_loses_the_connection(held: HeldTarget) -> None:
+    class Lost(HeldProgram):
+        """One whose connection is lost as soon as it was looked at."""
+
+        _looks: list[Program | None]
+
+        @property
+        def _orders(self) -> Program | None:
+            return self._looks.pop() if self._looks else None
+
+        @_orders.setter
+        def _orders(self, orders: Program | None) -> None:
+            self._looks = [] if orders is None else [orders]
+
+    program = Lost(held, "/nowhere")
+    program._orders = orders = Mock(Program)
+    program.write(b"\n")
+    orders.write.assert_called_once_with(b"\n")

@@ -199,8 +199,8 @@ class HeldProgram:
             self.asked_to_end |= data != b"close\n"
             self._killed |= data == b"kill\n"
             self._told += data
-        if self._orders is not None:
-            self._orders.write(data)
+        if (orders := self._orders) is not None:  # another thread may notice now that it is lost
+            orders.write(data)
 
     def connect(self) -> None:
         """Open the way to its guard, anew after the connection was lost."""
@@ -327,6 +327,8 @@ class HeldTarget(Target):
         is_probe, name = command[0] == self.probe, _PROBE
         if not is_probe:
             name = shlex.join(command[1:])
+            while name in self._programs:  # a load that is asked for twice
+                name += " again"
         folder = self._taken_over.get(name, "")
         if not is_probe and folder and self._has_ended(folder):  # it was about to take turns
             folder = ""

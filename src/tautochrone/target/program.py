@@ -4,6 +4,7 @@ import json
 import re
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -333,7 +334,9 @@ class RunningLoad(_Ready):
                 lines = list(self._lines)
             finally:
                 self._program.release()
-            content = json.loads(lines[-1]) if lines else None
+            content = None
+            with suppress(ValueError):  # there was no room for all of it
+                content = json.loads(lines[-1]) if lines else None
             if not isinstance(content, dict):
                 raise refusal(self._code, self._program.messages(), "the load failed")
             self._report = content
