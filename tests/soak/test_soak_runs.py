@@ -398,8 +398,9 @@ def test_clock_steps_suspends_loads_and_the_worst_are_found(store: Store) -> Non
 
 @pytest.mark.parametrize("left_out", [range(6, 12), range(12)], ids=["one load", "all"])
 def test_a_disk_without_room_leaves_counts_of_which_every_answer_is_made(
-    store: Store, left_out: range
+    store: Store, left_out: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)  # where the report is written
     soak = Soak(intervals=12, missed=3, left_out=left_out)
     with begin_soak(store, soak) as writer:
         writer.add_condition(SOAK, {"loads": [[0, "idle"], [6, "cpu"]]})
