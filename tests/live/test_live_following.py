@@ -21,6 +21,7 @@ from tautochrone.judge.late_causes import main_cause
 from tautochrone.judge.requirement.until import RuleWatcher, parse_rule
 from tautochrone.live.following import Followed, binned
 from tautochrone.live.picture import BLOCKS, COLUMNS, COURSE, LATE, Step
+from tautochrone.run.held import Held, boot_here
 from tautochrone.run.intervals import IntervalReader
 from tautochrone.run.store import Store
 
@@ -61,6 +62,17 @@ def test_a_soak_is_seen_while_it_is_measured_and_nothing_twice(tmp_path: Path) -
     assert followed.look().state == "complete"
     with pytest.raises(UsageError, match="complete"):
         Followed(writer.path)
+
+
+def test_a_soak_that_goes_on_while_nobody_keeps_it_is_not_cut_off(tmp_path: Path) -> None:
+    with begin_soak(Store(tmp_path), LATE_TWICE, intervals=3) as writer:
+        followed = Followed(writer.path)
+        followed.look()
+        (apart := tmp_path / "apart").mkdir()
+        Held("local", 600.0, [], "/", boot_here(), {"probe": str(apart)}).write(writer.path)
+    assert followed.look().state == "measuring"
+    apart.rmdir()
+    assert followed.look().state == "cut off"
 
 
 def test_lost_samples_are_unknown_and_widen_what_is_known_of_late_events(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from tautochrone.live.causes import LateCauses
 from tautochrone.live.picture import HOUR_S, About, Gathering, LateSeen, SourceHeader, Step
 from tautochrone.run import files, pieces
 from tautochrone.run.conditions import SOAK
+from tautochrone.run.held import goes_on
 from tautochrone.run.intervals import Interval, IntervalReader
 from tautochrone.run.layout import SAMPLES, TableLayout, table_layouts
 from tautochrone.run.manifest import MEASURING, Manifest
@@ -156,11 +157,11 @@ class Followed:
         ]
 
     def _see_whether_it_goes_on(self) -> None:
-        """A run that is measured has its raw stream, and a writer that holds it locked."""
+        """A run that is measured has its raw stream, and a writer that holds it locked, or can be resumed."""
         raw = self._folder / files.RAW_STREAM
         try:
             with files.locked(raw) as free:
-                if free:
+                if free and not goes_on(self._folder):
                     self.gathering.state = "cut off"
         except OSError:
             self.gathering.state = "complete"
