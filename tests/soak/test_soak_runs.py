@@ -18,7 +18,7 @@ from real import skip_or_fail
 from schemas import valid
 from soaks import MS, S, Soak, begin_soak, soak_frames
 from tautochrone.base import stream
-from tautochrone.base.errors import DamagedError, UsageError
+from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.cli import list as listing
 from tautochrone.cli import runs
 from tautochrone.judge.reduced import reduce_run, summary_in
@@ -237,6 +237,15 @@ def kept(
             of(keeping)
         ended = keeping.keep(writer, reader.feed(data)) or ended
     return writer, keeping, ended
+
+
+def test_a_soak_whose_folder_is_gone_ends_with_a_sentence(store: Store) -> None:
+    def remove(_: Keeping) -> None:
+        for folder in store.folders():
+            shutil.rmtree(folder)
+
+    with pytest.raises(StoreError, match="Keeping the run in"):
+        kept(store, SMALL, remove)
 
 
 def test_a_full_disk_costs_samples_and_no_count(store: Store) -> None:

@@ -277,20 +277,21 @@ class Soak:
             pending_bytes: how many bytes came that are no whole frame yet.
 
         Raises:
-            StoreError: there is no room even for counts, for long.
+            StoreError: there is no room even for counts, for long, or the folder of the run is gone.
         """
         self._pending_bytes = pending_bytes
         ended: list[Interval] = []
-        for frame in frames:
-            if frame.type == stream.HEADER:
-                self._begin(writer, frame)
-            assert self._thin is not None
-            self._thin.add(writer, frame)
-            ended += self._said.take(frame)
-        if ended:
-            self._settle(writer, ended[-1].number)
-        self._judge(writer, ended)
-        return self._is_over(writer)
+        with files.store_errors("keeping the run", writer.path):  # its folder may be gone, or its disk
+            for frame in frames:
+                if frame.type == stream.HEADER:
+                    self._begin(writer, frame)
+                assert self._thin is not None
+                self._thin.add(writer, frame)
+                ended += self._said.take(frame)
+            if ended:
+                self._settle(writer, ended[-1].number)
+            self._judge(writer, ended)
+            return self._is_over(writer)
 
     def safe(self, writer: RunWriter) -> int | None:
         """See that what came survives a power cut; return how many bytes are not kept: of no whole frame yet.
