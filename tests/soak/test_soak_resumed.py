@@ -1,7 +1,9 @@
 """Soaks that go on when tauto is killed, when the connection is lost, and when the machine is restarted."""
 
+import errno
 import shutil
 import signal
+import subprocess
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -242,6 +244,20 @@ def test_a_load_that_is_asked_for_twice_is_two_programs_and_both_are_taken_over(
     assert again._held.programs == folders
     again.close()
     assert not any(Path(one).exists() for one in folders.values())
+
+
+def test_a_system_that_refuses_a_process_for_a_while_ends_no_soak(
+    held: HeldTarget, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    assert held.do(f"touch {tmp_path}/done")
+    assert (tmp_path / "done").exists()
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess, "Popen", refused)
+        assert not held.do("exit 0")
+    assert held.do("exit 0")
 
 
 def test_a_word_to_the_guard_is_no_fault_when_another_thread_loses_the_connection(held: HeldTarget) -> None:

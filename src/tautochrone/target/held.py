@@ -412,12 +412,15 @@ class HeldTarget(Target):
         return _PROBE in self._programs and self._programs[_PROBE].is_behind
 
     def do(self, script: str) -> bool:
-        """Have a short script done there; return False where the connection is lost just now."""
+        """Have a short script done there; return False where it can't be done just now.
+
+        The connection may be lost, or the system refuses another process.
+        """
         try:
             program = self.reached.run(["sh", "-c", script], {})
             program.close_input()
             ask(program, "sh", _PATIENCE_S)
-        except MeasuringError:
+        except TautoError:
             return False
         return True
 
