@@ -15,6 +15,7 @@ from real import PATIENCE_S, wait_until
 from tautochrone.base import faults
 from tautochrone.command.address import Address
 from tautochrone.live.metrics import BUCKETS_NS, metrics
+from tautochrone.live.picture import Gathering
 from tautochrone.live.server import _REQUEST_S, View, serve
 from tautochrone.live.terminal import plain_line, screen
 
@@ -152,6 +153,20 @@ def test_who_comes_later_sees_the_whole_and_who_is_there_what_is_new() -> None:
         view.end()
         assert list(heard) == [{}]  # that it is over
         later.close()
+
+
+def test_what_takes_long_is_reckoned_for_news_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    reckoned: list[Gathering] = []
+    of_all = Gathering.quantiles
+    monkeypatch.setattr(Gathering, "quantiles", lambda shown: reckoned.append(shown) or of_all(shown))
+    view = View(gathering())
+    for news in (0, 0, 3, 0, 0):
+        with view.changing() as shown:
+            feed(shown, news)
+    assert len(reckoned) == 2
+    with view.changing():  # the header of a run came
+        view.gathering = gathering(sources=3)
+    assert len(reckoned) == 3
 
 
 def test_the_thread_of_a_page_that_went_away_ends() -> None:

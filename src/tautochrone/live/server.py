@@ -79,8 +79,10 @@ class View:
     def changing(self) -> Iterator[Gathering]:
         """Change what is shown; readers see all of it or nothing."""
         with self.changed:
+            before = self.gathering, self.gathering.heard
             yield self.gathering
-            self._slow = _slow(self.gathering)
+            if (self.gathering, self.gathering.heard) != before:
+                self._slow = _slow(self.gathering)
             self.number += 1
             self.changed.notify_all()
 
