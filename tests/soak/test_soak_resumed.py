@@ -11,6 +11,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from agents import agent
 from real import is_gone, wait_until
 from real_soaks import (
     apart,
@@ -25,7 +26,7 @@ from real_soaks import (
     until,
     without_gap,
 )
-from ssh_servers import SshServer, ssh_server
+from ssh_servers import SshServer, claim_of, ssh_server
 from tautochrone.judge.soak import soak_of
 from tautochrone.run.held import Held, can_be_resumed
 from tautochrone.run.recover import recover
@@ -150,6 +151,25 @@ def test_a_soak_over_ssh_is_taken_over_when_all_of_tauto_was_killed(
             more_intervals(folder)
             assert tauto(store, "soak", "stop", environment=there).returncode == 0
             resumed.communicate()
+    without_gap(folder)
+
+
+def test_a_soak_on_a_machine_that_another_has_claimed_goes_on_until_it_can_be_taken_over(
+    server: SshServer, there: Mapping[str, str], tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    with soaking(store, "--on", server.where, environment=there) as (typed, keeper, folder):
+        killed(typed.pid, keeper)
+        typed.wait()
+        until(lambda: not any(server.pushed.iterdir()))  # and its claim has ended
+        claim = {"TAUTO_CLAIM": claim_of(tmp_path / "server")}
+        with agent("claim", "--wait", "60s", environment=claim) as other:
+            assert b"claimed\n" in iter(other.output.readline, b"")
+            refused = tauto(store, "soak", "resume", environment=there)
+            assert refused.returncode == 2
+            assert "is claimed by process" in refused.stderr
+            assert f"The soak goes on; take it over: tauto soak resume {folder.name}" in refused.stderr
+        assert tauto(store, "soak", "stop", environment=there).returncode == 0
     without_gap(folder)
 
 

@@ -70,11 +70,14 @@ def kept_by_another(
         resumes = run
         run, code, told = _kept(place, [], resumes)
     raw = place.path / resumes / files.RAW_STREAM
-    if code > 0 and resumes and not run and files.is_locked(raw):  # another one took over first
+    is_refused = code > 0 and bool(resumes) and not run
+    if is_refused and files.is_locked(raw):  # another one took over first
         following(raw.parent, lambda: files.is_locked(raw))
         run, code, told = resumes, 0, ""
     if told.strip():
         typer.echo(told.rstrip(), err=True)
+    if is_refused and shows and can_be_resumed(raw.parent):
+        typer.echo(f"The soak goes on; take it over: tauto soak resume {resumes}", err=True)
     if run and shows:
         show_ended(run, store, as_json=as_json)
     if code:

@@ -38,6 +38,7 @@ _LONGEST_SILENCE_S = 10.0
 _FORGET_S = 60.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 _PATIENCE_S = 10.0
+_CLAIM_WITHIN_S = 2.0
 _KILLED = 137
 
 # One line each without an exclamation mark, as in `ssh.target`. A folder in memory (/run) disturbs least;
@@ -497,7 +498,7 @@ class HeldTarget(Target):
             program.connect()
         # The claim was lost with the connection; what goes on is read all the same.
         with suppress(TautoError):
-            claim_if_free(reached, self._stack)
+            claim_if_free(reached, self._stack, _CLAIM_WITHIN_S)
 
     def _beat(self) -> None:
         """Tell the guards that somebody is there."""

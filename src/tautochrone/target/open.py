@@ -18,8 +18,8 @@ from tautochrone.target.claim import TakenError, claimed
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.target import Target
 
-_BRIEFLY_S = 2.0
-"""A tauto that was killed lets go of its machine within this time."""
+_BRIEFLY_S = 10.0
+"""A tauto that was killed lets go of its machine within this time, also of one that is very busy."""
 
 
 @contextmanager
@@ -62,18 +62,18 @@ def open_to_measure(where: str | None) -> Iterator[Target]:
     with ExitStack() as stack:
         target = stack.enter_context(open_target(where))
         if not isinstance(target, LocalTarget):
-            claim_if_free(target, stack)
+            claim_if_free(target, stack, _BRIEFLY_S)
         yield target
 
 
-def claim_if_free(target: Target, stack: ExitStack) -> None:
-    """Claim it until the stack is closed, or note why it can't be claimed.
+def claim_if_free(target: Target, stack: ExitStack, wait_s: float) -> None:
+    """Claim it until the stack is closed, waiting so long for it, or note why it can't be claimed.
 
     Raises:
         TakenError: somebody else measures there.
     """
     try:
-        stack.enter_context(claimed(target, _BRIEFLY_S))
+        stack.enter_context(claimed(target, wait_s))
     except TakenError:
         raise
     except TautoError as error:
