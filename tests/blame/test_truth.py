@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +27,7 @@ PREPARED_S = 1.0
 AT_LEAST, TOLERANCE, UNEXPLAINED, KNOWN = 0.95, 0.1, 0.1, 0.5
 """Of the late cycles; of a length; of a latency; of the cycles, those of which all events are known. On one
 virtual machine (Linux 6.18) no program ran at a tracepoint while certain tasks had the CPU."""
-MOST_RUNS = 12
+MOST_RUNS, TRIES = 12, 3
 
 Span = tuple[int, int]
 
@@ -88,6 +89,29 @@ def held_up(
     return found, cycles, spans
 
 
+def named(
+    way: str,
+    recorder: str,
+    times_ns: tuple[int, int],
+    enough: int,
+    store: Path,
+    is_right: Callable[[BlamedRun, LateCycle, list[Span]], bool],
+) -> BlamedRun:
+    """See `held_up`; of nearly all of these cycles what is told must be right.
+
+    What others do meanwhile makes more of them late, and by more. So it is tried again: who names a culprit
+    wrongly does so each time.
+    """
+    counts = []
+    for attempt in range(TRIES):
+        found, cycles, spans = held_up(way, recorder, *times_ns, enough, store / str(attempt))
+        right = sum(is_right(found, one, spans) for one in cycles)
+        if right >= AT_LEAST * len(cycles):
+            return found
+        counts.append((right, len(cycles)))
+    raise AssertionError(counts)
+
+
 def _held_up(
     way: str, recorder: str, before_ns: int, for_ns: int, store: Path
 ) -> tuple[BlamedRun, list[Span]]:
@@ -127,13 +151,10 @@ def sums_are_right(found: BlamedRun) -> None:
 
 
 def test_a_thread_of_higher_priority_is_named_with_its_length(recorder: str, tmp_path: Path) -> None:
-    found, cycles, spans = held_up("thread", recorder, 200_000, 2_000_000, TIMES // 2, tmp_path)
-    right = [
-        cycle
-        for cycle in cycles
-        if abs(has(cycle, "thread", NAME) - within(cycle, spans)) <= TOLERANCE * within(cycle, spans)
-    ]
-    assert len(right) >= AT_LEAST * len(cycles)
+    def is_right(_: BlamedRun, cycle: LateCycle, spans: list[Span]) -> bool:
+        return abs(has(cycle, "thread", NAME) - within(cycle, spans)) <= TOLERANCE * within(cycle, spans)
+
+    found = named("thread", recorder, (200_000, 2_000_000), TIMES // 2, tmp_path, is_right)
     mine = next(one for one in found.blame.causes if one.actor == NAME)
     assert (mine.cause, mine.priority) == ("thread", 0)  # 99 as the kernel counts it
 
@@ -145,15 +166,17 @@ def is_storm(cycle: LateCycle, cause: Cause, function: str = "") -> bool:
 
 
 def test_a_storm_of_timers_is_an_interrupt(recorder: str, tmp_path: Path) -> None:
-    found, cycles, _ = held_up("timers", recorder, 20_000, 100_000, TIMES // 4, tmp_path)
-    right = [one for one in cycles if is_storm(one, "irq", "timerfd_tmrproc" if not found.no_symbols else "")]
-    assert len(right) >= AT_LEAST * len(cycles)
+    def is_right(found: BlamedRun, cycle: LateCycle, _: list[Span]) -> bool:
+        return is_storm(cycle, "irq", "timerfd_tmrproc" if not found.no_symbols else "")
+
+    named("timers", recorder, (20_000, 100_000), TIMES // 4, tmp_path, is_right)
 
 
 def test_a_storm_of_datagrams_is_a_softirq(recorder: str, tmp_path: Path) -> None:
-    _, cycles, _ = held_up("softirq", recorder, 60_000, 400_000, TIMES // 4, tmp_path)
-    right = [one for one in cycles if has(one, "softirq", "NET_RX") and is_storm(one, "softirq")]
-    assert len(right) >= AT_LEAST * len(cycles)
+    def is_right(_: BlamedRun, cycle: LateCycle, __: list[Span]) -> bool:
+        return has(cycle, "softirq", "NET_RX") > 0 and is_storm(cycle, "softirq")
+
+    named("softirq", recorder, (60_000, 400_000), TIMES // 4, tmp_path, is_right)
 
 
 def _stopped(pid: int) -> bool:
