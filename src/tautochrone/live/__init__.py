@@ -1,1 +1,1 @@
-"""The live view of what is measured: terminal, page, metrics. Read-only, in memory that is bounded but for the minutes."""
+"""The live view of what is measured: terminal, page, metrics. Read-only; docs/soak.md says what it keeps."""
