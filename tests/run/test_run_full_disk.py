@@ -128,7 +128,7 @@ def test_a_store_below_a_file_is_refused_with_its_name(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"file/runs .*a part of that path is a file") as refused:
         store.create("cyclic", "nowhere")
     assert "--store" in refused.value.advice
-    with pytest.raises(StoreError, match="no folder can be made there") as refused:
+    with pytest.raises(StoreError, match="its folder is not there") as refused:
         Store(Path("/proc/tautochrone-test")).create("cyclic", "nowhere")
     assert "--store" in refused.value.advice
     with pytest.raises(StoreError, match="can't be read"):

@@ -23,7 +23,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT}
 _NOT_WRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
 _OTHER_FOLDER = "Choose a folder you may write to with --store or TAUTO_STORE."
 _REASONS = {
-    errno.ENOENT: ("no folder can be made there", ""),
+    errno.ENOENT: ("its folder is not there, and can't be made", ""),
     errno.ENOTDIR: ("a part of that path is a file, not a folder", ""),
     errno.EEXIST: ("a file of that name is in the way", ""),
     errno.ENAMETOOLONG: ("the name is too long", ""),
