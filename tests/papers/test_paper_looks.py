@@ -18,10 +18,11 @@ from tautochrone.measure.campaign.agenda import make_agenda
 from tautochrone.measure.campaign.deciding import Deciding, OpenQuestion
 from tautochrone.measure.campaign.estimate import Forecast
 from tautochrone.measure.document.document import parse
+from tautochrone.papers.claims import ask_all
 from tautochrone.papers.claims.compare import compare, exceeds
 from tautochrone.papers.claims.estimate import ClaimEstimate, from_numbers
 from tautochrone.papers.claims.looks import Looks
-from tautochrone.papers.document import Claim
+from tautochrone.papers.document import Claim, Paper
 from tautochrone.run.conditions import VirtualMachine
 from tautochrone.run.store import Store
 from tautochrone.statistics.sequential import amount_of_look, confidence_of_look
@@ -80,13 +81,16 @@ def test_the_stated_share_holds_in_many_series_of_many_looks(at_first: int) -> N
 IDLE, LOADED = {"load": "idle"}, {"load": "cpu"}
 
 
-def _asked(study: Study, looks: Looks) -> list[tuple[str, int, str]]:
+def _paper() -> Paper:
     claim = Claim(
         "lower", "1", "says", "found", "each", "less",
         {"lower": (query(**IDLE),), "higher": (query(**LOADED),)}, {},
     )  # fmt: skip
-    paper = SimpleNamespace(claims=(claim,))
-    found = looks.ask_all(paper, study.measurements())  # type: ignore[arg-type]
+    return SimpleNamespace(claims=(claim,))  # type: ignore[return-value]
+
+
+def _asked(study: Study, looks: Looks) -> list[tuple[str, int, str]]:
+    found = looks.ask_all(_paper(), study.measurements())
     return [(one.asked.finding.answer, one.look, one.asked.finding.evidence) for one in found]
 
 
@@ -116,6 +120,17 @@ def test_a_look_waits_for_all_its_points_and_says_its_level(tmp_path: Path) -> N
     assert evidence.endswith(
         "Look 2, at 2 repetitions, judged at 99.75 %, so that all looks together are right in 95 %."
     )
+
+
+def test_the_repetitions_of_a_guest_tell_no_more_than_its_first_one(tmp_path: Path) -> None:
+    study = Study(tmp_path).system("lab", virtual=VirtualMachine(machine="abc", shift=1, repeatable=True))
+    answers = []
+    for repetitions in (1, 3):
+        for load, median in (("idle", 5_000), ("cpu", 5_020)):
+            study.measured(*[latencies(1, median)] * repetitions, system="lab", load=load)
+        answers.append(ask_all(_paper(), study.measurements()))
+    assert [one.finding.answer for (one,) in answers] == ["open", "open"]
+    assert answers[0] == answers[1]
 
 
 def test_a_guest_is_looked_at_once_and_measured_no_more(tmp_path: Path) -> None:

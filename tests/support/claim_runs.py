@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -97,7 +98,10 @@ class Study:
         )
         store = Store(self.folder)
         for values in repetitions:
-            conditions: dict[str, Any] = {"load": load}
+            conditions: dict[str, Any] = {
+                "load": load,
+                "virtual": msgspec.to_builtins(self.systems[system].virtual),
+            }
             if deployment != "as-is":
                 conditions["deployment"] = {"name": deployment, "settings": []}
             with store.create("cyclic", TITLE, conditions, FACTS) as writer:

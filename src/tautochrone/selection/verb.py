@@ -120,7 +120,7 @@ def select(
 
 
 def runs_named(names: list[str], store: Path | None) -> list[StoredRun]:
-    """Return these runs, or the finished ones of a plan run.
+    """Return these runs, or the finished ones of a plan run without those that repeat another one to the bit.
 
     Raises:
         UsageError: a run is named twice, or no case of the plan run is finished.
@@ -129,5 +129,6 @@ def runs_named(names: list[str], store: Path | None) -> list[StoredRun]:
     if not names_campaign(names):
         return open_runs(store, names)
     from tautochrone.measure.campaign.campaign import open_campaign
+    from tautochrone.run.repeated import each_once
 
-    return open_campaign(open_store(store), names[0]).finished_runs()
+    return each_once(open_campaign(open_store(store), names[0]).finished_runs())

@@ -16,6 +16,7 @@ from tautochrone.judge.comparison.side import ComparedSide
 from tautochrone.judge.comparison.standing import Standing, standing
 from tautochrone.judge.late_causes import ComparedCauses, compared_causes
 from tautochrone.judge.naming import measure_named
+from tautochrone.run.repeated import each_once
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def compare(
     if len(sides) < 2:
         raise UsageError("One side can't be compared with anything", "Name two: tauto compare A B")
     asked, question = _asked(gates, confidence, tests=tests, charts=True)
-    whole = tuple(sides)
+    whole = tuple(map(_each_once, sides))
     found = tried(changes, whole)
     return _answer(whole, found, _pairs(whole, found, question, measure, sources), asked, confidence)
 
@@ -177,11 +178,16 @@ def compare_pairs(
         raise UsageError("The two have no case in common", "Compare single cases: PLAN-RUN/CASE")
     asked, question = _asked(gates, confidence, tests=tests, charts=False)
     pairs: list[SidePair] = []
-    for name, first, second in named:
-        (pair,) = _pairs((first, second), tried(changes, (first, second)), question, measure, sources)
+    for name, *both in named:
+        sides = tuple(map(_each_once, both))
+        (pair,) = _pairs(sides, tried(changes, sides), question, measure, sources)
         pairs.append(replace(pair, cell=name))
     common = tried(lambda: common_changes([pair.changes for pair in pairs]))
     return _answer((named[0][1], named[0][2]), common, pairs, asked, confidence)
+
+
+def _each_once(side: ComparedSide) -> ComparedSide:
+    return replace(side, runs=tuple(each_once(side.runs)))
 
 
 def _asked(

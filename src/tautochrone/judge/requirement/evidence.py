@@ -17,6 +17,7 @@ from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, Manifest
 from tautochrone.run.records import LATENCY
+from tautochrone.run.repeated import each_once
 from tautochrone.statistics.arrays import Integers
 
 RESPONSE, _ROUND_TRIP = "response_ns", "round_trip_ns"
@@ -108,11 +109,11 @@ def measure_of(run: StoredRun, measure: str) -> str | None:
 
 def groups_of(runs: Sequence[StoredRun], measure: str) -> list[SourceGroup]:
     """Each source under each set of conditions, in the order in which they were measured; runs without the
-    measure (see `measure_of`) are left out.
+    measure (see `measure_of`) are left out, and what repeats another run to the bit.
     """
     found: dict[tuple[str, str], list[SeenSource]] = {}
     traits: dict[str, dict[str, str]] = {}
-    for run in runs:
+    for run in each_once(runs):
         name = measure_of(run, measure)
         if name is None or (run.is_histogram and not run.has_histogram(name)):
             continue

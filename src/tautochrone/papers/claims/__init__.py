@@ -18,6 +18,7 @@ from tautochrone.papers.claims.evidence import (
 )
 from tautochrone.papers.document import Claim, Paper
 from tautochrone.papers.measured import Absent, MeasuredSystem, Measurements
+from tautochrone.run.repeated import each_once
 
 Test = Callable[[ClaimEvidence], ClaimFinding]
 """What a claim comes to; it raises `UntoldError` where there is nothing to judge."""
@@ -51,10 +52,13 @@ _TURNED: Mapping[Answer, Answer] = {"yes": "no", "no": "yes"}
 def ask_all(paper: Paper, measurements: Measurements) -> tuple[AskedClaim, ...]:
     """Ask every claim, in the study's order, of each system or pair that it is about.
 
-    The same runs always give the same answers: what is drawn at random has a fixed seed.
+    The same runs always give the same answers: what is drawn at random has a fixed seed. The repetitions of
+    a guest, which are one run, count once.
     """
     known: Known = {}
-    return tuple(asked for claim in paper.claims for asked in ask(claim, measurements, known))
+    runs = {key: each_once(own) for key, own in measurements.runs.items()}
+    once = replace(measurements, runs=runs)
+    return tuple(asked for claim in paper.claims for asked in ask(claim, once, known))
 
 
 def ask(

@@ -1,0 +1,60 @@
+"""Runs of a guest that repeat to the bit count once, whoever judges them; runs of a machine never do."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import streams
+from report_runs import FACTS
+from tautochrone.experiments.requirement import parse
+from tautochrone.judge.comparison.compare import compare, compare_pairs
+from tautochrone.judge.comparison.side import ComparedSide
+from tautochrone.judge.requirement.judge import judge
+from tautochrone.run.folder import StoredRun
+from tautochrone.run.repeated import each_once
+from tautochrone.run.store import Store
+
+SAMPLES = 2_000
+COUNTED: dict[str, Any] = {"virtual": {"machine": "abc", "shift": 1, "repeatable": True}}
+
+
+def measure(folder: Path, median_ns: int = 5_000, **conditions: Any) -> StoredRun:
+    samples = np.random.default_rng(1).lognormal(np.log(median_ns), 0.2, SAMPLES).astype(np.int64)
+    with Store(folder).create("cyclic", "latency", {"load": "idle", **conditions}, FACTS) as writer:
+        writer.append(streams.make_stream([samples]))
+        return writer.seal()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        (COUNTED, COUNTED, 1),
+        (COUNTED, {"virtual": {"machine": "abd", "shift": 1}}, 2),
+        (COUNTED, {**COUNTED, "load": "cpu"}, 2),
+        (COUNTED, {**COUNTED, "median_ns": 5_001}, 2),
+        ({"virtual": {"machine": "abc"}}, {"virtual": {"machine": "abc"}}, 2),  # its time is the host's
+        ({}, {}, 2),
+    ],
+)
+def test_what_is_the_same_on_a_guest_whose_time_is_counted_is_one_run(
+    tmp_path: Path, first: dict[str, Any], second: dict[str, Any], kept: int
+) -> None:
+    runs = [measure(tmp_path, **one) for one in (first, second)]
+    assert each_once(runs) == runs[:kept]
+
+
+@pytest.mark.parametrize(("conditions", "times"), [(COUNTED, 1), ({}, 3)])
+def test_a_requirement_and_a_comparison_rest_on_no_sample_twice(
+    tmp_path: Path, conditions: dict[str, Any], times: int
+) -> None:
+    sides = [
+        tuple(measure(tmp_path, median_ns, **conditions) for _ in range(3)) for median_ns in (5_000, 5_100)
+    ]
+    (line,) = judge(parse("latency p99 < 1ms"), sides[0]).lines
+    assert line.samples == times * SAMPLES
+    a, b = (ComparedSide(name, runs) for name, runs in zip("AB", sides, strict=True))
+    for found in (compare([a, b], tests=False), compare_pairs([("case", a, b)])):
+        (pair,) = found.pairs
+        assert [len(one.runs) for one in (pair.first, pair.second)] == [times] * 2
