@@ -12,7 +12,7 @@ from math import comb
 from tautochrone.answer.numbers import quantile_name
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
-from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable
+from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable, Repetition
 from tautochrone.campaign.tables import SHOWN, differing, missed, name_of, value_of
 from tautochrone.statistics.summary import Spread, spread
 
@@ -64,11 +64,18 @@ def how_sure(results: CampaignResults) -> str:
     """Return what ``apart`` is worth with as many repetitions; empty where nothing was compared."""
     if not extremes(results):
         return ""
-    if results.wanted < 2:
+    rows = [row for table in results.tables for row in table.rows]
+    counts = [len(_told_apart(row)) for row in rows]
+    several = [one for one in counts if one > 1]
+    if not several and any(len(row.repetitions) > 1 for row in rows):
+        return "Each repetition is the first one, to the bit, so nothing is said to be apart."
+    if not several:
         return "Each case was measured once, so a difference may be chance: --repetitions 3 tells more."
-    chance = comb(2 * results.wanted, results.wanted) // 2
+    fewest = min(several)
+    whole = f"all {fewest} repetitions" if max(counts) == fewest else f"all repetitions, {fewest} or more,"
+    chance = comb(2 * fewest, fewest) // 2
     return (
-        f"Apart: all {results.wanted} repetitions of one case lie below all of the other. Two cases that do "
+        f"Apart: {whole} of one case lie below all of the other. Two cases that do "
         f"not differ come out so in 1 of {chance:,} cases by chance; the two ends of many cases, more often."
     )
 
@@ -175,10 +182,15 @@ def _has_all(rows: Sequence[CampaignRow], q: float) -> bool:
 def _ranked(rows: Sequence[CampaignRow], q: float) -> list[_Ranked]:
     """Return the cases with their repetitions' quantiles; those that have not enough samples are left out."""
     return [
-        _Ranked(name, tuple(float(value_of(one, q).value or 0) for one in row.repetitions))
+        _Ranked(name, tuple(float(value_of(one, q).value or 0) for one in _told_apart(row)))
         for name, row in zip(_names(rows), rows, strict=True)
         if all(value_of(one, q).value is not None for one in row.repetitions)
     ]
+
+
+def _told_apart(row: CampaignRow) -> list[Repetition]:
+    """Return the repetitions without those that repeat another one to the bit, as those of a guest do."""
+    return list({one.summary: one for one in row.repetitions}.values())
 
 
 def _names(rows: Sequence[CampaignRow]) -> list[str]:
