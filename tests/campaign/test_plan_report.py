@@ -118,6 +118,15 @@ def test_the_page_has_every_cell_its_seed_and_order(store: Store) -> None:
         assert words in text
 
 
+def test_repetitions_beyond_those_of_the_plan_are_counted_apart(store: Store) -> None:
+    """As of a plan that is measured until it is decided: of one case often, and of others not at all."""
+    for number in range(1, 11):
+        measure(store, "aaaa", number, values(10_000))
+    assert "3 repetitions of each: 3 of 9 measured, and 7 further repetitions." in page.text(
+        answer.document(results(store))
+    )
+
+
 def test_a_campaign_without_a_finished_run_has_a_page_too(store: Store) -> None:
     measure(store, "aaaa", 1, values(10_000), ended="interrupted")
     assert "nothing to compare" in page.text(answer.document(results(store)))
@@ -150,6 +159,29 @@ def test_cells_whose_repetitions_overlap_are_not_said_to_differ(store: Store) ->
     (one,) = extremes(results(store))
     assert one.sentences[0].endswith("No significant difference.")
     assert not any("told apart from" in sentence for sentence in one.sentences)
+
+
+@pytest.mark.parametrize(
+    ("idle", "fork", "apart", "sure"),
+    [
+        ((20, 21), (50, 51), True, "all 2 repetitions of one case lie below all of the other. Two cases that "
+         "do not differ come out so in 1 of 3 cases"),
+        ((20, 21), (50, 51, 52), True, "all repetitions, 2 or more, of one case"),
+        ((20,), (50, 51, 52), False, "in 1 of 10 cases"),
+        ((20,), (50,), False, "Each case was measured once"),
+        ((20, 20, 20), (50, 50, 50), False, "Each repetition is the first one, to the bit"),  # of a guest
+    ],
+)  # fmt: skip
+def test_what_apart_is_worth_comes_from_the_repetitions_that_there_are(
+    store: Store, idle: tuple[int, ...], fork: tuple[int, ...], apart: bool, sure: str
+) -> None:
+    for cell, medians in (("aaaa", idle), ("cccc", fork)):
+        for number, median_us in enumerate(medians, start=1):
+            measure(store, cell, number, values(median_us * 1000))
+    found = results(store)
+    (one,) = extremes(found)
+    assert one.sentences[0].endswith("Apart.") == apart
+    assert sure in how_sure(found)
 
 
 def test_where_releases_were_missed_it_is_said_that_another_verb_counts_them(store: Store) -> None:

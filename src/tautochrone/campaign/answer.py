@@ -1,5 +1,6 @@
 """The answer of a plan: a document with the cases side by side, its figures, its page, and JSON."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 
@@ -166,10 +167,13 @@ def grid_parts(results: GridResults) -> Iterator[DocumentPart]:
 def _how(results: CampaignResults) -> Iterator[str]:
     """Yield what was measured, in which order, and how much of it is there."""
     cells, repetitions = len(results.cells), results.wanted
-    finished = len(results.manifests)
+    counts = Counter(one.conditions.plan.cell for one in results.manifests)
+    finished = sum(min(count, repetitions) for count in counts.values())
     whole = f"{plural(cells, 'case')}" + (f", {repetitions} repetitions of each" if repetitions > 1 else "")
     share = "all measured" if finished == results.slots else f"{finished} of {results.slots} measured"
-    yield f"{whole}: {share}."
+    further = len(results.manifests) - finished  # of who measured until it was decided
+    more = f", and {plural(further, 'further repetition')}" if further else ""
+    yield f"{whole}: {share}{more}."
     if results.manifests:
         first, last = results.manifests[0].created, results.manifests[-1].created
         yield (
