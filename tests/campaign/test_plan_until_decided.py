@@ -2,17 +2,36 @@
 
 import json
 import signal
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any, NoReturn
 
+import msgspec
+import numpy as np
 import pytest
+from rich.console import Console
 from test_run_command import a_cpu
 
+import streams
 from real import PATIENCE_S, needs_priorities, start_tauto, tauto, wait_until
+from report_runs import FACTS
 from schemas import valid
 from tautochrone.base.errors import UsageError
+from tautochrone.campaign.deciding import measure_until_decided
+from tautochrone.campaign.results import gather_results
+from tautochrone.campaign.undecided import RequirementDecider
+from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import first_look_of
+from tautochrone.measure.campaign.deciding import Deciding
+from tautochrone.measure.campaign.estimate import Forecast
+from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.document.document import parse
+from tautochrone.papers.claims.looks import ClaimDecider, Looks
+from tautochrone.papers.document import Claim, Paper, Query
 from tautochrone.run.conditions import PlanCell
 from tautochrone.run.store import Store
 
@@ -77,6 +96,91 @@ def test_the_store_tells_that_a_plan_was_measured_until_it_was_decided(
 ) -> None:
     entries = [SimpleNamespace(conditions=SimpleNamespace(plan=one)) for one in plans]
     assert first_look_of(SimpleNamespace(entries=entries)) == first  # type: ignore[arg-type]
+
+
+TWO_LOADS = """
+until = "decided"
+budget = "1h"
+order = "listed"
+seed = 1
+loads = ["idle", "cpu"]
+require = ["latency max < 1h", "misses < 1 per year"]
+repetitions = {}
+[[experiment]]
+name = "cyclic"
+title = "loop"
+"""
+DECIDERS = [RequirementDecider, lambda: ClaimDecider(_paper(), Looks(1))]
+
+
+def _paper() -> Paper:
+    place = {"load": "cpu", "measure": "latency_ns"}
+    never, always = (
+        Claim(
+            name, "1", "says", "found", "each", "within", {"value": (Query("loop", "max", **place),)}, given
+        )
+        for name, given in (("never", {"at-most": "1h", "takes": 10**9}), ("always", {"at-most": "1h"}))
+    )
+    return SimpleNamespace(claims=(never, always))  # type: ignore[return-value]
+
+
+def _agenda(store: Store, repetitions: int = 1) -> Agenda:
+    return make_agenda(parse(TWO_LOADS.format(repetitions), store.path / "p.plan.toml"), store)
+
+
+def _measure(store: Store, agenda: Agenda, slots: Iterable[Slot], refused: Mapping[str, str]) -> None:
+    for slot in slots:
+        plan = agenda.cell(slot).conditions.plan
+        assert plan is not None
+        plan = msgspec.structs.replace(plan, first_look=1, refused=dict(refused))
+        samples = np.random.default_rng(slot.position).integers(10_000, 15_000, 500)
+        with store.create(
+            "cyclic", "latency", {"load": "idle", "plan": msgspec.to_builtins(plan)}, FACTS
+        ) as writer:
+            writer.append(streams.make_stream([samples]))
+            writer.seal()
+
+
+@pytest.mark.parametrize("decider", DECIDERS)
+def test_other_repetitions_in_the_plan_do_not_move_the_looks(tmp_path: Path, decider: Any) -> None:
+    store = Store(tmp_path)
+    begun = _agenda(store)
+    _measure(store, begun, begun.slots, {})
+    agenda = _agenda(store, 3)
+    one = next(
+        one
+        for one in decider().open_questions(agenda, agenda.campaign, ())
+        if agenda.slots[1].key in one.keys
+    )
+    assert one.look == 1
+    deciding = Deciding(agenda, 1e6, Forecast(agenda.points.values()))
+    done = {slot.key: {1} for slot in begun.slots}
+    step = deciding.next([one], done)
+    assert step is not None
+    assert [(slot.key, slot.block) for slot in step[1]] == [(agenda.slots[1].key, 2)]
+    decided = deciding.decided([one], done)
+    (judged, *_) = gather_results(agenda.campaign, decided=decided).judged
+    assert "Look 1, at 1 repetition, judged at 97.5 %" in judged.reason
+
+
+@pytest.mark.parametrize("decider", DECIDERS)
+def test_what_was_refused_is_tried_again(tmp_path: Path, decider: Any) -> None:
+    """The rest is told, so that nothing else would open the systems."""
+    store = Store(tmp_path)
+    begun = _agenda(store)
+    idle, cpu = begun.slots
+    _measure(store, begun, [idle], {cpu.key: "Not permitted."})
+    agenda = replace(_agenda(store), required={cpu.key: begun.required[cpu.key]})
+
+    class OpenedError(Exception):
+        """The systems are opened."""
+
+    def open_all(wanted: Agenda, *_: object) -> NoReturn:
+        assert cpu.key in {slot.key for slot in wanted.left}
+        raise OpenedError
+
+    with pytest.raises(OpenedError), ExitStack() as stack:
+        measure_until_decided(agenda, 60.0, decider(), store, Console(file=StringIO()), stack, open_all)
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from tautochrone.measure.campaign.agenda import make_agenda
 from tautochrone.measure.campaign.deciding import Deciding, OpenQuestion
 from tautochrone.measure.campaign.estimate import Forecast
 from tautochrone.measure.document.document import parse
+from tautochrone.papers.answer import Made
 from tautochrone.papers.claims import ask_all
 from tautochrone.papers.claims.compare import compare, exceeds
 from tautochrone.papers.claims.estimate import ClaimEstimate, from_numbers
@@ -149,6 +150,12 @@ def test_a_guest_is_looked_at_once_and_measured_no_more(tmp_path: Path) -> None:
     assert deciding.next([open_one], {}) is None
     (left,) = deciding.decided([open_one], {}).still_open
     assert (left.seconds, left.final) == (None, True)
+
+
+def test_what_a_budget_measured_beyond_the_plan_is_no_part_of_its_runs() -> None:
+    measured = SimpleNamespace(points={"a": None, "b": None}, repetitions=2, runs={"a": [None] * 5})
+    made = Made(_paper(), measured, (), "plan-1", "tauto", "quick")  # type: ignore[arg-type]
+    assert (made.there, made.slots) == (2, 4)
 
 
 PLAN = """

@@ -86,7 +86,7 @@ def measure_until_decided(
     from tautochrone.measure.campaign.estimate import long_duration
     from tautochrone.measure.campaign.outlook import forecast_of
 
-    first = decider.open_questions(agenda, agenda.campaign, agenda.campaign.refused)
+    first = decider.open_questions(agenda, agenda.campaign, ())  # what was refused may be permitted now
     deciding = Deciding(agenda, budget_s, forecast_of(agenda))
     outcome = CampaignOutcome()
     if first:
@@ -97,13 +97,14 @@ def measure_until_decided(
             Unmeasured(agenda.points[key], None, error, failed=False) for key, error in sites.refused.items()
         ]
         open_now = decider.open_questions(agenda, agenda.campaign, sites.refused)
-        count = plural(len(open_now), f"open {decider.what}")
-        console.print(
-            f"{agenda.document.title}: {count} in {agenda.campaign.id}; "
-            f"measuring for {long_duration(budget_s)} at most.",
-            soft_wrap=True,
-        )
-        _Slices(deciding, decider, sites, store, outcome).measure(open_now)
+        if open_now:
+            count = plural(len(open_now), f"open {decider.what}")
+            console.print(
+                f"{agenda.document.title}: {count} in {agenda.campaign.id}; "
+                f"measuring for {long_duration(budget_s)} at most.",
+                soft_wrap=True,
+            )
+            _Slices(deciding, decider, sites, store, outcome).measure(open_now)
     campaign = _now(agenda, store)
     left = decider.open_questions(agenda, campaign, outcome.refused or campaign.refused)
     outcome.decided = deciding.decided(left, _done(campaign))
@@ -209,7 +210,7 @@ class _Slices:
         plan = cell.conditions.plan
         if plan is None:
             return cell
-        told = msgspec.structs.replace(plan, first_look=self._deciding.agenda.document.repetitions)
+        told = msgspec.structs.replace(plan, first_look=self._deciding.agenda.first_look)
         return replace(cell, conditions=replace(cell.conditions, plan=told))
 
     def _take(self, part: CampaignOutcome) -> None:

@@ -183,7 +183,7 @@ def gather_results(
     if grid is None and not lost:
         tables = attempt("The measures", lambda: tuple(_tables(runs, cells)), lose)
     told_why = joined(why)
-    first = first_look_of(campaign) or (wanted if decided is not None else None)
+    first = decided.first_look if decided is not None else first_look_of(campaign)
     own = _by_cell(runs, required)
     judged = tried(judge_cells, required, cells, own, wanted, told_why, failed, first)
     there = Counter(key for key, number in done if number <= wanted)

@@ -26,7 +26,6 @@ class RequirementDecider:
         self, agenda: Agenda, campaign: Campaign, refused: Collection[str]
     ) -> list[OpenQuestion]:
         """Return the requirements that measuring may decide, each of its case."""
-        first = agenda.document.repetitions
         found = []
         for key, own in agenda.required.items():
             runs = self._runs(campaign, key)
@@ -34,7 +33,7 @@ class RequirementDecider:
                 continue
             for one in own:
                 asked = key, one.text, len(runs)
-                looked = self._looked.get(asked) or looked_at(one, runs, first)
+                looked = self._looked.get(asked) or looked_at(one, runs, agenda.first_look)
                 self._looked[asked] = looked
                 if looked.judgement is None or looked.judgement.standing == "not shown":
                     name = f"{one.text}; {agenda.points[key].name}"

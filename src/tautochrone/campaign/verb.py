@@ -182,11 +182,14 @@ def _open(agenda: Agenda, store: Store, stack: ExitStack) -> tuple[Agenda, Sites
     keys = {slot.key for slot in agenda.left}
     points = [point for key, point in agenda.points.items() if key in keys]
     sites = open_sites(agenda.document, points, stack)
-    other = other_system(agenda, store, {name: site.facts for name, site in sites.open.items()})
+    virtual = {name: site.target.virtual() for name, site in sites.open.items()}
+    guests = {name: one.machine for name, one in virtual.items() if one is not None}
+    other = other_system(agenda, store, {name: site.facts for name, site in sites.open.items()}, guests)
     if other is None:
         return agenda, sites
     typer.echo(
-        f"{agenda.campaign.id} was measured with another kernel or machine as '{other}': beginning anew.",
+        f"{agenda.campaign.id} was measured with another machine, kernel or boot parameters as '{other}': "
+        "beginning anew.",
         err=True,
     )
     anew = agenda.anew()

@@ -83,6 +83,12 @@ class Made:
         """Return how many runs there would be if nothing lacked."""
         return len(self.measurements.points) * self.measurements.repetitions
 
+    @property
+    def there(self) -> int:
+        """Return how many of these there are; what a budget measured beyond them is no part of it."""
+        wanted = self.measurements.repetitions
+        return sum(min(len(runs), wanted) for runs in self.measurements.runs.values())
+
     def lacking(self) -> Iterator[tuple[str, str]]:
         """Return each point that has not all of its repetitions: its name, and why."""
         wanted = self.measurements.repetitions
@@ -138,7 +144,7 @@ def document(made: Made, drawn: Sequence[DrawnFigure] | None = None) -> doc.Docu
 
 
 def _in_short(made: Made) -> Iterator[doc.Block]:
-    paper, there, slots = made.paper, len(made.runs), made.slots
+    paper, there, slots = made.paper, made.there, made.slots
     yield doc.Sentence(paper.asks)
     yield doc.Sentence(f"{paper.cited}. Here: what it published, and the same measured anew.", "note")
     another = f"By another plan ({made.plan})" if made.plan else "By another plan"
@@ -150,7 +156,7 @@ def _in_short(made: Made) -> Iterator[doc.Block]:
     share = "all measured" if there == slots else f"{there:,} of {slots:,} measured"
     said = f"{plural(slots, 'run')}, {share}"
     if made.decided is not None:
-        said = f"{plural(there, 'run')} of it until its claims were told"
+        said = f"{plural(len(made.runs), 'run')} of it until its claims were told"
     yield doc.Sentence(f"{length[made.length]}: {said}.")
     if made.runs:
         first, last = (made.manifests[at].created[:16].replace("T", " ") for at in (0, -1))

@@ -270,7 +270,7 @@ def gather(
         campaign: as the store has it now.
         reasons: why a point was not measured, by key, from who has just tried. Of the other points it is told
             what the plan run's runs say.
-        refused: keys of points that were refused just now; of the others it is told what the runs say.
+        refused: keys of points that are not permitted, or not to be had.
     """
     entries = {slot: entry for slot, entry in sorted(campaign.finished().items()) if slot[0] in agenda.points}
     runs: dict[str, list[StoredRun]] = {}
@@ -278,7 +278,7 @@ def gather(
         runs.setdefault(key, []).append(run)
     known = joined(all_reasons(campaign, tuple((reasons or {}).items())))
     names = dict.fromkeys(point.system for point in agenda.points.values())
-    never = frozenset((*refused, *campaign.refused)) - runs.keys()
+    never = frozenset(refused) - runs.keys()
     return Measurements(
         systems=tuple(_system(name, agenda, runs, known, never) for name in names),
         points=agenda.points,

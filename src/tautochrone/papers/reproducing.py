@@ -304,8 +304,10 @@ def _made(
     if not agenda.continues and not outcome.runs:
         return None
     campaign = open_campaign(store, agenda.campaign.id)
-    measurements = gather(agenda, campaign, joined(just_tried(outcome)), outcome.refused)
+    refused = {*campaign.refused, *outcome.refused}
+    measurements = gather(agenda, campaign, joined(just_tried(outcome)), refused)
     if outcome.decided is not None or first_look_of(campaign) is not None:
+        looks.first = agenda.first_look
         asked = tuple(one.asked for one in looks.ask_all(paper, measurements))
     else:
         asked = ask_all(paper, measurements)
@@ -345,7 +347,7 @@ def _show(console: Console, made: "Made", page: Path, *, stopped: bool, as_json:
 
     there = make_console(stderr=True) if as_json else console
     if stopped:
-        there.print(f"\n{made.paper.name}: {len(made.runs):,} of {made.slots:,} runs are measured.")
+        there.print(f"\n{made.paper.name}: {made.there:,} of {made.slots:,} runs are measured.")
     elif not as_json:
         terminal.show(console, whole("The answer", lambda: document(made), lambda: made.paper.short))
     tell_report(page, as_json=as_json)

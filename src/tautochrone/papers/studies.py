@@ -155,7 +155,7 @@ def read_own(folder: Path) -> Paper:
         paper = parse(read_text(path, _MOST_BYTES), name)
     except OSError as error:
         raise UsageError(f"{path} can't be read: {error.strerror or error}") from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise UsageError(f"{path}: {_said(error)}", "docs/papers.md has an example.") from error
     _see_that_all_is_known(paper, path)
     return replace(paper, folder=folder.resolve())
@@ -165,12 +165,16 @@ def _said(error: Exception) -> str:
     """Return what is wrong with a study's file, by what reading it raised."""
     if match := _LACKING.search(str(error)):
         return f"{_PARTS.get(match[1], 'a part')} lacks {match[2].replace(chr(39), '')}"
+    if isinstance(error, OverflowError):
+        return "a number is too large"
     return f"it lacks {error.args[0]}" if isinstance(error, KeyError) else str(error)
 
 
 def _see_that_all_is_known(paper: Paper, path: Path) -> None:
-    from tautochrone.papers.claims import NOT_HERE, TESTS
+    from tautochrone.papers.claims import NOT_HERE, TESTS, ask
+    from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME
     from tautochrone.papers.figures import CHARTS
+    from tautochrone.papers.measured import MeasuredSystem, Measurements
     from tautochrone.papers.quantities import STATISTICS, statistic_of
 
     for query in told_in_tables(paper):
@@ -183,6 +187,15 @@ def _see_that_all_is_known(paper: Paper, path: Path) -> None:
     for claim in paper.claims:
         if claim.test not in (*TESTS, NOT_HERE):
             raise _unknown(path, f"claim {claim.name}: test", claim.test, [*TESTS, NOT_HERE])
+        # Of systems without a run there is no answer; what a claim lacks is told before hours of measuring.
+        nothing = Measurements((MeasuredSystem("a", ORDINARY), MeasuredSystem("b", REAL_TIME)), {}, {})
+        try:
+            list(ask(claim, nothing))
+        except (UsageError, ValueError, TypeError, KeyError) as error:
+            said = _said(error).removeprefix(f"claim {claim.name}: ")
+            raise UsageError(
+                f"{path}: claim {claim.name}: {said}", "docs/papers.md has an example."
+            ) from error
 
 
 def _unknown(path: Path, what: str, word: str, known: list[str]) -> UsageError:

@@ -10,6 +10,7 @@ from tautochrone.measure.campaign.campaign import (
     Campaign,
     begin,
     condition,
+    first_look_of,
     key_of,
     latest,
     same_system,
@@ -60,6 +61,14 @@ class Agenda:
         """Of these, the ones that were not refused the last time: what is refused again takes no time."""
         refused = self.campaign.refused
         return tuple(slot for slot in self.left if slot.key not in refused)
+
+    @property
+    def first_look(self) -> int:
+        """Return the repetitions of each point at the first look: of one that was begun so, what it was then.
+
+        Other repetitions in the plan would move the looks, and all of them together might err too often.
+        """
+        return first_look_of(self.campaign) or self.document.repetitions
 
     @property
     def continues(self) -> bool:
@@ -122,18 +131,29 @@ def _key(document: PlanDocument, points: Sequence[PlanPoint]) -> str:
     return key_of(points, document.order, document.seed)
 
 
-def other_system(agenda: Agenda, store: Store, facts: Mapping[str, FactTable]) -> str | None:
+def other_system(
+    agenda: Agenda, store: Store, facts: Mapping[str, FactTable], guests: Mapping[str, str]
+) -> str | None:
     """The system that is not what the plan run was begun on, such as one with a new kernel; None: all are.
 
     Args:
         facts: about each system that answers, by its name.
+        guests: of those that are guests of the virtual lab, what tells the machine from others.
     """
     seen: set[str] = set()
     for (key, _), entry in agenda.finished.items():
         system = agenda.points[key].system
         if system in facts and system not in seen:
             seen.add(system)
-            if not same_system(store.open(entry.id).manifest.known, Facts.from_table(facts[system])):
+            stored, now = store.open(entry.id).manifest.known, Facts.from_table(facts[system])
+            virtual = entry.conditions.virtual
+            # A deployment boots a guest with parameters of its own; what it consists of tells it.
+            booted_alike = (
+                stored.kernel.command_line == now.kernel.command_line
+                if virtual is None
+                else virtual.machine == guests.get(system)
+            )
+            if not booted_alike or not same_system(stored, now):
                 return system
     return None
 

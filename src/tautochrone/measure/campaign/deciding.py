@@ -80,11 +80,13 @@ class Decided:
     Attributes:
         budget_s, spent_s: of measuring.
         still_open: with the time that each would probably need, the soonest first.
+        first_look: how many repetitions it took.
     """
 
     budget_s: float
     spent_s: float
     still_open: tuple[StillOpen, ...]
+    first_look: int
 
 
 Blocks = Mapping[str, Collection[int]]
@@ -96,7 +98,7 @@ class Deciding:
     """What is measured next, and what is left of the budget.
 
     Attributes:
-        agenda: the plan's points; its repetitions are those of the first look.
+        agenda: the plan's points, and how many repetitions the first look takes.
         budget_s: of measuring, in all.
         spent_s: of it, so far.
     """
@@ -137,10 +139,10 @@ class Deciding:
             for one in questions
         ]
         found.sort(key=lambda one: math.inf if one.seconds is None else one.seconds)
-        return Decided(self.budget_s, self.spent_s, tuple(found))
+        return Decided(self.budget_s, self.spent_s, tuple(found), self.agenda.first_look)
 
     def _amount(self, look: int) -> int:
-        return amount_of_look(self.agenda.document.repetitions, look)
+        return amount_of_look(self.agenda.first_look, look)
 
     def _seconds_until_told(self, one: OpenQuestion, done: Blocks) -> float | None:
         look = one.told_at(CONFIDENCE)

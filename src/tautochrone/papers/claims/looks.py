@@ -122,6 +122,7 @@ class ClaimDecider:
         self, agenda: Agenda, campaign: Campaign, refused: Collection[str]
     ) -> list[OpenQuestion]:
         """Return the claims that measuring may tell, and systems of which nothing is known yet."""
+        self.looks.first = agenda.first_look
         measured = replace(gather(agenda, campaign, refused=refused), samples=self._samples)
         found = [_question(one) for one in self.looks.ask_all(self.paper, measured) if one.is_open]
         return [*_unknown(measured), *found]
