@@ -172,7 +172,6 @@ def _said(error: Exception) -> str:
 
 def _see_that_all_is_known(paper: Paper, path: Path) -> None:
     from tautochrone.papers.claims import NOT_HERE, TESTS, ask
-    from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME
     from tautochrone.papers.figures import CHARTS
     from tautochrone.papers.measured import MeasuredSystem, Measurements
     from tautochrone.papers.quantities import STATISTICS, statistic_of
@@ -188,7 +187,7 @@ def _see_that_all_is_known(paper: Paper, path: Path) -> None:
         if claim.test not in (*TESTS, NOT_HERE):
             raise _unknown(path, f"claim {claim.name}: test", claim.test, [*TESTS, NOT_HERE])
         # Of systems without a run there is no answer; what a claim lacks is told before hours of measuring.
-        nothing = Measurements((MeasuredSystem("a", ORDINARY), MeasuredSystem("b", REAL_TIME)), {}, {})
+        nothing = Measurements((MeasuredSystem("a", "ordinary"), MeasuredSystem("b", "real-time")), {}, {})
         try:
             list(ask(claim, nothing))
         except (UsageError, ValueError, TypeError, KeyError) as error:
