@@ -1,4 +1,4 @@
-"""Runs of a guest that repeat to the bit count once, whoever judges them; runs of a machine never do."""
+"""Runs of a guest that repeat one another count once, whoever judges them; runs of a machine never do."""
 
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ def measure(folder: Path, median_ns: int = 5_000, **conditions: Any) -> StoredRu
         (COUNTED, COUNTED, 1),
         (COUNTED, {"virtual": {"machine": "abd", "shift": 1}}, 2),
         (COUNTED, {**COUNTED, "load": "cpu"}, 2),
-        (COUNTED, {**COUNTED, "median_ns": 5_001}, 2),
+        (COUNTED, {**COUNTED, "median_ns": 5_001}, 1),  # a busy host may move it by some ns
         ({"virtual": {"machine": "abc"}}, {"virtual": {"machine": "abc"}}, 2),  # its time is the host's
         ({}, {}, 2),
     ],

@@ -68,7 +68,7 @@ def how_sure(results: CampaignResults) -> str:
     counts = [len(_told_apart(row)) for row in rows]
     several = [one for one in counts if one > 1]
     if not several and any(len(row.repetitions) > 1 for row in rows):
-        return "Each repetition is the first one, to the bit, so nothing is said to be apart."
+        return "Each repetition of a guest is its first one again, so nothing is said to be apart."
     if not several:
         return "Each case was measured once, so a difference may be chance: --repetitions 3 tells more."
     fewest = min(several)
@@ -189,8 +189,8 @@ def _ranked(rows: Sequence[CampaignRow], q: float) -> list[_Ranked]:
 
 
 def _told_apart(row: CampaignRow) -> list[Repetition]:
-    """Return the repetitions without those that repeat another one to the bit, as those of a guest do."""
-    return list({one.summary: one for one in row.repetitions}.values())
+    """Return the repetitions without those that are an earlier one once more, as of a guest."""
+    return [one for one in row.repetitions if not one.repeats]
 
 
 def _names(rows: Sequence[CampaignRow]) -> list[str]:

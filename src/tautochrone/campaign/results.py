@@ -21,6 +21,7 @@ from tautochrone.run.catalogue import CatalogueEntry
 from tautochrone.run.conditions import PlanCell
 from tautochrone.run.folder import StoredRun, read_runs
 from tautochrone.run.manifest import Manifest, sum_of_known
+from tautochrone.run.repeated import each_once
 from tautochrone.statistics.summary import Summary, summarise, summarise_counts
 
 _MOST_AT_ONCE = 16_000_000
@@ -37,6 +38,7 @@ class Repetition:
     Attributes:
         missed: releases without a sample, of those released; None where nothing is released.
         node: where it was measured, if its system is any machine of several; empty otherwise.
+        repeats: it is an earlier one once more, as of a guest, and tells nothing of how much runs differ.
     """
 
     number: int
@@ -45,6 +47,7 @@ class Repetition:
     missed: int | None = None
     released: int | None = None
     node: str = ""
+    repeats: bool = False
 
 
 @dataclass(frozen=True)
@@ -276,6 +279,7 @@ def _tables(runs: Sequence[StoredRun], cells: Iterable[str]) -> Iterator[Campaig
     found: dict[tuple[str, str], dict[tuple[str, str], list[tuple[StoredRun, Repetition]]]] = {}
     meanings: dict[tuple[str, str], str] = {}
     place = {cell: at for at, cell in enumerate(cells)}
+    once = {run.id for run in each_once(runs)}
     for run in sorted(runs, key=lambda one: place[one.manifest.conditions.plan.cell]):
         for measure in run.manifest.header.measures:
             name = measure.name
@@ -283,7 +287,8 @@ def _tables(runs: Sequence[StoredRun], cells: Iterable[str]) -> Iterator[Campaig
             meanings.setdefault(table, measure.words)
             for source, repetition in _repetitions(run, name):
                 rows = found.setdefault(table, {})
-                rows.setdefault((source, run.manifest.conditions.plan.cell), []).append((run, repetition))
+                told = replace(repetition, repeats=run.id not in once)
+                rows.setdefault((source, run.manifest.conditions.plan.cell), []).append((run, told))
     names = _deployment_names(runs)
     for table, rows in found.items():
         first = {source: at for at, source in enumerate(dict.fromkeys(source for source, _ in rows))}

@@ -1,6 +1,5 @@
-"""Runs that repeat to the bit, as those of a guest whose time is counted: of them one tells all."""
+"""Runs that repeat another one, as those of a guest whose time is counted: of them one tells all."""
 
-import hashlib
 import json
 from collections.abc import Iterable
 
@@ -8,30 +7,23 @@ from tautochrone.run.folder import StoredRun
 
 
 def each_once(runs: Iterable[StoredRun]) -> list[StoredRun]:
-    """Return the runs without those of a guest that repeat an earlier one to the bit.
+    """Return the runs without those of a guest that repeat an earlier one.
 
-    Samples that are counted twice would make a number surer than it is.
+    They are the same to the bit, or nearly so, and samples that are counted twice would make a number surer
+    than it is.
     """
     found: dict[str, StoredRun] = {}
     for run in runs:
-        found.setdefault(_content(run), run)
+        found.setdefault(_measured(run), run)
     return list(found.values())
 
 
-def _content(run: StoredRun) -> str:
-    """Return what tells its content from that of other runs: its id, where no other one repeats it."""
-    conditions = run.manifest.conditions
+def _measured(run: StoredRun) -> str:
+    """Return what tells a run from those that it repeats, or that repeat it: of a real machine its id."""
+    conditions, header = run.manifest.conditions, run.manifest.header
     virtual = conditions.virtual
     if virtual is None or not virtual.is_counted:
         return run.id
-    told = [
-        virtual.machine,
-        conditions.load,
-        conditions.deployment_name,
-        run.manifest.experiment,
-        run.manifest.header.parameters,
-    ]
-    digest = hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode())
-    for file in sorted(run.path.glob("*.parquet")):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+    # Deployments boot it with parameters of their own; it is the same machine.
+    told = [virtual.machine, virtual.image, virtual.command_line, conditions.load, conditions.deployment_name]
+    return json.dumps([*told, run.manifest.experiment, header.parameters], sort_keys=True, default=str)

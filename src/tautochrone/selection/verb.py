@@ -120,7 +120,7 @@ def select(
 
 
 def runs_named(names: list[str], store: Path | None) -> list[StoredRun]:
-    """Return these runs, or the finished ones of a plan run without those that repeat another one to the bit.
+    """Return these runs, or the finished ones of a plan run without the repetitions of a guest.
 
     Raises:
         UsageError: a run is named twice, or no case of the plan run is finished.

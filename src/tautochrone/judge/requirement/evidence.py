@@ -109,7 +109,7 @@ def measure_of(run: StoredRun, measure: str) -> str | None:
 
 def groups_of(runs: Sequence[StoredRun], measure: str) -> list[SourceGroup]:
     """Each source under each set of conditions, in the order in which they were measured; runs without the
-    measure (see `measure_of`) are left out, and what repeats another run to the bit.
+    measure (see `measure_of`) are left out, and the repetitions of a guest.
     """
     found: dict[tuple[str, str], list[SeenSource]] = {}
     traits: dict[str, dict[str, str]] = {}
