@@ -112,6 +112,9 @@ static void note(struct exchange *exchange, int64_t received_ns)
     }
     struct sent *const one = sent_of(exchange, sequence);
     const bool is_older = exchange->heard && sequence < exchange->newest;
+    if (one->fate == FATE_UNDER_WAY && received_ns - one->send_ns > exchange->patience_ns) {
+        one->fate = FATE_GIVEN_UP; /* no step looked in between */
+    }
     switch (one->fate) {
     case FATE_UNDER_WAY:
         one->fate = FATE_ANSWERED;

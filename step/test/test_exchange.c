@@ -144,6 +144,24 @@ static void an_answer_after_the_patience_is_late(void **state)
     close_pair(&pair);
 }
 
+/* Where no step looked in between, as with a patience below the period. */
+static void an_answer_is_late_also_where_it_is_taken_with_those_in_time(void **state)
+{
+    (void)state;
+    struct pair pair;
+    open_pair(&pair, PERIOD_NS);
+    step(&pair, 0);
+    const struct link_message message = heard(&pair);
+    os_sleep_until(os_now_ns() + 2 * PERIOD_NS);
+    answer(&pair, &message);
+    step(&pair, 1);
+    assert_int_equal(pair.books.answered, 0);
+    assert_int_equal(pair.books.late, 1);
+    assert_int_equal(published(&pair), 1);
+    assert_true(pair.ring.rows[EXCHANGE_ANSWERED] == NO_VALUE);
+    close_pair(&pair);
+}
+
 static void what_waits_is_bounded_and_published_at_an_early_end(void **state)
 {
     (void)state;
@@ -204,5 +222,6 @@ static void addresses_are_read(void **state)
 
 TESTS(cmocka_unit_test(outputs_come_back_as_inputs), cmocka_unit_test(an_older_answer_counts_and_gives_no_inputs),
       cmocka_unit_test(an_answer_after_the_patience_is_late),
+      cmocka_unit_test(an_answer_is_late_also_where_it_is_taken_with_those_in_time),
       cmocka_unit_test(what_waits_is_bounded_and_published_at_an_early_end),
       cmocka_unit_test(what_is_no_answer_is_foreign_or_incomplete), cmocka_unit_test(addresses_are_read))
