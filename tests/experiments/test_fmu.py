@@ -49,6 +49,18 @@ BOMB = '<!DOCTYPE bomb [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
             "value reference of 'a' is -1",
         ),
         (
+            {"modelDescription.xml": '<?xml version="1.0" encoding="x"?>' + model()[39:]},
+            "unknown encoding: x",
+        ),
+        (
+            {
+                "modelDescription.xml": model(
+                    variables='<Int8 name="a" valueReference="1" causality="input" start="128"/>'
+                )
+            },
+            "the start of the input 'a' is '128': it is a whole number from -128 to 127",
+        ),
+        (
             {"modelDescription.xml": model()},
             "no library for this machine (x86_64, Linux): it has none at all",
         ),
@@ -189,3 +201,8 @@ def test_an_enumeration_is_the_whole_number_that_the_interface_has() -> None:
         (one,) = known(version, variables).variables
         assert (one.kind, one.start, one.discrete) == (kind, 2.0, True)
     assert number_of("UInt8", "255") == 255
+
+
+def test_a_start_that_is_not_needed_is_not_read() -> None:
+    largest = f'<UInt64 name="counter" valueReference="1" causality="output" start="{2**64 - 1}"/>'
+    assert [one.name for one in known(variables=largest).variables] == ["counter"]

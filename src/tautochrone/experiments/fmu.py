@@ -29,7 +29,7 @@ class Variable:
     Attributes:
         kind: as the functions of its type are called: Real, Float64.
         reference: its value reference.
-        start: what it begins with; None: the FMU does not say.
+        start: of an input, what it begins with; None: the FMU does not say.
         discrete: it changes at events only.
     """
 
@@ -153,7 +153,12 @@ class _Reader:
         if not 0 <= reference < 2**32:
             raise ValueError(f"the value reference of '{name}' is {reference}")
         discrete = has.get("variability", usual) != "continuous"
-        start = number_of(kind, has["start"]) if has.get("start") else None
+        start = None
+        if causality == "input" and has.get("start"):
+            try:
+                start = number_of(kind, has["start"])
+            except ValueError as error:
+                raise ValueError(f"the start of the input '{name}' is '{has['start']}': {error}") from error
         self.found.variables.append(Variable(name, kind, reference, causality, start, discrete))
 
 
@@ -196,7 +201,7 @@ def read_description(content: bytes, name: str) -> ModelDescription:
     parser.StartElementHandler, parser.EndElementHandler = reader.start, reader.end
     try:
         parser.Parse(content, True)
-    except (expat.ExpatError, ValueError, KeyError) as error:
+    except (expat.ExpatError, ValueError, LookupError) as error:
         why = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise UsageError(
             f"{name}: its modelDescription.xml can't be read: {why}", "Export the FMU once more."
