@@ -227,12 +227,13 @@ static bool is_answered(const struct exchange *exchange)
            (last->fate == FATE_GIVEN_UP && exchange->oldest == exchange->next);
 }
 
-void exchange_finish(struct exchange *exchange, const struct recorder *recorder)
+void exchange_finish(struct exchange *exchange, const struct recorder *recorder, int64_t when_stopped_ns)
 {
-    const int64_t until_ns = os_now_ns() + exchange->patience_ns;
+    const int64_t begin_ns = os_now_ns();
     const int64_t lingers_ns = exchange->patience_ns / LINGERS;
     take_all(exchange);
-    while (exchange->oldest < exchange->next && !recorder_stopping(recorder) && os_now_ns() < until_ns &&
+    while (exchange->oldest < exchange->next && os_now_ns() - begin_ns < exchange->patience_ns &&
+           !(recorder_stopping(recorder) && os_now_ns() - begin_ns > when_stopped_ns) &&
            !(is_answered(exchange) && os_now_ns() - exchange->heard_ns > lingers_ns)) {
         link_wait(&exchange->link, NS_PER_MS);
         take_all(exchange);

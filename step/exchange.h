@@ -69,8 +69,9 @@ void exchange_give(struct exchange *exchange, uint64_t release, bool is_recorded
 int64_t *exchange_slot(struct exchange *exchange);
 /* It is filled in. */
 void exchange_keep(struct exchange *exchange, int64_t *row);
-/* After the last step: waits for answers that may still come, and publishes all rows. */
-void exchange_finish(struct exchange *exchange, const struct recorder *recorder);
+/* After the last step: waits for answers that may still come, of a run that is to stop for this long at most, and publishes
+ * all rows. */
+void exchange_finish(struct exchange *exchange, const struct recorder *recorder, int64_t when_stopped_ns);
 /* In the parent, when the child ended early: publishes what waits. */
 void exchange_publish(struct ring *ring, struct exchange_books *books);
 

@@ -4,6 +4,7 @@
 #include "test/check.h"
 
 #include <arpa/inet.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -200,6 +201,32 @@ static void what_is_no_answer_is_foreign_or_incomplete(void **state)
     close_pair(&pair);
 }
 
+/* The other side answers when the last message is under way, and the run is to stop. */
+static void *answers_later(void *argument)
+{
+    struct pair *const pair = argument;
+    const struct link_message message = heard(pair);
+    os_sleep_until(os_now_ns() + 10 * PERIOD_NS);
+    assert_int_equal(link_send(&pair->peer, &message), OS_OK);
+    return NULL;
+}
+
+static void what_is_under_way_when_a_run_is_stopped_is_waited_for(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct recorder recorder = {.stop = true};
+    pthread_t other;
+    open_pair(&pair, PATIENT_S * ns_per_s);
+    assert_int_equal(pthread_create(&other, NULL, answers_later, &pair), 0);
+    step(&pair, 0);
+    exchange_finish(&pair.loop, &recorder, PATIENT_S * ns_per_s);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_int_equal(pair.books.answered, 1);
+    assert_int_equal(published(&pair), 1);
+    close_pair(&pair);
+}
+
 static void addresses_are_read(void **state)
 {
     (void)state;
@@ -224,4 +251,5 @@ TESTS(cmocka_unit_test(outputs_come_back_as_inputs), cmocka_unit_test(an_older_a
       cmocka_unit_test(an_answer_after_the_patience_is_late),
       cmocka_unit_test(an_answer_is_late_also_where_it_is_taken_with_those_in_time),
       cmocka_unit_test(what_waits_is_bounded_and_published_at_an_early_end),
-      cmocka_unit_test(what_is_no_answer_is_foreign_or_incomplete), cmocka_unit_test(addresses_are_read))
+      cmocka_unit_test(what_is_no_answer_is_foreign_or_incomplete),
+      cmocka_unit_test(what_is_under_way_when_a_run_is_stopped_is_waited_for), cmocka_unit_test(addresses_are_read))
