@@ -281,6 +281,15 @@ def test_show_of_a_run_without_samples_says_so(tmp_path: Path) -> None:
     assert "No sample was recorded." in tauto(tmp_path, "show", "latest").stdout
 
 
+def test_show_of_a_run_that_missed_every_release_and_failed_says_both(tmp_path: Path) -> None:
+    failed = {"ended": "failed", "reason": "it crashed.", "books_extra": {0: {"released": 7, "missed": 7}}}
+    store_run(Store(tmp_path), [np.array([], dtype=np.int64)], **failed)
+
+    said = tauto(tmp_path, "show", "latest").stdout
+    assert "No sample was recorded; 7 releases were missed." in said
+    assert "failed while measuring: it crashed.\n" in said
+
+
 def test_export_needs_exactly_one_format(store: Path) -> None:
     for options in ((), ("--csv", "--json")):
         said = tauto(store, "export", "latest", *options)

@@ -50,6 +50,7 @@ def frames(
     experiment: str = "cyclic",
     parameters: Mapping[str, Any] | None = None,
     ended: str = "complete",
+    reason: str | None = None,
     events: Sequence[Mapping[str, Any]] = (),
     dropped: Mapping[int, int] | None = None,
     names: Sequence[str] | None = None,
@@ -102,7 +103,9 @@ def frames(
         books = [_book(k, rows, period_ns, lost.get(k, 0)) for k, rows in enumerate(instants)]
         for source, replaced in (books_extra or {}).items():
             books[source].update(replaced)
-        yield json_frame(FOOTER, next(sequence), {"ended": ended, "books": books, "clock": header["clock"]})
+        why = {"reason": reason} if reason else {}
+        stated = {"ended": ended, **why, "books": books, "clock": header["clock"]}
+        yield json_frame(FOOTER, next(sequence), stated)
 
 
 def frame(kind: int, sequence: int, payload: bytes, *, table: int = 0, source: int = 0) -> bytes:

@@ -16,7 +16,7 @@ from tautochrone.answer.numbers import MissingRow, quantile_name
 from tautochrone.answer.phrasing import course
 from tautochrone.answer.series import Bins, Floats, Series, usual_size_ns
 from tautochrone.base.units import format_duration
-from tautochrone.base.words import upper_first
+from tautochrone.base.words import plural, upper_first
 from tautochrone.judge.middleware_setting import as_obtained
 from tautochrone.run.manifest import Books, Manifest
 from tautochrone.run.remarks import Remarks
@@ -112,7 +112,9 @@ def _numbers(seen: Evidence, *, intervals: bool, whole: bool) -> Iterator[doc.Do
         said = f"{each} in numbers: tauto show {manifest.id} --intervals{pipe}."
         yield doc.part("The rest", lambda: [doc.Sentence(said, "note")])
     if not seen.measured and not seen.lost:
-        yield doc.part("Samples", lambda: [doc.Sentence("No sample was recorded.")])
+        missed = sum(book.missed or 0 for book in manifest.books)
+        of = f"; {plural(missed, 'release was', 'releases were')} missed" if missed else ""
+        yield doc.part("Samples", lambda: [doc.Sentence(f"No sample was recorded{of}.")])
 
 
 def _is_told(measured: MeasuredEvidence, *, presented: bool, folded: bool, intervals: bool) -> bool:

@@ -139,7 +139,7 @@ def endings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[str]:
         elif manifest.damage:
             sentences.append(f"{name} is damaged: {manifest.damage}.")
         if manifest.ended in _ENDINGS:
-            reason = manifest.footer.reason if manifest.footer is not None else None
+            reason = (manifest.footer.reason or "").rstrip(".") if manifest.footer is not None else ""
             sentences.append(f"{name} {_ENDINGS[manifest.ended]}{f': {reason}' if reason else ''}.")
     return sentences
 
