@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tautochrone.base.errors import UsageError
+from tautochrone.experiments import EXPERIMENTS
 from tautochrone.experiments.step_inputs import TimedInputs, constants_of, read_inputs, table_of
 
 
@@ -95,3 +96,10 @@ def test_too_much_is_refused(tmp_path: Path) -> None:
         table_of({"u": 1}, timed, 1_000_000, 10)
     with pytest.raises(UsageError, match="65 inputs"):
         table_of({f"a{k}": 1 for k in range(64)}, timed, 1_000_000, 10)
+
+
+def test_a_period_of_nothing_is_refused_where_inputs_are_prepared(tmp_path: Path) -> None:
+    (tmp_path / "code.so").touch()
+    asked = {"code": "code.so:NAME", "input": "kp=1", "period": "0"}
+    with pytest.raises(UsageError, match="--period 0: steps without end"):
+        EXPERIMENTS["step"].prepare(asked, tmp_path)

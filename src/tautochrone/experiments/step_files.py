@@ -144,7 +144,13 @@ def _numbers(constants: Mapping[str, str]) -> dict[str, float]:
 
 
 def _pace(options: Given) -> tuple[int, int]:
-    """Return the period in ns, and how many steps there are."""
+    """Return the period in ns, and how many steps there are.
+
+    Raises:
+        UsageError: there is no end of them.
+    """
     period_ns = round(options.period_s("period") * 1e9)
+    if not period_ns:
+        raise UsageError("--period 0: steps without end", "Give a time, such as 1ms.")
     count = options.count("count") or int(options.seconds("duration") * 1e9) // period_ns
     return period_ns, count + options.count("warmup")
