@@ -29,6 +29,8 @@ _LOOPS, _ROWS, _CLAIMED, _REFUSED = 1, 2, 3, 4
 _WRITTEN, _DROPPED, _IRREGULAR, _K, _OPEN, _READ, _THREAD, _PROCESS, _NAME = 0, 1, 2, 3, 4, 8, 16, 17, 18
 """Places in a loop."""
 _NAME_BYTES = 64
+_BITS = (1 << 64) - 1
+"""Of a word: a number below 0, as of a warm-up, is written as in C."""
 
 
 class TautoLoop:
@@ -66,8 +68,8 @@ class TautoLoop:
             self._read_seen = words[at + _READ]
         has_room = written - self._read_seen < self._rows
         self._row = at + _LOOP_WORDS + (written & (self._rows - 1)) * _ROW_WORDS if has_room else -1
-        self._k, self._release_ns = k, release_ns
-        words[at + _K] = k
+        self._k, self._release_ns = k & _BITS, release_ns & _BITS
+        words[at + _K] = self._k
         words[at + _OPEN] = 1
         self._begin_ns = monotonic_ns()
 
@@ -78,12 +80,12 @@ class TautoLoop:
         if words is None:
             return
         at, row, self._row = self._at, self._row, None
-        if row is None or k != self._k:
+        if row is None or k & _BITS != self._k:
             words[at + _IRREGULAR] += 1
         elif row < 0:
             words[at + _DROPPED] += 1
         else:
-            words[row] = k
+            words[row] = self._k
             words[row + 1] = self._release_ns
             words[row + 2] = self._begin_ns
             words[row + 3] = end_ns
