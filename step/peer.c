@@ -208,6 +208,10 @@ static bool read_options(struct peer_options *options, struct exchange_options *
         *code = refuse(EXIT_USAGE, "--time-constant must be longer than 0: --plant echo has no lag.");
         return false;
     }
+    if (options_given("time-constant") && options->plant != PEER_LAG) {
+        *code = refuse(EXIT_USAGE, "--time-constant is about --plant lag.\nGive that, too, or leave it out.");
+        return false;
+    }
     if (exchange->text == NULL) {
         *code = refuse(EXIT_USAGE, "name where messages arrive: --exchange udp:HOST:PORT, can:INTERFACE or gpio:CHIP:OUT:IN.");
         return false;

@@ -317,10 +317,12 @@ static int make_memory(struct watch_run *run)
     return EXIT_MEASURED;
 }
 
-/* Its first word, without folders. */
+/* Its first word, without folders. A path with a space is in quotes. */
 static void name_program(struct watch_run *run, const char *command)
 {
-    const size_t length = strcspn(command, " ");
+    const bool is_quoted = command[0] == '\'';
+    command += is_quoted;
+    const size_t length = strcspn(command, is_quoted ? "'" : " ");
     size_t from = length;
     while (from > 0 && command[from - 1] != '/') {
         from--;

@@ -252,6 +252,20 @@ def test_a_peer_at_the_address_of_another_machine_is_refused(models: Path) -> No
     assert "the peer can't receive there: it is not an address of this machine" in done.stderr
 
 
+def test_a_lag_that_the_peer_does_not_have_is_refused() -> None:
+    command = [
+        str(step_program()),
+        "peer",
+        "--exchange",
+        f"udp:127.0.0.1:{a_port()}",
+        "--time-constant",
+        "5ms",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert done.returncode == USAGE
+    assert "--time-constant is about --plant lag" in done.stderr
+
+
 def test_it_reaches_another_network_and_says_when_there_is_no_way(models: Path, tmp_path: Path) -> None:
     with two_networks() as networks:
         place = f"udp:{networks.there}:9000"

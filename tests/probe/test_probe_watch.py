@@ -1,6 +1,7 @@
 """A program that marks its own loops: what it did is what was recorded, however it ends."""
 
 import os
+import shlex
 import signal
 import subprocess
 from collections.abc import Mapping
@@ -252,6 +253,16 @@ def test_what_has_no_loop_is_refused_once(program: str, command: str, exit_code:
     assert code == exit_code
     assert is_one_refusal(own)
     assert said in own
+
+
+def test_a_program_whose_path_has_a_space_is_called_by_its_name(tmp_path: Path) -> None:
+    program = tmp_path / "a folder" / "my controller"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 3\n")
+    program.chmod(0o755)
+    assert ended(shlex.join([str(program)]))[1].startswith(
+        "tauto-probe: my controller ended with exit code 3"
+    )
 
 
 @pytest.mark.parametrize(
