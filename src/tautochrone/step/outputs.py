@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tautochrone.run.folder import StoredRun
 
 _MOST = 8
+_LARGEST = 1e300
+"""What is drawn at most: the distance of two such numbers is a number, too."""
 _CAPTION = (
     "Each value is that after the step of this simulated time, k times the period; the warm-up is left out. "
     "Where there are more steps than room, the area goes from the least to the largest value."
@@ -63,9 +65,9 @@ def _simulated_s(run: StoredRun) -> npt.NDArray[np.float64]:
 
 
 def _chart(times_s: npt.NDArray[np.float64], values: npt.NDArray[np.float64], name: str, rank: int) -> Chart:
-    known = np.isfinite(values)
+    known = np.abs(values) < _LARGEST
     if not known.any():
-        return Chart([], 40, f"{name}: no value is a finite number.")
+        return Chart([], 40, f"{name}: no value is a number that can be drawn.")
     at_s, own = times_s[known], values[known]
     starts = np.unique(np.linspace(0, len(own), STRETCHES, endpoint=False).astype(np.int64))
     lows, highs = np.minimum.reduceat(own, starts), np.maximum.reduceat(own, starts)
@@ -80,10 +82,12 @@ def _chart(times_s: npt.NDArray[np.float64], values: npt.NDArray[np.float64], na
         "at"
     )
     y = linear(low - room, high + room, None, tickCount=4, format="~r", grid=True)
+    left_out = len(values) - len(own)
+    others = f" {plural(left_out, 'step')} without a number that can be drawn." if left_out else ""
     words = (
-        f"{name}: {low:.6g} to {high:.6g} in {plural(len(own), 'step')}; {own[-1]:.6g} after the last one."
+        f"{name}: {low:.6g} to {high:.6g} in {plural(len(own), 'step')}; {values[-1]:.6g} after the last one."
     )
-    return Chart(band(rows, x, y, 1.4, [("words", name)], color=series_tone(rank)), 110, words)
+    return Chart(band(rows, x, y, 1.4, [("words", name)], color=series_tone(rank)), 110, words + others)
 
 
 def sentences(run: StoredRun) -> Iterator[str]:
