@@ -17,9 +17,12 @@ import pytest
 from networks import two_networks
 from real import PATIENCE_S, a_cpu, descendants, measuring, only_run, policy_options, sealed, tauto
 from step_models import MODELS, built, step_program
+from tautochrone.experiments.requirement import parse
+from tautochrone.judge.requirement.judge import judge
 from tautochrone.judge.step_run import ExchangeBooks, arrival_is_the_kernels, exchange_of
 from tautochrone.run.columns import UNKNOWN
 from tautochrone.run.folder import StoredRun
+from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe
 
 pytestmark = pytest.mark.slow
@@ -301,6 +304,10 @@ def test_round_trips_are_measures_as_any_other(models: Path, tmp_path: Path) -> 
     assert f" of {COUNT} messages to {place} were answered: the round trip takes " in done.stdout
     assert "30 lost" in done.stdout
     assert "\nage of the inputs " in done.stdout
+    (run, _) = Store(tmp_path).runs()
+    a_tenth_is_lost = (("median < 1h", "holds"), ("p95 < 1h", "not shown"), ("max < 1h", "does not hold"))
+    for limit, standing in a_tenth_is_lost:
+        assert judge(parse(f"round_trip {limit}"), [run]).standing == standing
     compared = tauto("compare", "latest~1", "latest", "--measure", "round_trip_ns", store=tmp_path)
     assert compared.returncode == 0, compared.stderr
     tail = tauto("tail", "latest", "--measure", "round_trip_ns", store=tmp_path)

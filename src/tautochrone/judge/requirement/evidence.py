@@ -14,6 +14,7 @@ from tautochrone.experiments.step_inputs import KeptInputs
 from tautochrone.experiments.taskset_run import outcomes_of
 from tautochrone.judge.naming import ONLY_HOW_MUCH
 from tautochrone.judge.reduced import Reduced, reduce_run
+from tautochrone.judge.step_run import exchange_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, Manifest
 from tautochrone.run.records import LATENCY
@@ -33,7 +34,8 @@ class SeenSource:
     Attributes:
         period_ns: between two releases; None without a schedule.
         deadline_ns: of each release, its own or else the period; None without a schedule.
-        missed: releases that were passed over; of a run that was cut off, those that are known of.
+        missed: releases that were passed over, and of round trips messages without an answer; of a run that
+            was cut off, those that are known of.
         known: whether all misses are known.
         lowest: of a histogram, by bin its lower edge and count; None of samples.
     """
@@ -132,6 +134,8 @@ def _sources(run: StoredRun, measure: str) -> list[SeenSource]:
     reduced = {one.source: one for one in reduce_run(run, measure)}
     histogram = run.is_histogram
     cut_off = _cut_off(run)
+    exchanged = exchange_of(run.manifest) if measure == _ROUND_TRIP else None
+    unanswered = exchanged.lost if exchanged is not None else 0
     found = []
     for book in run.manifest.books:
         period_ns = periods.get(book.source)
@@ -145,7 +149,9 @@ def _sources(run: StoredRun, measure: str) -> list[SeenSource]:
                 reduced=reduced.get(book.source),
                 period_ns=period_ns,
                 deadline_ns=deadline if deadline is not None and deadline > 0 else period_ns,
-                missed=max(0, (book.missed or 0) - cut_off.get(book.name, 0)) if period_ns else 0,
+                missed=max(0, (book.missed or 0) - cut_off.get(book.name, 0)) + unanswered
+                if period_ns
+                else 0,
                 dropped=book.dropped or 0,
                 known=_is_known(run, book, period_ns),
                 lowest=run.histogram(book.source, measure)[::2]
