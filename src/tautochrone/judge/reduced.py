@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tautochrone.base.errors import DamagedError
+from tautochrone.judge.step_run import unanswered_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books
 from tautochrone.statistics.arrays import Integers
@@ -26,8 +27,9 @@ class Reduced:
         counts: its samples; of a run that kept a histogram, that.
         reduction: what needs their order; None of a run that kept a histogram.
         period_ns: between two releases; None without a schedule.
-        lost: releases that have no sample, since they were missed or their sample was dropped; whoever judges
-            takes them for later than every sample. None if that is not known.
+        lost: releases that have no sample, since they were missed, their sample was dropped, or, of a round
+            trip, no answer came; whoever judges takes them for later than every sample. None if that is not
+            known.
     """
 
     source: int
@@ -72,7 +74,9 @@ def reduce_run(run: StoredRun, measure: str | None = None) -> tuple[Reduced, ...
         one = reductions.get(book.source)
         counts, clipped = _histogram(run, book.source, measure) if one is None else (one.counts, None)
         period_ns = periods.get(book.source)
-        found.append(Reduced(book.source, book.name, counts, one, period_ns, _lost(book, period_ns), clipped))
+        lost = _lost(book, period_ns)
+        lost = None if lost is None else lost + unanswered_of(run.manifest, measure)
+        found.append(Reduced(book.source, book.name, counts, one, period_ns, lost, clipped))
     return tuple(found)
 
 

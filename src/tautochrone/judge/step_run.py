@@ -179,6 +179,12 @@ def exchange_of(manifest: Manifest) -> ExchangeBooks | None:
     return None if found is None else found.told(ExchangeEvent).exchange
 
 
+def unanswered_of(manifest: Manifest, measure: str | None) -> int:
+    """Return how many samples a measure lacks since messages were lost: the round trip alone does."""
+    books = exchange_of(manifest) if measure == ROUND_TRIP else None
+    return 0 if books is None else books.lost
+
+
 def exchange_place(manifest: Manifest) -> str:
     """Return where its messages went, ``udp:127.0.0.1:9000``; empty: it exchanged nothing."""
     return str(manifest.header.parameters.get("exchange") or "")

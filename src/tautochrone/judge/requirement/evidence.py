@@ -14,7 +14,7 @@ from tautochrone.experiments.step_inputs import KeptInputs
 from tautochrone.experiments.taskset_run import outcomes_of
 from tautochrone.judge.naming import ONLY_HOW_MUCH
 from tautochrone.judge.reduced import Reduced, reduce_run
-from tautochrone.judge.step_run import exchange_of
+from tautochrone.judge.step_run import unanswered_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, Manifest
 from tautochrone.run.records import LATENCY
@@ -134,8 +134,7 @@ def _sources(run: StoredRun, measure: str) -> list[SeenSource]:
     reduced = {one.source: one for one in reduce_run(run, measure)}
     histogram = run.is_histogram
     cut_off = _cut_off(run)
-    exchanged = exchange_of(run.manifest) if measure == _ROUND_TRIP else None
-    unanswered = exchanged.lost if exchanged is not None else 0
+    unanswered = unanswered_of(run.manifest, measure)
     found = []
     for book in run.manifest.books:
         period_ns = periods.get(book.source)
