@@ -153,7 +153,7 @@ static void an_answer_is_late_also_where_it_is_taken_with_those_in_time(void **s
     open_pair(&pair, PERIOD_NS);
     step(&pair, 0);
     const struct link_message message = heard(&pair);
-    os_sleep_until(os_now_ns() + 2 * PERIOD_NS);
+    os_sleep_until(os_now_ns() + 2LL * PERIOD_NS);
     answer(&pair, &message);
     step(&pair, 1);
     assert_int_equal(pair.books.answered, 0);
@@ -206,7 +206,7 @@ static void *answers_later(void *argument)
 {
     struct pair *const pair = argument;
     const struct link_message message = heard(pair);
-    os_sleep_until(os_now_ns() + 10 * PERIOD_NS);
+    os_sleep_until(os_now_ns() + 10LL * PERIOD_NS);
     assert_int_equal(link_send(&pair->peer, &message), OS_OK);
     return NULL;
 }
