@@ -32,7 +32,8 @@ from tautochrone.run.held import Held, can_be_resumed
 from tautochrone.run.recover import recover
 from tautochrone.run.so_far import is_measured
 from tautochrone.run.store import Store
-from tautochrone.target.held import HeldProgram, HeldTarget
+from tautochrone.target.held import HeldTarget
+from tautochrone.target.held_program import HeldProgram
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.program import Guarded, Program
 
