@@ -34,7 +34,7 @@ from tautochrone.target.ssh.link import Background
 from tautochrone.target.ssh.target import SshTarget, connect
 from tautochrone.target.target import Target
 
-FAR_SIDE_ENDS_WITHIN_S = 2.0
+FAR_SIDE_ENDS_WITHIN_S = 6.0
 SOME_SAMPLES = 8000
 NEAR_SIDE_TELLS_WITHIN_S = 5.0
 MARGIN_S = 3.0

@@ -227,7 +227,7 @@ class RemoteProgram(asyncssh.SSHClientSession[bytes]):
             self._channel.close()
 
 
-_HEARTBEAT_S = 0.4
+_HEARTBEAT_S = 1.0
 _IPV6 = 6
 
 

@@ -310,7 +310,7 @@ class SshTarget(Target):
     When it is cut, guards end what they started, and keepers undo what they changed.
     """
 
-    patience = ("--patience", "1500ms")
+    patience = ("--patience", "5s")
 
     def __init__(
         self, address: SshAddress, background: Background, link: Link, root: str | None = None
