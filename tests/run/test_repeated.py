@@ -33,6 +33,7 @@ def measure(folder: Path, median_ns: int = 5_000, **conditions: Any) -> StoredRu
         (COUNTED, COUNTED, 1),
         (COUNTED, {"virtual": {"machine": "abd", "shift": 1}}, 2),
         (COUNTED, {**COUNTED, "load": "cpu"}, 2),
+        ({**COUNTED, "code": {"sha256": "1"}}, {**COUNTED, "code": {"sha256": "2"}}, 2),
         (COUNTED, {**COUNTED, "median_ns": 5_001}, 1),  # a busy host may move it by some ns
         ({"virtual": {"machine": "abc"}}, {"virtual": {"machine": "abc"}}, 2),  # its time is the host's
         ({}, {}, 2),

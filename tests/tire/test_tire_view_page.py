@@ -225,7 +225,7 @@ def test_a_server_that_is_started_again_is_found_again(browser: Browser) -> None
             server = seen.known("server")
             first.close()
             seen.until(f"{STANDING} === 'waiting' && !{KNOWN}.connected && {KNOWN}.ended !== null")
-            assert "Trying again" in seen.text("status")
+            seen.until("document.getElementById('status').textContent.includes('Trying again')")
             before = seen.known("picture.step")
             with demonstrate(page_at, receives_at, from_start=False):
                 seen.until(f"{STANDING} === 'live-now'")

@@ -5,6 +5,9 @@ from collections.abc import Iterable
 
 from tautochrone.run.folder import StoredRun
 
+_FILES = ("code", "inputs", "task_set")
+"""Conditions that are files of the user's, which may be others under the same name."""
+
 
 def each_once(runs: Iterable[StoredRun]) -> list[StoredRun]:
     """Return the runs without those of a guest that repeat an earlier one.
@@ -25,5 +28,8 @@ def _measured(run: StoredRun) -> str:
     if virtual is None or not virtual.is_counted:
         return run.id
     # Deployments boot it with parameters of their own; it is the same machine.
-    told = [virtual.machine, virtual.image, virtual.command_line, conditions.load, conditions.deployment_name]
-    return json.dumps([*told, run.manifest.experiment, header.parameters], sort_keys=True, default=str)
+    told = [
+        *(virtual.machine, virtual.image, virtual.command_line, conditions.load, conditions.deployment_name),
+        *(run.manifest.experiment, header.parameters, *map(conditions.stored.get, _FILES)),
+    ]
+    return json.dumps(told, sort_keys=True, default=str)
