@@ -46,16 +46,27 @@ def test_what_is_the_same_on_a_guest_whose_time_is_counted_is_one_run(
     assert each_once(runs) == runs[:kept]
 
 
-@pytest.mark.parametrize(("conditions", "times"), [(COUNTED, 1), ({}, 3)])
+OTHER = {"virtual": {**COUNTED["virtual"], "machine": "abd", "kernel": "debian:rt"}}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "judged", "compared"),
+    [
+        (COUNTED, OTHER, 1, 1),
+        (COUNTED, COUNTED, 1, 3),  # two versions of a program on one guest
+        ({}, {}, 3, 3),
+    ],
+)
 def test_a_requirement_and_a_comparison_rest_on_no_sample_twice(
-    tmp_path: Path, conditions: dict[str, Any], times: int
+    tmp_path: Path, first: dict[str, Any], second: dict[str, Any], judged: int, compared: int
 ) -> None:
     sides = [
-        tuple(measure(tmp_path, median_ns, **conditions) for _ in range(3)) for median_ns in (5_000, 5_100)
+        tuple(measure(tmp_path, median_ns, **conditions) for _ in range(3))
+        for median_ns, conditions in ((5_000, first), (5_100, second))
     ]
     (line,) = judge(parse("latency p99 < 1ms"), sides[0]).lines
-    assert line.samples == times * SAMPLES
+    assert line.samples == judged * SAMPLES
     a, b = (ComparedSide(name, runs) for name, runs in zip("AB", sides, strict=True))
     for found in (compare([a, b], tests=False), compare_pairs([("case", a, b)])):
         (pair,) = found.pairs
-        assert [len(one.runs) for one in (pair.first, pair.second)] == [times] * 2
+        assert [len(one.runs) for one in (pair.first, pair.second)] == [compared] * 2

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Iterable
 
+import msgspec
+
 from tautochrone.run.folder import StoredRun
 
 _FILES = ("code", "inputs", "task_set")
@@ -19,6 +21,17 @@ def each_once(runs: Iterable[StoredRun]) -> list[StoredRun]:
     for run in runs:
         found.setdefault(_measured(run), run)
     return list(found.values())
+
+
+def are_of_one_guest(runs: Iterable[StoredRun]) -> bool:
+    """Return whether all were measured on one guest whose time is counted, whatever the user's code was."""
+    virtuals = [run.manifest.conditions.virtual for run in runs]
+    guests = {
+        msgspec.structs.replace(one, machine=None, image=None)
+        for one in virtuals
+        if one is not None and one.is_counted
+    }
+    return len(guests) == 1 and all(one is not None and one.is_counted for one in virtuals)
 
 
 def _measured(run: StoredRun) -> str:

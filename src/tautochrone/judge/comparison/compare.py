@@ -16,7 +16,7 @@ from tautochrone.judge.comparison.side import ComparedSide
 from tautochrone.judge.comparison.standing import Standing, standing
 from tautochrone.judge.late_causes import ComparedCauses, compared_causes
 from tautochrone.judge.naming import measure_named
-from tautochrone.run.repeated import each_once
+from tautochrone.run.repeated import are_of_one_guest, each_once
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def compare(
     if len(sides) < 2:
         raise UsageError("One side can't be compared with anything", "Name two: tauto compare A B")
     asked, question = _asked(gates, confidence, tests=tests, charts=True)
-    whole = tuple(map(_each_once, sides))
+    whole = _each_once(sides)
     found = tried(changes, whole)
     return _answer(whole, found, _pairs(whole, found, question, measure, sources), asked, confidence)
 
@@ -179,15 +179,22 @@ def compare_pairs(
     asked, question = _asked(gates, confidence, tests=tests, charts=False)
     pairs: list[SidePair] = []
     for name, *both in named:
-        sides = tuple(map(_each_once, both))
+        sides = _each_once(both)
         (pair,) = _pairs(sides, tried(changes, sides), question, measure, sources)
         pairs.append(replace(pair, cell=name))
     common = tried(lambda: common_changes([pair.changes for pair in pairs]))
     return _answer((named[0][1], named[0][2]), common, pairs, asked, confidence)
 
 
-def _each_once(side: ComparedSide) -> ComparedSide:
-    return replace(side, runs=tuple(each_once(side.runs)))
+def _each_once(sides: Sequence[ComparedSide]) -> tuple[ComparedSide, ...]:
+    """Return the sides without the repetitions of guests, which are no new samples.
+
+    Where all ran on one and the same guest, as two versions of a program did, nothing else differs: there
+    repetitions tell that nothing varies from run to run.
+    """
+    if are_of_one_guest(run for side in sides for run in side.runs):
+        return tuple(sides)
+    return tuple(replace(side, runs=tuple(each_once(side.runs))) for side in sides)
 
 
 def _asked(
