@@ -271,6 +271,7 @@ MISTAKES = {
     '[[machine]]\nname = "any"\non = "local"\n': ":2: 'any' can't name a machine",
     '[[machine]]\nname = "a"\non = "board"\n': ":3: board: no such kind of machine",
     '[[machine]]\nname = "a"\non = "slurm:rt,x=y"\n': ":3: slurm:rt,x=y: there is no option 'x'",
+    '[[machine]]\nname = "a"\non = "slurm:rt,node=n[1-3]"\n': ":3: slurm:rt,node=n[1-3]: these are several",
     MACHINE + MACHINE: ":6: two machines are called 'a'",
     MACHINE + "taggs = 1\n": ":5: 'taggs' means nothing in a machine",
     'place = "some"\n' + MACHINE: ":1: 'place' is 'some'",

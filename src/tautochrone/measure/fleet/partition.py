@@ -33,6 +33,8 @@ def read_partition(text: str) -> tuple[str, ...]:
             raise UsageError(f"{text}: there is no option '{key}'", suggestion(key, _OPTIONS))
         if not _VALUE.fullmatch(value):
             raise UsageError(f"{text}: '{key}' lacks its value", f"Write {key}=VALUE.")
+        if key == "node" and "[" in value:
+            raise UsageError(f"{text}: these are several nodes", "Name one; each is a machine of its own.")
         words.append(f"{_OPTIONS[key]}={value}")
     shared = any(word.startswith("--licenses=") for word in words)
     return (*words, *(() if shared else ("--exclusive",)))
