@@ -64,6 +64,18 @@ def test_an_array_measures_every_case_once_and_leaves_nothing_behind(tmp_path: P
     assert all(node in ended.stdout for node in nodes)
 
 
+def killed_once_submitted(arrays: int, *arguments: str, store: Path) -> None:
+    """A tauto is killed when so many arrays wait, none of which has begun by then."""
+    assert _slurm("scontrol", "update", "PartitionName=rt", "State=DOWN") == []
+    killed = start_tauto(*arguments, store=store)
+    try:
+        wait_until(lambda: len(_slurm("squeue", "-h", "-p", "rt")) == arrays, "all arrays are submitted")
+    finally:
+        killed.kill()
+        killed.communicate()
+        _slurm("scontrol", "update", "PartitionName=rt", "State=UP")
+
+
 @pytest.mark.usefixtures("around")
 def test_jobs_of_a_machine_that_is_not_in_the_fleet_now_are_left_for_when_it_is_again(tmp_path: Path) -> None:
     store, fleet = tmp_path / "store", tmp_path / "fleet.toml"
@@ -71,14 +83,7 @@ def test_jobs_of_a_machine_that_is_not_in_the_fleet_now_are_left_for_when_it_is_
         "".join(f'[[machine]]\nname = "{name}"\non = "slurm:rt"\ntags = ["{name}"]\n' for name in "ab")
     )
     arguments = ("run", plan(tmp_path, '"1ms"'), "--fleet")
-    assert _slurm("scontrol", "update", "PartitionName=rt", "State=DOWN") == []
-    killed = start_tauto(*arguments, str(fleet), store=store)
-    try:
-        wait_until(lambda: len(_slurm("squeue", "-h", "-p", "rt")) == 2, "both arrays are submitted")
-    finally:
-        killed.kill()
-        killed.communicate()
-        _slurm("scontrol", "update", "PartitionName=rt", "State=UP")
+    killed_once_submitted(2, *arguments, str(fleet), store=store)
     ended = tauto(*arguments, f"{fleet},tag=a", store=store)
     assert ended.returncode == 0, ended.stderr
     assert [entry.conditions.plan.system for entry in catalogue(Store(store))] == ["a"]
@@ -127,14 +132,7 @@ def test_arrays_that_a_killed_tauto_began_anew_are_collected_without_again(tmp_p
     arguments = ("run", plan(tmp_path, '"1ms"'), "--engine", "slurm")
     ended = tauto(*arguments, store=store)
     assert ended.returncode == 0, ended.stderr
-    assert _slurm("scontrol", "update", "PartitionName=rt", "State=DOWN") == []
-    killed = start_tauto(*arguments, "--again", store=store)
-    try:
-        wait_until(lambda: len(_slurm("squeue", "-h", "-p", "rt")) == 1, "the array is submitted")
-    finally:
-        killed.kill()
-        killed.communicate()
-        _slurm("scontrol", "update", "PartitionName=rt", "State=UP")
+    killed_once_submitted(1, *arguments, "--again", store=store)
     ended = tauto(*arguments, store=store)
     assert ended.returncode == 0, ended.stderr
     assert len({entry.conditions.plan.campaign for entry in catalogue(Store(store))}) == 2

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from unittest.mock import Mock
@@ -139,31 +140,36 @@ def test_a_lost_connection_costs_nothing(server: SshServer, there: Mapping[str, 
     wait_until(lambda: server.left() == [], "what was pushed is removed")
 
 
-def test_a_soak_over_ssh_is_taken_over_when_all_of_tauto_was_killed(
-    server: SshServer, there: Mapping[str, str], tmp_path: Path
-) -> None:
-    store = tmp_path / "store"
+@contextmanager
+def orphaned(server: SshServer, there: Mapping[str, str], store: Path) -> Iterator[Path]:
+    """A soak that goes on though all of tauto was killed, and what it had pushed and claimed is gone."""
     with soaking(store, "--on", server.where, environment=there) as (typed, keeper, folder):
         killed(typed.pid, keeper)
         typed.wait()
         server.kill_sessions(signal.SIGKILL)
-        until(lambda: not any(server.pushed.iterdir()))  # what was pushed is removed
-        with begun(store, "soak", "resume", folder.name, environment=there) as resumed:
-            more_intervals(folder)
-            assert tauto(store, "soak", "stop", environment=there).returncode == 0
-            resumed.communicate()
+        until(lambda: not any(server.pushed.iterdir()))
+        yield folder
     without_gap(folder)
+
+
+def test_a_soak_over_ssh_is_taken_over_when_all_of_tauto_was_killed(
+    server: SshServer, there: Mapping[str, str], tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    with (
+        orphaned(server, there, store) as folder,
+        begun(store, "soak", "resume", folder.name, environment=there) as resumed,
+    ):
+        more_intervals(folder)
+        assert tauto(store, "soak", "stop", environment=there).returncode == 0
+        resumed.communicate()
 
 
 def test_a_soak_on_a_machine_that_another_has_claimed_goes_on_until_it_can_be_taken_over(
     server: SshServer, there: Mapping[str, str], tmp_path: Path
 ) -> None:
-    store = tmp_path / "store"
-    with soaking(store, "--on", server.where, environment=there) as (typed, keeper, folder):
-        killed(typed.pid, keeper)
-        typed.wait()
-        until(lambda: not any(server.pushed.iterdir()))  # and its claim has ended
-        claim = {"TAUTO_CLAIM": claim_of(tmp_path / "server")}
+    store, claim = tmp_path / "store", {"TAUTO_CLAIM": claim_of(tmp_path / "server")}
+    with orphaned(server, there, store) as folder:
         with agent("claim", "--wait", "60s", environment=claim) as other:
             assert b"claimed\n" in iter(other.output.readline, b"")
             refused = tauto(store, "soak", "resume", environment=there)
@@ -171,7 +177,6 @@ def test_a_soak_on_a_machine_that_another_has_claimed_goes_on_until_it_can_be_ta
             assert "is claimed by process" in refused.stderr
             assert f"The soak goes on; take it over: tauto soak resume {folder.name}" in refused.stderr
         assert tauto(store, "soak", "stop", environment=there).returncode == 0
-    without_gap(folder)
 
 
 def test_a_machine_that_is_restarted_ends_a_soak_and_what_lacks_is_counted(

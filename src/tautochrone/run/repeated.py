@@ -26,12 +26,9 @@ def each_once(runs: Iterable[StoredRun]) -> list[StoredRun]:
 def are_of_one_guest(runs: Iterable[StoredRun]) -> bool:
     """Return whether all were measured on one guest whose time is counted, whatever the user's code was."""
     virtuals = [run.manifest.conditions.virtual for run in runs]
-    guests = {
-        msgspec.structs.replace(one, machine=None, image=None)
-        for one in virtuals
-        if one is not None and one.is_counted
-    }
-    return len(guests) == 1 and all(one is not None and one.is_counted for one in virtuals)
+    counted = [one for one in virtuals if one is not None and one.is_counted]
+    guests = {msgspec.structs.replace(one, machine=None, image=None) for one in counted}
+    return len(guests) == 1 and len(counted) == len(virtuals)
 
 
 def _measured(run: StoredRun) -> str:
