@@ -9,7 +9,7 @@
  * One-way calls count only as far as the server confirms them. After the last one a two-way call is made on the same
  * connection: it is served after all that came before, and its return is the instant by which they had drained. Where
  * it may be lost, or where more lie before it than are served within the patience, the server's number is watched
- * instead until it stands still; and that is then the instant, late by a look at most.
+ * instead until all are there or it stands still; when it last grew is then the instant, late by a look at most.
  */
 #include "throughput.h"
 
@@ -20,7 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOK_MS = 2, STILL_MS = 20, STILL_REQUESTS = 4, NS_PER_MS = 1000000 };
+/* A server that is kept from its CPU stands still, too, so that it is watched for longer: where nothing gets lost, for
+ * as long as no machine keeps it. */
+enum { LOOK_MS = 2, STILL_MS = 200, RELIABLE_STILL_MS = 5000, STILL_REQUESTS = 4, NS_PER_MS = 1000000 };
 /* Two real-time threads that call each other fill their CPU. The system then takes it from them for as long as 50 ms in
  * every second (real-time throttling, the fair server), and the rate of whatever row that falls into is wrong. So they
  * give it away by themselves: between the rows, and within a long one. */
@@ -117,9 +119,9 @@ static bool served_so_far(struct throughput *throughput, uint64_t *one_way)
     return true;
 }
 
-/* The server has all that it will ever have when its number stands still for so long. Looking costs the server time, so
- * that it is done rarely, and the instant is late by one look at most. */
-static bool watch_it_drain(struct throughput *throughput, int64_t still_ns, int64_t *drained_ns)
+/* The server has all that it will ever have when it has served `all`, or when its number stands still for so long.
+ * Looking costs the server time, so that it is done rarely, and the instant is late by one look at most. */
+static bool watch_it_drain(struct throughput *throughput, uint64_t all, int64_t still_ns, int64_t *drained_ns)
 {
     uint64_t served = 0;
     uint64_t before = UINT64_MAX;
@@ -132,24 +134,29 @@ static bool watch_it_drain(struct throughput *throughput, int64_t still_ns, int6
         if (served != before) {
             *drained_ns = os_now_ns();
         }
+        if (served >= all) {
+            return true;
+        }
         before = served;
         os_sleep_until(os_now_ns() + (int64_t)LOOK_MS * NS_PER_MS);
     }
     return true;
 }
 
-/* The `sent` one-way calls have been served by `drained_ns`, as far as they ever will be. */
-static bool drain(struct throughput *throughput, uint64_t sent, int64_t *drained_ns)
+/* The `sent` one-way calls, after the `before` that were served earlier, have been served by `drained_ns`, as far as
+ * they ever will be. */
+static bool drain(struct throughput *throughput, uint64_t before, uint64_t sent, int64_t *drained_ns)
 {
     const struct throughput_row marker = {.kind = VALUE_VOID};
     const struct ends_options *const ends = throughput->client.ends;
+    const int64_t still_ms = the_transport.reliable ? RELIABLE_STILL_MS : STILL_MS;
+    const int64_t still_ns = still_ms * NS_PER_MS + STILL_REQUESTS * ends->service_time_ns;
     if (!the_transport.reliable) {
-        return watch_it_drain(throughput, (int64_t)STILL_MS * NS_PER_MS + STILL_REQUESTS * ends->service_time_ns,
-                              drained_ns);
+        return watch_it_drain(throughput, before + sent, still_ns, drained_ns);
     }
     /* Some transports break the connection off where an answer is too late. */
     if (ends->service_time_ns > 0 && sent > (uint64_t)(ends->patience_ns / 2 / ends->service_time_ns)) {
-        return watch_it_drain(throughput, ends->patience_ns, drained_ns);
+        return watch_it_drain(throughput, before + sent, still_ns, drained_ns);
     }
     if (!make_ready(throughput, &marker, 0)) {
         return false;
@@ -157,20 +164,21 @@ static bool drain(struct throughput *throughput, uint64_t sent, int64_t *drained
     const enum os_status status = the_transport.call(throughput->client.connection);
     *drained_ns = os_now_ns();
     if (status == OS_TIMED_OUT && !server_has_gone(throughput->client.server)) {
-        return watch_it_drain(throughput, ends->patience_ns, drained_ns);
+        return watch_it_drain(throughput, before + sent, still_ns, drained_ns);
     }
     return client_judge(&throughput->client, status) == CALL_ANSWERED;
 }
 
 static bool warm_up(struct throughput *throughput, struct throughput_row *row, struct source *source)
 {
-    bool good = true;
+    uint64_t before = 0;
+    int64_t drained_ns = 0;
+    bool good = !row->one_way || served_so_far(throughput, &before);
     const struct recorder *const recorder = throughput->client.recorder;
     for (int64_t k = -throughput->options->warmup; k < 0 && good && !recorder_stopping(recorder); k++) {
         good = call_once(throughput, row, source, k);
     }
-    int64_t drained_ns = 0;
-    return good && (!row->one_way || drain(throughput, (uint64_t)throughput->options->warmup, &drained_ns));
+    return good && (!row->one_way || drain(throughput, before, (uint64_t)throughput->options->warmup, &drained_ns));
 }
 
 /* Returns the time afterwards. */
@@ -209,7 +217,8 @@ static void measure_row(struct throughput *throughput, uint32_t index)
     }
     row->elapsed_ns = now_ns - begin_ns - row->rested_ns;
     int64_t drained_ns = 0;
-    if (row->one_way && good && drain(throughput, row->calls, &drained_ns) && served_so_far(throughput, &served_after)) {
+    if (row->one_way && good && drain(throughput, served_before, row->calls, &drained_ns) &&
+        served_so_far(throughput, &served_after)) {
         row->drained_ns = drained_ns - begin_ns;
         row->confirmed = served_after - served_before;
     }

