@@ -217,7 +217,12 @@ static void finish_loop(struct watch_run *run, struct watched *watched)
 {
     struct counters *const counters = &watched->source->counters;
     const uint64_t dropped = watched->dropped_told - watched->dropped_before;
-    book_missed(watched, has_lost_one(run, watched) ? open_number(run, watched) : watched->last_k, dropped);
+    const bool lost_one = has_lost_one(run, watched);
+    if (lost_one && counters->completed == 0 && watched->seen >= (uint64_t)run->options->warmup) {
+        atomic_store_explicit(&counters->missed, 1, memory_order_relaxed); /* the first, which no other tells the number of */
+    } else {
+        book_missed(watched, lost_one ? open_number(run, watched) : watched->last_k, dropped);
+    }
     counters->completed += dropped;
     counters->released = counters->completed + atomic_load(&counters->missed);
     counters->cpu_time_ns = INT64_MIN;

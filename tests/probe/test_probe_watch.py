@@ -193,6 +193,18 @@ def test_however_it_ends_the_rows_before_are_kept(
     assert (event_of(run)["signal"], event_of(run)["exit_code"]) == (signal_, exit_code)
 
 
+@pytest.mark.parametrize(("warmup", "missed"), [(ENDS_IN, 1), (ENDS_IN + 1, 0)])
+def test_the_very_first_step_is_missed_where_the_program_dies_in_it(
+    program: str, tmp_path: Path, warmup: int, missed: int
+) -> None:
+    run, code, _ = run_of(
+        tmp_path, f"{program} crashes 100000 1000", "--period", "1ms", "--warmup", str(warmup)
+    )
+    (books,) = run.manifest.books
+    assert code == OF_CODE
+    assert (books.released, books.completed, books.missed) == (missed, 0, missed)
+
+
 def test_a_program_that_is_killed_in_the_middle_keeps_its_rows(program: str, tmp_path: Path) -> None:
     with measuring(*words(f"{program} plain 1000000 1000", "--duration", "1h", *AT_ONCE)) as probe:
         probe.wait_for_rows(100)
