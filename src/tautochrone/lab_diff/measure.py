@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from tautochrone.base.errors import MeasuringError
 from tautochrone.base.faults import attempt, tried
+from tautochrone.base.own_folder import own_folder
 from tautochrone.lab_diff.calls import Call, read_calls, with_stacks, worst_with_calls
 from tautochrone.lab_diff.differences import Loop, compare, loops_of
 from tautochrone.lab_diff.question import SIDES, DiffQuestion
@@ -140,7 +140,7 @@ class Look:
         """Boot, have it trace itself, measure, read the trace."""
         # With something in force already, which tracing is, nobody boots it again.
         under = Conditions(self.facts, deployment={"name": _TRACED})
-        with TemporaryDirectory() as folder, open_target(self.system) as target:
+        with own_folder("tauto-lab-diff-") as folder, open_target(self.system) as target:
             target.renew()
             traced: tuple[str, ...] = ()
             if self.functions is None:
@@ -148,7 +148,7 @@ class Look:
             else:  # as many of these as the kernel can
                 names = " ".join(dict.fromkeys((*self.functions, *LONG_FUNCTIONS)))
                 traced = tuple(_run(target, f"FUNCTIONS='{names}'" + _BEGIN + _CALLS).split())
-            run = run_cell(self.cell, Store(Path(folder)), target, self.facts, watch, under)
+            run = run_cell(self.cell, Store(folder), target, self.facts, watch, under)
             if run.manifest.ended == "interrupted":
                 raise KeyboardInterrupt
             text, loops = _run(target, _READ), tuple(loops_of(run))

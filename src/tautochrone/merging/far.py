@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import IO, NoReturn, Self
 
 from tautochrone.base.errors import StoreError, TautoError, UnreachableError, UsageError
+from tautochrone.base.own_folder import own_folder
 from tautochrone.base.words import printable
 from tautochrone.merging.places import RUN_ID, TABLE, Hashes, Listing, Sizes
 from tautochrone.run import files
@@ -92,9 +93,7 @@ class FarPlace:
             raise UsageError(
                 "There is no ssh here, which reaches other machines", "apt-get install openssh-client"
             )
-        folder = self._held.enter_context(
-            tempfile.TemporaryDirectory(prefix="tauto-", ignore_cleanup_errors=True)
-        )
+        folder = str(self._held.enter_context(own_folder("tauto-merge-")))
         self._shared: tuple[str, ...] = ()
         if len(folder) <= _LONGEST_SOCKET:
             self._shared = (

@@ -8,11 +8,11 @@ import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
 from functools import cache
 from pathlib import Path
 
 from tautochrone.base.errors import MeasuringError, UsageError
+from tautochrone.base.own_folder import own_folder
 from tautochrone.target.program import said_in
 from tautochrone.target.virtual.cache import (
     Tell,
@@ -116,8 +116,8 @@ def build_module(kernel: Kernel, tell: Tell = tell_nobody, *, again: bool = Fals
     _see_tools(kernel.architecture)
     headers = fetch_headers(kernel, tell) / "usr" / "src" / f"linux-headers-{kernel.release}"
     tell(f"{kernel.name}: building the kernel half of the probe", 0, 0)
-    with tempfile.TemporaryDirectory(prefix="tauto-kmod-") as work:
-        built = _make(kernel, headers, Path(work))
+    with own_folder("tauto-kmod-") as work:
+        built = _make(kernel, headers, work)
         with sole_writer(tell), whole_folder(place.parent) as content:
             shutil.copyfile(built, content / _MODULE)
     return place
