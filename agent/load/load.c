@@ -12,7 +12,7 @@ enum { COMMON_OPTIONS = 5, REAL_TIME_OPTIONS = 2 };
 static const int64_t ns_per_s = 1000000000;
 static const int64_t longest_ns = 7LL * 24 * 3600 * 1000000000;
 /* From the start of the threads until each of them has done something. */
-static const int64_t usual_start_patience_ns = 10LL * 1000000000;
+static const int64_t usual_start_patience_ns = 30LL * 1000000000;
 
 static const struct load *const loads[] = {
     &load_cpu, &load_memory, &load_bandwidth, &load_storage, &load_fork,    &load_exit, &load_munmap,

@@ -49,7 +49,8 @@ def test_it_is_applied_before_the_loads_and_undone_after_them(machine: FakeMachi
     assert (held["name"], held["title"]) == ("quiet", "without page moving")
     (setting,) = [one for one in held["settings"] if one["knob"] == "numa-balancing"]
     assert (setting["requested"], setting["before"], setting["obtained"]) == ("off", "on", "off")
-    assert run.manifest.warnings == ()
+    # A load may get next to nothing of a busy CPU.
+    assert {one.code for one in run.manifest.warnings} <= {"load-did-not-load"}
 
 
 def test_measuring_threads_and_loads_go_where_it_says(machine: FakeMachine, store: Store) -> None:

@@ -60,6 +60,12 @@ def plan(folder: Path, require: str, budget: str = "8s") -> str:
     return str(path)
 
 
+def slower(path: str) -> str:
+    """The same plan with a loop of 10 Hz."""
+    Path(path).write_text(Path(path).read_text().replace('"5ms"', '"100ms"'))
+    return path
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -227,7 +233,8 @@ def test_what_is_decided_is_measured_no_more_and_what_is_open_within_the_budget(
 def test_ctrl_c_keeps_what_is_measured_and_the_same_command_goes_on(tmp_path: Path) -> None:
     needs_priorities("a loop")
     store = tmp_path / "store"
-    command = ("run", plan(tmp_path, '"misses < 1 per hour"', "1h"))
+    # At a period that nothing keeps a loop for, so that none is missed, which would decide it.
+    command = ("run", slower(plan(tmp_path, '"misses < 1 per hour"', "1h")))
 
     begun = start_tauto(*command, store=store)
     wait_until(lambda: len(_complete(store)) >= 2, "two repetitions are complete")
@@ -237,7 +244,8 @@ def test_ctrl_c_keeps_what_is_measured_and_the_same_command_goes_on(tmp_path: Pa
     assert begun.returncode == 130
     assert "What was measured is kept. To go on, type the same again" in said
 
-    ended = tauto("run", plan(tmp_path, '"misses < 1 per hour"', "5s"), "--json", store=store)
+    path = slower(plan(tmp_path, '"misses < 1 per hour"', "5s"))
+    ended = tauto("run", path, "--json", store=store)
     assert kept < _complete(store)
     assert json.loads(ended.stdout)["campaign"]
     assert len({run.manifest.conditions.plan.campaign for run in Store(store).runs()}) == 1

@@ -217,15 +217,6 @@ def test_a_sender_waits_for_a_slow_servant_and_nothing_is_lost(patience: str) ->
 
 
 @pytest.mark.slow
-def test_what_is_served_as_slowly_as_the_patience_lasts_is_confirmed() -> None:
-    """Between two requests the servant's number then stands still for longer, as where a machine is busy."""
-    words = ("--directions", "one-way", "--types", "octet", "--count", "10", "--warmup", "1")
-    _, [row] = measured(*words, "--service-time", "199ms", "--patience", "200ms")
-    assert (row["calls"], row["confirmed"], row["lost"]) == (10, 10, 0)
-    assert row["drained_ns"] > 9 * 199_000_000
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "length"), [("longs", 1_000_000), ("longs", 4_194_304), ("octets", 4_194_304)]
 )

@@ -113,6 +113,19 @@ def test_a_servant_that_takes_its_time_shows_in_two_way_calls_alone(tmp_path: Pa
 
 
 @pytest.mark.slow
+def test_what_is_served_as_slowly_as_the_patience_lasts_is_confirmed() -> None:
+    """Between two requests the servant's number then stands still for longer, as where a machine is busy."""
+    words = ("--transport", "tcp", "--directions", "one-way", "--types", "octet", "--count", "10")
+    ended = throughput(
+        *words, "--warmup", "1", "--service-time", "199ms", "--patience", "200ms", "--out", "-"
+    )
+    assert ended.returncode == 0, ended.stderr.decode()
+    [row] = rows_of(ended.stdout)
+    assert (row["calls"], row["confirmed"], row["lost"]) == (10, 10, 0)
+    assert row["drained_ns"] > 9 * 199_000_000
+
+
+@pytest.mark.slow
 def test_a_row_ends_at_its_limit_with_the_calls_that_it_has(tmp_path: Path) -> None:
     words = ("--types", "void", "--directions", "two-way", "--service-time", "5ms", "--row-limit", "60ms")
     run, [row] = measured(tmp_path, "tcp", *words)
