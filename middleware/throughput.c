@@ -20,9 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A server that is kept from its CPU stands still, too, so that it is watched for longer: where nothing gets lost, for
- * as long as no machine keeps it. */
-enum { LOOK_MS = 2, STILL_MS = 200, RELIABLE_STILL_MS = 5000, STILL_REQUESTS = 4, NS_PER_MS = 1000000 };
+/* A server that is kept from its CPU stands still, too, and is watched for longer than that takes. */
+enum { LOOK_MS = 2, STILL_MS = 200, STILL_REQUESTS = 4, NS_PER_MS = 1000000 };
 /* Two real-time threads that call each other fill their CPU. The system then takes it from them for as long as 50 ms in
  * every second (real-time throttling, the fair server), and the rate of whatever row that falls into is wrong. So they
  * give it away by themselves: between the rows, and within a long one. */
@@ -149,24 +148,22 @@ static bool drain(struct throughput *throughput, uint64_t before, uint64_t sent,
 {
     const struct throughput_row marker = {.kind = VALUE_VOID};
     const struct ends_options *const ends = throughput->client.ends;
-    const int64_t still_ms = the_transport.reliable ? RELIABLE_STILL_MS : STILL_MS;
-    const int64_t still_ns = still_ms * NS_PER_MS + STILL_REQUESTS * ends->service_time_ns;
-    if (!the_transport.reliable) {
-        return watch_it_drain(throughput, before + sent, still_ns, drained_ns);
-    }
     /* Some transports break the connection off where an answer is too late. */
-    if (ends->service_time_ns > 0 && sent > (uint64_t)(ends->patience_ns / 2 / ends->service_time_ns)) {
-        return watch_it_drain(throughput, before + sent, still_ns, drained_ns);
+    const bool asks = the_transport.reliable &&
+                      (ends->service_time_ns == 0 || sent <= (uint64_t)(ends->patience_ns / 2 / ends->service_time_ns));
+    if (asks) {
+        if (!make_ready(throughput, &marker, 0)) {
+            return false;
+        }
+        const enum os_status status = the_transport.call(throughput->client.connection);
+        *drained_ns = os_now_ns();
+        if (status != OS_TIMED_OUT || server_has_gone(throughput->client.server)) {
+            return client_judge(&throughput->client, status) == CALL_ANSWERED;
+        }
     }
-    if (!make_ready(throughput, &marker, 0)) {
-        return false;
-    }
-    const enum os_status status = the_transport.call(throughput->client.connection);
-    *drained_ns = os_now_ns();
-    if (status == OS_TIMED_OUT && !server_has_gone(throughput->client.server)) {
-        return watch_it_drain(throughput, before + sent, still_ns, drained_ns);
-    }
-    return client_judge(&throughput->client, status) == CALL_ANSWERED;
+    const int64_t still_ns =
+        the_transport.reliable ? long_patience_ns(ends->patience_ns) : (int64_t)STILL_MS * NS_PER_MS;
+    return watch_it_drain(throughput, before + sent, still_ns + STILL_REQUESTS * ends->service_time_ns, drained_ns);
 }
 
 static bool warm_up(struct throughput *throughput, struct throughput_row *row, struct source *source)

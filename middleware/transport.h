@@ -63,11 +63,11 @@ struct connect_options {
 };
 
 /* How long `connect` looks for its servant, and then waits for the servant's first answer: a server that starts may be
- * slow, and the other end may have to make a thread. */
-static inline int64_t connect_patience_ns(const struct connect_options *options)
+ * slow, and the other end may have to make a thread. So long, too, one that is to serve what it has may stand still. */
+static inline int64_t long_patience_ns(int64_t patience_ns)
 {
     const int64_t least_ns = 5000000000;
-    return options->patience_ns > least_ns ? options->patience_ns : least_ns;
+    return patience_ns > least_ns ? patience_ns : least_ns;
 }
 
 struct connection; /* the transport's own */
@@ -86,7 +86,7 @@ struct transport {
     void (*end_service)(void);
 
     /* By the thread that will call. A connection has been made, and a call would arrive. Where nobody answers it gives
-     * up after connect_patience_ns: OS_TIMED_OUT, or OS_REFUSED where that is known before. */
+     * up after long_patience_ns: OS_TIMED_OUT, or OS_REFUSED where that is known before. */
     enum os_status (*connect)(struct connection **connection, const struct connect_options *options);
     /* By any thread, when the one that called does so no more. */
     void (*disconnect)(struct connection *connection);

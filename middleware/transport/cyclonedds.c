@@ -251,7 +251,7 @@ static enum os_status connect(struct connection **connection, const struct conne
     made->patience_ns = options->patience_ns;
     status = open_channel(made, &place, number, options->patience_ns);
     if (status == OS_OK) {
-        status = greet(made, connect_patience_ns(options));
+        status = greet(made, long_patience_ns(options->patience_ns));
     }
     if (status != OS_OK) {
         disconnect(made);

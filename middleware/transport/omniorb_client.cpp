@@ -158,7 +158,7 @@ enum os_status reach(struct connection &connection, const struct connect_options
     if (CORBA::is_nil(connection.cuber)) {
         return OS_INVALID;
     }
-    const int64_t limit_ms = connect_patience_ns(&options) / ns_per_ms;
+    const int64_t limit_ms = long_patience_ns(options.patience_ns) / ns_per_ms;
     omniORB::setClientCallTimeout(connection.cuber, static_cast<CORBA::ULong>(limit_ms));
     is_connecting = true;
     bool is_missing = connection.cuber->_non_existent();

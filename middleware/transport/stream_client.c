@@ -77,7 +77,7 @@ static enum os_status greet(struct connection *connection, const struct connect_
 {
     const int file = connection->stream.file;
     const struct value nothing = {.kind = VALUE_VOID};
-    if (!socket_be_patient(file, false, connect_patience_ns(options))) {
+    if (!socket_be_patient(file, false, long_patience_ns(options->patience_ns))) {
         return OS_FAILED;
     }
     enum os_status status = stream_prepare(connection, &nothing);
@@ -101,7 +101,7 @@ enum os_status stream_connect(const struct stream_family *family, struct connect
         return OS_NO_MEMORY;
     }
     enum os_status status =
-        family->reach(options->endpoint, connect_patience_ns(options), &connection->stream.file);
+        family->reach(options->endpoint, long_patience_ns(options->patience_ns), &connection->stream.file);
     if (status == OS_OK) {
         status = greet(connection, options);
     }

@@ -247,7 +247,7 @@ static enum os_status udp_connect(struct connection **made, const struct connect
     }
     enum os_status status = inet_reach(SOCK_DGRAM, options->endpoint, options->patience_ns, &connection->file);
     if (status == OS_OK) {
-        status = greet(connection, connect_patience_ns(options));
+        status = greet(connection, long_patience_ns(options->patience_ns));
     }
     if (status == OS_OK && !socket_be_patient(connection->file, false, options->patience_ns)) {
         status = OS_FAILED;

@@ -183,7 +183,7 @@ static struct os_thread_attributes own_attributes(void)
 
 enum os_status zeromq_link_open(struct zeromq_link *link, const struct connect_options *options)
 {
-    const int64_t patience_ns = connect_patience_ns(options);
+    const int64_t patience_ns = long_patience_ns(options->patience_ns);
     const struct os_thread_attributes attributes = own_attributes();
     *link = (struct zeromq_link){.over = false};
     enum os_status status = zeromq_context_open(&link->context, &attributes, options->number);

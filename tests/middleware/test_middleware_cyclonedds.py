@@ -119,7 +119,7 @@ class Caller:
 
 
 def throughput(*words: str, policy: bool = True) -> list[str]:
-    given = ["--transport", "cyclonedds", *words, *(policy_options() if policy else [])]
+    given = ["--transport", "cyclonedds", "--out", "-", *words, *(policy_options() if policy else [])]
     return [str(find_probe()), "middleware-throughput", *given]
 
 
@@ -127,7 +127,7 @@ def measured(*words: str, environment: dict[str, str] | None = None) -> tuple[by
     """A run's stream, and the rows of its result."""
     needs("cyclonedds")
     ended = subprocess.run(
-        [*throughput(*words), "--out", "-"],
+        throughput(*words),
         capture_output=True,
         timeout=PATIENCE_S,
         check=False,
@@ -139,7 +139,7 @@ def measured(*words: str, environment: dict[str, str] | None = None) -> tuple[by
 
 @contextmanager
 def calling(place: str, *words: str) -> Iterator[subprocess.Popen[bytes]]:
-    command = throughput("--server", place, "--types", "octet", *MANY, *words, "--out", "-")
+    command = throughput("--server", place, "--types", "octet", *MANY, *words)
     client = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         yield client
@@ -251,9 +251,7 @@ def test_threads_on_the_way_of_a_sample_are_as_urgent_as_the_client(policy: str)
     words = ("--types", "octet", "--directions", "two-way", *MANY, "--no-memory-lock")
     given = ("--policy", policy, "--priority", "41", "--cpus", str(CPU))
     native = {"fifo": os.SCHED_FIFO, "rr": os.SCHED_RR}[policy]
-    with subprocess.Popen(
-        throughput(*words, *given, "--out", "-", policy=False), stdout=subprocess.DEVNULL
-    ) as client:
+    with subprocess.Popen(throughput(*words, *given, policy=False), stdout=subprocess.DEVNULL) as client:
         try:
             wait_until(lambda: "recvUC" in tasks(client.pid), "the client has its domain")
             named = tasks(client.pid)
@@ -280,7 +278,7 @@ def test_two_servers_on_one_machine_do_not_hear_each_other() -> None:
         ended = []
         with in_between(first) as one, in_between(second) as other:
             clients = [
-                subprocess.Popen(throughput("--server", place, *words, "--out", "-"), stdout=subprocess.PIPE)
+                subprocess.Popen(throughput("--server", place, *words), stdout=subprocess.PIPE)
                 for place in (one, other)
             ]
             ended = [(client.communicate(timeout=PATIENCE_S)[0], client.returncode) for client in clients]
@@ -316,7 +314,7 @@ def test_the_environment_changes_nothing() -> None:
 def test_nobody_at_an_endpoint_is_told_in_words() -> None:
     nowhere = "127.0.0.1/9/tautochrone_1_9/0"
     with server("cyclonedds") as met, in_between(met, nowhere) as place:
-        command = throughput("--server", place, "--types", "void", "--out", "-")
+        command = throughput("--server", place, "--types", "void")
         ended = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False)
         assert ended.returncode == 1
         assert nowhere in ended.stderr.decode()
@@ -328,7 +326,7 @@ def test_nobody_at_an_endpoint_is_told_in_words() -> None:
 )
 def test_what_is_no_endpoint_is_refused_at_once(endpoint: str) -> None:
     with server("cyclonedds") as met, in_between(met, endpoint) as place:
-        command = throughput("--server", place, "--types", "void", "--out", "-")
+        command = throughput("--server", place, "--types", "void")
         ended = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False)
         assert ended.returncode == 1
         assert endpoint in ended.stderr.decode()

@@ -190,7 +190,7 @@ def test_memory_counts_as_running_only_when_all_of_it_was_touched() -> None:
 def test_bandwidth_writes_every_line_of_more_memory_than_the_last_cache_has(kind: str) -> None:
     """As seen from outside, in the memory itself: of each MiB a line, at two moments."""
     with running("bandwidth", "--kind", kind, "--cpus", a_cpu()) as load:
-        for _ in range(2):
+        for _ in range(3):
             before = _lines_of_largest_mapping(load.pid)
             wait_until(partial(_most_have_changed, load.pid, before), "it goes round", 3 * PATIENCE_S)
         resident = resident_bytes(load.pid)
@@ -200,7 +200,7 @@ def test_bandwidth_writes_every_line_of_more_memory_than_the_last_cache_has(kind
     assert len(before) >= report["memory_bytes"] // MIB
     assert report["bytes"] == report["operations"] * 64 == report["stored_bytes"] + report["thrashed_bytes"]
     assert (report["stored_bytes"] > 0, report["thrashed_bytes"] > 0) == (kind != "thrash", kind != "store")
-    assert report["bytes"] > 1.5 * report["memory_bytes"]
+    assert report["bytes"] > 2 * report["memory_bytes"]
     assert report["bytes"] > 100 * MIB * report["cpu_time_ns"] / 1e9  # no memory is so slow
 
 
