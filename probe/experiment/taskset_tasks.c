@@ -138,6 +138,10 @@ static bool read_times(struct task *task, const struct fields *fields)
         refuse(EXIT_USAGE, "--tasks: task '%s': its period must be 10us or more.", task->name);
         return false;
     }
+    if (task->period_ns > INT64_MAX / 4) {
+        refuse(EXIT_USAGE, "--tasks: task '%s': its period ends after the clock does.\nShorten it.", task->name);
+        return false;
+    }
     task->deadline_ns = task->period_ns;
     if (strcmp(fields->text[DEADLINE], "-") != 0 && !read_time(fields, DEADLINE, "deadline", 1, &task->deadline_ns)) {
         return false;

@@ -58,6 +58,7 @@ static void what_is_no_task_is_refused(void **state)
         "a:1ms:-:10us:-:any,a:1ms:-:10us:-:any", /* twice */
         "a:1:-:10us:-:any",                 /* no unit */
         "a:0s:-:10us:-:any",                /* no length */
+        "a:9223372036854775807ns:-:10us:-:any", /* its second release would come after the clock's end */
         "a:1ms:-:0us:-:any",
         "a:1ms:10us:11us:-:any",            /* longer than its deadline */
         "a:1ms:-:10us:-:4095",              /* no such CPU */
