@@ -123,6 +123,11 @@ int64_t recording_ring_rows(const struct recording_options *options, int64_t row
                    (long long)rows, (long long)wanted);
             return -1;
         }
+        if (rows > most_ring_rows) {
+            refuse(EXIT_USAGE, "--drain at-end keeps all %lld rows in memory: at most %lld.\nMeasure fewer, or leave it out.",
+                   (long long)rows, (long long)most_ring_rows);
+            return -1;
+        }
         return rows;
     }
     if (wanted > most_ring_rows) {

@@ -231,7 +231,7 @@ int recorder_header_end(struct recorder *recorder, struct json *json)
     }
     json_free(json);
     return written ? EXIT_MEASURED
-                   : refuse(EXIT_FAILED, "%s can't be written: is the disk full, did the reader go away?",
+                   : refuse(EXIT_FAILED, "--out %s: it can't be written: is the disk full, did the reader go away?",
                             recorder->options.out);
 }
 

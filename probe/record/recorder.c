@@ -33,17 +33,23 @@ static void free_sources(struct recorder *recorder)
     json_free(&recorder->event);
 }
 
+static const char *how_to_need_less(const struct recorder_options *options)
+{
+    return options->drain == DRAIN_AT_END ? "measure fewer of them, or leave --drain at-end out"
+                                          : "give --ring fewer rows";
+}
+
 static int refuse_memory(const struct recorder_options *options, uint32_t source_count, enum os_status status)
 {
     const char *const why = os_status_text(status);
     if (os_memory_is_locked()) {
         return refuse(EXIT_NOT_PERMITTED,
-                      "no memory for %" PRIu64 " rows for each of %u sources: %s.\nAll of it has to be locked, and the "
-                      "limit on locked memory may be lower. %s Or give --ring fewer rows.",
-                      options->ring_rows, source_count, why, os_advice_for_memory_lock());
+                      "no memory for %" PRIu64 " rows for each source (%u): %s.\nAll of it has to be locked, and the "
+                      "limit on locked memory may be lower. %s Or take less: %s.",
+                      options->ring_rows, source_count, why, os_advice_for_memory_lock(), how_to_need_less(options));
     }
-    return refuse(EXIT_USAGE, "no memory for %" PRIu64 " rows for each of %u sources: %s.\nGive --ring fewer rows.",
-                  options->ring_rows, source_count, why);
+    return refuse(EXIT_USAGE, "no memory for %" PRIu64 " rows for each source (%u): %s.\nTake less: %s.",
+                  options->ring_rows, source_count, why, how_to_need_less(options));
 }
 
 static bool needs_histograms(const struct recorder_options *options)
@@ -74,9 +80,10 @@ static int check_memory(const struct recorder_options *options, const struct sch
         format_text(histograms, sizeof histograms, "with %" PRIu64 " KB of histograms each, ", of_histograms / BYTES_PER_KB);
     }
     return refuse(EXIT_USAGE,
-                  "no memory for %" PRIu64 " rows for each of %u sources: %sthey take %" PRIu64 " MB, rounded up to powers "
-                  "of two, %" PRIu64 " MB are left.\nGive --ring fewer rows.",
-                  options->ring_rows, source_count, histograms, all / BYTES_PER_MB + 1, available / BYTES_PER_MB);
+                  "no memory for %" PRIu64 " rows for each source (%u): %sthey take %" PRIu64 " MB, rounded up to powers "
+                  "of two, %" PRIu64 " MB are left.\nTake less: %s.",
+                  options->ring_rows, source_count, histograms, all / BYTES_PER_MB + 1, available / BYTES_PER_MB,
+                  how_to_need_less(options));
 }
 
 /* A ring and histograms, near the CPU that will fill the ring. */
@@ -286,8 +293,8 @@ int recorder_close(struct recorder *recorder)
         write_footer(recorder);
         if (!stream_close(&recorder->stream)) {
             code = refuse(EXIT_FAILED,
-                          "%s could not be written to its end (is the disk full, did the reader go away?).\nWhat was "
-                          "written before is whole.",
+                          "--out %s: it could not be written to its end (is the disk full, did the reader go away?).\n"
+                          "What was written before is whole.",
                           recorder->options.out);
         }
     }

@@ -1,15 +1,28 @@
 """How samples are kept: histograms of every measure, whole rows; where the drain is; the clocks."""
 
+import fcntl
 import os
 import re
+import select
 import signal
+import subprocess
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from real import measuring, only_run, policy_options, probe, sealed, skip_or_fail, tauto, wait_until
+from real import (
+    is_one_refusal,
+    measuring,
+    only_run,
+    policy_options,
+    probe,
+    sealed,
+    skip_or_fail,
+    tauto,
+    wait_until,
+)
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.layout import SOURCE
@@ -100,6 +113,44 @@ def test_a_drain_that_stood_still_has_one_long_interval_and_no_short_ones_behind
     assert lengths.max() > 1
     (books,) = run.manifest.books
     assert (told["completed"].sum(), told["missed"].sum()) == (books.completed, books.missed)
+
+
+@pytest.mark.parametrize(
+    ("duration", "words"), [("42000s", "Take less: measure fewer"), ("50000s", "at most 4294967296")]
+)
+def test_who_keeps_all_rows_until_the_end_is_told_how_to_keep_fewer(duration: str, words: str) -> None:
+    """More than any machine has; --ring, which others are told to make smaller, takes none of them."""
+    tasks = ",".join(f"{number}:10us:-:1ns:-:any" for number in range(32))
+    options = ("--duration", duration, "--policy", "other", "--no-memory-lock", "--drain", "at-end")
+    refused = probe("taskset", "--tasks", tasks, *options)
+    assert refused.returncode == 2
+    assert is_one_refusal(refused.stderr)
+    assert words in refused.stderr
+    assert "--ring" not in refused.stderr
+
+
+def test_an_output_that_does_not_let_itself_be_waited_for_is_waited_for(tmp_path: Path) -> None:
+    """A terminal, or a pipe, is as whoever else has it has set it."""
+    count = 1000
+    source, sink = os.pipe()
+    fcntl.fcntl(sink, fcntl.F_SETPIPE_SZ, 4096)
+    os.set_blocking(sink, False)
+    length = ("--period", "100us", "--overrun", "replay", "--count", str(count))
+    options = (*length, "--drain", "at-end", "--out", "-")
+    command = [str(find_probe()), "cyclic", "--cpus", CPU, *policy_options(), *options]
+    stream = b""
+    with os.fdopen(source, "rb", buffering=0) as pipe, subprocess.Popen(command, stdout=sink) as process:
+        os.close(sink)
+        wait_until(
+            lambda: process.poll() is not None or select.select([pipe], [], [], 0)[0] != [], "it writes"
+        )
+        time.sleep(0.2)
+        while piece := pipe.read(65536):
+            stream += piece
+    assert process.returncode == 0
+    run = sealed(stream, tmp_path)
+    (book,) = run.manifest.books
+    assert book.recorded == len(run.values()) == count
 
 
 def test_statistics_of_each_measure_are_its_own(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
-/* Writing, without overwriting what somebody measured before, and where nobody else has led us: open(2), write(2). */
+/* Writing, without overwriting what somebody measured before, and where nobody else has led us: open(2), write(2), poll(2). */
 #include "status.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -80,16 +81,29 @@ enum os_status os_output_open(const char *path, struct os_output *output)
     return OS_OK;
 }
 
+/* The first request to end lets a slow reader have what was measured. It may be that O_NONBLOCK was set for all who have
+ * this file, by whoever started us or shares a terminal with us. */
+static bool tries_again(int file, int error)
+{
+    enum { LOOK_AGAIN_MS = 100 };
+    struct pollfd reader = {.fd = file, .events = POLLOUT};
+    if (error == EAGAIN) {
+        (void)poll(&reader, 1, LOOK_AGAIN_MS); /* whatever it says, it is tried again */
+    }
+    return (error == EINTR || error == EAGAIN) && os_stop_requested() != OS_STOP_AT_ONCE;
+}
+
 enum os_status os_output_write(struct os_output output, const void *data, size_t bytes)
 {
     const char *at = data;
     while (bytes > 0) {
         const ssize_t written = write((int)output.handle, at, bytes);
         if (written < 0) {
-            if (errno == EINTR && os_stop_requested() != OS_STOP_AT_ONCE) {
-                continue; /* the first request to end lets a slow reader have what was measured */
+            const int error = errno;
+            if (tries_again((int)output.handle, error)) {
+                continue;
             }
-            return os_status_from_errno(errno);
+            return os_status_from_errno(error);
         }
         at += written;
         bytes -= (size_t)written;
