@@ -8,6 +8,7 @@
 
 enum { USUAL_WARMUP = 100, NS_PER_MS = 1000000 };
 static const int64_t ns_per_s = 1000000000;
+static const int64_t longest_period_ns = 3600000000000;
 
 enum { POLICY_OWN = 3 };
 static const char *const policies[] = {"other", "fifo", "rr", "own", NULL}; /* as enum os_policy, but for the last */
@@ -117,8 +118,14 @@ static bool check(struct watch_options *options)
     if (options_given("period") && options->period_ns < OS_SHORTEST_PERIOD_NS) {
         return refuse_usage("--period must be 10us or more: to sleep and wake takes nearly as long.");
     }
+    if (options->period_ns > longest_period_ns) {
+        return refuse_usage("--period must be 1h or less.");
+    }
     if (options->duration_ns == 0) {
         return refuse_usage("nothing to measure: --duration is 0.\nLengthen it.");
+    }
+    if (options->duration_ns > INT64_MAX / 4) {
+        return refuse_usage("the run would end after the clock does.\nShorten --duration.");
     }
     if (options->loops < 1 || options->loops > WATCH_LOOPS_LIMIT) {
         refuse(EXIT_USAGE, "--loops %" PRId64 ": a program has 1 to %d loops.", options->loops, WATCH_LOOPS_LIMIT);
