@@ -51,7 +51,9 @@ static int prepare(struct load_run *run)
         run->threads = (uint32_t)settings->stressors;
     }
     const int code = memory_share_read(&settings->share, run->threads, 2 * (int64_t)PIECE_BYTES);
-    run->start_patience_ns += settings->share.bytes / least_bytes_per_s * 1000000000;
+    if (code == EXIT_MEASURED) {
+        run->start_patience_ns += settings->share.bytes / least_bytes_per_s * 1000000000;
+    }
     return code;
 }
 
