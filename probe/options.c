@@ -230,8 +230,10 @@ static void print_options(void)
         char left[160];
         char usual[32] = "";
         format_text(left, sizeof left, "--%s %s", option->name, value);
-        if (option->kind == OPTION_COUNT && strchr(option->help, '[') == NULL) { /* as it stands before reading */
-            format_text(usual, sizeof usual, " [%lld]", (long long)*(const int64_t *)option->target);
+        const bool tells = option->kind != OPTION_COUNT || strchr(option->help, '[') != NULL;
+        const int64_t count = tells ? 0 : *(const int64_t *)option->target; /* as it stands before reading; 0: none */
+        if (count != 0) {
+            format_text(usual, sizeof usual, " [%lld]", (long long)count);
         }
         print("  %-34s %s%s\n", left, option->help, usual);
     }

@@ -104,6 +104,14 @@ def test_help_and_mistakes() -> None:
         assert "--" in ended.stdout
 
 
+@pytest.mark.parametrize("command", ["cyclic", "tire", "step", "timerlat"])
+def test_help_tells_no_default_of_what_has_none(command: str) -> None:
+    """A count of 0 is refused; without one, the duration says how many there are."""
+    shown = probe(command, "--help").stdout
+    assert "instead of a duration\n" in shown
+    assert "[0]" not in shown
+
+
 @pytest.mark.parametrize("command", ["load", "guard", "keep"])
 def test_what_is_the_agents_is_no_command_of_the_probe(command: str) -> None:
     for words in ((), ("--help",), ("cpu",)):
