@@ -96,7 +96,7 @@ void tire_result_print(const struct tire_result *result, const struct tire_team 
               books->overruns + atomic_load(&books->missed), books->released, books->overruns,
               atomic_load(&books->missed));
     } else {
-        const int64_t simulated_us = (int64_t)steps * (team->options->parameters.step_ns / NS_PER_US);
+        const int64_t simulated_us = (int64_t)steps * team->options->parameters.step_ns / NS_PER_US;
         const int64_t elapsed_us = team->course.elapsed_ns / NS_PER_US;
         print("%" PRIu64 " steps, %" PRId64 ".%06" PRId64 " s simulated, in %" PRId64 ".%06" PRId64 " s\n", steps,
               simulated_us / 1000000, simulated_us % 1000000, elapsed_us / 1000000, elapsed_us % 1000000);

@@ -436,3 +436,5 @@ def test_alone_it_prints_its_tables_and_its_result() -> None:
         assert words in ended.stdout
     fast = probe("tire", *policy_options(), "--pace", "real-fast", "--duration", "2s")
     assert re.search(r"200 steps, 2\.000000 s simulated, in \d+\.\d", fast.stdout)
+    finer = probe("tire", *policy_options(), "--pace", "real-fast", "--step", "12500ns", "--count", "200")
+    assert "200 steps, 0.002500 s simulated, in " in finer.stdout
