@@ -9,6 +9,7 @@
  * its end, so it covers the whole cycle: also the sleep and the wake-up, as the kernel charges them.
  */
 #include "experiment/experiment.h"
+#include "experiment/periods.h"
 #include "experiment/schedule.h"
 #include "experiment/taskset_calibration.h"
 
@@ -18,7 +19,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { NS_PER_US = 1000, NS_PER_MS = 1000000, START_DELAY_MS = 50, START_WAIT_S = 10 };
+enum { NS_PER_MS = 1000000, START_DELAY_MS = 50, START_WAIT_S = 10 };
 static const int64_t ns_per_s = 1000000000;
 
 static const struct column columns[] = {
@@ -161,8 +162,13 @@ static int refuse_task(const struct taskset_options *options, const struct task 
 
 static void describe(char *text, size_t bytes, const struct task *task)
 {
-    format_text(text, bytes, "every %" PRId64 " us, %" PRId64 " us of work, deadline %" PRId64 " us",
-                task->period_ns / NS_PER_US, task->execution_ns / NS_PER_US, task->deadline_ns / NS_PER_US);
+    char period[PERIOD_TEXT_BYTES];
+    char execution[PERIOD_TEXT_BYTES];
+    char deadline[PERIOD_TEXT_BYTES];
+    period_to_text(period, task->period_ns);
+    period_to_text(execution, task->execution_ns);
+    period_to_text(deadline, task->deadline_ns);
+    format_text(text, bytes, "every %s, %s of work, deadline %s", period, execution, deadline);
 }
 
 /* Starts one thread after the other; each waits for `go` with its attributes read back. */

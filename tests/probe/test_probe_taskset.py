@@ -133,13 +133,21 @@ def test_all_are_released_together_and_keep_their_own_grids(paper: StoredRun) ->
         assert released[0] >= source["start_ns"]
 
 
+def test_a_task_is_described_to_the_nanosecond(tmp_path: Path) -> None:
+    priority = "50" if REAL_TIME else "-"
+    run = measure(tmp_path, f"short:12500ns:5ms:500ns:{priority}:{CPU}", "--duration", "20ms")
+    (source,) = run.manifest.header.stored["sources"]
+    assert source["what"] == "every 12500 ns, 500 ns of work, deadline 5 ms"
+
+
 def test_the_header_says_what_each_task_asked_for_and_got(paper: StoredRun) -> None:
     for source in paper.manifest.header.stored["sources"]:
         for name, wanted in source["requested"].items():
             assert source["obtained"][name] == wanted
         assert source["execution_ns"] > 0
         assert source["cpu"] == int(CPU)
-        assert "us of work" in source["what"]
+    whats = [source["what"] for source in paper.manifest.header.stored["sources"]]
+    assert whats[0] == "every 4 ms, 1200 us of work, deadline 4 ms"
     steps = [source["work_steps"] for source in paper.manifest.header.stored["sources"]]
     assert steps[1] / steps[0] == pytest.approx(2 / 1.2, rel=1e-3)
     assert steps[2] / steps[1] == pytest.approx(2, rel=1e-3)
