@@ -14,7 +14,7 @@ struct conversion {
     bool left;
     bool zeros;
     size_t width;
-    int longs; /* how many l */
+    int longs; /* how many l; z counts as many as a size has */
     char kind;
 };
 
@@ -71,8 +71,8 @@ static const char *read_conversion(const char *at, struct conversion *conversion
     for (; *at >= '0' && *at <= '9'; at++) {
         conversion->width = conversion->width * 10 + (size_t)(*at - '0');
     }
-    for (; *at == 'l'; at++) {
-        conversion->longs++;
+    for (; *at == 'l' || *at == 'z'; at++) {
+        conversion->longs += *at == 'z' && sizeof(size_t) > sizeof(long) ? 2 : 1;
     }
     conversion->kind = *at;
     return *at == '\0' ? at : at + 1;

@@ -1,5 +1,5 @@
 /*
- * The few conversions that the probe's messages and tables need: %s %d %u with h, l, ll (and so PRId64), a width,
+ * The few conversions that the probe's messages and tables need: %s %d %u with l, ll (and so PRId64), z, a width,
  * the flags - and 0, and %%. The C library's printf brings floating point and wide characters:
  * a twentieth of the whole static probe.
  */

@@ -47,6 +47,7 @@ static void formatting_agrees_with_the_c_library(void **state)
     ASSERT_FORMATS_ALIKE("%d %d %d %u", 0, -1, INT32_MIN, UINT32_MAX);
     ASSERT_FORMATS_ALIKE("%" PRId64 " %" PRId64 " %" PRIu64, INT64_MIN, INT64_MAX, UINT64_MAX);
     ASSERT_FORMATS_ALIKE("%lld %llu %ld %lu", -5LL, 5ULL, -6L, 6UL);
+    ASSERT_FORMATS_ALIKE("%zu of %zu bytes, %s", (size_t)7, SIZE_MAX, "and what follows");
     ASSERT_FORMATS_ALIKE("%03d %03d %08u %5d|%-5d|", 7, -7, 1234U, 42, 42);
     ASSERT_FORMATS_ALIKE("%10" PRIu64 "%8" PRIu64 "\n", UINT64_C(12345678901234), UINT64_C(1));
 }
