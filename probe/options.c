@@ -62,16 +62,28 @@ static bool refuse_quantity(const struct option *option, const char *text, const
     return false;
 }
 
+/* So that an instant and a few of them can be added. */
+static bool is_on_clock(const struct option *option, const char *text)
+{
+    const bool is = *(const int64_t *)option->target <= INT64_MAX / 4;
+    if (!is) {
+        refuse(EXIT_USAGE, "--%s %s: it would end after the clock does.\nShorten it.", option->name, text);
+    }
+    return is;
+}
+
 static bool read_value(const struct option *option, const char *text)
 {
     char choices[128];
     switch (option->kind) {
     case OPTION_DURATION:
-        return duration_read(text, strlen(text), option->target) ||
-               refuse_quantity(option, text, "duration", "a number with its unit: 250us, 1ms, 10s, 2min, 1h");
+        return (duration_read(text, strlen(text), option->target) ||
+                refuse_quantity(option, text, "duration", "a number with its unit: 250us, 1ms, 10s, 2min, 1h")) &&
+               is_on_clock(option, text);
     case OPTION_PERIOD:
-        return period_read(text, strlen(text), option->target) ||
-               refuse_quantity(option, text, "duration", "a number with its unit: 250us, 1ms; or its rate: 1kHz");
+        return (period_read(text, strlen(text), option->target) ||
+                refuse_quantity(option, text, "duration", "a number with its unit: 250us, 1ms; or its rate: 1kHz")) &&
+               is_on_clock(option, text);
     case OPTION_RATE:
         return read_count(text, option->target) || rate_read(text, strlen(text), option->target) ||
                refuse_quantity(option, text, "whole number of Hz", "500, 500Hz, 1kHz; or the period: 2ms");

@@ -175,8 +175,8 @@ static int check_set(struct taskset_options *options, bool margin_given)
     if (margin_given && options->policy != OS_POLICY_DEADLINE) {
         return refuse(EXIT_USAGE, "--runtime-margin belongs to --policy deadline only.");
     }
-    if (options->duration_ns <= 0 || options->duration_ns > INT64_MAX / 4 || options->warmup_ns > INT64_MAX / 4) {
-        return refuse(EXIT_USAGE, "--duration must be more than 0, and the run may not end after the clock does.");
+    if (options->duration_ns == 0) {
+        return refuse(EXIT_USAGE, "--duration must be more than 0.");
     }
     int code = tasks_read(options->tasks, &options->count, options->tasks_text, (enum os_policy)options->policy);
     for (uint32_t i = 0; i < options->count && code == EXIT_MEASURED; i++) {

@@ -58,6 +58,7 @@ def test_what_can_not_be_started_is_told() -> None:
         (["--join"], 2, "--join needs a file"),
         (["--patience", "5", "--", "true"], 2, "not a duration"),
         (["--patience", "5s"], 2, "needs a command"),
+        (["--patience", "9223372036854775807ns", "--", "true"], 2, "it would end after the clock does"),
         (["--"], 2, "needs a command"),
     ]:
         answer = tauto_agent("guard", *arguments)

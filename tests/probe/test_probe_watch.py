@@ -284,7 +284,7 @@ def test_a_program_whose_path_has_a_space_is_called_by_its_name(tmp_path: Path) 
         (["--priority", "5"], "--priority needs a policy"),
         (["--period", "1us"], "--period must be 10us or more"),
         (["--period", "2h"], "--period must be 1h or less"),
-        (["--duration", "2000000h"], "Shorten --duration"),
+        (["--duration", "2000000h"], "--duration 2000000h: it would end after the clock does"),
         (["--drain", "at-end"], "--drain at-end"),
         (["--cpus", "0,1"], "--cpus 0,1"),
     ],
