@@ -72,7 +72,7 @@ def test_a_kernel_has_a_row_for_each_model_that_it_can_be_booted_with(
     tmp_path: Path, built: Sequence[str], rows: list[str | None], why: str
 ) -> None:
     found = kernel(tmp_path, *built)
-    assert [one.preemption for one in machines_of([found], "none,full", None)] == rows
+    assert [one.preemption for one in machines_of([found], ["none", "full"], None)] == rows
     assert why in why_one_row(found)
 
 
@@ -116,12 +116,17 @@ def test_a_list_of_loads_keeps_their_options() -> None:
         (["--repetitions", "3"], "repeats to the bit"),
         (["--kernels", "debian:rt,suse"], "there is no kernel 'suse'"),
         (["--load", "idle,,fork"], "a name is missing"),
+        (["--preempt", "ful"], "--preempt 'ful' is not known"),
     ],
 )
-def test_what_can_not_be_is_refused(tmp_path: Path, options: list[str], message: str) -> None:
-    refused = tauto("lab", "matrix", *options, store=tmp_path / "store")
+def test_what_can_not_be_is_refused_before_anything_is_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
+) -> None:
+    monkeypatch.setenv("TAUTO_KERNELS", str(tmp_path / "kernels"))
+    refused = tauto("lab", "matrix", "--yes", *options, store=tmp_path / "store")
     assert refused.returncode == 2, refused.stdout
     assert message in refused.stderr
+    assert not (tmp_path / "kernels").exists()
     assert not (tmp_path / "store").exists()
 
 

@@ -336,8 +336,16 @@ def matrix(
 
     from tautochrone.base.units import given_period, parse_duration_ns, parse_period_ns
     from tautochrone.campaign.verb import Wanted, carry_through, hands
-    from tautochrone.measure.lab.matrix import deployments_of, document_of, kernels_of, loads_of, machines_of
+    from tautochrone.measure.lab.matrix import (
+        deployments_of,
+        document_of,
+        kernel_names_of,
+        loads_of,
+        machines_of,
+        models_of,
+    )
     from tautochrone.measure.lab.preemption import why_one_row
+    from tautochrone.target.virtual.kernels import find_kernel
 
     if repetitions is not None:
         raise UsageError(
@@ -348,19 +356,23 @@ def matrix(
     parse_period_ns(between)  # here, since nothing else reads it before a guest has booted
     parse_duration_ns(duration)
     cpus, per_core = _processors(smp, threads, deployment)
-    provide(
-        (f"lab:{name.strip()},smp={cpus}" for name in (kernels or "").split(",") if name.strip()), yes=yes
+    # All that was typed is read before anything is fetched for it.
+    models, loads, deployments = (
+        models_of(preempt),
+        loads_of(",".join(load or [_LOADS])),
+        deployments_of(deployment),
     )
-    found = kernels_of(kernels)
+    names = kernel_names_of(kernels)
+    provide((f"lab:{name},smp={cpus}" for name in names), yes=yes)
+    found = [find_kernel(name) for name in names]
     for kernel in found:
         if why := why_one_row(kernel):
             typer.echo(why, err=True)
     options: dict[str, str | int | float | bool] = {"period": between, "duration": duration}
     if priority is not None:
         options["priority"] = priority
-    machines = machines_of(found, preempt, shift, cpus, per_core)
-    loads = loads_of(",".join(load or [_LOADS]))
-    document = document_of(machines, loads, options, deployments_of(deployment))
+    machines = machines_of(found, models, shift, cpus, per_core)
+    document = document_of(machines, loads, options, deployments)
     at_once = hands(jobs) or len(os.sched_getaffinity(0))
     carry_through(document, store, Wanted(again, dry_run, as_json, out, open_it, at_once, yes=yes))
 

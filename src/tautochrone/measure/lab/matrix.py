@@ -10,7 +10,13 @@ from tautochrone.experiments.usual import FIRST
 from tautochrone.measure.document.document import USUAL, ExperimentEntry, PlanDocument
 from tautochrone.measure.lab.preemption import chosen_for
 from tautochrone.measure.loads.spec import parse_load
-from tautochrone.target.address import PREEMPTION_MODELS, LabAddress, read_lab_address
+from tautochrone.target.address import (
+    PREEMPTION_MODELS,
+    LabAddress,
+    canonical_kernel,
+    is_debian,
+    read_lab_address,
+)
 from tautochrone.target.virtual.kernels import Kernel, find_kernel, known_names
 
 MATRIX = "lab-matrix"
@@ -51,39 +57,46 @@ def machine_of(system: str) -> Machine:
     return Machine(address.kernel, model, address.shift, address.cpus, address.threads)
 
 
-def kernels_of(text: str | None) -> tuple[Kernel, ...]:
+def kernel_names_of(text: str | None) -> tuple[str, ...]:
     """Return the kernels that are meant, each once; None: all that were fetched.
 
     Raises:
-        UsageError: one was not fetched, or none was.
+        UsageError: one is not here and can't be fetched, or none is here.
     """
-    if text is not None:
-        found = [find_kernel(name) for name in _parts(text, "--kernels")]
-        return tuple({kernel.name: kernel for kernel in found}.values())
-    there = known_names()
-    if not there:
-        raise UsageError("No kernel was fetched", "Run `tauto lab fetch debian:stock debian:rt`, once.")
-    return tuple(find_kernel(name) for name in there)
+    if text is None:
+        if not (there := known_names()):
+            raise UsageError("No kernel was fetched", "Run `tauto lab fetch debian:stock debian:rt`, once.")
+        return tuple(there)
+    names = tuple(dict.fromkeys(canonical_kernel(name) for name in _parts(text, "--kernels")))
+    for name in names:
+        if not is_debian(name):
+            find_kernel(name)
+    return names
 
 
-def machines_of(
-    kernels: Sequence[Kernel], preempt: str, shift: int | None, cpus: int = 1, threads: int = 1
-) -> tuple[Machine, ...]:
-    """Return each kernel with each model that it can be booted with.
+def models_of(text: str) -> tuple[str, ...]:
+    """Return the preemption models in a list with commas.
 
     Raises:
         UsageError: there is no such model.
     """
-    asked = _parts(preempt, "--preempt")
+    asked = tuple(_parts(text, "--preempt"))
     for model in asked:
         if model not in PREEMPTION_MODELS:
             raise UsageError(
                 f"--preempt '{model}' is not known", f"There are: {', '.join(PREEMPTION_MODELS)}."
             )
+    return asked
+
+
+def machines_of(
+    kernels: Sequence[Kernel], models: Sequence[str], shift: int | None, cpus: int = 1, threads: int = 1
+) -> tuple[Machine, ...]:
+    """Return each kernel with each model that it can be booted with."""
     return tuple(
         Machine(kernel.name, model, shift, cpus, threads)
         for kernel in kernels
-        for model in chosen_for(kernel, asked)
+        for model in chosen_for(kernel, models)
     )
 
 
