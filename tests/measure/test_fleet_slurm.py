@@ -69,7 +69,10 @@ def killed_once_submitted(arrays: int, *arguments: str, store: Path) -> None:
     assert _slurm("scontrol", "update", "PartitionName=rt", "State=DOWN") == []
     killed = start_tauto(*arguments, store=store)
     try:
-        wait_until(lambda: len(_slurm("squeue", "-h", "-p", "rt")) == arrays, "all arrays are submitted")
+        # One that is completing may still be in the list.
+        wait_until(
+            lambda: len(_slurm("squeue", "-h", "-p", "rt", "-t", "PD")) == arrays, "all arrays are submitted"
+        )
     finally:
         killed.kill()
         killed.communicate()
@@ -114,7 +117,7 @@ def test_partitions_licences_and_a_store_that_nodes_do_not_see(tmp_path: Path) -
 @pytest.mark.usefixtures("around")
 def test_a_tauto_that_is_killed_finds_its_array_again(tmp_path: Path) -> None:
     store = tmp_path / "store"
-    arguments = ("run", plan(tmp_path, '"1ms", "2ms"', "1s", 2), "--engine", "slurm")
+    arguments = ("run", plan(tmp_path, '"1ms", "2ms"', "5s", 2), "--engine", "slurm")
     killed = start_tauto(*arguments, store=store)
     wait_until(lambda: _is_measuring(store), "a node measures")
     killed.send_signal(signal.SIGKILL)
@@ -142,9 +145,9 @@ def test_arrays_that_a_killed_tauto_began_anew_are_collected_without_again(tmp_p
 @pytest.mark.usefixtures("around")
 def test_a_task_that_slurm_puts_back_into_its_queue_is_measured_when_it_runs_again(tmp_path: Path) -> None:
     store = tmp_path / "store"
-    running = start_tauto("run", plan(tmp_path, '"1ms"', "5s"), "--engine", "slurm", store=store)
+    running = start_tauto("run", plan(tmp_path, '"1ms"', "20s"), "--engine", "slurm", store=store)
     wait_until(lambda: _is_measuring(store), "a node measures")
-    (job,) = _slurm("squeue", "-h", "-p", "rt", "-o", "%A")
+    (job,) = _slurm("squeue", "-h", "-p", "rt", "-t", "R", "-o", "%A")
     _slurm("scontrol", "requeue", job)
     wait_until(lambda: _slurm("squeue", "-h", "-p", "rt", "-t", "PD") != [], "it is in the queue again")
     _slurm("scontrol", "update", f"JobId={job}", "StartTime=now")

@@ -60,8 +60,10 @@ def _configuration(folder: Path, nodes: int) -> str:
         f"SlurmUser=root\nAuthType=auth/munge\nAuthInfo=socket={folder}/munge/socket\nCryptoType=crypto/munge\n"
         f"StateSaveLocation={folder}/state\nSlurmdSpoolDir={folder}/spool/%n\n"
         f"SlurmctldPidFile={folder}/ctld.pid\nSlurmdPidFile={folder}/%n.pid\n"
+        # However late a busy machine's daemons answer, no node is taken for lost, nor a job for one that did not start.
+        "MessageTimeout=60\nTCPTimeout=30\nBatchStartTimeout=120\nSlurmdTimeout=0\n"
         "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSwitchType=switch/none\nReturnToService=2\n"
-        "SchedulerType=sched/backfill\nSelectType=select/cons_tres\nMpiDefault=none\nKillWait=20\n"
+        "SchedulerType=sched/backfill\nSelectType=select/cons_tres\nMpiDefault=none\nKillWait=60\n"
         "AccountingStorageType=accounting_storage/none\nJobAcctGatherType=jobacct_gather/none\nLicenses=board:1\n"
         "SchedulerParameters=sched_interval=1,batch_sched_delay=0,bf_interval=1\nMaxArraySize=1001\n"
         f"{ports}PartitionName=rt Nodes=n[1-{nodes}] Default=YES State=UP MaxTime=INFINITE\n"
