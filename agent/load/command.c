@@ -7,7 +7,8 @@
 #include "os/process.h"
 #include "os/words.h"
 
-enum { LOOK_INTERVAL_MS = 10, NS_PER_MS = 1000000, RUNNING_AFTER_MS = 200, KILLED = 128 };
+enum { LOOK_INTERVAL_MS = 10, NS_PER_MS = 1000000, RUNNING_AFTER_MS = 200 };
+enum { KILLED = 128, HIGHEST_SIGNAL = 64 }; /* a code above these is a program's own, as the 255 of ssh and perl */
 
 struct settings {
     struct os_words *words;
@@ -43,7 +44,7 @@ static void tell_bad_end(struct load_thread *thread, const char *program, int co
     os_words_take(settings->words);
     const char *const last = os_words_last(settings->words);
     const char *const between = last[0] == '\0' ? "" : ": ";
-    if (code > KILLED) {
+    if (code > KILLED && code <= KILLED + HIGHEST_SIGNAL) {
         load_failed_because(thread, EXIT_FAILED, "the program '%s' was ended by signal %d%s%s", program, code - KILLED,
                             between, last);
     } else {

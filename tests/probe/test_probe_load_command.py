@@ -38,6 +38,7 @@ def test_command_is_started_again_when_it_has_ended_well(tmp_path: Path) -> None
     [
         ("echo first >&2; echo oh dear >&2; exit 7", ("code 7", "oh dear")),
         ("kill -SEGV $$", ("signal 11",)),
+        ("exit 255", ("code 255",)),
     ],
 )
 def test_command_that_fails_ends_the_load_with_its_words(script: str, words: tuple[str, ...]) -> None:
