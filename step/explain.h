@@ -58,7 +58,7 @@ struct site {
 struct explained {
     uint32_t module_count;
     uint32_t site_count;
-    int64_t lost; /* seen, but not kept with a function: no more sites had a place */
+    int64_t lost; /* in recorded steps, not kept with a function: no more sites had a place, or a step had too many faults */
     char modules[MODULES_LIMIT][MODULE_BYTES];
     struct site sites[SITES_LIMIT];
     char absent[EXPLAINED_KINDS][EXPLAINED_WHY_BYTES]; /* why this kind can't be seen here; "": it can */

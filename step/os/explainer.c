@@ -21,6 +21,8 @@ void *real_malloc(size_t bytes) __asm__("__libc_malloc");
 void *real_calloc(size_t count, size_t bytes) __asm__("__libc_calloc");
 void *real_realloc(void *memory, size_t bytes) __asm__("__libc_realloc");
 void *real_memalign(size_t alignment, size_t bytes) __asm__("__libc_memalign");
+void *real_valloc(size_t bytes) __asm__("__libc_valloc");
+void *real_pvalloc(size_t bytes) __asm__("__libc_pvalloc");
 void real_free(void *memory) __asm__("__libc_free");
 
 void *malloc(size_t bytes);
@@ -30,6 +32,8 @@ void free(void *memory);
 void *memalign(size_t alignment, size_t bytes);
 void *aligned_alloc(size_t alignment, size_t bytes);
 int posix_memalign(void **memory, size_t alignment, size_t bytes);
+void *valloc(size_t bytes);
+void *pvalloc(size_t bytes);
 
 static void note_call(enum explained_kind kind, const char *name)
 {
@@ -98,6 +102,18 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes)
     }
     *memory = got;
     return 0;
+}
+
+void *valloc(size_t bytes)
+{
+    called("valloc");
+    return real_valloc(bytes);
+}
+
+void *pvalloc(size_t bytes)
+{
+    called("pvalloc");
+    return real_pvalloc(bytes);
 }
 
 /* What it takes to start a thread is not told one by one. */

@@ -10,15 +10,18 @@
 #include <linux/perf_event.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { RING_PAGES = 16, STACK_BYTES = 8, NEAR_BYTES = 8 * 1024 * 1024 };
+enum { MOST_PAGES = 128, LEAST_PAGES = 16, STACK_BYTES = 8, NEAR_BYTES = 8 * 1024 * 1024 };
 
 static struct perf_event_mmap_page *ring; /* NULL: none */
 static const char *data;
 static uint64_t data_bytes;
+static int event = -1; /* counts those, too, for which the ring has no room */
+static uint64_t event_id;
 
 /* As the kernel writes it, with the fields that are asked for. */
 struct sample {
@@ -41,20 +44,22 @@ bool faults_open(const char **why)
     attributes.sample_stack_user = STACK_BYTES;
     attributes.exclude_kernel = 1;
     attributes.exclude_hv = 1;
-    const int file = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    event = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    void *const memory =
-        file >= 0 ? mmap(NULL, (RING_PAGES + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
-    if (file >= 0) {
-        close(file); /* the memory holds it */
+    void *memory = MAP_FAILED;
+    for (size_t pages = MOST_PAGES; event >= 0 && memory == MAP_FAILED && pages >= LEAST_PAGES; pages /= 2) {
+        data_bytes = pages * page;
+        memory = mmap(NULL, data_bytes + page, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
     }
-    if (memory == MAP_FAILED) {
+    if (memory == MAP_FAILED || ioctl(event, PERF_EVENT_IOC_ID, &event_id) != 0) {
         *why = "events of page faults are not permitted to this user (kernel.perf_event_paranoid)";
+        if (event >= 0) {
+            close(event);
+        }
         return false;
     }
     ring = memory;
     data = (const char *)memory + page;
-    data_bytes = RING_PAGES * page;
     return true;
 }
 
@@ -68,8 +73,18 @@ static uint64_t written(void)
 void faults_begin(void)
 {
     if (ring != NULL) {
+        (void)ioctl(event, PERF_EVENT_IOC_RESET, 0);
         ring->data_tail = written();
     }
+}
+
+/* All since the begin; 0: the model has closed the file, whose number may be another's by now. */
+static uint64_t counted(void)
+{
+    uint64_t id = 0;
+    uint64_t count = 0;
+    const bool is_ours = ioctl(event, PERF_EVENT_IOC_ID, &id) == 0 && id == event_id;
+    return is_ours && read(event, &count, sizeof count) == (ssize_t)sizeof count ? count : 0;
 }
 
 static void copy(void *to, uint64_t from, size_t bytes)
@@ -121,6 +136,8 @@ void faults_end(void)
     }
     const uint64_t head = written();
     uint64_t at = ring->data_tail;
+    uint64_t told = 0;
+    const uint64_t all = head - at > data_bytes - 2 * sizeof(struct sample) ? counted() : 0; /* it was full, or nearly */
     while (at < head) {
         struct sample sample = {0};
         copy(&sample.header, at, sizeof sample.header);
@@ -130,8 +147,12 @@ void faults_end(void)
         if (sample.header.type == PERF_RECORD_SAMPLE) {
             copy(&sample, at, sample.header.size < sizeof sample ? sample.header.size : sizeof sample);
             note(&sample);
+            told++;
         }
         at += sample.header.size;
+    }
+    if (all > told) {
+        sites_lose((int64_t)(all - told));
     }
     atomic_thread_fence(memory_order_release);
     ring->data_tail = head;

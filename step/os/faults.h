@@ -8,7 +8,7 @@
 bool faults_open(const char **why);
 /* Those so far are of no step. */
 void faults_begin(void);
-/* Those since then are noted. */
+/* Those since then are noted, or lost where they were too many. */
 void faults_end(void);
 
 #endif

@@ -177,6 +177,11 @@ static struct site *make_site(uint64_t key, const struct chain *chain, const str
     return site;
 }
 
+void sites_lose(int64_t times)
+{
+    now.explained->lost += now.which == EXPLAINED_RECORDED ? times : 0;
+}
+
 void sites_note(const struct chain *chain, const struct seen *seen)
 {
     const uint64_t key = key_of(chain, seen);
@@ -193,7 +198,7 @@ void sites_note(const struct chain *chain, const struct seen *seen)
         return;
     }
     if (site == NULL) {
-        now.explained->lost += seen->times;
+        sites_lose(seen->times);
     } else if (now.which == EXPLAINED_FIRST) {
         site->in_first += seen->times;
     } else {

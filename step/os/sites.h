@@ -49,5 +49,7 @@ void chain_of_callers(struct chain *chain);
 void chain_of_instruction(struct chain *chain, const void *instruction, const void *caller);
 /* What this program itself does between the steps' beginning and end is left out. */
 void sites_note(const struct chain *chain, const struct seen *seen);
+/* The step did so much that nobody has a place for. */
+void sites_lose(int64_t times);
 
 #endif

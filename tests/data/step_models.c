@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "tautochrone_step.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -365,6 +366,16 @@ int heaps_step(void *context, uint64_t k, int64_t t_ns)
     return 0;
 }
 
+/* Blocks that begin where a page does, by calls of old. */
+int pages_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)k, (void)t_ns;
+    void *const blocks[] = {valloc(100), pvalloc(100)};
+    free(blocks[0]);
+    free(blocks[1]);
+    return 0;
+}
+
 /* The same in each tenth step. */
 int sometimes_step(void *context, uint64_t k, int64_t t_ns)
 {
@@ -443,6 +454,25 @@ int touches_step(void *context, uint64_t k, int64_t t_ns)
     (void)context, (void)t_ns;
     fill_page(k);
     return 0;
+}
+
+/* More pages in each tenth step than anybody looks at one by one. */
+int floods_step(void *context, uint64_t k, int64_t t_ns)
+{
+    enum { PAGES = 12000, PAGE_BYTES = 4096 };
+    const size_t bytes = (size_t)PAGES * PAGE_BYTES;
+    (void)context, (void)t_ns;
+    if (k % EVENT_EVERY != 0) {
+        return 0;
+    }
+    char *const memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || madvise(memory, bytes, MADV_NOHUGEPAGE) != 0) {
+        return 1;
+    }
+    for (size_t at = 0; at < bytes; at += PAGE_BYTES) {
+        ((volatile char *)memory)[at] = 1;
+    }
+    return munmap(memory, bytes);
 }
 
 /* A thread in each step, that is over at once; what it calls is not the step's. */

@@ -15,6 +15,7 @@ from tautochrone.judge.explained import Deed, ExplainedSteps, explained_of, is_e
 from tautochrone.judge.step_run import step_counts
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
+from tautochrone.step.explained import sentences
 from tautochrone.target.local import find_probe
 
 pytestmark = pytest.mark.slow
@@ -79,6 +80,12 @@ def test_heap_calls_of_each_step_are_counted_with_the_static_function_that_makes
     assert {(one.module, one.steps, one.remedy) for one in found.of("heap")} == {(models.name, COUNT, "heap")}
 
 
+def test_blocks_that_begin_with_a_page_are_of_the_heap_too(models: Path, tmp_path: Path) -> None:
+    _, found, columns = explained(tmp_path, f"{models}:pages")
+    assert (columns["heap_calls"] == 4).all()
+    assert {one.call for one in found.of("heap")} == {"valloc", "pvalloc", "free"}
+
+
 def test_a_step_in_ten_that_allocates_is_counted_in_those_alone(models: Path, tmp_path: Path) -> None:
     run, found, columns = explained(tmp_path, f"{models}:sometimes")
     assert (columns["heap_calls"] == np.where(np.arange(COUNT) % 10 == 0, 6, 0)).all()
@@ -123,6 +130,18 @@ def test_a_page_that_is_touched_is_a_fault_of_the_function_that_touches_it(
     (fault,) = by(found, "fill_page")
     assert (fault.kind, fault.count, fault.steps, fault.detail) == ("fault", COUNT, COUNT, models.name)
     assert (columns["system_calls"] == 0).all()
+
+
+def test_more_faults_than_can_be_named_are_counted_all_the_same(models: Path, tmp_path: Path) -> None:
+    run, found, _ = explained(tmp_path, f"{models}:floods", "--no-memory-lock")
+    if "fault" in found.absent:
+        skip_or_fail(found.absent["fault"])
+    named = sum(one.count for one in by(found, "floods_step") if one.kind == "fault")
+    counted = next(one.total for one in step_counts(run) if one.name == "minor_faults")
+    floods = COUNT // 10
+    assert 12_000 * floods <= named + found.lost <= counted
+    assert 10_000 * floods < named < 12_000 * floods
+    assert f"{found.lost:,} more, too many to be named" in " ".join(sentences(found))
 
 
 def test_a_page_of_locked_memory_is_a_fault_of_the_call_that_gets_it(models: Path, tmp_path: Path) -> None:

@@ -83,7 +83,8 @@ class ExplainedEvent(Struct, frozen=True):
     Attributes:
         sites: all that was seen.
         absent: why a kind can't be seen on that machine.
-        lost: what was seen and not kept, since there were too many different sites.
+        lost: what was seen and not kept, since there were too many different sites, or too many page
+            faults in one step.
     """
 
     sites: tuple[Site, ...] = ()

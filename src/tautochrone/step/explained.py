@@ -57,7 +57,7 @@ def sentences(found: ExplainedSteps) -> list[str]:
         said = [f"{of_what} in {steps} that a real-time step should not do."]
     else:
         done = [_said(kind, found.of(kind)) for kind in KINDS if found.of(kind)]
-        lost = [f"{found.lost:,} more, from too many places to be named"] if found.lost else []
+        lost = [f"{found.lost:,} more, too many to be named"] if found.lost else []
         said = [f"In {steps}: {listed([*done, *lost])}."]
     return [*said, *not_seen]
 
