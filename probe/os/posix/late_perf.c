@@ -7,6 +7,8 @@
 #include "late_recorder.h"
 #include "status.h"
 
+#include "format.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +59,7 @@ struct perf_attributes {
 };
 _Static_assert(sizeof(struct perf_attributes) == 112, "PERF_ATTR_SIZE_VER5");
 
-enum { LEAST_RING_BYTES = 64 * 1024 };
+enum { LEAST_RING_BYTES = 64 * 1024, FILTER_BYTES = 32 };
 
 struct perf {
     struct late_layout layouts[LATE_LAYOUTS_LIMIT];
@@ -124,12 +126,16 @@ static int open_event(const struct late_layout *layout, int32_t cpu, int leader,
 }
 
 /* An event of that ring; -1 with errno set. Other threads have faults by the thousand when they begin, and nobody is late
- * by these but they themselves. */
+ * by these but they themselves. A CPU may set the frequency of others, too. */
 static int open_filtered(const struct late_layout *layout, int32_t cpu, int leader, size_t ring_bytes)
 {
     const int event = open_event(layout, cpu, leader, ring_bytes);
-    if (event >= 0 && layout->kind == OS_LATE_FAULT &&
-        ioctl(event, IOC_SET_FILTER, "COMM ~ \"" OS_LATE_OWN_THREADS "*\"") != 0) {
+    const bool of_cpu = layout->kind == OS_LATE_FREQUENCY;
+    char filter[FILTER_BYTES] = "COMM ~ \"" OS_LATE_OWN_THREADS "*\"";
+    if (of_cpu) {
+        format_text(filter, sizeof filter, "cpu_id == %d", (int)cpu);
+    }
+    if (event >= 0 && (of_cpu || layout->kind == OS_LATE_FAULT) && ioctl(event, IOC_SET_FILTER, filter) != 0) {
         close(event);
         errno = EINVAL;
         return -1;
