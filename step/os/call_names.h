@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* NULL: a rare one. */
+/* NULL: one of old or newer than this program. */
 const char *call_name_of(int64_t number);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,6 +97,13 @@ int faults_step(void *context, uint64_t k, int64_t t_ns)
     }
     page[0] = 1;
     return 0;
+}
+
+/* A call that a loop of a real-time thread is likelier to make than others. */
+int ranks_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)k, (void)t_ns;
+    return sched_get_priority_max(SCHED_FIFO) > 0 ? 0 : 1;
 }
 
 int sleeps_step(void *context, uint64_t k, int64_t t_ns)

@@ -121,6 +121,11 @@ def test_a_contended_lock_is_waited_for_by_the_function_that_takes_it(models: Pa
     assert wait.longest_ns > 0
 
 
+def test_a_call_that_few_make_has_its_name(models: Path, tmp_path: Path) -> None:
+    _, found, _ = explained(tmp_path, f"{models}:ranks")
+    assert [(one.call, one.count) for one in by(found, "ranks_step")] == [("sched_get_priority_max", COUNT)]
+
+
 def test_a_page_that_is_touched_is_a_fault_of_the_function_that_touches_it(
     models: Path, tmp_path: Path
 ) -> None:
