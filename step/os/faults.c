@@ -7,6 +7,7 @@
 #include "format.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <linux/perf_event.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -107,6 +108,19 @@ static void describe(const void *given, char *text, size_t bytes)
     }
 }
 
+static int has_code(struct dl_phdr_info *file, size_t bytes, void *address)
+{
+    (void)bytes;
+    for (int i = 0; i < file->dlpi_phnum; i++) {
+        const ElfW(Phdr) *const part = &file->dlpi_phdr[i];
+        if (part->p_type == PT_LOAD && (part->p_flags & PF_X) != 0 &&
+            (uintptr_t)address - (file->dlpi_addr + part->p_vaddr) < part->p_memsz) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static void note(const struct sample *sample)
 {
     const struct seen seen = {
@@ -121,7 +135,8 @@ static void note(const struct sample *sample)
     Dl_info info;
     const char *const instruction = (const char *)pointer_at(sample->instruction) + 1; /* as return addresses are */
     const void *caller = pointer_at(sample->caller);
-    const bool has_caller = sample->stack_bytes == STACK_BYTES && dladdr(caller, &info) != 0;
+    /* A function that has put something on the stack has that in its place, such as the address of data. */
+    const bool has_caller = sample->stack_bytes == STACK_BYTES && dl_iterate_phdr(has_code, (void *)caller) != 0;
     if (dladdr(instruction, &info) != 0 && info.dli_fname != NULL && strstr(info.dli_fname, "libgcc_s") != NULL) {
         return; /* it looks for our callers */
     }

@@ -464,6 +464,33 @@ int touches_step(void *context, uint64_t k, int64_t t_ns)
     return 0;
 }
 
+CALLED_BY static int are_same(void *volatile const *places)
+{
+    return places[0] == places[7];
+}
+
+/* What its stack begins with is no caller: addresses of data. */
+CALLED_BY static int fill_beside(uint64_t k)
+{
+    void *volatile places[8];
+    for (int i = 0; i < 8; i++) {
+        places[i] = never_touched;
+    }
+    ((volatile char *)never_touched)[k % 4096 * 4096] = 1;
+    return are_same(places) ? 0 : 1;
+}
+
+void *beside_init(void)
+{
+    return touches_init();
+}
+
+int beside_step(void *context, uint64_t k, int64_t t_ns)
+{
+    (void)context, (void)t_ns;
+    return fill_beside(k);
+}
+
 /* More pages in each tenth step than anybody looks at one by one. */
 int floods_step(void *context, uint64_t k, int64_t t_ns)
 {

@@ -11,7 +11,7 @@ import pytest
 from real import a_cpu, descendants, measuring, only_run, policy_options, sealed, skip_or_fail, tauto
 from step_models import MODELS, built
 from tautochrone.answer.evidence import gather
-from tautochrone.judge.explained import Deed, ExplainedSteps, explained_of, is_explained
+from tautochrone.judge.explained import Deed, ExplainedEvent, ExplainedSteps, explained_of, is_explained
 from tautochrone.judge.step_run import step_counts
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
@@ -135,6 +135,17 @@ def test_a_page_that_is_touched_is_a_fault_of_the_function_that_touches_it(
     (fault,) = by(found, "fill_page")
     assert (fault.kind, fault.count, fault.steps, fault.detail) == ("fault", COUNT, COUNT, models.name)
     assert (columns["system_calls"] == 0).all()
+
+
+def test_data_on_the_stack_is_no_caller(models: Path, tmp_path: Path) -> None:
+    run, found, _ = explained(tmp_path, f"{models}:beside", "--no-memory-lock")
+    if "fault" in found.absent:
+        skip_or_fail(found.absent["fault"])
+    event = run.manifest.event("explained")
+    assert event is not None
+    sites = [one for one in event.told(ExplainedEvent).sites if one.kind == "fault" and one.count >= COUNT]
+    assert [one.frames[0].function for one in sites] == ["fill_beside"]
+    assert all(frame.function for frame in sites[0].frames)
 
 
 def test_more_faults_than_can_be_named_are_counted_all_the_same(models: Path, tmp_path: Path) -> None:
