@@ -277,7 +277,9 @@ bool server_ask(struct server_seen *server, const char *question, void (*take)(v
             break;
         }
         if (strncmp(line, "failed ", strlen("failed ")) == 0) {
-            format_text(server->failure, sizeof server->failure, "a servant can't go on: %s", line + strlen("failed "));
+            line += strlen("failed ");
+            const char *const number = control_word(&line);
+            format_text(server->failure, sizeof server->failure, "servant %s can't go on: %s", number, line);
             *told = server->failure;
             good = false;
         } else {

@@ -325,6 +325,15 @@ def test_a_wrong_answer_while_it_warms_up_leaves_no_run() -> None:
     assert ended.stdout == b""
 
 
+def test_a_servant_that_cannot_go_on_is_told_by_its_number() -> None:
+    with unmet_server("tcp") as (_, address), listening() as control:
+        relay(
+            control, address, lambda said: said.replace(b"thread 0", b"failed 0 it can't receive\nthread 0")
+        )
+        ended = latency("tcp", "--server", address_of(control), "--clients", "0", "--calls", "20", *QUICK)
+    assert b"servant 0 can't go on: it can't receive." in ended.stderr
+
+
 @pytest.mark.parametrize(
     ("said", "code", "told"),
     [
