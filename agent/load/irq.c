@@ -25,6 +25,7 @@
  * that Linux names: LOC local timer, CAL function call, TLB, RES rescheduling, IPI0 …), and `deferred`, what the system
  * did of the work that interrupts leave behind (Linux's softirqs: NET_RX, TIMER …). They are null where that can't be read.
  */
+#include "load/beat.h"
 #include "load/rest.h"
 #include "os/interrupts.h"
 #include "os/packets.h"
@@ -33,7 +34,6 @@
 
 enum kind { KIND_TIMER, KIND_IPI, KIND_BOTH, KIND_NETWORK };
 enum { MOST_HZ = 100000 };
-static const int64_t ns_per_s = 1000000000;
 
 static const char *const kind_words[] = {"timer", "ipi", "both", "network", NULL};
 
@@ -61,55 +61,29 @@ static size_t options(void *settings, struct option *table)
     return 2;
 }
 
-/* Instants start + k / rate. */
-struct beat {
-    int64_t start_ns;
-    int64_t rate_hz;
-    int64_t next; /* k */
-    uint64_t left_out;
-};
-
-static int64_t beat_instant_ns(const struct beat *beat, int64_t number)
-{
-    return beat->start_ns + number / beat->rate_hz * ns_per_s + number % beat->rate_hz * ns_per_s / beat->rate_hz;
-}
-
 /* From when the load began: what passes before its thread runs, or after it ran last, is left out too. */
-static struct beat beat_begin(const struct load_thread *thread, int64_t rate_hz)
+static struct beat beat_begin(const struct load_thread *thread, int64_t rate_hz, int64_t every)
 {
-    return (struct beat){.start_ns = thread->until_ns - thread->run->duration_ns, .rate_hz = rate_hz, .next = 1};
-}
-
-/* The next instant that has not passed. */
-static int64_t beat_next_ns(struct beat *beat)
-{
-    const int64_t now_ns = os_now_ns();
-    const int64_t elapsed_ns = now_ns - beat->start_ns;
-    const int64_t first_to_come =
-        elapsed_ns / ns_per_s * beat->rate_hz + elapsed_ns % ns_per_s * beat->rate_hz / ns_per_s + 1;
-    if (first_to_come > beat->next) {
-        beat->left_out += (uint64_t)(first_to_come - beat->next);
-        beat->next = first_to_come;
-    }
-    return beat_instant_ns(beat, beat->next++);
+    return (struct beat){
+        .start_ns = thread->until_ns - thread->run->duration_ns, .rate_hz = rate_hz, .every = every, .next = 1};
 }
 
 /* `packets` NULL: there are none. */
 static void expire(struct load_thread *thread, struct settings *settings, const struct os_packets *packets)
 {
     enum os_status status = OS_OK;
-    struct beat beat = beat_begin(thread, settings->rate_hz);
+    struct beat beat = beat_begin(thread, settings->rate_hz, 1);
     struct rest rest = rest_begin();
     uint64_t expiries = 0;
     os_thread_sleep_exactly();
     while (status == OS_OK && !load_must_end(thread)) {
-        rest_until(thread, beat_next_ns(&beat));
+        rest_until(thread, beat_next_ns(&beat, os_now_ns()));
         status = packets != NULL ? os_packets_send(*packets) : OS_OK;
         load_did(thread, 1, 0);
         expiries++;
         rest_when_due(&rest, thread);
     }
-    (void)beat_next_ns(&beat);
+    (void)beat_next_ns(&beat, os_now_ns());
     settings->expiries += expiries;
     settings->left_out += beat.left_out;
     if (status != OS_OK) {
@@ -126,13 +100,13 @@ static void spin_until(const struct load_thread *thread, int64_t instant_ns)
 static void interrupt_others(struct load_thread *thread, struct settings *settings, struct os_interrupter *interrupter)
 {
     const int64_t others = (int64_t)thread->run->cpus.count - 1;
-    const int64_t rate_hz = settings->rate_hz > others ? settings->rate_hz / others : 1;
-    struct beat beat = beat_begin(thread, rate_hz);
+    const bool is_rare = settings->rate_hz < others; /* each sends once a second at least: who never does is no load */
+    struct beat beat = is_rare ? beat_begin(thread, 1, 1) : beat_begin(thread, settings->rate_hz, others);
     struct rest rest = rest_begin();
     uint64_t broadcasts = 0;
     enum os_status status = OS_OK;
     while (status == OS_OK && !load_must_end(thread)) {
-        spin_until(thread, beat_next_ns(&beat));
+        spin_until(thread, beat_next_ns(&beat, os_now_ns()));
         status = os_interrupter_use(interrupter);
         if (status == OS_OK) {
             load_did(thread, 1, 0);
@@ -140,7 +114,7 @@ static void interrupt_others(struct load_thread *thread, struct settings *settin
         }
         rest_when_due(&rest, thread);
     }
-    (void)beat_next_ns(&beat);
+    (void)beat_next_ns(&beat, os_now_ns());
     settings->broadcasts += broadcasts;
     settings->left_out += beat.left_out;
     if (status != OS_OK) {

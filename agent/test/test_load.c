@@ -1,4 +1,5 @@
 /* What loads are made of: arithmetic, children, shares of memory, files without a name, last words. */
+#include "load/beat.h"
 #include "load/cpu_methods.h"
 #include "load/memory_share.h"
 #include "os/fork.h"
@@ -28,6 +29,23 @@ static void every_kind_of_arithmetic_depends_on_its_seed_alone(void **state)
             }
         }
     }
+}
+
+/* 200 interrupts a second from 127 other CPUs: each sends to all others every 635 ms. */
+static void a_beat_keeps_a_rate_that_its_share_does_not_divide(void **state)
+{
+    enum { MS = 1000000 };
+    struct beat beat = {.start_ns = 7, .rate_hz = 200, .every = 127, .next = 1};
+    (void)state;
+    assert_int_equal(beat_next_ns(&beat, 7), 7 + INT64_C(635) * MS);
+    assert_int_equal(beat_next_ns(&beat, 7), 7 + INT64_C(1270) * MS);
+    assert_int_equal(beat.left_out, 0);
+    assert_int_equal(beat_next_ns(&beat, 7 + INT64_C(2540) * MS), 7 + INT64_C(3175) * MS); /* its own instant has passed */
+    assert_int_equal(beat.left_out, 2);
+    beat = (struct beat){.start_ns = 0, .rate_hz = 3, .every = 1, .next = 1};
+    assert_int_equal(beat_next_ns(&beat, 0), 333333333);
+    assert_int_equal(beat_next_ns(&beat, 333333333), 666666666);
+    assert_int_equal(beat_next_ns(&beat, 666666666), INT64_C(1000000000));
 }
 
 static bool succeed(void *argument)
@@ -145,7 +163,8 @@ static void of_many_words_the_last_line_is_kept(void **state)
     os_words_destroy(words);
 }
 
-TESTS(cmocka_unit_test(every_kind_of_arithmetic_depends_on_its_seed_alone),
+TESTS(cmocka_unit_test(a_beat_keeps_a_rate_that_its_share_does_not_divide),
+      cmocka_unit_test(every_kind_of_arithmetic_depends_on_its_seed_alone),
       cmocka_unit_test(a_child_works_on_a_copy_and_says_whether_it_did),
       cmocka_unit_test(a_share_of_memory_is_what_was_asked_for_and_never_too_much),
       cmocka_unit_test(a_file_without_a_name_holds_what_was_written),
