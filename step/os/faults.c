@@ -108,17 +108,31 @@ static void describe(const void *given, char *text, size_t bytes)
     }
 }
 
-static int has_code(struct dl_phdr_info *file, size_t bytes, void *address)
+struct code {
+    uintptr_t address;
+    const char *file; /* that has it; NULL: none, it is no code */
+};
+
+static int look_at(struct dl_phdr_info *file, size_t bytes, void *argument)
 {
+    struct code *const code = argument;
     (void)bytes;
-    for (int i = 0; i < file->dlpi_phnum; i++) {
+    for (int i = 0; i < file->dlpi_phnum && code->file == NULL; i++) {
         const ElfW(Phdr) *const part = &file->dlpi_phdr[i];
         if (part->p_type == PT_LOAD && (part->p_flags & PF_X) != 0 &&
-            (uintptr_t)address - (file->dlpi_addr + part->p_vaddr) < part->p_memsz) {
-            return 1;
+            code->address - (file->dlpi_addr + part->p_vaddr) < part->p_memsz) {
+            code->file = file->dlpi_name;
         }
     }
-    return 0;
+    return code->file != NULL;
+}
+
+/* For each fault: dladdr(3) looks at every name of a library. */
+static const char *file_of_code(const void *address)
+{
+    struct code code = {.address = (uintptr_t)address};
+    (void)dl_iterate_phdr(look_at, &code);
+    return code.file;
 }
 
 static void note(const struct sample *sample)
@@ -132,12 +146,12 @@ static void note(const struct sample *sample)
         .given = sample,
     };
     struct chain chain;
-    Dl_info info;
     const char *const instruction = (const char *)pointer_at(sample->instruction) + 1; /* as return addresses are */
     const void *caller = pointer_at(sample->caller);
     /* A function that has put something on the stack has that in its place, such as the address of data. */
-    const bool has_caller = sample->stack_bytes == STACK_BYTES && dl_iterate_phdr(has_code, (void *)caller) != 0;
-    if (dladdr(instruction, &info) != 0 && info.dli_fname != NULL && strstr(info.dli_fname, "libgcc_s") != NULL) {
+    const bool has_caller = sample->stack_bytes == STACK_BYTES && file_of_code(caller) != NULL;
+    const char *const file = file_of_code(instruction - 1);
+    if (file != NULL && strstr(file, "libgcc_s") != NULL) {
         return; /* it looks for our callers */
     }
     chain_of_instruction(&chain, instruction, has_caller ? caller : NULL);
