@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from late_runs import TYPICAL_NS, by_interrupt, by_kworker, by_lower, mixed, store_late
+from late_runs import TYPICAL_NS, by_interrupt, by_kworker, by_lower, mixed, scene, store_late
 from report_runs import store_run
 from tautochrone.judge.blame import blame_of, without_causes
 from tautochrone.judge.late_causes import STRETCHES, LateCause, late_run
@@ -75,16 +75,31 @@ def test_without_a_cause_its_cycles_are_typical_and_the_others_stay(store: Store
     found = blame_of(run)
     assert found is not None
     reduced = reduce_run(run)
-    card = without_causes(reduced, found.blame, [CARD])
+    card = without_causes(reduced, found, [CARD])
     assert card is not None
     assert card.late == 11
     assert card.late_without == 1
     assert card.largest_ns == (by_interrupt(0).latency_ns, by_kworker(0).latency_ns)
-    both = without_causes(reduced, found.blame, [KWORKER])
+    both = without_causes(reduced, found, [KWORKER])
     assert both is not None
     assert both.largest_ns[1] == both.largest_ns[0]
     assert both.late_without == 10
     assert card.quantile_ns[1] <= card.quantile_ns[0]
-    none = without_causes(reduced, found.blame, [("smi", "")])
+    none = without_causes(reduced, found, [("smi", "")])
     assert none is not None
     assert none.quantile_ns[0] == none.quantile_ns[1] > TYPICAL_NS
+
+
+def test_a_cycle_stays_late_that_still_reaches_the_threshold_without_a_cause(store: Store) -> None:
+    """Also where it was the least late one; and so does each whose events were not kept."""
+    both = scene(100).passes(1_500).timer().irq(200_000).irq(60_000, 35, "nvme").switch().passes(1_000)
+    run = store_late(store, [both.late(100)], beyond=40)
+    found = blame_of(run)
+    assert found is not None
+    one, other = (
+        without_causes(reduce_run(run), found, causes) for causes in ([CARD], [CARD, ("irq", "irq/35-nvme")])
+    )
+    assert one is not None
+    assert other is not None
+    assert (one.late, one.late_without) == (41, 41)
+    assert (other.late, other.late_without) == (41, 40)

@@ -229,8 +229,8 @@ class WithoutCauses:
     Attributes:
         q: the rarest of the usual quantiles that there are enough samples for.
         quantile_ns, largest_ns: as they were, and without the causes.
-        late, late_without: late cycles whose events were kept, and those of them that would still be as late
-            as the least late one.
+        late, late_without: late cycles, and those of them that would still be late; one whose events were not
+            kept stays late.
     """
 
     q: float
@@ -241,7 +241,7 @@ class WithoutCauses:
 
 
 def without_causes(
-    reduced: Sequence[Reduced], blame: Blame, causes: Collection[tuple[Cause, str]]
+    reduced: Sequence[Reduced], found: BlamedRun, causes: Collection[tuple[Cause, str]]
 ) -> WithoutCauses | None:
     """Return the estimate; None where a run has no samples, or no late cycle with its events.
 
@@ -249,6 +249,7 @@ def without_causes(
         reduced: the measure that is late, of all sources.
         causes: classes, each with its actor.
     """
+    blame = found.blame
     if not reduced or not blame.cycles:
         return None
 
@@ -258,13 +259,16 @@ def without_causes(
     was = all_counts(tuple(reduced))
     becomes = without(was, blame.cycles, removed)
     q = max((one for one in QUANTILES if samples_needed(one) <= was.total), default=QUANTILES[0])
-    least = min(one.latency_ns for one in blame.cycles)
+    threshold = found.setup.threshold_ns
+    if threshold is None:  # a share was asked for: from the least late one on
+        threshold = min(one.latency_ns for one in blame.cycles)
+    gone = sum(latency_without(one, removed) < threshold for one in blame.cycles)
     return WithoutCauses(
         q,
         (was.quantile(q), becomes.quantile(q)),
         (int(was.value[-1]), int(becomes.value[-1])),
-        len(blame.cycles),
-        sum(latency_without(one, removed) >= least for one in blame.cycles),
+        blame.late,
+        blame.late - gone,
     )
 
 

@@ -61,7 +61,7 @@ def advice_of(
     for own in together.values():
         causes = {(one.cause, one.actor) for one in own}
         known = own[0].cause != "unexplained"
-        worth = without_causes(parts, found.blame, causes) if known else None
+        worth = without_causes(parts, found, causes) if known else None
         advice.append(CauseAdvice(tuple(own), remedy_of(own[0].cause, own[0].actor, findings), worth))
     advice.sort(key=lambda one: -sum(share.share for share in one.shares))
     return advice[:_MOST]
