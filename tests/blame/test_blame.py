@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -207,9 +208,25 @@ def test_what_was_lost_or_not_kept_is_told(store: Store) -> None:
     store_late(store, [Late(100, one.latency_ns, one.events, lost=7), by_interrupt(130)], beyond=40)
     told = tauto("blame", store=store.path).stdout
 
-    assert told.startswith("42 late cycles.")
+    assert told.startswith("42 late cycles, of which 2 were kept. ")
     assert "2 of 42 late cycles were kept" in told
-    assert "1 of them is incomplete: 7 events overwritten" in told
+    assert "Events are missing in 1 late cycle: 7 lost, 0 beyond the most that are kept" in told
+
+
+def test_events_beyond_the_most_that_are_kept_of_a_cycle_are_counted(store: Store) -> None:
+    """None of them is lost."""
+    one, other = by_interrupt(100), by_interrupt(130)
+    store_late(store, [replace(one, left_out=300), replace(other, left_out=50)])
+    told = tauto("blame", store=store.path).stdout
+
+    assert "Events are missing in 2 late cycles: 0 lost, 350 beyond the most that are kept" in told
+
+
+def test_where_no_cycle_was_beyond_a_share_it_says_from_when_on_cycles_are_judged(store: Store) -> None:
+    store_late(store, [], samples=500, setup={"threshold_ns": None, "share": "99%"})
+    told = tauto("blame", store=store.path).stdout
+
+    assert told.startswith("No late cycle: none was beyond 99% of those before. The first 1,000 cycles of")
 
 
 def test_events_of_the_future_do_no_harm(store: Store) -> None:

@@ -86,10 +86,15 @@ def headline(found: BlamedRun) -> str:
     if not late and setup.threshold_ns is not None:
         return f"No late cycle: none reached {format_duration(setup.threshold_ns)}."
     if not late:
-        return f"No late cycle: none was beyond {setup.share or 'the share asked for'} of those before."
-    said = f"{plural(late, 'late cycle')}."
+        return (
+            f"No late cycle: none was beyond {setup.share or 'the share asked for'} of those before. "
+            "The first 1,000 cycles of each source are not judged."
+        )
+    said, kept = f"{plural(late, 'late cycle')}.", len(found.blame.cycles)
     if not found.recorded:
         return f"{said} What made them late was not recorded."
+    if kept < late:
+        said = f"{plural(late, 'late cycle')}, of which {kept:,} {'was' if kept == 1 else 'were'} kept."
     causes = [one for one in found.blame.causes if one.cause != "unexplained"]
     telling = [one for one in causes[:_SHOWN_FIRST] if one.share >= _LEAST_SHARE]
     if not found.blame.excess_ns:
@@ -149,11 +154,13 @@ def how_recorded(found: BlamedRun) -> Iterator[str]:
     yield _cost(setup)
     if kept < found.blame.late:
         rest = "the first ones, and each that was the worst so far"
-        yield f"{kept:,} of {found.blame.late:,} late cycles were kept: {rest}."
+        were = "was" if kept == 1 else "were"
+        yield f"{kept:,} of {found.blame.late:,} late cycles {were} kept: {rest}."
     if found.incomplete:
+        left_out = sum(one.left_out for one in found.blame.cycles)
         yield (
-            f"{found.incomplete:,} of them {'is' if found.incomplete == 1 else 'are'} incomplete: "
-            f"{plural(found.lost_events, 'event')} overwritten before being copied, or beyond the limit."
+            f"Events are missing in {plural(found.incomplete, 'late cycle')}: {found.lost_events:,} lost, "
+            f"{left_out:,} beyond the most that are kept of a cycle."
         )
     if setup.why:
         yield f"A better recorder is not used: {setup.why}."
