@@ -69,6 +69,18 @@ def test_events_come_back_as_they_were_recorded(store: Store) -> None:
     assert found_in(run).blame.typical_ns.keys() == {0, 1}
 
 
+@pytest.mark.parametrize(
+    ("measure", "works", "begun"),
+    [("latency_ns", False, False), ("response_ns", True, False), ("execution_ns", True, True)],
+)
+def test_cycles_end_with_the_work_where_their_measure_does(
+    store: Store, measure: str, works: bool, begun: bool
+) -> None:
+    (one,) = recorded_cycles(store_late(store, [by_interrupt(100)], setup={"measure": measure}))
+
+    assert (one.works, one.begun) == (works, begun)
+
+
 def test_typical_is_a_cycle_that_is_not_late(store: Store) -> None:
     """Although nearly all of them are."""
     late = [by_interrupt(number) for number in range(100, 1_900)]

@@ -16,11 +16,13 @@ KNOWN = Known(lambda address: SYMBOLS.get(address, ""), {1: ("_raw_spin_unlock_i
 RELEASE, STAMP = 1_000_000, 1_400_000
 
 
-def attributed(told: Scene, typical_ns: int = 0, *, works: bool = False, lost: int = 0) -> LateCycle:
+def attributed(
+    told: Scene, typical_ns: int = 0, *, works: bool = False, lost: int = 0, begun: bool = False
+) -> LateCycle:
     """The cycle that ends where the scene does."""
     release = told.release_ns
     stamp = release + told.at
-    cycle = RecordedCycle(0, 0, THREAD, release, stamp, lost, 0, tuple(told.events), works)
+    cycle = RecordedCycle(0, 0, THREAD, release, stamp, lost, 0, tuple(told.events), works, begun)
     return attribute(cycle, typical_ns, KNOWN)
 
 
@@ -55,6 +57,7 @@ cycles = st.builds(
     left_out=st.integers(0, 3),
     events=st.lists(events, max_size=40),
     works=st.booleans(),
+    begun=st.booleans(),
 )
 
 
@@ -349,6 +352,49 @@ def test_a_thread_that_waits_by_itself_within_its_work_blames_nobody() -> None:
     told.passes(50_000).switch().passes(10_000)
 
     assert in_all(attributed(told, works=True), "work") == 70_000
+
+
+def test_work_that_is_measured_from_its_own_begin_waits_for_no_timer() -> None:
+    """The wake-up from a sleep in it is none at a release: interrupts were not off, nobody was stopped."""
+    told = scene(1)
+    told.events[0] = LateEvent(told.release_ns - 5_000, Kind.SWITCH, THREAD, 0, PRIORITY, 0, "control")
+    told.passes(20_000)
+    told._add(Kind.SWITCH, 0, THREAD, 120, 1, "swapper/0")
+    told.passes(50_000).timer(3_000).passes(2_000).switch().passes(10_000).irq(7_000).passes(1_000)
+    found = attributed(told, works=True, begun=True)
+
+    assert {one.phase for one in found.parts} == {"work"}
+    assert in_all(found, "work") == 20_000 + 50_000 + 10_000 + 1_000
+    assert in_all(found, "irq") == 3_000 + 7_000
+    assert in_all(found, "idle-exit") == 2_000, "from the wake-up to the switch"
+
+
+@pytest.mark.parametrize(
+    ("asleep", "priority", "again", "cause"),
+    [
+        (0, 120, False, "idle-exit"),
+        (0, 120, True, "stopped"),
+        (OTHER, LOWER, False, "not-preemptible"),
+        (OTHER, HIGHER, False, "thread"),
+    ],
+)
+def test_who_has_the_cpu_when_a_sleep_within_the_work_ends_did_not_stop_the_thread(
+    asleep: int, priority: int, again: bool, cause: str
+) -> None:
+    told = scene(1).passes(1_000).timer().switch().passes(10_000)
+    told._add(Kind.SWITCH, asleep, THREAD, priority, 1, "other")
+    told.passes(50_000)
+    told._add(Kind.VECTOR_BEGIN, 1)
+    told._add(Kind.WAKE, THREAD, 0, PRIORITY)
+    told.passes(500)
+    told._add(Kind.VECTOR_END, 1)
+    if again:
+        told._add(Kind.IDLE_BEGIN, 1)
+    told.passes(40_000).switch().passes(5_000)
+    found = attributed(told, works=True)
+
+    assert in_all(found, "work") == 10_000 + 50_000 + 5_000
+    assert in_all(found, cause) >= 40_000
 
 
 def test_a_polling_thread_that_is_preempted() -> None:

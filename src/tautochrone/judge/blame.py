@@ -27,7 +27,10 @@ from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.late_events import Kind, Known, LateEvent, RecordedCycle
 from tautochrone.statistics.quantiles import CONFIDENCE, QUANTILES, samples_needed
 
-WITH_WORK = ("response_ns",)
+WORK_ALONE = ("execution_ns",)
+"""Measures of the work of a cycle, which begin when its thread does."""
+
+WITH_WORK = ("response_ns", *WORK_ALONE)
 """Measures that end when the work of a cycle is done."""
 
 _FEWEST_IN_TIME = 30
@@ -156,7 +159,7 @@ def _typical_ns(counts: Counts, late: int) -> int:
 
 def recorded_cycles(run: StoredRun) -> Iterator[RecordedCycle]:
     """Yield the late cycles of a run as they were recorded, source after source."""
-    works = measure_of(run) in WITH_WORK
+    measure = measure_of(run)
     sources, *events = run.late(LATE_EVENTS, *_EVENT)
     order = np.argsort(sources, kind="stable")
     rows = list(map(late_event, *(column[order].tolist() for column in events)))
@@ -177,7 +180,8 @@ def recorded_cycles(run: StoredRun) -> Iterator[RecordedCycle]:
             lost=lost + count - len(own),  # of a run that was cut off
             left_out=left_out,
             events=own,
-            works=works,
+            works=measure in WITH_WORK,
+            begun=measure in WORK_ALONE,
         )
 
 

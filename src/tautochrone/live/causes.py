@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tautochrone.answer.phrasing.blame import name_of
 from tautochrone.base import stream
-from tautochrone.judge.blame import WITH_WORK, late_event, threads_of, told
+from tautochrone.judge.blame import WITH_WORK, WORK_ALONE, late_event, threads_of, told
 from tautochrone.judge.late_causes import main_cause
 from tautochrone.live.picture import LATE
 from tautochrone.run.layout import LATE_CYCLES, LATE_EVENTS
@@ -37,7 +37,7 @@ class LateCauses:
         setup = header.blame
         self.recorded = setup is not None and setup.recorder is not None
         measure = setup.measure if setup is not None else None
-        self._works = (measure or (header.measures[0].name if header.measures else "")) in WITH_WORK
+        self._measure = measure or (header.measures[0].name if header.measures else "")
         self._tables = [(one.name, one.dtype) for one in header.tables]
         # What comes faster than anybody looks is not kept: the newest are shown.
         self._cycles: dict[int, deque[np.void]] = {}
@@ -85,5 +85,6 @@ class LateCauses:
                 lost=int(row["lost"]),
                 left_out=int(row["left_out"]),
                 events=own,
-                works=self._works,
+                works=self._measure in WITH_WORK,
+                begun=self._measure in WORK_ALONE,
             )

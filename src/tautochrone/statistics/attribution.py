@@ -151,6 +151,8 @@ class _Cutting:
         the last interrupt before the switch to the thread: one from the CPU on which it was woken.
         """
         release, stamp = self._cycle.release_ns, self._cycle.stamp_ns
+        if self._cycle.begun:
+            return release, release
         anchor = self._anchor()
         since = release if anchor is None else max(anchor, release)
         if self._stays(since):
@@ -292,10 +294,12 @@ class _Cutting:
             return self._cause_before_handler(run)
         if at >= self._in_ns and self._sleep_at(at):
             return "work" if phase == "work" else "unexplained"  # it waits for something itself
+        ready_ns = self._handled_ns if phase == "switch-in" else self._woken_before(at)
+        was_there = ready_ns is not None and run.begin <= ready_ns
         if run.thread == IDLE:
-            return "stopped" if phase != "switch-in" or self._idles_again(at, run) else "idle-exit"
+            return "idle-exit" if was_there and not self._idles_again(at, phase) else "stopped"
         lower = None not in (self._priority, run.priority) and run.priority > self._priority  # type: ignore[operator]
-        if phase == "switch-in" and run.begin <= self._handled_ns:
+        if was_there:
             return "not-preemptible" if lower or run.priority is None else "thread"
         return "stopped" if lower else "thread"
 
@@ -306,11 +310,15 @@ class _Cutting:
             return "unexplained"
         return "idle-exit" if run.thread == IDLE else "interrupts-off"
 
-    def _idles_again(self, at: int, run: Run) -> bool:
+    def _woken_before(self, at: int) -> int | None:
+        """Return when a sleep of the thread ended last, of those within its cycle; None: it had none."""
+        return max((end for _, end, _ in self._asleep if self._in_ns <= end <= at), default=None)
+
+    def _idles_again(self, at: int, phase: Phase) -> bool:
         """Return whether the idle loop went on after the handler, instead of giving way to the thread."""
-        if run.begin > self._handled_ns:
-            return True
         since = self._handled_ns if self._own is None else self._own.end
+        if phase != "switch-in":
+            since = self._woken_before(at) or since
         return any(one.kind == Kind.IDLE_BEGIN and since <= one.time_ns <= at for one in self._history.events)
 
     # What events say of the pieces before or behind them.

@@ -57,6 +57,7 @@ class RecordedCycle:
         events: of its CPU, in order. Those before the release tell the state then: the last switch, begins
             without an end, the last switch to or from the thread; what came between them is not there.
         works: whether it includes the thread's work after the switch to it.
+        begun: whether it is that work alone: its release is when the thread began.
     """
 
     source: int
@@ -68,6 +69,7 @@ class RecordedCycle:
     left_out: int
     events: Sequence[LateEvent]
     works: bool = False
+    begun: bool = False
 
 
 def no_symbol(_address: int) -> str:
