@@ -73,6 +73,11 @@ def test_interrupts_that_leave_no_time_have_no_sporadic_bound() -> None:
     assert found["window-longest"] == 110
 
 
+def test_interrupts_that_take_just_all_of_the_time_have_no_sporadic_bound() -> None:
+    """Ten times a tenth, which is less than 1 when it is rounded."""
+    assert latency_bounds(5, [interrupt([(0, 1), (10, 1)])] * 10)["sporadic"] is None
+
+
 @pytest.mark.parametrize("free", [0, 1])
 def test_next_to_nothing(free: int) -> None:
     assert in_order(free, []) == [free] * len(CASES)

@@ -13,6 +13,7 @@ All of it grows with what was observed: from values that are too small follows a
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, partial
 from typing import Literal, get_args
 
@@ -72,12 +73,12 @@ class ObservedInterrupt:
     lengths_ns: Integers
     nmi: bool = False
 
-    @property
+    @cached_property
     def longest_ns(self) -> int:
         """The longest occurrence."""
         return int(self.lengths_ns.max(initial=0))
 
-    @property
+    @cached_property
     def shortest_interval_ns(self) -> int | None:
         """The shortest time between two arrivals; None with fewer than two."""
         return int(np.diff(self.arrivals_ns).min()) if len(self.arrivals_ns) > 1 else None
@@ -132,7 +133,8 @@ def latency_bounds(
 def _ends(interrupts: Sequence[ObservedInterrupt]) -> bool:
     """Return whether interrupts that always come at their shortest interval leave any time over."""
     pairs = [(one.longest_ns, one.shortest_interval_ns) for one in interrupts]
-    return sum(longest / max(1, interval) for longest, interval in pairs if interval is not None) < 1
+    # Exactly: where they take just all of the time, a rounded sum would let the search go on forever.
+    return sum(Fraction(longest, max(1, interval)) for longest, interval in pairs if interval is not None) < 1
 
 
 def _least_solution(free_ns: int, interrupts: Sequence[ObservedInterrupt], case: Case) -> int:
