@@ -1,6 +1,7 @@
 """`tauto bound`: what late cycles show of the bound, from below, and never as a guarantee."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,26 @@ def test_incomplete_cycles_are_not_used(store: Store) -> None:
 
     assert found.incomplete == 1
     assert found.whole.bounds["none"] < 10_000
+
+
+def test_the_largest_latency_of_a_thread_that_is_not_pinned_is_that_of_one_cpu(store: Store) -> None:
+    late = [by_interrupt(100, 400_000), replace(by_interrupt(200, 90_000), cpu=1)]
+    found = bound_of(store_late(store, late), NOTHING)
+
+    measured = {one.cpu: one.whole.measured_ns for one in found.cpus}
+    assert measured == {one.cpu: one.latency_ns for one in late}
+
+
+def test_what_others_took_of_the_latest_cycle_is_told(store: Store) -> None:
+    store_late(store, [by_kworker(100, 90_000), waits(200, 1_000, 3_000)])
+    told = " ".join(tauto("bound", store=store.path).stdout.split())
+    assert "the model has no variable for, or no event explains: other thread 90 us" in told
+
+
+def test_the_headline_counts_cycles_that_were_used(store: Store) -> None:
+    whole = by_lower(100)
+    store_late(store, [replace(whole, lost=1), by_interrupt(200)])
+    assert "seen from below, in 1 late cycle." in tauto("bound", store=store.path).stdout
 
 
 def test_given_stretches_count_where_they_are_longer(store: Store) -> None:

@@ -74,6 +74,7 @@ class Late:
     lost: int = 0
     left_out: int = 0
     source: int = 0
+    cpu: int = 0
 
     @property
     def release_ns(self) -> int:
@@ -254,7 +255,7 @@ def stream_of(
 def _cycle(one: Late) -> list[int]:
     release = one.release_ns
     until = release + one.latency_ns
-    return [release, until, 0, THREAD, len(one.events), one.lost, one.left_out, release, 1, 0, UNKNOWN]
+    return [release, until, one.cpu, THREAD, len(one.events), one.lost, one.left_out, release, 1, 0, UNKNOWN]
 
 
 def _event(one: LateEvent) -> bytes:

@@ -43,7 +43,8 @@ def headline(found: BoundedRun) -> str:
     where = f" on {_cpu(one)}" if len(found.cpus) > 1 else ""
     least, measured = one.whole.bounds["window"] or 0, one.whole.measured_ns or 0
     return (
-        f"Not a guarantee: the variables are seen from below, in {plural(one.late, 'late cycle')}{where}. "
+        "Not a guarantee: the variables are seen from below, in "
+        f"{plural(one.late - one.incomplete, 'late cycle')}{where}. "
         f"The bound is at least {format_duration(least)} (sliding window); the "
         f"largest measured latency is {format_duration(measured)}"
         f"{', more than these explain' if measured > least else ''}."

@@ -112,10 +112,13 @@ def bound_of(run: StoredRun, given: Variables) -> BoundedRun:
     known = known_of(run.manifest, cycles)
     parts = reduce_run(run, measure_of(run))
     begin, end = _span(run, parts, cycles)
-    largest = {one.source: int(one.counts.value[-1]) for one in parts if one.counts.total}
     by_cpu: dict[int | None, list[RecordedCycle]] = defaultdict(list)
+    cpus: dict[int, set[int | None]] = defaultdict(set)
     for cycle in cycles:
         by_cpu[cycle.cpu].append(cycle)
+        cpus[cycle.source].add(cycle.cpu)
+    # Of a thread that is not pinned, it is not known on which CPU the largest was.
+    largest = {one.source: int(one.counts.value[-1]) for one in parts if len(cpus[one.source]) == 1}
     found = [_of_cpu(cpu, own, known, given, (begin, end), largest) for cpu, own in by_cpu.items()]
     found.sort(key=lambda one: -(one.whole.bounds["window"] or 0))
     not_kept = max(0, late_of(run.manifest).total() - len(cycles))

@@ -158,11 +158,11 @@ def _least_solution(free_ns: int, interrupts: Sequence[ObservedInterrupt], case:
 # So what is seen here is never more than the variable is: the thread waited at least so long, an interrupt
 # took at least so long and came at least so often.
 
-OUTSIDE: tuple[Cause, ...] = ("idle-exit", "frequency", "smi", "steal", "fault", "unexplained")
-"""What the model has no variable for, or no event explains."""
-
 _OTHERS: tuple[Cause, ...] = ("thread", "stopped", "work")
 """While these went on, the thread was not the ready one of highest priority: its latency had not begun."""
+
+OUTSIDE: tuple[Cause, ...] = (*_OTHERS, "idle-exit", "frequency", "smi", "steal", "fault", "unexplained")
+"""What the model has no variable for, or no event explains."""
 
 _WAITING: tuple[Cause, ...] = ("interrupts-off", "not-preemptible", "softirq", "idle-exit")
 
