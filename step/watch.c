@@ -178,13 +178,18 @@ static void write_own_books(struct json *json, uint32_t source, const void *give
     json_unsigned(json, "unseen", run->loops[source].seen > 0 && run->options->warmup == 0 ? 1 : 0);
 }
 
-/* A loop that filled its ring while others were waited for begins anew: what came before counts as warm-up. */
-static void begin_anew_where_full(struct watched *watched)
+/* A loop begins anew that filled its ring while others were waited for, and so does each where late cycles are explained:
+ * until now their recorder was tried out beside it. What came before counts as warm-up. */
+static bool begins_anew(struct watch_run *run, const struct watched *watched)
+{
+    const bool is_full = __atomic_load_n(&watched->loop->dropped, __ATOMIC_ACQUIRE) != 0;
+    const bool is_explained = run->options->conditions.recording.blame.text != NULL;
+    return !run->has_ended && (is_full || (is_explained && !watch_has_ended(run, 0)));
+}
+
+static void begin_anew(struct watched *watched)
 {
     struct tautochrone_loop *const loop = watched->loop;
-    if (__atomic_load_n(&loop->dropped, __ATOMIC_ACQUIRE) == 0) {
-        return;
-    }
     watched->read = __atomic_load_n(&loop->written, __ATOMIC_ACQUIRE);
     __atomic_store_n(&loop->read, watched->read, __ATOMIC_RELEASE);
     watched->dropped_told = __atomic_load_n(&loop->dropped, __ATOMIC_ACQUIRE);
@@ -201,8 +206,8 @@ static int record(struct watch_run *run)
         run->loops[i] = (struct watched){
             .loop = run->loops[i].loop, .source = &recorder->sources[i], .previous_ns = NO_VALUE};
         watch_name_source(run, i);
-        if (!run->has_ended) {
-            begin_anew_where_full(&run->loops[i]);
+        if (begins_anew(run, &run->loops[i])) {
+            begin_anew(&run->loops[i]);
         }
     }
     recorder->own_books = write_own_books;

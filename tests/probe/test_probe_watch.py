@@ -153,6 +153,19 @@ def test_a_loop_that_fills_its_ring_before_the_recording_begins_loses_nothing_of
     assert books.warmup > 4096
 
 
+def test_steps_beside_which_the_recorder_of_late_cycles_was_tried_out_are_not_measured(
+    program: str, tmp_path: Path
+) -> None:
+    """A thread of the probe has the CPU then, and half of the time nothing is recorded."""
+    options = ("--period", "2ms", "--duration", "200ms", "--blame", "1ms", *AT_ONCE)
+    run, code, _ = run_of(tmp_path, f"{program} plain 1000000 2000", *options)
+    (books,) = run.manifest.books
+    assert code == 0
+    assert books.warmup is not None
+    assert books.warmup > 0
+    assert books.completed > 0
+
+
 def test_two_loops_of_a_program_are_two_sources(program: str, tmp_path: Path) -> None:
     run, code, _ = run_of(tmp_path, f"{program} two 300 1000", "--loops", "2", *AT_ONCE)
     assert code == 0
