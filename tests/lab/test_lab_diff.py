@@ -24,8 +24,9 @@ from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.render import page
 from tautochrone.base.errors import UsageError
 from tautochrone.cli.app import app
+from tautochrone.judge.reduced import summary_of_run
 from tautochrone.lab_diff import charts
-from tautochrone.lab_diff.answer import as_table, document
+from tautochrone.lab_diff.answer import as_table, document, machines
 from tautochrone.lab_diff.calls import Traced, calls_in, name_of, read_calls, shares, with_stacks
 from tautochrone.lab_diff.differences import MISSING, Loop, compare, loops_of
 from tautochrone.lab_diff.question import question_of
@@ -138,6 +139,16 @@ def test_an_idle_cpu_holds_nothing_up_and_is_not_named() -> None:
     assert "idle" in " ".join(account(idle, "voluntary"))
 
 
+def test_where_the_cpu_was_idle_interrupts_are_not_said_to_be_off() -> None:
+    found = window(LATE_NS, 7_917_000)
+    assert found.waking is not None
+    idle = replace(found, waking=replace(found.waking, task="<idle>"))
+    assert idle.cause == "interrupts"
+    told = " ".join(account(idle, None))
+    assert "The CPU was idle" in told
+    assert "Interrupts were off" not in told
+
+
 def test_a_release_that_the_trace_does_not_have_is_said_to_be_unknown() -> None:
     found = window(1_000_000_000, 5_000)
     assert (found.cause, found.chain, name_of(found, None)) == (None, (), None)
@@ -215,6 +226,17 @@ def test_the_page_has_the_name_and_says_that_a_traced_run_is_no_result(tmp_path:
     text = unescape(out.read_text())
     assert "free_pcppages_bulk" in text
     assert NOT_THE_RESULT in text
+
+
+def test_the_median_is_that_of_the_run_itself(tmp_path: Path) -> None:
+    """Of an even number, whose two in the middle differ, as `tauto show` has it."""
+    run = store_run(Store(tmp_path), [np.arange(4_000, 4_000 + 10 * 400, 10)])
+    loops = tuple(compare(loops_of(run), loops_of(run), 1_000))
+    results = replace(findings(tmp_path, 42_000, traced=False), runs=(run, run), loops=loops)
+    summary = summary_of_run(run, "latency_ns")
+    assert summary is not None
+    heads = [column.head for column in machines(results).columns]
+    assert machines(results).rows[0][heads.index("median")].value == summary.quantile(0.5)
 
 
 def test_where_nothing_differs_it_says_so_and_names_nothing(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import asdict
 
+import numpy as np
+
 from tautochrone.answer import document as doc
 from tautochrone.answer.blame import compared
 from tautochrone.answer.blocks import made
@@ -11,10 +13,11 @@ from tautochrone.answer.document import words as cell
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration
 from tautochrone.lab_diff.calls import Call
-from tautochrone.lab_diff.differences import SourceDifference
+from tautochrone.lab_diff.differences import MISSING, SourceDifference
 from tautochrone.lab_diff.question import SIDES
 from tautochrone.lab_diff.results import NOT_THE_RESULT, SAME_INSTANT, DiffResults, latency
 from tautochrone.lab_diff.window import ReleaseWindow
+from tautochrone.statistics.quantiles import rank
 
 _MOST_FUNCTIONS = 12
 
@@ -97,7 +100,7 @@ def _machine(results: DiffResults, side: str) -> tuple[doc.TypedCell, ...]:
     loop = results.loop(side)
     other = results.loop(SIDES[1 - SIDES.index(side)])
     virtual = results.manifests[SIDES.index(side)].conditions.virtual
-    served = loop.latency_ns[loop.latency_ns >= 0]
+    served = np.sort(loop.latency_ns[loop.latency_ns != MISSING])
     found = loop.worst is not None
     return (
         cell(side),
@@ -105,7 +108,7 @@ def _machine(results: DiffResults, side: str) -> tuple[doc.TypedCell, ...]:
         doc.TypedCell(virtual.release if virtual is not None else None),
         doc.count(len(loop.latency_ns)),
         doc.count(loop.missed),
-        doc.time(float(sorted(served.tolist())[len(served) // 2]) if len(served) else None),
+        doc.time(int(served[rank(len(served), 0.5) - 1]) if len(served) else None),
         _latency(loop.worst_ns) if found else doc.time(None),
         doc.count(loop.worst),
         _latency(other.latency(loop.worst)) if loop.worst is not None else doc.time(None),

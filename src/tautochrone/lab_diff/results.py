@@ -37,7 +37,9 @@ def account(window: ReleaseWindow, preemption: str | None) -> Iterator[str]:
         f"{format_duration(switch_ns)} until the CPU went to it, "
         f"and {format_duration(after_ns)} until its first time stamp."
     )
-    if window.cause == "interrupts":
+    if window.cause in ("interrupts", "preemption") and window.task == IDLE:
+        yield "The CPU was idle where the interrupt came: none of its own work held the thread up."
+    elif window.cause == "interrupts":
         yield "Interrupts were off meanwhile: not even the timer's was taken."
     elif window.cause == "preemption":
         yield _why_not_preempted(window, preemption)
@@ -46,8 +48,6 @@ def account(window: ReleaseWindow, preemption: str | None) -> Iterator[str]:
 def _why_not_preempted(window: ReleaseWindow, preemption: str | None) -> str:
     itself = preemption in _GIVES_UP_ITSELF
     model = f"this kernel (preemption: {preemption})"
-    if window.task == IDLE:
-        return "The CPU was idle where the interrupt came: none of its own work held the thread up."
     if window.held:
         sections = "a section" if window.held == 1 else f"{window.held} sections"
         after = f" For how long is not known; elsewhere {model} is not preempted, either." if itself else ""
