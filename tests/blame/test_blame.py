@@ -12,7 +12,17 @@ import pytest
 from rich.console import Console
 
 import late_runs
-from late_runs import Late, by_interrupt, by_kworker, by_nothing, mixed, store_late, stream_of, tables_of
+from late_runs import (
+    Late,
+    by_interrupt,
+    by_kworker,
+    by_lower,
+    by_nothing,
+    mixed,
+    store_late,
+    stream_of,
+    tables_of,
+)
 from real import tauto
 from report_runs import FACTS, store_run
 from schemas import valid
@@ -67,6 +77,14 @@ def test_events_come_back_as_they_were_recorded(store: Store) -> None:
     assert [one.source for one in recorded] == [0, 1, 0]
     assert [tuple(one.events) for one in recorded] == [tuple(one.events) for one in late]
     assert found_in(run).blame.typical_ns.keys() == {0, 1}
+
+
+def test_cycles_are_behind_that_are_released_before_the_one_before_them_ended(store: Store) -> None:
+    late = [by_lower(100, 1_400_000), by_lower(101, 400_000), by_lower(150), by_lower(101, 500_000)]
+    late[3] = replace(late[3], source=1)
+    recorded = recorded_cycles(store_late(store, late, sources=2))
+
+    assert [(one.source, one.behind) for one in recorded] == [(0, False), (0, True), (0, False), (1, False)]
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,18 @@ RELEASE, STAMP = 1_000_000, 1_400_000
 
 
 def attributed(
-    told: Scene, typical_ns: int = 0, *, works: bool = False, lost: int = 0, begun: bool = False
+    told: Scene,
+    typical_ns: int = 0,
+    *,
+    works: bool = False,
+    lost: int = 0,
+    begun: bool = False,
+    behind: bool = False,
 ) -> LateCycle:
     """The cycle that ends where the scene does."""
     release = told.release_ns
     stamp = release + told.at
-    cycle = RecordedCycle(0, 0, THREAD, release, stamp, lost, 0, tuple(told.events), works, begun)
+    cycle = RecordedCycle(0, 0, THREAD, release, stamp, lost, 0, tuple(told.events), works, begun, behind)
     return attribute(cycle, typical_ns, KNOWN)
 
 
@@ -58,6 +64,7 @@ cycles = st.builds(
     events=st.lists(events, max_size=40),
     works=st.booleans(),
     begun=st.booleans(),
+    behind=st.booleans(),
 )
 
 
@@ -395,6 +402,37 @@ def test_who_has_the_cpu_when_a_sleep_within_the_work_ends_did_not_stop_the_thre
 
     assert in_all(found, "work") == 10_000 + 50_000 + 5_000
     assert in_all(found, cause) >= 40_000
+
+
+def test_a_release_that_is_replayed_waited_for_what_the_one_before_waited_for() -> None:
+    """Its own timer is programmed when the thread is done with the one before, and expires at once."""
+    told = scene(1, OTHER).passes(200_000).switch().passes(15_000).timer().passes(2_000)
+    found = attributed(told, behind=True)
+
+    assert (longest(found).cause, longest(found).actor) == ("not-preemptible", "stress-ng-cpu")
+    assert longest(found).net_ns == 200_000
+    assert in_all(found, "stopped") == 0
+    assert [part.phase for part in found.parts][:2] == ["switch-in", "stamp"]
+
+
+def test_a_release_that_comes_before_the_thread_was_woken_for_the_one_before_waits_for_that_too() -> None:
+    told = scene(1, OTHER).passes(90_000).timer().passes(40_000).switch().passes(2_000).timer().passes(500)
+    found = attributed(told, behind=True)
+
+    assert in_all(found, "interrupts-off") == 90_000
+    assert in_all(found, "not-preemptible") == 40_000
+
+
+def test_work_that_is_replayed_while_the_one_before_goes_on_is_work() -> None:
+    told = scene(1)
+    told.events[0] = LateEvent(told.release_ns - 5_000, Kind.SWITCH, THREAD, 0, PRIORITY, 0, "control")
+    told.passes(20_000)
+    told._add(Kind.SWITCH, 0, THREAD, 120, 1, "swapper/0")
+    told.passes(50_000).timer(3_000).switch().passes(10_000)
+    found = attributed(told, works=True, behind=True)
+
+    assert in_all(found, "work") == 80_000
+    assert in_all(found, "irq") == 3_000
 
 
 def test_a_polling_thread_that_is_preempted() -> None:

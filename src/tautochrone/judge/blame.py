@@ -163,6 +163,7 @@ def recorded_cycles(run: StoredRun) -> Iterator[RecordedCycle]:
     sources, *events = run.late(LATE_EVENTS, *_EVENT)
     order = np.argsort(sources, kind="stable")
     rows = list(map(late_event, *(column[order].tolist() for column in events)))
+    ended: dict[int, int] = {}
     first = {int(source): int(at) for at, source in reversed(list(enumerate(sources[order].tolist())))}
     ends = {source: first[source] + int(np.count_nonzero(sources == source)) for source in first}
     for source, release, stamp, cpu, thread, count, lost, left_out in zip(
@@ -182,7 +183,9 @@ def recorded_cycles(run: StoredRun) -> Iterator[RecordedCycle]:
             events=own,
             works=measure in WITH_WORK,
             begun=measure in WORK_ALONE,
+            behind=release < ended.get(source, release),
         )
+        ended[source] = max(stamp, ended.get(source, stamp))
 
 
 def told(value: int) -> int | None:

@@ -43,6 +43,7 @@ class LateCauses:
         self._cycles: dict[int, deque[np.void]] = {}
         self._events: dict[int, list[LateEvent]] = {}
         self._ready: deque[RecordedCycle] = deque(maxlen=LATE)
+        self._ended: dict[int, int] = {}
 
     def take(self, frame: stream.Frame) -> None:
         """Take the next frame; most are of other tables."""
@@ -76,15 +77,18 @@ class LateCauses:
         while cycles and len(events) >= (count := int(cycles[0]["events"])):
             row, own = cycles.popleft(), events[:count]
             del events[:count]
+            release, stamp = int(row["from_ns"]), int(row["until_ns"])
             yield RecordedCycle(
                 source=source,
                 cpu=told(int(row["cpu"])),
                 thread=told(int(row["tid"])),
-                release_ns=int(row["from_ns"]),
-                stamp_ns=int(row["until_ns"]),
+                release_ns=release,
+                stamp_ns=stamp,
                 lost=int(row["lost"]),
                 left_out=int(row["left_out"]),
                 events=own,
                 works=self._measure in WITH_WORK,
                 begun=self._measure in WORK_ALONE,
+                behind=release < self._ended.get(source, release),
             )
+            self._ended[source] = max(stamp, self._ended.get(source, stamp))

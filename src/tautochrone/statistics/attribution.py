@@ -148,12 +148,16 @@ class _Cutting:
         """Return when the timer's handler began, and when the thread had the CPU.
 
         Where the wake-up was not seen, the timer that was programmed for the release stands for it, or else
-        the last interrupt before the switch to the thread: one from the CPU on which it was woken.
+        the last interrupt before the switch to the thread: one from the CPU on which it was woken. A thread
+        that is behind was woken for an earlier release: it waits for the CPU from this one on.
         """
         release, stamp = self._cycle.release_ns, self._cycle.stamp_ns
         if self._cycle.begun:
             return release, release
         anchor = self._anchor()
+        if self._cycle.behind and (anchor is None or anchor > self._comes_ns()):
+            self._own = self._own_timer = None
+            return release, release if self._sleep_at(release) and self._cycle.works else self._comes_ns()
         since = release if anchor is None else max(anchor, release)
         if self._stays(since):
             switched = min(since, stamp)
@@ -167,6 +171,14 @@ class _Cutting:
             self._seen_to_wake = True
             handled = anchor if self._own is None else self._own.begin
         return min(max(handled, release), switched), switched
+
+    def _comes_ns(self) -> int:
+        """Return when the thread had the CPU first, from the release on."""
+        release, stamp = self._cycle.release_ns, self._cycle.stamp_ns
+        if self._is_of_thread(self._history.run_at(release).thread):
+            return release
+        came = (run.begin for run in self._history.runs if self._is_of_thread(run.thread))
+        return next((at for at in came if release <= at < stamp), stamp)
 
     def _continued(self) -> int | None:
         """Return when the thread went on that its timer did not wake: until then it was stopped.

@@ -58,6 +58,7 @@ class RecordedCycle:
             without an end, the last switch to or from the thread; what came between them is not there.
         works: whether it includes the thread's work after the switch to it.
         begun: whether it is that work alone: its release is when the thread began.
+        behind: whether the cycle before it ended only after its release, as where releases are replayed.
     """
 
     source: int
@@ -70,6 +71,7 @@ class RecordedCycle:
     events: Sequence[LateEvent]
     works: bool = False
     begun: bool = False
+    behind: bool = False
 
 
 def no_symbol(_address: int) -> str:
