@@ -23,12 +23,12 @@ def attributed(
     works: bool = False,
     lost: int = 0,
     begun: bool = False,
-    behind: bool = False,
+    behind_ns: int | None = None,
 ) -> LateCycle:
     """The cycle that ends where the scene does."""
     release = told.release_ns
     stamp = release + told.at
-    cycle = RecordedCycle(0, 0, THREAD, release, stamp, lost, 0, tuple(told.events), works, begun, behind)
+    cycle = RecordedCycle(0, 0, THREAD, release, stamp, lost, 0, tuple(told.events), works, begun, behind_ns)
     return attribute(cycle, typical_ns, KNOWN)
 
 
@@ -64,7 +64,7 @@ cycles = st.builds(
     events=st.lists(events, max_size=40),
     works=st.booleans(),
     begun=st.booleans(),
-    behind=st.booleans(),
+    behind_ns=st.sampled_from([None, RELEASE - 1_000, RELEASE - 40_000]),
 )
 
 
@@ -407,7 +407,7 @@ def test_who_has_the_cpu_when_a_sleep_within_the_work_ends_did_not_stop_the_thre
 def test_a_release_that_is_replayed_waited_for_what_the_one_before_waited_for() -> None:
     """Its own timer is programmed when the thread is done with the one before, and expires at once."""
     told = scene(1, OTHER).passes(200_000).switch().passes(15_000).timer().passes(2_000)
-    found = attributed(told, behind=True)
+    found = attributed(told, behind_ns=told.release_ns - 1_000_000)
 
     assert (longest(found).cause, longest(found).actor) == ("not-preemptible", "stress-ng-cpu")
     assert longest(found).net_ns == 200_000
@@ -417,7 +417,7 @@ def test_a_release_that_is_replayed_waited_for_what_the_one_before_waited_for() 
 
 def test_a_release_that_comes_before_the_thread_was_woken_for_the_one_before_waits_for_that_too() -> None:
     told = scene(1, OTHER).passes(90_000).timer().passes(40_000).switch().passes(2_000).timer().passes(500)
-    found = attributed(told, behind=True)
+    found = attributed(told, behind_ns=told.release_ns - 1_000_000)
 
     assert in_all(found, "interrupts-off") == 90_000
     assert in_all(found, "not-preemptible") == 40_000
@@ -429,10 +429,24 @@ def test_work_that_is_replayed_while_the_one_before_goes_on_is_work() -> None:
     told.passes(20_000)
     told._add(Kind.SWITCH, 0, THREAD, 120, 1, "swapper/0")
     told.passes(50_000).timer(3_000).switch().passes(10_000)
-    found = attributed(told, works=True, behind=True)
+    found = attributed(told, works=True, behind_ns=told.release_ns - 1_000_000)
 
     assert in_all(found, "work") == 80_000
     assert in_all(found, "irq") == 3_000
+
+
+def test_a_sleep_in_the_work_of_the_cycle_before_blames_nobody_who_runs_meanwhile() -> None:
+    told = scene(1, OTHER)
+    at = told.release_ns - 5_000
+    told.events[0] = LateEvent(at, Kind.SWITCH, OTHER, THREAD, LOWER, 1, "stress-ng-cpu")
+    told.passes(800_000).timer(3_000).switch().passes(10_000)
+    found = attributed(told, works=True, behind_ns=at - 100_000)
+
+    assert in_all(found, "work") >= 810_000
+    assert in_all(found, "interrupts-off") == 0
+
+    before = attributed(told, works=True, behind_ns=at + 2_000)
+    assert in_all(before, "interrupts-off") == 800_000, "it sleeps until that release"
 
 
 def test_a_polling_thread_that_is_preempted() -> None:

@@ -24,7 +24,7 @@ from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.attribution import attribute
 from tautochrone.statistics.blame import Blame, Cause, Part, blame, latency_without, without
 from tautochrone.statistics.counts import Counts
-from tautochrone.statistics.late_events import Kind, Known, LateEvent, RecordedCycle
+from tautochrone.statistics.late_events import Behind, Kind, Known, LateEvent, RecordedCycle
 from tautochrone.statistics.quantiles import CONFIDENCE, QUANTILES, samples_needed
 
 WORK_ALONE = ("execution_ns",)
@@ -163,7 +163,7 @@ def recorded_cycles(run: StoredRun) -> Iterator[RecordedCycle]:
     sources, *events = run.late(LATE_EVENTS, *_EVENT)
     order = np.argsort(sources, kind="stable")
     rows = list(map(late_event, *(column[order].tolist() for column in events)))
-    ended: dict[int, int] = {}
+    behind = Behind()
     first = {int(source): int(at) for at, source in reversed(list(enumerate(sources[order].tolist())))}
     ends = {source: first[source] + int(np.count_nonzero(sources == source)) for source in first}
     for source, release, stamp, cpu, thread, count, lost, left_out in zip(
@@ -183,9 +183,8 @@ def recorded_cycles(run: StoredRun) -> Iterator[RecordedCycle]:
             events=own,
             works=measure in WITH_WORK,
             begun=measure in WORK_ALONE,
-            behind=release < ended.get(source, release),
+            behind_ns=behind.next(source, release, stamp),
         )
-        ended[source] = max(stamp, ended.get(source, stamp))
 
 
 def told(value: int) -> int | None:

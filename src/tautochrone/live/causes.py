@@ -16,7 +16,7 @@ from tautochrone.judge.late_causes import main_cause
 from tautochrone.live.picture import LATE
 from tautochrone.run.layout import LATE_CYCLES, LATE_EVENTS
 from tautochrone.statistics.attribution import attribute
-from tautochrone.statistics.late_events import Known, LateEvent, RecordedCycle
+from tautochrone.statistics.late_events import Behind, Known, LateEvent, RecordedCycle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,7 +43,7 @@ class LateCauses:
         self._cycles: dict[int, deque[np.void]] = {}
         self._events: dict[int, list[LateEvent]] = {}
         self._ready: deque[RecordedCycle] = deque(maxlen=LATE)
-        self._ended: dict[int, int] = {}
+        self._behind = Behind()
 
     def take(self, frame: stream.Frame) -> None:
         """Take the next frame; most are of other tables."""
@@ -89,6 +89,5 @@ class LateCauses:
                 events=own,
                 works=self._measure in WITH_WORK,
                 begun=self._measure in WORK_ALONE,
-                behind=release < self._ended.get(source, release),
+                behind_ns=self._behind.next(source, release, stamp),
             )
-            self._ended[source] = max(stamp, self._ended.get(source, stamp))

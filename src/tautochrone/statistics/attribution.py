@@ -155,9 +155,10 @@ class _Cutting:
         if self._cycle.begun:
             return release, release
         anchor = self._anchor()
-        if self._cycle.behind and (anchor is None or anchor > self._comes_ns()):
+        begins_ns = self._begins_behind(anchor)
+        if begins_ns is not None:
             self._own = self._own_timer = None
-            return release, release if self._sleep_at(release) and self._cycle.works else self._comes_ns()
+            return release, begins_ns
         since = release if anchor is None else max(anchor, release)
         if self._stays(since):
             switched = min(since, stamp)
@@ -172,13 +173,20 @@ class _Cutting:
             handled = anchor if self._own is None else self._own.begin
         return min(max(handled, release), switched), switched
 
-    def _comes_ns(self) -> int:
-        """Return when the thread had the CPU first, from the release on."""
-        release, stamp = self._cycle.release_ns, self._cycle.stamp_ns
-        if self._is_of_thread(self._history.run_at(release).thread):
+    def _begins_behind(self, anchor: int | None) -> int | None:
+        """Return when the thread had the CPU that was woken for an earlier release; None: it was not, yet.
+
+        Where it sleeps within the work of an earlier cycle, that is its own work already.
+        """
+        release, stamp, behind_ns = self._cycle.release_ns, self._cycle.stamp_ns, self._cycle.behind_ns
+        if behind_ns is None:
+            return None
+        sleeps = any(behind_ns <= begin <= release < end for begin, end, _ in self._asleep)
+        if self._is_of_thread(self._history.run_at(release).thread) or (sleeps and self._cycle.works):
             return release
         came = (run.begin for run in self._history.runs if self._is_of_thread(run.thread))
-        return next((at for at in came if release <= at < stamp), stamp)
+        first = next((at for at in came if release <= at < stamp), stamp)
+        return first if anchor is None or anchor > first else None
 
     def _continued(self) -> int | None:
         """Return when the thread went on that its timer did not wake: until then it was stopped.

@@ -58,7 +58,8 @@ class RecordedCycle:
             without an end, the last switch to or from the thread; what came between them is not there.
         works: whether it includes the thread's work after the switch to it.
         begun: whether it is that work alone: its release is when the thread began.
-        behind: whether the cycle before it ended only after its release, as where releases are replayed.
+        behind_ns: of a cycle that was released before the one before it ended, as where releases are
+            replayed: the release of the first of these; None: it is behind none.
     """
 
     source: int
@@ -71,7 +72,25 @@ class RecordedCycle:
     events: Sequence[LateEvent]
     works: bool = False
     begun: bool = False
-    behind: bool = False
+    behind_ns: int | None = None
+
+
+class Behind:
+    """Finds which cycles of a source are behind others; they come in their order."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._first_ns: dict[int, int] = {}
+        self._ended_ns: dict[int, int] = {}
+
+    def next(self, source: int, release_ns: int, stamp_ns: int) -> int | None:
+        """Return `RecordedCycle.behind_ns` of the next cycle of a source."""
+        before_ns = self._ended_ns.get(source, release_ns)
+        self._ended_ns[source] = max(stamp_ns, before_ns)
+        if release_ns < before_ns:
+            return self._first_ns[source]
+        self._first_ns[source] = release_ns
+        return None
 
 
 def no_symbol(_address: int) -> str:
