@@ -173,6 +173,42 @@ def test_intervals_that_cyclictest_prints_are_corrected_by_the_distance(store: S
     assert run.manifest.header.periods_ns == {0: MILLISECOND, 1: 1_500_000}
 
 
+@pytest.mark.parametrize(
+    ("command", "periods_ns", "asked"),
+    [
+        ("-qSmp90 -i200 -h60", {0: 200_000, 1: 200_000}, ("fifo", 90)),
+        ("-Smp90 -i200", {0: 200_000}, ("fifo", 90)),  # how far apart -S puts them depends on the version
+        ("-yrr -p 80 -i 200 -d0", {0: 200_000, 1: 200_000}, ("rr", 80)),
+        ("-mnrp80 -i200 -d0", {}, ("fifo", 80)),
+    ],
+)
+def test_short_options_of_cyclictest_may_share_a_dash(
+    store: Store, tmp_path: Path, command: str, periods_ns: dict[int, int], asked: tuple[str, int]
+) -> None:
+    told = json.loads((SAMPLES / "cyclictest.json").read_text())
+    told["cmdline:"] = f"cyclictest {command}"
+    header = brought(store, written(tmp_path, "cj.json", json.dumps(told))).manifest.header
+    assert header.periods_ns == periods_ns
+    assert (header.parameters["policy"], header.parameters["priority"]) == asked
+
+
+@pytest.mark.parametrize("name", ["cyclictest-histogram.txt", "cyclictest-verbose.txt"])
+def test_a_command_in_the_text_tells_that_latencies_are_in_ns(
+    store: Store, tmp_path: Path, name: str
+) -> None:
+    text = (SAMPLES / name).read_text()
+    fine, coarse = (
+        brought(store, written(tmp_path, name, f"$ sudo cyclictest {options}\n{text}"))
+        for options in ("-qmN -t2", "-qm -t2")
+    )
+    in_ns, in_us = (max(one.maximum_ns for one in run.manifest.extremes) for run in (fine, coarse))
+    assert in_ns == in_us // 1_000
+    warned = [
+        any(one.code == "whole-microseconds" for one in run.manifest.warnings) for run in (fine, coarse)
+    ]
+    assert warned == [False, True]
+
+
 def test_histograms_have_no_time(store: Store) -> None:
     from tautochrone.answer.evidence import gather
 

@@ -280,28 +280,30 @@ def words_of(line: str) -> tuple[str, ...]:
         return tuple(line.split())
 
 
-def option_of(words: Sequence[str], short: str, long: str) -> str | None:
+def option_of(words: Sequence[str], short: str, long: str, flags: str = "") -> str | None:
     """Return the value of an option of a command, the last one given; None: it is not given.
 
     Args:
-        short: its letter; values may stand behind it at once, as in ``-i200``.
+        short: its letter; its value may stand behind it at once, as in ``-i200``, and flags before it, as in
+            ``-Sp90``.
         long: its name without dashes.
+        flags: letters that take no value.
     """
     found = None
     for at, word in enumerate(words):
-        following = words[at + 1] if at + 1 < len(words) else None
-        if word == f"--{long}" or word == f"-{short}":
-            found = following
+        if word == f"--{long}":
+            found = words[at + 1] if at + 1 < len(words) else None
         elif word.startswith(f"--{long}="):
             found = word.partition("=")[2]
-        elif len(word) > 2 and word.startswith(f"-{short}") and not word.startswith("--"):
-            found = word[2:]
+        elif match := re.fullmatch(rf"-[{flags}{short}]*?{short}(.*)", word):
+            found = match[1] or (words[at + 1] if at + 1 < len(words) else None)
     return found
 
 
-def has_flag(words: Sequence[str], short: str, long: str) -> bool:
-    """Return whether a flag is given, alone or among letters behind one dash."""
-    return any(
-        word == f"--{long}" or re.fullmatch(rf"-[a-zA-Z]*{short}[a-zA-Z]*", word) is not None
-        for word in words
-    )
+def has_flag(words: Sequence[str], short: str, long: str, flags: str) -> bool:
+    """Return whether a flag is given, alone or among other flags behind one dash.
+
+    Args:
+        flags: all letters that take no value; what follows another letter is that one's value.
+    """
+    return any(word == f"--{long}" or re.match(rf"-[{flags}]*{short}", word) is not None for word in words)

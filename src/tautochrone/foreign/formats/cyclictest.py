@@ -42,6 +42,9 @@ from tautochrone.run.records import LATENCY
 _TOOL = "cyclictest"
 _EXPERIMENT = "cyclic"
 _USUAL_INTERVAL_US, _USUAL_DISTANCE_US = 1_000, 500
+_FLAGS = "BCEfIMmNnPqRrSsUuvWwx"
+"""Letters of its options without a value, in all versions."""
+_MOST_BINS = 1_000_000
 _UNKNOWN = (
     LOAD,
     "hardware, firmware and clock source",
@@ -69,19 +72,36 @@ class CyclictestCommand:
     @property
     def priority(self) -> int | None:
         """Return the priority of the first thread, as it was asked for; None: not given."""
-        given = option_of(self.words, "p", "prio") or option_of(self.words, "p", "priority")
+        given = _option(self.words, "p", "prio", "priority")
         return int(given) if given is not None and given.isdecimal() else None
 
     @property
     def policy(self) -> str:
         """Return the policy that was asked for; empty: not given."""
-        return option_of(self.words, "y", "policy") or ("fifo" if self.priority else "")
+        return _option(self.words, "y", "policy") or ("fifo" if self.priority else "")
 
     @property
     def histogram_end(self) -> int | None:
         """Return where its histogram ends, in its unit; None: it has none."""
-        given = option_of(self.words, "h", "histogram") or option_of(self.words, "H", "histofall")
-        return int(given) if given is not None and given.isdecimal() else None
+        given = _histogram_option(self.words)
+        return min(int(given), _MOST_BINS) if given is not None and given.isdecimal() else None
+
+    @property
+    def unit_ns(self) -> int:
+        """Return the unit of its latencies and bins, in ns."""
+        return 1 if _has_flag(self.words, "N", "nsecs") else MICROSECOND
+
+
+def _option(words: Sequence[str], short: str, *long: str) -> str | None:
+    return next(filter(None, (option_of(words, short, name, _FLAGS) for name in long)), None)
+
+
+def _histogram_option(words: Sequence[str]) -> str | None:
+    return _option(words, "h", "histogram") or _option(words, "H", "histofall")
+
+
+def _has_flag(words: Sequence[str], short: str, long: str) -> bool:
+    return has_flag(words, short, long, _FLAGS)
 
 
 def _intervals_ns(words: Sequence[str], threads: int) -> tuple[int | None, ...]:
@@ -89,15 +109,14 @@ def _intervals_ns(words: Sequence[str], threads: int) -> tuple[int | None, ...]:
 
     Timers that begin anew after each wake-up (-r, -s) have no schedule.
     """
-    if has_flag(words, "r", "relative") or has_flag(words, "s", "system"):
+    if _has_flag(words, "r", "relative") or _has_flag(words, "s", "system"):
         return (None,) * threads
-    first = whole(option_of(words, "i", "interval") or _USUAL_INTERVAL_US, "--interval", least=1)
-    given = option_of(words, "d", "distance")
-    histogram = option_of(words, "h", "histogram") or option_of(words, "H", "histofall")
+    first = whole(_option(words, "i", "interval") or _USUAL_INTERVAL_US, "--interval", least=1)
+    given = _option(words, "d", "distance")
     distance: int | None = _USUAL_DISTANCE_US if given is None else whole(given, "--distance")
-    if histogram:
+    if _histogram_option(words):
         distance = 0
-    elif given is None and has_flag(words, "S", "smp"):
+    elif given is None and _has_flag(words, "S", "smp"):
         distance = None  # it depends on the version
     further = [None if distance is None else (first + k * distance) * MICROSECOND for k in range(1, threads)]
     return (first * MICROSECOND, *further)[:threads]
@@ -187,7 +206,7 @@ def _moment(told: object) -> datetime | None:
 
 # The text that -h US, or -H US, prints at its end.
 
-_COMMAND = re.compile(r"(?:^|[\s/])(cyclictest\s+-.*)$")
+_COMMAND = re.compile(r"(?:^|[\s/])(cyclictest\s+-.*)$", re.MULTILINE)
 _THREAD = re.compile(r"T:\s*([0-9]+) \(\s*-?[0-9]+\) P:\s*([0-9]+) I:\s*([0-9]+) C:")
 _TOTALS = re.compile(r"# (Total|Min Latenc\w+|Max Latenc\w+|Histogram Overflows):\s*(.*)")
 _KIND = {"T": "total", "Min": "min", "Max": "max", "H": "over"}
@@ -198,7 +217,6 @@ def _is_histogram(head: bytes, _path: Path) -> bool:
 
 
 def _read_histogram(path: Path, options: ImportOptions) -> Recording:
-    unit_ns = options.unit_ns or MICROSECOND
     rows: list[list[int]] = []
     summary: dict[str, list[str]] = {}
     parameters: dict[str, object] = {}
@@ -226,6 +244,7 @@ def _read_histogram(path: Path, options: ImportOptions) -> Recording:
     if not 1 <= count <= len(rows[0]) - 1:
         raise DamagedError(f"its histogram has {len(rows[0]) - 1} columns, and a summary of {count}")
     command = CyclictestCommand.of(line_of_command, count) if line_of_command else None
+    unit_ns = options.unit_ns or (command.unit_ns if command is not None else MICROSECOND)
     sources = []
     for at in range(count):
         interval_ns = threads[at][1] * MICROSECOND if at in threads else None
@@ -284,8 +303,11 @@ def _is_verbose(head: bytes, _path: Path) -> bool:
 
 
 def _read_verbose(path: Path, options: ImportOptions) -> Recording:
-    unit_ns = options.unit_ns or MICROSECOND
     text = text_of(path)
+    line_of_command = _COMMAND.search(text)
+    unit_ns = (
+        options.unit_ns or CyclictestCommand(words_of(line_of_command[1] if line_of_command else "")).unit_ns
+    )
     found = np.array([one.groups() for one in _CYCLE.finditer(text)], dtype=np.int64).reshape(-1, 3)
     if not len(found):
         raise DamagedError("it has no line with thread, cycle and latency")
