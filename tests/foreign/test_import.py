@@ -167,6 +167,26 @@ def test_what_a_loop_missed_that_was_later_is_unknown_and_not_zero(store: Store,
     assert all(one.lost is None for one in reduce_run(run))
 
 
+def test_a_run_whose_tool_counts_no_misses_is_not_said_to_be_cut_off(store: Store, tmp_path: Path) -> None:
+    from tautochrone.answer.phrasing import requirement as words
+    from tautochrone.answer.phrasing import verdict as verdicts
+    from tautochrone.experiments.requirement import parse
+    from tautochrone.judge.requirement.judge import judge
+    from tautochrone.judge.verdict import judge_runs
+
+    values = ["latency_us", *["10"] * 4_999, "3500"]
+    run = brought(store, written(tmp_path, "log.csv", "\n".join(values)), MILLISECOND)
+    for text in ("latency p99 < 5ms", "latency max < 5ms", "latency mean < 5ms"):
+        found = judge(parse(text), [run])
+        assert found.standing == "not shown"
+        assert "does not count misses" in words.why(found)
+        assert "to the end" not in words.to_settle(found)
+    verdict = judge_runs([run])
+    assert verdict is not None
+    (line,) = verdict.loops
+    assert "does not count them" in verdicts.sentence(line)
+
+
 def test_intervals_that_cyclictest_prints_are_corrected_by_the_distance(store: Store) -> None:
     """It prints 1500 and 2000 for -i 1000 with two threads."""
     run = brought(store, SAMPLES / "cyclictest-verbose.txt")

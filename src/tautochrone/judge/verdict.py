@@ -72,6 +72,7 @@ class MeasuredLoop:
         load: what ran beside it, in words; "idle" if nothing was started.
         missed: releases that were skipped; None if that is not known.
         overruns: cycles that began at or after the next release; None if that is not known.
+        cut_off: the run has no end; otherwise misses that are not known are those that its tool never counts.
         rested: those of `missed` that fell into a rest of a spinning thread.
         with_work: the loop did its own work, and each cycle was measured to the end of that: then `overruns`
             are cycles that were done at the next release or later, `worst_ns` is the longest from its release
@@ -87,6 +88,7 @@ class MeasuredLoop:
     dropped: int
     overruns: int | None
     worst_ns: int | None
+    cut_off: bool = False
     rested: int = 0
     way: LoopOutcome = NO_WAY
     where: str = ""
@@ -255,6 +257,7 @@ def _loop(run: StoredRun, book: Books, *, with_work: bool = False, alone: bool =
         dropped=book.dropped or 0,
         overruns=book.overruns,
         worst_ns=max(worst_ns, default=None),
+        cut_off=manifest.footer is None,
         rested=rested.get(book.source, 0),
         way=_way(manifest, obtained),
         where=_where(manifest),

@@ -17,6 +17,7 @@ _NOTHING = "Nothing was released or measured."
 _TO_SETTLE = {
     "measure": "Measure it.",
     "measure again": "Measure again, to the end and without loss.",
+    "count misses": "Measure it with tauto, which counts the releases that are missed.",
     "record raw": "Record raw samples.",
 }
 _NOTES: dict[Note, str] = {
@@ -33,6 +34,7 @@ _NOTES: dict[Note, str] = {
     "idle": "Measured without a load: expect larger latencies under one.",
     "watched": "The confidence holds for all looks together, however many there are.",
 }
+_UNCOUNTED = "the tool that measured does not count misses"
 _MOST_NAMED = 3
 _ALIKE = 1.05  # above it, neighbours are said to be alike
 _COMMON = 0.1
@@ -144,8 +146,12 @@ def _reason(numbers: "_Numbers", one: Reason) -> str:
             return f"{counted}{numbers.worst()}."
         case "few":
             return f"{counted}, and fewer than {one.needed or 0:,} say nothing of those to come."
-        case "cut off" | "unknown":
-            return numbers.not_known(known=one.code == "unknown")
+        case "cut off":
+            return f"{counted}, but the run was cut off, and what it missed is not known."
+        case "uncounted":
+            return f"{counted}, but what it missed is not known: {_UNCOUNTED}."
+        case "unknown":
+            return numbers.unknown()
         case "few enough":
             return numbers.judged(f"at most {numbers.bound(line.high)}", allowed)
         case "too many":
@@ -178,9 +184,11 @@ def _reason(numbers: "_Numbers", one: Reason) -> str:
             return f"{one.samples:,} samples are too few for an interval of the mean; it takes {needed:,}."
         case "no order":
             return _NO_ORDER
-        case "mean cut off" | "mean of lost":
-            if not line.lost:
-                return "What was missed after the run was cut off is not known."
+        case "mean cut off":
+            return "What was missed after the run was cut off is not known."
+        case "mean uncounted":
+            return f"What was missed is not known: {_UNCOUNTED}."
+        case "mean of lost":
             return f"But {line.lost:,} releases have no sample, which a mean of the others makes look better."
 
 
@@ -242,10 +250,8 @@ class _Numbers:
         """Return the largest of all, where it is known."""
         return f"; the largest is {format_duration(self.line.worst_ns)}" if self.line.worst_ns else ""
 
-    def not_known(self, *, known: bool) -> str:
-        """Return what passed the limit is not all known."""
-        if not known:
-            return f"{capital(self.counted())}, but the run was cut off, and what it missed is not known."
+    def unknown(self) -> str:
+        """Return how many samples may have passed the limit."""
         many = self.line.passed.unknown
         what = "lie in the bin of the limit" if self.line.passed.binned else f"{verb(many, 'was')} lost"
         return f"{capital(self.counted())}, but {plural(many, 'sample')} {what}."

@@ -157,7 +157,8 @@ def _failure(loop: MeasuredLoop) -> str:
     rests = f" ({loop.rested:,} of them while the spinning thread rested)" if loop.rested else ""
     counts = []
     if loop.missed is None:
-        counts.append("how many releases were missed is not known, the run was cut off")
+        why = "the run was cut off" if loop.cut_off else "the tool that measured does not count them"
+        counts.append(f"how many releases were missed is not known, {why}")
     else:
         released = loop.completed + loop.missed
         counts.append(f"{loop.missed:,} of {released:,} releases {verb(loop.missed, 'was')} missed{rests}")
@@ -184,7 +185,9 @@ def _weakness(loop: MeasuredLoop) -> str:
         return f"{loop.dropped:,} samples were lost {place}"
     if loop.completed < FEWEST_CYCLES:
         return f"only {loop.completed:,} {cycles} were measured {place}"
-    return f"the run {place} was cut off, and what it missed is not known"
+    if loop.cut_off:
+        return f"the run {place} was cut off, and what it missed is not known"
+    return f"what the run {place} missed is not known: the tool that measured does not count it"
 
 
 def _beside(load: str) -> str:

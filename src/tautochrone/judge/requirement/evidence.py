@@ -51,6 +51,11 @@ class SeenSource:
     lowest: tuple[Integers, Integers] | None = None
 
     @property
+    def cut_off(self) -> bool:
+        """Whether the run has no end. Where one has, and its misses are not known, its tool counts none."""
+        return self.run.manifest.footer is None
+
+    @property
     def taken(self) -> int:
         """Samples that there are."""
         return 0 if self.reduced is None else self.reduced.counts.total

@@ -110,6 +110,8 @@ def _judged(requirement: Requirement, seen: Sequence[SeenSource], line: JudgedLi
     if low > limit or (requirement.strict and low == limit):
         return replace(line, standing="does not hold", basis="counted", reasons=(mean_of,))
     if line.lost or not all(one.known for one in seen):
+        if not line.lost and not any(one.cut_off for one in seen):
+            return replace(line, reasons=(mean_of, Reason("mean uncounted")), to_settle="count misses")
         lacking = Reason("mean of lost" if line.lost else "mean cut off")
         return replace(line, reasons=(mean_of, lacking), to_settle="measure again")
     if high < limit or (not requirement.strict and high == limit):

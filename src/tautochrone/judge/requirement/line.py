@@ -21,10 +21,10 @@ class Limits:
 
 
 ReasonCode = Literal[
-    "nothing measured", "no rate", "none later", "some later", "few", "cut off", "unknown",
+    "nothing measured", "no rate", "none later", "some later", "few", "cut off", "uncounted", "unknown",
     "few enough", "too many", "open",
     "by tail", "tail is open", "too far", "few for a tail", "tail refused",
-    "mean", "few for a mean", "no order", "mean cut off", "mean of lost",
+    "mean", "few for a mean", "no order", "mean cut off", "mean uncounted", "mean of lost",
 ]  # fmt: skip
 
 
@@ -34,12 +34,13 @@ class Reason:
 
     Attributes:
         code: "nothing measured"; "no rate": so many in a time can't be judged. Of a limit that nothing may
-            pass: "none later", "some later", "few" (`needed` say something), "cut off", "unknown" (samples
-            that may have passed it). Of a share: "few enough", "too many", "open" (`needed` samples would
-            settle it). Of the tail, extrapolated to `beyond` times as many as were measured: "by tail" (of at
-            most `share`), "tail is open", "too far" (no more than `most` times are believed, which takes
-            `seconds`), "few for a tail" (it takes `needed`), "tail refused". Of a mean: "mean", "few for a
-            mean", "no order", "mean cut off", "mean of lost".
+            pass: "none later", "some later", "few" (`needed` say something), "cut off", "uncounted" (the tool
+            that measured does not count misses), "unknown" (samples that may have passed it). Of a share:
+            "few enough", "too many", "open" (`needed` samples would settle it). Of the tail, extrapolated to
+            `beyond` times as many as were measured: "by tail" (of at most `share`), "tail is open", "too far"
+            (no more than `most` times are believed, which takes `seconds`), "few for a tail" (it takes
+            `needed`), "tail refused". Of a mean: "mean", "few for a mean", "no order", "mean cut off", "mean
+            uncounted", "mean of lost".
         samples: that there are, where not all of the line are meant.
     """
 
@@ -69,8 +70,9 @@ class Longer:
     holds: bool = True
 
 
-ToSettle = Longer | Literal["measure", "measure again", "record raw"]
-"""What would settle it: measuring for so long; measuring at all, or to the end and without loss, or raw."""
+ToSettle = Longer | Literal["measure", "measure again", "count misses", "record raw"]
+"""What would settle it: measuring for so long; measuring at all, to the end and without loss, with a tool
+that counts misses, or raw."""
 
 
 @dataclass(frozen=True)

@@ -131,6 +131,12 @@ def _because(line: JudgedLine, code: ReasonCode, *, to_settle: ToSettle | None =
     return replace(line, reasons=(Reason(code),), to_settle=to_settle)
 
 
+def _not_known(line: JudgedLine, judged: _Judged) -> JudgedLine:
+    if any(one.cut_off for one in judged.seen):
+        return _because(line, "cut off", to_settle="measure again")
+    return _because(line, "uncounted", to_settle="count misses")
+
+
 def _shown(line: JudgedLine, standing: Standing, code: ReasonCode) -> JudgedLine:
     return replace(line, standing=standing, basis="counted", reasons=(Reason(code),))
 
@@ -210,8 +216,10 @@ def _all_or_none(line: JudgedLine, judged: _Judged) -> JudgedLine:
     found = judged.found
     if found.later:
         return _shown(line, "does not hold", "some later")
-    if found.unknown or not judged.known:
-        return _because(line, "unknown" if judged.known else "cut off", to_settle="measure again")
+    if not judged.known:
+        return _not_known(line, judged)
+    if found.unknown:
+        return _because(line, "unknown", to_settle="measure again")
     if found.samples < FEWEST_CYCLES:
         needed_s = judged.seconds_of(FEWEST_CYCLES)
         return replace(
@@ -234,7 +242,7 @@ def _by_share(
     if line.high < allowed or (not strict and line.high == allowed):
         if known:
             return _shown(line, "holds", "few enough")
-        return _because(line, "cut off", to_settle="measure again")
+        return _not_known(line, judged)
     samples = samples_to_settle(found, allowed, sides.holds, sides.fails)
     seconds = None if samples is None else judged.seconds_of(samples)
     clean = not found.later + found.unknown
