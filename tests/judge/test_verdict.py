@@ -86,7 +86,7 @@ def test_a_start_a_whole_period_late_is_never_kept_whatever_the_books_know() -> 
 
 
 def test_what_a_cut_off_run_missed_is_not_taken_for_nothing() -> None:
-    for cut_off in (loop(missed=None, cut_off=True), loop(overruns=None, cut_off=True)):
+    for cut_off in (loop(cut_off=True), loop(missed=None, cut_off=True), loop(overruns=None, cut_off=True)):
         (line,) = judge([cut_off]).loops
         assert line.standing == "not shown"
         assert "cut off" in verdicts.sentence(line)

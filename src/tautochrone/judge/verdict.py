@@ -3,7 +3,7 @@
 The rule, stated so that anybody can apply it by hand: a rate is *missed* on a CPU if any cycle was skipped or
 began a whole period late or more; it is *tight* if the worst start took more than half of the period;
 otherwise it *holds*, as far as was measured. Nothing is said below `FEWEST_CYCLES` cycles, where samples were
-lost, or where the run was cut off so that its misses are not known.
+lost, or where the misses are not known: the run was cut off, or its tool does not count them.
 
 Of a loop that was measured with its own work, whole cycles are judged and not their starts: it is missed if
 any cycle was skipped or was done at the next release or later, and tight above nine tenths of the period,
@@ -72,7 +72,8 @@ class MeasuredLoop:
         load: what ran beside it, in words; "idle" if nothing was started.
         missed: releases that were skipped; None if that is not known.
         overruns: cycles that began at or after the next release; None if that is not known.
-        cut_off: the run has no end; otherwise misses that are not known are those that its tool never counts.
+        cut_off: the run has no end, so that there may have been more misses than are known of; otherwise
+            misses that are not known are those that its tool never counts.
         rested: those of `missed` that fell into a rest of a spinning thread.
         with_work: the loop did its own work, and each cycle was measured to the end of that: then `overruns`
             are cycles that were done at the next release or later, `worst_ns` is the longest from its release
@@ -100,7 +101,7 @@ class MeasuredLoop:
         worst_ns = self.worst_ns or 0
         if self.missed or self.overruns or worst_ns >= self.period_ns:
             return "missed"
-        unknown = self.missed is None or self.overruns is None
+        unknown = self.cut_off or self.missed is None or self.overruns is None
         if unknown or self.dropped or self.completed < FEWEST_CYCLES:
             return "not shown"
         share = TIGHT_SHARE_WITH_WORK if self.with_work else TIGHT_SHARE
@@ -257,7 +258,7 @@ def _loop(run: StoredRun, book: Books, *, with_work: bool = False, alone: bool =
         dropped=book.dropped or 0,
         overruns=book.overruns,
         worst_ns=max(worst_ns, default=None),
-        cut_off=manifest.footer is None,
+        cut_off=manifest.footer is None and not run.has_intervals,
         rested=rested.get(book.source, 0),
         way=_way(manifest, obtained),
         where=_where(manifest),
