@@ -187,6 +187,24 @@ def test_a_run_whose_tool_counts_no_misses_is_not_said_to_be_cut_off(store: Stor
     assert "does not count them" in verdicts.sentence(line)
 
 
+def test_what_one_thread_of_a_loop_missed_is_not_told_as_that_of_all(store: Store, tmp_path: Path) -> None:
+    from tautochrone.campaign.results import _repetitions
+    from tautochrone.trend.judge import trend
+    from tautochrone.trend.record import records
+    from tautochrone.trend.values import parse_metric
+
+    told = json.loads((SAMPLES / "cyclictest.json").read_text())
+    told["thread"]["0"] |= {"histogram": {"5": 1_000}, "min": 5, "max": 5}
+    run = brought(store, written(tmp_path, "cj.json", json.dumps(told)))
+    assert [book.missed for book in run.manifest.books] == [0, None]
+    found = trend(records(store), parse_metric("misses", run.measures))
+    assert (found.lines, found.without) == ((), 1)
+    (line,) = trend(records(store), parse_metric("latency median", run.measures)).lines
+    assert [point.value.certain for point in line.points] == [False]
+    ((_, repetition),) = _repetitions(run, "latency_ns")
+    assert repetition.missed is None
+
+
 def test_intervals_that_cyclictest_prints_are_corrected_by_the_distance(store: Store) -> None:
     """It prints 1500 and 2000 for -i 1000 with two threads."""
     run = brought(store, SAMPLES / "cyclictest-verbose.txt")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.run.manifest import sum_of_known
+from tautochrone.run.manifest import sum_if_known
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.summary import Summary
 
@@ -156,9 +156,9 @@ def _merge_one(parts: Sequence[Series], source: str) -> Series:
         envelope=merge_envelopes(envelopes) if envelopes else None,
         worst_at_s=worst.worst_at_s,
         worst_at_utc=worst.worst_at_utc,
-        released=sum_of_known([part.released for part in parts]),
-        missed=sum_of_known([part.missed for part in parts]),
-        dropped=sum_of_known([part.dropped for part in parts]),
+        released=sum_if_known([part.released for part in parts]),
+        missed=sum_if_known([part.missed for part in parts]),
+        dropped=sum_if_known([part.dropped for part in parts]),
     )
 
 

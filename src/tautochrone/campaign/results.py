@@ -20,7 +20,7 @@ from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.run.catalogue import CatalogueEntry
 from tautochrone.run.conditions import PlanCell
 from tautochrone.run.folder import StoredRun, read_runs
-from tautochrone.run.manifest import Manifest, sum_of_known
+from tautochrone.run.manifest import Manifest, sum_if_known
 from tautochrone.run.repeated import each_once
 from tautochrone.statistics.summary import Summary, summarise, summarise_counts
 
@@ -334,8 +334,8 @@ def _repetitions(run: StoredRun, measure: str) -> Iterator[tuple[str, Repetition
     if manifest.header.is_about_a_loop:
         summary = _summary(run, measure, None)
         if summary is not None:
-            missed = sum_of_known([book.missed for book in manifest.books])
-            released = sum_of_known([book.released for book in manifest.books])
+            missed = sum_if_known([book.missed for book in manifest.books])
+            released = sum_if_known([book.released for book in manifest.books])
             yield "", Repetition(number, run.id, summary, missed, released, node)
         return
     # The threads of one loop meet after each step: what that took as a whole is the same for all of them.

@@ -18,7 +18,7 @@ from tautochrone.judge.middleware_setting import CallSetting, setting_of
 from tautochrone.judge.reduced import reduce_run, summary_of_any
 from tautochrone.middleware.lanes import Lane
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.manifest import sum_of_known
+from tautochrone.run.manifest import sum_if_known
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.quantiles import CONFIDENCE
 from tautochrone.statistics.summary import Summary
@@ -198,9 +198,9 @@ def _together(run: StoredRun, sources: Iterable[int], counted: Mapping[str, Mapp
         count=len(wanted),
         period_ns=periods.pop() if len(periods) == 1 else None,
         measured=measured,
-        released=sum_of_known(book.released for book in own),
-        missed=sum_of_known(book.missed for book in own),
-        dropped=sum_of_known(book.dropped for book in own),
+        released=sum_if_known(book.released for book in own),
+        missed=sum_if_known(book.missed for book in own),
+        dropped=sum_if_known(book.dropped for book in own),
     )
 
 

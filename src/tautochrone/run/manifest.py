@@ -35,10 +35,10 @@ COUNTED_SOMETIMES = ("released", "missed", "dropped", "overruns", "warmup", "cpu
 """What only some experiments count of a source."""
 
 
-def sum_of_known(counts: Iterable[int | None]) -> int | None:
-    """Of what several sources count, what is known; None where none of them counts it."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+def sum_if_known(counts: Iterable[int | None]) -> int | None:
+    """Return what several sources count together; None where it is not known of one of them."""
+    known = list(counts)
+    return None if not known or None in known else sum(count or 0 for count in known)
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,9 @@ def parts_of(record: Record, measure: str, metric: TrendMetric) -> dict[str, tup
 def measures_of(record: Record, metric: TrendMetric) -> list[str]:
     """Which of a run's measures the metric is of."""
     if metric.kind == "misses":
-        return [""] if any(book.released is not None for book in record.manifest.books) else []
+        books, periods = record.manifest.books, record.manifest.header.periods_ns
+        counted = [one.released is not None for one in books if one.source in periods or one.released]
+        return [""] if counted and all(counted) else []
     if metric.kind == BLAME:
         setup = record.manifest.header.blame
         return [""] if record.run.is_blamed and setup is not None and setup.recorder else []

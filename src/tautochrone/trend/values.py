@@ -13,7 +13,7 @@ from tautochrone.judge.late_causes import late_run
 from tautochrone.judge.naming import Kind, measure_named, number_named
 from tautochrone.judge.reduced import all_counts, reduce_run
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.manifest import Books, sum_of_known
+from tautochrone.run.manifest import Books, sum_if_known
 from tautochrone.statistics.blame import CAUSES, Cause
 from tautochrone.statistics.quantiles import CONFIDENCE, between, interval_ranks, rank
 from tautochrone.trend.record import Record
@@ -123,7 +123,8 @@ class TrendValue:
             largest sample, and the number is at least that.
         samples: in the data.
         lost: releases that have no sample: missed or dropped; they are taken for later than every sample.
-        certain: whether all that was lost is known; it is not of a run that was cut off.
+        certain: whether all that was lost is known; it is not of a run that was cut off, nor of one whose
+            tool counts no misses.
         exact: whether it is of samples, and not of a histogram's bins.
         missed, released: of the releases; None where there are none.
     """
@@ -150,10 +151,11 @@ def value_of(record: Record, metric: TrendMetric, measure: str, books: Sequence[
     """
     run = record.run
     samples = sum(run.count(measure, book.source) for book in books) if measure in run.measures else 0
-    missed = sum_of_known(one.missed for one in books)
-    released = sum_of_known(one.released for one in books)
-    dropped = sum_of_known(one.dropped for one in books)
-    certain = (missed is not None and run.manifest.state == "sealed") or released is None
+    missed = sum_if_known(one.missed for one in books)
+    released = sum_if_known(one.released for one in books)
+    dropped = sum_if_known(one.dropped for one in books)
+    scheduled = any(book.source in run.manifest.header.periods_ns for book in books)
+    certain = not scheduled or (missed is not None and run.manifest.state == "sealed")
     lost = (missed or 0) + (dropped or 0)
     bare = TrendValue(None, None, None, False, samples, lost, certain, not run.is_histogram, missed, released)
     if metric.kind == BLAME:

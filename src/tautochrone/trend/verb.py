@@ -175,4 +175,4 @@ def _experiment(name: str | None, everything: Sequence[Record]) -> str:
 def _nothing(found: Sequence[Record], metric: str) -> tuple[str, str]:
     if not found:
         return "No run is as asked for", "Ask for fewer things, or see what there is: tauto list."
-    return f"None of the {len(found):,} runs has {metric}", "See what they measured: tauto list."
+    return f"No run of {len(found):,} tells {metric}", "See what they measured: tauto list."

@@ -205,7 +205,7 @@ def _limits(line: TrendLine, metric: TrendMetric) -> list[str]:
             "here."
         )
     if cut := sum(not one.certain for one in values):
-        said.append(f"{plural(cut, 'run')} cut off: what was missed after that is not known.")
+        said.append(f"Not all that was missed is known of {plural(cut, 'run')}.")
     if (coarse := sum(not one.exact for one in values)) and metric.kind == "quantile":
         said.append(f"Of {plural(coarse, 'run')} there is a histogram: a value is the upper edge of its bin.")
     sizes = [one.samples for one in values]

@@ -26,7 +26,7 @@ from tautochrone.papers.figures.looks import FigureTask, Study
 from tautochrone.papers.measured import NotMeasuredError, QueryPlace, label_of
 from tautochrone.papers.quantities.general import counts_of
 from tautochrone.run.folder import StoredRun
-from tautochrone.run.manifest import sum_of_known
+from tautochrone.run.manifest import sum_if_known
 from tautochrone.statistics.counts import Counts, histogram_of, merge
 
 _Shape = tuple[Bins, CumulativeCurve]
@@ -66,9 +66,9 @@ def _sampled(
         maximum_ns=int(counts.value[-1]),
         bins=bins,
         curve=curve,
-        released=sum_of_known([one.released for one in books]),
-        missed=sum_of_known([one.missed for one in books]),
-        dropped=sum_of_known([one.dropped for one in books]),
+        released=sum_if_known([one.released for one in books]),
+        missed=sum_if_known([one.missed for one in books]),
+        dropped=sum_if_known([one.dropped for one in books]),
     )
 
 
