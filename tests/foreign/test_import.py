@@ -295,6 +295,23 @@ def test_comparisons_take_what_is_beyond_for_later_than_all_else(store: Store) -
     assert int(one.counts.value[-1]) < 60_000
 
 
+def test_a_comparison_counts_what_is_beyond_as_samples_and_not_as_lost(store: Store, tmp_path: Path) -> None:
+    from tautochrone.judge.comparison.compare import compare
+    from tautochrone.judge.comparison.side import ComparedSide
+
+    told = json.loads((SAMPLES / "cyclictest.json").read_text())
+    told["cmdline:"] = "cyclictest -h 60 -i 100000 -t2"  # no latency is so long, so that none was missed
+    runs = [
+        brought(store, written(tmp_path, f"{number}.json", json.dumps({**told, "run": number})))
+        for number in range(2)
+    ]
+    found = compare([ComparedSide("A", (runs[0],)), ComparedSide("B", (runs[1],))])
+    (pair,) = found.pairs
+    for part in pair.measures[0].parts:
+        assert (part.samples, part.lost) == ((1_000, 1_000), (0, 0))
+        assert part.metric("p99").notes == ("among clipped",)
+
+
 def test_an_overflow_without_a_maximum_is_lost(store: Store, tmp_path: Path) -> None:
     text = "# Histogram\n000000 000001\n000001 000010\n# Total: 000000011\n# Histogram Overflows: 00004\n"
     run = brought(store, written(tmp_path, "clipped.txt", text))

@@ -57,6 +57,10 @@ _NOTES: dict[MetricNote, str] = {
         "A maximum grows with the number of samples, and these runs of different length have no order."
     ),
     "among lost": "It falls among releases that were lost, which are later than every sample.",
+    "among clipped": (
+        "It falls among samples beyond a histogram's end, which count as later than every other: only bounds "
+        "are known of them."
+    ),
     "losses unknown": "One side does not know how many it lost.",
     "below resolution": "It is not more than what can be seen.",
     "among many": "By itself it would be shown; among so many numbers it is not.",
@@ -66,6 +70,7 @@ _WHY_NOT: dict[WhyNot, str] = {
     "lost or unknown": "it lies among lost releases, or is not known",
     "too many lost": "so many releases were lost that it lies among them",
     "among lost": "it lies among lost releases",
+    "among clipped": "it lies beyond the end of a histogram",
     "few samples": "there are too few samples to tell how much it differs by chance",
     "lengths differ": (
         "a maximum grows with the number of samples, and these runs of different length have no order"

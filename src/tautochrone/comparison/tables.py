@@ -34,7 +34,7 @@ def labels(sides: Sequence[ComparedSide]) -> list[str]:
     return label_runs([side.manifests[0] for side in sides])
 
 
-_LOST = "lost"
+_LOST, _CLIPPED = "lost", "clipped"
 _PERCENT = " %"
 _ALPHA = 0.05
 _MOST_IN_FULL = 16  # sources of all measures
@@ -264,7 +264,7 @@ def _row(one: ComparedMetric) -> tuple[TypedCell, ...]:
 def value(one: ComparedMetric, of_side: float | None) -> TypedCell:
     """Return the number of one side: us, or of losses per cent."""
     if one.name != MISSES:
-        return micros(of_side, _LOST)
+        return micros(of_side, _CLIPPED if "among clipped" in one.notes else _LOST)
     return TypedCell(of_side, "share", "not known" if of_side is None else _percent(of_side))
 
 

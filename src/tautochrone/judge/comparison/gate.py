@@ -118,7 +118,7 @@ def _amount(text: str, amount: str) -> tuple[float | None, int | None]:
 
 Passing = Literal["broken", "kept", "not shown", "void"]
 WhyNot = Literal[
-    "no number", "lost or unknown", "too many lost", "among lost",
+    "no number", "lost or unknown", "too many lost", "among lost", "among clipped",
     "few samples", "lengths differ", "one largest", "too little",
 ]  # fmt: skip
 """Why a gate stands as it does, where no interval says it."""
@@ -190,7 +190,9 @@ def judge(
         why = "few samples" if gate.kind == "quantile" else "too little"
         if gate.kind == "max":
             why = "lengths differ" if "lengths differ" in metric.notes else "one largest"
-        return found("not shown", metric, allowed, why="among lost" if metric.second is None else why)
+        if metric.second is None:
+            why = "among clipped" if "among clipped" in metric.notes else "among lost"
+        return found("not shown", metric, allowed, why=why)
     least, most = metric.sure.interval(1 - 2 * alpha)
     passing = _passing(least, most, allowed, part.step_of(metric))
     needed = _runs_needed(metric.sure, allowed, alpha)

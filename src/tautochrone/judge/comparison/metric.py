@@ -42,16 +42,16 @@ MetricNote = (
     FewSamples
     | OfTheseRuns
     | Literal[
-        "runs unknown", "few bunches", "lengths differ", "among lost", "losses unknown", "below resolution",
-        "among many",
+        "runs unknown", "few bunches", "lengths differ", "among lost", "among clipped", "losses unknown",
+        "below resolution", "among many",
     ]
 )  # fmt: skip
 """Why there is no interval, or what is not in it, or why a difference is not shown.
 
 "runs unknown": how much runs differ is not known; "few bunches": and releases were lost in too few bunches
 to tell; "lengths differ": of runs whose largest samples should be compared; "among lost": the quantile falls
-among lost releases; "below resolution": the difference is no more than can be seen; "among many": by itself
-it would be shown.
+among lost releases; "among clipped": among samples beyond a histogram's end; "below resolution": the
+difference is no more than can be seen; "among many": by itself it would be shown.
 """
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from tautochrone.base.units import format_quantile
 from tautochrone.judge.comparison import spread
@@ -20,6 +21,7 @@ from tautochrone.judge.middleware_setting import by_role
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.verdict import is_a_loop_with_work
 from tautochrone.run.folder import StoredRun
+from tautochrone.run.manifest import sum_if_known
 from tautochrone.statistics.difference.between_runs import DifferenceSpread, of_runs
 from tautochrone.statistics.difference.quantile_difference import quantile_differences
 from tautochrone.statistics.difference.sides import Side as Sources
@@ -154,20 +156,18 @@ def compare_part(
     if not all(run for side in sides for run in side):
         return None
     counts = (all_counts(sides[0]), all_counts(sides[1]))
-    lost = (all_lost(sides[0]), all_lost(sides[1]))
-    known = [
-        None if any(one.lost is None for run in side for one in run) else own
-        for side, own in zip(sides, lost, strict=True)
-    ]
+    every = [[one for run in side for one in run] for side in sides]
+    known = [sum_if_known(one.lost for one in side) for side in every]
     others = (first.earlier_of(source), second.earlier_of(source))
     history = first.history_of(source)
     metrics = [*_quantiles(sides, others, history, question), _maximum(sides, others)]
     if any(one.period_ns for side in sides for run in side for one in run):
         metrics.append(_misses(sides, others, question))
-    superior = superiority(counts[0], counts[1], lost)
+    superior = superiority(counts[0], counts[1], (all_lost(sides[0]), all_lost(sides[1])))
+    beyond = [sum(one.clipped for one in side) for side in every]
     return SourcePart(
         source=source,
-        samples=(counts[0].total, counts[1].total),
+        samples=(counts[0].total + beyond[0], counts[1].total + beyond[1]),
         lost=(known[0], known[1]),
         metrics=tuple(metrics),
         tests=(two_samples(sides[0], sides[1]) or ()) if question.tests else (),
@@ -200,9 +200,10 @@ def _quantiles(
         if q not in carried:
             if q in question.quantiles or q <= following:
                 first, second = (spread.level([one for run in side for one in run], q) for side in sides)
-                note = FewSamples(samples_needed(q, question.confidence))
+                few_samples = FewSamples(samples_needed(q, question.confidence))
+                notes = (few_samples, *(("among clipped",) if _beyond(sides, q) == "among clipped" else ()))
                 yield ComparedMetric(
-                    format_quantile(q), q, first, second, notes=(note,), verdict="too few samples"
+                    format_quantile(q), q, first, second, notes=notes, verdict="too few samples"
                 )
             continue
         known = found[q]
@@ -215,10 +216,18 @@ def _quantiles(
             plain = tuple(spread.level(side[0], q) if len(side) == 1 else None for side in sides)
             yield quantile_metric(format_quantile(q), q, known, question.confidence, (plain[0], plain[1]))
         else:
-            lost = any(spread.level(run, q) is None for side in sides for run in side)
+            beyond = _beyond(sides, q)
             yield uncertain_metric(
-                format_quantile(q), told[q], "among lost" if lost else "runs unknown", instead=lost
+                format_quantile(q), told[q], beyond or "runs unknown", instead=beyond is not None
             )
+
+
+def _beyond(sides: tuple[Sources, Sources], q: float) -> Literal["among lost", "among clipped"] | None:
+    """Return among what, later than every sample, a quantile of a run falls; None: it falls among none."""
+    without = [run for side in sides for run in side if spread.level(run, q) is None]
+    if not without:
+        return None
+    return "among clipped" if any(one.clipped for run in without for one in run) else "among lost"
 
 
 def _carries(side: Sources, q: float, confidence: float) -> bool:

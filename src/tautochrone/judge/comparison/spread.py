@@ -268,7 +268,7 @@ def tally(run: Sources) -> Tally | None:
     if any(one.lost is None for one in run):
         return None
     lost = sum(one.lost or 0 for one in run)
-    return lost, lost + sum(one.counts.total for one in run)
+    return lost, lost + sum(one.counts.total + one.clipped for one in run)
 
 
 def _stretches(run: Sources) -> list[Tally] | None:
