@@ -519,3 +519,17 @@ def test_the_verb_lists_runs_as_json(tmp_path: Path) -> None:
     (one,) = answer["imported"]
     assert (one["tool"], one["samples"], one["new"]) == ("cyclictest", 2_000, True)
     assert "clipped" in one["warnings"]
+
+
+def test_a_single_row_is_told_as_one_and_has_no_rare_quantile(tmp_path: Path) -> None:
+    from real import tauto
+
+    store, file = tmp_path / "store", written(tmp_path, "one.csv", "latency_us\n7\n")
+    assert tauto("import", str(file), "--rate", "1kHz", store=store).returncode == 0
+    shown = tauto("show", "latest", store=store).stdout
+    assert "\n1 sample is too few to search" in shown
+    assert "order: 1 row." in shown
+    checked = tauto("check", "--runs", "latest", "--deadline", "100us", store=store)
+    assert checked.returncode == 7
+    assert "None of 1 release was later than 100 us" in checked.stdout
+    assert "99.9 %" not in checked.stdout

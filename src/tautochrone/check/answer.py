@@ -17,6 +17,7 @@ from tautochrone.judge.requirement.limiting import LateStarts, Limiting, LongJob
 from tautochrone.judge.requirement.line import JudgedLine, Standing
 
 _MARKS: dict[Standing, Mark] = {"holds": "holds", "does not hold": "missed", "not shown": "not-shown"}
+_FEWEST_OF_RARE = 1_000  # of fewer, 99.9 % are all
 _PURPOSES = {"bracket": "bracket", "narrow": "narrow", CONFIRM: "longer"}
 
 
@@ -232,9 +233,12 @@ def limits_of(found: Limiting) -> tuple[str, ...]:
 
 
 def _late_starts(one: LateStarts) -> str:
+    mostly = ""
+    if one.samples >= _FEWEST_OF_RARE:
+        mostly = f"in 99.9 % of {one.samples:,} within {format_duration(one.rare)}, "
     return (
-        f"The start is typically {format_duration(one.typical)} after the release, in 99.9 % of "
-        f"{one.samples:,} within {format_duration(one.rare)}, at the latest {format_duration(one.largest)}."
+        f"The start is typically {format_duration(one.typical)} after the release, {mostly}"
+        f"at the latest {format_duration(one.largest)}."
     )
 
 

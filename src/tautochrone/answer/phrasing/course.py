@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from tautochrone.base.units import format_duration
-from tautochrone.base.words import listed, plural, upper_first
+from tautochrone.base.words import listed, plural, upper_first, verb
 from tautochrone.judge.course import FEWEST, Course, Courses
 from tautochrone.statistics.course.association import Association, groups
 from tautochrone.statistics.course.change_points import LevelChange
@@ -108,8 +108,8 @@ def sentences(found: Courses) -> list[str]:
 def _too_few(sources: Sequence[Course]) -> str:
     most = max(one.count for one in sources)
     return (
-        f"{most:,} samples are too few to search for changes and periods over time; {FEWEST:,} of one source "
-        "are needed."
+        f"{plural(most, 'sample')} {verb(most, 'is')} too few to search for changes and periods over time; "
+        f"{FEWEST:,} of one source are needed."
     )
 
 

@@ -222,12 +222,12 @@ class _Numbers:
 
     @property
     def things(self) -> str:
-        """Return what was counted."""
-        return "releases" if self.period_ns else "samples"
+        """Return how many there are of what was counted."""
+        return plural(self.line.samples, "release" if self.period_ns else "sample")
 
     def counted(self) -> str:
         """Return how many passed the limit of how many, and how many were passed over."""
-        of = f"{self.line.samples:,} {self.things}"
+        of = self.things
         over = self.line.passed.over
         late = self.line.later - over
         if not over:

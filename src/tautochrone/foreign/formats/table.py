@@ -7,6 +7,7 @@ import numpy as np
 
 from tautochrone.base.errors import DamagedError, UsageError
 from tautochrone.base.reading import open_file
+from tautochrone.base.words import plural
 from tautochrone.foreign.formats import UNITS, Format, ImportOptions
 from tautochrone.foreign.recording import (
     LARGEST_NS,
@@ -62,7 +63,7 @@ def _read(path: Path, options: ImportOptions) -> Recording:
         warnings=(
             RunWarning(
                 "rows-are-cycles",
-                f"Each of the {len(values):,} rows is taken for one cycle, in this order.",
+                f"Each row is taken for one cycle, in this order: {plural(len(values), 'row')}.",
                 "Cycles that were missed or not recorded are unknown, unless the table has a row for them.",
             ),
         ),
