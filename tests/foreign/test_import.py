@@ -281,6 +281,14 @@ def test_quantiles_beyond_the_end_of_a_histogram_are_bounds(store: Store) -> Non
     assert found.bounded == 105
 
 
+def test_a_single_sample_lies_beyond_the_end(store: Store, tmp_path: Path) -> None:
+    lines = ("# Histogram", "0 1", "# Total: 1", "# Max Latencies: 9", "# Histogram Overflows: 1")
+    text = "\n".join(lines)
+    run = brought(store, written(tmp_path, "clipped.txt", text))
+    (clipped,) = (one.text for one in run.manifest.warnings if one.code == "clipped")
+    assert clipped.startswith("Of thread0, 1 of 2 samples of latency_ns lies beyond")
+
+
 def test_limits_beyond_the_end_are_told_as_at_most(store: Store) -> None:
     one = SourceTail(reduce_run(brought(store, SAMPLES / "cyclictest.json"))[0], (30_000, MILLISECOND, 10**9))
     told = [(limit.later, limit.at_most) for limit in one.limits]

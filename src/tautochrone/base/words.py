@@ -33,7 +33,15 @@ def ordinal(number: int) -> str:
     return f"{number:,}{ending}"
 
 
-_OF_SEVERAL = {"is": "are", "was": "were", "has": "have", "does": "do", "differs": "differ", "holds": "hold"}
+_OF_SEVERAL = {
+    "is": "are",
+    "was": "were",
+    "has": "have",
+    "does": "do",
+    "differs": "differ",
+    "holds": "hold",
+    "lies": "lie",
+}
 
 
 def verb(count: int, of_one: str) -> str:

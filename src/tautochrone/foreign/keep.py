@@ -15,7 +15,7 @@ from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError
 from tautochrone.base.reading import open_file
 from tautochrone.base.units import format_duration
-from tautochrone.base.words import plural
+from tautochrone.base.words import plural, verb
 from tautochrone.foreign.recording import LOAD, PERIOD, ForeignHistogram, ForeignSource, Recording
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.layout import EXTREMES, MEASURE, SAMPLES
@@ -131,15 +131,19 @@ def _warnings(recording: Recording, unknown: list[str]) -> Iterator[RunWarning]:
         if one.dropped:
             yield RunWarning(
                 PROBE_DROPPED,
-                f"{one.name}: {plural(one.dropped, 'cycle')} between others are not in the file.",
+                f"Of {one.name}, {plural(one.dropped, 'cycle')} between others "
+                f"{verb(one.dropped, 'is')} not in the file.",
             )
 
 
 def _clipped(one: ForeignSource, measure: str, histogram: ForeignHistogram) -> Iterator[RunWarning]:
     if not histogram.overflow:
         return
-    beyond = f"{one.name}: {histogram.overflow:,} of {plural(histogram.total, 'sample')} of {measure}"
-    said = f"{beyond} lie beyond the histogram's end, {format_duration(histogram.end_ns)}"
+    lost = histogram.overflow
+    beyond = (
+        f"Of {one.name}, {lost:,} of {plural(histogram.total, 'sample')} of {measure} {verb(lost, 'lies')}"
+    )
+    said = f"{beyond} beyond the histogram's end, {format_duration(histogram.end_ns)}"
     if histogram.maximum_ns is not None:
         yield RunWarning(
             "clipped",

@@ -253,7 +253,11 @@ class _Numbers:
     def unknown(self) -> str:
         """Return how many samples may have passed the limit."""
         many = self.line.passed.unknown
-        what = "lie in the bin of the limit" if self.line.passed.binned else f"{verb(many, 'was')} lost"
+        what = (
+            f"{verb(many, 'lies')} in the bin of the limit"
+            if self.line.passed.binned
+            else f"{verb(many, 'was')} lost"
+        )
         return f"{capital(self.counted())}, but {plural(many, 'sample')} {what}."
 
     def judged(self, bound: str, allowed: float) -> str:
