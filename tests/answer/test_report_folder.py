@@ -108,4 +108,6 @@ def test_the_report_of_runs_goes_into_a_folder(tmp_path: Path) -> None:
     (table,) = (out / "tables").glob("in-numbers.csv")
     found = {one["column"]: one for one in lines(table.read_text())}
     assert (found["Max"]["value"], found["Median"]["value"]) == ("7000", "6000")
+    for ending, unit in (("md", "in µs"), ("tex", "in $\\mu$s")):  # on the page a sentence above it says so
+        assert f"In numbers, {unit}" in table.with_suffix(f".{ending}").read_text()
     assert {path.suffix for path in (out / "tables").iterdir()} == {".csv", ".md", ".tex"}

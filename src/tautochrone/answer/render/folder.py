@@ -22,6 +22,8 @@ PAGE, TABLES = "report.html", "tables"
 _HEADS = ("row", "column", "unit", "shown", "value", "low", "high")
 _DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 _LONGEST = 60
+_BARE = re.compile(r"[-+]?[0-9,]+\.[0-9]{3}")  # a time in us, as tables of many have it
+_UNIT = re.compile(r"\b(?:us|µs|ns|ms)\b")
 
 
 def is_folder(out: Path) -> bool:
@@ -109,7 +111,15 @@ def sheet_of(table: doc.TypedTable) -> Sheet:
         )
         for row in table.rows
     )
-    return Sheet("", table.title, names, len(heads), (heads,), (SheetBand("", rows),), (), table.notes)
+    title = f"{table.title}, in us" if _lacks_unit(table) else table.title
+    return Sheet("", title, names, len(heads), (heads,), (SheetBand("", rows),), (), table.notes)
+
+
+def _lacks_unit(table: doc.TypedTable) -> bool:
+    """Return whether times stand in it as bare numbers, whose unit only the page around it tells."""
+    if any(_UNIT.search(one) for one in (table.title, *(column.head for column in table.columns))):
+        return False
+    return any(cell.unit == "ns" and _BARE.fullmatch(cell.shown) for row in table.rows for cell in row)
 
 
 def _names(table: doc.TypedTable) -> int:
