@@ -189,6 +189,7 @@ def test_a_run_whose_tool_counts_no_misses_is_not_said_to_be_cut_off(store: Stor
 
 def test_what_one_thread_of_a_loop_missed_is_not_told_as_that_of_all(store: Store, tmp_path: Path) -> None:
     from tautochrone.campaign.results import _repetitions
+    from tautochrone.run.catalogue import catalogue
     from tautochrone.trend.judge import trend
     from tautochrone.trend.record import records
     from tautochrone.trend.values import parse_metric
@@ -203,6 +204,8 @@ def test_what_one_thread_of_a_loop_missed_is_not_told_as_that_of_all(store: Stor
     assert [point.value.certain for point in line.points] == [False]
     ((_, repetition),) = _repetitions(run, "latency_ns")
     assert repetition.missed is None
+    (entry,) = catalogue(store)
+    assert entry.missed is None
 
 
 def test_intervals_that_cyclictest_prints_are_corrected_by_the_distance(store: Store) -> None:

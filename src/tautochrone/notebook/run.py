@@ -417,8 +417,10 @@ class Run:
         return found
 
     def _facts(self) -> list[tuple[str, str]]:
+        from tautochrone.run.manifest import sum_if_known
+
         manifest = self._run.manifest
-        missed = [one.missed for one in manifest.books if one.missed is not None]
+        missed = sum_if_known(one.missed for one in manifest.books)
         first = next(iter(self._run.measures), None)
         largest = [one.maximum_ns for one in manifest.extremes if one.measure == first]
         deployment = manifest.conditions.deployment
@@ -432,7 +434,7 @@ class Run:
             "system": (manifest.conditions.target or ""),
             "sources": ", ".join(self.sources.values()),
             "samples": number(sum(one.recorded for one in manifest.books)),
-            "missed": number(sum(missed)) if missed else "",
+            "missed": "" if missed is None else number(missed),
             "worst": micro(format_duration(max(largest))) if largest else "",
             "warnings": "; ".join(one.text for one in manifest.warnings),
         }

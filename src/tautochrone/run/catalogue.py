@@ -50,7 +50,7 @@ class CatalogueEntry(Struct, frozen=True, dict=True):
         created: ISO 8601, UTC; empty if not known, as all texts.
         sources: how many sources recorded.
         samples: samples in the data, None if not known yet.
-        missed: missed releases, None if not known or if nothing was periodic.
+        missed: missed releases, None if not known of every source or if nothing was periodic.
         worst_ns: the largest value of the first measure.
         warnings: how many warnings the run carries.
         machine: the host's name.
@@ -130,7 +130,10 @@ SELECT
     CAST(json -> 'conditions' AS VARCHAR) AS conditions,
     coalesce(len(r.books), 0) AS sources,
     list_sum([CAST(b.recorded AS HUGEINT) FOR b IN r.books]) AS samples,
-    list_sum([CAST(b.missed AS HUGEINT) FOR b IN r.books]) AS missed,
+    CASE
+        WHEN len([1 FOR b IN r.books IF b.missed IS NULL]) = 0
+        THEN list_sum([CAST(b.missed AS HUGEINT) FOR b IN r.books])
+    END AS missed,
     list_max([e.maximum_ns FOR e IN r.extremes IF e.measure = r.extremes[1].measure]) AS worst_ns,
     coalesce(len(r.warnings), 0) AS warnings,
     coalesce(r.ended, '') AS ended,
@@ -178,7 +181,7 @@ def catalogue(store: Store) -> list[CatalogueEntry]:
 _KEPT = (SEALED, RECOVERED)
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(CatalogueEntry).decode
-_VERSION = zlib.crc32(repr((1, SCHEMA, CatalogueEntry.__struct_fields__)).encode()) & 0x7FFFFFFF
+_VERSION = zlib.crc32(repr((2, SCHEMA, CatalogueEntry.__struct_fields__)).encode()) & 0x7FFFFFFF
 
 
 def _rows(read: dict[str, CatalogueEntry], stamps: dict[str, bytes]) -> list[tuple[str, bytes, bytes]]:
