@@ -139,6 +139,18 @@ def test_a_dry_run_says_whether_the_time_can_show_it(
     assert said in one.sentence
 
 
+def test_a_dry_run_counts_the_repetitions_of_a_guest_once() -> None:
+    made = agenda(
+        'repetitions = 3\nsystems = ["local", "lab:debian-rt"]\nrequire = "latency p99.99 < 1ms"\n'
+        f'{CYCLIC}duration = "10s"\n'
+    )
+    here, guest = planned.planned(made.required, made.points, 3)
+    assert (here.cells, here.planned_s, here.can_show) == (1, 30, True)
+    assert (guest.cells, guest.planned_s, guest.can_show) == (1, 10, True)
+    assert "of 1 case of guests, whose repetitions count once, at 1 kHz. It takes 30 s" in guest.sentence
+    assert "planned: 10 s" in guest.sentence
+
+
 def measure(store: Store, cell: str, values: Any, require: object = None, **options: Any) -> str:
     load = CELLS[cell].rpartition(", ")[2]
     plan = {

@@ -24,6 +24,9 @@ from tautochrone.measure.lab.matrix import MATRIX
 # Whether what is planned can show what is required, told before anything is measured.
 
 
+_LAB = "lab:"
+
+
 @dataclass(frozen=True)
 class Planned:
     """One requirement of the cases that sample at one pace and for as long.
@@ -31,10 +34,12 @@ class Planned:
     Attributes:
         cells: how many these are.
         rate_hz: at which each source samples; None: that is not known before, as are the times.
-        planned_s: how long that is, over all repetitions, which are counted together.
+        planned_s: how long that is, over all repetitions, which are counted together; those of a guest are
+            its first one again, and count once.
         single_s: how long one repetition is; a tail is fitted to each by itself.
         counted_s: how long it takes to show it by counting, if no sample passes the limit.
         least_s: how long one repetition must be at least for its tail to be extrapolated so far.
+        once: there are repetitions that do not count.
     """
 
     requirement: Requirement
@@ -44,6 +49,7 @@ class Planned:
     single_s: float | None = None
     counted_s: float | None = None
     least_s: float | None = None
+    once: bool = False
 
     @property
     def can_show(self) -> bool | None:
@@ -60,8 +66,9 @@ class Planned:
     def sentence(self) -> str:
         """For people."""
         of = f"{self.requirement.text}: of {plural(self.cells, 'case')}"
+        of += " of guests, whose repetitions count once," if self.once else ""
         if self.planned_s is None or self.counted_s is None or self.rate_hz is None or not self.least_s:
-            return f"{of}."
+            return f"{of.rstrip(',')}."
         of = f"{of} at {format_rate(self.rate_hz)}"
         sure = f"{format_percent(self.requirement.confidence)} confidence"
         takes = f"It takes {format_span(self.counted_s)} without a late one to show it at {sure}"
@@ -78,15 +85,20 @@ class Planned:
 
 
 def planned(required: Required, points: Mapping[str, PlanPoint], repetitions: int) -> list[Planned]:
-    """Return what is required, in the order of the plan; cases of one pace and length are taken together."""
-    found: dict[tuple[str, float | None, float | None], list[Requirement]] = {}
+    """Return what is required, in the order of the plan; cases of one pace and length are taken together,
+    those of guests by themselves."""
+    found: dict[tuple[str, float | None, float | None, int], list[Requirement]] = {}
     for key, point in points.items():
+        counting = 1 if point.system.startswith(_LAB) else repetitions
         for one in required.get(key, ()):
             pace = EXPERIMENTS[point.experiment].pace_of(point.options, one.source)
             seconds = None if pace is None else pace.samples * pace.period_s
-            place = (one.text, None if pace is None else 1 / pace.period_s, seconds)
+            place = (one.text, None if pace is None else 1 / pace.period_s, seconds, counting)
             found.setdefault(place, []).append(one)
-    return [_planned(own, rate_hz, seconds, repetitions) for (_, rate_hz, seconds), own in found.items()]
+    return [
+        _planned(own, rate_hz, seconds, counting, once=counting < repetitions)
+        for (_, rate_hz, seconds, counting), own in found.items()
+    ]
 
 
 def sentences(
@@ -116,12 +128,12 @@ def planned_as_table(
 
 
 def _planned(
-    own: Sequence[Requirement], rate_hz: float | None, single_s: float | None, repetitions: int
+    own: Sequence[Requirement], rate_hz: float | None, single_s: float | None, repetitions: int, *, once: bool
 ) -> Planned:
     first = own[0]
     planned_s = None if single_s is None else single_s * repetitions
     if rate_hz is None or planned_s is None or first.kind == "mean":
-        return Planned(first, len(own), rate_hz, planned_s, single_s)
+        return Planned(first, len(own), rate_hz, planned_s, single_s, once=once)
     return Planned(
         first,
         len(own),
@@ -130,6 +142,7 @@ def _planned(
         single_s,
         length_to_show(first, rate_hz, counted=True),
         length_to_show(first, rate_hz, counted=False),
+        once,
     )
 
 
