@@ -1,5 +1,6 @@
 """The kernels of the virtual lab: what is taken, that it stays whole, and what guests are made of."""
 
+import gzip
 import json
 import os
 import pty
@@ -49,6 +50,22 @@ def adopted(folder: Path, name: str = "mine", content: bytes = b"") -> Kernel:
     return adopt_kernel(name, folder / "kernel", write_modules(folder), tell_nobody)
 
 
+def answering_no(folder: Path, *words: str) -> tuple[bytes, int]:
+    """What a person at a terminal sees who says no, and how tauto ends then."""
+    own, theirs = pty.openpty()
+    main = "from tautochrone.cli.app import main; main()"
+    command = (sys.executable, "-c", main, *words)
+    asking = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder)
+    os.close(theirs)
+    os.write(own, b"n\n")
+    shown = b""
+    with suppress(OSError):  # its end
+        while piece := os.read(own, 65536):
+            shown += piece
+    os.close(own)
+    return shown, asking.wait(PATIENCE_S)
+
+
 @pytest.mark.parametrize("packing", ["gzip", "lz4", "lzma", "xz", "zstd"])
 def test_a_bzimage_boots_as_the_elf_file_that_is_in_it(packing: str) -> None:
     found = read_boot_image(bzimage(vmlinux(), packing), "a kernel")
@@ -66,6 +83,13 @@ def test_a_bzimage_without_the_entry_for_qemu_boots_as_it_is() -> None:
 def test_an_image_of_arm64_boots_as_it_is() -> None:
     found = read_boot_image(arm64_image(), "a kernel")
     assert (found.architecture, found.content) == ("aarch64", arm64_image())
+
+
+def test_an_image_of_arm64_may_be_packed_and_one_whose_end_is_missing_is_refused() -> None:
+    packed = gzip.compress(arm64_image())
+    assert read_boot_image(packed, "a kernel").content == arm64_image()
+    with pytest.raises(UsageError, match="its end is missing"):
+        read_boot_image(packed[:-20], "a kernel")
 
 
 @pytest.mark.parametrize("content", [b"", b"#!/bin/sh\n", vmlinux()[:150], bzimage(vmlinux(), "xz")[:1200]])
@@ -220,6 +244,23 @@ def test_what_was_fetched_is_forgotten_and_what_another_kernel_needs_stays(
     assert [path.name for path in cache.iterdir()] == ["lock"]
 
 
+@pytest.mark.parametrize("name", ["all", "qemu", "debian-mine"])
+def test_a_kernel_is_not_called_what_means_something_else(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"--name {name}"):
+        adopted(tmp_path / "build", name)
+    assert not own_kernels()
+
+
+@pytest.mark.slow
+def test_what_is_to_be_forgotten_is_named_once_and_asked_for(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        adopted(tmp_path / name, name)
+    shown, code = answering_no(tmp_path, "lab", "forget", "a", "b", "c", "a")
+    assert code == 1
+    assert b"Remove a, b and c (0 MB)?" in shown
+    assert own_kernels() == ["a", "b", "c"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
@@ -246,17 +287,7 @@ def test_a_person_at_a_terminal_is_asked_and_may_say_no(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TAUTO_KERNELS", str(tmp_path / "empty"))
-    own, theirs = pty.openpty()
-    main = "from tautochrone.cli.app import main; main()"
-    words = (sys.executable, "-c", main, "probe", "cyclic", "--on", "lab:debian-rt")
-    asking = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path)
-    os.close(theirs)
-    os.write(own, b"n\n")
-    shown = b""
-    with suppress(OSError):  # its end
-        while piece := os.read(own, 65536):
-            shown += piece
-    os.close(own)
-    assert asking.wait(PATIENCE_S) == 1, shown
+    shown, code = answering_no(tmp_path, "probe", "cyclic", "--on", "lab:debian-rt")
+    assert code == 1, shown
     assert shown.count(b"Fetch?") == 1
     assert not (tmp_path / "empty" / "names").exists()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.words import listed, verb
 from tautochrone.command import completion
 from tautochrone.command.lab_needs import YesOption, provide, telling
 from tautochrone.command.options import JsonOption, OpenReportOption, StoreOption
@@ -144,19 +145,20 @@ def forget(
         tauto lab forget debian:6.12 qemu
         tauto lab forget all --yes
     """
-    from tautochrone.target.virtual.forget import folders_of
+    from tautochrone.target.virtual.forget import ALL, QEMU, folders_of
     from tautochrone.target.virtual.forget import forget as remove
 
-    folders = folders_of([name if name in ("qemu", "all") else canonical_kernel(name) for name in names])
+    wanted = list(dict.fromkeys(one if one in (QEMU, ALL) else canonical_kernel(one) for one in names))
+    folders = folders_of(wanted)
     size = sum(size for _, size in folders)
     if not yes:
         if not sys.stdin.isatty():
             raise UsageError("Nobody can be asked here whether to remove it", "Add --yes to remove it.")
-        if not typer.confirm(f"Remove {' and '.join(names)} ({size / 1e6:.0f} MB)?", err=True):
+        if not typer.confirm(f"Remove {listed(wanted)} ({size / 1e6:.0f} MB)?", err=True):
             raise typer.Exit(1)
     with telling() as tell:
         remove([folder for folder, _ in folders], tell)
-    typer.echo(f"{size / 1e6:.0f} MB are free again.")
+    typer.echo(f"{size / 1e6:.0f} MB {verb(round(size / 1e6), 'is')} free again.")
 
 
 _SHOWN_DIGITS = 12

@@ -14,6 +14,7 @@ from pathlib import Path
 from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.target.address import FLAVOURS, canonical_kernel, is_debian, meant_kernel
 from tautochrone.target.virtual.cache import Tell, folder_of, hash_of, is_whole, sole_writer, whole_folder
+from tautochrone.target.virtual.forget import ALL, QEMU
 from tautochrone.target.virtual.kernels import (
     Kernel,
     find_kernel,
@@ -117,8 +118,13 @@ def _unpacked(content: bytes, start: int, end: int, name: str) -> bytes:
     )
 
 
-def _with_gzip(packed: bytes, _length: int) -> bytes:
-    return zlib.decompressobj(wbits=31).decompress(packed)
+def _with_gzip(packed: bytes, length: int) -> bytes:
+    """Its own last four bytes are the length: in a bzImage they are what stands behind it."""
+    unpacker = zlib.decompressobj(wbits=31)
+    unpacked = unpacker.decompress(packed)
+    if not unpacker.eof and len(unpacked) != length:
+        raise EOFError("its end is missing")
+    return unpacked
 
 
 def _with_lzma(packed: bytes, _length: int) -> bytes:
@@ -203,6 +209,10 @@ def adopt_kernel(name: str, image: Path, modules: Path | None, tell: Tell) -> Ke
     """
     if name.startswith("debian"):
         raise UsageError(f"--name {name}: names beginning with 'debian' are taken", "Choose another.")
+    if name in (ALL, QEMU):
+        raise UsageError(
+            f"--name {name}: `tauto lab forget {name}` means something else", "Choose another name."
+        )
     canonical = canonical_kernel(name)
     try:
         boot = read_boot_image(image.read_bytes(), str(image))
