@@ -8,6 +8,7 @@ import pytest
 import middleware_runs as made
 from middleware_presented import cell, heads, notes, recorded, said, shown
 from middleware_runs import US
+from tautochrone.middleware.lanes import mean_and_interval
 from tautochrone.middleware.throughput_answer import order_of
 from tautochrone.middleware.throughput_judge import throughput_of
 from tautochrone.run.folder import StoredRun
@@ -48,6 +49,20 @@ def test_the_interval_of_a_rate_covers_the_true_one_about_as_often_as_it_says(tm
         mean_ns = (20 * US + 0.5) * np.exp(0.1**2 / 2)
         covered += row.rate.low <= 1e9 / mean_ns <= row.rate.high
     assert covered >= 33  # of 40 at 95 %: fewer have a chance below 1 in 1,000
+
+
+def test_the_interval_of_a_few_calls_per_second_lies_around_their_mean() -> None:
+    mean, low, high = mean_and_interval([1.4, 1.41, 1.42])
+    assert low is not None
+    assert high is not None
+    assert mean == pytest.approx(1.41)
+    assert (low, high) == pytest.approx((1.41 - 0.02484, 1.41 + 0.02484), abs=1e-5)
+    assert mean_and_interval([0.0, 0.0]) == (0, 0, 0)
+
+
+def test_repetitions_of_a_guest_are_one_run(store: Store) -> None:
+    runs = [made.throughput(store, virtual={"machine": "abc", "shift": 1}) for _ in range(3)]
+    assert "Mean of the runs' rates" not in notes(shown(*runs))
 
 
 @pytest.mark.slow

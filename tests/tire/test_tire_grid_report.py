@@ -22,7 +22,15 @@ from tautochrone.run.store import Store
 from tautochrone.tire import grid_charts
 from tautochrone.tire.grid_charts import class_of
 from tautochrone.tire.grid_question import Common, Varied, document_of, fast_grid, map_grid
-from tautochrone.tire.grid_results import FastCell, FastTrial, MapCell, MapTrial, boundaries, ratios
+from tautochrone.tire.grid_results import (
+    FastCell,
+    FastTrial,
+    MapCell,
+    MapTrial,
+    TireResults,
+    boundaries,
+    ratios,
+)
 
 MS = 1_000_000
 NODES = (400, 800, 1600, 3200)
@@ -89,7 +97,7 @@ def map_document(*, soft: bool, repetitions: int = 1) -> PlanDocument:
     return document_of(grid, {}, repetitions, seed=5)
 
 
-def measure_map(store: Store, document: PlanDocument, share: float = 1.0) -> Agenda:
+def measure_map(store: Store, document: PlanDocument, share: float = 1.0, **conditions: Any) -> Agenda:
     """Sealed runs of this share of a grid's slots, in their order."""
     agenda = make_agenda(document, store)
     soft = document.entries[0].options["overrun"] == ("skip",)
@@ -107,7 +115,7 @@ def measure_map(store: Store, document: PlanDocument, share: float = 1.0) -> Age
             ended="overrun" if late and not soft else "complete",
             computing_ns=14 * MS if nodes > 2 * LIMITS[threads] else 2 * MS,
             fastest_ns=14 * MS if nodes > LIMITS[threads] else 5 * MS,  # disturbed where it is not the size
-            around=around(agenda, slot),
+            around=around(agenda, slot) | conditions,
         )
     return agenda
 
@@ -150,6 +158,19 @@ def charts(text: str) -> dict[str, Any]:
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("shift", "counted"), [(1, 1), (None, 3)])
+def test_repetitions_of_a_guest_make_no_share_of_late_steps_surer(
+    store: Store, shift: int | None, counted: int
+) -> None:
+    virtual = {"machine": "abc", "shift": shift}
+    measure_map(store, map_document(soft=True, repetitions=3), virtual=virtual)
+    grid = results(store).grid
+    assert isinstance(grid, TireResults)
+    (field,) = grid.fields
+    assert {cell.due for cell in field.map} == {counted * 100}
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ class GridRuns:
     Attributes:
         plan: what the last run says of it.
         points: all of the grid.
-        runs: the finished ones.
+        runs: the finished ones; of the repetitions of a guest's case the first.
         why: what stood in the way, by the key of the point.
     """
 

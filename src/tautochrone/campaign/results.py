@@ -217,9 +217,12 @@ def gather_results(
 def _grid(
     plan: PlanCell, points: Sequence[PlanPoint], runs: Sequence[StoredRun], why: Mapping[str, str]
 ) -> GridResults | None:
-    """By its kind; None: this version knows no such grid."""
+    """By its kind; None: this version knows no such grid. A guest's repetitions of a case count once."""
     kind = kind_named(str((plan.grid or {})["kind"]))
-    return None if kind is None else kind.gather(GridRuns(plan, points, runs, why))
+    cells = _by_cell(runs, {run.manifest.conditions.plan.cell for run in runs}).values()
+    once = {run.id for own in cells for run in each_once(own)}
+    told = [run for run in runs if run.id in once]
+    return None if kind is None else kind.gather(GridRuns(plan, points, told, why))
 
 
 def _by_cell(runs: Iterable[StoredRun], wanted: Container[str]) -> dict[str, list[StoredRun]]:

@@ -24,6 +24,7 @@ from tautochrone.judge.middleware_setting import (
 from tautochrone.run.conditions import LOCAL
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
+from tautochrone.run.repeated import each_once
 from tautochrone.statistics.means import repetitions
 from tautochrone.statistics.quantiles import Quantile
 from tautochrone.statistics.summary import Summary
@@ -79,12 +80,13 @@ def mean_and_interval(values: Sequence[float]) -> tuple[float, float | None, flo
     """Return the mean of repetitions, and of two or more its interval at 95 % (Student)."""
     import numpy as np
 
-    scaled = np.array([round(one) for one in values], np.int64)
+    scale = _DIGITS / (max(values) or 1.0)  # a few calls per second are no whole numbers
+    scaled = np.array([round(one * scale) for one in values], np.int64)
     told = repetitions(scaled, np.arange(len(scaled)))
     mean = sum(values) / len(values)
     if told is None or told.low is None or told.high is None:
         return mean, None, None
-    return mean, told.low, told.high
+    return mean, told.low / scale, told.high / scale
 
 
 def _of(summary: Summary, q: float) -> Quantile | None:
@@ -102,6 +104,7 @@ _PARAMETERS: dict[str, tuple[str, _Show]] = {  # in which lanes may differ: thei
     "rate_low_hz": ("lower clients at (Hz)", str),
 }
 _SERVED = {"cpu": "CPU"}  # of what threads that served have, what is not called as a run tells it
+_DIGITS = 10**12
 _ALIKE, _OTHER = "idle", "other"
 _NO_PRIORITIES = "policy other has no priorities: C0 and its servant are no higher than the lower clients."
 _Reduced = TypeVar("_Reduced")
@@ -117,7 +120,7 @@ class Lane(Generic[_Reduced]):
         name: what tells it from the other lanes: "TCP, one CPU".
         group: the transport; ``variant``: in what else it differs from other lanes, as the place.
         mark: colour, shape and filling: those of its transport, filled or not by what else it differs in.
-        runs: reduced, in the order in which they were given.
+        runs: reduced, in the order in which they were given; of the repetitions of a guest the first.
         parts: of the name: the transport, then the variant's.
     """
 
@@ -165,7 +168,7 @@ def lanes_of(
     for key, parts, setting in zip(keys, _names(keys, where=where), settings, strict=True):
         of, variant = transports.index(setting.transport), variants.index(key.variant)
         mark = LaneSign(of, variant) if len(transports) > 1 else LaneSign(variant, 0)
-        own = tuple(map(reduce, groups[key]))
+        own = tuple(map(reduce, each_once(groups[key])))
         lanes.append(Lane(", ".join(parts), setting, setting.title, ", ".join(parts[1:]), mark, own, parts))
     return lanes
 
