@@ -147,7 +147,7 @@ def test_a_dry_run_counts_the_repetitions_of_a_guest_once() -> None:
     here, guest = planned.planned(made.required, made.points, 3)
     assert (here.cells, here.planned_s, here.can_show) == (1, 30, True)
     assert (guest.cells, guest.planned_s, guest.can_show) == (1, 10, True)
-    assert "of 1 case of guests, whose repetitions count once, at 1 kHz. It takes 30 s" in guest.sentence
+    assert "of 1 case on guests, whose repetitions count once, at 1 kHz. It takes 30 s" in guest.sentence
     assert "planned: 10 s" in guest.sentence
 
 

@@ -66,7 +66,7 @@ class Planned:
     def sentence(self) -> str:
         """For people."""
         of = f"{self.requirement.text}: of {plural(self.cells, 'case')}"
-        of += " of guests, whose repetitions count once," if self.once else ""
+        of += " on guests, whose repetitions count once," if self.once else ""
         if self.planned_s is None or self.counted_s is None or self.rate_hz is None or not self.least_s:
             return f"{of.rstrip(',')}."
         of = f"{of} at {format_rate(self.rate_hz)}"
