@@ -49,6 +49,13 @@ def test_calls_without_an_answer_are_counted_and_told(store: Store) -> None:
     assert "C0: 7 of 207 calls missed" in notes(shown(run))
 
 
+def test_one_call_without_an_answer_is_told_as_one(store: Store) -> None:
+    runs = [made.latency(store, transport=name, clients=1, missed=1) for name in ("udp", "tcp")]
+    assert "UDP, one CPU, 1 lower client: 1 call missed; no number here holds such a call." in notes(
+        shown(*runs)
+    )
+
+
 @pytest.mark.parametrize(
     ("had", "said"),
     [

@@ -89,6 +89,12 @@ def test_datagrams_that_the_server_never_had_are_lost_though_nobody_waits_for_th
     assert row.lost == row.calls - row.confirmed
 
 
+def test_one_call_that_was_lost_is_told_as_one(store: Store) -> None:
+    types, ways = (("octet", 0),), ("one-way",)
+    run = made.throughput(store, transport="udp", types=types, directions=ways, unconfirmed=1)
+    assert "UDP, one CPU: 1 of 400 calls was lost, one-way octet." in notes(shown(run))
+
+
 def test_of_a_run_that_was_cut_off_nobody_knows_what_one_way_calls_were_lost(store: Store) -> None:
     reduced = throughput_of(made.throughput(store, rows_kept=10))
     assert {row.lost for row in reduced.rows if row.direction == ONE_WAY} == {None}

@@ -120,6 +120,9 @@ def test_the_claim_is_that_of_the_trials_length_and_allows_for_the_choice() -> N
     assert "allowing for that, fewer than 1 step in" in claim(blurred)
     few = search(Machine(), LimitQuestion(PERIOD_NS, 30))
     assert "So few steps say little" in claim(few)
+    one = search(Machine(), LimitQuestion(PERIOD_NS, 1))
+    assert answer(one).endswith(" masses met every deadline in 1 step.")
+    assert claim(one).startswith("No miss in 1 step: ")
 
 
 def test_what_no_tire_can_hold_is_said_with_its_reason() -> None:

@@ -167,8 +167,8 @@ def _calls_and_misses(lanes: Sequence[latency.LatencyLane], of: latency.Role) ->
     for lane in lanes:
         for place in latency.places_of(lane):
             if missed := place.missed(of):
-                beside = plural(place.clients, "lower client")
-                yield f"{lane.name}, {beside}: {missed:,} calls missed; they are in no number."
+                beside, calls = plural(place.clients, "lower client"), plural(missed, "call")
+                yield f"{lane.name}, {beside}: {calls} missed; no number here holds such a call."
 
 
 def _middle(found: Sequence[Summary]) -> tuple[TypedCell, TypedCell]:
@@ -256,11 +256,10 @@ def _rates(run: latency.LatencyRun) -> Iterator[str]:
 def _lost(run: latency.LatencyRun) -> Iterator[str]:
     for one in filter(None, (run.high, run.low)):
         if one.missed:
-            yield (
-                f"{one.name}: {one.missed:,} of {number(one.released)} calls missed; they have no time here."
-            )
+            share = f"{one.missed:,} of {number(one.released)}"
+            yield f"{one.name}: {share} calls missed; a missed call has no time here."
         if one.dropped:
-            yield f"{one.name}: the times of {one.dropped:,} calls were lost, because a buffer was full."
+            yield f"{one.name}: a full buffer lost the times of {plural(one.dropped, 'call')}."
 
 
 def _variance(run: latency.LatencyRun) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
-from tautochrone.base.words import listed
+from tautochrone.base.words import listed, verb
 from tautochrone.middleware import throughput_judge as judge
 from tautochrone.middleware.lanes import SHOWN, quantile, rate, too_few
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS, of_runs
@@ -316,10 +316,9 @@ def _losses(lanes: Sequence[judge.ThroughputLane]) -> Iterator[str]:
         if lost:
             sent = sum(row.calls + (row.lost or 0 if row.direction == TWO_WAY else 0) for row in rows)
             worst = max(rows, key=lambda row: row.lost or 0)
-            yield (
-                f"{lane.name}: {lost:,} of {sent:,} calls were lost; most of them {worst.direction} "
-                f"{worst.name} ({worst.lost:,})."
-            )
+            row = f"{worst.direction} {worst.name}"
+            where = f", {row}" if worst.lost == lost else f"; most of them {row} ({worst.lost:,})"
+            yield f"{lane.name}: {lost:,} of {sent:,} calls {verb(lost, 'was')} lost{where}."
 
 
 def _times(lane: judge.ThroughputLane, direction: str, kind: judge.Kind) -> list[float]:

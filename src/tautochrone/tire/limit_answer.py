@@ -94,11 +94,11 @@ def _commands(results: LimitResults) -> tuple[str, ...]:
 
 def _how(results: LimitResults) -> Iterator[str]:
     search, question = results.search, results.search.question
-    length = format_duration(question.steps * question.period_ns)
-    allowed = f", {question.misses:,} misses of it allowed" if question.misses else ""
+    length = f"{plural(question.steps, 'step')} ({format_duration(question.steps * question.period_ns)})"
+    allowed = f", {plural(question.misses, 'miss', 'misses')} of it allowed" if question.misses else ""
     yield (
         f"{upper_first(search.title)}: the most masses whose steps all end before the next release, in a "
-        f"trial of {question.steps:,} steps ({length}){allowed}, found to {question.resolution * 100:g} %."
+        f"trial of {length}{allowed}, found to {question.resolution * 100:g} %."
     )
     first, last = (results.manifests[at].created[:16].replace("T", " ") for at in (0, -1))
     yield f"Measured from {first} to {last} UTC as {search.id}."
@@ -114,7 +114,7 @@ def _why(results: LimitResults) -> Iterator[doc.Block]:
 
 def sentences(limit: Limit) -> list[str]:
     """Return what is said of one number of threads."""
-    effort = f"{len(limit.trials)} trials, {format_duration(limit.measured_s * 1e9)} of measuring."
+    effort = f"{plural(len(limit.trials), 'trial')}, {format_duration(limit.measured_s * 1e9)} of measuring."
     every = (answer(limit), claim(limit), *explanation(limit), effort if limit.trials else "")
     return [one for one in every if one]
 
@@ -317,9 +317,13 @@ def _chart(trials: Sequence[LimitTrial], period_ns: int, x: Scale, y: Scale) -> 
 def _describe(trials: Sequence[LimitTrial], period_ns: int) -> str:
     met = [one.nodes for one in trials if one.met and one.decides]
     missed = [one.nodes for one in trials if not one.met]
-    best = f"the most masses that met in a trial of full length: {number(max(met))}" if met else "none met"
+    best = (
+        f"the most masses that met in a trial of full length: {number(max(met))}"
+        if met
+        else "none of full length met"
+    )
     least = f"; the fewest that missed: {number(min(missed))}" if missed else ""
-    return f"{len(trials)} trials against a period of {duration(period_ns)}; {best}{least}."
+    return f"{plural(len(trials), 'trial')} against a period of {duration(period_ns)}; {best}{least}."
 
 
 def _node_ticks(low: float, high: float) -> list[int]:
@@ -358,7 +362,7 @@ def _row(trial: LimitTrial) -> Row:
         "masses": number(trial.nodes),
         "median": duration(trial.typical_ns),
         "longest": duration(trial.worst_ns),
-        "words": f"number {trial.number}, {trial.steps:,} steps, {came}",
+        "words": f"number {trial.number}, {plural(trial.steps, 'step')}, {came}",
     }
 
 

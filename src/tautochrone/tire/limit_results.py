@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tautochrone.base.units import format_duration, format_rate
-from tautochrone.base.words import plural
+from tautochrone.base.words import plural, verb
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.quantiles import exceedance_bound
@@ -27,16 +27,15 @@ def answer(limit: Limit) -> str:
     largest, team = limit.largest, plural(limit.threads, "thread")
     if largest is not None:
         unless = f" but {largest.missed:,}" if largest.missed else ""
-        sentence = (
-            f"With {team}, {largest.nodes:,} masses met every deadline{unless} in {largest.steps:,} steps"
-        )
+        steps = plural(largest.steps, "step")
+        sentence = f"With {team}, {largest.nodes:,} masses met every deadline{unless} in {steps}"
         return f"{sentence}; the search is not finished." if limit.end == "unfinished" else f"{sentence}."
     if limit.end == "unfinished":
         short = f"; in short trials {limit.met_so_far:,} masses did" if limit.met_so_far else ""
         return f"With {team} the search is not finished: no trial of full length met so far{short}."
     least = "none was tried"
     if (missed := limit.smallest_missed) is not None:
-        least = f"even {missed.nodes:,} masses missed in a trial of {missed.asked:,} steps"
+        least = f"even {missed.nodes:,} masses missed in a trial of {plural(missed.asked, 'step')}"
     return f"With {team} no tire met every deadline of this rate: {least}."
 
 
@@ -53,8 +52,8 @@ def claim(limit: Limit) -> str:
     misses = "No miss" if not trial.missed else f"{trial.missed:,} missed"
     late = one_in(exceedance_bound(trial.steps, trial.missed, confidence))
     words = (
-        f"{misses} in {trial.steps:,} steps: with {confidence * 100:g} % confidence, for this trial by "
-        f"itself, fewer than {late} is late."
+        f"{misses} in {plural(trial.steps, 'step')}: with {confidence * 100:g} % confidence, for this trial "
+        f"by itself, fewer than {late} is late."
     )
     made = limit.decided.index(trial) + 1
     if made > 1:
@@ -112,8 +111,8 @@ def _missed(limit: Limit, missed: LimitTrial) -> str:
     late = missed.late_step
     if late is None:
         return (
-            f"{words}: {missed.missed:,} of its releases were passed over, since a step of the warm-up, "
-            "which is not recorded, was late."
+            f"{words}: {missed.missed:,} of its releases {verb(missed.missed, 'was')} passed over, since a "
+            "step of the warm-up, which is not recorded, was late."
         )
     words += (
         f": step {late.number:,} of {missed.asked:,} began {format_duration(late.parts.dispatch_ns)} after "

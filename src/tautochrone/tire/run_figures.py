@@ -18,7 +18,7 @@ from tautochrone.answer.charts.scales import beside, linear, seconds, time, unit
 from tautochrone.answer.charts.signs import MISS_SHAPE, Sign
 from tautochrone.answer.charts.theme import MUTED, series_tone
 from tautochrone.answer.typeset import duration
-from tautochrone.base.words import plural
+from tautochrone.base.words import plural, verb
 from tautochrone.statistics.counts import envelope
 from tautochrone.tire import block_charts
 from tautochrone.tire.blocks import StepWindow, Windows, windows_of
@@ -120,10 +120,11 @@ def _course(team: TeamSteps, start_ns: int, *, rank: int) -> Chart:
         ),
     ]
     at = int(response_ns.argmax())
+    late = _late(team)
     words = (
         f"{plural(len(team), 'step')}; the longest took {duration(int(response_ns[at]))}, "
-        f"{since_ns[at] / 1e9:.3f} s after the start; {_late(team):,} were late against a deadline of "
-        f"{duration(period_ns)}."
+        f"{since_ns[at] / 1e9:.3f} s after the start; {late:,} {verb(late, 'was')} late against a deadline "
+        f"of {duration(period_ns)}."
     )
     return Chart(layers, 190, words)
 
