@@ -132,6 +132,34 @@ def test_an_unknown_says_what_may_not_be_read() -> None:
     assert "As root" in timers.advice
 
 
+@pytest.mark.parametrize(
+    ("code", "changes", "said"),
+    [
+        ("smt", {f"{_CPUS}/online": "0"}, "1 CPU on 1 core."),
+        ("smt", {f"{_CPUS}/online": "0", **GUEST}, "1 virtual CPU."),
+        ("thermal-throttling", {f"{_CPUS}/cpu0/thermal_throttle/core_throttle_count": "1"}, "1 time since"),
+        ("numa-balancing", {"/proc/sys/kernel/numa_balancing": "1"}, "is on; 1 node."),
+        ("cpu-quota", {"/sys/fs/cgroup/cpu.max": "100000 100000"}, ": 1 CPU."),
+        ("cpu-quota", {"/sys/fs/cgroup/cpu.max": "150000 100000"}, ": 1.5 CPUs."),
+        ("cpu-quota", {"/sys/fs/cgroup/cpu.max": "12800000 100000"}, ": 128 CPUs."),
+    ],
+)
+def test_one_is_told_as_one_and_many_without_powers_of_ten(
+    tmp_path: Path, code: str, changes: Changes, said: str
+) -> None:
+    finding = found(plant(tmp_path, changes), code)
+    assert finding is not None
+    assert said in finding.observed
+
+
+def test_interrupts_are_sent_to_cpus_that_are_not_isolated(tmp_path: Path) -> None:
+    changes = {f"{_CPUS}/isolated": "0", "/proc/cmdline": "isolcpus=0"}
+    finding = found(plant(tmp_path, changes), "device-interrupts")
+    assert finding is not None
+    assert finding.level == "warning"
+    assert finding.advice.startswith("Move each: echo 1 | ")
+
+
 def test_before_6_12_throttling_stops_spinning_threads(tmp_path: Path) -> None:
     finding = found(plant(tmp_path), "realtime-throttling")
     assert finding is not None

@@ -255,6 +255,8 @@ def test_an_older_kernels_architecture_shows_in_its_cpus(
         ({"/sys/class/dmi/id/sys_vendor": "VMware, Inc."}, "VMware"),
         ({"/sys/hypervisor/type": "xen"}, "Xen"),
         ({"/proc/device-tree/hypervisor/compatible": "linux,kvm\0"}, "linux,kvm"),
+        ({"/proc/device-tree/compatible": "linux,dummy-virt\0"}, None),  # KVM on Arm tells nothing else
+        ({"/proc/device-tree/compatible": "riscv-virtio\0"}, "QEMU"),
         (
             {
                 "/proc/cpuinfo": CPUINFO.replace("fpu", "fpu hypervisor"),
@@ -283,6 +285,22 @@ def test_the_tightest_quota_above_a_group_counts(tmp_path: Path) -> None:
     }
     confinement = observe(plant(tmp_path, nested)).confinement
     assert (confinement.cpu_quota_us, confinement.cpu_quota_period_us) == (150_000, 100_000)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("/sys/fs/cgroup/cpu.max", "much 100000"),
+        ("/sys/fs/cgroup/cpu.max", "100000"),
+        ("/proc/self/limits", "Max locked memory         \nMax realtime priority     none\n"),
+    ],
+)
+def test_a_limit_that_is_no_number_is_unknown(tmp_path: Path, path: str, text: str) -> None:
+    facts = observe(plant(tmp_path, {path: text}))
+    if path.endswith("limits"):
+        assert (facts.limits.memory_lock_bytes, facts.limits.rt_priority) == (None, None)
+    else:
+        assert facts.confinement.cpu_quota_us == -1  # nothing limits the root group
 
 
 def test_an_old_control_group_is_read(tmp_path: Path) -> None:

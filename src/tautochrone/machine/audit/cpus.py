@@ -1,5 +1,6 @@
 """Checks of the CPUs: how they save power, what they share, which of them may be used."""
 
+from tautochrone.base.words import plural
 from tautochrone.machine.audit.finding import AuditAnswer, Check, good, note, unread, warning
 from tautochrone.machine.cpulist import CPUS, format_cpu_list, parse_cpu_list
 from tautochrone.run.facts import Facts
@@ -110,11 +111,18 @@ def _cores(facts: Facts) -> dict[str, object]:
     cpu = facts.cpu
     shown = _shared_with_isolated(facts) or cpu.siblings or ()
     more = ", …" if len(shown) > _SHOWN else ""
-    count, cores = (
-        "an unknown number of" if number is None else number for number in (cpu.online_count, cpu.cores)
-    )
     examples = f": CPU {'; '.join(shown[:_SHOWN])}{more} share one each" if shown else ""
-    return {"count": count, "cores": cores, "examples": examples}
+    return {
+        "logical": _so_many(cpu.online_count, "logical CPU"),
+        "virtual": _so_many(cpu.online_count, "virtual CPU"),
+        "cpus": _so_many(cpu.online_count, "CPU"),
+        "cores": _so_many(cpu.cores, "core"),
+        "examples": examples,
+    }
+
+
+def _so_many(count: int | None, noun: str) -> str:
+    return f"an unknown number of {noun}s" if count is None else plural(count, noun)
 
 
 def _shared_with_isolated(facts: Facts) -> tuple[str, ...]:
@@ -232,10 +240,11 @@ CHECKS = (
         "has cooled down. Code then takes longer than was ever measured in a cool cabinet.",
         source=f"{_SYSFS}, thermal_throttle; {_RT_GUIDE}/hardware.rst, Firmware",
         needs="power.thermal_throttles",
+        numbers=lambda f: {"throttled": plural(f.power.thermal_throttles or 0, "time")},
         answers=(
             warning(
                 "A CPU was slowed because of heat",
-                "{power.thermal_throttles:,} times since boot.",
+                "{throttled} since boot.",
                 "Cool it better, or keep the clock below what heats it: sudo cpupower frequency-set -u "
                 f"FREQUENCY. Watch: grep . {CPUS}/cpu*/thermal_throttle/*_count",
                 "likely",
@@ -261,25 +270,25 @@ CHECKS = (
             ),
             warning(
                 "Isolated CPUs share cores with others (SMT is on)",
-                "{count} logical CPUs on {cores} cores{examples}.",
+                "{logical} on {cores}{examples}.",
                 _SMT_OFF,
                 "likely",
                 when=lambda f: _is_on(f) and _shared_with_isolated(f),
             ),
             warning(
                 "Logical CPUs share cores (SMT is on)",
-                "{count} logical CPUs on {cores} cores{examples}.",
+                "{logical} on {cores}{examples}.",
                 _SMT_OFF,
                 "likely",
                 when=_is_on,
             ),
             note(
                 "The guest sees one thread per core; the host may share cores",
-                "{count} virtual CPUs. Whether two of them share a real core can't be seen in here.",
+                "{virtual}. Whether two of them share a real core can't be seen in here.",
                 "Look on the host: lscpu --extended, and where the virtual CPUs are pinned.",
                 when=lambda f: f.confinement.virtual,
             ),
-            good("No logical CPUs share a core", "{count} CPUs on {cores} cores."),
+            good("No logical CPUs share a core", "{cpus} on {cores}."),
         ),
     ),
     Check(

@@ -1,5 +1,6 @@
 """Checks of the firmware, of what the kernel does for the hardware's sake, and of memory management."""
 
+from tautochrone.base.words import plural
 from tautochrone.machine.audit.finding import AuditAnswer, Check, good, note, unknown, unread, warning
 from tautochrone.run.facts import Facts
 
@@ -236,11 +237,13 @@ CHECKS = (
         "fault, and the page may be moved to another node.",
         source="Documentation/admin-guide/sysctl/kernel.rst, numa_balancing",
         needs="memory.numa_balancing",
-        numbers=lambda f: {"nodes": f.cpu.numa_nodes or "an unknown number of"},
+        numbers=lambda f: {
+            "nodes": plural(f.cpu.numa_nodes, "node") if f.cpu.numa_nodes else "an unknown number of nodes"
+        },
         answers=(
             warning(
                 "NUMA balancing causes page faults",
-                "kernel.numa_balancing is on; {nodes} node(s).",
+                "kernel.numa_balancing is on; {nodes}.",
                 "Until the next boot: sudo sysctl kernel.numa_balancing=0. For good: numa_balancing=disable",
                 "likely",
                 when=lambda f: f.memory.numa_balancing,

@@ -122,7 +122,8 @@ def _default_affinity(facts: Facts) -> AuditAnswer | None:
 def _on_isolated(facts: Facts) -> dict[str, object]:
     there = facts.interrupts.on_isolated_cpus or ()
     more = f" and {len(there) - _SHOWN} more" if len(there) > _SHOWN else ""
-    return {"served": f"{', '.join(there[:_SHOWN])}{more}"}
+    rest = format_cpu_list(_housekeeping(facts, parse_cpu_list(facts.cpu.isolated) or ()))
+    return {"served": f"{', '.join(there[:_SHOWN])}{more}", "rest": rest}
 
 
 def _watchdogs(facts: Facts) -> list[str]:
@@ -182,9 +183,9 @@ CHECKS = (
             warning(
                 "Devices interrupt isolated CPUs",
                 "Interrupts served on CPU {cpu.isolated}: {served}.",
-                "Move each: echo 0 | sudo tee /proc/irq/NUMBER/smp_affinity_list. For good: irqaffinity=0 at "
-                "boot, isolcpus=managed_irq,domain,… for queues that drivers place themselves, and no "
-                "irqbalance on these CPUs.",
+                "Move each: echo {rest} | sudo tee /proc/irq/NUMBER/smp_affinity_list. For good: "
+                "irqaffinity={rest} at boot, isolcpus=managed_irq,domain,… for queues that drivers place "
+                "themselves, and no irqbalance on these CPUs.",
                 "likely",
                 when=lambda f: f.cpu.isolated and f.interrupts.on_isolated_cpus,
             ),

@@ -51,10 +51,15 @@ def _cpu_quota(facts: Facts) -> AuditAnswer:
         return good("No CPU quota", f"Control group {confinement.cgroup or '/'} is not limited.")
     return warning(
         "A CPU quota can stop ordinary threads",
-        f"{quota_us / 1000:g} ms of CPU time per {period_us / 1000:g} ms: {quota_us / period_us:.2g} CPUs.",
+        f"{quota_us / 1000:g} ms of CPU time per {period_us / 1000:g} ms: {_cpus(quota_us / period_us)}.",
         "Lift it for the measurement: start the container without --cpus or --cpu-quota, or: echo max | "
         "sudo tee /sys/fs/cgroup/GROUP/cpu.max",
     )
+
+
+def _cpus(count: float) -> str:
+    shown = f"{count:.2g}" if count < 10 else f"{count:,.0f}"
+    return f"{shown} CPU" if shown == "1" else f"{shown} CPUs"
 
 
 def _is_limit(size: int | None) -> bool:
@@ -198,9 +203,9 @@ def _realtime_group_budget(facts: Facts) -> AuditAnswer | None:
 CHECKS = (
     Check(
         code="virtual-machine",
-        why="The guest's clock counts the instructions that it executes, each of the same length (but on "
-        "x86-64 with several CPUs it is the host's). So its kernel and its settings are real, and what "
-        "hardware does to a deadline is not there.",
+        why="The guest's clock counts the instructions that it executes, each of the same length (but with "
+        "several CPUs of x86-64 before QEMU 10 it is the host's). So its kernel and its settings are real, "
+        "and what hardware does to a deadline is not there.",
         source="docs/lab.md",
         answers=(
             note(

@@ -102,7 +102,7 @@ def _match(pattern: str, value: Callable[[str], object]) -> Callable[[Tree, str]
 
 
 def _limit(name: str) -> Callable[[Tree, str], object]:
-    return _match(rf"^{name}\s+(\S+)", lambda text: -1 if text == "unlimited" else int(text))
+    return _match(rf"^{name} +(unlimited|\d+)", lambda text: -1 if text == "unlimited" else int(text))
 
 
 def _capability(number: int) -> Callable[[Tree, str], object]:

@@ -41,6 +41,9 @@ _DMI = tuple(
 )
 _PRODUCT = _DMI[1]
 _DEVICE_TREE = "/proc/device-tree/hypervisor/compatible"
+_BOARD = "/proc/device-tree/compatible"
+_BOARDS = {"linux,dummy-virt": None, "riscv-virtio": "QEMU", "qemu,": "QEMU"}
+"""What boards that only hypervisors make are called in a device tree -> which; None: several make it."""
 _ANNOUNCED = "/sys/hypervisor/type"
 _CLOCKS = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
 
@@ -60,6 +63,9 @@ def virtual(tree: Tree) -> tuple[bool | None, str | None, str | None]:
         return True, announced.capitalize(), _ANNOUNCED
     if compatible := tree.text(_DEVICE_TREE):
         return True, compatible.split("\0")[0], "device tree"
+    board = tree.text(_BOARD) or ""
+    if found := next((mark for mark in _BOARDS if mark in board), None):
+        return True, _BOARDS[found], "device tree"
     cpuinfo = tree.text("/proc/cpuinfo")
     clocks = tree.text(_CLOCKS) or ""
     if re.search(r"^flags\s*:.*\bhypervisor\b", cpuinfo or "", re.MULTILINE):
@@ -124,9 +130,9 @@ def _quota(tree: Tree, folder: str, path: str | None, version: int | None) -> tu
             quota_us = tree.integer(f"{group}/cpu.cfs_quota_us")
             period_us = tree.integer(f"{group}/cpu.cfs_period_us")
         else:
-            words = (tree.text(f"{group}/cpu.max") or "").split()
-            quota_us = None if len(words) != 2 else -1 if words[0] == "max" else int(words[0])
-            period_us = int(words[1]) if len(words) == 2 else None
+            found = re.fullmatch(r"(max|\d+) (\d+)", tree.text(f"{group}/cpu.max") or "")
+            quota_us = None if found is None else -1 if found[1] == "max" else int(found[1])
+            period_us = None if found is None else int(found[2])
         if quota_us is not None and period_us:
             quotas.append((quota_us, period_us))
     limited = [pair for pair in quotas if pair[0] >= 0]
