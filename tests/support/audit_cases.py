@@ -269,6 +269,7 @@ CASES: list[tuple[str, Changes, str | None]] = [
     ("thermal-throttling", {f"{_CPUS}/cpu0/thermal_throttle/core_throttle_count": "0"}, "good"),
     ("thermal-throttling", {f"{_CPUS}/cpu1/thermal_throttle/package_throttle_count": "7"}, "warning"),
     ("unlike-cores", {}, None),
+    ("unlike-cores", {"/sys/devices/cpu_core/cpus": "0", "/sys/devices/cpu_atom/cpus": "1"}, "note"),
     ("unlike-cores", {f"{_CPUS}/cpu0/cpu_capacity": "1024", f"{_CPUS}/cpu1/cpu_capacity": "446"}, "note"),
     ("cpuset-partitions", {}, None),
     ("cpuset-partitions", {**PARTITIONED, f"{_PART}/cpuset.cpus.partition": "member"}, None),

@@ -122,6 +122,8 @@ class CpuFacts(Struct, frozen=True):
     smt_active: bool | None = None
     capacities: tuple[int, ...] | None = None
     """The distinct relative speeds of the CPUs; more than one on machines with unlike cores."""
+    kinds: tuple[str, ...] | None = None
+    """The kinds of cores of a hybrid x86 processor, as ``name: CPU list``; None of any other."""
     caches: tuple[str, ...] | None = None
     """The caches of the first CPU."""
     isolated: str | None = None

@@ -298,8 +298,10 @@ CHECKS = (
         "on one kind says nothing about the other, and the scheduler moves threads between them that are not "
         "pinned.",
         source="Documentation/scheduler/sched-capacity.rst",
-        needs="cpu.capacities",
-        numbers=lambda f: {"speeds": ", ".join(map(str, f.cpu.capacities or ()))},
+        numbers=lambda f: {
+            "speeds": ", ".join(map(str, f.cpu.capacities or ())),
+            "kinds": "; ".join(f.cpu.kinds or ()),
+        },
         answers=(
             note(
                 "The cores are not alike",
@@ -307,6 +309,13 @@ CHECKS = (
                 "Pin the loop, and measure the CPU that it is pinned to. Which is which: grep . "
                 f"{CPUS}/cpu*/cpu_capacity",
                 when=lambda f: len(f.cpu.capacities or ()) > 1,
+            ),
+            note(
+                "The cores are not alike",
+                "CPUs by the kind of their core: {kinds}.",
+                "Pin the loop, and measure the CPU that it is pinned to. Which is which: grep . "
+                "/sys/devices/cpu_*/cpus",
+                when=lambda f: len(f.cpu.kinds or ()) > 1,
             ),
         ),
     ),

@@ -215,6 +215,7 @@ FACTS: tuple[Fact, ...] = (
     ("cpu.nohz_full", _cpu_list, f"{CPUS}/nohz_full"),
     ("cpu.numa_nodes", _cpu_count, "/sys/devices/system/node/online"),
     ("cpu.capacities", cpus.capacities),
+    ("cpu.kinds", cpus.kinds, "core", "atom", "lowpower"),
     ("cpu.model", cpus.model, _CPUINFO),
     ("cpu.smt_control", Tree.text, f"{CPUS}/smt/control"),
     ("cpu.smt_active", Tree.flag, f"{CPUS}/smt/active"),

@@ -55,6 +55,12 @@ def capacities(tree: Tree) -> tuple[int, ...] | None:
     return tuple(sorted(capacity for capacity in found if capacity is not None)) or None
 
 
+def kinds(tree: Tree, *names: str) -> tuple[str, ...] | None:
+    """Return the CPUs of each kind of core: a hybrid processor's counters of events are told by kind."""
+    found = {name: tree.text(f"/sys/devices/cpu_{name}/cpus") for name in names}
+    return tuple(f"{name}: {cpus}" for name, cpus in found.items() if cpus) or None
+
+
 def model(tree: Tree, cpuinfo: str) -> str | None:
     """Return the processor's name, which each architecture writes elsewhere."""
     fields = dict(re.findall(r"^([\w ]+?)[ \t]*:[ \t]*(.+)$", tree.text(cpuinfo) or "", re.MULTILINE))
