@@ -15,11 +15,12 @@ import pytest
 from guest_programs import fetch_program
 from kernel_files import RELEASE, arm64_image, bzimage, module, vmlinux, write_modules
 from real import PATIENCE_S, skip_or_fail, tauto
-from tautochrone.base.errors import DamagedError, MeasuringError, UsageError
+from tautochrone.base.errors import DamagedError, MeasuringError, TautoError, UsageError
 from tautochrone.target.virtual.cache import tell_nobody, whole_folder
 from tautochrone.target.virtual.fetch import adopt_kernel, read_boot_image
 from tautochrone.target.virtual.image import build_image
 from tautochrone.target.virtual.kernels import Kernel, find_kernel, own_kernels
+from tautochrone.target.virtual.qemu import fetch_qemu
 
 _APPLETS = b"\0" + b"".join(f"applet{number}\0".encode() for number in range(120)) + b"\0"
 
@@ -224,6 +225,33 @@ def test_packages_of_the_other_architecture_come_without_a_trace_in_this_machine
     libraries = {"/lib/ld-linux-aarch64.so.1", "/usr/lib/aarch64-linux-gnu/libnuma.so.1"}
     assert {"/usr/bin/cyclictest", *libraries} <= set(files)
     assert [path.stat().st_mtime_ns for path in machines_own] == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("told", "kind", "said"),
+    [
+        ("Get:1 a list\nErr:1 a list", MeasuringError, "the lists of packages can't be brought: cut off"),
+        ("Get:1 a list\nErr:2 a list", MeasuringError, "; but not all lists could be brought: cut off"),
+        ("Get:1 a list\nHit:2 a list", UsageError, "has no package qemu-system-x86$"),
+    ],
+)
+def test_lists_that_were_cut_off_are_not_taken_for_lists_without_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str, kind: type[TautoError], said: str
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, script in (
+        ("apt-get", f"[ $1 = indextargets ] && echo Debian bookworm x || echo '{told}'; echo W: cut off >&2"),
+        ("apt-cache", "exit 100"),
+        ("apt-config", "true"),
+        ("dpkg", "echo amd64"),
+    ):
+        (programs / name).write_text(f"#!/bin/sh\n{script}\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    with pytest.raises(kind, match=said):
+        fetch_qemu(tell_nobody)
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tautochrone.base.errors import MeasuringError, StoreError, UsageError
+from tautochrone.base.errors import MeasuringError, StoreError, TautoError, UsageError
 from tautochrone.target.virtual.cache import (
     Tell,
     cache_folder,
@@ -41,6 +41,7 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 """What Debian calls the architectures."""
 
 _LOOK_INTERVAL_S = 0.1
+_LOOK_AT_SOURCES = "Look at the network, and at the sources in /etc/apt."
 _KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _OF_NO_USE = ("Acquire::IndexTargets", "Acquire::Changelogs")  # pictures of applications, and the like
 
@@ -73,6 +74,7 @@ class Lists:
         self._architecture = architecture
         self._folder = folder
         self._suite = suite
+        self._lacking = ""
 
     @property
     def are_there(self) -> bool:
@@ -96,12 +98,24 @@ class Lists:
         tell(f"lists of Debian's packages for {self._architecture}", 0, 0)
         command = [*ends_with_us(), "apt-get", "update", "-q", *_as_this_user()]
         ended = subprocess.run(command, env=self._environment(), capture_output=True, text=True, check=False)
-        # How apt-get ends tells little: well without a network, and badly for one source of many.
-        if not re.search("^(Get|Hit):", ended.stdout, re.MULTILINE):
+        # How apt-get ends tells little: well without a network, and badly for one source of many. And what
+        # it gets may be refused, or cut off.
+        begun, failed = (
+            set(re.findall(rf"^(?:{how}):(\d+) ", ended.stdout, re.MULTILINE)) for how in ("Get|Hit", "Err")
+        )
+        if not begun - failed:
             raise MeasuringError(
-                f"the lists of packages can't be brought: {_complaint(ended.stderr)}",
-                "Look at the network, and at the sources in /etc/apt.",
+                f"the lists of packages can't be brought: {_complaint(ended.stderr)}", _LOOK_AT_SOURCES
             )
+        self._lacking = _complaint(ended.stderr) if failed else ""
+
+    def lack(self, what: str, advice: str) -> TautoError:
+        """Return the error that these lists have no such package; where some were not brought, it says so."""
+        if not self._lacking:
+            return UsageError(what, advice)
+        return MeasuringError(
+            f"{what}; but not all lists could be brought: {self._lacking}", _LOOK_AT_SOURCES
+        )
 
     def download(self, package: Package, folder: Path, tell: Tell) -> Path:
         """Bring the package's file into an empty folder.
@@ -294,7 +308,7 @@ def bring(
             failure = error
             continue
         return package, place
-    raise failure or UsageError(
+    raise failure or lists.lack(
         f"the package sources of this system ({_system()}) have no package {wanted}",
         "The names debian:… mean packages of Debian 12. Any other kernel can be given: "
         "tauto lab fetch --kernel PATH --modules DIR --name NAME.",

@@ -177,7 +177,7 @@ def _bring_libraries(lists: Lists, lacking: list[Package], content: Path, tell: 
 def _of_suite(lists: Lists, name: str) -> Package:
     package = lists.find(name)
     if package is None:
-        raise UsageError(
+        raise lists.lack(
             f"{_SUITE} has no package {name}", "Where QEMU 10 or later is installed, that one is taken."
         )
     return package
