@@ -39,6 +39,7 @@ from tautochrone.run.files import RAW_STREAM
 from tautochrone.run.store import Store
 from tautochrone.target.virtual.kernels import Kernel
 from tautochrone.virtual_lab.matrix_results import MatrixResults
+from tautochrone.virtual_lab.matrix_view import sentences
 
 US = 1_000
 STOCK, RT = Machine("debian:stock", "none"), Machine("debian:rt")
@@ -49,6 +50,7 @@ VIRTUAL = {
     "package": "linux_6.1",
     "qemu": "7.2",
     "shift": 1,
+    "repeatable": True,
 }
 OPTIONS: dict[str, str | int | float | bool] = {"period": "250us", "duration": "2s"}
 
@@ -134,7 +136,7 @@ def matrix(*machines: Machine) -> PlanDocument:
     return document_of(machines, ["idle", "fork"], OPTIONS)
 
 
-def measure_some(store: Store, document: PlanDocument) -> Agenda:
+def measure_some(store: Store, document: PlanDocument, **virtual: Any) -> Agenda:
     """Sealed runs of what stands in `WORST`; the rest was refused."""
     agenda = make_agenda(document, store)
     points = tuple(agenda.points.values())
@@ -155,7 +157,7 @@ def measure_some(store: Store, document: PlanDocument) -> Agenda:
             facts={**FACTS, "kernel": kernel_facts},
             warning=("virtual", "measured on a virtual machine", "Compare with it."),
             title=point.name,
-            around={"plan": to_builtins(told), "virtual": VIRTUAL},
+            around={"plan": to_builtins(told), "virtual": VIRTUAL | virtual},
         )
     return agenda
 
@@ -163,6 +165,16 @@ def measure_some(store: Store, document: PlanDocument) -> Agenda:
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
+
+
+@pytest.mark.parametrize(("repeatable", "chance"), [(True, "is chance."), (False, "may be chance.")])
+def test_a_matrix_promises_no_more_than_its_machines_keep(
+    store: Store, repeatable: bool, chance: str
+) -> None:
+    measure_some(store, matrix(STOCK, RT), repeatable=repeatable)
+    found = gather_results(open_campaign(store, "matrix-latest"))
+    assert isinstance(found.grid, MatrixResults)
+    assert sentences(found.grid)[0].endswith(chance)
 
 
 def test_an_unfinished_matrix_tells_factors_and_what_is_missing(store: Store) -> None:

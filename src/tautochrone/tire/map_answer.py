@@ -181,7 +181,8 @@ def _about_many(found: Sequence[Boundary], field: str) -> Iterator[str]:
         yield f"Most masses without a miss: {_about(best, field)}"
     none = [str(one.threads) for one in found if one.reliable is None]
     if none:
-        yield f"{name}With {listed(none)} threads the smallest tire already misses a deadline."
+        threads = "thread" if none == ["1"] else "threads"
+        yield f"{name}With {listed(none)} {threads} the smallest tire already misses a deadline."
 
 
 def _row(one: Boundary, field: Field, results: TireResults) -> tuple[TypedCell, ...]:

@@ -259,18 +259,28 @@ def _cell(row: MatrixRow, cell: MatrixCell, results: MatrixResults) -> dict[str,
     }
 
 
+_SURELY = (
+    "the same machine gives the same numbers, to the bit, on any host. So each case is measured once, and no "
+    "difference between two of them is chance."
+)
+_USUALLY = (
+    "the same machine usually gives the same numbers, to the bit, on any host; of several CPUs of arm64 not "
+    "always. Each case is measured once, so a small difference between two of them may be chance."
+)
+
+
 def _about(results: MatrixResults) -> str:
     shifts = {row.virtual.shift for row in results.rows if row.virtual is not None}
     known = [shift for shift in shifts if isinstance(shift, int)]
     length = f", {format_duration(2.0 ** known[0])} each" if len(shifts) == 1 and known else ""
     options = results.options
     cpus = max((row.machine.cpus for row in results.rows), default=1)
+    repeats = all(row.virtual.repeatable for row in results.rows if row.virtual is not None)
     have = "one CPU" if cpus == 1 else f"{cpus} CPUs, of which one is measured"
     return (
         f"Scheduling latency of a thread of policy fifo, released each {options.get('period', '1ms')} for "
         f"{options.get('duration', '10s')} of the guest's time, on virtual machines with {have}. Their time "
-        f"is the number of executed instructions{length}: the same machine gives the same numbers, to the "
-        "bit, on any host. So each case is measured once, and no difference between two of them is chance."
+        f"is the number of executed instructions{length}: {_SURELY if repeats else _USUALLY}"
     )
 
 
@@ -316,8 +326,9 @@ def _missed(results: MatrixResults) -> tuple[str, ...]:
     if not cells:
         return ()
     row, cell = max(cells, key=lambda one: one[1].missed)
+    where = f"{plural(len(cells), 'case')}, most in " if len(cells) > 1 else ""
     return (
-        f"Releases were missed in {plural(len(cells), 'case')}, most in {row.name}, {cell.load}: "
+        f"Releases were missed in {where}{row.name}, {cell.load}: "
         f"{cell.missed:,} of {cell.released:,}. Missed cycles leave no sample, so quantiles look too "
         "good; the worst latency is that of the release before them.",
     )
