@@ -217,6 +217,12 @@ def test_resident_memory_says_with_how_many_servants(store: Store) -> None:
     assert [one.title for one in footprint.figures(lanes, "f")][-1].endswith(", with 10 servants")
 
 
+def test_of_servers_of_one_size_none_is_the_smallest(store: Store) -> None:
+    runs = [made.footprint(store, transport=name) for name in ("tcp", "udp")]
+    (said,) = footprint.sentences(lanes_of(runs, footprint_of))
+    assert said.startswith("Running server, resident: all have the same size, ")
+
+
 def test_facts_are_no_objects(store: Store) -> None:
     sizes = {"text": 1, "rodata": 2, "data": 3, "bss": 4}
     run = made.footprint(store, library=sizes)

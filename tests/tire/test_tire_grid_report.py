@@ -126,8 +126,11 @@ def around(agenda: Agenda, slot: Any) -> dict[str, Any]:
     return {"plan": condition(agenda.campaign, agenda.document, points, point, slot).as_stored}
 
 
-def measure_fast(store: Store, repetitions: int = 1) -> None:
-    grid = fast_grid(Varied(NODES, "1,2", (1, 2), ("fifo", "other")), Common("semaphore", "10ms", "1s"))
+def measure_fast(
+    store: Store, repetitions: int = 1, nodes: tuple[int, ...] = NODES, threads: tuple[int, ...] = (1, 2)
+) -> None:
+    varied = Varied(nodes, ",".join(map(str, threads)), threads, ("fifo", "other"))
+    grid = fast_grid(varied, Common("semaphore", "10ms", "1s"))
     agenda = make_agenda(document_of(grid, {}, repetitions, seed=5), store)
     for slot in agenda.slots:
         options = agenda.points[slot.key].options
@@ -244,6 +247,12 @@ def test_times_stand_beside_each_other_by_policy_with_their_ratio(store: Store) 
     first = table["fields"][1]["cells"][0]
     assert (first["nodes"], first["threads"]) == (400, 1)
     assert [one["elapsed_ns"] for one in first["trials"]] == [8 * MS + 2, 8 * MS + 4, 8 * MS + 6]
+
+
+@pytest.mark.slow
+def test_one_pair_of_cases_is_told_as_one(store: Store) -> None:
+    measure_fast(store, repetitions=2, nodes=(400,), threads=(1,))
+    assert "in 1 pair: FIFO takes longer in 1 of them" in page.text(answer.document(results(store)))
 
 
 @pytest.mark.slow

@@ -207,6 +207,8 @@ def sentences(lanes: Sequence[FootprintLane]) -> list[str]:
             low, high = (_kib(found[name]).shown for name in (least, most))
             said.append(
                 f"{what}: {least} has the smallest with {low} KiB, {most} the largest with {high} KiB."
+                if low != high
+                else f"{what}: all have the same size, {low} KiB."
             )
     return said
 

@@ -135,8 +135,8 @@ def _about_policies(found: Sequence[tuple[str, Sequence[Ratio]]], *, several: bo
         if several:
             longer, shorter = (sum(getattr(one, side) for one in compared) for side in ("longer", "shorter"))
             text += (
-                f" All repetitions of one lie apart from all of the other in {longer + shorter} pairs: "
-                f"{_OVER.upper()} takes longer in {longer} of them."
+                f" All repetitions of one lie apart from all of the other in "
+                f"{plural(longer + shorter, 'pair')}: {_OVER.upper()} takes longer in {longer} of them."
             )
         else:
             text += " Each case was measured once, so single differences may be chance."
