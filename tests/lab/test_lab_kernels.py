@@ -15,7 +15,7 @@ import pytest
 from guest_programs import fetch_program
 from kernel_files import RELEASE, arm64_image, bzimage, module, vmlinux, write_modules
 from real import PATIENCE_S, skip_or_fail, tauto
-from tautochrone.base.errors import DamagedError, MeasuringError, TautoError, UsageError
+from tautochrone.base.errors import DamagedError, MeasuringError, StoreError, TautoError, UsageError
 from tautochrone.target.virtual.cache import tell_nobody, whole_folder
 from tautochrone.target.virtual.fetch import adopt_kernel, read_boot_image
 from tautochrone.target.virtual.image import build_image
@@ -270,6 +270,15 @@ def test_what_was_fetched_is_forgotten_and_what_another_kernel_needs_stays(
     assert (unknown.returncode, "first is not here" in unknown.stderr) == (2, True)
     assert tauto("lab", "forget", "all", "--yes", store=tmp_path).returncode == 0
     assert [path.name for path in cache.iterdir()] == ["lock"]
+
+
+def test_a_file_of_a_kernel_that_can_not_be_copied_is_named(tmp_path: Path) -> None:
+    (tmp_path / "kernel").write_bytes(bzimage(vmlinux(), "xz"))
+    modules = write_modules(tmp_path)
+    os.mkfifo(modules / "pipe")
+    with pytest.raises(StoreError, match=r"/pipe can't be copied .*is a named pipe"):
+        adopt_kernel("mine", tmp_path / "kernel", modules, tell_nobody)
+    assert not own_kernels()
 
 
 @pytest.mark.parametrize("name", ["all", "qemu", "debian-mine"])

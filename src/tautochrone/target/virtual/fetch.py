@@ -6,12 +6,12 @@ import re
 import shutil
 import struct
 import zlib
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tautochrone.base.errors import TautoError, UsageError
+from tautochrone.base.errors import StoreError, TautoError, UsageError
 from tautochrone.target.address import FLAVOURS, canonical_kernel, is_debian, meant_kernel
 from tautochrone.target.virtual.cache import Tell, folder_of, hash_of, is_whole, sole_writer, whole_folder
 from tautochrone.target.virtual.forget import ALL, QEMU
@@ -235,12 +235,13 @@ def adopt_kernel(name: str, image: Path, modules: Path | None, tell: Tell) -> Ke
         with whole_folder(place) as content:
             (content / "boot").mkdir()
             (content / "boot" / "image").write_bytes(boot.content)
-            _copy_beside(image, boot.release, boot.config, content / "boot")
-            if modules is not None:
-                shutil.copytree(
-                    modules, content / "lib" / "modules" / boot.release,
-                    ignore=lambda at, names: [one for one in names if (Path(at) / one).is_symlink()],
-                )  # fmt: skip
+            with _told_by_file():
+                _copy_beside(image, boot.release, boot.config, content / "boot")
+                if modules is not None:
+                    shutil.copytree(
+                        modules, content / "lib" / "modules" / boot.release,
+                        ignore=lambda at, names: [one for one in names if (Path(at) / one).is_symlink()],
+                    )  # fmt: skip
         kernel = _described(canonical, boot.architecture, boot.release, None, place, "image")
         remember_kernel(kernel)
         return kernel
@@ -265,6 +266,20 @@ def _described(
     modules, system_map, config = (path if path.exists() else None for path in beside)
     sha256 = hash_of(boot / image)
     return Kernel(name, architecture, release, package, boot / image, modules, system_map, config, sha256)
+
+
+@contextmanager
+def _told_by_file() -> Iterator[None]:
+    """Say which file can't be copied: most likely it is the user's, and not the cache, that is at fault."""
+    try:
+        yield
+    except OSError as error:
+        several = error.args[0] if isinstance(error, shutil.Error) else []
+        file, why = (several[0][0], several[0][2]) if several else (error.filename, error.strerror)
+        raise StoreError(
+            f"{file} can't be copied into the folder of kernels: {why}",
+            "See that you may read it, and that there is space for it.",
+        ) from error
 
 
 def _copy_beside(image: Path, release: str, config: str | None, boot: Path) -> None:
