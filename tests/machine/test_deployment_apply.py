@@ -139,6 +139,20 @@ def test_ctrl_c_at_any_step_of_apply_undoes_and_a_second_one_does_not_stop_that(
     assert snapshot(tmp_path) != before
 
 
+def test_what_is_not_permitted_is_told_as_it_was_typed(tmp_path: Path) -> None:
+    class Forbidden(FakeSettings):
+        def apply(self, change: Change) -> None:
+            raise SettingError("not permitted", "") from PermissionError()
+
+    files = LocalFiles(plant_machine(tmp_path / "machine", PAPERS))
+    path = tmp_path / "my own.toml"
+    path.write_text('[settings]\nonline = "0"\n')
+    for name, typed in (("MI", "MI"), (str(path), f"'{path}'")):
+        with pytest.raises(SettingError) as refused:
+            apply_and_leave(Application(choose(name, files), files, begins(Forbidden(tmp_path))), None)
+        assert refused.value.advice == f'Type sudo "$(command -v tauto)" tune apply {typed}'
+
+
 def test_interrupts_that_refuse_are_counted_and_told_and_no_error(tmp_path: Path) -> None:
     files = LocalFiles(plant_machine(tmp_path, [[0], [1]], irqs={24: "0-1", 25: "0-1", 26: "0"}))
     settings = FakeSettings(tmp_path, refuses=lambda write: "/irq/25/" in write.path)

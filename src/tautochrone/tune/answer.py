@@ -1,11 +1,12 @@
 """What a machine's deployments and settings are, as documents."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Mark
 from tautochrone.base.words import plural
-from tautochrone.machine.deployment import Deployment
+from tautochrone.machine.deployment import ORIGIN, Deployment
 from tautochrone.machine.deployment.apply import KnobSetting, Prospect
 from tautochrone.machine.settings import InForce
 from tautochrone.run.conditions import Obtained
@@ -127,9 +128,14 @@ def _by_hand(rows: Sequence[KnobSetting]) -> Iterator[doc.Block]:
 
 
 def _ways(deployment: Deployment, on: str | None) -> Iterator[doc.Block]:
-    named = deployment.origin if deployment.origin.endswith(".toml") else deployment.name
+    named = typed(deployment)
     yield doc.Sentence(f"To measure under it: tauto probe cyclic --deployment {named}{_on(on)}")
     yield doc.Sentence(f"To leave it in force: tauto tune apply {named}{_on(on)}")
+
+
+def typed(deployment: Deployment) -> str:
+    """Return how a deployment is typed: one of the six by its name, one of a file by that."""
+    return deployment.name if deployment.origin in ("", ORIGIN) else shlex.quote(deployment.origin)
 
 
 def applied(deployment: Deployment, obtained: Sequence[Obtained], on: str | None) -> doc.Document:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -149,6 +150,7 @@ def _target(on: str | None) -> AbstractContextManager[Target]:
 def apply_and_leave(application: Application, on: str | None) -> Deployed:
     """Apply and leave; whatever goes wrong, Ctrl-C too, undoes what was done so far."""
     from tautochrone.machine.deployment.apply import is_not_permitted, not_permitted
+    from tautochrone.tune.answer import typed
 
     left = False
     try:
@@ -162,7 +164,7 @@ def apply_and_leave(application: Application, on: str | None) -> Deployed:
         with _undisturbed():
             application.undo()
         if is_not_permitted(error):
-            again = f'Type sudo "$(command -v tauto)" tune apply {application.deployment.name}'
+            again = f'Type sudo "$(command -v tauto)" tune apply {typed(application.deployment)}'
             raise not_permitted(application.deployment, again if on in (None, "local") else "") from error
         raise
     return done
@@ -182,7 +184,7 @@ def _refuse_virtual(target: Target, name: str) -> None:
     if target.virtual() is not None:
         raise UsageError(
             f"{target.name} is gone when this command ends, and what was applied with it",
-            f"Measure under the deployment: tauto probe cyclic --on … --deployment {name}",
+            f"Measure under the deployment: tauto probe cyclic --on … --deployment {shlex.quote(name)}",
         )
 
 
