@@ -361,6 +361,9 @@ def test_a_mean_can_t_hold_where_releases_have_no_sample(tmp_path: Path) -> None
     found = asked("latency mean < 1ms", stored(tmp_path, values))
     assert found.standing == "not shown"
     assert "30 releases have no sample" in words.why(found)
+    values[2_500] = 1_500 * US
+    found = asked("latency mean < 1ms", stored(tmp_path, values))
+    assert "1 release has no sample" in words.why(found)
 
 
 def test_a_histogram_is_judged_by_its_bins_edges(tmp_path: Path) -> None:

@@ -119,6 +119,8 @@ def test_too_few_cycles_or_lost_samples_show_nothing() -> None:
     for weak in (loop(completed=100), loop(dropped=3)):
         (line,) = judge([weak]).loops
         assert line.standing == "not shown"
+    (line,) = judge([loop(dropped=1)]).loops
+    assert "1 sample was lost" in verdicts.sentence(line)
 
 
 def test_left_time_is_never_negative() -> None:

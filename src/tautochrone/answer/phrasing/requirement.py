@@ -189,7 +189,8 @@ def _reason(numbers: "_Numbers", one: Reason) -> str:
         case "mean uncounted":
             return f"What was missed is not known: {_UNCOUNTED}."
         case "mean of lost":
-            return f"But {line.lost:,} releases have no sample, which a mean of the others makes look better."
+            lost = f"{plural(line.lost, 'release')} {verb(line.lost, 'has')}"
+            return f"But {lost} no sample, which a mean of the others makes look better."
 
 
 def _why_nothing(judgement: Judgement) -> str:

@@ -140,11 +140,13 @@ def losses(one: SourceTail) -> str:
         return ""
     due = one.samples + one.lost
     fitted = "" if one.refusal is not None else ", in each chance and each bound; the fit does not know them"
-    return (
-        f"{one.lost:,} of {due:,} releases ({probability_percent(one.lost / due)}) have no sample: they were "
-        "missed or dropped. They count as later than every limit"
-        f"{fitted}."
+    what = (
+        "has no sample: it was missed or dropped. It counts"
+        if one.lost == 1
+        else "have no sample: they were missed or dropped. They count"
     )
+    share = f"{one.lost:,} of {due:,} releases ({probability_percent(one.lost / due)})"
+    return f"{share} {what} as later than every limit{fitted}."
 
 
 def dependence(one: SourceTail) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from tautochrone.base.units import format_duration, format_rate
-from tautochrone.base.words import capital, listed, upper_first, verb
+from tautochrone.base.words import capital, listed, plural, upper_first, verb
 from tautochrone.judge.verdict import (
     FEWEST_CYCLES,
     IDLE,
@@ -182,7 +182,7 @@ def _bound(loop: MeasuredLoop) -> str:
 def _weakness(loop: MeasuredLoop) -> str:
     place, cycles = _beside(loop.load), _words_of(loop).cycles
     if loop.dropped:
-        return f"{loop.dropped:,} samples were lost {place}"
+        return f"{plural(loop.dropped, 'sample')} {verb(loop.dropped, 'was')} lost {place}"
     if loop.completed < FEWEST_CYCLES:
         return f"only {loop.completed:,} {cycles} were measured {place}"
     if loop.cut_off:
