@@ -60,7 +60,7 @@ def _configuration(folder: Path, nodes: int) -> str:
         f"SlurmUser=root\nAuthType=auth/munge\nAuthInfo=socket={folder}/munge/socket\nCryptoType=crypto/munge\n"
         f"StateSaveLocation={folder}/state\nSlurmdSpoolDir={folder}/spool/%n\n"
         f"SlurmctldPidFile={folder}/ctld.pid\nSlurmdPidFile={folder}/%n.pid\n"
-        # However late a busy machine's daemons answer, no node is taken for lost, nor a job for one that did not start.
+        # However late the daemons of a busy machine answer: no node is lost, each job has started.
         "MessageTimeout=60\nTCPTimeout=30\nBatchStartTimeout=120\nSlurmdTimeout=0\n"
         "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSwitchType=switch/none\nReturnToService=2\n"
         "SchedulerType=sched/backfill\nSelectType=select/cons_tres\nMpiDefault=none\nKillWait=60\n"
