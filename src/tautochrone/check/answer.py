@@ -66,11 +66,16 @@ def answers(results: CheckResults) -> doc.TypedTable:
     """Return each source beside each load, the worst first."""
     question = results.question
     done = "done" if question.of_the_end else "begun"
+    confidence = f"{format_percent(question.requirement.confidence)} confidence"
+    limits = (
+        f"At least, at most: limits of the share that is missed, each at {confidence}."
+        if len(results.judgement.lines) == 1
+        else f"At most: a limit of the share that is missed, each at {confidence}; at least: one that all lines "
+        "together keep at it."
+    )
     note = (
         f"Missed: {done} later than {format_duration(question.deadline_ns)} after its release, or without a "
-        "sample. Events: groups of neighbours among these. At least, at most: limits of the share that is "
-        "missed, each at "
-        f"{format_percent(question.requirement.confidence)} confidence."
+        f"sample. Events: groups of neighbours among these. {limits}"
     )
     heads = doc.columns(
         "on", "beside", "answer", "missed", "events", "of", "at least", "at most", "allowed", "worst"
