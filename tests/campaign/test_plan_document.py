@@ -1,10 +1,11 @@
 """Plans as people write them: what they expand to, and what is said about mistakes."""
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tautochrone.base.errors import UsageError
+from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.measure.campaign.agenda import make_agenda, with_options
 from tautochrone.measure.campaign.campaign import key_of
 from tautochrone.measure.document.document import PlanDocument, parse, read
@@ -273,3 +274,18 @@ def test_a_deployment_in_a_file_is_known_by_the_file_alone(tmp_path: Path) -> No
     (point,) = agenda.points.values()
     assert point.name.endswith(", calm")
     assert point.value("deployment") == "deep/calm.toml"
+
+
+def test_a_plan_is_measured_into_a_store_by_one_tauto_only(tmp_path: Path) -> None:
+    """Also before its first run is begun, and between two runs, where the store shows nothing of it."""
+    store, document = Store(tmp_path / "store"), parse(PLAN, tmp_path / "p.toml")
+    with ExitStack() as held:
+        make_agenda(document, store, held=held)
+        for again in (False, True):
+            with ExitStack() as other, pytest.raises(StoreError, match="being measured"):
+                make_agenda(document, store, again=again, held=other)
+        make_agenda(document, store)  # to look at it is no harm
+        make_agenda(override(document, loads=["idle"]), store, held=held)  # another plan
+    assert not store.path.exists()
+    with ExitStack() as held:
+        make_agenda(document, store, held=held)

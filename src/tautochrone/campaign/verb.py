@@ -101,16 +101,17 @@ def carry_through(
     see_that_it_can_be_written(None if wanted.out is None else page_in(wanted.out))
     see_told(wanted.junit, wanted.markdown)
     place = open_store(store, mend=not wanted.dry_run)
-    agenda = make_agenda(document, place, again=wanted.again)
     console = make_console()
     if wanted.dry_run:
+        agenda = make_agenda(document, place, again=wanted.again)
         _show_agenda(console, agenda, wanted.as_json, wanted.at_once or 1)
         return
     told = make_console(stderr=True) if wanted.as_json else console
     outlook: CampaignOutlook | None
-    if fleet is None:
-        _provide(agenda, wanted)
-    with ExitStack() as stack:
+    with ExitStack() as held, ExitStack() as stack:
+        agenda = make_agenda(document, place, again=wanted.again, held=held)
+        if fleet is None:
+            _provide(agenda, wanted)
         if fleet is not None:
             from tautochrone.campaign.fleet import measure_on_fleet
 

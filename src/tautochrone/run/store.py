@@ -1,10 +1,11 @@
 """The store: the folder in which the runs lie."""
 
 import difflib
+import fcntl
 import os
 import re
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -107,6 +108,41 @@ class Store:
                 "Set the clock. Lists, trends and 'latest' go by it, so name this run by its id.",
             )
         return writer
+
+    @contextmanager
+    def alone(self, key: str, what: str) -> Iterator[None]:
+        """Measure what a key stands for, such as a plan, alone until the block ends.
+
+        The lock ends with this process, also when it is killed. Where none can be made there is none: the
+        first run that can't be written tells why.
+
+        Args:
+            what: it is called, for people.
+
+        Raises:
+            StoreError: another process measures it into this store.
+        """
+        path, is_new = self.path / f".alone-{key}", not self.path.exists()
+        descriptor = None
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            descriptor = _hold(path)
+        except BlockingIOError as error:
+            raise StoreError(
+                f"{what} is being measured at this moment, by another tauto",
+                "Wait until that is finished, or stop it.",
+            ) from error
+        except OSError:
+            pass
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                if descriptor is not None:
+                    path.unlink(missing_ok=True)
+                    os.close(descriptor)
+                if is_new:
+                    self.path.rmdir()  # if nothing was measured
 
     def _begun_later(self, now: datetime) -> str | None:
         """The latest run, if by its name it begins after now; other processes may be a moment ahead."""
@@ -250,6 +286,20 @@ def _is_damaged(folder: Path) -> bool:
     except (OSError, DamagedError):
         return os.path.lexists(manifest)
     return False
+
+
+def _hold(path: Path) -> int:
+    """Return a file that is made where it is not there, and locked."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            raise
+        if os.fstat(descriptor).st_nlink:
+            return descriptor
+        os.close(descriptor)  # whoever held it until now has removed it
 
 
 def _near(name: str, ids: list[str]) -> str:

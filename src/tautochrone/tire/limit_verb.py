@@ -77,7 +77,8 @@ def _limit(typed: Typed) -> None:
             deployment=beside.chosen_deployment(target),
             system=target.name,
         )
-        search, found, goes_on = _search(wish, place, target, console, again=typed.again)
+        with place.alone(wish.key, f"The search '{wish.title}'"):
+            search, found, goes_on = _search(wish, place, target, console, again=typed.again)
     _report(search, found, place, typed, open_it=typed.open_it and goes_on)
     if not goes_on:
         typer.echo(f"Stopped. {_how_to_go_on()}", err=True)

@@ -1,6 +1,7 @@
 """What is to be done for a plan: its slots in their order, the finished ones, and those that are left."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from tautochrone.base.errors import StoreError, UsageError
@@ -95,18 +96,24 @@ class Agenda:
         return _agenda(self.document, tuple(self.points.values()), None)
 
 
-def make_agenda(document: PlanDocument, store: Store, *, again: bool = False) -> Agenda:
+def make_agenda(
+    document: PlanDocument, store: Store, *, again: bool = False, held: ExitStack | None = None
+) -> Agenda:
     """Expand a plan and see how far it is.
 
     Args:
         again: begin a new plan run whatever there is.
+        held: until it is closed, no other process measures this plan; None: it is only looked at.
 
     Raises:
         UsageError: the plan names what is not there, or requires what nobody measures.
         StoreError: the store can't be read, or another process is measuring this plan.
     """
     points = _points(document)
-    found = latest(store, _key(document, points))
+    key = _key(document, points)
+    if held is not None:
+        held.enter_context(store.alone(key, f"The plan '{document.title}'"))
+    found = latest(store, key)
     if found is not None and found.being_measured:
         raise StoreError(
             f"The plan '{document.title}' is being measured at this moment, as {found.id}",
