@@ -191,6 +191,9 @@ def test_what_is_applied_and_put_back_is_told_as_its_schema_says(
     asked = {one["knob"]: one["requested"] for one in applied["settings"]}
     assert asked["isolated"] == "1"
     assert asked["smt"] is not None or asked["online"] is not None
+    machine.force = InForce("MI", "2026-11-24T10:15:00Z", 12, left=False)  # nobody knows what process 12 is
+    refused = in_process.tauto("tune", "apply", "HM", store=tmp_path / "store")
+    assert "a measurement or tauto tune apply that runs now (process 12)" in refused.err
     machine.force = InForce("MI", "2026-11-24T10:15:00Z", None, left=True)
     assert told("list")["in_force"]["left"]
     assert told("show", "MI")["in_force"]["name"] == "MI"

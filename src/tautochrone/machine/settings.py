@@ -100,13 +100,18 @@ class InForce:
     left: bool
 
     @property
+    def by_whom(self) -> str:
+        """Return who will put it back: a `tauto tune apply` until it has applied all, or a measurement."""
+        return f"a measurement or tauto tune apply that runs now (process {self.keeper})"
+
+    @property
     def told(self) -> str:
         """Return what is in force, since when, by whom, and how it is put back; for people."""
         begin = f"The deployment {self.name} is in force since {self.since}"
         if self.left:
             return f"{begin}. To put it back: tauto tune restore"
         if self.keeper is not None:
-            return f"{begin}, for a measurement that runs now (process {self.keeper}), which puts it back."
+            return f"{begin}: {self.by_whom} has applied it, and puts it back."
         return f"{begin}: the tauto that applied it was killed. To put it back: tauto tune restore"
 
 

@@ -196,7 +196,7 @@ def _refuse_second(target: Target) -> None:
         return
     if force.keeper is not None:
         raise SettingError(
-            f"a measurement that runs now (process {force.keeper}) has applied the deployment {force.name}",
+            f"{force.by_whom} has applied the deployment {force.name}",
             "Wait until it ends, or stop it.",
         )
     raise SettingError(
