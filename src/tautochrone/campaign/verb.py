@@ -103,13 +103,13 @@ def carry_through(
     place = open_store(store, mend=not wanted.dry_run)
     console = make_console()
     if wanted.dry_run:
-        agenda = make_agenda(document, place, again=wanted.again)
+        agenda = _of_this_machine(make_agenda(document, place, again=wanted.again), place)
         _show_agenda(console, agenda, wanted.as_json, wanted.at_once or 1)
         return
     told = make_console(stderr=True) if wanted.as_json else console
     outlook: CampaignOutlook | None
     with ExitStack() as held, ExitStack() as stack:
-        agenda = make_agenda(document, place, again=wanted.again, held=held)
+        agenda = _of_this_machine(make_agenda(document, place, again=wanted.again, held=held), place)
         if fleet is None:
             _provide(agenda, wanted)
         if fleet is not None:
@@ -173,6 +173,31 @@ def _show_agenda(console: Console, agenda: Agenda, as_json: bool, at_once: int) 
         show_agenda(console, agenda, at_once)
 
 
+def _of_this_machine(agenda: Agenda, store: Store) -> Agenda:
+    """Return the agenda; a new one where this machine was another one, also if nothing is left to measure."""
+    from tautochrone.machine.facts import gather
+    from tautochrone.measure.campaign.agenda import other_system
+    from tautochrone.run.conditions import LOCAL
+    from tautochrone.target.open import open_target
+
+    if LOCAL in agenda.document.machines or all(
+        agenda.points[key].system != LOCAL for key, _ in agenda.finished
+    ):
+        return agenda
+    with open_target(LOCAL) as target:
+        other = other_system(agenda, store, {LOCAL: gather(target.files())}, {})
+    return agenda if other is None else _anew(agenda, other)
+
+
+def _anew(agenda: Agenda, other: str) -> Agenda:
+    typer.echo(
+        f"{agenda.campaign.id} was measured with another machine, kernel or boot parameters as '{other}': "
+        "beginning anew.",
+        err=True,
+    )
+    return agenda.anew()
+
+
 def _open(agenda: Agenda, store: Store, stack: ExitStack) -> tuple[Agenda, Sites]:
     """Return the systems that the slots that are left need; a plan run of another kernel is not continued."""
     from tautochrone.measure.campaign.agenda import other_system
@@ -188,12 +213,7 @@ def _open(agenda: Agenda, store: Store, stack: ExitStack) -> tuple[Agenda, Sites
     other = other_system(agenda, store, {name: site.facts for name, site in sites.open.items()}, guests)
     if other is None:
         return agenda, sites
-    typer.echo(
-        f"{agenda.campaign.id} was measured with another machine, kernel or boot parameters as '{other}': "
-        "beginning anew.",
-        err=True,
-    )
-    anew = agenda.anew()
+    anew = _anew(agenda, other)
     missing = [point for key, point in anew.points.items() if key not in keys]
     if missing:
         stack.close()
