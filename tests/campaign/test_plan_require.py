@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from xml.etree import ElementTree
 
 import numpy as np
@@ -24,6 +24,8 @@ from tautochrone.measure.campaign.campaign import key_of, open_campaign
 from tautochrone.measure.document.document import parse
 from tautochrone.measure.document.expand import expand
 from tautochrone.measure.document.require import REQUIRE, stored
+from tautochrone.measure.fleet.fleet import Fleet, FleetMachine, on_fleet
+from tautochrone.measure.lab.pace import boot_s
 from tautochrone.run.store import Store
 
 CYCLIC = '[[experiment]]\nname = "cyclic"\n'
@@ -149,6 +151,29 @@ def test_a_dry_run_counts_the_repetitions_of_a_guest_once() -> None:
     assert (guest.cells, guest.planned_s, guest.can_show) == (1, 10, True)
     assert "of 1 case on guests, whose repetitions count once, at 1 kHz. It takes 30 s" in guest.sentence
     assert "planned: 10 s" in guest.sentence
+
+
+@pytest.mark.parametrize("place", ["each", "any"])
+def test_a_guest_of_a_fleet_is_a_guest_by_whatever_name(
+    tmp_path: Path, place: Literal["each", "any"]
+) -> None:
+    text = f'repetitions = 3\nrequire = "latency p99.99 < 1ms"\n{CYCLIC}duration = "10s"\n'
+    board, guest = FleetMachine("lab:no-address", "ssh:root@board"), FleetMachine("guest", "lab:debian-rt")
+
+    def seconds(*machines: FleetMachine) -> dict[str, float | None]:
+        """Return the time that counts, by the systems of the cases; and see to what boots."""
+        document = on_fleet(parse(text, tmp_path / "p.toml"), Fleet(machines, place))
+        made = make_agenda(document, Store(tmp_path / "no-store"))
+        boots = [point for point in made.points.values() if boot_s(point)]
+        assert [one.once for one in planned.planned(made.required, made.points, 3)].count(True) == len(boots)
+        return {
+            point.system: planned.planned({key: made.required[key]}, {key: point}, 3)[0].planned_s
+            for key, point in made.points.items()
+        }
+
+    assert seconds(guest) == {("guest" if place == "each" else "any"): 10}
+    both = {"lab:no-address": 30, "guest": 10} if place == "each" else {"any": 30}
+    assert seconds(guest, board) == both
 
 
 def measure(store: Store, cell: str, values: Any, require: object = None, **options: Any) -> str:

@@ -302,7 +302,10 @@ def test_a_dry_run_shows_the_cases_of_each_machine(tmp_path: Path, store: Path) 
     path = tmp_path / "fleet.toml"
     path.write_text(MACHINE + MACHINE.replace('"a"', '"b"'))
     ended = tauto("run", plan(tmp_path), "--fleet", f"{path},tag=rt", "--dry-run", "--json", store=store)
-    assert Counter(cell["system"] for cell in json.loads(ended.stdout)["cells"]) == {"a": 2, "b": 2}
+    told = json.loads(ended.stdout)
+    assert Counter(cell["system"] for cell in told["cells"]) == {"a": 2, "b": 2}
+    one_by_one_s = sum(cell["expected_s"] for cell in told["cells"])
+    assert told["expected_s"] == pytest.approx(one_by_one_s / 2, abs=0.2)  # side by side
 
 
 def test_few_machines_are_reached_at_once(tmp_path: Path) -> None:

@@ -95,6 +95,7 @@ class Study:
             varying=tuple(own),
             varied="",
             prepared=Prepared(EXPERIMENTS["cyclic"].given({}), TITLE, 1.0),
+            address=system,
         )
         store = Store(self.folder)
         for values in repetitions:

@@ -88,4 +88,5 @@ def _point(key: str, one: Made) -> PlanPoint:
         varying=tuple(options),
         varied="",
         prepared=cast("Any", None),
+        address=one.system,
     )

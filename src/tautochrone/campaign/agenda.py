@@ -20,11 +20,9 @@ from tautochrone.measure.campaign.outlook import forecast_of
 from tautochrone.measure.document.expand import AS_IS, PlanPoint
 from tautochrone.measure.document.require import Required
 from tautochrone.measure.lab.matrix import MATRIX
+from tautochrone.target.address import is_of_lab
 
 # Whether what is planned can show what is required, told before anything is measured.
-
-
-_LAB = "lab:"
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ def planned(required: Required, points: Mapping[str, PlanPoint], repetitions: in
     those of guests by themselves."""
     found: dict[tuple[str, float | None, float | None, int], list[Requirement]] = {}
     for key, point in points.items():
-        counting = 1 if point.system.startswith(_LAB) else repetitions
+        counting = 1 if is_of_lab(point.address) else repetitions
         for one in required.get(key, ()):
             pace = EXPERIMENTS[point.experiment].pace_of(point.options, one.source)
             seconds = None if pace is None else pace.samples * pace.period_s

@@ -104,7 +104,8 @@ def carry_through(
     console = make_console()
     if wanted.dry_run:
         agenda = _of_this_machine(make_agenda(document, place, again=wanted.again), place)
-        _show_agenda(console, agenda, wanted.as_json, wanted.at_once or 1)
+        at_once = len(fleet.machines) if fleet is not None else wanted.at_once or 1
+        _show_agenda(console, agenda, wanted.as_json, at_once)
         return
     told = make_console(stderr=True) if wanted.as_json else console
     outlook: CampaignOutlook | None

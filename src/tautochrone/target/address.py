@@ -262,6 +262,11 @@ class LabgridAddress:
 _PLACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 
 
+def is_of_lab(where: str) -> bool:
+    """Return whether this is the address of a guest of the virtual lab, well formed or not."""
+    return where.startswith("lab:")
+
+
 def read_address(where: str) -> SshAddress | LabAddress | LabgridAddress | None:
     """Return the machine that is meant; None: this one.
 

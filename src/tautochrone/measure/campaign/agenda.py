@@ -134,7 +134,7 @@ def _points(document: PlanDocument) -> tuple[PlanPoint, ...]:
 def _key(document: PlanDocument, points: Sequence[PlanPoint]) -> str:
     """Return the key; a machine that is added to a fleet, or taken out of it, does not change it."""
     if document.fleet:
-        points = _points(of_machines(document, [document.fleet], document.fleet))
+        points = _points(of_machines(document, {document.fleet: ""}, document.fleet))
     return key_of(points, document.order, document.seed)
 
 

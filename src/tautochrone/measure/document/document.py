@@ -102,7 +102,7 @@ class PlanDocument:
         paper: of the study that it measures anew, the name; empty: of none.
         budget_s: it is measured until its requirements are decided, or for so long; None: every case is, as
             often as it says.
-        machines: those of the systems that are names of a fleet, and no addresses.
+        machines: those of the systems that are names of a fleet, each with the address that it stands for.
         fleet: what stands for these in the key of a plan run, which does not depend on how many there are.
     """
 
@@ -121,7 +121,7 @@ class PlanDocument:
     require: tuple[str, ...] = ()
     paper: str = ""
     budget_s: float | None = None
-    machines: frozenset[str] = frozenset()
+    machines: Mapping[str, str] = field(default_factory=dict)
     fleet: str = ""
 
     def has(self, place: toml.Path) -> bool:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
@@ -66,6 +66,7 @@ class PlanPoint:
         options: of the experiment.
         varying: the options that are expanded.
         varied: these in words: "period 1ms"; empty if none is.
+        address: of its system, which may be the name of a machine of a fleet.
     """
 
     key: str
@@ -80,6 +81,7 @@ class PlanPoint:
     varying: tuple[str, ...]
     varied: str
     prepared: Prepared
+    address: str
 
     @property
     def name(self) -> str:
@@ -124,9 +126,13 @@ def override(
     return replace(document, entries=entries, axes={**document.axes, **given}, overridden=frozenset(given))
 
 
-def of_machines(document: PlanDocument, names: Sequence[str], fleet: str) -> PlanDocument:
-    """Return the plan on machines of these names, for which another name stands in the key of a plan run."""
-    return replace(override(document, systems=names), machines=frozenset(names), fleet=fleet)
+def of_machines(document: PlanDocument, machines: Mapping[str, str], fleet: str) -> PlanDocument:
+    """Return the plan on machines, for which another name stands in the key of a plan run.
+
+    Args:
+        machines: by name the address.
+    """
+    return replace(override(document, systems=list(machines)), machines=machines, fleet=fleet)
 
 
 def expand(
@@ -255,6 +261,7 @@ def _of_entry(document: PlanDocument, entry: ExperimentEntry, names: _Names) -> 
                 varying=tuple(varying),
                 varied=words,
                 prepared=prepared,
+                address=document.machines.get(system, system),
             )
 
 

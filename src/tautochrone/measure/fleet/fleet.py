@@ -28,7 +28,7 @@ from tautochrone.base.words import suggestion
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import of_machines
 from tautochrone.measure.fleet.partition import SLURM, read_partition
-from tautochrone.target.address import read_address
+from tautochrone.target.address import is_of_lab, read_address
 
 Place = Literal["each", "any"]
 PLACES: tuple[Place, ...] = ("each", "any")
@@ -87,11 +87,15 @@ class Fleet:
 
 
 def on_fleet(document: PlanDocument, fleet: Fleet) -> PlanDocument:
-    """Return the plan on these machines: a system for each, or one that stands for any of them."""
-    names = (
-        ["+".join((ANY, *fleet.said))] if fleet.place == ANY else [machine.name for machine in fleet.machines]
-    )
-    return of_machines(document, names, fleet.place if fleet.place != ANY else names[0])
+    """Return the plan on these machines: a system for each, or one that stands for any of them.
+
+    Any of them is a guest of the virtual lab only if all are.
+    """
+    if fleet.place != ANY:
+        return of_machines(document, {one.name: one.on for one in fleet.machines}, fleet.place)
+    name = "+".join((ANY, *fleet.said))
+    usual = min(fleet.machines, key=lambda one: is_of_lab(one.on))
+    return of_machines(document, {name: usual.on}, name)
 
 
 def read_fleet(said: str) -> Fleet:

@@ -15,7 +15,7 @@ _IDLE, _BUSY, _BUSY_IN_TURNS = 0.5, 4.0, 15.0
 
 def boot_s(point: PlanPoint) -> float:
     """Until its system is there; 0 where it is a machine that runs anyway."""
-    address = _address(point.system)
+    address = _address(point.address)
     if address is None:
         return 0.0
     return _BOOT_S["aarch64" if address.kernel.endswith("/arm64") else "x86_64"]
@@ -23,7 +23,7 @@ def boot_s(point: PlanPoint) -> float:
 
 def measuring_s(point: PlanPoint) -> float:
     """Return how long its measuring takes."""
-    address = _address(point.system)
+    address = _address(point.address)
     guest_s = point.prepared.expected_s
     if address is None:
         return guest_s
@@ -34,9 +34,9 @@ def measuring_s(point: PlanPoint) -> float:
     return guest_s * pace
 
 
-def _address(system: str) -> LabAddress | None:
+def _address(where: str) -> LabAddress | None:
     try:
-        address = read_address(system)
+        address = read_address(where)
     except TautoError:
         return None
     return address if isinstance(address, LabAddress) else None
