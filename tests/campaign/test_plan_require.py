@@ -176,13 +176,15 @@ def test_a_guest_of_a_fleet_is_a_guest_by_whatever_name(
     assert seconds(guest, board) == both
 
 
-def measure(store: Store, cell: str, values: Any, require: object = None, **options: Any) -> str:
+def measure(
+    store: Store, cell: str, values: Any, require: object = None, told: Any = None, **options: Any
+) -> str:
     load = CELLS[cell].rpartition(", ")[2]
     plan = {
         "title": "Required", "campaign": "plan-20260101T000000Z-0000", "key": "k", "cell": cell,
         "repetition": 1, "block": 1, "position": 1, "repetitions": 1, "seed": 9, "order": "random",
         "heading": "latency", "varied": [], "options": {}, "system": "local", "deployment": "as-is",
-        "cells": CELLS, **({REQUIRE: require} if require is not None else {}),
+        "cells": CELLS, **({REQUIRE: require} if require is not None else {}), **(told or {}),
     }  # fmt: skip
     with store.create("cyclic", CELLS[cell], {"load": load, "plan": plan}, FACTS) as writer:
         writer.append(streams.make_stream([values], **options))
@@ -213,6 +215,22 @@ def test_each_cell_is_judged_by_what_the_latest_run_kept(tmp_path: Path) -> None
     assert [case.standing for case in found.outcome.cases] == ["passed", "failed", "not shown"]
 
 
+def test_what_makes_a_verdict_less_sure_is_told(tmp_path: Path) -> None:
+    store, often = Store(tmp_path), {"aaaa": ["latency p99 < 20us"]}
+    values = np.random.default_rng(1).permutation(np.arange(10_000, 15_000))
+    cut = measure(store, "aaaa", values, often, footer=False)
+    measure(store, "aaaa", values, often)
+
+    def said(require: Any = None) -> str:
+        return page.text(answer.document(results(store, required=require)))
+
+    assert f"1 run did not come to its end and is not counted, whatever was late there: {cut}." in said()
+    assert "judged before" not in said()
+    measure(store, "aaaa", values, often, {"repetition": 2, "block": 2, "repetitions": 2})
+    assert "They were judged before, at 1 repetition of each case." in said()
+    assert "judged before" not in said({"aaaa": ["latency max < 20us"]})  # of which chance decides nothing
+
+
 @pytest.mark.slow
 def test_what_the_plan_says_now_wins_over_what_was_kept(tmp_path: Path) -> None:
     store = Store(tmp_path)
@@ -232,6 +250,14 @@ def test_a_cell_that_was_not_measured_is_not_shown(tmp_path: Path) -> None:
     assert [case.standing for case in refused.outcome.cases] == ["passed", "skipped"]
     wrong = results(store, reasons=[("bbbb", "It broke.")], wrong=["bbbb"])
     assert [case.standing for case in wrong.outcome.cases] == ["passed", "error"]
+
+
+def test_a_case_that_failed_went_wrong_also_if_it_was_once_stopped(tmp_path: Path) -> None:
+    store, both = Store(tmp_path), {"aaaa": ["latency max < 20us"], "bbbb": ["latency max < 20us"]}
+    for ends in (("interrupted", "failed"), ("failed", "interrupted")):
+        for cell, ended in zip(CELLS, ends, strict=True):
+            measure(store, cell, np.arange(10_000, 11_000), both, ended=ended)
+    assert [case.standing for case in results(store).outcome.cases] == ["error", "skipped"]
 
 
 def test_without_requirements_every_cell_is_a_case(tmp_path: Path) -> None:

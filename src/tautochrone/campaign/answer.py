@@ -103,6 +103,7 @@ _ORDERS = {
     "random": "randomised blocks: each repetition holds every case once, in an order of its own",
     "listed": "as listed in the plan, in every repetition",
 }
+_MOST_NAMED = 3
 _NO_TERMINAL = 10_000  # columns: as many as it takes
 _MARKS: dict[str, Mark] = {"holds": "holds", "does not hold": "missed", "not shown": "not-shown"}
 
@@ -205,7 +206,31 @@ def _required(results: CampaignResults) -> Iterator[Block]:
     judged = requirements.worst_first(results.judged)
     heads = columns("Standing", "Requirement", "Cell", "Why")
     yield TypedTable("", heads, tuple(map(_judged, judged)), layout="list")
-    yield from (Sentence(note, "note") for note in requirements.notes(results.judged))
+    notes = (*requirements.notes(results.judged), *_what_they_rest_on(results))
+    yield from (Sentence(note, "note") for note in notes)
+
+
+def _what_they_rest_on(results: CampaignResults) -> Iterator[str]:
+    """Yield what makes the verdicts less sure than they say."""
+    by_chance = any(
+        line.allowed != 0
+        for one in results.judged
+        if one.judgement is not None
+        for line in one.judgement.lines
+    )
+    if results.looked_at is not None and by_chance:
+        yield (
+            f"They were judged before, at {plural(results.looked_at, 'repetition')} of each case. Whoever "
+            "measures more because a verdict was open is wrong more often than a verdict says; until = "
+            '"decided" in a plan keeps that of all looks together.'
+        )
+    if ids := results.uncounted:
+        more = f" and {len(ids) - _MOST_NAMED:,} more" if len(ids) > _MOST_NAMED else ""
+        yield (
+            f"{plural(len(ids), 'run')} did not come to {'its' if len(ids) == 1 else 'their'} end and "
+            f"{'is' if len(ids) == 1 else 'are'} not counted, whatever was late there: "
+            f"{', '.join(ids[:_MOST_NAMED])}{more}."
+        )
 
 
 def _judged(one: JudgedCell) -> tuple[TypedCell, ...]:

@@ -20,7 +20,7 @@ from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.run.catalogue import CatalogueEntry
 from tautochrone.run.conditions import PlanCell
 from tautochrone.run.folder import StoredRun, read_runs
-from tautochrone.run.manifest import Manifest, sum_if_known
+from tautochrone.run.manifest import MEASURING, Manifest, sum_if_known
 from tautochrone.run.repeated import each_once
 from tautochrone.statistics.summary import Summary, summarise, summarise_counts
 
@@ -94,6 +94,9 @@ class CampaignResults:
         wanted: repetitions of each case.
         manifests: of all finished runs, in the order in which they were measured.
         lacking: cases without all of their repetitions: name, how many there are, and why.
+        uncounted: ids of the runs that did not come to their end; nothing here is of them.
+        looked_at: with how many repetitions it was judged before, where somebody asked for more afterwards
+            and all of them are judged as by a single look; None: it was not.
         grid: of a plan that is one; then there are no tables, one for each measure of thousands of cases.
         lost: what of it could not be made, and why.
         paper: the study that it measures anew; empty: none.
@@ -107,7 +110,8 @@ class CampaignResults:
     tables: tuple[CampaignTable, ...]
     manifests: tuple[Manifest, ...]
     lacking: tuple[tuple[str, str], ...] = ()
-    failed: tuple[CatalogueEntry, ...] = field(default=())
+    uncounted: tuple[str, ...] = ()
+    looked_at: int | None = None
     grid: GridResults | None = None
     lost: tuple[str, ...] = ()
     tried_judged: Later[tuple[JudgedCell, ...]] = field(default_factory=lambda: Later(tuple))
@@ -202,7 +206,8 @@ def gather_results(
             if points
             else _lacking(cells, wanted, done, told_why)
         ),
-        failed=tuple(one for one in campaign.entries if one.id not in ids),
+        uncounted=tuple(one.id for one in campaign.entries if one.id not in ids and one.state != MEASURING),
+        looked_at=_looked_at(runs) if first is None else None,
         grid=grid,
         lost=tuple(lost),
         tried_judged=judged,
@@ -212,6 +217,17 @@ def gather_results(
         paper=last.paper,
         decided=decided,
     )
+
+
+def _looked_at(runs: Sequence[StoredRun]) -> int | None:
+    """Return the repetitions that were asked for before more were; those of a guest say nothing new."""
+    before, most = None, 0
+    for run in reversed(each_once(runs)):
+        asked = run.manifest.conditions.plan.repetitions
+        if asked < most:
+            before = max(asked, before or 0)
+        most = max(asked, most)
+    return before
 
 
 def _grid(

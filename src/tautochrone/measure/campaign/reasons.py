@@ -19,7 +19,7 @@ class EarlyEnds:
 
     Attributes:
         reasons: how the latest of each case ended, by the key of the point.
-        stopped: those of which one was stopped by a person: nothing went wrong with them.
+        stopped: those of which the latest was stopped by a person: nothing went wrong with them.
     """
 
     reasons: dict[str, str]
@@ -74,12 +74,13 @@ def early_ends(campaign: Campaign, finished: Container[tuple[str, int]]) -> Earl
         finished: the slots that have a finished run: the key of the point, and the repetition.
     """
     reasons: dict[str, str] = {}
+    ended: dict[str, str] = {}
     for entry in campaign.entries:
         plan = entry.conditions.plan
         if entry.ended in ENDED_EARLY and (plan.cell, plan.repetition) not in finished:
+            ended[plan.cell] = entry.ended
             reasons[plan.cell] = (
                 f"Its latest run ended early: {ENDED_EARLY[entry.ended]}. What was measured is kept: "
                 f"tauto show {entry.id}"
             )
-    stopped = {entry.conditions.plan.cell for entry in campaign.entries if entry.ended == "interrupted"}
-    return EarlyEnds(reasons, frozenset(stopped))
+    return EarlyEnds(reasons, frozenset(key for key, how in ended.items() if how == "interrupted"))
