@@ -278,6 +278,7 @@ MISTAKES = {
     'patience = "soon"\n' + MACHINE: ":1: ",
     MACHINE.replace('["rt"]', '"rt"'): ":4: 'tags' is not a list of words",
     MACHINE + '[[machine]]\nname = "b"\non = "slurm:"\n': "b is Slurm's and others are not",
+    MACHINE + '[[machine]]\nname = "b"\non = "lab:debian-rt"\n': "b is a guest that runs on this machine",
 }
 CHOICES = {
     "tag=tr": "no machine of these has the tag 'tr'",

@@ -28,6 +28,7 @@ from tautochrone.base.words import suggestion
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import of_machines
 from tautochrone.measure.fleet.partition import SLURM, read_partition
+from tautochrone.run.conditions import LOCAL
 from tautochrone.target.address import is_of_lab, read_address
 
 Place = Literal["each", "any"]
@@ -137,6 +138,14 @@ def _see_alike(fleet: Fleet, said: str) -> None:
         raise UsageError(
             f"--fleet {said}: {of_slurm[0]} is Slurm's and others are not, and one run can't do both",
             "Give each kind a tag, and choose one: fleet.toml,tag=slurm.",
+        )
+    here = next((one.name for one in fleet.machines if one.on == LOCAL), None)
+    guest = next((one.name for one in fleet.machines if is_of_lab(one.on)), None)
+    if here is not None and guest is not None:
+        raise UsageError(
+            f"--fleet {said}: {guest} is a guest that runs on this machine, and would disturb what {here} "
+            "measures at the same time",
+            "Give each kind a tag, and choose one: fleet.toml,tag=virtual.",
         )
 
 
