@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import in_process
 from late_runs import CASES, stream_of
 from live_runs import BEGUN_S, feed, gathering
 from real import PATIENCE_S, policy_options, start_tauto, tauto, wait_until
@@ -146,6 +147,20 @@ def test_causes_of_late_cycles_are_those_of_the_complete_run_as_they_come(tmp_pa
     expected = [(one.latency_ns, name_of(*main_cause(one))) for one in found.blame.cycles]
     assert sorted((one.latency_ns, one.cause) for _, one in shown.late) == sorted(expected)
     assert {"irq/34-eth0", "kworker"} <= {one.cause for _, one in shown.late}
+
+
+def test_what_came_after_the_last_look_is_told_to_be_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The raw stream is gone as soon as the run is complete."""
+    writer = begin_soak(Store(tmp_path), LATE_TWICE, intervals=3)
+    monkeypatch.setattr("tautochrone.live.verb.time.sleep", lambda _: writer.seal())
+    ended = in_process.tauto("live", store=tmp_path)
+    assert "complete" in ended.out.splitlines()[-1]
+    assert (
+        f"What came last may not be in these numbers. The whole run: tauto show {writer.path.name}"
+        in ended.err
+    )
 
 
 @pytest.mark.slow

@@ -166,6 +166,11 @@ def _show(followed: Followed, view: View | None) -> None:
             elif gathering.heard != seen or gathering.state != "measuring":
                 typer.echo(plain_line(gathering))
             seen = gathering.heard
+            if gathering.state == "complete":
+                run = gathering.about.run
+                typer.echo(
+                    f"What came last may not be in these numbers. The whole run: tauto show {run}", err=True
+                )
             if gathering.state in ("complete", "cut off"):
                 return
             time.sleep(_LOOK_S)
