@@ -15,6 +15,7 @@ from tautochrone.machine.facts import gather
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda, other_system
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.document.document import parse
+from tautochrone.papers.studies import plan_of
 from tautochrone.run.store import Store
 
 PLAN = """
@@ -60,14 +61,19 @@ def test_a_machine_that_changed_is_not_measured_as_the_same(
 
 
 @pytest.mark.parametrize("is_here", [True, False])
-def test_a_plan_that_another_kernel_has_finished_is_not_finished_here(tmp_path: Path, is_here: bool) -> None:
+@pytest.mark.parametrize("is_paper", [True, False])
+def test_a_plan_that_another_kernel_has_finished_is_not_finished_here(
+    tmp_path: Path, is_here: bool, is_paper: bool
+) -> None:
     path, store = tmp_path / "p.plan.toml", Store(tmp_path / "store")
     path.write_text(PLAN)
-    begun = make_agenda(parse(PLAN, path), store)
-    here = gather()
+    document = plan_of("laurich2004", quick=True) if is_paper else parse(PLAN, path)
+    begun, here = make_agenda(document, store), gather()
     kernel = here["kernel"] if is_here else {**here["kernel"], "release": "2.6.32"}
     _measure(begun, begun.slots, store, {}, {**here, "kernel": kernel})
-    shown = in_process.tauto("run", str(path), "--dry-run", store=store.path)
+    command = ("reproduce", "laurich2004", "--quick") if is_paper else ("run", str(path))
+    shown = in_process.tauto(*command, "--dry-run", store=store.path)
     assert shown.code == 0, shown.err
-    assert ("2 of 2 finished" in shown.out) == is_here
+    count = len(begun.slots)
+    assert (f"{count} of {count} finished" in shown.out) == is_here
     assert ("beginning anew" in shown.err) == (not is_here)

@@ -103,14 +103,14 @@ def carry_through(
     place = open_store(store, mend=not wanted.dry_run)
     console = make_console()
     if wanted.dry_run:
-        agenda = _of_this_machine(make_agenda(document, place, again=wanted.again), place)
+        agenda = of_this_machine(make_agenda(document, place, again=wanted.again), place)
         at_once = len(fleet.machines) if fleet is not None else wanted.at_once or 1
         _show_agenda(console, agenda, wanted.as_json, at_once)
         return
     told = make_console(stderr=True) if wanted.as_json else console
     outlook: CampaignOutlook | None
     with ExitStack() as held, ExitStack() as stack:
-        agenda = _of_this_machine(make_agenda(document, place, again=wanted.again, held=held), place)
+        agenda = of_this_machine(make_agenda(document, place, again=wanted.again, held=held), place)
         if fleet is None:
             _provide(agenda, wanted)
         if fleet is not None:
@@ -174,7 +174,7 @@ def _show_agenda(console: Console, agenda: Agenda, as_json: bool, at_once: int) 
         show_agenda(console, agenda, at_once)
 
 
-def _of_this_machine(agenda: Agenda, store: Store) -> Agenda:
+def of_this_machine(agenda: Agenda, store: Store) -> Agenda:
     """Return the agenda; a new one where this machine was another one, also if nothing is left to measure."""
     from tautochrone.machine.facts import gather
     from tautochrone.measure.campaign.agenda import other_system

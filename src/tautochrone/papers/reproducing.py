@@ -18,7 +18,7 @@ from tautochrone.base.errors import StoreError, TautoError, UsageError
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.base.words import plural
 from tautochrone.campaign.agenda import as_table, show_agenda
-from tautochrone.campaign.verb import Budget, Wanted, carry_through
+from tautochrone.campaign.verb import Budget, Wanted, carry_through, of_this_machine
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import open_store
 from tautochrone.command.told import open_in_browser, tell_json, tell_report
@@ -73,7 +73,8 @@ def list_papers(*, as_json: bool) -> None:
 def _show_agendas(documents: Sequence[PlanDocument], order: "Order") -> None:
     place = open_store(order.store, mend=False)
     at_once = order.wanted.at_once or 1
-    agendas = [make_agenda(document, place, again=order.wanted.again) for document in documents]
+    begun = (make_agenda(document, place, again=order.wanted.again) for document in documents)
+    agendas = [of_this_machine(one, place) for one in begun]
     if order.wanted.as_json:
         tables = [{"paper": one.document.paper, **as_table(one, at_once)} for one in agendas]
         tell_json("agendas", lambda: {"papers": tables})
