@@ -153,6 +153,19 @@ def test_a_dry_run_counts_the_repetitions_of_a_guest_once() -> None:
     assert "planned: 10 s" in guest.sentence
 
 
+def test_a_dry_run_of_a_plan_until_it_is_decided_has_its_budget_ahead() -> None:
+    made = agenda(
+        'systems = ["local", "lab:debian-rt"]\nuntil = "decided"\nbudget = "2min"\n'
+        f'require = "latency p99.99 < 1ms"\n{CYCLIC}duration = "10s"\n'
+    )
+    told = planned.as_table(made)
+    assert (told["expected_s"], told["at_most"]) == (120, True)
+    here, guest = planned.planned(made.required, made.points, 1, made.document.budget_s)
+    assert (here.planned_s, here.can_show) == (120, True)
+    assert here.sentence.endswith("planned: at most 2 min.")
+    assert (guest.planned_s, guest.sentence.count("at most")) == (10, 0)  # there is one look at it
+
+
 @pytest.mark.parametrize("place", ["each", "any"])
 def test_a_guest_of_a_fleet_is_a_guest_by_whatever_name(
     tmp_path: Path, place: Literal["each", "any"]

@@ -1,8 +1,8 @@
 """What is to be measured for a plan, before it is: the cases in their order, and the time they take."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from rich.console import Console
 from rich.table import Table
@@ -38,6 +38,7 @@ class Planned:
         counted_s: how long it takes to show it by counting, if no sample passes the limit.
         least_s: how long one repetition must be at least for its tail to be extrapolated so far.
         once: there are repetitions that do not count.
+        at_most: it is a budget, of which one case may have all.
     """
 
     requirement: Requirement
@@ -48,6 +49,7 @@ class Planned:
     counted_s: float | None = None
     least_s: float | None = None
     once: bool = False
+    at_most: bool = False
 
     @property
     def can_show(self) -> bool | None:
@@ -70,7 +72,7 @@ class Planned:
         of = f"{of} at {format_rate(self.rate_hz)}"
         sure = f"{format_percent(self.requirement.confidence)} confidence"
         takes = f"It takes {format_span(self.counted_s)} without a late one to show it at {sure}"
-        planned = f"planned: {format_span(self.planned_s)}"
+        planned = f"planned: {'at most ' if self.at_most else ''}{format_span(self.planned_s)}"
         if _enough(self.planned_s, self.counted_s):
             return f"{of}. {takes}; {planned}."
         if self._by_tail:
@@ -82,65 +84,46 @@ class Planned:
         return f"{of}. {takes}{least}; {planned}, too short to show it."
 
 
-def planned(required: Required, points: Mapping[str, PlanPoint], repetitions: int) -> list[Planned]:
+def planned(
+    required: Required, points: Mapping[str, PlanPoint], repetitions: int, budget_s: float | None = None
+) -> list[Planned]:
     """Return what is required, in the order of the plan; cases of one pace and length are taken together,
-    those of guests by themselves."""
-    found: dict[tuple[str, float | None, float | None, int], list[Requirement]] = {}
+    those of guests by themselves.
+
+    Args:
+        budget_s: in place of the repetitions; None: there is none.
+    """
+    repeats = repetitions > 1 or budget_s is not None
+    found: dict[tuple[str, float | None, float | None, bool], list[Requirement]] = {}
     for key, point in points.items():
-        counting = 1 if is_of_lab(point.address) else repetitions
+        once = repeats and is_of_lab(point.address)
         for one in required.get(key, ()):
             pace = EXPERIMENTS[point.experiment].pace_of(point.options, one.source)
             seconds = None if pace is None else pace.samples * pace.period_s
-            place = (one.text, None if pace is None else 1 / pace.period_s, seconds, counting)
+            place = (one.text, None if pace is None else 1 / pace.period_s, seconds, once)
             found.setdefault(place, []).append(one)
     return [
-        _planned(own, rate_hz, seconds, counting, once=counting < repetitions)
-        for (_, rate_hz, seconds, counting), own in found.items()
+        _planned(
+            Planned(own[0], len(own), rate_hz, None, seconds, once=once),
+            1 if once else repetitions,
+            None if once else budget_s,
+        )
+        for (_, rate_hz, seconds, once), own in found.items()
     ]
 
 
-def sentences(
-    required: Required, points: Mapping[str, PlanPoint], repetitions: int
-) -> Iterator[tuple[str, bool | None]]:
-    """Yield each requirement in a sentence, and whether what is planned can show that it holds."""
-    for one in planned(required, points, repetitions):
-        yield one.sentence, one.can_show
-
-
-def planned_as_table(
-    required: Required, points: Mapping[str, PlanPoint], repetitions: int
-) -> list[dict[str, object]]:
-    """Return the same as JSON has it; times in seconds."""
-    return [
-        {
-            "requirement": one.requirement.text,
-            "cells": one.cells,
-            "rate_hz": one.rate_hz,
-            "planned_s": one.planned_s,
-            "counted_s": one.counted_s,
-            "least_s": one.least_s,
-            "can_show": one.can_show,
-        }
-        for one in planned(required, points, repetitions)
-    ]
-
-
-def _planned(
-    own: Sequence[Requirement], rate_hz: float | None, single_s: float | None, repetitions: int, *, once: bool
-) -> Planned:
-    first = own[0]
-    planned_s = None if single_s is None else single_s * repetitions
-    if rate_hz is None or planned_s is None or first.kind == "mean":
-        return Planned(first, len(own), rate_hz, planned_s, single_s, once=once)
-    return Planned(
-        first,
-        len(own),
-        rate_hz,
-        planned_s,
-        single_s,
-        length_to_show(first, rate_hz, counted=True),
-        length_to_show(first, rate_hz, counted=False),
-        once,
+def _planned(known: Planned, repetitions: int, budget_s: float | None) -> Planned:
+    """Return what is known with how long it is planned, and must be."""
+    if known.single_s is None:
+        return known
+    planned_s = known.single_s * repetitions if budget_s is None else budget_s
+    planned = replace(known, planned_s=planned_s, at_most=budget_s is not None)
+    if known.rate_hz is None or known.requirement.kind == "mean":
+        return planned
+    return replace(
+        planned,
+        counted_s=length_to_show(known.requirement, known.rate_hz, counted=True),
+        least_s=length_to_show(known.requirement, known.rate_hz, counted=False),
     )
 
 
@@ -164,10 +147,14 @@ def _show_required(console: Console, agenda: Agenda) -> None:
     if not agenda.required:
         return
     console.print(Text("Required:"))
-    repetitions = agenda.document.repetitions
-    for sentence, can_show in sentences(agenda.required, agenda.points, repetitions):
-        style = "yellow" if can_show is False else ""
-        console.print(Text(f"  {sentence}", style=style), soft_wrap=True)
+    for one in _planned_of(agenda):
+        style = "yellow" if one.can_show is False else ""
+        console.print(Text(f"  {one.sentence}", style=style), soft_wrap=True)
+
+
+def _planned_of(agenda: Agenda) -> list[Planned]:
+    document = agenda.document
+    return planned(agenda.required, agenda.points, document.repetitions, document.budget_s)
 
 
 def introduce_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None:
@@ -248,7 +235,18 @@ def as_table(agenda: Agenda, at_once: int = 1) -> dict[str, object]:
 
 
 def _required(agenda: Agenda) -> list[dict[str, object]]:
-    return planned_as_table(agenda.required, agenda.points, agenda.document.repetitions)
+    return [
+        {
+            "requirement": one.requirement.text,
+            "cells": one.cells,
+            "rate_hz": one.rate_hz,
+            "planned_s": one.planned_s,
+            "counted_s": one.counted_s,
+            "least_s": one.least_s,
+            "can_show": one.can_show,
+        }
+        for one in _planned_of(agenda)
+    ]
 
 
 def _cells(agenda: Agenda) -> Table:
@@ -319,13 +317,19 @@ def _families(agenda: Agenda) -> Table:
 def _sentences(agenda: Agenda, at_once: int) -> Iterator[str]:
     rest = _rest(agenda, at_once)
     blocks = plural(agenda.document.repetitions, "repetition")
+    blocks += " or more" if agenda.document.budget_s is not None else ""
     done = f"{len(agenda.finished)} of {len(agenda.slots)} finished"
     yield f"{plural(len(agenda.points), 'case')} in {blocks}; {done}."
     if len(agenda.ahead) < len(agenda.left):
         yield f"{upper_first(_refused(agenda))}."
-    if agenda.left and not agenda.ahead:
+    if agenda.left and not agenda.ahead and agenda.document.budget_s is None:
         yield "All that can be measured is finished."
-    if agenda.ahead:
+    if agenda.document.budget_s is not None:
+        yield (
+            f"They are measured until what is open is told, for {long_duration(rest.seconds)} at most; begun "
+            f"now, it ends by about {_clock(rest)}."
+        )
+    elif agenda.ahead:
         yield f"The rest takes {_takes(rest)}; begun now, it ends at {_clock(rest)}."
         if rest.at_most:
             yield "It is less where cases miss a deadline: such a case ends there."
@@ -345,7 +349,10 @@ def _sentences(agenda: Agenda, at_once: int) -> Iterator[str]:
 
 
 def _rest(agenda: Agenda, at_once: int = 1) -> TimeEstimate:
-    return estimate(agenda.ahead, agenda.points, datetime.now().astimezone(), _forecast(agenda), at_once)
+    now, budget_s = datetime.now().astimezone(), agenda.document.budget_s
+    if budget_s is not None:
+        return TimeEstimate(budget_s, now + timedelta(seconds=budget_s), at_most=True)
+    return estimate(agenda.ahead, agenda.points, now, _forecast(agenda), at_once)
 
 
 def _forecast(agenda: Agenda) -> Forecast | None:

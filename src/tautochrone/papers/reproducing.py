@@ -4,7 +4,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
@@ -229,12 +229,13 @@ def reproduce_papers(names: Sequence[str], order: Order) -> None:
     if len({paper.name for paper in papers}) < len(papers):
         raise UsageError("Two studies have the same name", "Reproduce one after the other.")
     documents = [order.way.document(paper) for paper in papers]
+    left_s = order.way.budget_s
     if order.wanted.dry_run:
-        _show_agendas(documents, order)
+        share_s = None if left_s is None else left_s / len(papers)
+        _show_agendas([replace(one, budget_s=share_s) for one in documents], order)
         return
     told = Told()
     several = len(papers) > 1
-    left_s = order.way.budget_s
     for at, (paper, document) in enumerate(zip(papers, documents, strict=True)):
         share_s = None if left_s is None else left_s / (len(papers) - at)
         spent_s = _carry_through(paper, document, order, told, share_s, alone=not several)
