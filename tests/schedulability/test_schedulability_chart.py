@@ -63,6 +63,22 @@ def test_what_runs_after_its_deadline_is_told_apart() -> None:
     assert [row["at"] for row in _values(chart, "deadline missed")] == [15]
 
 
+def test_the_key_beside_a_chart_has_every_kind_of_bar_and_arrow_that_it_draws() -> None:
+    for tasks, jobs in (
+        (DELGADO, None),
+        (LATE, None),
+        (DELGADO, []),
+        (LATE, [MeasuredJob("t1", 0, 0, 6 * MS)]),
+    ):
+        timeline = simulate(tasks)
+        chart = lanes.schedule(timeline, jobs, with_legend=False)
+        drawn = {row["kind"] for rows in _layers(chart) for row in rows if "kind" in row}
+        key = {sign.label for sign in lanes.schedule_key(timeline, measured=jobs is not None)}
+        assert key - {"measured"} == drawn - {"measured"}
+        assert ("measured" in key) == (jobs is not None)
+        assert "'legend': None" in str(chart.specification(PAGE))
+
+
 def test_measured_jobs_stand_below_the_expected_ones_with_their_preemptions() -> None:
     measured = [
         MeasuredJob("t3", 0, 8 * MS, 13 * MS + 50_000),
@@ -104,12 +120,6 @@ def test_the_chart_is_told_in_words() -> None:
     assert "t3: 1 job, longest expected response 29\u00a0ms, longest measured response 30\u00a0ms" in words
     assert "preempted 2 times" in words
     assert "1 deadline missed" in lanes.describe_schedule(simulate(LATE))
-
-
-def test_without_a_legend_there_is_none_and_the_key_has_its_outlines() -> None:
-    specification = str(lanes.schedule(simulate(LATE), None, with_legend=False).specification(PAGE))
-    assert "'legend': None" in specification
-    assert {sign.label for sign in lanes.SCHEDULE_KEY} == {"release", "deadline", "deadline missed"}
 
 
 def test_lines_of_text_show_the_same_schedule() -> None:

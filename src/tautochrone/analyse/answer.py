@@ -185,10 +185,15 @@ def _schedule(drawn: Timeline) -> Iterator[doc.Block]:
         return [*sketched, KEY] if sketched else []
 
     def figure() -> Figure:
-        from tautochrone.answer.charts.lanes import SCHEDULE_KEY, schedule
+        from tautochrone.answer.charts.lanes import schedule, schedule_key
 
         chart = schedule(drawn, None, with_legend=False)
-        return Figure("The schedule", (Panel(PanelPlace("schedule"), "", chart),), (), SCHEDULE_KEY)
+        return Figure(
+            "The schedule",
+            (Panel(PanelPlace("schedule"), "", chart),),
+            (),
+            schedule_key(drawn, measured=False),
+        )
 
     yield doc.Drawing(Later(figure), sketch=lines)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tautochrone.answer.charts.grammar import Chart, Layer, Row, Rows, Told, field, literal, when
 from tautochrone.answer.charts.scales import Scale, linear, unit_of
-from tautochrone.answer.charts.signs import MISS, MISS_SHAPE, Sign
+from tautochrone.answer.charts.signs import MISS, MISS_SHAPE, TILE, Sign
 from tautochrone.answer.charts.theme import INK, LINE, MUTED, series_tone
 from tautochrone.answer.typeset import duration
 from tautochrone.base.words import plural, printable
@@ -30,17 +30,31 @@ def segments(rows: Sequence[Row], x: Scale, y: Scale) -> Rows:
 # A schedule: what is expected, and below it what was measured.
 
 RELEASE, DEADLINE, MISSED = "release", "deadline", "deadline missed"
-SCHEDULE_KEY = (
+_ARROWS_IN_KEY = (
     Sign(RELEASE, path="M8 1L12 7H9V11H7V7H4z"),
     Sign(DEADLINE, path="M8 11L4 5H7V1H9V5H12z"),
-    Sign(MISSED, path=MISS),
 )
 
 _LANE_PX, _MEASURED_PX = 52, 18
 _BAR_PX, _STEM_PX, _MISS_PX = 22, 34, 28
 _ARROWS = {RELEASE: "triangle-up", DEADLINE: "triangle-down", MISSED: MISS_SHAPE}
-_LATE, _MEASURED = "after its deadline", "measured"
+_EXECUTING, _EXPECTED, _LATE, _MEASURED = "executing", "expected", "after its deadline", "measured"
 _TOLD_OF_JOB: list[Told] = ["task", ("kind", "what"), ("words", "when")]
+
+
+def schedule_key(expected: Timeline, *, measured: bool) -> tuple[Sign, ...]:
+    """Return the key of `schedule`; ``measured`` says whether measured jobs are drawn, too."""
+    kind, missed = _EXPECTED if measured else _EXECUTING, bool(expected.missed())
+    bars = (
+        {kind: BLUE}
+        | ({f"{kind}, {_LATE}": RED} if missed else {})
+        | ({_MEASURED: GREEN} if measured else {})
+    )
+    return (
+        *_ARROWS_IN_KEY,
+        *([Sign(MISSED, path=MISS)] if missed else []),
+        *(Sign(label, path=TILE, tone=tone) for label, tone in bars.items()),
+    )
 
 
 def schedule(
@@ -50,7 +64,7 @@ def schedule(
 
     An arrow up is a release, an arrow down a deadline, a broken line leads over a preemption. Cut what is
     expected with `Timeline.until` to what can be seen at this width, some hundred jobs at most; what was
-    measured past it is left out. Without a legend, the page has a key (`SCHEDULE_KEY`).
+    measured past it is left out. Without a legend, the page has a key (`schedule_key`).
     """
     drawing = _Schedule(expected, measured)
     x, y = drawing.x, drawing.y()
@@ -98,7 +112,7 @@ class _Schedule:
         self._end_ns = timeline.until_ns
         self._lanes = timeline.lanes()
         self._row = {task.name: at for at, task in enumerate(self._lanes)}
-        self._expected = "executing" if measured is None else "expected"
+        self._expected = _EXECUTING if measured is None else _EXPECTED
         self._parts = self._of_window(measured or ())
         self._lane_px = _LANE_PX + (0 if measured is None else _MEASURED_PX)
         self._base_px = _LANE_PX - 8

@@ -7,6 +7,7 @@ from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts import lanes
 from tautochrone.answer.charts import responses as charts
 from tautochrone.answer.charts.responses import ResponseLimit, Responses
+from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, millis, words
 from tautochrone.answer.labels import titled
 from tautochrone.base.units import format_duration
@@ -35,9 +36,8 @@ _SCHEDULE = "The schedule, expected and measured"
 def schedules(runs: Sequence[tuple[StoredRun, str]], prefix: str) -> Iterator[Figure]:
     """Yield one figure for each run and its label: from the start, and where the least room was."""
     for index, (run, label) in enumerate(runs):
-        panels, caption = _schedule(run, f"{prefix}-{index}")
-        if panels:
-            yield Figure(f"{_SCHEDULE}, {label}" if label else _SCHEDULE, panels, caption, lanes.SCHEDULE_KEY)
+        if drawn := _schedule(run, f"{prefix}-{index}"):
+            yield Figure(f"{_SCHEDULE}, {label}" if label else _SCHEDULE, *drawn)
 
 
 def responses(runs: Sequence[tuple[StoredRun, str]], prefix: str) -> Iterator[Figure]:
@@ -54,19 +54,23 @@ def responses(runs: Sequence[tuple[StoredRun, str]], prefix: str) -> Iterator[Fi
         )
 
 
-def _schedule(run: StoredRun, prefix: str) -> tuple[tuple[Panel, ...], tuple[str, ...]]:
+def _schedule(
+    run: StoredRun, prefix: str
+) -> tuple[tuple[Panel, ...], tuple[str, ...], tuple[Sign, ...]] | None:
+    """Return the panels, the caption and the key of a run's schedule; None: it has no task set."""
     expected = expected_of(run)
     if not expected.task_set.tasks:
-        return (), ()
+        return None
     timeline = simulate(expected.task_set)
     drawn = timeline.until(_drawn_ns(timeline, expected))
     length = drawn.until_ns
     if not is_pinned(run):
         panel = Panel(PanelPlace(f"{prefix}-expected"), "", lanes.schedule(drawn, None, with_legend=False))
-        return (panel,), (
+        caption = [
             "As expected on the CPUs of the file. What was measured is not drawn: the tasks were free to run "
-            "on several CPUs, so their starts and ends do not tell which of them had to wait.",
-        )
+            "on several CPUs, so their starts and ends do not tell which of them had to wait."
+        ]
+        return (panel,), tuple(caption), lanes.schedule_key(drawn, measured=False)
     first = measured_jobs(run, 0, length)
     panels = [
         Panel(
@@ -84,7 +88,7 @@ def _schedule(run: StoredRun, prefix: str) -> tuple[tuple[Panel, ...], tuple[str
         panels.append(
             Panel(PanelPlace(f"{prefix}-tightest"), title, lanes.schedule(drawn, jobs, with_legend=False))
         )
-    return tuple(panels), tuple(caption)
+    return tuple(panels), tuple(caption), lanes.schedule_key(drawn, measured=True)
 
 
 def _later_window_ns(run: StoredRun, expected: Expected, length_ns: int) -> int | None:
