@@ -23,7 +23,7 @@ GENERAL = ("histogram", "cumulative", "time", "cpus")
 
 _GENERALLY = {
     "histogram": "how often each time was measured",
-    "cumulative": "the share of times that are longer",
+    "cumulative": "the share of times that are at most so long",
     "time": "times over the course of the run",
     "cpus": "the spread of times on each CPU",
 }
