@@ -13,7 +13,7 @@ from tautochrone.answer import composition, evidence
 from tautochrone.answer.charts import course, cumulative, histogram, scales
 from tautochrone.answer.charts.theme import PAGE, PAPER
 from tautochrone.answer.evidence import MeasuredEvidence
-from tautochrone.answer.series import Bins, Envelope, Series, merge
+from tautochrone.answer.series import Bins, Envelope, Marks, Series, merge
 from tautochrone.run.store import Store
 
 
@@ -137,6 +137,12 @@ def test_the_chart_over_time_shows_every_worst_and_when(measured: MeasuredEviden
         assert max(row["high"] for row in rows_of(chart, layer=0)) == one.maximum_ns
         label = rows_of(chart, layer=3)[0]["label"]
         assert "at 1.50 s" in label
+
+
+def test_the_words_at_the_worst_have_room_below_marks_at_the_upper_edge(measured: MeasuredEvidence) -> None:
+    one = replace(measured.series[0], marks=Marks(spike_s=(0.5, 1.5)))
+    high = course.envelope([one]).specification(PAGE)["layer"][-1]["encoding"]["y"]["scale"]["domain"][1]
+    assert high > 4 * one.maximum_ns
 
 
 @pytest.mark.parametrize(

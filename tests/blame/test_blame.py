@@ -29,6 +29,7 @@ from schemas import valid
 from tautochrone.answer import report
 from tautochrone.answer.blame import section
 from tautochrone.answer.charts.blame import StackFrame, flame, frames_of
+from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.render import page, terminal
 from tautochrone.base.errors import DamagedError
 from tautochrone.judge.blame import BlamedRun, blame_of, recorded_cycles
@@ -295,6 +296,15 @@ def test_stacks_stand_on_their_callers_and_are_as_wide_as_the_excess_in_them() -
     drawn = flame([thread])
     assert "fault > clear_page" in drawn.description
     assert drawn.height == 3 * flame([StackFrame("alone", "thread", 1)]).height
+
+
+def test_a_name_in_a_stack_is_cut_where_its_frame_ends_however_wide_the_screen() -> None:
+    both = [StackFrame("entry_SYSCALL_64_after_hwframe", "thread", share) for share in (70, 30)]
+    specification = flame(both).specification(PAGE)
+    (names,) = [layer for layer in specification["layer"] if layer["mark"]["type"] == "text"]
+    rows = specification["datasets"][names["data"]["name"]]
+    assert [row[names["encoding"]["text"]["field"]] for row in rows] == [both[0].name] * 2
+    assert "width" in names["mark"]["limit"]["expr"]
 
 
 def test_late_cycles_are_figures(store: Store, tmp_path: Path) -> None:

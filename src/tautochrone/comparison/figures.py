@@ -144,7 +144,7 @@ def _ratios(comparison: Comparison, measure: str, names: Sequence[str], prefix: 
     if not every:
         return []
     reach = reach_of(every)
-    title = f"times as long as {names[0]}"
+    title = f"times as long as {comparison.sides[0].name}"
     panels = tuple(
         Panel(
             PanelPlace(prefix, at),

@@ -140,9 +140,10 @@ def describe(lanes: Sequence[CycleLane]) -> str:
 
 # Where threads were that made cycles late: stacks of the kernel's functions, as wide as their excess.
 
-_FRAME_PX, _LETTER_PX, _LEAST_WIDTH_PX = 18, 6.4, 480
+_FRAME_PX = 18
+_ROOM_OF_LABEL = {"expr": "max(1, (datum.end - datum.at) / 100 * width - 5)"}
 _LEAST_SHARE = 0.002
-_FEWEST_LETTERS = 3
+_LEAST_NAMED_SHARE = 1 / 15  # a narrower frame has room for a few letters at most
 
 
 @dataclass
@@ -200,10 +201,10 @@ def flame(frames: Sequence[StackFrame]) -> Chart:
                 "class": words.CLASSES[frame.cause],
                 "share": words.percent(share / 100),
                 "excess": duration(frame.excess_ns),
-                "label": _label(printable(frame.name), share / 100),
+                "is_named": share / 100 >= _LEAST_NAMED_SHARE,
             }
         )
-    named = Rows([row for row in rows if row["label"]], x=x.of("at"), y=y.of("middle"))
+    named = Rows([row for row in rows if row["is_named"]], x=x.of("at"), y=y.of("middle"))
     layers = [
         segments(rows, x, y).rect(
             color=literal("color"),
@@ -212,7 +213,7 @@ def flame(frames: Sequence[StackFrame]) -> Chart:
             strokeWidth=0.8,
             tooltip=["name", "class", "share", "excess"],
         ),
-        named.text("label", baseline="middle", fontSize=10, **beside(True, 3)),
+        named.text("name", baseline="middle", fontSize=10, limit=_ROOM_OF_LABEL, **beside(True, 3)),
     ]
     return Chart(layers, (deepest + 1) * _FRAME_PX, describe_stacks(frames))
 
@@ -223,14 +224,6 @@ def _placed(frames: Sequence[StackFrame], depth: int, begin_ns: int) -> Iterator
         yield frame, depth, begin_ns
         yield from _placed(_widest_first(frame.calls), depth + 1, begin_ns)
         begin_ns += frame.excess_ns
-
-
-def _label(name: str, share: float) -> str:
-    """Return as much of a name as finds room on a narrow page."""
-    room = int(share * _LEAST_WIDTH_PX / _LETTER_PX) - 1
-    if len(name) <= room:
-        return name
-    return f"{name[: room - 1]}…" if room > _FEWEST_LETTERS else ""
 
 
 def describe_stacks(frames: Sequence[StackFrame]) -> str:

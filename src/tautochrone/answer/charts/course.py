@@ -22,6 +22,7 @@ STRETCHES = 500
 """How many stretches of time the steps of a run are put into at most."""
 
 _HEADROOM = 2.0  # room above the highest value for its words
+_HEADROOM_BELOW_MARKS = 5.0  # the same where marks stand at the upper edge
 _FAR_APART = 10.0  # runs whose usual values differ by more would press each other's bands flat
 STEPPED = {"interpolate": "step-after", "clip": True}
 
@@ -137,7 +138,8 @@ def _reach(series: Sequence[Series]) -> list[float]:
     for one in series:
         if one.envelope is not None:
             least = one.envelope.low_ns.min() if signed else one.envelope.low_ns.clip(1).min()
-            ends += [float(least), float(one.envelope.high_ns.max()) * _HEADROOM]
+            room = _HEADROOM_BELOW_MARKS if one.marks and one.marks.spike_s else _HEADROOM
+            ends += [float(least), float(one.envelope.high_ns.max()) * room]
     return ends
 
 

@@ -106,7 +106,7 @@ def cpus(series: Sequence[Series], *, title: str = "Latency", legend: bool = Tru
         ["source", "run", ("what", "which"), ("words", "value")],
         size=70,
         legend=legend,
-        y=bands("source", sources, padding=(0.25, 0.15), labelLimit=140),
+        y=bands("source", sources, padding=(0.25, 0.15), labelLimit=190),
         yOffset=lanes("run", runs),
         color=by_run(runs, with_legend=legend and len(runs) > 1),
     )
