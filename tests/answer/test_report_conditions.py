@@ -1,5 +1,6 @@
 """What a report says of machine, deployment and loads; and that runs of different ones are never mixed."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +8,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from report_runs import latencies, store_run
+from report_runs import idle_and_loaded, latencies, store_run
 from tautochrone.answer import conclusion, conditions, evidence, report, show
-from tautochrone.answer.foot import audit_runs
+from tautochrone.answer.document import Grounds, Notices
+from tautochrone.answer.foot import audit_runs, foot
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.render import page as document_page
@@ -18,6 +20,7 @@ from tautochrone.judge.interrupt import judge_interrupt
 from tautochrone.judge.verdict import judge_runs
 from tautochrone.machine.deployment import Deployment, Obtained, as_condition
 from tautochrone.run.folder import StoredRun
+from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.store import Store
 
 GOT = Obtained("c-states", "0us", "any", "0us")
@@ -186,3 +189,12 @@ def test_machines_of_one_kind_are_audited_apart(store: Store) -> None:
 
     assert len(audit_runs([near.manifest, far.manifest])) == 2
     assert np.all(near.values() == far.values())
+
+
+def test_a_warning_names_a_run_once_also_where_its_place_is_called_as_it_is(tmp_path: Path) -> None:
+    warned, other = (run.manifest for run in idle_and_loaded(tmp_path))
+    warned = replace(warned, warnings=(RunWarning("hot", "it was hot", "Cool it."),))
+    places = ((warned.id, ""), ("MI", ""))
+    parts = foot(Grounds(manifests=(warned, other), places=places, commands=("tauto select",)))
+    (notices,) = (one for one in parts[0].blocks.get() if isinstance(one, Notices))
+    assert notices.entries[0].runs == warned.id

@@ -82,7 +82,9 @@ def foot(grounds: doc.Grounds) -> tuple[doc.DocumentPart, ...]:
     manifests = grounds.manifests
     places = grounds.places or (("", ""),) * len(manifests)
     placed = list(zip(manifests, places, strict=True))
-    labels = grounds.labels or [f"{where}, {one.id}" for one, (where, _) in placed]
+    labels = grounds.labels or [
+        one.id if where == one.id else f"{where}, {one.id}" for one, (where, _) in placed
+    ]
     machines = one_of_each(manifests) if grounds.one_of_each else manifests
     found = Later(audit_runs, machines)
     notices = grounds.notices or Later(warnings.warnings, manifests, labels)

@@ -44,7 +44,7 @@ def _about(own: Sequence[Manifest], results: CampaignResults) -> str:
         return ""
     names = list(dict.fromkeys(manifest.title for manifest in own))
     named = "; ".join(names[:_MOST_NAMED])
-    more = f" and {plural(len(names) - _MOST_NAMED, 'more cell')}" if len(names) > _MOST_NAMED else ""
+    more = f" and {plural(len(names) - _MOST_NAMED, 'more case')}" if len(names) > _MOST_NAMED else ""
     return f"{plural(len(own), 'run')}: {named}{more}"
 
 
