@@ -291,6 +291,13 @@ def test_the_command_says_what_there_is_and_what_is_missing(tmp_path: Path) -> N
     assert "There are: latency" in wrong.stderr
 
 
+def test_runs_alone_have_a_column_of_intervals_only_where_a_value_has_one(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    measure(store, 1, latencies(10_000, 3))
+    assert "95 % interval" not in tauto("trend", "latency max", store=store.path).stdout
+    assert "95 % interval" in tauto("trend", "latency median", store=store.path).stdout
+
+
 def test_lines_without_any_value_have_a_page(tmp_path: Path) -> None:
     store = Store(tmp_path)
     measure(store, 1, latencies(10_000, 3, 20))

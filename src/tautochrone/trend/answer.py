@@ -147,14 +147,17 @@ def table(line: TrendLine, trend: Trend) -> doc.TypedTable:
         )
         for one in line.points[-_MOST_POINTS:]
     ]
-    kept = [at for at in range(len(heads)) if any(row[at].shown for row in rows)]
     left_out = len(line.points) - len(rows)
-    return doc.TypedTable(
-        "",
-        tuple(heads[at] for at in kept),
-        tuple(tuple(row[at] for at in kept) for row in rows),
-        (f"{plural(left_out, 'earlier run')} not listed.",) if left_out else (),
-    )
+    notes = (f"{plural(left_out, 'earlier run')} not listed.",) if left_out else ()
+    return doc.TypedTable("", *_filled(heads, rows), notes)
+
+
+def _filled(
+    heads: Sequence[doc.TableColumn], rows: Sequence[Sequence[doc.TypedCell]]
+) -> tuple[tuple[doc.TableColumn, ...], tuple[tuple[doc.TypedCell, ...], ...]]:
+    """Return the columns in which at least one row has something, and the rows without the others."""
+    kept = [at for at in range(len(heads)) if any(row[at].shown for row in rows)]
+    return tuple(heads[at] for at in kept), tuple(tuple(row[at] for at in kept) for row in rows)
 
 
 def _value_cells(point: TrendPoint, metric: TrendMetric) -> tuple[doc.TypedCell, doc.TypedCell]:
@@ -178,7 +181,8 @@ def _alone(trend: Trend, title: str) -> Iterator[doc.Block]:
         )
         for line in single[:_MOST_LINES]
     )
-    yield doc.TypedTable(title, doc.columns("what", trend.metric.name, "95 % interval", "run"), rows)
+    heads = doc.columns("what", trend.metric.name, "95 % interval", "run")
+    yield doc.TypedTable(title, *_filled(heads, rows))
 
 
 def _without(trend: Trend) -> Iterator[doc.Block]:
