@@ -120,6 +120,21 @@ def test_an_option_of_another_verb_is_told_with_that_verb(words: str, wrong: str
     assert ended.stderr.splitlines() == [f"tauto: {wrong}", advice]
 
 
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        ("probe cyclic --blame", "Option '--blame' requires an argument"),
+        ("list --json=yes", "Option '--json' does not take a value"),
+    ],
+)
+def test_an_option_whose_value_is_missing_or_too_much_is_told_as_every_mistake_is(
+    words: str, wrong: str
+) -> None:
+    ended = run_tauto(*words.split())
+    assert ended.returncode == 2
+    assert ended.stderr == f"tauto: {wrong}\nThe same with -h lists the options.\n"
+
+
 def test_help_names_every_verb() -> None:
     ended = run_tauto("--help")
     assert ended.returncode == 0

@@ -190,8 +190,10 @@ class _Root(LateGroup):
         try:
             return self._invoke(ctx)
         except _REFUSAL as refusal:
-            if not hasattr(refusal, "possibilities"):
+            if not hasattr(refusal, "option_name"):
                 raise
+            if not hasattr(refusal, "possibilities"):
+                raise UsageError(refusal.message.rstrip("."), "The same with -h lists the options.") from None
             verb = refusal.ctx.command_path if refusal.ctx else "tauto"
             if new := renamed(verb.removeprefix("tauto "), refusal.option_name):
                 raise UsageError(
