@@ -143,6 +143,12 @@ def test_what_a_load_is_called_and_ran_keeps_its_letters(store: Store) -> None:
     assert any("it ran /opt/MyApp --Fast 'A b'" in note for note in grid.notes)
 
 
+def test_counts_of_one_load_all_have_their_thousands_set_apart(store: Store) -> None:
+    counted = {**COMMS, "methods": {"gcd": 17_190, "crc": 5_947, "hanoi": 0}}
+    (grid,) = conditions.loads([a_run(store, load="cpu", load_reports=[counted]).manifest], [""])
+    assert any("methods gcd 17,190, crc 5,947" in note for note in grid.notes)
+
+
 @pytest.mark.slow
 def test_the_page_has_both_tables_and_says_whose_they_are(store: Store) -> None:
     runs = [

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tautochrone.answer import document as doc
 from tautochrone.answer.environment import show, words
+from tautochrone.answer.typeset import number
 from tautochrone.base.words import capital
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.run.conditions import HeldDeployment, LoadReport
@@ -127,7 +128,12 @@ def _fact(key: str, value: object) -> str:
     if key == "command" and isinstance(value, list):
         return f"it ran {shlex.join(map(str, value))}"
     if isinstance(value, Mapping):
-        value = {name: count for name, count in value.items() if count}
+        counted = [
+            f"{words(name)} {number(count) if isinstance(count, int) else show(name, count)}"
+            for name, count in value.items()
+            if count
+        ]
+        return f"{words(key)} {', '.join(counted) or 'none'}"
     return f"{words(key)} {show(key, value)}"
 
 
