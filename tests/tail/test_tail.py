@@ -84,6 +84,7 @@ def test_the_bound_by_counting_alone_is_there_whatever_is_refused() -> None:
     assert one.levels == ()
     (limit,) = one.limits
     assert limit.share is None
+    assert limit.reach is None
     assert limit.bound is not None
     assert limit.bound >= 1 - 0.05 ** (1 / 100) - 1e-12
 

@@ -61,6 +61,7 @@ class AtLimit:
     Attributes:
         events: in so many groups of neighbours the samples among ``later`` came; None: not known.
         share: P(an activation is later) by the fitted tail, lost releases added; None where refused.
+        reach: how far that extrapolates; None without a share.
         bound: upper bound of the same, whatever the distribution, with neighbours' likeness reckoned in; None
             where lost releases are not known.
         bound_if_independent: the same for samples that do not depend on each other.
@@ -72,7 +73,7 @@ class AtLimit:
     events: int | None
     due: int
     share: ActivationShare | None
-    reach: Reach
+    reach: Reach | None
     bound: float | None
     bound_if_independent: float | None
     design_effect: float | None
@@ -278,14 +279,14 @@ class SourceTail:
             effective = everything.total / fewer
             together = max(alone, bound(everything, limit_ns, self.confidence, effective))
         share = self._share(limit_ns)
-        beyond = float("inf") if share is None or share.value <= 0 else 1 / share.value / self.due
+        beyond = None if share is None else math.inf if share.value <= 0 else 1 / share.value / self.due
         return AtLimit(
             limit_ns=limit_ns,
             later=everything.above(limit_ns),
             events=self._events(limit_ns),
             due=everything.total,
             share=share,
-            reach=reach_of(beyond),
+            reach=None if beyond is None else reach_of(beyond),
             bound=None if self.lost is None else together,
             bound_if_independent=None if self.lost is None else alone,
             design_effect=effect,
