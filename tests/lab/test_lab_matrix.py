@@ -39,7 +39,7 @@ from tautochrone.run.files import RAW_STREAM
 from tautochrone.run.store import Store
 from tautochrone.target.virtual.kernels import Kernel
 from tautochrone.virtual_lab.matrix_results import MatrixResults
-from tautochrone.virtual_lab.matrix_view import sentences
+from tautochrone.virtual_lab.matrix_view import details, sentences
 
 US = 1_000
 STOCK, RT = Machine("debian:stock", "none"), Machine("debian:rt")
@@ -136,7 +136,9 @@ def matrix(*machines: Machine) -> PlanDocument:
     return document_of(machines, ["idle", "fork"], OPTIONS)
 
 
-def measure_some(store: Store, document: PlanDocument, **virtual: Any) -> Agenda:
+def measure_some(
+    store: Store, document: PlanDocument, period_ns: int | None = 1_000_000, **virtual: Any
+) -> Agenda:
     """Sealed runs of what stands in `WORST`; the rest was refused."""
     agenda = make_agenda(document, store)
     points = tuple(agenda.points.values())
@@ -158,6 +160,7 @@ def measure_some(store: Store, document: PlanDocument, **virtual: Any) -> Agenda
             warning=("virtual", "measured on a virtual machine", "Compare with it."),
             title=point.name,
             around={"plan": to_builtins(told), "virtual": VIRTUAL | virtual},
+            period_ns=period_ns,
         )
     return agenda
 
@@ -175,6 +178,16 @@ def test_a_matrix_promises_no_more_than_its_machines_keep(
     found = gather_results(open_campaign(store, "matrix-latest"))
     assert isinstance(found.grid, MatrixResults)
     assert sentences(found.grid)[0].endswith(chance)
+
+
+def test_misses_that_are_not_counted_are_not_told_as_none(store: Store) -> None:
+    measure_some(store, matrix(STOCK, RT), period_ns=None)
+    found = gather_results(open_campaign(store, "matrix-latest"))
+    assert isinstance(found.grid, MatrixResults)
+    assert found.grid.rows[0].cells[0].missed is None
+    (cases,) = details(found.grid)
+    missed = [column.head for column in cases.columns].index("missed")
+    assert {row[missed].shown for row in cases.rows} == {"N/A"}
 
 
 def test_an_unfinished_matrix_tells_factors_and_what_is_missing(store: Store) -> None:

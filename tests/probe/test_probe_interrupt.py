@@ -27,6 +27,7 @@ from real import (
     stopped_half_way,
     tauto,
 )
+from streams import make_stream
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments.interrupt import InterruptPresentation, sentence
 from tautochrone.judge.interrupt import INTERRUPT, PREEMPTION, SWITCH, StartRequirement, judge_interrupt
@@ -293,7 +294,12 @@ def test_what_is_not_known_is_not_shown_to_hold() -> None:
     assert StartRequirement(500_000, 0, 0, 0, 0, None).standing == "not shown"
     cut_off = StartRequirement(500_000, 1000, 0, None, 0, 4_000)
     assert cut_off.standing == "not shown"
-    assert "cut off" in sentence(cut_off)
+    assert "missed is not known" in sentence(cut_off)
+
+
+def test_misses_that_are_not_counted_are_not_taken_for_none(tmp_path: Path) -> None:
+    run = sealed(make_stream([[1_000] * 100], None, experiment="interrupt"), tmp_path)
+    assert judge_interrupt(run).requirement.missed is None
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import numpy as np
 
 from tautochrone.base.units import format_duration
 from tautochrone.run.folder import StoredRun
+from tautochrone.run.manifest import sum_if_known
 from tautochrone.statistics.counts import INTERRUPT_BINS, PREEMPTION_BINS, FixedBins, fixed_bins
 from tautochrone.statistics.quantiles import CONFIDENCE, Quantile, exceedance_bound
 from tautochrone.statistics.summary import Summary, summarise, summarise_counts
@@ -127,7 +128,6 @@ def _latency(run: StoredRun, measure: str, bins: tuple[int, int]) -> Latency | N
 
 def _requirement(run: StoredRun, limit_ns: int, preemption: Latency | None) -> StartRequirement:
     books = run.manifest.books
-    missed = [book.missed for book in books]
     late = 0
     if preemption is not None and preemption.summary.maximum >= limit_ns:  # of a histogram by whole bins
         if run.is_histogram:
@@ -139,7 +139,7 @@ def _requirement(run: StoredRun, limit_ns: int, preemption: Latency | None) -> S
         limit_ns=limit_ns,
         samples=preemption.summary.count if preemption else 0,
         late=late,
-        missed=None if run.manifest.footer is None else sum(one or 0 for one in missed),
+        missed=None if run.manifest.footer is None else sum_if_known(book.missed for book in books),
         dropped=sum(book.dropped or 0 for book in books),
         largest_ns=preemption.summary.maximum if preemption else None,
     )

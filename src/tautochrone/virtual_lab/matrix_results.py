@@ -11,6 +11,7 @@ from tautochrone.measure.lab.matrix import MATRIX, Machine, machine_of
 from tautochrone.measure.lab.preemption import REAL_TIME, obtained
 from tautochrone.run.conditions import HeldDeployment, VirtualMachine
 from tautochrone.run.folder import StoredRun
+from tautochrone.run.manifest import sum_if_known
 from tautochrone.statistics.summary import Summary, summarise
 
 RARE = 0.999
@@ -24,14 +25,15 @@ class MatrixCell:
     Attributes:
         run: its id; empty: there is none.
         summary: of its latencies; None: there is none.
+        missed, released: None: not known of every source.
         why: it is not measured.
     """
 
     load: str
     run: str = ""
     summary: Summary | None = None
-    missed: int = 0
-    released: int = 0
+    missed: int | None = 0
+    released: int | None = 0
     why: str = ""
 
     @property
@@ -137,7 +139,7 @@ def _cell(point: PlanPoint, measured: Mapping[str, StoredRun], why: Mapping[str,
         load=point.load.name,
         run=run.id,
         summary=summarise(run.values(narrow=True), in_place=True) if run.count() else None,
-        missed=sum(book.missed or 0 for book in books),
-        released=sum(book.released or 0 for book in books),
+        missed=sum_if_known(book.missed for book in books),
+        released=sum_if_known(book.released for book in books),
         why="" if run.count() else "Every release was missed: there is no sample.",
     )

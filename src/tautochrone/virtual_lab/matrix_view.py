@@ -14,7 +14,7 @@ from tautochrone.answer.charts.grammar import Chart, Row, Rows, Told, literal
 from tautochrone.answer.charts.scales import bands
 from tautochrone.answer.charts.signs import TILE, Sign
 from tautochrone.answer.charts.theme import MUTED, heat_tone, ink_upon
-from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
+from tautochrone.answer.document import UNKNOWN, TypedCell, TypedTable, columns, count, micros, words
 from tautochrone.answer.numbers import quantile_name
 from tautochrone.answer.typeset import duration
 from tautochrone.base.units import format_duration, format_us
@@ -153,7 +153,7 @@ def _matrix_tile(row: MatrixRow, cell: MatrixCell, results: MatrixResults) -> Ro
         "worst": duration(cell.worst_ns),
         "rare": duration(cell.rare_ns) if cell.rare_ns is not None else "too few",
         "times": f"{cell.summary.maximum / best_ns:,.3g}" if best_ns else "N/A",
-        "missed": f"{cell.missed:,} of {cell.released:,}",
+        "missed": _missed_of(cell),
         "run": cell.run,
         "fill": heat_tone(at),
         "ink": ink_upon(at),
@@ -325,13 +325,19 @@ def _missed(results: MatrixResults) -> tuple[str, ...]:
     cells = [(row, cell) for row in results.rows for cell in row.cells if cell.missed]
     if not cells:
         return ()
-    row, cell = max(cells, key=lambda one: one[1].missed)
+    row, cell = max(cells, key=lambda one: one[1].missed or 0)
     where = f"{plural(len(cells), 'case')}, most in " if len(cells) > 1 else ""
     return (
         f"Releases were missed in {where}{row.name}, {cell.load}: "
-        f"{cell.missed:,} of {cell.released:,}. Missed cycles leave no sample, so quantiles look too "
+        f"{_missed_of(cell)}. Missed cycles leave no sample, so quantiles look too "
         "good; the worst latency is that of the release before them.",
     )
+
+
+def _missed_of(cell: MatrixCell) -> str:
+    if cell.missed is None:
+        return UNKNOWN
+    return f"{cell.missed:,}" if cell.released is None else f"{cell.missed:,} of {cell.released:,}"
 
 
 def _architectures(results: MatrixResults) -> tuple[str, ...]:

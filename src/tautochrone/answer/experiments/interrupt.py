@@ -186,8 +186,8 @@ def sentence(held: StartRequirement) -> str:
         return f"Less than {limit}: not met. {_what_was_late(held, largest)}"
     if held.standing == "not shown":
         return (
-            f"Less than {limit}: not shown. The run was cut off, and how many releases were missed is "
-            f"not known; the latest of {held.samples:,} starts was {largest} late."
+            f"Less than {limit}: not shown. How many releases were missed is not known; "
+            f"the latest of {held.samples:,} starts was {largest} late."
         )
     met = f"met in all {held.samples:,} samples; the latest start was {largest} late"
     return f"Less than {limit}: {met}. {_bound(held)}"
