@@ -72,7 +72,11 @@ def _families(gathering: Gathering) -> Iterator[Metric]:
         ("cycles_released", "Cycles that were due.", {at: one.released for at, one in totals.items()}),
         ("cycles_missed", "Cycles that were passed over.", {at: one.missed for at, one in totals.items()}),
         ("cycles_late", "Cycles that passed the deadline.", {at: one.late for at, one in totals.items()}),
-        ("cycles_unknown", "Cycles whose sample was lost.", {at: one.unknown for at, one in totals.items()}),
+        (
+            "cycles_unknown",
+            "Cycles whose sample was lost, or lies in the bin of the deadline.",
+            {at: one.unknown for at, one in totals.items()},
+        ),
     ):
         family = CounterMetricFamily(f"{_PREFIX}_{name}", text, labels=of_source)
         for source, value in values.items():
