@@ -84,9 +84,25 @@ static void write_source(struct watch_run *run, struct json *json, uint32_t numb
     json_close_object(json);
 }
 
+/* When the first step began that is there already, or its release, so that nothing recorded is before the start. */
+static int64_t started_ns(const struct watch_run *run)
+{
+    int64_t found_ns = os_now_ns();
+    for (uint32_t i = 0; i < run->loop_count; i++) {
+        const struct watched *const watched = &run->loops[i];
+        const struct tautochrone_row *const row = &TAUTOCHRONE_ROWS_OF(watched->loop)[watched->read & (run->rows - 1)];
+        if (__atomic_load_n(&watched->loop->written, __ATOMIC_ACQUIRE) != watched->read) {
+            const int64_t at_ns = row->release_ns != 0 && row->release_ns < row->begin_ns ? row->release_ns : row->begin_ns;
+            found_ns = at_ns < found_ns ? at_ns : found_ns;
+        }
+    }
+    return found_ns;
+}
+
 int watch_write_header(struct watch_run *run)
 {
     struct json json;
+    run->recorder.started_ns = started_ns(run);
     recorder_header_begin(&run->recorder, &json, "watch");
     watch_options_to_json(&json, run->options, (int64_t)run->rows);
     json_open_array(&json, "sources");

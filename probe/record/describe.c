@@ -222,7 +222,7 @@ int recorder_header_end(struct recorder *recorder, struct json *json)
         json_begin(&started);
         json_open_object(&started, NULL);
         json_text(&started, "event", "started");
-        json_integer(&started, "time_ns", os_now_ns());
+        json_integer(&started, "time_ns", recorder->started_ns != 0 ? recorder->started_ns : os_now_ns());
         json_integer(&started, "sources", recorder->source_count);
         json_close_object(&started);
         written = stream_write_json(&recorder->stream, FRAME_HEADER, json) &&

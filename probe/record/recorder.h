@@ -145,6 +145,7 @@ struct recorder {
     struct stream stream;
     struct json event;        /* its memory serves every event of the run */
     uint64_t histogram_bytes; /* written so far */
+    int64_t started_ns;       /* what the `started` event tells; 0: the end of the header */
     int64_t began_ns;         /* when the draining did */
     int64_t next_border_ns;   /* the end of the interval that goes on */
     bool streaming;           /* the output is open */

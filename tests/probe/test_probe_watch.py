@@ -172,6 +172,15 @@ def test_two_loops_of_a_program_are_two_sources(program: str, tmp_path: Path) ->
     assert {books.name: books.completed for books in run.manifest.books} == {"fast": 300, "slow": 300}
 
 
+def test_no_step_is_before_the_start_of_the_run(program: str, tmp_path: Path) -> None:
+    run, _, _ = run_of(tmp_path, f"{program} tells 300 2000", "--period", "2ms", *AT_ONCE)
+    started = run.manifest.event("started")
+    assert started is not None
+    assert started.time_ns is not None
+    assert started.time_ns <= run.column("scheduled_ns", 0).min()
+    assert started.time_ns <= run.column("begin_ns", 0).min()
+
+
 def test_loops_for_which_there_is_no_place_are_told(program: str, tmp_path: Path) -> None:
     run, _, said = run_of(tmp_path, f"{program} many 300 1000", "--loops", "8", *AT_ONCE)
     names = [books.name for books in run.manifest.books]
