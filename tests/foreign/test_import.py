@@ -18,6 +18,9 @@ from tautochrone.judge.tail.source import SourceTail
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.statistics.summary import Summary, summarise_counts
+from tautochrone.trend.judge import trend
+from tautochrone.trend.record import records
+from tautochrone.trend.values import parse_metric
 
 SAMPLES = Path(__file__).parent / "samples"
 MILLISECOND = 1_000_000
@@ -290,6 +293,28 @@ def test_a_single_sample_lies_beyond_the_end(store: Store, tmp_path: Path) -> No
     run = brought(store, written(tmp_path, "clipped.txt", text))
     (clipped,) = (one.text for one in run.manifest.warnings if one.code == "clipped")
     assert clipped.startswith("Of thread0, 1 of 2 samples of latency_ns lies beyond")
+
+
+def all_beyond(store: Store, folder: Path) -> StoredRun:
+    lines = ("# Histogram", "3 0", "# Total: 0", "# Max Latencies: 50", "# Histogram Overflows: 1000")
+    return brought(store, written(folder, "beyond.txt", "\n".join(lines)))
+
+
+def test_where_all_lie_beyond_the_end_no_quantile_is_the_largest(store: Store, tmp_path: Path) -> None:
+    run = all_beyond(store, tmp_path)
+    one = reduce_run(run)[0]
+    (limit,) = SourceTail(one, (20_000,)).limits
+    assert (limit.later, limit.at_most) == (1_000, True)
+    assert (one.as_source().counts.total, one.as_source().missing) == (1, 999)
+    known = parse_metric("latency p99", run.measures)
+    (line,) = trend(records(store), known).lines
+    (point,) = line.points
+    assert (point.value.value, point.value.high, point.value.beyond) == (4_000, None, True)
+
+
+def test_windows_that_are_all_below_the_threshold_are_not_beyond_an_end(store: Store) -> None:
+    (one,) = reduce_run(brought(store, SAMPLES / "hwlatdetect-quiet.txt"))
+    assert one.clipped is None
 
 
 def test_limits_beyond_the_end_are_told_as_at_most(store: Store) -> None:

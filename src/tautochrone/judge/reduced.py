@@ -54,7 +54,8 @@ class Clipped:
 
     Attributes:
         low_ns, high_ns: between which they lie, both included.
-        rest: the other samples.
+        rest: the other samples. Where there are none, one of these stands in it, at their lower bound: nobody
+            knows the quantiles of a side that has no value at all.
     """
 
     low_ns: int
@@ -125,10 +126,14 @@ def _histogram(run: StoredRun, source: int, measure: str | None) -> tuple[Counts
     counts = counts_of_bins(high.clip(max=largest), count)
     held = count > 0
     low, high, count = low[held], high[held], count[held]
-    if not len(low) or not open_bins(low, high)[-1] or not int(count[:-1].sum()):
+    # From 0 on it is not what lies beyond an end: hwlatdetect knows all quiet windows by one bin.
+    if counts.total < 2 or not open_bins(low, high)[-1] or low[-1] <= 0:
         return counts, None
+    beyond = int(count[-1])
     rest = counts_of_bins(high[:-1], count[:-1])
-    return counts, Clipped(int(low[-1]), int(high[-1]), int(count[-1]), rest)
+    if not rest.total:
+        beyond, rest = beyond - 1, counts_of_bins(low, np.ones(1, np.int64))
+    return counts, Clipped(int(low[-1]), int(high[-1]), beyond, rest)
 
 
 def _reductions(run: StoredRun, measure: str | None) -> dict[int, Reduction]:

@@ -11,10 +11,11 @@ from tautochrone.base.units import format_quantile
 from tautochrone.base.words import suggestion
 from tautochrone.judge.late_causes import late_run
 from tautochrone.judge.naming import Kind, measure_named, number_named
-from tautochrone.judge.reduced import all_counts, reduce_run
+from tautochrone.judge.reduced import reduce_run
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, sum_if_known
 from tautochrone.statistics.blame import CAUSES, Cause
+from tautochrone.statistics.counts import merge
 from tautochrone.statistics.quantiles import CONFIDENCE, between, interval_ranks, rank
 from tautochrone.trend.record import Record
 
@@ -206,7 +207,7 @@ def _at_ranks(record: Record, measure: str, books: Sequence[Books], ranks: Seque
     run, sources = record.run, [book.source for book in books]
     if run.is_histogram or sum(run.count(measure, one) for one in sources) > _MOST_IN_MEMORY:
         parts = tuple(one for one in reduce_run(run, measure) if one.source in sources)
-        counts = all_counts(parts)
+        counts = merge(one.counts if one.clipped is None else one.clipped.rest for one in parts)
         return [float(counts.at_rank(one)) for one in ranks]
     only = sources[0] if len(sources) == 1 else None
     values, by_source = run.values_by_source(measure, narrow=True, only=only)
