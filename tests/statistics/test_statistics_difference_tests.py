@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 from dependent_series import latencies, one_run, one_source
 from tautochrone.statistics.counts import Counts, counts_of
 from tautochrone.statistics.difference.ranking import holm, rank
-from tautochrone.statistics.difference.sides import Side, SourceSamples, size_in_words, superiority
+from tautochrone.statistics.difference.sides import (
+    Side,
+    SourceSamples,
+    size_in_words,
+    superiority,
+    superiority_of,
+)
 from tautochrone.statistics.difference.two_sample import TwoSample, anderson_darling_p, two_samples
 
 SMOOTHNESS = (
@@ -158,6 +164,15 @@ def test_lost_releases_count_as_greater() -> None:
     three = counts_of(np.array([1, 2, 3]))
     assert superiority(three, three, lost=(0, 3)) == pytest.approx(0.75)
     assert superiority(three, three, lost=(3, 3)) == pytest.approx(0.5)
+
+
+def test_what_is_beyond_a_histograms_end_is_not_later_than_what_is_seen_there() -> None:
+    clipped = SourceSamples(counts_of(np.array([1_000])), None, 0, None, 99, 50_000, 4_000)
+    seen = SourceSamples(counts_of(np.array([30_000])))
+    assert superiority_of([[seen]], [[clipped]]) == pytest.approx(0.99 / 2)
+    assert superiority_of([[clipped]], [[seen]]) == pytest.approx(1 - 0.99 / 2)
+    below = SourceSamples(counts_of(np.array([500])))
+    assert superiority_of([[below]], [[clipped]]) == 1
 
 
 def test_effects_have_the_words_of_vargha_and_delaney() -> None:

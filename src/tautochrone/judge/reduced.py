@@ -45,7 +45,8 @@ class Reduced:
         if self.clipped is None:
             return SourceSamples(self.counts, self.reduction, self.lost, self.period_ns)
         beyond = self.clipped
-        return SourceSamples(beyond.rest, None, self.lost, self.period_ns, beyond.count, beyond.high_ns)
+        ends = beyond.high_ns, beyond.low_ns
+        return SourceSamples(beyond.rest, None, self.lost, self.period_ns, beyond.count, *ends)
 
 
 @dataclass(frozen=True, eq=False)

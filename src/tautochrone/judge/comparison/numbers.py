@@ -30,7 +30,7 @@ from tautochrone.statistics.difference.sides import (
     all_counts,
     all_lost,
     size_in_words,
-    superiority,
+    superiority_of,
 )
 from tautochrone.statistics.difference.two_sample import two_samples
 from tautochrone.statistics.quantiles import QUANTILES, samples_needed
@@ -163,7 +163,7 @@ def compare_part(
     metrics = [*_quantiles(sides, others, history, question), _maximum(sides, others)]
     if any(one.period_ns for side in sides for run in side for one in run):
         metrics.append(_misses(sides, others, question))
-    superior = superiority(counts[0], counts[1], (all_lost(sides[0]), all_lost(sides[1])))
+    superior = superiority_of(sides[0], sides[1])
     beyond = [sum(one.clipped for one in side) for side in every]
     return SourcePart(
         source=source,

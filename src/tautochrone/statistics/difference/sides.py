@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from tautochrone.statistics.arrays import Floats, Integers
-from tautochrone.statistics.counts import Counts, merge
+from tautochrone.statistics.counts import Counts, counts_of_bins, merge
 from tautochrone.statistics.reduction import Reduction
 
 # How large a difference is, apart from how sure it is: with enough samples, every difference is sure.
@@ -122,6 +122,7 @@ class SourceSamples:
         period_ns: between two releases, to see when samples were lost; None without a schedule.
         clipped: samples beyond the end of a clipped histogram, which are not in the counts.
         clipped_ns: the largest of them; None without any.
+        clipped_from_ns: from where on they lie; None without any.
     """
 
     counts: Counts
@@ -130,6 +131,7 @@ class SourceSamples:
     period_ns: int | None = None
     clipped: int = 0
     clipped_ns: int | None = None
+    clipped_from_ns: int | None = None
 
     @property
     def missing(self) -> int:
@@ -155,6 +157,24 @@ def all_counts(side: Side) -> Counts:
     """All samples of a side together."""
     every = [source.counts for source in sources(side)]
     return every[0] if len(every) == 1 else merge(every)
+
+
+def superiority_of(first: Side, second: Side) -> float:
+    """The `superiority` of a side's releases, of clipped histograms, too.
+
+    Nobody knows which of two samples from a histogram's end on is the later one: there, all tie.
+    """
+    sides = (first, second)
+    ends = [one.clipped_from_ns for side in sides for one in sources(side) if one.clipped_from_ns is not None]
+    counts = [_up_to(side, min(ends)) if ends else all_counts(side) for side in sides]
+    lost = [sum(one.lost or 0 for one in sources(side)) for side in sides]
+    return superiority(counts[0], counts[1], (lost[0], lost[1]))
+
+
+def _up_to(side: Side, end_ns: int) -> Counts:
+    counts, beyond = all_counts(side), sum(one.clipped for one in sources(side))
+    value = np.append(np.minimum(counts.value, end_ns), end_ns)
+    return counts_of_bins(value, np.append(counts.count, beyond))
 
 
 def all_lost(side: Side) -> int:
