@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import (
     format_duration,
+    format_limit,
     format_rate,
     format_span,
     format_us,
@@ -70,12 +71,20 @@ def test_any_text_is_read_or_refused(parse: Callable[[str], object], text: str) 
         (1_000, "1 us"),
         (12_345, "12.35 us"),
         (999_960, "1 ms"),
+        (999_600, "999.6 us"),
         (2 * 10**9, "2 s"),
         (-1500, "-1.5 us"),
     ],
 )
 def test_durations_are_shown_in_the_unit_of_their_size(ns: int, text: str) -> None:
     assert format_duration(ns) == text
+
+
+@pytest.mark.parametrize(
+    "ns", [0, 7, 999, 1_000, 999_999, 1_000_001, 1_000_002, 10**9, 10**9 + 1, 3_600 * 10**9]
+)
+def test_a_limit_is_shown_to_the_nanosecond(ns: int) -> None:
+    assert parse_duration_ns(format_limit(ns)) == ns
 
 
 def test_rates_and_columns() -> None:

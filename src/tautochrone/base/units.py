@@ -269,9 +269,17 @@ def format_duration(ns: float) -> str:
     """Show a duration in the unit that people use for its size, with up to four significant digits."""
     size = abs(ns)
     for unit, scale in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if size >= scale * 0.9995:
+        if size >= scale * 0.99995:
             return f"{_four_digits(ns / scale)} {unit}"
     return f"{_four_digits(ns)} ns"
+
+
+def format_limit(ns: int) -> str:
+    """Show a duration that somebody asked for, in the same units, with every digit: no two look alike."""
+    for unit, scale in (("s", _S), ("ms", 10**6), ("us", 10**3)):
+        if abs(ns) >= scale:
+            return f"{plain(Fraction(ns, scale))} {unit}"
+    return f"{ns} ns"
 
 
 def format_span(seconds: float, *, up: bool = False) -> str:

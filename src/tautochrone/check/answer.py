@@ -10,7 +10,7 @@ from tautochrone.answer.conditions import sentence
 from tautochrone.answer.phrasing import requirement as required
 from tautochrone.answer.warnings import is_said_here
 from tautochrone.base.faults import Later
-from tautochrone.base.units import format_duration, format_percent
+from tautochrone.base.units import format_duration, format_limit, format_percent
 from tautochrone.check.results import MOST, CheckResults
 from tautochrone.check.search import CONFIRM, Kind, Search, Trial
 from tautochrone.judge.requirement.limiting import LateStarts, Limiting, LongJobs
@@ -74,7 +74,7 @@ def answers(results: CheckResults) -> doc.TypedTable:
         "together keep at it."
     )
     note = (
-        f"Missed: {done} later than {format_duration(question.deadline_ns)} after its release, or without a "
+        f"Missed: {done} later than {format_limit(question.deadline_ns)} after its release, or without a "
         f"sample. Events: groups of neighbours among these. {limits}"
     )
     heads = doc.columns(

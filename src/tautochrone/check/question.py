@@ -8,6 +8,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options
 from tautochrone.base.units import (
     format_duration,
+    format_limit,
     format_rate,
     format_span,
     parse_confidence,
@@ -102,7 +103,7 @@ class CheckQuestion:
         loop = f"a {format_rate(self.rate_hz)} loop{f' of {self.code_name}' if self.code else ''}"
         if self.instances > 1:
             loop += f", {self.instances} instances"
-        by = format_duration(self.deadline_ns)
+        by = format_limit(self.deadline_ns)
         if not self.of_the_end:
             return f"{loop} that begins at most {by} after each release"
         if self.work_ns is None:
@@ -233,7 +234,7 @@ def question_of(asked: AskedCheck) -> CheckQuestion:
 
 def _text(deadline_ns: int, requirement: Requirement) -> str:
     often = requirement.frequency
-    beyond = f"misses beyond {format_duration(deadline_ns).replace(' ', '')}"
+    beyond = f"misses beyond {format_limit(deadline_ns).replace(' ', '')}"
     return f"{beyond} <= {often.text.strip()}" if often is not None and often.count else f"{beyond} = 0"
 
 
@@ -247,7 +248,7 @@ def _see_that_it_fits(period_ns: int, work_ns: int | None, deadline_ns: int) -> 
     if work_ns >= deadline_ns:
         raise UsageError(
             f"The work alone takes {format_duration(work_ns)}, and the deadline is "
-            f"{format_duration(deadline_ns)}: that can't hold",
+            f"{format_limit(deadline_ns)}: that can't hold",
             "Give it less --work or a later --deadline.",
         )
     if work_ns >= period_ns:

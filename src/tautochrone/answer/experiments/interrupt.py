@@ -10,7 +10,7 @@ from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts import cumulative
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
 from tautochrone.answer.series import Bins, CumulativeCurve, Series
-from tautochrone.base.units import format_duration, format_us
+from tautochrone.base.units import format_duration, format_limit, format_us
 from tautochrone.base.words import plural
 from tautochrone.judge.interrupt import (
     INTERRUPT,
@@ -178,7 +178,7 @@ def _requirement(judged: Sequence[InterruptRun], labels: Sequence[str]) -> Typed
 
 def sentence(held: StartRequirement) -> str:
     """Return whether every start came in time, and how sure that is."""
-    limit = format_duration(held.limit_ns)
+    limit = format_limit(held.limit_ns)
     if not held.samples or held.largest_ns is None:
         return f"Less than {limit}: not shown, there is no sample."
     largest = format_duration(held.largest_ns)

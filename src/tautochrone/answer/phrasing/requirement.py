@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from tautochrone.answer.phrasing.tail import finding
-from tautochrone.base.units import format_duration, format_percent, format_span
+from tautochrone.base.units import format_duration, format_limit, format_percent, format_span
 from tautochrone.base.words import capital, lower_first, plural, verb
 from tautochrone.experiments.requirement import Requirement
 from tautochrone.judge.requirement.judge import Judgement, Note
@@ -125,7 +125,7 @@ def _number(judgement: Judgement, line: JudgedLine) -> str:
     found = f"{line.later:,} of {line.samples:,}"
     if requirement.limit_ns is None:
         return f"{found} missed"
-    limit = format_duration(requirement.limit_ns)
+    limit = format_limit(requirement.limit_ns)
     at = requirement.strict and requirement.kind in ("quantile", "max")
     passed = f"at {limit} or above" if at else f"later than {limit}"
     return f"{found} {passed}{', or missed' if line.lost else ''}"
@@ -324,8 +324,8 @@ class _Numbers:
         limit_ns = self.requirement.limit_ns
         if limit_ns is None:
             limit_ns = self.line.passed.deadline_ns
-            return f"{was} later than the deadline of {format_duration(limit_ns or 0)}"
-        than = format_duration(limit_ns)
+            return f"{was} later than the deadline of {format_limit(limit_ns or 0)}"
+        than = format_limit(limit_ns)
         at = self.requirement.strict and self.requirement.kind in ("quantile", "max")
         return f"{was} at {than} or above" if at else f"{was} later than {than}"
 

@@ -10,7 +10,7 @@ from tautochrone.answer.blocks import all_made
 from tautochrone.answer.phrasing import tail as words
 from tautochrone.answer.tail.figures import is_fitted, of_source
 from tautochrone.base.faults import Fault
-from tautochrone.base.units import format_percent
+from tautochrone.base.units import format_limit, format_percent
 from tautochrone.base.words import upper_first
 from tautochrone.judge.tail.source import FAR, LASTING, TOO_FAR, AtLimit, AtRate, SourceTail
 from tautochrone.judge.tail.tails import RunTails
@@ -152,7 +152,7 @@ def _overview_rates(one: SourceTail) -> tuple[doc.TypedCell, ...]:
 
 
 def _limit_row(one: SourceTail, at: AtLimit, *, fitted: bool) -> tuple[doc.TypedCell, ...]:
-    cells = [doc.time(at.limit_ns), _later(at), doc.count(at.events)]
+    cells = [doc.TypedCell(at.limit_ns, "ns", format_limit(at.limit_ns)), _later(at), doc.count(at.events)]
     if fitted and at.share is None:
         cells += [doc.TypedCell(None, "share")] * 4
     elif fitted and at.share is not None:
