@@ -8,7 +8,9 @@ import pytest
 
 from in_process import Ended, tauto
 from report_runs import idle_and_loaded
-from tautochrone.run import files
+from streams import make_stream
+from tautochrone.run import files, pieces
+from tautochrone.run.store import Store
 
 
 @pytest.fixture
@@ -127,6 +129,15 @@ def test_a_run_that_is_being_written_is_refused(store: Path) -> None:
         os.close(descriptor)
     assert (refused.code, "being written" in refused.err) == (4, True)
     assert (run / "run.json").is_file()
+
+
+def test_a_soak_that_was_cut_off_is_removed_with_its_pieces(tmp_path: Path) -> None:
+    with Store(tmp_path).create("cyclic", "a soak") as writer:
+        writer.append(make_stream([[1_000] * 100], footer=False))
+        writer.end_piece()
+    assert (writer.path / pieces.FOLDER).is_dir()
+    assert _remove(tmp_path, writer.path.name, "--yes").code == 0
+    assert not writer.path.exists()
 
 
 def test_what_a_killed_removal_left_is_no_run_and_goes_with_the_next(store: Path) -> None:

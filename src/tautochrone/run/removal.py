@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from tautochrone.base.errors import StoreError
-from tautochrone.run import files
+from tautochrone.run import files, pieces
 from tautochrone.run.held import HELD, goes_on
 from tautochrone.run.remarks import REMARKS
 
@@ -25,20 +25,23 @@ def see_removable(folder: Path) -> None:
     if folder.is_symlink():
         raise StoreError(f"{folder} is a link, not the run itself", "Remove the link by hand.")
     with files.store_errors("looking", folder), os.scandir(folder) as entries:
-        names = {entry.name: entry.is_file(follow_symlinks=False) for entry in entries}
+        names = {entry.name: _may_be_of_a_run(entry) for entry in entries}
     if not {files.MANIFEST, files.RAW_STREAM} & names.keys():
         raise StoreError(f"{folder} is not a run", "Type tauto list to see the runs there are.")
-    foreign = [
-        name
-        for name, is_plain in sorted(names.items())
-        if not is_plain or not (name in _OF_A_RUN or name.endswith(_ENDINGS))
-    ]
+    foreign = [name for name, is_own in sorted(names.items()) if not is_own]
     if foreign:
         raise StoreError(
             f"{folder} holds what is not part of a run: {foreign[0]!r}", "Move it elsewhere, then try again."
         )
     if files.is_locked(folder / files.RAW_STREAM) or goes_on(folder):
         raise StoreError(f"The run {folder.name} is being written", "Wait until it ends, or stop it.")
+
+
+def _may_be_of_a_run(entry: os.DirEntry[str]) -> bool:
+    if entry.name == pieces.FOLDER:  # of a soak that was cut off
+        return entry.is_dir(follow_symlinks=False)
+    is_named_so = entry.name in _OF_A_RUN or entry.name.endswith(_ENDINGS)
+    return is_named_so and entry.is_file(follow_symlinks=False)
 
 
 def remove(folder: Path) -> None:
