@@ -9,7 +9,7 @@ const words = (() => {
   };
   const duration = (ns) => {
     for (const [unit, scale] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]]) {
-      if (Math.abs(ns) >= scale * 0.9995) return digits(ns / scale) + space + unit;
+      if (Math.abs(ns) >= scale * 0.99995) return digits(ns / scale) + space + unit;
     }
     return digits(ns) + space + "ns";
   };
