@@ -70,8 +70,8 @@ def answers(results: CheckResults) -> doc.TypedTable:
     limits = (
         f"At least, at most: limits of the share that is missed, each at {confidence}."
         if len(results.judgement.lines) == 1
-        else f"At most: a limit of the share that is missed, each at {confidence}; at least: one that all lines "
-        "together keep at it."
+        else f"At most: a limit of the share that is missed, each at {confidence}; at least: one that all "
+        "lines together keep at it."
     )
     note = (
         f"Missed: {done} later than {format_limit(question.deadline_ns)} after its release, or without a "
