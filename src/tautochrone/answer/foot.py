@@ -216,9 +216,8 @@ def _runs(
     table = doc.TypedTable(
         "", doc.columns(*(head for head, _ in heads), "When (UTC)", "Samples", "Worst", "Run"), rows
     )
-    return doc.Disclosure(
-        f"All {plural(len(rows), 'run')}, in the order in which they were measured", (table,)
-    )
+    title = "The run" if len(rows) == 1 else f"All {len(rows)} runs, in the order in which they were measured"
+    return doc.Disclosure(title, (table,))
 
 
 def when(manifest: Manifest) -> str:

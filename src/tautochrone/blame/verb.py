@@ -56,7 +56,11 @@ def blame(
             doc.part(section.TITLE, lambda: section.blocks(found, "late", headline=False), id="late"),
             doc.part(advice.TITLE, lambda: advice.blocks(advice.advice_of(opened, found)), id="late-help"),
         ),
-        grounds=doc.Grounds((opened.manifest,)),
+        grounds=doc.Grounds(
+            (opened.manifest,),
+            commands=(f"tauto blame {opened.id}", f"tauto show {opened.id}"),
+            again="Tell causes anew",
+        ),
     )
     tell_document(
         shown,

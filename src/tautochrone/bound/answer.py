@@ -34,7 +34,10 @@ def document(run: StoredRun, found: BoundedRun) -> doc.Document:
         for at, one in enumerate(found.cpus, start=1)
     ]
     parts.append(doc.part("What this is", lambda: _what_it_is(run.manifest, found), id="bound-meaning"))
-    return doc.Document(Later(lambda: headline(found)), tuple(parts), grounds=doc.Grounds((run.manifest,)))
+    grounds = doc.Grounds(
+        (run.manifest,), commands=(f"tauto bound {run.id}", f"tauto show {run.id}"), again="Bound it anew"
+    )
+    return doc.Document(Later(lambda: headline(found)), tuple(parts), grounds=grounds)
 
 
 def headline(found: BoundedRun) -> str:

@@ -1,5 +1,6 @@
 """What made cycles late: the section of a run, with its tables and figures, and JSON."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -201,8 +202,10 @@ def _source(found: BlamedRun, one: LateCycle) -> str:
 
 
 def _most_of(one: LateCycle) -> str:
-    parts = sorted(one.parts, key=lambda part: -part.excess_ns)[:_MOST_PARTS]
-    told = [f"{words.name(part)} {doc.time(part.excess_ns).shown}" for part in parts if part.excess_ns]
+    excess: Counter[str] = Counter()
+    for part in one.parts:
+        excess[words.name(part)] += part.excess_ns
+    told = [f"{name} {doc.time(ns).shown}" for name, ns in excess.most_common(_MOST_PARTS) if ns]
     return ", ".join(told) + ("" if one.complete else " (incomplete)")
 
 
