@@ -96,7 +96,7 @@ def test_a_confidence_that_is_written_goes_before_the_usual_one() -> None:
         ("misses = 3 in 5", "no less", "<="),
         ("misses p99 < 3us", "says nothing of misses", "misses = 0"),
         ("latency of C0 < 3us", "does not say what of latency", "p99.999"),
-        ("latency of 'two way p99 < 3us", "is not a measure and what of it", "misses = 0"),
+        ("latency of 'two way p99 < 3us", "does not name one number of a run", "misses = 0"),
         ("misses < often", "how often", "1 per hour"),
         ("misses < 0.1", "how often", "0.1% ('1 in 1000') or 10% ('1 in 10')"),
         ("latency above 5us <= 1e-6", "how often", "0.0001% ('1 in 1000000')"),

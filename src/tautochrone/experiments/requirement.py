@@ -114,7 +114,7 @@ def _parse(text: str, confidence: float) -> Requirement:
         limit, sure = at["limit"], parse_confidence(at["confidence"])
     subject = _SUBJECT.fullmatch(line["subject"])
     if subject is None:
-        raise UsageError(f"'{line['subject']}' is not a measure and what of it", _FORMS)
+        raise UsageError(f"'{line['subject']}' does not name one number of a run", _FORMS)
     found = _of_subject(text, subject, line["operator"], limit, sure)
     return replace(found, source=(subject["source"] or "").strip("'\""))
 

@@ -62,7 +62,7 @@ def parse_metric(text: str, known: Collection[str]) -> TrendMetric:
     if words[0].lower() == BLAME:
         return _blame(words[1:])
     if len(words) > 2 and not measure_named("_".join(words[:-1]), known):
-        raise UsageError(f"'{text}' is not a measure and what of it", _FORMS)
+        raise UsageError(f"'{text}' does not name one number of a run", _FORMS)
     words = ["_".join(words[:-1]), words[-1]] if len(words) > 2 else words  # "round trip p99"
     measure = "" if len(words) == 1 else _measure(words[0], known)
     what = words[-1]
