@@ -127,6 +127,7 @@ def test_interrupts_move_but_for_those_that_refuse(machine: LocalTarget) -> None
 
 
 def test_the_wake_up_latency_is_held_as_long_as_the_block(machine: LocalTarget) -> None:
+    needs("latency-limit", "20us")
     if Tree().data(_LATENCY) != struct.pack("<i", 2_000_000_000):
         skip_or_fail(f"{_LATENCY} is not here, or somebody holds it")
     wanted = Deployment("t", settings={"latency-limit": "20us"})
@@ -251,6 +252,7 @@ def test_apply_stays_in_force_refuses_a_second_and_is_restored(machine: LocalTar
 
 
 def test_a_hold_cannot_be_left_and_so_is_not_applied(machine: LocalTarget) -> None:
+    needs("latency-limit", "20us")
     from tautochrone.machine.deployment.apply import Application
     from tautochrone.machine.settings import SettingError
 
