@@ -27,7 +27,7 @@ from tautochrone.answer.foot import lacking
 from tautochrone.answer.phrasing import looks
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
-from tautochrone.base.words import plural, upper_first
+from tautochrone.base.words import plural, upper_first, verb
 from tautochrone.campaign import conditions, requirements, tables
 from tautochrone.campaign.extremes import extremes, how_sure
 from tautochrone.campaign.kinds import GridResults, kind_of
@@ -228,7 +228,7 @@ def _what_they_rest_on(results: CampaignResults) -> Iterator[str]:
         more = f" and {len(ids) - _MOST_NAMED:,} more" if len(ids) > _MOST_NAMED else ""
         yield (
             f"{plural(len(ids), 'run')} did not come to {'its' if len(ids) == 1 else 'their'} end and "
-            f"{'is' if len(ids) == 1 else 'are'} not counted, whatever was late there: "
+            f"{verb(len(ids), 'is')} not counted, whatever was late there: "
             f"{', '.join(ids[:_MOST_NAMED])}{more}."
         )
 

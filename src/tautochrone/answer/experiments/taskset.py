@@ -66,11 +66,11 @@ def _schedule(
     length = drawn.until_ns
     if not is_pinned(run):
         panel = Panel(PanelPlace(f"{prefix}-expected"), "", lanes.schedule(drawn, None, with_legend=False))
-        caption = [
+        why = (
             "As expected on the CPUs of the file. What was measured is not drawn: the tasks were free to run "
             "on several CPUs, so their starts and ends do not tell which of them had to wait."
-        ]
-        return (panel,), tuple(caption), lanes.schedule_key(drawn, measured=False)
+        )
+        return (panel,), (why,), lanes.schedule_key(drawn, measured=False)
     first = measured_jobs(run, 0, length)
     panels = [
         Panel(

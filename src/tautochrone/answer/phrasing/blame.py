@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tautochrone.base.units import format_duration, format_percent
-from tautochrone.base.words import plural, upper_first
+from tautochrone.base.words import plural, upper_first, verb
 from tautochrone.judge.blame import BlamedRun, WithoutCauses
 from tautochrone.run.records import BlameSetup
 from tautochrone.statistics.blame import Cause, CauseShare, Part
@@ -90,11 +90,10 @@ def headline(found: BlamedRun) -> str:
             f"No late cycle: none was beyond {setup.share or 'the share asked for'} of those before. "
             "The first 1,000 cycles of each source are not judged."
         )
-    said, kept = f"{plural(late, 'late cycle')}.", len(found.blame.cycles)
+    cycles, kept = plural(late, "late cycle"), len(found.blame.cycles)
     if not found.recorded:
-        return f"{said} What made them late was not recorded."
-    if kept < late:
-        said = f"{plural(late, 'late cycle')}, of which {kept:,} {'was' if kept == 1 else 'were'} kept."
+        return f"{cycles}. What made them late was not recorded."
+    said = f"{cycles}, of which {kept:,} {verb(kept, 'was')} kept." if kept < late else f"{cycles}."
     causes = [one for one in found.blame.causes if one.cause != "unexplained"]
     telling = [one for one in causes[:_SHOWN_FIRST] if one.share >= _LEAST_SHARE]
     if not found.blame.excess_ns:
@@ -154,8 +153,7 @@ def how_recorded(found: BlamedRun) -> Iterator[str]:
     yield _cost(setup)
     if kept < found.blame.late:
         rest = "the first ones, and each that was the worst so far"
-        were = "was" if kept == 1 else "were"
-        yield f"{kept:,} of {found.blame.late:,} late cycles {were} kept: {rest}."
+        yield f"{kept:,} of {found.blame.late:,} late cycles {verb(kept, 'was')} kept: {rest}."
     if found.incomplete:
         left_out = sum(one.left_out for one in found.blame.cycles)
         yield (
