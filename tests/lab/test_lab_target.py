@@ -152,6 +152,45 @@ def test_nothing_of_the_hosts_environment_reaches_a_guest(
     assert come_out_alike(lambda: samples(None), lambda: samples(named))
 
 
+_LATE = """
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <time.h>
+
+static void leave(const char *name, sigjmp_buf where, int with)
+{
+    static __thread unsigned times, chance = 1;
+    chance = chance * 1103515245u + 12345u;
+    if (++times % 64 == 0 && (chance >> 16) % 8 == 0) {
+        nanosleep(&(struct timespec){0, 100000}, NULL);
+    }
+    void (*real)(sigjmp_buf, int) = (void (*)(sigjmp_buf, int))dlsym(RTLD_NEXT, name);
+    real(where, with);
+    abort();
+}
+void __longjmp_chk(sigjmp_buf where, int with) { leave("__longjmp_chk", where, with); }
+void siglongjmp(sigjmp_buf where, int with) { leave("siglongjmp", where, with); }
+"""
+"""A virtual CPU ends what it executes by this jump, and counts it then: here that is late now and then."""
+
+
+def test_a_main_loop_that_comes_before_a_halted_cpu_has_counted_does_not_move_the_clock(
+    target: VirtualTarget, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = worded("cyclic", _LOOP[1:], "a loop", IDLE, 0.3)
+
+    def samples() -> bytes:
+        return (run_cell(cell, Store(tmp_path / "store"), target, {}).path / "samples.parquet").read_bytes()
+
+    usual = samples()
+    (tmp_path / "late.c").write_text("#define _GNU_SOURCE\n" + _LATE)
+    late = tmp_path / "late.so"
+    subprocess.run(["cc", "-w", "-shared", "-fPIC", "-o", late, tmp_path / "late.c"], check=True)
+    monkeypatch.setenv("LD_PRELOAD", str(late))
+    assert samples() == usual
+
+
 def test_ctrl_c_keeps_what_was_measured_and_the_report_says_what_it_is(tmp_path: Path) -> None:
     guest_kernel("debian:rt")
     lab = start_tauto("probe", "cyclic", "--duration", "1h", "--on", LAB, store=tmp_path)

@@ -68,9 +68,10 @@ class Qemu:
         numbers = re.match(r"(\d+)\.(\d+)", self.version)
         return numbers is not None and (int(numbers[1]), int(numbers[2])) >= SEVERAL_COUNTED
 
-    def environment(self) -> dict[str, str] | None:
-        """Return what it has to run with; None: what we run with."""
-        return None if self.libraries is None else os.environ | {"LD_LIBRARY_PATH": self.libraries}
+    def environment(self) -> dict[str, str]:
+        """Return what it has to run with."""
+        own = {} if self.libraries is None else {"LD_LIBRARY_PATH": self.libraries}
+        return {**os.environ, **own}
 
 
 def find_qemu(architecture: str) -> Qemu:

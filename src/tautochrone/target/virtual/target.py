@@ -9,6 +9,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -93,15 +94,16 @@ class RunningMachine:
         paths = {BOX: box, CONSOLE: console, KERNEL: image, IMAGE: initrd}
         words = [_with_path(word, paths) for word in machine.words]
         try:
-            self._process = subprocess.Popen(
-                [*ends_with_us(), *words],
-                stdin=subprocess.DEVNULL,
-                stdout=gate.entry,
-                stderr=self._console,
-                pass_fds=(gate.box, self._console),
-                env=machine.qemu.environment(),
-                process_group=0,  # a Ctrl-C is for the lab
-            )
+            with _CLOCK.open("rb") as clock:
+                self._process = subprocess.Popen(
+                    [*ends_with_us(), *words],
+                    stdin=subprocess.DEVNULL,
+                    stdout=gate.entry,
+                    stderr=self._console,
+                    pass_fds=(gate.box, self._console, clock.fileno()),
+                    env=_with_library(machine.qemu.environment(), clock.fileno()),
+                    process_group=0,  # a Ctrl-C is for the lab
+                )
         except BaseException:
             os.close(self._console)
             raise
@@ -134,6 +136,16 @@ class RunningMachine:
         os.close(self._console)
         if self._place is not None:
             self._place.close()
+
+
+_CLOCK = Path(sys.prefix) / "bin" / "tauto-lab-clock.so"
+"""Keeps the order of QEMU's threads where they move the guest's clock: ``agent/guest/lab_clock.c``."""
+
+
+def _with_library(environment: Mapping[str, str], descriptor: int) -> dict[str, str]:
+    """Return the environment of a program that loads a library first: by a path without spaces or colons."""
+    known = environment.get("LD_PRELOAD")
+    return {**environment, "LD_PRELOAD": ":".join(filter(None, (f"/proc/self/fd/{descriptor}", known)))}
 
 
 def _with_path(word: str, paths: dict[str, str]) -> str:
