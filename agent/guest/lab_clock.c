@@ -30,10 +30,15 @@ enum { PATIENCE_S = 1 };
 static _Atomic(const pthread_mutex_t *) shared;
 static _Atomic(const pthread_cond_t *) asleep; /* what the CPU's thread waits for, since it did so for the first time */
 static _Atomic(uint32_t) waits;                /* 1: it waits, and nobody has woken it */
+static atomic_bool is_held;                    /* the main loop waits for that */
 
 static bool is_main(void)
 {
-    return gettid() == getpid();
+    static _Thread_local enum { UNKNOWN, MAIN, OTHER } thread;
+    if (thread == UNKNOWN) {
+        thread = gettid() == getpid() ? MAIN : OTHER;
+    }
+    return thread == MAIN;
 }
 
 static void *next(const char *name)
@@ -57,7 +62,9 @@ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
     }
     atomic_store(&asleep, condition);
     atomic_store(&waits, 1);
-    (void)syscall(SYS_futex, &waits, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    if (atomic_load(&is_held)) {
+        (void)syscall(SYS_futex, &waits, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    }
     const int result = waiting(condition, mutex);
     atomic_store(&waits, 0);
     return result;
@@ -85,7 +92,9 @@ int ppoll(struct pollfd *files, nfds_t count, const struct timespec *timeout, co
     if (is_main() && atomic_load(&asleep) != NULL && atomic_load(&waits) == 0) {
         const int error = errno;
         const struct timespec patience = {.tv_sec = PATIENCE_S};
+        atomic_store(&is_held, true);
         (void)syscall(SYS_futex, &waits, FUTEX_WAIT_PRIVATE, 0, &patience, NULL, 0);
+        atomic_store(&is_held, false);
         errno = error;
     }
     return result;
