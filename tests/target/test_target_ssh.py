@@ -28,9 +28,9 @@ from tautochrone.target.address import read_address
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.open import open_target
 from tautochrone.target.probes import find_agent_for, find_probe_for
-from tautochrone.target.program import RunningProbe
+from tautochrone.target.program import RunningProbe, ask
 from tautochrone.target.ssh import connect as credentials
-from tautochrone.target.ssh.link import Background
+from tautochrone.target.ssh.link import Background, RemoteProgram
 from tautochrone.target.ssh.target import SshTarget, connect
 from tautochrone.target.target import Target
 
@@ -522,3 +522,21 @@ def test_who_asks_over_a_connection_that_another_thread_closes_learns_that_it_is
     for one in threads:
         one.join(PATIENCE_S)
     assert [type(one) for one in told] == 4 * [MeasuringError]
+
+
+def test_a_short_command_that_hangs_there_is_given_up_in_time() -> None:
+    background = Background()
+    told: list[BaseException] = []
+
+    def wait_for_it() -> None:
+        program = RemoteProgram(background, lambda: MeasuringError("the connection was lost"))
+        try:
+            ask(program, "uname", 0.1)
+        except BaseException as error:
+            told.append(error)
+
+    asking = threading.Thread(target=wait_for_it, daemon=True)
+    asking.start()
+    asking.join(PATIENCE_S)
+    background.close()
+    assert [str(one) for one in told] == ["`uname` did not end within 0.1 s"]

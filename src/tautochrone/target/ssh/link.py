@@ -198,8 +198,9 @@ class RemoteProgram(asyncssh.SSHClientSession[bytes]):
         self.close_input()
 
     def kill(self) -> None:
-        """See `stop`."""
+        """Give it up: one that does not end with its input hears nothing, and may stay there."""
         self.close_input()
+        self._background.soon(self._give_up)
 
     def wait(self, patience_s: float) -> int | None:
         with self._changed:
@@ -221,6 +222,12 @@ class RemoteProgram(asyncssh.SSHClientSession[bytes]):
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._code is not None, _PATIENCE_S)
         self._background.soon(self._close)
+
+    def _give_up(self) -> None:
+        if self._code is None:
+            self._end(-signal.SIGKILL)
+        self._close()
+        self.connection_lost(None)  # the other side closes it when the program ends, or never
 
     def _close(self) -> None:
         if self._channel is not None and not self._closed:
