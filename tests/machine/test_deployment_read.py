@@ -45,6 +45,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ('[settings]\n# why\nsmt = "of"\n', 3, "smt: 'of' is none of", "Did you mean 'off'?"),
         ('[settings]\nc-states = "10"\n', 2, "c-states: '10' is not a duration", "with its unit"),
         ('[settings]\nisolated = "1-"\n', 2, "isolated: '1-' is not a list", "none"),
+        ('[settings]\nlatency-limit = "1h"\n', 2, "latency-limit: '1h' limits nothing", "Write none"),
         ('[settings]\nonline = "none"\n', 2, "online: 'none' is not a list", "all but 0"),
         ('[settings]\nrt-throttling = "950ms"\n', 2, "not a share of time", "950ms/1s"),
         ("[settings]\ngovernor = 1.5\n", 2, "governor: 1.5 is not a text", 'governor = "'),

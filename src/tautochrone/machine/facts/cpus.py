@@ -8,7 +8,7 @@ from tautochrone.machine.tree import Tree
 
 MSR = "/dev/cpu/0/msr"
 
-_NO_LIMIT_US = 2_000_000_000  # PM_QOS_CPU_LATENCY_DEFAULT_VALUE in linux/pm_qos.h
+NO_LIMIT_US = 2_000_000_000  # PM_QOS_CPU_LATENCY_DEFAULT_VALUE in linux/pm_qos.h
 # MSR_SMI_COUNT: system management interrupts since reset, on Intel processors since Nehalem (Intel 64 and
 # IA-32 Architectures Software Developer's Manual, volume 4). AMD has no counter that can be read without
 # being armed.
@@ -172,7 +172,7 @@ def latency_limit_us(tree: Tree, device: str) -> int | None:
     if data is None or len(data) != 4:
         return None
     limit_us = int.from_bytes(data, "little", signed=True)
-    return -1 if limit_us >= _NO_LIMIT_US else limit_us
+    return -1 if limit_us >= NO_LIMIT_US else limit_us
 
 
 def thermal_throttles(tree: Tree) -> int | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.machine.cpulist import CPUS, online_cpus
-from tautochrone.machine.facts.cpus import latency_limit_us
+from tautochrone.machine.facts.cpus import NO_LIMIT_US, latency_limit_us
 from tautochrone.machine.knob.knob import BootAdvice, Knob, check_word
 from tautochrone.machine.settings import Change, Hold, Write
 from tautochrone.machine.tree import Tree
@@ -168,8 +168,10 @@ class LatencyLimit(Knob):
         return None if limit_us is None else _NO_LIMIT if limit_us == -1 else f"{limit_us}us"
 
     def check(self, wanted: str) -> None:
-        if wanted != _NO_LIMIT:
-            parse_duration_ns(wanted)
+        if wanted != _NO_LIMIT and parse_duration_ns(wanted) // 1000 >= NO_LIMIT_US:
+            raise UsageError(
+                f"'{wanted}' limits nothing: the kernel takes 2000 s and more for no limit", "Write none."
+            )
 
     def canonical(self, wanted: str, tree: Tree) -> str:
         self.check(wanted)
