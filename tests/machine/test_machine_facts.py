@@ -34,6 +34,7 @@ GROUPS = {
         ("x", None),
         ("0-4000000000", None),
         ("100000", None),
+        ("0,3-1", None),
         (None, None),
     ],
 )

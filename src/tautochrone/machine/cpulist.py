@@ -31,6 +31,8 @@ def parse_cpu_list(text: str | None) -> tuple[int, ...] | None:
         first, _, last = part.strip().partition("-")
         if not _NUMBER.fullmatch(first) or (last and not _NUMBER.fullmatch(last)):
             return None
+        if last and int(last) < int(first):
+            return None
         cpus.update(range(int(first), int(last or first) + 1))
     return tuple(sorted(cpus))
 
