@@ -191,6 +191,18 @@ def test_what_boot_isolated_counts_and_cannot_be_given_back(tmp_path: Path) -> N
     assert "isolcpus" in one.reason
 
 
+@pytest.mark.parametrize("by_boot", ["", "1-3"])
+def test_cpus_that_are_off_line_are_told_and_not_isolated(tmp_path: Path, by_boot: str) -> None:
+    more = {f"{CPUS}/online": "0-1", f"{CPUS}/smt/control": "off", f"{CPUS}/isolated": by_boot}
+    files = LocalFiles(plant_machine(tmp_path, PAPERS, more=more))
+    settings, wanted = FakeSettings(tmp_path), Deployment("mine", settings={"isolated": "all but 0"})
+    with deployed(wanted, files, begins(settings)) as done:
+        one = by_knob(done.obtained)["isolated"]
+    assert (one.obtained, one.reason) == ("1", "CPU 2-3 is offline")
+    claims = [one.value for one in settings.applied if isinstance(one, Write) and "cpuset.cpus" in one.path]
+    assert claims == ([] if by_boot else ["1", "1", "isolated"])
+
+
 def test_what_a_machine_has_not_at_run_time_is_told_with_the_boot_parameter(tmp_path: Path) -> None:
     files = LocalFiles(plant_machine(tmp_path, [[0], [1]], cgroup=None))
     wanted = Deployment("mine", settings={"isolated": "1", "boost": "off"})

@@ -215,8 +215,8 @@ class Isolated(NamesCpus):
         return written(cpus)
 
     def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
-        """What boot did not isolate goes into a group."""
-        missing = set(cpus_of(wanted)) - set(cpus_of(self.read(tree) or ""))
+        """What boot did not isolate goes into a group, as far as it is on line."""
+        missing = (set(cpus_of(wanted)) & set(online_cpus(tree))) - set(cpus_of(self.read(tree) or ""))
         if not missing or self.available(tree):
             return ()
         return _means(tree).changes(format_cpu_list(missing))
@@ -242,6 +242,9 @@ class Isolated(NamesCpus):
         others = _means(tree).isolated_cpus() - asked
         if others:
             return f"CPU {format_cpu_list(others)} is isolated by a control group that is not ours"
+        lacking = asked - set(cpus_of(self.read(tree) or ""))
+        if lacking and not lacking & set(online_cpus(tree)):
+            return f"CPU {format_cpu_list(lacking)} is offline"
         return _means(tree).shortfall()
 
 
