@@ -2,7 +2,7 @@
 
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -232,11 +232,14 @@ def test_a_wrong_value_changes_nothing(tmp_path: Path) -> None:
             Application(Deployment("mine", settings=settings, measure=measure), files, never).apply()
 
 
-def test_measuring_on_a_cpu_that_goes_off_line_is_refused_and_undone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("role", "cpus", "said"), [("measure", "1", "1"), ("load", "all but 0", "1-3")])
+def test_measuring_on_a_cpu_that_goes_off_line_is_refused_and_undone(
+    tmp_path: Path, role: str, cpus: str, said: str
+) -> None:
     plant_machine(tmp_path, PAPERS)
     before, files = snapshot(tmp_path), LocalFiles(tmp_path)
-    wanted = Deployment("mine", settings={"online": "0"}, measure="1")
-    refused = pytest.raises(UsageError, match="'measure' names CPU 1, which is offline then")
+    wanted = replace(Deployment("mine", settings={"online": "0"}), **{role: cpus})
+    refused = pytest.raises(UsageError, match=f"'{role}' names CPU {said}, which is offline then")
     with refused, deployed(wanted, files, begins(FakeSettings(tmp_path))):
         pytest.fail("the block must not begin")
     assert snapshot(tmp_path) == before

@@ -232,7 +232,7 @@ def _on_line(deployment: Deployment, role: str, tree: Tree) -> tuple[int, ...] |
         return None
     cpus, online = named_cpus(text, tree), online_cpus(tree)
     if text.startswith("all"):
-        return tuple(cpu for cpu in cpus if cpu in online)
+        cpus = tuple(cpu for cpu in cpus if cpu in online) or cpus
     missing = [cpu for cpu in cpus if cpu not in online]
     if missing:
         raise UsageError(
