@@ -15,6 +15,7 @@ from tautochrone.machine.deployment.apply import Application, deployed, places
 from tautochrone.machine.named_deployments import NAMES
 from tautochrone.machine.settings import Change, MachineSettings, SettingError, Write
 from tautochrone.machine.tree import LocalFiles
+from tautochrone.tune import answer
 from tautochrone.tune.verb import apply_and_leave
 
 PAPERS = ((0, 2), (1, 3))
@@ -151,6 +152,16 @@ def test_what_is_not_permitted_is_told_as_it_was_typed(tmp_path: Path) -> None:
         with pytest.raises(SettingError) as refused:
             apply_and_leave(Application(choose(name, files), files, begins(Forbidden(tmp_path))), None)
         assert refused.value.advice == f'Type sudo "$(command -v tauto)" tune apply {typed}'
+
+
+def test_a_deployment_that_changes_nothing_is_not_called_in_force(tmp_path: Path) -> None:
+    files = LocalFiles(plant_machine(tmp_path, PAPERS))
+    told = []
+    for watchdog in ("on", "off"):
+        one = Deployment("mine", settings={"watchdog": watchdog})
+        done = apply_and_leave(Application(one, files, begins(FakeSettings(tmp_path))), None)
+        told.append(answer.applied(one, done.obtained, None, changed=done.changed).headline)
+    assert told == ["mine changed nothing, so no deployment is in force.", "mine is in force."]
 
 
 def test_interrupts_that_refuse_are_counted_and_told_and_no_error(tmp_path: Path) -> None:

@@ -138,8 +138,10 @@ def typed(deployment: Deployment) -> str:
     return deployment.name if deployment.origin in ("", ORIGIN) else shlex.quote(deployment.origin)
 
 
-def applied(deployment: Deployment, obtained: Sequence[Obtained], on: str | None) -> doc.Document:
-    """Return what came of applying one."""
+def applied(
+    deployment: Deployment, obtained: Sequence[Obtained], on: str | None, *, changed: bool
+) -> doc.Document:
+    """Return what came of applying one; `changed`: there is something to put back."""
     why = any(one.reason for one in obtained)
     table = doc.TypedTable(
         "",
@@ -153,11 +155,18 @@ def applied(deployment: Deployment, obtained: Sequence[Obtained], on: str | None
             for one in obtained
         ),
     )
-    back = doc.Sentence(how_back(on))
+    back = [doc.Sentence(how_back(on))] if changed else []
     return doc.Document(
-        f"{deployment.name} is in force.",
-        (doc.part("What was obtained", lambda: (table,)), doc.part("How to put it back", lambda: (back,))),
+        came_of(deployment, changed=changed),
+        (doc.part("What was obtained", lambda: (table,)), doc.part("How to put it back", lambda: back)),
     )
+
+
+def came_of(deployment: Deployment, *, changed: bool) -> str:
+    """Return whether it is in force: one that has changed nothing has nothing to put back."""
+    if changed:
+        return f"{deployment.name} is in force."
+    return f"{deployment.name} changed nothing, so no deployment is in force."
 
 
 def how_back(on: str | None) -> str:

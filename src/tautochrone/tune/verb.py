@@ -111,8 +111,11 @@ def apply(name: Annotated[str, _NAME], on: On = None, as_json: JsonOption = Fals
     _show(
         whole(
             "What was obtained",
-            lambda: answer.applied(deployment, done.obtained, on),
-            lambda: f"{deployment.name} is in force. {answer.how_back(on)}",
+            lambda: answer.applied(deployment, done.obtained, on, changed=done.changed),
+            lambda: (
+                answer.came_of(deployment, changed=done.changed)
+                + (f" {answer.how_back(on)}" if done.changed else "")
+            ),
         )
     )
 

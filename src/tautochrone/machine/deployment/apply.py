@@ -46,12 +46,14 @@ class Deployed:
         places: where programs must begin.
         measure_cpus: the CPUs of the measuring threads; None: as each experiment chooses.
         load_cpus: the CPUs of the loads; None: all.
+        changed: something was changed, which is to be put back.
     """
 
     obtained: tuple[Obtained, ...]
     places: Places
     measure_cpus: tuple[int, ...] | None
     load_cpus: tuple[int, ...] | None
+    changed: bool
 
 
 def places(files: Files) -> Places:
@@ -115,6 +117,7 @@ class Application:
             places=places(self.files),
             measure_cpus=_on_line(self.deployment, "measure", tree),
             load_cpus=_on_line(self.deployment, "load", tree),
+            changed=self._settings is not None,
         )
 
     def undo(self) -> None:
