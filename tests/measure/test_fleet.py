@@ -18,10 +18,15 @@ from fleets import Boards, boards
 from real import PATIENCE_S, a_cpu, only_run, policy_options, start_tauto, tauto, wait_until
 from ssh_servers import claim_of
 from streams import make_stream
-from tautochrone.base.errors import StoreError, UsageError
+from tautochrone.base.errors import StoreError, TautoError, UsageError
 from tautochrone.measure.campaign.agenda import make_agenda
 from tautochrone.measure.document.document import read as read_plan
-from tautochrone.measure.execute import CellProgress
+from tautochrone.measure.execute import (
+    CellProgress,
+    CodeDidNotBeginError,
+    ProbeDidNotMeasureError,
+    ProbeFailedError,
+)
 from tautochrone.measure.fleet.fleet import FleetMachine, on_fleet, read_fleet
 from tautochrone.measure.fleet.job import _recover, _recovered
 from tautochrone.measure.fleet.pickled import read_pickle
@@ -350,6 +355,22 @@ def test_a_case_that_is_stopped_on_its_machine_twice_is_given_up(tmp_path: Path)
     (given_up,) = outcome.unmeasured
     assert (tried, given_up.failed, outcome.left) == (2, True, ())
     assert "It was stopped" in given_up.why
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ProbeFailedError("the clock stood still", "Mend it.", about="period"),
+        ProbeDidNotMeasureError("there is no memory"),
+        CodeDidNotBeginError("it crashed", "See its log."),
+        UsageError("no such CPU", "Take another.", about="cpus"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_went_wrong_on_a_machine_is_told_as_it_was_there(error: TautoError) -> None:
+    told = pickle.loads(pickle.dumps(error))
+    assert type(told) is type(error)
+    assert (str(told), vars(told)) == (str(error), vars(error))
 
 
 def test_pickles_of_others_are_not_read_and_arrays_belong_to_one_tauto(tmp_path: Path) -> None:

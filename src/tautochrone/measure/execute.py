@@ -105,6 +105,10 @@ class ProbeFailedError(MeasuringError):
         super().__init__(f"the probe failed: {why}", advice, about=about)
         self.why = why
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Come out of another process as it went in: made anew from the reason, not from the message."""
+        return type(self), (self.why, self.advice), self.__dict__
+
 
 class NothingMeasuredError(MeasuringError):
     """The probe ended before it began to measure: what was asked for is not to be had here."""
