@@ -290,7 +290,13 @@ def test_what_is_typed_by_hand_does_what_the_knob_does(tmp_path: Path) -> None:
     assert online.advice("0-3", tree).now == f"echo 1 | sudo tee {CPUS}/cpu3/online"
     assert knob("c-states").advice("10us", tree).now == "sudo cpupower idle-set -D 11"
     words = knob("rt-throttling").advice("400ms/500ms", tree).now
-    assert words.startswith("sudo sysctl kernel.sched_rt_period_us=500000 kernel.sched_rt_runtime_us=400000")
+    lifted = "sudo sysctl kernel.sched_rt_runtime_us=-1"  # the kernel refuses a period shorter than 950 ms
+    assert words == f"{lifted} kernel.sched_rt_period_us=500000 kernel.sched_rt_runtime_us=400000"
+    (tmp_path / f"{FAIR}/cpu0".lstrip("/")).mkdir(parents=True)
+    words = knob("rt-throttling").advice("400ms/500ms", tree).now
+    steps = [step.split()[-5::4] for step in words.partition(" do ")[2].split(";")[:3]]
+    assert steps == [["0", "$f/runtime"], ["500000000", "$f/period"], ["100000000", "$f/runtime"]]
+    assert knob("rt-throttling").advice("off", tree).now.count("echo 0 | sudo tee $f/runtime") == 1
 
 
 def test_irqbalance_is_told(tmp_path: Path) -> None:

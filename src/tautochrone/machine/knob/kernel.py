@@ -196,15 +196,17 @@ class RtThrottling(Knob):
         return (lifted, *servers, *(limit or [Write(_RUNTIME, str(runtime_us))]))
 
     def advice(self, wanted: str, tree: Tree) -> BootAdvice:
+        """See `Knob`: the same by hand, and in the same order."""
         if wanted == _OFF:
-            settings, served = "kernel.sched_rt_runtime_us=-1", 0
+            settings, served = "kernel.sched_rt_runtime_us=-1", "echo 0 | sudo tee $f/runtime"
         else:
             runtime_ns, period_ns = _parsed(wanted)
-            settings = f"kernel.sched_rt_period_us={period_ns // 1000} "
+            settings = f"kernel.sched_rt_runtime_us=-1 kernel.sched_rt_period_us={period_ns // 1000} "
             settings += f"kernel.sched_rt_runtime_us={runtime_ns // 1000}"
-            served = period_ns - runtime_ns
-        server = f"; for f in {_FAIR}/cpu*/runtime; do echo {served} | sudo tee $f; done"
-        return BootAdvice(now=f"sudo sysctl {settings}{server if _fair_servers(tree) else ''}")
+            served = f"echo 0 | sudo tee $f/runtime; echo {period_ns} | sudo tee $f/period; "
+            served += f"echo {period_ns - runtime_ns} | sudo tee $f/runtime"
+        servers = f"; for f in {_FAIR}/cpu*; do {served}; done" if _fair_servers(tree) else ""
+        return BootAdvice(now=f"sudo sysctl {settings}{servers}")
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
         if _fair_servers(tree):
