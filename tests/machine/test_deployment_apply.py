@@ -2,13 +2,14 @@
 
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 from deployment_machines import CPUS, FakeSettings, plant_machine, snapshot
+from tautochrone.answer.document import Sentence
 from tautochrone.base.errors import UsageError
 from tautochrone.machine.deployment import Deployment, Obtained, as_condition, choose
 from tautochrone.machine.deployment.apply import Application, deployed, places
@@ -164,6 +165,19 @@ def test_a_deployment_that_changes_nothing_is_not_called_in_force(tmp_path: Path
     assert told == ["mine changed nothing, so no deployment is in force.", "mine is in force."]
 
 
+def test_where_it_runs_is_told_also_of_a_deployment_that_does_not_say(tmp_path: Path) -> None:
+    told = []
+    for cpus in (None, "1"):
+        whole = answer.wanted(Deployment("mine", measure=cpus, load=cpus), (), None, None, "")
+        first = whole.parts[0].blocks.get()[0]
+        assert isinstance(first, Sentence)
+        told.append(first.text)
+    assert told == [
+        "Measuring threads where each experiment chooses, loads on all CPUs",
+        "Measuring threads on CPU 1, loads on CPU 1",
+    ]
+
+
 def test_interrupts_that_refuse_are_counted_and_told_and_no_error(tmp_path: Path) -> None:
     files = LocalFiles(plant_machine(tmp_path, [[0], [1]], irqs={24: "0-1", 25: "0-1", 26: "0"}))
     settings = FakeSettings(tmp_path, refuses=lambda write: "/irq/25/" in write.path)
@@ -243,14 +257,17 @@ def test_a_wrong_value_changes_nothing(tmp_path: Path) -> None:
             Application(Deployment("mine", settings=settings, measure=measure), files, never).apply()
 
 
-@pytest.mark.parametrize(("role", "cpus", "said"), [("measure", "1", "1"), ("load", "all but 0", "1-3")])
+@pytest.mark.parametrize(
+    ("measure", "load", "said"),
+    [("1", None, "'measure' names CPU 1"), (None, "all but 0", "'load' names CPU 1-3")],
+)
 def test_measuring_on_a_cpu_that_goes_off_line_is_refused_and_undone(
-    tmp_path: Path, role: str, cpus: str, said: str
+    tmp_path: Path, measure: str | None, load: str | None, said: str
 ) -> None:
     plant_machine(tmp_path, PAPERS)
     before, files = snapshot(tmp_path), LocalFiles(tmp_path)
-    wanted = replace(Deployment("mine", settings={"online": "0"}), **{role: cpus})
-    refused = pytest.raises(UsageError, match=f"'{role}' names CPU {said}, which is offline then")
+    wanted = Deployment("mine", settings={"online": "0"}, measure=measure, load=load)
+    refused = pytest.raises(UsageError, match=f"{said}, which is offline then")
     with refused, deployed(wanted, files, begins(FakeSettings(tmp_path))):
         pytest.fail("the block must not begin")
     assert snapshot(tmp_path) == before

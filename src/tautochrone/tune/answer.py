@@ -92,10 +92,9 @@ def wanted(
 
 
 def _asked(deployment: Deployment, asked: Sequence[KnobSetting]) -> Iterator[doc.Block]:
-    yield doc.Sentence(
-        f"Measuring threads on CPU {deployment.measure or 'as each experiment chooses'}, "
-        f"loads on CPU {deployment.load or 'as they like'}"
-    )
+    measure = f"on CPU {deployment.measure}" if deployment.measure else "where each experiment chooses"
+    load = f"on CPU {deployment.load}" if deployment.load else "on all CPUs"
+    yield doc.Sentence(f"Measuring threads {measure}, loads {load}")
     why = any(row.reason for row in asked)
     yield doc.TypedTable(
         "",
