@@ -107,6 +107,8 @@ def test_names_are_found_built_in_by_path_and_in_the_own_folder(
     (own / "bench.toml").write_text('title = "mine"\n')
     assert choose("mi", files).name == "MI"
     assert choose("bench", files).title == "mine"
+    (own / "mi.toml").write_text('title = "another"\n')
+    assert (choose("mi", files).title, choose("MI", files).name) == ("another", "MI")
     assert choose(str(own / "bench.toml"), files).name == "bench"
     with pytest.raises(UsageError) as caught:
         choose("bensh", files)

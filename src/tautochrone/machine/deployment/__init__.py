@@ -228,15 +228,16 @@ def choose(name: str, files: Files) -> Deployment:
         UsageError: there is none, this machine can't have it, or its file is wrong.
     """
     six = {one.deployment.name: one for one in built_in(Tree(files))}
+    path, own = Path(name), {one.stem: one for one in own_files()}
     for one in six.values():
-        if one.deployment.name.lower() == name.lower():
+        meant = one.deployment.name
+        if meant == name or (meant.lower() == name.lower() and name not in own):
             if one.cannot:
                 raise UsageError(
                     f"this machine can't have the deployment {one.deployment.name}: {one.cannot}",
                     "`tauto tune list` shows which it can have.",
                 )
             return one.deployment
-    path, own = Path(name), {one.stem: one for one in own_files()}
     if path.suffix == ".toml" or path.is_file():
         return read_deployment(path)
     if name in own:
