@@ -6,9 +6,10 @@ import pytest
 
 from deployment_machines import plant_machine
 from tautochrone.base.errors import UsageError
-from tautochrone.machine.deployment import choose, read_deployment
+from tautochrone.machine.deployment import ORIGIN, choose, read_deployment
 from tautochrone.machine.deployment.apply import canonical_settings
 from tautochrone.machine.tree import LocalFiles, Tree
+from tautochrone.measure.document.deployed import deployment_of, meaning_of
 from where import ROOT
 
 EXAMPLES = ROOT / "examples" / "deployments"
@@ -108,7 +109,12 @@ def test_names_are_found_built_in_by_path_and_in_the_own_folder(
     assert choose("mi", files).name == "MI"
     assert choose("bench", files).title == "mine"
     (own / "mi.toml").write_text('title = "another"\n')
-    assert (choose("mi", files).title, choose("MI", files).name) == ("another", "MI")
+    (own / "MI.toml").write_text('title = "hidden"\n')
+    for name, origin in (("mi", str(own / "mi.toml")), ("MI", ORIGIN), ("Mi", ORIGIN)):
+        assert choose(name, files).origin == origin
+        in_plan = deployment_of(meaning_of(name, tmp_path).name, tmp_path, files)
+        assert in_plan is not None
+        assert in_plan.origin == origin
     assert choose(str(own / "bench.toml"), files).name == "bench"
     with pytest.raises(UsageError) as caught:
         choose("bensh", files)

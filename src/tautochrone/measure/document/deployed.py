@@ -17,12 +17,12 @@ def meaning_of(name: str, folder: Path) -> NamedDeployment:
     Raises:
         UsageError: no deployment has this name, or its file is wrong.
     """
+    own = [one.stem for one in own_files()]
     for known in (AS_IS, *NAMES):
-        if name.lower() == known.lower():
+        if name == known or (name.lower() == known.lower() and name not in own):
             return NamedDeployment(known)
     path = _path(name, folder)
     if path is None:
-        own = [one.stem for one in own_files()]
         raise UsageError(f"there is no deployment '{name}'", suggestion(name, (AS_IS, *NAMES, *own)))
     found = read_deployment(path)
     meant = [sorted(found.settings.items()), found.measure, found.load]
@@ -33,7 +33,7 @@ def deployment_of(name: str, folder: Path, files: Files) -> Deployment | None:
     """Return the deployment for the machine that has these files; None: as it is."""
     if name == AS_IS:
         return None
-    path = _path(name, folder)
+    path = None if name in NAMES else _path(name, folder)
     return choose(name if path is None else str(path), files)
 
 
