@@ -1,7 +1,10 @@
 """The six of delgado2020, Table 1, on machines of many shapes."""
 
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +12,7 @@ from deployment_machines import CPUS, plant_machine
 from tautochrone.machine.deployment import BuiltIn, built_in
 from tautochrone.machine.named_deployments import NAMES
 from tautochrone.machine.tree import LocalFiles, Tree
+from tautochrone.tune import verb
 
 PAPERS = ((0, 2), (1, 3))
 """Two cores with two threads each, numbered as Intel does."""
@@ -103,3 +107,19 @@ def test_siblings_that_are_off_line_are_not_guessed(tmp_path: Path) -> None:
     assert found["HM"].deployment.measure == "0-3"
     assert found["MI"].cannot is None
     assert found["MI"].deployment.settings["isolated"] == "1"
+
+
+def test_what_is_shown_of_a_machine_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Counted(LocalFiles):
+        def read(self, path: str) -> bytes:
+            read[path] += 1
+            return super().read(path)
+
+    read: Counter[str] = Counter()
+    files = Counted(plant_machine(tmp_path, PAPERS))
+    far = SimpleNamespace(files=lambda: files, in_force=lambda: None)
+    monkeypatch.setattr(verb, "_target", lambda _: nullcontext(far))
+    for show in (verb.list_deployments, lambda: verb.show("MI")):
+        read.clear()
+        show()
+        assert set(read.values()) == {1}

@@ -39,11 +39,11 @@ def list_deployments(on: On = None, as_json: JsonOption = False) -> None:
         tauto tune list
     """
     from tautochrone.machine.deployment.apply import survey
-    from tautochrone.machine.tree import Tree
+    from tautochrone.machine.tree import ReadOnce, Tree
     from tautochrone.tune import answer
 
     with _target(on) as target:
-        prospects = survey(Tree(target.files()))
+        prospects = survey(Tree(ReadOnce(target.files())))
         force, unseen = _in_force(target)
     if as_json:
         content = {
@@ -64,13 +64,13 @@ def show(name: Annotated[str | None, _NAME] = None, on: On = None, as_json: Json
     """
     from tautochrone.machine.deployment import choose
     from tautochrone.machine.deployment.apply import settings_of
-    from tautochrone.machine.tree import Tree
+    from tautochrone.machine.tree import ReadOnce, Tree
     from tautochrone.tune import answer
 
     with _target(on) as target:
-        tree = Tree(target.files())
-        deployment = choose(name, target.files()) if name is not None else None
-        rows = settings_of(deployment, tree)
+        files = ReadOnce(target.files())
+        deployment = choose(name, files) if name is not None else None
+        rows = settings_of(deployment, Tree(files))
         force, unseen = _in_force(target)
     if as_json:
         content = {
