@@ -429,6 +429,15 @@ def test_names_ports_and_keys_may_be_those_of_the_ssh_configuration(
         assert target.ask(["--version"]).exit_code == 0
 
 
+@pytest.mark.slow
+def test_a_shell_that_greets_is_told_with_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ssh_server("openssh", tmp_path, instead='echo Welcome; eval "$SSH_ORIGINAL_COMMAND"') as server:
+        at_home(server.home, monkeypatch)
+        told = pytest.raises(MeasuringError, match="says something else than what it is asked: 'Welcome'")
+        with told, open_target(server.where):
+            pytest.fail("it must not be opened")
+
+
 def test_a_machine_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     at_home(tmp_path, monkeypatch)
     with (

@@ -43,6 +43,10 @@ _HOLD = (
 )
 
 
+_OURS = re.compile(r"\S+ (?:/.*|-)")
+"""The first words of that shell."""
+
+
 class NoShellError(MeasuringError):
     """It has no POSIX shell."""
 
@@ -92,7 +96,13 @@ def _first_words(holder: RemoteProgram, name: str) -> tuple[str, str]:
                 "`ssh HOST uname -m` must print a word, and nothing else.",
             )
         said += data
-    machine, _, folder = said.decode(errors="replace").splitlines()[-1].partition(" ")
+    first = said.decode(errors="replace").partition("\n")[0]
+    if not _OURS.fullmatch(first):
+        raise NoShellError(
+            f"{name} says something else than what it is asked: '{first.strip()}'",
+            "`ssh HOST uname -m` must print a word, and nothing else: let ~/.bashrc there be silent.",
+        )
+    machine, _, folder = first.partition(" ")
     if not folder.startswith("/"):
         raise NotPermittedError(
             f"{name} has no folder into which this user may write and from which it may start programs",
