@@ -153,6 +153,10 @@ def test_what_is_not_permitted_is_told_as_it_was_typed(tmp_path: Path) -> None:
         with pytest.raises(SettingError) as refused:
             apply_and_leave(Application(choose(name, files), files, begins(Forbidden(tmp_path))), None)
         assert refused.value.advice == f'Type sudo "$(command -v tauto)" tune apply {typed}'
+    (status := tmp_path / "machine/proc/self/status").parent.mkdir(parents=True)
+    status.write_text("Uid:\t0\t0\t0\t0\n")  # root is not told to become root
+    with pytest.raises(SettingError, match=r"^not permitted$"):
+        apply_and_leave(Application(choose("MI", files), files, begins(Forbidden(tmp_path))), None)
 
 
 def test_a_deployment_that_changes_nothing_is_not_called_in_force(tmp_path: Path) -> None:

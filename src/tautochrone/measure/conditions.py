@@ -78,7 +78,7 @@ def conditions_of(deployment: Deployment | None, target: Target, facts: FactTabl
         with deployed(deployment, target.files(), target.change_settings) as held:
             yield _under(deployment, held, gather(target.files()), booted_with)
     except BaseException as error:
-        if is_not_permitted(error):
+        if is_not_permitted(error, target.files()):
             again = 'Type the same as root, with sudo "$(command -v tauto)" in place of tauto'
             raise not_permitted(deployment, again if isinstance(target, LocalTarget) else "") from error
         raise

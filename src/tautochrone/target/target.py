@@ -208,7 +208,9 @@ def _failing_as(what: str) -> Iterator[None]:
     try:
         yield
     except PermissionError as error:
-        raise SettingError(f"{what}: not permitted to this user", "Run it as root.") from error
+        raise SettingError(
+            f"{what}: not permitted to this user", "Only root may; in a container, only the host's root."
+        ) from error
     except OSError as error:
         raise SettingError(f"{what}: {error.strerror}") from error
     except (MeasuringError, ValueError) as error:

@@ -166,7 +166,7 @@ def apply_and_leave(application: Application, on: str | None) -> Deployed:
             raise  # it is in force, and nobody is there any more who could undo it at once
         with _undisturbed():
             application.undo()
-        if is_not_permitted(error):
+        if is_not_permitted(error, application.files):
             again = f'Type sudo "$(command -v tauto)" tune apply {typed(application.deployment)}'
             raise not_permitted(application.deployment, again if on in (None, "local") else "") from error
         raise

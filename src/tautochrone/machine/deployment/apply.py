@@ -1,5 +1,6 @@
 """Applying a deployment to a machine, putting everything back, and what a machine can have."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -151,10 +152,14 @@ class Application:
                     raise
 
 
-def is_not_permitted(error: BaseException) -> bool:
-    """Return whether a change was refused because this user may not make it."""
+def is_not_permitted(error: BaseException, files: Files) -> bool:
+    """Return whether a change was refused as this user is not root; root is refused for another reason."""
     put_back = not isinstance(error, NotPutBackError)
-    return put_back and isinstance(error, SettingError) and isinstance(error.__cause__, PermissionError)
+    refused = put_back and isinstance(error, SettingError) and isinstance(error.__cause__, PermissionError)
+    return refused and not _ROOT.search(Tree(files).text("/proc/self/status") or "")
+
+
+_ROOT = re.compile(r"^Uid:\s+\d+\s+0\s", re.MULTILINE)
 
 
 def not_permitted(deployment: Deployment, again: str = "") -> SettingError:
