@@ -130,7 +130,9 @@ static enum os_fault undo_command(const struct step *step)
 {
     const char *const path = step->argument[0]->bytes;
     const enum os_fault fault = unless_gone(try_for_a_while(write_text, step), step, path);
-    return is_used_by_others(fault, path) ? FAULT_NONE : fault;
+    /* As the change itself was. */
+    const bool was_refused = fault != FAULT_NONE && holds(step, step->argument[1]);
+    return was_refused || is_used_by_others(fault, path) ? FAULT_NONE : fault;
 }
 
 static enum os_fault remove_file(const struct step *step)

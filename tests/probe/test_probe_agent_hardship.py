@@ -44,6 +44,17 @@ def first_and_second() -> tuple[int, int]:
     return int(first), int(second)
 
 
+# ---- Refusals ------------------------------------------------------------------------
+
+
+def test_what_was_refused_needs_no_putting_back_though_that_is_refused_too(journal: Path) -> None:
+    with keep(journal=journal) as keeper:
+        begun(keeper)
+        with pytest.raises(RefusedError):
+            keeper.ask("write", "/proc/sys/kernel/ostype", "another", "Linux")
+        assert keeper.ask("undo") == b""
+
+
 # ---- Affinities ----------------------------------------------------------------------
 
 
