@@ -8,7 +8,7 @@
  * These functions stand before those of the C library: QEMU's threads wait for each other by conditions, its main loop
  * for all else by ppoll(2). See icount_start_warp_timer and rr_cpu_thread_fn in QEMU's accel/tcg.
  */
-#define _GNU_SOURCE /* RTLD_NEXT, gettid, ppoll */
+#define _GNU_SOURCE /* RTLD_NEXT, dlvsym, gettid, ppoll */
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
@@ -41,9 +41,15 @@ static bool is_main(void)
     return thread == MAIN;
 }
 
+/* Before its version 2.36, glibc's dlsym(3) finds the oldest function of a name: that of conditions as they were before
+ * 2.3.2, which the functions of today do not wake up. Where there is none of this version, there is one only. */
 static void *next(const char *name)
 {
-    return dlsym(RTLD_NEXT, name);
+    void *found = NULL;
+#ifdef __GLIBC__
+    found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+#endif
+    return found != NULL ? found : dlsym(RTLD_NEXT, name);
 }
 
 int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)

@@ -1,5 +1,7 @@
 """A virtual machine of the lab as a target: its runs know no host, and nothing of it stays."""
 
+import os
+import platform
 import signal
 import subprocess
 import sys
@@ -18,6 +20,7 @@ from tautochrone.measure.cell import IDLE
 from tautochrone.measure.execute import run_cell
 from tautochrone.run.store import Store
 from tautochrone.target.address import read_lab_address
+from tautochrone.target.virtual import target as target_module
 from tautochrone.target.virtual.guest import GuestProgram
 from tautochrone.target.virtual.qemu import SEVERAL_COUNTED, find_qemu
 from tautochrone.target.virtual.target import VirtualTarget, boot
@@ -189,6 +192,62 @@ def test_a_main_loop_that_comes_before_a_halted_cpu_has_counted_does_not_move_th
     subprocess.run(["cc", "-w", "-shared", "-fPIC", "-o", late, tmp_path / "late.c"], check=True)
     monkeypatch.setenv("LD_PRELOAD", str(late))
     assert samples() == usual
+
+
+_OLD_LOOKUP = """
+#include <dlfcn.h>
+#include <stddef.h>
+
+typedef void *lookup(void *handle, const char *name);
+
+void *dlsym(void *handle, const char *name)
+{
+    lookup *real = (lookup *)dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+    void *oldest = handle == RTLD_NEXT ? dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5") : NULL;
+    return oldest != NULL ? oldest : real(handle, name);
+}
+"""
+"""As before glibc 2.36, on x86-64: the oldest version of a function is found."""
+
+_WOKEN = """
+#include <pthread.h>
+#include <stddef.h>
+
+static pthread_mutex_t shared = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static int is_there;
+
+static void *be_there(void *nothing)
+{
+    pthread_mutex_lock(&shared);
+    is_there = 1;
+    pthread_cond_signal(&condition);
+    pthread_mutex_unlock(&shared);
+    return nothing;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    pthread_mutex_lock(&shared);
+    pthread_create(&thread, NULL, be_there, NULL);
+    while (!is_there) {
+        pthread_cond_wait(&condition, &shared);
+    }
+    return 0;
+}
+"""
+"""As QEMU's main thread waits for that of a virtual CPU."""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="conditions have had one version only here")
+def test_the_library_in_qemu_waits_as_qemu_wakes_whatever_version_is_found_first(tmp_path: Path) -> None:
+    made = {"old.so": (_OLD_LOOKUP, "-shared", "-fPIC"), "woken": (_WOKEN, "-pthread")}
+    for name, (code, *words) in made.items():
+        (tmp_path / f"{name}.c").write_text("#define _GNU_SOURCE\n" + code)
+        subprocess.run(["cc", "-w", *words, "-o", tmp_path / name, tmp_path / f"{name}.c"], check=True)
+    environment = {**os.environ, "LD_PRELOAD": f"{target_module._CLOCK}:{tmp_path / 'old.so'}"}
+    subprocess.run([tmp_path / "woken"], env=environment, check=True, timeout=PATIENCE_S)
 
 
 def test_ctrl_c_keeps_what_was_measured_and_the_report_says_what_it_is(tmp_path: Path) -> None:
