@@ -76,7 +76,7 @@ END_OPTIONS = (
     Option("priority", "count", "Priority of the highest-priority thread at each end.", PRIORITY.default),
     Option(SERVER, "text", "A server that runs already.", "started here", metavar="HOST:PORT"),
     Option("patience", "time", "Longest wait for one answer.", "1s"),
-    Option("service-time", "time", "CPU time that a servant spends on each request.", "0s"),
+    Option("service-time", "time", "So long each request keeps its servant, asleep.", "0s"),
     *but(CONDITIONS, "policy", "priority"),
 )
 CONTRADICTING = ((SERVER, SERVER_ON),)
