@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tautochrone.base.errors import UsageError
 from tautochrone.experiments import EXPERIMENTS
+from tautochrone.experiments.step_files import made_for_run
 from tautochrone.experiments.step_inputs import TimedInputs, constants_of, read_inputs, table_of
 
 
@@ -103,3 +104,20 @@ def test_a_period_of_nothing_is_refused_where_inputs_are_prepared(tmp_path: Path
     asked = {"code": "code.so:NAME", "input": "kp=1", "period": "0"}
     with pytest.raises(UsageError, match="--period 0: steps without end"):
         EXPERIMENTS["step"].prepare(asked, tmp_path)
+
+
+@pytest.mark.parametrize("duration", ["15.7ms", "16.3ms", "31.4ms"])
+def test_the_last_step_of_a_duration_has_its_own_values(tmp_path: Path, duration: str) -> None:
+    steps = int(duration.replace(".", "").removesuffix("ms"))
+    lines = "".join(f"{k / 10_000:.4f},{k}\n" for k in range(steps))
+    (tmp_path / "in.csv").write_text(f"time_s,u\n{lines}")
+    asked = {
+        "code": f"{tmp_path / 'code.so'}:NAME",
+        "inputs": str(tmp_path / "in.csv"),
+        "period": "100us",
+        "duration": duration,
+        "warmup": 0,
+    }
+    with made_for_run("step", EXPERIMENTS["step"].given(asked)) as made:
+        _, rows = values_in(Path(str(made["inputs"])).read_bytes())
+    assert rows[:, 0].tolist() == list(range(steps))

@@ -152,5 +152,5 @@ def _pace(options: Given) -> tuple[int, int]:
     period_ns = round(options.period_s("period") * 1e9)
     if not period_ns:
         raise UsageError("--period 0: steps without end", "Give a time, such as 1ms.")
-    count = options.count("count") or int(options.seconds("duration") * 1e9) // period_ns
+    count = options.count("count") or round(options.seconds("duration") * 1e9) // period_ns
     return period_ns, count + options.count("warmup")
