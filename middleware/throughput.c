@@ -54,6 +54,18 @@ static bool make_ready(struct throughput *throughput, const struct throughput_ro
     return client_prepare(&throughput->client, &throughput->argument);
 }
 
+/* One-way there is no answer that could be too late: patience is for room to send. */
+static enum call_end judge(struct throughput *throughput, bool one_way, enum os_status status)
+{
+    struct client *const client = &throughput->client;
+    if (one_way && status == OS_TIMED_OUT && the_transport.reliable && !recorder_stopping(client->recorder) &&
+        !server_has_gone(client->server)) {
+        client_fail(client, "there was no room to send a one-way call within --patience");
+        return CALL_ENDS_RUN;
+    }
+    return client_judge(client, status);
+}
+
 /* Sends one, and waits for its answer where there is one. `returned_ns` is 0 where it was lost. False: the run ends. */
 static bool make_call(struct throughput *throughput, struct throughput_row *row, int64_t *sent_ns, int64_t *returned_ns)
 {
@@ -67,7 +79,7 @@ static bool make_call(struct throughput *throughput, struct throughput_row *row,
         status = the_transport.call(throughput->client.connection);
         *returned_ns = os_now_ns();
     }
-    const enum call_end end = client_judge(&throughput->client, status);
+    const enum call_end end = judge(throughput, row->one_way, status);
     if (end == CALL_ANSWERED) {
         struct value answer;
         return row->one_way || client_check_answer(&throughput->client, &throughput->argument, &answer);

@@ -126,6 +126,16 @@ def test_what_is_served_as_slowly_as_the_patience_lasts_is_confirmed() -> None:
 
 
 @pytest.mark.slow
+def test_a_one_way_call_that_finds_no_room_is_not_told_as_an_answer_that_is_missing() -> None:
+    needs("zeromq")
+    words = ("--transport", "zeromq", "--directions", "one-way", "--types", "octets", "--lengths", "16384")
+    slow = ("--count", "50000", "--warmup", "1", "--service-time", "40ms", "--patience", "100ms")
+    ended = throughput(*words, *slow, "--row-limit", "50s", *policy_options())
+    assert ended.returncode == 1
+    assert b"there was no room to send a one-way call within --patience" in ended.stderr
+
+
+@pytest.mark.slow
 def test_a_row_ends_at_its_limit_with_the_calls_that_it_has(tmp_path: Path) -> None:
     words = ("--types", "void", "--directions", "two-way", "--service-time", "5ms", "--row-limit", "60ms")
     run, [row] = measured(tmp_path, "tcp", *words)
