@@ -5,31 +5,49 @@
 
 #include "format.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WORDS_LIMIT = 6, PATH_BYTES = 4096, BASE = 10 };
 
-#define NUMBERS(NAME, TYPE)                                                                                            \
-    static double NAME##_read(const void *values, size_t place) { return (double)((const TYPE *)values)[place]; }     \
+#define READ(NAME, TYPE)                                                                                               \
+    static double NAME##_read(const void *values, size_t place) { return (double)((const TYPE *)values)[place]; }
+#define REALS(NAME, TYPE)                                                                                              \
+    READ(NAME, TYPE)                                                                                                   \
     static void NAME##_write(void *values, size_t place, double value) { ((TYPE *)values)[place] = (TYPE)value; }
+/* A device may send what an integer does not hold: it becomes the nearest one; what is no number, 0. */
+#define INTEGERS(NAME, TYPE, LEAST, MOST)                                                                              \
+    READ(NAME, TYPE)                                                                                                   \
+    static void NAME##_write(void *values, size_t place, double value)                                                 \
+    {                                                                                                                  \
+        ((TYPE *)values)[place] = isnan(value)                 ? 0                                                     \
+                                  : value >= (double)(MOST)    ? (MOST)                                                \
+                                  : value <= (double)(LEAST)   ? (LEAST)                                               \
+                                                               : (TYPE)value;                                          \
+    }
+/* True is 1, in FMI 2 an integer. */
+#define BOOLEANS(NAME, TYPE)                                                                                           \
+    READ(NAME, TYPE)                                                                                                   \
+    static void NAME##_write(void *values, size_t place, double value) { ((TYPE *)values)[place] = value != 0; }
 
-NUMBERS(float64, double)
-NUMBERS(float32, float)
-NUMBERS(int8, int8_t)
-NUMBERS(uint8, uint8_t)
-NUMBERS(int16, int16_t)
-NUMBERS(uint16, uint16_t)
-NUMBERS(int32, int32_t)
-NUMBERS(uint32, uint32_t)
-NUMBERS(int64, int64_t)
-NUMBERS(uint64, uint64_t)
-NUMBERS(boolean, bool)
+REALS(float64, double)
+REALS(float32, float)
+INTEGERS(int8, int8_t, INT8_MIN, INT8_MAX)
+INTEGERS(uint8, uint8_t, 0, UINT8_MAX)
+INTEGERS(int16, int16_t, INT16_MIN, INT16_MAX)
+INTEGERS(uint16, uint16_t, 0, UINT16_MAX)
+INTEGERS(int32, int32_t, INT32_MIN, INT32_MAX)
+INTEGERS(uint32, uint32_t, 0, UINT32_MAX)
+INTEGERS(int64, int64_t, INT64_MIN, INT64_MAX)
+INTEGERS(uint64, uint64_t, 0, UINT64_MAX)
+BOOLEANS(boolean, bool)
+BOOLEANS(boolean2, int32_t)
 
 static const struct fmu_type types[] = {
     {"Real", 2, sizeof(double), float64_read, float64_write},
     {"Integer", 2, sizeof(int32_t), int32_read, int32_write},
-    {"Boolean", 2, sizeof(int32_t), int32_read, int32_write},
+    {"Boolean", 2, sizeof(int32_t), boolean2_read, boolean2_write},
     {"Float64", 3, sizeof(double), float64_read, float64_write},
     {"Float32", 3, sizeof(float), float32_read, float32_write},
     {"Int8", 3, sizeof(int8_t), int8_read, int8_write},

@@ -1,9 +1,11 @@
 /* Messages and their answers, with the other side in the same thread: what becomes of each is known. */
 #include "exchange.h"
+#include "fmu.h"
 
 #include "test/check.h"
 
 #include <arpa/inet.h>
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -247,9 +249,35 @@ static void addresses_are_read(void **state)
     }
 }
 
+static void what_a_device_sends_becomes_what_an_fmu_can_hold(void **state)
+{
+    (void)state;
+    static const struct {
+        int version;
+        const char *type;
+        double sent;
+        double held;
+    } cases[] = {
+        {2, "Integer", 2.5, 2},         {2, "Integer", 5e31, INT32_MAX},  {3, "Int8", 300, 127},
+        {3, "Int8", -300, -128},        {3, "UInt8", -1, 0},              {3, "UInt8", 300, 255},
+        {3, "UInt16", 1e300, 65535},    {3, "Int32", (double)NAN, 0},     {3, "UInt32", 4294967295.0, 4294967295.0},
+        {3, "Int64", 1e19, 0x1p63},     {3, "Int64", -1e19, -0x1p63},     {3, "UInt64", 1e20, 0x1p64},
+        {3, "UInt64", 1e19, 1e19},      {2, "Real", -0.25, -0.25},        {3, "Float32", 0.5, 0.5},
+        {2, "Boolean", 0.5, 1},         {3, "Boolean", 0.5, 1},           {2, "Boolean", -2, 1},
+        {3, "Boolean", -2, 1},          {2, "Boolean", 0, 0},             {3, "Boolean", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        _Alignas(8) unsigned char values[2 * sizeof(double)];
+        const struct fmu_type *const type = fmu_type_of(cases[i].version, cases[i].type);
+        type->write(values, 1, cases[i].sent);
+        assert_true(type->read(values, 1) == cases[i].held);
+    }
+}
+
 TESTS(cmocka_unit_test(outputs_come_back_as_inputs), cmocka_unit_test(an_older_answer_counts_and_gives_no_inputs),
       cmocka_unit_test(an_answer_after_the_patience_is_late),
       cmocka_unit_test(an_answer_is_late_also_where_it_is_taken_with_those_in_time),
       cmocka_unit_test(what_waits_is_bounded_and_published_at_an_early_end),
       cmocka_unit_test(what_is_no_answer_is_foreign_or_incomplete),
-      cmocka_unit_test(what_is_under_way_when_a_run_is_stopped_is_waited_for), cmocka_unit_test(addresses_are_read))
+      cmocka_unit_test(what_is_under_way_when_a_run_is_stopped_is_waited_for), cmocka_unit_test(addresses_are_read),
+      cmocka_unit_test(what_a_device_sends_becomes_what_an_fmu_can_hold))
