@@ -122,7 +122,8 @@ def option(given: Sequence[str], name: str) -> str | None:
 
 
 def test_the_server_is_asked_for_what_the_client_needs() -> None:
-    server, client = started((*LATENCY, "--policy", "rr", "--priority", "50", "--service-time", "1ms"))
+    urgent = ("--policy", "rr", "--priority", "50", "--service-time", "1ms", "--budget", "5s")
+    server, client = started((*LATENCY, *urgent))
     assert server[0] == "middleware-serve"
     for name, value in (
         ("--transport", "tcp"),
@@ -130,6 +131,7 @@ def test_the_server_is_asked_for_what_the_client_needs() -> None:
         ("--policy", "rr"),
         ("--priority", "50"),
         ("--service-time", "1ms"),
+        ("--budget", "5s"),
         ("--address", "10.1.0.5"),
     ):
         assert option(server, name) == value

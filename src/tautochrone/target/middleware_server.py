@@ -132,7 +132,7 @@ class ServerPlace:
 _SERVE = "middleware-serve"
 _ADDRESS_FOR_CLIENT = "server"
 _SERVICE_TIME = "service-time"
-_SAME_FOR_BOTH = ("transport", "policy", "priority")
+_SAME_FOR_BOTH = ("transport", "policy", "priority", "budget")
 _OF_THE_SERVER = (_SERVICE_TIME,)
 _PAGEABLE, _LOCKED = "no-memory-lock", "memory-lock"
 _ENDS_WITHIN_S = 1.0  # after its client; it looks five times a second
