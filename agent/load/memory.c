@@ -5,15 +5,13 @@
  */
 #include "load/load.h"
 
-#include "load/memory_share.h"
+#include "load/touch.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 enum { PIECE_BYTES = 65536, WORDS = PIECE_BYTES / 8, MOST_STRESSORS = 1024, NS_PER_MS = 1000000, WAIT_MS = 20 };
 enum { PIECES_PER_LOOK = 512, FREE_BYTES = 16 * 1024 * 1024 }; /* memory left is looked at each 32 MiB */
-/* No machine fills memory more slowly. */
-static const int64_t least_bytes_per_s = 50000000;
 
 struct settings {
     struct memory_share share;
@@ -52,7 +50,7 @@ static int prepare(struct load_run *run)
     }
     const int code = memory_share_read(&settings->share, run->threads, 2 * (int64_t)PIECE_BYTES);
     if (code == EXIT_MEASURED) {
-        run->start_patience_ns += settings->share.bytes / least_bytes_per_s * 1000000000;
+        give_time_to_fill(run, settings->share.bytes);
     }
     return code;
 }

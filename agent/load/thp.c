@@ -49,7 +49,11 @@ static int prepare(struct load_run *run)
     struct settings *const settings = run->settings;
     const int64_t huge_bytes = os_huge_page_bytes();
     settings->huge_bytes = huge_bytes > 0 ? huge_bytes : 0;
-    return memory_share_read(&settings->share, run->threads, huge_bytes > 0 ? huge_bytes : least_bytes);
+    const int code = memory_share_read(&settings->share, run->threads, huge_bytes > 0 ? huge_bytes : least_bytes);
+    if (code == EXIT_MEASURED) {
+        give_time_to_fill(run, settings->share.bytes);
+    }
+    return code;
 }
 
 static void add(_Atomic uint64_t *count, uint64_t more)

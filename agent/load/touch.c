@@ -1,6 +1,8 @@
 #include "load/touch.h"
 
 enum { LEAST_BYTES = 65536, PAGE_BYTES = 4096, PAGES_PER_LOOK = 256, WAIT_MS = 10, NS_PER_MS = 1000000 };
+/* No machine fills memory more slowly. */
+static const int64_t least_bytes_per_s = 50000000;
 
 bool touch_pages(const struct load_thread *thread, void *memory, size_t bytes)
 {
@@ -19,9 +21,19 @@ void wait_for_memory(void)
     os_sleep_until(os_now_ns() + (int64_t)WAIT_MS * NS_PER_MS);
 }
 
+void give_time_to_fill(struct load_run *run, int64_t bytes)
+{
+    run->start_patience_ns += bytes / least_bytes_per_s * 1000000000;
+}
+
 int memory_share_prepare(struct load_run *run)
 {
-    return memory_share_read(run->settings, run->threads, LEAST_BYTES);
+    struct memory_share *const share = run->settings;
+    const int code = memory_share_read(share, run->threads, LEAST_BYTES);
+    if (code == EXIT_MEASURED) {
+        give_time_to_fill(run, share->bytes);
+    }
+    return code;
 }
 
 void memory_share_finish(struct load_run *run, struct json *report)

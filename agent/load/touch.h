@@ -11,6 +11,9 @@ bool touch_pages(const struct load_thread *thread, void *memory, size_t bytes);
 /* Memory is short: others give some back meanwhile. */
 void wait_for_memory(void);
 
+/* Nothing is done before memory of so many bytes is filled for the first time: that may take longer than other loads do. */
+void give_time_to_fill(struct load_run *run, int64_t bytes);
+
 /* Of loads whose settings are their share of the memory and nothing else: an even part of it for each thread. */
 int memory_share_prepare(struct load_run *run);
 void memory_share_finish(struct load_run *run, struct json *report);

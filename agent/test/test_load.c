@@ -1,6 +1,7 @@
 /* What loads are made of: arithmetic, children, shares of memory, files without a name, last words. */
 #include "load/beat.h"
 #include "load/cpu_methods.h"
+#include "load/load.h"
 #include "load/memory_share.h"
 #include "os/fork.h"
 #include "os/process.h"
@@ -113,6 +114,24 @@ static void a_share_of_memory_is_what_was_asked_for_and_never_too_much(void **st
     assert_int_equal(share.waits, 1);
 }
 
+static void who_fills_much_memory_has_time_to_do_it_once(void **state)
+{
+    (void)state;
+    const struct load *const loads[] = {&load_exit, &load_fork, &load_memory, &load_munmap, &load_thp};
+    for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++) {
+        void *const settings = calloc(1, loads[i]->settings_bytes);
+        struct option table[LOAD_OWN_OPTIONS];
+        assert_non_null(settings);
+        assert_true(loads[i]->options(settings, table) > 0);
+        assert_string_equal(table[0].name, "bytes");
+        *(const char **)table[0].target = "50%"; /* nothing is taken yet */
+        struct load_run run = {.load = loads[i], .settings = settings, .cpus = {.cpus = {0}, .count = 1}, .threads = 1};
+        assert_int_equal(loads[i]->prepare(&run), EXIT_MEASURED);
+        assert_true(run.start_patience_ns / 1000000000 > os_memory_available_bytes() / 4 / 50000000);
+        free(settings);
+    }
+}
+
 static void a_file_without_a_name_holds_what_was_written(void **state)
 {
     (void)state;
@@ -167,6 +186,7 @@ TESTS(cmocka_unit_test(a_beat_keeps_a_rate_that_its_share_does_not_divide),
       cmocka_unit_test(every_kind_of_arithmetic_depends_on_its_seed_alone),
       cmocka_unit_test(a_child_works_on_a_copy_and_says_whether_it_did),
       cmocka_unit_test(a_share_of_memory_is_what_was_asked_for_and_never_too_much),
+      cmocka_unit_test(who_fills_much_memory_has_time_to_do_it_once),
       cmocka_unit_test(a_file_without_a_name_holds_what_was_written),
       cmocka_unit_test(of_many_words_the_last_line_is_kept),
       cmocka_unit_test(a_child_that_goes_on_is_ended_when_the_load_is))
