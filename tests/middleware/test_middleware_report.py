@@ -21,6 +21,7 @@ from tautochrone.campaign.answer import figures
 from tautochrone.campaign.results import CampaignResults, gather_results
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import condition, open_campaign
+from tautochrone.middleware.offered import MiddlewareFootprintPresentation
 from tautochrone.run.store import Store
 
 ENDS = {"transport": ("tcp", "omniorb"), "place": ("same", "different")}
@@ -119,6 +120,22 @@ def test_a_campaign_of_memory_has_figure_7(store: Store, capsys: pytest.CaptureF
     assert "libomniorb.a, static library" in said
     assert "omniORB, one CPU, 10 servants" in said
     assert "48.8" in said
+
+
+def test_tables_of_repeated_footprints_have_the_memory_of_one_and_the_same_run(store: Store) -> None:
+    runs = [
+        made.footprint(store, servants=servants, base=base)
+        for servants, base in ((1, 4_000_000), (10, 4_000_000), (1, 4_800_000), (10, 6_000_000))
+    ]
+    _, memory, growth = MiddlewareFootprintPresentation().tables(runs, [""] * len(runs))
+    private = memory.rows[0][3].value
+    *_, served, per_servant = growth.rows[-1]
+    assert (memory.rows[0][1].value, served.value) == (10, private)
+    assert per_servant.value == pytest.approx(50_000 / 1_024)
+    for table in (memory, growth):
+        assert "Of several runs with as many servants, the first." in table.notes
+    once = MiddlewareFootprintPresentation().tables(runs[:2], [""] * 2)
+    assert not any("first" in note for table in once for note in table.notes)
 
 
 @pytest.mark.slow

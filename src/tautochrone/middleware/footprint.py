@@ -188,6 +188,7 @@ _READ = (
     "as the code of libraries that other processes use, too. Proportional: each shared page divided by how "
     "many use it."
 )
+_FIRST = "Of several runs with as many servants, the first."
 
 
 def tables(lanes: Sequence[FootprintLane]) -> list[TypedTable]:
@@ -350,13 +351,14 @@ def _resident(lanes: Sequence[FootprintLane]) -> Iterator[TypedTable]:
             sizes = (one.private, one.shared, one.resident, one.proportional, one.anonymous, one.peak)
             rows.append((words(lane.name), count(one.servants), count(one.threads), *map(_kib, sizes)))
     if rows:
-        yield TypedTable("Memory of the running server in KiB", _RESIDENT, tuple(rows), (_READ,))
+        notes = (_READ, *_repeated(lanes))
+        yield TypedTable("Memory of the running server in KiB", _RESIDENT, tuple(rows), notes)
 
 
 def _growth(lanes: Sequence[FootprintLane]) -> Iterator[TypedTable]:
     rows = []
     for lane in lanes:
-        memory = [one for run in lane.runs for one in run.memory]
+        memory = _first_of_each(lane)
         counts = sorted({one.servants for one in memory if one.servants is not None})
         for servants in counts:
             at = {one.moment: one.private for one in memory if one.servants == servants}
@@ -373,7 +375,22 @@ def _growth(lanes: Sequence[FootprintLane]) -> Iterator[TypedTable]:
         note = (
             "Per servant: what one servant more takes after the calls, from the least to the largest number."
         )
-        yield TypedTable("Private memory of the server as it went on, in KiB", _GROWTH, tuple(rows), (note,))
+        notes = (note, *_repeated(lanes))
+        yield TypedTable("Private memory of the server as it went on, in KiB", _GROWTH, tuple(rows), notes)
+
+
+def _first_of_each(lane: FootprintLane) -> list[Resident]:
+    """Return the readings of a lane, of each moment with as many servants the first, as `served` does."""
+    found: dict[tuple[str, int | None], Resident] = {}
+    for run in lane.runs:
+        for one in run.memory:
+            found.setdefault((one.moment, one.servants), one)
+    return list(found.values())
+
+
+def _repeated(lanes: Sequence[FootprintLane]) -> Iterator[str]:
+    if any(len(_first_of_each(lane)) < sum(len(run.memory) for run in lane.runs) for lane in lanes):
+        yield _FIRST
 
 
 def _per_servant(memory: Sequence[Resident], counts: Sequence[int]) -> TypedCell:
