@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -22,7 +23,8 @@ from tautochrone.run.store import Store
 from tautochrone.target.address import read_lab_address
 from tautochrone.target.virtual import target as target_module
 from tautochrone.target.virtual.guest import GuestProgram
-from tautochrone.target.virtual.qemu import SEVERAL_COUNTED, find_qemu
+from tautochrone.target.virtual.machine import BootableMachine
+from tautochrone.target.virtual.qemu import SEVERAL_COUNTED, Qemu, find_qemu
 from tautochrone.target.virtual.target import VirtualTarget, boot
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
@@ -248,6 +250,18 @@ def test_the_library_in_qemu_waits_as_qemu_wakes_whatever_version_is_found_first
         subprocess.run(["cc", "-w", *words, "-o", tmp_path / name, tmp_path / f"{name}.c"], check=True)
     environment = {**os.environ, "LD_PRELOAD": f"{target_module._CLOCK}:{tmp_path / 'old.so'}"}
     subprocess.run([tmp_path / "woken"], env=environment, check=True, timeout=PATIENCE_S)
+
+
+@pytest.mark.parametrize("shift", [None, 1])
+def test_only_a_qemu_that_counts_instructions_waits_for_its_cpu(
+    monkeypatch: pytest.MonkeyPatch, shift: int | None
+) -> None:
+    """That of another one lets the guest's timers expire: those of a busy guest came a second late."""
+    monkeypatch.setenv("LD_PRELOAD", "known.so")
+    qemu = Qemu("qemu-system-x86_64", "7.2")
+    machine = BootableMachine(cast(Any, None), cast(Any, None), (), qemu, "", shift, None, 2)
+    given = target_module._environment(machine, 7)["LD_PRELOAD"]
+    assert given == ("known.so" if shift is None else "/proc/self/fd/7:known.so")
 
 
 def test_ctrl_c_keeps_what_was_measured_and_the_report_says_what_it_is(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ class RunningMachine:
                     stdout=gate.entry,
                     stderr=self._console,
                     pass_fds=(gate.box, self._console, clock.fileno()),
-                    env=_with_library(machine.qemu.environment(), clock.fileno()),
+                    env=_environment(machine, clock.fileno()),
                     process_group=0,  # a Ctrl-C is for the lab
                 )
         except BaseException:
@@ -142,8 +142,14 @@ _CLOCK = Path(sys.prefix) / "bin" / "tauto-lab-clock.so"
 """Keeps the order of QEMU's threads where they move the guest's clock: ``agent/guest/lab_clock.c``."""
 
 
-def _with_library(environment: Mapping[str, str], descriptor: int) -> dict[str, str]:
-    """Return the environment of a program that loads a library first: by a path without spaces or colons."""
+def _environment(machine: BootableMachine, descriptor: int) -> dict[str, str]:
+    """Return the environment of a QEMU that loads a library first: by a path without spaces or colons.
+
+    Where instructions are not counted, its main loop lets the guest's timers expire, and may wait for no CPU.
+    """
+    environment = machine.qemu.environment()
+    if machine.shift is None:
+        return environment
     known = environment.get("LD_PRELOAD")
     return {**environment, "LD_PRELOAD": ":".join(filter(None, (f"/proc/self/fd/{descriptor}", known)))}
 
