@@ -248,8 +248,19 @@ def test_the_library_in_qemu_waits_as_qemu_wakes_whatever_version_is_found_first
     for name, (code, *words) in made.items():
         (tmp_path / f"{name}.c").write_text("#define _GNU_SOURCE\n" + code)
         subprocess.run(["cc", "-w", *words, "-o", tmp_path / name, tmp_path / f"{name}.c"], check=True)
-    environment = {**os.environ, "LD_PRELOAD": f"{target_module._CLOCK}:{tmp_path / 'old.so'}"}
+    environment = {**os.environ, "LD_PRELOAD": f"{target_module._clock()}:{tmp_path / 'old.so'}"}
     subprocess.run([tmp_path / "woken"], env=environment, check=True, timeout=PATIENCE_S)
+
+
+def test_a_lab_whose_library_was_not_built_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target_module, "_CLOCK", "tauto-lab-clock-that-is-not-there.so")
+    guest_kernel("debian:rt")
+    with (
+        closing(boot(read_lab_address("debian-rt"))) as target,
+        pytest.raises(UsageError, match="not beside tauto-probe") as refused,
+    ):
+        target.ask(["--version"])
+    assert refused.value.advice == "Install the project with `make setup`."
 
 
 @pytest.mark.parametrize("shift", [None, 1])

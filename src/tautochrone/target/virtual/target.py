@@ -21,6 +21,7 @@ from tautochrone.machine.deployment.apply import boot_parameters
 from tautochrone.machine.tree import Files, FutureFiles, Tree
 from tautochrone.target.address import LabAddress
 from tautochrone.target.keeper import FarFiles
+from tautochrone.target.local import find_probe
 from tautochrone.target.middleware import files_for_guest
 from tautochrone.target.own_code import PROGRAM, BroughtCode, brought_code, system_files
 from tautochrone.target.probes import architecture_of
@@ -94,7 +95,7 @@ class RunningMachine:
         paths = {BOX: box, CONSOLE: console, KERNEL: image, IMAGE: initrd}
         words = [_with_path(word, paths) for word in machine.words]
         try:
-            with _CLOCK.open("rb") as clock:
+            with _clock().open("rb") as clock:
                 self._process = subprocess.Popen(
                     [*ends_with_us(), *words],
                     stdin=subprocess.DEVNULL,
@@ -138,8 +139,19 @@ class RunningMachine:
             self._place.close()
 
 
-_CLOCK = Path(sys.prefix) / "bin" / "tauto-lab-clock.so"
+_CLOCK = "tauto-lab-clock.so"
 """Keeps the order of QEMU's threads where they move the guest's clock: ``agent/guest/lab_clock.c``."""
+
+
+def _clock() -> Path:
+    """Return where it is: beside this Python, or beside the probe."""
+    for folder in (Path(sys.prefix) / "bin", find_probe().parent):
+        if (path := folder / _CLOCK).exists():
+            return path
+    raise UsageError(
+        f"{_CLOCK}, which the virtual lab loads into QEMU, is not beside tauto-probe",
+        "Install the project with `make setup`.",
+    )
 
 
 def _environment(machine: BootableMachine, descriptor: int) -> dict[str, str]:
