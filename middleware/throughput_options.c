@@ -22,6 +22,16 @@ static size_t next_part(const char **list, const char **part)
     return length;
 }
 
+static bool is_among(const uint32_t *lengths, uint32_t count, int64_t length)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (lengths[i] == length) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool read_lengths(const char *text, uint32_t *lengths, uint32_t *count)
 {
     *count = 0;
@@ -32,7 +42,8 @@ static bool read_lengths(const char *text, uint32_t *lengths, uint32_t *count)
         for (size_t i = 0; i < length && number <= VALUE_LENGTH_LIMIT; i++) {
             number = part[i] >= '0' && part[i] <= '9' ? 10 * number + (part[i] - '0') : INT32_MAX;
         }
-        if (length == 0 || number < 1 || number > VALUE_LENGTH_LIMIT || *count == LENGTHS_LIMIT) {
+        if (length == 0 || number < 1 || number > VALUE_LENGTH_LIMIT || *count == LENGTHS_LIMIT ||
+            is_among(lengths, *count, number)) {
             break;
         }
         lengths[(*count)++] = (uint32_t)number;
@@ -40,7 +51,7 @@ static bool read_lengths(const char *text, uint32_t *lengths, uint32_t *count)
             return true;
         }
     }
-    refuse(EXIT_USAGE, "--lengths %s: write up to %d numbers of elements, 1 to %d each, joined by commas.", text,
+    refuse(EXIT_USAGE, "--lengths %s: write up to %d numbers of elements, 1 to %d each, joined by commas, each once.", text,
            LENGTHS_LIMIT, VALUE_LENGTH_LIMIT);
     return false;
 }

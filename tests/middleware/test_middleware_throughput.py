@@ -150,6 +150,7 @@ def test_a_row_ends_at_its_limit_with_the_calls_that_it_has(tmp_path: Path) -> N
         (("--types", "octet,octet"), "--types octet,octet", "once"),
         (("--lengths", "0"), "--lengths 0", "1 to"),
         (("--lengths", "1,"), "--lengths 1,", "commas"),
+        (("--lengths", "4,16,4"), "--lengths 4,16,4", "once"),
         (("--types", "octet,"), "--types octet,", "commas"),
         (("--lengths", "5000000"), "--lengths", "4194304"),
         (("--count", "0"), "--count", "1"),
