@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from golden.record import RUNS
 from real import tauto
 from selection_runs import deployed, latencies
 from tautochrone.answer.render import page
@@ -77,6 +78,17 @@ def test_the_page_and_figures_are_written_where_asked(folder: Path, tmp_path: Pa
     assert "<svg" in drawing.read_text()
     beside = tauto("select", "plan-latest", "--out", str(tmp_path / "no" / "page.html"), store=folder)
     assert beside.returncode == 4
+
+
+@pytest.mark.parametrize("runs", [["20261123T183132Z"], ["20261123T183132Z", "20261123T183202Z"]])
+def test_the_top_of_interrupt_runs_is_their_own(tmp_path: Path, runs: list[str]) -> None:
+    store, drawing = RUNS / "experiments", tmp_path / "top.svg"
+    kinds = tauto("figure", *runs, "--kind", "list", store=store).stdout.splitlines()
+    (top,) = [line for line in kinds if line.split()[0] == "top"]
+    assert "Interrupt and preemption latency" in top
+    done = tauto("figure", *runs, "--kind", "top", "--out", str(drawing), store=store)
+    assert done.returncode == 0, done.stderr
+    assert "interrupt latency (t1)" in drawing.read_text()
 
 
 @pytest.mark.slow

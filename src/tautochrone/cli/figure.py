@@ -53,7 +53,7 @@ def figure(
     Of runs of several experiments it shows the periodic one, and says which runs it leaves out. A plan run's
     name begins with plan-, that of `tauto lab matrix` with matrix-, that of a search of `tauto tire limit`
     with limit-; plan-latest is the latest one. Of several runs or a plan run, qq and top are those of
-    `tauto select`.
+    `tauto select`; runs of interrupt latency have a top of their own.
 
     Examples:
         tauto figure --kind cumulative --out latency.pdf
@@ -64,7 +64,7 @@ def figure(
     run = run or [LATEST]
     if out is not None:
         drawing.format_of(out)
-    if kind is not None and _SELECTION.fullmatch(kind):
+    if kind is not None and _SELECTION.fullmatch(kind) and not _is_of_the_runs(run, kind, store):
         _of_several(_selection(run, kind, measure, store), kind, out)
     elif names_campaign(run):
         _of_several(_campaign(run[0], store), kind, out)
@@ -79,9 +79,21 @@ _SELECTION = re.compile(r"([0-9]+-)?(qq(-[0-9]+)?|top)")
 
 
 _OF_SELECTION = {
-    "qq": "quantiles of the best against those of the next",
-    "top": "the best and the next in the tail",
+    "qq": "quantiles of each candidate against those of the reference",
+    "top": "the latest of each candidate",
 }
+
+
+def _is_of_the_runs(names: list[str], kind: str, store: Path | None) -> bool:
+    """Return whether runs have such a figure themselves, as those of interrupts have `top`."""
+    from tautochrone.answer import evidence
+    from tautochrone.answer import figure as drawing
+    from tautochrone.answer.experiments import presentation_of
+
+    if kind not in _OF_SELECTION or names_campaign(names) or names_search(names):
+        return False
+    runs = [one for one in open_runs(store, names) if presentation_of(one.manifest.experiment) is not None]
+    return bool(runs) and kind in drawing.kinds(evidence.gather(runs))
 
 
 def _tell(kinds: Mapping[str, str]) -> None:
@@ -104,9 +116,8 @@ def _of_runs(run: list[str], kind: str, measure: str | None, out: Path | None, s
     else:
         seen = evidence.gather(runs)
         if kind == "list":
-            _tell(
-                {**drawing.kinds_in_words(seen), **tails.IN_WORDS, **(_OF_SELECTION if len(runs) > 1 else {})}
-            )
+            own = drawing.kinds_in_words(seen)
+            _tell({**own, **tails.IN_WORDS, **(_OF_SELECTION if len(runs) > 1 else {}), **own})
             return
         drawn, measured = drawing.draw_kind(seen, kind, measure, others=tails.KINDS)
         drawing.save(drawn, path)
