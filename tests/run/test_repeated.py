@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import streams
+import tautochrone as tc
 from report_runs import FACTS
 from tautochrone.experiments.requirement import parse
 from tautochrone.judge.comparison.compare import compare, compare_pairs
@@ -70,3 +71,14 @@ def test_a_requirement_and_a_comparison_rest_on_no_sample_twice(
     for found in (compare([a, b], tests=False), compare_pairs([("case", a, b)])):
         (pair,) = found.pairs
         assert [len(one.runs) for one in (pair.first, pair.second)] == [compared] * 2
+
+
+def test_a_notebook_selects_from_a_plan_run_without_its_repetitions(tmp_path: Path) -> None:
+    """As `tauto select` does: three repetitions of a guest would make a small difference a sure one."""
+    for deployment, median_ns in (("M", 9_000), ("MI", 8_900)):
+        for repetition in (1, 2, 3):
+            plan = {"campaign": "plan-20260101T000000Z-0000", "cell": deployment, "repetition": repetition}
+            named = {"name": deployment, "settings": []}
+            measure(tmp_path, median_ns, plan=plan, deployment=named, **COUNTED)
+    (selection,) = tc.select("plan-latest", store=tmp_path).result.selections
+    assert [len(one.runs) for one in selection.candidates] == [1, 1]

@@ -212,5 +212,6 @@ def _run(name: Named, store: Store) -> folder.StoredRun:
 
 def _of_campaign(name: str, store: Store) -> list[folder.StoredRun]:
     from tautochrone.measure.campaign.campaign import open_campaign
+    from tautochrone.run.repeated import each_once
 
-    return open_campaign(store, name).finished_runs()
+    return each_once(open_campaign(store, name).finished_runs())
