@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import tautochrone as tc
 from streams import make_stream
 from tautochrone.base.errors import DamagedError, TautoError, UsageError
 from tautochrone.foreign.formats import ImportOptions, formats
@@ -285,6 +286,13 @@ def test_quantiles_beyond_the_end_of_a_histogram_are_bounds(store: Store) -> Non
     assert median.value == 16_999
     assert (p99.value, p99.low, p99.high) == (None, 60_000, 58_985_999)
     assert found.bounded == 105
+
+
+def test_a_quantile_beyond_the_end_of_a_histogram_has_an_interval_from_there_on(store: Store) -> None:
+    run = brought(store, SAMPLES / "cyclictest.json")
+    source = next(iter(run.sources))
+    found = tc.open(run.path).quantile(0.99, source=source)
+    assert (found.low_ns, found.high_ns) == (60_000, 58_985_999)
 
 
 def test_a_single_sample_lies_beyond_the_end(store: Store, tmp_path: Path) -> None:

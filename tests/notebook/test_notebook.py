@@ -168,7 +168,10 @@ def test_a_run_that_kept_a_histogram_has_bins_and_says_so(folder: Path) -> None:
     assert (summary.minimum, summary.resolution) == (low, BINNED)
     with pytest.raises(tc.TautoError, match="has samples and no histogram"):
         _ = tc.open("latest~1", store=folder).bins
-    assert run.quantile(0.5).design_effect == 1
+    median = run.quantile(0.5)
+    assert median.design_effect == 1
+    assert median.low_ns in run.bins["low_ns"].to_pylist()
+    assert median.high_ns in run.bins["high_ns"].to_pylist()
     assert run.tail().result.sources[0].refusal is not None
 
 

@@ -211,13 +211,16 @@ def test_a_quantile_needs_samples_enough(tmp_path: Path) -> None:
 def test_histograms_cut_off_and_unreadable_runs_are_told(tmp_path: Path) -> None:
     store, values = Store(tmp_path), latencies(10_000, 3, 1_000)
     measure(store, 1, values)
-    measure(store, 2, values, histogram=True)
+    kept = measure(store, 2, values, histogram=True)
     (store.open(measure(store, 3, values)).path / "samples.parquet").write_bytes(b"no")
     line = only(seen(store))
     exact, binned = (point.value for point in line.points)
     assert exact.value is not None
     assert binned.value is not None
     assert exact.value <= binned.value <= exact.value * 1.001
+    low, high, _ = store.open(kept).histogram()
+    assert binned.low in low
+    assert binned.high in high
     assert (exact.exact, binned.exact, line.unread) == (True, False, 1)
     said = " ".join(words.sentences(line, parse_metric("latency median", KNOWN)))
     assert "histogram" in said

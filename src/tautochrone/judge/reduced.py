@@ -137,6 +137,12 @@ def _histogram(run: StoredRun, source: int, measure: str | None) -> tuple[Counts
     return counts, Clipped(int(low[-1]), int(high[-1]), beyond, rest)
 
 
+def lower_edges_of(run: StoredRun, measure: str, sources: Sequence[int]) -> Counts:
+    """Return the samples of a histogram run at the lower edges of their bins: none of them is less."""
+    bins = (run.histogram(source, measure) for source in sources)
+    return merge(counts_of_bins(low, count) for low, _, count in bins)
+
+
 def _reductions(run: StoredRun, measure: str | None) -> dict[int, Reduction]:
     name = measure if measure is not None else next(iter(run.measures), None)
     reducers = {

@@ -15,7 +15,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_duration, format_percent, format_quantile
 from tautochrone.base.words import plural
 from tautochrone.judge.naming import measure_named
-from tautochrone.judge.reduced import Reduced, reduce_run
+from tautochrone.judge.reduced import Reduced, lower_edges_of, reduce_run
 from tautochrone.notebook import answers
 from tautochrone.notebook.samples import Integers, RunSamples
 from tautochrone.statistics.counts import Counts, merge
@@ -44,8 +44,8 @@ class Interval:
         q: which one, between 0 and 1.
         value_ns: the smallest value that at least the share ``q`` of the releases does not exceed. None: it
             lies among releases that have no sample, later than every sample.
-        low_ns, high_ns: ends of its interval, in ns. Both None: too few samples; ``high_ns`` alone: it lies
-            among releases without a sample.
+        low_ns, high_ns: ends of its interval, in ns; of a histogram the outer edges of their bins. Both None:
+            too few samples; ``high_ns`` alone: it lies among releases without a sample.
         confidence: with which the interval covers the quantile, as a fraction.
         samples: of which these are; ``lost``: releases without a sample, which count as later than all; None:
             not known, and then none counts.
@@ -85,12 +85,16 @@ class Interval:
         return self.sentence()
 
 
-def interval_of(parts: Sequence[Reduced], q: float, confidence: float) -> Interval:
+def interval_of(
+    parts: Sequence[Reduced], q: float, confidence: float, lower_edges: Counts | None = None
+) -> Interval:
     """Return a quantile of several sources together; at least one source.
 
     The interval is that of the binomial distribution of ranks (Conover, Practical Nonparametric Statistics,
     1999, section 3.2), for as many samples as these are worth: their number over the design effect of the
     share above the quantile (Kish, Survey Sampling, 1965, section 8.2), the largest of all sources.
+
+    ``lower_edges`` has the samples of a histogram at the lower edges of their bins, for the lower end.
     """
     counts = merge(one.counts for one in parts)
     known = [one.lost for one in parts]
@@ -102,7 +106,7 @@ def interval_of(parts: Sequence[Reduced], q: float, confidence: float) -> Interv
     ranks = interval_ranks(worth, q, confidence)
     low = high = None
     if ranks is not None:
-        low = _at(counts, max(1, int((ranks[0] - 1) / worth * total) + 1))
+        low = _at(lower_edges or counts, max(1, int((ranks[0] - 1) / worth * total) + 1))
         high = _at(counts, min(total, -int(-ranks[1] / worth * total // 1)))
     needed = samples_needed(q, confidence)
     return Interval(
@@ -269,7 +273,12 @@ class Run:
                 f"quantile({q!r}, confidence={confidence!r}): both lie above 0 and below 1",
                 "Write 0.999 for 99.9 %.",
             )
-        return interval_of(self._parts(measure, source), q, confidence)
+        parts = self._parts(measure, source)
+        lower_edges = None
+        if self._run.is_histogram:
+            name = self._measure(measure)
+            lower_edges = lower_edges_of(self._run, name, [one.source for one in parts])
+        return interval_of(parts, q, confidence, lower_edges)
 
     def summary(self, measure: str | None = None) -> Shown[dict[str, Summary]]:
         """Return count, least, mean, deviation, quantiles with intervals, and the largest, of each source.

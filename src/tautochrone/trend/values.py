@@ -11,7 +11,7 @@ from tautochrone.base.units import format_quantile
 from tautochrone.base.words import suggestion
 from tautochrone.judge.late_causes import late_run
 from tautochrone.judge.naming import Kind, measure_named, number_named
-from tautochrone.judge.reduced import reduce_run
+from tautochrone.judge.reduced import lower_edges_of, reduce_run
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, sum_if_known
 from tautochrone.statistics.blame import CAUSES, Cause
@@ -118,8 +118,9 @@ class TrendValue:
     Attributes:
         value: in ns, or the share of the releases that were missed, or of the cycles that were late; None:
             too few samples for it.
-        low, high: interval of order statistics, or that of Clopper and Pearson (1934); ``high`` is None where
-            it lies beyond every sample, both are None of a maximum.
+        low, high: interval of order statistics, of a histogram the outer edges of their bins, or that of
+            Clopper and Pearson (1934); ``high`` is None where it lies beyond every sample, both are None of a
+            maximum.
         beyond: whether it lies beyond every sample, among releases that have none; then ``value`` is the
             largest sample, and the number is at least that.
         samples: in the data.
@@ -180,6 +181,11 @@ def value_of(record: Record, metric: TrendMetric, measure: str, books: Sequence[
     value, low, high = _at_ranks(
         record, measure, books, [min(one, samples) for one in (middle, ends[0], ends[1])]
     )
+    if run.is_histogram:
+        edges = lower_edges_of(
+            run, measure, [book.source for book in books if run.count(measure, book.source)]
+        )
+        low = float(edges.at_rank(min(ends[0], samples)))
     return replace(
         bare, value=value, low=low, high=high if ends[1] <= samples else None, beyond=middle > samples
     )
