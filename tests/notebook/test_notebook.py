@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -211,6 +212,12 @@ def test_the_list_of_runs_is_an_arrow_table(folder: Path, tmp_path: Path) -> Non
     assert table.schema.field("created").type == pa.timestamp("ms", "UTC")
     assert tc.open(Path(table["path"][0].as_py())).id == table["id"][0].as_py()
     assert tc.runs(tmp_path / "none").num_rows == 0
+
+
+def test_a_run_that_tells_no_instant_is_listed_without_one(tmp_path: Path) -> None:
+    path = store_run(Store(tmp_path), [latencies(1, 4_000, 42_000)], "idle").path / "run.json"
+    path.write_text(re.sub('"created": "[^"]*"', '"created": "yesterday"', path.read_text()))
+    assert tc.runs(tmp_path)["created"].to_pylist() == [None]
 
 
 @pytest.mark.slow

@@ -286,6 +286,9 @@ def test_what_means_something_to_latex_is_escaped() -> None:
         r"100~\% of a\_b \& \{x\} $>$ $10^{6}$ in $\mu$s \textbackslash{} \textasciitilde{}"
     )
     assert latex.escaped("\u03c4\u2081 3.5 \u2013 4.0") == r"$\tau$$_{1}$ 3.5 -- 4.0"
+    assert latex.escaped("--load cpu") == "-{}-load cpu"
+    assert latex.escaped("[ksoftirqd/0]") == "{[}ksoftirqd/0]"
+    assert latex.escaped("*: less there") == "{*}: less there"
 
 
 def test_one_verdict_for_all_systems_of_which_the_same_is_said(tmp_path: Path) -> None:

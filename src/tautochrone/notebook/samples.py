@@ -1,7 +1,6 @@
 """A run's samples in memory, each column once, as an Arrow table and NumPy views; and the list of runs."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -14,6 +13,7 @@ from tautochrone.run.catalogue import CatalogueEntry, catalogue
 from tautochrone.run.columns import UNKNOWN, gather
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.layout import HISTOGRAM_COLUMNS, MEASURE, SAMPLES, SOURCE, TableLayout, table_layouts
+from tautochrone.run.selecting import begun
 from tautochrone.run.store import Store
 from tautochrone.run.table import schema_of
 
@@ -49,7 +49,7 @@ def table(store: Store) -> pa.Table:
 def _row(one: CatalogueEntry) -> Mapping[str, object]:
     return {
         "id": one.id,
-        "created": datetime.fromisoformat(one.created) if one.created else None,
+        "created": begun(one),
         "experiment": one.experiment or None,
         "title": one.title or None,
         "load": one.load or None,

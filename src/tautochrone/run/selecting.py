@@ -60,9 +60,9 @@ def selected(
     if state is not None:
         tests.append(lambda one: one.state == state)
     if since is not None:
-        tests.append(lambda one: (at := _begun(one)) is not None and at >= since)
+        tests.append(lambda one: (at := begun(one)) is not None and at >= since)
     if until is not None:
-        tests.append(lambda one: (at := _begun(one)) is not None and at <= until)
+        tests.append(lambda one: (at := begun(one)) is not None and at <= until)
     return [one for one in entries if all(test(one) for test in tests)]
 
 
@@ -84,7 +84,8 @@ def _names_of(load: str) -> set[str]:
     return {load, *parts, *(part.partition(":")[0] for part in parts)}
 
 
-def _begun(entry: CatalogueEntry) -> datetime | None:
+def begun(entry: CatalogueEntry) -> datetime | None:
+    """Return when a run began; None where its manifest tells no instant."""
     try:
         at = datetime.fromisoformat(entry.created)
     except ValueError:

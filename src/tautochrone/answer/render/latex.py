@@ -1,6 +1,7 @@
 """A sheet in LaTeX: for an article that has ``\\usepackage{booktabs}``."""
 
 import math
+import re
 from collections.abc import Sequence
 
 from tautochrone.answer.blocks import Sheet, SheetCell
@@ -16,7 +17,9 @@ _SPECIAL = {
     "\u00b3": "$^{3}$", "\u2080": "$_{0}$", "\u2081": "$_{1}$", "\u2082": "$_{2}$", "\u2083": "$_{3}$",
     "\u2018": "`", "\u2019": "'", "\u201c": "``", "\u201d": "''", "\u2026": r"\ldots{}",
     "\u2192": r"$\to$", "\u00b7": r"$\cdot$", "\u2009": r"\,", "\u202f": r"\,",
+    "[": "{[}", "*": "{*}",  # at the beginning of a row they would belong to the end of the row before
 }  # fmt: skip
+_BETWEEN_HYPHENS = re.compile("(?<=-)(?=-)")  # those of an option; together they would be a dash
 _PACKAGES = "% Needs \\usepackage{booktabs} and, for letters such as \u00e9, a file in UTF-8.\n"
 _WIDE = 7  # columns from which on it is set smaller
 _SENTENCES = 0.92  # of the width of a line, for columns of sentences
@@ -27,10 +30,14 @@ def escaped(words: str) -> str:
     typeset = unbroken(micro(head_micro(words)))
     pieces = POWER.split(typeset)
     said = [
-        f"$10^{{{piece}}}$" if index % 2 else "".join(_SPECIAL.get(letter, letter) for letter in piece)
+        f"$10^{{{piece}}}$" if index % 2 else "{}".join(map(_letters, _BETWEEN_HYPHENS.split(piece)))
         for index, piece in enumerate(pieces)
     ]
     return "".join(said)
+
+
+def _letters(words: str) -> str:
+    return "".join(_SPECIAL.get(letter, letter) for letter in words)
 
 
 def table(sheet: Sheet, label: str) -> str:
