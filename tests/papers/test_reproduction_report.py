@@ -291,6 +291,13 @@ def test_what_means_something_to_latex_is_escaped() -> None:
     assert latex.escaped("*: less there") == "{*}: less there"
 
 
+@pytest.mark.parametrize(
+    "file", sorted(Path(folder.__file__).parent.glob("*.toml")), ids=lambda file: file.name
+)
+def test_latex_has_every_letter_of_the_papers(file: Path) -> None:
+    assert all(ord(letter) < 0x250 for letter in latex.escaped(file.read_text()))
+
+
 def test_one_verdict_for_all_systems_of_which_the_same_is_said(tmp_path: Path) -> None:
     (line,) = claims.lines(made(tmp_path).asked)
 
