@@ -205,6 +205,7 @@ def test_a_kill_at_any_moment_leaves_whole_runs_and_the_same_command_goes_on(
         (("merge", "ssh:"), 2, "not an address of a store"),
         (("merge", "nowhere"), 4, "There is no store nowhere"),
         (("sync", "."), 2, "is the store itself"),
+        (("sync", "lab@rack:/srv/runs"), 2, "is written ssh:lab@rack:/srv/runs"),
         (("merge", "ssh:nobody@127.0.0.1:1:/runs"), 2, "can't be reached"),
     ],
 )

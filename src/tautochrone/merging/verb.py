@@ -97,6 +97,8 @@ def _place(text: str, own: FolderPlace, held: ExitStack, *, must_be_there: bool)
     folder = Path(text)
     if folder.resolve() == own.path.resolve():
         raise UsageError(f"{text} is the store itself", "Name another one, or say with --store into which.")
+    if ":" in text.partition("/")[0] and not folder.exists():
+        raise UsageError(f"There is no folder {text}", f"A store that SSH reaches is written {_FAR}{text}.")
     if must_be_there and not folder.is_dir():
         raise StoreError(f"There is no store {text}", "Name a folder of runs, or ssh:HOST.")
     return FolderPlace(folder)
