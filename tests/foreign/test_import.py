@@ -19,6 +19,7 @@ from tautochrone.judge.tail.source import SourceTail
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.statistics.summary import Summary, summarise_counts
+from tautochrone.trend import words
 from tautochrone.trend.judge import trend
 from tautochrone.trend.record import records
 from tautochrone.trend.values import parse_metric
@@ -318,6 +319,9 @@ def test_where_all_lie_beyond_the_end_no_quantile_is_the_largest(store: Store, t
     (line,) = trend(records(store), known).lines
     (point,) = line.points
     assert (point.value.value, point.value.high, point.value.beyond) == (4_000, None, True)
+    said = " ".join(words.sentences(line, known))
+    assert "it lies beyond the end of a histogram or" in said
+    assert "the largest sample" not in said
 
 
 def test_windows_that_are_all_below_the_threshold_are_not_beyond_an_end(store: Store) -> None:

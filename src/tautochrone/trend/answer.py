@@ -100,7 +100,9 @@ def _figure(line: TrendLine, trend: Trend, name: str, prefix: str) -> Figure:
     values = [one.value for one in line.points]
     key = [Sign(metric.name, path=CIRCLE, tone=series_tone(0))]
     if any(one.beyond for one in values):
-        key.append(Sign("at least, among releases without a sample", path=TRIANGLE_UP, tone=series_tone(0)))
+        is_exact = all(one.exact for one in values if one.beyond)
+        why = "at least, among releases without a sample" if is_exact else "at least"
+        key.append(Sign(why, path=TRIANGLE_UP, tone=series_tone(0)))
     if line.steps:
         key.append(Sign("level between lasting changes", dash="6 3", tone=series_tone(1)))
     caption = "Each mark is one run."

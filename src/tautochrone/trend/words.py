@@ -193,12 +193,20 @@ def _limits(line: TrendLine, metric: TrendMetric) -> list[str]:
     beyond = sum(one.beyond for one in values)
     lost = sum(bool(one.lost) for one in values)
     if beyond:
+        where = f"In {plural(beyond, 'run')} it lies"
         said.append(
-            f"In {plural(beyond, 'run')} it lies among releases that have no sample, which count as later "
-            "than all: the value is the largest sample, and the number is at least that."
+            f"{where} beyond the end of a histogram or among releases that have no sample: the number is at "
+            "least the value."
+            if any(one.beyond and not one.exact for one in values)
+            else f"{where} among releases that have no sample, which count as later than all: the value is the "
+            "largest sample, and the number is at least that."
         )
     elif lost and metric.kind == "quantile":
-        said.append(f"In {plural(lost, 'run')} releases without a sample count as later than all.")
+        is_clipped = any(one.lost and not one.exact for one in values)
+        beyond_the_end = " and samples beyond the end of a histogram" if is_clipped else ""
+        said.append(
+            f"In {plural(lost, 'run')} releases without a sample{beyond_the_end} count as later than all."
+        )
     elif lost and metric.kind == "max":
         said.append(
             f"In {plural(lost, 'run')} releases were missed or dropped, which have no sample and no place "
