@@ -228,6 +228,20 @@ def test_histograms_cut_off_and_unreadable_runs_are_told(tmp_path: Path) -> None
     assert "2 runs: a lasting change is searched for from" in said
 
 
+@pytest.mark.parametrize(("sign", "is_expected"), [(1, True), (-1, False)])
+def test_the_next_of_numbers_below_zero_is_not_expected_anywhere(
+    tmp_path: Path, sign: int, is_expected: bool
+) -> None:
+    """As errors of a period are: they have no logarithm."""
+    store = Store(tmp_path)
+    for day in range(1, FEWEST + 1):
+        measure(store, day, sign * latencies(10_000, day, 100))
+    found = seen(store)
+    line = only(found)
+    assert (line.expected is not None) == is_expected
+    assert ("next run is expected" in " ".join(words.sentences(line, found.metric))) == is_expected
+
+
 def test_runs_are_chosen_by_date_experiment_and_number(tmp_path: Path) -> None:
     store, values = Store(tmp_path), latencies(10_000, 3, 200)
     ids = [measure(store, day, values) for day in (3, 1, 2)]

@@ -188,7 +188,7 @@ def _with_expected(lines: Sequence[TrendLine]) -> list[TrendLine]:
 def _values_since(line: TrendLine) -> list[float]:
     """The values since the last change; none where one has no logarithm, or is known only to be larger."""
     values = [one.value for one in line.since]
-    if len(values) < FEWEST_RUNS or any(one.beyond or not one.value for one in values):
+    if len(values) < FEWEST_RUNS or any(one.beyond or (one.value or 0.0) <= 0 for one in values):
         return []
     return [one.value or 0.0 for one in values]
 

@@ -198,8 +198,8 @@ def _limits(line: TrendLine, metric: TrendMetric) -> list[str]:
             f"{where} beyond the end of a histogram or among releases that have no sample: the number is at "
             "least the value."
             if any(one.beyond and not one.exact for one in values)
-            else f"{where} among releases that have no sample, which count as later than all: the value is the "
-            "largest sample, and the number is at least that."
+            else f"{where} among releases that have no sample, which count as later than all: the value is "
+            "the largest sample, and the number is at least that."
         )
     elif lost and metric.kind == "quantile":
         is_clipped = any(one.lost and not one.exact for one in values)
