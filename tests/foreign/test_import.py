@@ -278,6 +278,13 @@ def test_samples_with_gaps_in_their_structure_are_read_too(store: Store, tmp_pat
     assert run.values().tolist() == [(7 + k) * 1_000 for k in range(21)]
 
 
+def test_when_it_was_measured_is_kept_in_utc(store: Store, tmp_path: Path) -> None:
+    """As lists show it and trends sort by it; cyclictest writes local time with its offset."""
+    text = (SAMPLES / "cyclictest.json").read_text().replace("19:29:27 +0000", "00:29:27 +0530")
+    run = brought(store, written(tmp_path, "india.json", text))
+    assert run.manifest.created == "2026-11-23T18:59:27.000+00:00"
+
+
 # Clipped histograms.
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
@@ -198,9 +198,9 @@ def _histogram(thread: Any, unit_ns: int, end: int | None) -> ForeignHistogram:
 
 
 def _moment(told: object) -> datetime | None:
-    with suppress(ValueError, TypeError):
+    with suppress(ValueError, TypeError, OverflowError):
         found = parsedate_to_datetime(str(told))
-        return found if found.tzinfo is not None else None
+        return found.astimezone(UTC) if found.tzinfo is not None else None
     return None
 
 
