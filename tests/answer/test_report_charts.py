@@ -14,6 +14,8 @@ from tautochrone.answer.charts import course, cumulative, histogram, scales
 from tautochrone.answer.charts.theme import PAGE, PAPER
 from tautochrone.answer.evidence import MeasuredEvidence
 from tautochrone.answer.series import Bins, Envelope, Marks, Series, merge
+from tautochrone.foreign.formats import ImportOptions
+from tautochrone.foreign.read import bring_in
 from tautochrone.run.store import Store
 
 
@@ -48,6 +50,22 @@ def test_display_bins_keep_extraordinary_values(tmp_path: Path, values: list[int
 
     assert bins.count.sum() == len(values)
     assert json.dumps(histogram.chart(series).specification(PAPER))
+
+
+def test_bins_that_are_wider_than_those_of_the_chart_are_drawn_to_their_ends(tmp_path: Path) -> None:
+    """Those of cyclictest, of 1 us each; the last one holds what lies beyond, 9 us to 251 us."""
+    lines = ("# Histogram", "5 10", "6 30", "8 5", "# Total: 45", "# Max Latencies: 250")
+    path = tmp_path / "clipped.txt"
+    path.write_text("\n".join((*lines, "# Histogram Overflows: 2")))
+    (brought,) = bring_in([path], Store(tmp_path / "store"), ImportOptions())
+    series = evidence.gather([brought.run]).measured[0].series
+
+    bins = histogram.display_bins(series[0].bins, histogram.display_edges(series))
+
+    assert bins.count.tolist() == [10, 30, 5, 2]
+    assert bins.high_ns.tolist() == [5_999, 6_999, 8_999, 250_999]
+    ends = [at for at, count in histogram.outline(bins) if not count]
+    assert ends == [5_000, 7_000, 251_000]
 
 
 def test_the_outline_falls_to_zero_where_bins_are_missing() -> None:

@@ -127,13 +127,20 @@ def _signed_edges(series: Sequence[Series]) -> Integers:
 
 
 def display_bins(bins: Bins, edges: Integers) -> Bins:
-    """Sum ``bins`` into those that start at ``edges``; empty ones are left out, no count is lost."""
+    """Sum ``bins`` into those that start at ``edges``; empty ones are left out, no count is lost.
+
+    A bin that is wider than the one that it begins in keeps its end: its samples lie anywhere up to there.
+    """
     where = np.searchsorted(edges, bins.low_ns, side="right") - 1
     total = np.bincount(where, weights=bins.count, minlength=len(edges)).astype(np.int64)
     used = np.flatnonzero(total)
     high = np.append(edges[1:] - 1, np.iinfo(np.int64).max)
     low = np.maximum(edges[used], min(int(bins.low_ns[0]), int(edges[1]) if len(edges) > 1 else 1))
-    return Bins(low, np.minimum(high[used], np.maximum(int(bins.high_ns[-1]), low)), total[used])
+    ends = np.minimum(high, np.maximum(int(bins.high_ns[-1]), edges))
+    begins = np.maximum(edges, int(bins.low_ns[0]))
+    wide = bins.high_ns - bins.low_ns > (high - begins)[where]
+    np.maximum.at(ends, where[wide], bins.high_ns[wide])
+    return Bins(low, np.maximum(ends[used], low), total[used])
 
 
 def outline(bins: Bins) -> list[tuple[int, int]]:
