@@ -240,6 +240,9 @@ def test_what_has_nobody_beside_it_is_named(store: Store) -> None:
     other = deployed(store, "MI", latencies(1, 9_000, count=2_000), load="cpu")
     drafted = draw_up([*runs, other])
     assert drafted.alone == (f"cyclic (cpu): there is one run, {other.id}, and nothing to choose between.",)
+    with pytest.raises(UsageError, match="no two of these runs have the same experiment, load") as refused:
+        draw_up([runs[0], other], "run")
+    assert "--by run" not in refused.value.advice
 
 
 @pytest.mark.parametrize(

@@ -332,6 +332,10 @@ def _nobody(traits: Sequence[Mapping[str, str]], axis: str | None, alone: Sequen
         name for name in dict.fromkeys(name for one in traits for name in one) if differs(name, traits)
     ]
     words = f"They differ in: {', '.join(differing)}." if differing else "They do not differ in anything."
+    if axis == RUN:
+        return UsageError(
+            f"--by {RUN}: no two of these runs have the same experiment, load and period", words
+        )
     if axis is not None:
         return UsageError(
             f"--by {axis}: no two of these runs differ in that alone", f"{words} Or: --by {RUN}."
