@@ -73,8 +73,7 @@ def cautions_of_virtual(virtual: Virtual | None) -> Iterator[RunWarning]:
             NEARLY_REPEATABLE,
             f"this run usually repeats, but not surely: where several of its {virtual.cpus} CPUs wake at the "
             "same instant, a busy host may change the order in which they take turns",
-            "With one CPU, or several of x86-64 and QEMU 10, a run repeats: beside a busy host but for some "
-            "nanoseconds.",
+            "With one CPU, or several of x86-64 and QEMU 10, a run repeats.",
         )
     elif not virtual.repeatable:
         yield RunWarning(
