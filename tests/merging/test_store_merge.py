@@ -218,6 +218,13 @@ def test_a_store_that_is_none_is_refused(
     assert told in ended.err
 
 
+def test_a_run_is_no_store(tmp_path: Path) -> None:
+    (run,) = filled(tmp_path / "there", 1).folders()
+    ended = in_process.tauto("store", "merge", str(run), store=tmp_path / "own")
+    assert ended.code == 2
+    assert f"Name the store that it lies in: {tmp_path / 'there'}." in ended.err
+
+
 def test_a_far_store_that_is_not_there_is_no_store_without_runs(busybox: str, tmp_path: Path) -> None:
     """A mistyped path must not look like a store of which all runs are here."""
     own, far = filled(tmp_path / "own", 1), tmp_path / "other"

@@ -351,8 +351,10 @@ def test_a_metric_that_can_not_be_read_says_what_may_stand_there(text: str) -> N
     assert "'latency p99.9'" in refused.value.advice
 
 
-def test_a_measure_is_found_by_its_name_without_the_unit() -> None:
+def test_a_measure_is_found_by_its_name_without_the_unit(store: Store) -> None:
     assert measure_named("one-way", ["latency_ns", "one_way_ns"]) == "one_way_ns"
+    runs = [deployed(store, name, latencies(1, 9_000, count=500)) for name in ("M", "MI")]
+    assert select(runs, measure="latency").selections[0].contest.measure == "latency_ns"
 
 
 def test_a_difference_turned_around_is_the_same_from_the_other_side() -> None:

@@ -43,6 +43,19 @@ def test_a_tail_is_answered_or_refused_and_both_are_answers(store: Path) -> None
     assert all(limit["share"] is None and 0 < limit["bound"] < 0.01 for limit in refused["limits"])
 
 
+@pytest.mark.parametrize(
+    "verb", [("tail", "--json"), ("figure", "--out", "it.svg"), ("figure", "--kind", "tail")]
+)
+def test_a_measure_has_its_name_with_and_without_the_unit(
+    store: Path, verb: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = tauto(*verb, "--measure", "latency", store=store)
+    assert done.returncode == 0, done.stderr
+    assert tauto(*verb, "--measure", "latency_ns", store=store).stdout == done.stdout
+    assert " measure 'span'" in tauto(*verb, "--measure", "span", store=store).stderr
+
+
 def test_in_the_terminal_one_source_alone_and_the_bound_beside_it(store: Path) -> None:
     done = tauto("tail", "--source", "cpu1", store=store)
     assert done.returncode == 0

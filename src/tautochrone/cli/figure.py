@@ -107,8 +107,10 @@ def _of_runs(run: list[str], kind: str, measure: str | None, out: Path | None, s
     from tautochrone.answer import evidence
     from tautochrone.answer import figure as drawing
     from tautochrone.answer.tail import figures as tails
+    from tautochrone.judge.naming import measure_meant
 
     runs = open_runs(store, run)
+    measure = measure_meant(measure, (name for one in runs for name in one.measures))
     path = out if out is not None else Path(f"{kind}-{runs[0].manifest.id}.svg")
     if kind in tails.KINDS:
         chart, left_out = tails.draw(runs, kind, measure)

@@ -144,10 +144,17 @@ def tail(
     sure = parse_confidence(confidence)
     opened = open_store(store).open(run)
     from tautochrone.judge.explained import see_plain
+    from tautochrone.judge.naming import measure_meant
     from tautochrone.judge.tail.tails import tails_of
 
     see_plain([opened])
-    tails = tails_of(opened, measure, limits_ns=limits_ns, sources=source or (), confidence=sure)
+    tails = tails_of(
+        opened,
+        measure_meant(measure, opened.measures),
+        limits_ns=limits_ns,
+        sources=source or (),
+        confidence=sure,
+    )
     from tautochrone.answer.tail.document import as_table, document
 
     tell_document(document(tails), "tail", lambda: as_table(tails), as_json=as_json)

@@ -1,6 +1,6 @@
 """How people name the measures of runs, and the numbers of a measure."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 from tautochrone.base.units import parse_quantile
@@ -23,6 +23,11 @@ def measure_named(word: str, there: Collection[str]) -> str | None:
     """The measure that a person means: ``latency`` is ``latency_ns``; None: it is none of these."""
     plain = word.lower().replace("-", "_")
     return next((name for name in there if plain in (name, name.removesuffix("_ns"))), None)
+
+
+def measure_meant(word: str | None, there: Iterable[str]) -> str | None:
+    """The measure that a person means, or the word itself, for whoever refuses it to name; None: no word."""
+    return word and (measure_named(word, tuple(there)) or word)
 
 
 def number_named(word: str) -> tuple[Kind, float | None]:

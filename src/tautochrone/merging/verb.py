@@ -91,6 +91,7 @@ def _carry_out(others: list[str], store: Path | None, schema: str, *, both_ways:
 def _place(text: str, own: FolderPlace, held: ExitStack, *, must_be_there: bool) -> FolderPlace | FarPlace:
     from tautochrone.merging.far import FarPlace
     from tautochrone.merging.places import FolderPlace
+    from tautochrone.run.files import MANIFEST
 
     if text.startswith(_FAR):
         return held.enter_context(FarPlace(text, must_be_there=must_be_there))
@@ -101,6 +102,8 @@ def _place(text: str, own: FolderPlace, held: ExitStack, *, must_be_there: bool)
         raise UsageError(f"There is no folder {text}", f"A store that SSH reaches is written {_FAR}{text}.")
     if must_be_there and not folder.is_dir():
         raise StoreError(f"There is no store {text}", "Name a folder of runs, or ssh:HOST.")
+    if (folder / MANIFEST).exists():
+        raise UsageError(f"{text} is a run, not a store", f"Name the store that it lies in: {folder.parent}.")
     return FolderPlace(folder)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later, tried
-from tautochrone.judge.naming import measure_named
+from tautochrone.judge.naming import measure_meant
 from tautochrone.run.folder import StoredRun
 from tautochrone.selection.candidates import Candidate, Contest, Draft, draw_up, read, reference_of
 from tautochrone.selection.late import LateCandidate, late_candidates, late_of, late_ranking
@@ -195,11 +195,8 @@ def select(
         UsageError: there is nothing to select from; no such axis, reference, measure.
         DamagedError: samples can't be read.
     """
-    wanted = measure
-    if wanted is None and metric is not None and metric.measure:
-        known = [one for run in runs for one in run.measures]
-        wanted = measure_named(metric.measure, known) or metric.measure
-    draft = draw_up(runs, by, wanted)
+    asked = measure or (metric.measure if metric is not None else "") or None
+    draft = draw_up(runs, by, measure_meant(asked, (one for run in runs for one in run.measures)))
     if reference is not None:
         everybody = list(dict.fromkeys(name for contest in draft.contests for name in contest.members))
         reference_of(everybody, reference)
