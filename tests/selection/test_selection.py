@@ -173,6 +173,22 @@ def test_ranked_by_misses_and_by_the_largest(store: Store) -> None:
     )
 
 
+def test_a_repetition_that_missed_every_release_counts_where_repetitions_are_compared(store: Store) -> None:
+    """M misses least but for one run of four, which misses all: nothing is shown by that."""
+
+    def with_missed(name: str, seed: int, missed: int) -> StoredRun:
+        samples = latencies(seed, 9_000, count=1_000)
+        samples[100 : 100 + missed] = 1_500_000  # each takes the place of the next release
+        return deployed(store, name, samples)
+
+    books = {0: {"released": 1_000, "missed": 1_000}}
+    runs = [with_missed("M", seed, 5 + seed) for seed in range(3)]
+    runs += [with_missed("MI", seed, 40 + seed) for seed in range(4)]
+    assert not only(runs, metric=parse_metric("misses")).ranking.none_shown
+    found = only([*runs, deployed(store, "M", [], books_extra=books)], metric=parse_metric("misses"))
+    assert found.ranking.none_shown
+
+
 def test_cells_that_differ_in_more_make_a_selection_each(store: Store) -> None:
     runs = [
         deployed(store, name, latencies(seed, 9_000, count=2_000), load=load, period_ns=period_ns)

@@ -35,7 +35,8 @@ class Candidate:
         runs: ids of its repetitions.
         parts: of each repetition its sources; a repetition without a sample is left out.
         lost: releases of all of them without a sample; None if that is not known of one.
-        missed_all: repetitions without a single sample.
+        missed: the share of releases without a sample, of each repetition: of those that have parts, in
+            their order, then of those without a single sample. None: not known.
         repeats: whether another run would be the same one, to the bit: a virtual machine's.
     """
 
@@ -43,7 +44,7 @@ class Candidate:
     runs: tuple[str, ...]
     parts: tuple[tuple[Reduced, ...], ...]
     lost: int | None
-    missed_all: int = 0
+    missed: tuple[float | None, ...] = ()
     repeats: bool = False
 
     @property
@@ -295,16 +296,21 @@ def _parts(run: StoredRun, measure: str) -> dict[str, tuple[Reduced, ...]]:
 def _candidate(
     name: str, source: str, own: Sequence[tuple[StoredRun, Mapping[str, tuple[Reduced, ...]]]]
 ) -> Candidate:
-    held = [(run, parts.get(source, ())) for run, parts in own]
+    held = sorted(((run, parts.get(source, ())) for run, parts in own), key=lambda one: not one[1])
     lost = [_lost(run, source, parts) for run, parts in held]
     return Candidate(
         name=name,
         runs=tuple(run.id for run, parts in held if parts),
         parts=tuple(parts for _, parts in held if parts),
         lost=None if None in lost else sum(one or 0 for one in lost),
-        missed_all=sum(not parts for _, parts in held),
+        missed=tuple(_share(one, parts) for one, (_, parts) in zip(lost, held, strict=True)),
         repeats=all((one := run.manifest.conditions.virtual) and one.repeatable for run, _ in held),
     )
+
+
+def _share(lost: int | None, parts: Sequence[Reduced]) -> float | None:
+    released = sum(one.counts.total for one in parts) + (lost or 0)
+    return None if lost is None or not released else lost / released
 
 
 def _lost(run: StoredRun, source: str, parts: Sequence[Reduced]) -> int | None:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, zip_longest
 from typing import Literal
 
 import numpy as np
@@ -163,15 +163,12 @@ def _of_runs(candidate: Candidate, metric: PlaceMetric, samples: int) -> list[fl
 
     Such times spread by factors and grow with the number of samples.
     """
+    if metric.kind == "misses":
+        return list(candidate.missed)
     found: list[float | None] = []
-    for sources in candidate.parts:
-        lost = [one.lost for one in sources]
-        if metric.kind == "misses":
-            taken = sum(one.counts.total for one in sources) + sum(one or 0 for one in lost)
-            found.append(None if None in lost else sum(one or 0 for one in lost) / taken)
-        else:
-            value = None if any(lost) else largest([one.as_source() for one in sources], samples)
-            found.append(None if value is None or value <= 0 else float(np.log(value)))
+    for sources, missed in zip_longest(candidate.parts, candidate.missed):
+        value = None if missed or not sources else largest([one.as_source() for one in sources], samples)
+        found.append(None if value is None or value <= 0 else float(np.log(value)))
     return found
 
 
