@@ -17,6 +17,6 @@ def own_folder() -> Path:
 
 
 def own_files() -> Iterator[Path]:
-    """Yield the files in `own_folder`, sorted; none for a user without a home directory."""
-    with suppress(StoreError):
+    """Yield the files in `own_folder`, sorted; none for a user without a home directory, or who may not read it."""
+    with suppress(StoreError, OSError):
         yield from sorted(own_folder().glob("*.toml"))
