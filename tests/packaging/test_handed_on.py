@@ -114,6 +114,7 @@ def test_a_wheel_needs_no_library_of_middleware(wheel: Path) -> None:
         "tauto-probe",
         "tauto-agent",
         "tauto-selftest",
+        "tauto-lab-clock.so",
         "tauto-step",
         "tauto-step-explain",
         *(f"tauto-middleware-{one}" for one in ("tcp", "udp", "unix")),
