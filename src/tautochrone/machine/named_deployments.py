@@ -1,6 +1,6 @@
 """The names of deployments: the six of delgado2020, and a user's own; loads nothing else, for completion."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +17,17 @@ def own_folder() -> Path:
 
 
 def own_files() -> Iterator[Path]:
-    """Yield the files in `own_folder`, sorted; none for a user without a home directory, or who may not read it."""
+    """Yield the files in `own_folder`, sorted; none for a user without a home directory, or who may not read."""
     with suppress(StoreError, OSError):
         yield from sorted(own_folder().glob("*.toml"))
+
+
+def without_a_file(name: str, known: Iterable[str]) -> str | None:
+    """Return which of the known ones is meant; None: none of them.
+
+    Capitals don't count, but where they alone tell it from a user's own.
+    """
+    own = [one.stem for one in own_files()]
+    return next(
+        (one for one in known if one == name or (one.lower() == name.lower() and name not in own)), None
+    )

@@ -11,7 +11,7 @@ from tautochrone.machine.cpulist import CPUS, check_cpus, format_cpu_list, onlin
 from tautochrone.machine.knob import KNOBS
 from tautochrone.machine.knob.cpus import Smt, cores_on_line
 from tautochrone.machine.knob.power import NO_STATES
-from tautochrone.machine.named_deployments import NAMES, own_files
+from tautochrone.machine.named_deployments import NAMES, own_files, without_a_file
 from tautochrone.machine.tree import Files, Tree
 from tautochrone.run.conditions import Obtained
 
@@ -228,16 +228,14 @@ def choose(name: str, files: Files) -> Deployment:
         UsageError: there is none, this machine can't have it, or its file is wrong.
     """
     six = {one.deployment.name: one for one in built_in(Tree(files))}
+    if (meant := without_a_file(name, six)) is not None:
+        if six[meant].cannot:
+            raise UsageError(
+                f"this machine can't have the deployment {meant}: {six[meant].cannot}",
+                "`tauto tune list` shows which it can have.",
+            )
+        return six[meant].deployment
     path, own = Path(name), {one.stem: one for one in own_files()}
-    for one in six.values():
-        meant = one.deployment.name
-        if meant == name or (meant.lower() == name.lower() and name not in own):
-            if one.cannot:
-                raise UsageError(
-                    f"this machine can't have the deployment {one.deployment.name}: {one.cannot}",
-                    "`tauto tune list` shows which it can have.",
-                )
-            return one.deployment
     if path.suffix == ".toml" or path.is_file():
         return read_deployment(path)
     if name in own:

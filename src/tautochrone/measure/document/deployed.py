@@ -6,7 +6,7 @@ from pathlib import Path
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import suggestion
 from tautochrone.machine.deployment import Deployment, built_in, choose, read_deployment
-from tautochrone.machine.named_deployments import NAMES, own_files
+from tautochrone.machine.named_deployments import NAMES, own_files, without_a_file
 from tautochrone.machine.tree import Files, Tree
 from tautochrone.measure.document.expand import AS_IS, NamedDeployment
 
@@ -17,13 +17,14 @@ def meaning_of(name: str, folder: Path) -> NamedDeployment:
     Raises:
         UsageError: no deployment has this name, or its file is wrong.
     """
-    own = [one.stem for one in own_files()]
-    for known in (AS_IS, *NAMES):
-        if name == known or (name.lower() == known.lower() and name not in own):
-            return NamedDeployment(known)
+    if (known := without_a_file(name, (AS_IS, *NAMES))) is not None:
+        return NamedDeployment(known)
     path = _path(name, folder)
     if path is None:
-        raise UsageError(f"there is no deployment '{name}'", suggestion(name, (AS_IS, *NAMES, *own)))
+        raise UsageError(
+            f"there is no deployment '{name}'",
+            suggestion(name, (AS_IS, *NAMES, *(one.stem for one in own_files()))),
+        )
     found = read_deployment(path)
     meant = [sorted(found.settings.items()), found.measure, found.load]
     return NamedDeployment(name, json.dumps(meant))
