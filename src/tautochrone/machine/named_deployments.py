@@ -17,7 +17,7 @@ def own_folder() -> Path:
 
 
 def own_files() -> Iterator[Path]:
-    """Yield the files in `own_folder`, sorted; none for a user without a home directory, or who may not read."""
+    """Yield the files in `own_folder`, sorted; none where a user has no home, or may not read it."""
     with suppress(StoreError, OSError):
         yield from sorted(own_folder().glob("*.toml"))
 
