@@ -227,8 +227,27 @@ def test_a_board_is_named_by_its_device_tree(tmp_path: Path) -> None:
     )
     facts = observe(root)
     assert facts.machine.product == "Example Board 4"
-    assert facts.cpu.model == "ARM implementer 0x41, part 0xd08"
+    assert facts.cpu.model == "Cortex-A72"
     assert facts.clock.tsc_flags is None
+
+
+@pytest.mark.parametrize(
+    ("cores", "name"),
+    [
+        ([("0x41", "0xd05")] * 4 + [("0x41", "0xd0b")] * 4, "Cortex-A55, Cortex-A76"),
+        ([("0x41", "0xfff")], "ARM implementer 0x41, part 0xfff"),
+        ([("0x51", "0xd08")] * 2, "ARM implementer 0x51, part 0xd08"),
+    ],
+)
+def test_a_processor_of_arm_is_named_by_its_cores(
+    tmp_path: Path, cores: list[tuple[str, str]], name: str
+) -> None:
+    cpuinfo = "\n".join(
+        f"processor\t: {cpu}\nmodel name\t: ARMv7 Processor rev 4 (v7l)\n"
+        f"CPU implementer\t: {implementer}\nCPU architecture: 8\nCPU variant\t: 0x1\nCPU part\t: {part}\n"
+        for cpu, (implementer, part) in enumerate(cores)
+    )
+    assert observe(plant(tmp_path, {"/proc/cpuinfo": f"{cpuinfo}\nHardware\t: BCM2711\n"})).cpu.model == name
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,8 @@ def test_the_soonest_told_comes_first_within_the_budget_and_nothing_beyond_it(tm
     assert [one.name for one in found] == ["soon", "late", "unknown"]
     assert found[-1].seconds is None
     assert found[0].seconds < found[1].seconds  # type: ignore[operator]
+    # Each look asks for more than the one before it; the surer a question is told anyway, the less that adds.
+    assert [OpenQuestion("", (), 1, 3.0, confidence=sure).told_at() for sure in (0.95, 0.99)] == [4, 3]
 
 
 CLAIMS = """

@@ -37,7 +37,9 @@ class RequirementDecider:
                 self._looked[asked] = looked
                 if looked.judgement is None or looked.judgement.standing == "not shown":
                     name = f"{one.text}; {agenda.points[key].name}"
-                    found.append(OpenQuestion(name, (key,), looked.look, looked.takes, looked.final))
+                    found.append(
+                        OpenQuestion(name, (key,), looked.look, looked.takes, looked.final, one.confidence)
+                    )
         return found
 
     def _runs(self, campaign: Campaign, key: str) -> list[StoredRun]:

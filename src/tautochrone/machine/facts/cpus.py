@@ -14,6 +14,23 @@ NO_LIMIT_US = 2_000_000_000  # PM_QOS_CPU_LATENCY_DEFAULT_VALUE in linux/pm_qos.
 # being armed.
 _SMI_COUNT, _SMI_BITS = 0x34, 32
 
+_MODEL_FIELDS = ("model name", "cpu model", "uarch", "Processor", "Hardware", "cpu")
+_CORE = re.compile(r"^CPU implementer\s*:\s*(\S+)$.*?^CPU part\s*:\s*(\S+)$", re.MULTILINE | re.DOTALL)
+_ARM = "0x41"
+# The part number of cores by Arm (MIDR_EL1 in the manual of each), as /proc/cpuinfo has it.
+_ARM_CORES = {
+    "0xc05": "Cortex-A5", "0xc07": "Cortex-A7", "0xc08": "Cortex-A8", "0xc09": "Cortex-A9",
+    "0xc0d": "Cortex-A17", "0xc0e": "Cortex-A17", "0xc0f": "Cortex-A15", "0xd01": "Cortex-A32",
+    "0xd02": "Cortex-A34", "0xd03": "Cortex-A53", "0xd04": "Cortex-A35", "0xd05": "Cortex-A55",
+    "0xd06": "Cortex-A65", "0xd07": "Cortex-A57", "0xd08": "Cortex-A72", "0xd09": "Cortex-A73",
+    "0xd0a": "Cortex-A75", "0xd0b": "Cortex-A76", "0xd0c": "Neoverse-N1", "0xd0d": "Cortex-A77",
+    "0xd0e": "Cortex-A76AE", "0xd15": "Cortex-R82", "0xd40": "Neoverse-V1", "0xd41": "Cortex-A78",
+    "0xd42": "Cortex-A78AE", "0xd43": "Cortex-A65AE", "0xd44": "Cortex-X1", "0xd46": "Cortex-A510",
+    "0xd47": "Cortex-A710", "0xd48": "Cortex-X2", "0xd49": "Neoverse-N2", "0xd4a": "Neoverse-E1",
+    "0xd4b": "Cortex-A78C", "0xd4c": "Cortex-X1C", "0xd4d": "Cortex-A715", "0xd4e": "Cortex-X3",
+    "0xd4f": "Neoverse-V2",
+}  # fmt: skip
+
 
 def allowed(tree: Tree) -> tuple[str | None, int | None]:
     """Return the CPUs on which this process may run, of those on line, and their count."""
@@ -62,14 +79,19 @@ def kinds(tree: Tree, *names: str) -> tuple[str, ...] | None:
 
 
 def model(tree: Tree, cpuinfo: str) -> str | None:
-    """Return the processor's name, which each architecture writes elsewhere."""
-    fields = dict(re.findall(r"^([\w ]+?)[ \t]*:[ \t]*(.+)$", tree.text(cpuinfo) or "", re.MULTILINE))
-    for name in ("model name", "cpu model", "uarch", "Processor", "Hardware", "cpu"):
-        if name in fields:
-            return str(fields[name])
-    if "CPU implementer" in fields and "CPU part" in fields:
-        return f"ARM implementer {fields['CPU implementer']}, part {fields['CPU part']}"
-    return None
+    """Return the processor's name, which each architecture writes elsewhere; on Arm, its kinds of cores."""
+    text = tree.text(cpuinfo) or ""
+    # How many there are of a kind is no name: it is another number when CPUs are taken off line.
+    if cores := dict.fromkeys(_core_name(*core) for core in _CORE.findall(text)):
+        return ", ".join(cores)
+    fields = dict(re.findall(r"^([\w ]+?)[ \t]*:[ \t]*(.+)$", text, re.MULTILINE))
+    return next((fields[name] for name in _MODEL_FIELDS if name in fields), None)
+
+
+def _core_name(implementer: str, part: str) -> str:
+    """Return the name of a core, such as Cortex-A72."""
+    known = _ARM_CORES.get(part) if implementer == _ARM else None
+    return known or f"ARM implementer {implementer}, part {part}"
 
 
 def caches(tree: Tree) -> tuple[str, ...] | None:

@@ -32,6 +32,7 @@ class OpenQuestion:
         look: the latest look that was made, from 1; 0: none so far.
         takes: how many times the measuring at that look would probably tell it; None: not known.
         final: no repetition tells more, since the machine repeats to the bit.
+        confidence: with which it is told.
     """
 
     name: str
@@ -39,15 +40,16 @@ class OpenQuestion:
     look: int = 0
     takes: float | None = None
     final: bool = False
+    confidence: float = CONFIDENCE
 
-    def told_at(self, confidence: float) -> int | None:
+    def told_at(self) -> int | None:
         """Return the look that probably tells it; None: not known. Later ones judge at a higher level."""
         if not self.look:
             return 1
         if self.takes is None or self.final:
             return None
         for look in range(self.look + 1, self.look + _MOST_LOOKS):
-            more = (_reach(look, confidence) / _reach(self.look, confidence)) ** 2
+            more = (_reach(look, self.confidence) / _reach(self.look, self.confidence)) ** 2
             if 2 ** (look - self.look) >= self.takes * more:
                 return look
         return None
@@ -145,7 +147,7 @@ class Deciding:
         return amount_of_look(self.agenda.first_look, look)
 
     def _seconds_until_told(self, one: OpenQuestion, done: Blocks) -> float | None:
-        look = one.told_at(CONFIDENCE)
+        look = one.told_at()
         return None if look is None else self._seconds(one, self._amount(look), done)
 
     def _seconds(self, one: OpenQuestion, wanted: int, done: Blocks) -> float:
