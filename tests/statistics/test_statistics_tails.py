@@ -39,6 +39,17 @@ def ended() -> Tail:
     return tail
 
 
+def test_a_tail_has_the_same_shape_wherever_it_lies() -> None:
+    """Also where a double has no room for a nanosecond."""
+    values = drawn(pareto(0.0), 20_000)
+    here, far = (tail_of(values + shift).peaks for shift in (0, 2**62))
+    assert here is not None
+    assert far is not None
+    assert far.threshold_ns - here.threshold_ns == 2**62
+    assert (far.shape, far.fit_p) == (here.shape, here.fit_p)
+    tail_of(np.where(np.arange(5000) % 50, values[:5000] % 100, 2**62 - values[:5000] % 500))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(GOOD))
 def test_a_known_tail_is_found_again_by_both_methods(name: str) -> None:

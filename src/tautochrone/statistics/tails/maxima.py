@@ -206,13 +206,14 @@ def block_maxima(blocks: Blocks, found: Lattice) -> BlockMaxima | None:
     error by chance, like the limit of ``threshold``.
 
     Returns:
-        None where that makes fewer than `FEWEST` blocks, or their maxima are alike.
+        None where that makes fewer than `FEWEST` blocks, or their maxima are alike, if only as doubles.
     """
     samples = int(blocks.bounds[-1])
     maximum = joined_maxima(blocks, math.ceil(len(blocks) / math.sqrt(samples)))
-    if len(maximum) < FEWEST or len(np.unique(maximum)) < FEWEST // 2:
+    values = maximum.astype(np.float64)
+    if len(values) < FEWEST or len(np.unique(values)) < FEWEST // 2:
         return None
-    fitted = fit(maximum.astype(np.float64))
+    fitted = fit(values)
     squared = generalised_pareto.statistic(np.sort(fitted.at_most(found.spread(maximum))))
     return BlockMaxima(
         blocks=len(maximum),

@@ -57,13 +57,16 @@ class Lattice:
         place = int(self._place(np.array([value]))[0])
         return int(self.origin_ns + (place + 0.5) * self.step_ns)
 
-    def spread(self, value: Integers) -> Floats:
-        """Each value somewhere within its step, shape (n,): the same for the same values."""
+    def spread(self, value: Integers, zero: int = 0) -> Floats:
+        """Each value somewhere within its step, less another one, shape (n,): the same for the same values.
+
+        Of values beyond 2**53 the differences are exact, the values not.
+        """
         random = np.random.default_rng(_SEED).random(len(value))
         if self.step_ns == 1:
             # Down from each value, so that what is above a whole number stays above it.
-            return value + (random - 1)
-        return self.origin_ns + self.step_ns * (self._place(value) + (random - 0.5))
+            return (value - zero) + (random - 1)
+        return (self.origin_ns - zero) + self.step_ns * (self._place(value) + (random - 0.5))
 
     def _place(self, value: Integers) -> Integers:
         return np.round((value - self.origin_ns) / self.step_ns).astype(np.int64)
@@ -242,7 +245,6 @@ def ladder(reduction: Reduction, found: Lattice) -> list[Rung]:
     """All thresholds with their fits, lowest first; may be empty."""
     largest = reduction.largest
     value = np.asarray(largest.value)
-    spread = found.spread(value)
     descending = np.sort(value)[::-1]
     samples = reduction.counts.total
     rungs: list[Rung] = []
@@ -260,7 +262,7 @@ def ladder(reduction: Reduction, found: Lattice) -> list[Rung]:
         last, held = threshold, value > threshold
         groups = clusters(largest.number[held]) if int(held.sum()) >= FEWEST_HIGHER else None
         if groups is not None and groups.exceedances / groups.design_effect <= most(samples):
-            rungs.append(_rung(threshold, spread[held] - threshold, largest.number[held], groups))
+            rungs.append(_rung(threshold, found.spread(value, threshold)[held], largest.number[held], groups))
     return rungs
 
 
