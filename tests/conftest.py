@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from real import FORKS
-
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -42,13 +40,18 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A shell's background job ignores Ctrl-C, and so would everything that tests start and interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Where nothing that was compiled is kept, each worker takes 18 s of CPU time instead of 6 to read the tests,
-# and each command that a test starts compiles whatever it loads.
+# Where nothing that was compiled is kept, each command that a test starts compiles whatever it loads.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Threads of linear algebra wait actively for each other: with those of other tests beside, and after a fork,
+# that takes longer than what they share.
+os.putenv("OPENBLAS_NUM_THREADS", "1")
+
 # Looking for garbage among ten thousand tests takes as long as reading them, and what was read stays.
 gc.disable()
+
+pytest_plugins = ["workers"]
 
 _MARK = "TAUTO_TEST_SESSION"
 _PATIENCE_S = 15.0
@@ -112,6 +115,8 @@ def nobody_waits_for_the_disk() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def nothing_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No process, mount, cgroup, message queue, shared memory or changed setting outlives the last test."""
+    from real import FORKS
+
     mark = f"{_MARK}={uuid.uuid4()}"
     outer = os.environ.get(_MARK)
     os.environ[_MARK] = mark.partition("=")[

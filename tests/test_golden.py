@@ -67,6 +67,7 @@ def test_nothing_is_kept_that_nobody_asks_for() -> None:
     assert all(kept_of(case) for case in CASES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "store",
     [pytest.param(store, marks=() if store in _QUICK else pytest.mark.slow) for store in _STORES],

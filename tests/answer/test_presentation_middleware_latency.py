@@ -104,6 +104,7 @@ def test_clients_that_are_not_released_together_are_told_as_such(store: Store) -
     assert "TCP, one CPU, phase together" in [row[0] for row in said(shown(usual, spread)[0])]
 
 
+@pytest.mark.slow
 def test_fifty_clients_are_folded_and_none_of_the_worst_is_left_out(store: Store) -> None:
     run = made.latency(store, clients=50, calls=40)
     each = next(grid for grid in shown(run) if "each client" in grid.title)
@@ -114,6 +115,7 @@ def test_fifty_clients_are_folded_and_none_of_the_worst_is_left_out(store: Store
     assert f"Left out: {51 - len(names)} clients" in notes([each])
 
 
+@pytest.mark.slow
 def test_a_flat_c0_shows_no_rise_with_how_much_is_excluded(store: Store) -> None:
     said = notes(shown(*over_clients(store, 0)))
     assert "TCP, one CPU: C0's average shows no rise" in said

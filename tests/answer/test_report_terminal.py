@@ -203,6 +203,7 @@ def test_show_leaves_a_title_that_a_person_gave_as_it_is(tmp_path: Path, title: 
     assert show.document(evidence.gather([run])).heading()[1] == title
 
 
+@pytest.mark.slow
 def test_show_on_a_terminal_has_one_column_per_source_and_a_sketch(store: Path) -> None:
     shown = on_terminal(store, "show", "latest", "--intervals")
 

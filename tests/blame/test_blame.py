@@ -101,6 +101,7 @@ def test_cycles_end_with_the_work_where_their_measure_does(
     assert (one.works, one.begun) == (works, begun)
 
 
+@pytest.mark.slow
 def test_typical_is_a_cycle_that_is_not_late(store: Store) -> None:
     """Although nearly all of them are."""
     late = [by_interrupt(number) for number in range(100, 1_900)]
@@ -190,6 +191,7 @@ def test_json_is_as_its_schema_says_and_sums_up(store: Store) -> None:
     assert sum(cause["excess_ns"] for cause in answer["causes"]) == answer["excess_ns"]
 
 
+@pytest.mark.slow
 def test_a_page_has_both_charts(store: Store, tmp_path: Path) -> None:
     run = mixed(store, each=5)
     told = tauto("blame", "--out", str(tmp_path / "late.html"), store=store.path)
@@ -307,6 +309,7 @@ def test_a_name_in_a_stack_is_cut_where_its_frame_ends_however_wide_the_screen()
     assert "width" in names["mark"]["limit"]["expr"]
 
 
+@pytest.mark.slow
 def test_late_cycles_are_figures(store: Store, tmp_path: Path) -> None:
     run = mixed(store, each=5)
     listed = tauto("figure", run.id, "--kind", "list", store=store.path).stdout
@@ -319,6 +322,7 @@ def test_late_cycles_are_figures(store: Store, tmp_path: Path) -> None:
     assert "irq/34-eth0" in out.read_text()
 
 
+@pytest.mark.slow
 def test_parts_of_late_cycles_are_a_table(store: Store, tmp_path: Path) -> None:
     run = mixed(store, each=5)
     for kind in ("csv", "parquet"):

@@ -178,6 +178,7 @@ def test_a_latency_that_the_model_does_not_explain_is_told(store: Store) -> None
     assert "no event explains: unexplained 90 us" in told
 
 
+@pytest.mark.slow
 def test_it_is_never_said_as_a_guarantee(store: Store) -> None:
     """Not even where every variable was given: interrupts were seen in late cycles only."""
     run = store_late(store, [waits(100, 20_000, 40_000), by_interrupt(300)])

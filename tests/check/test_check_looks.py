@@ -103,6 +103,7 @@ def test_rounds_are_as_long_as_all_before_until_it_is_settled(tmp_path: Path) ->
     assert settled(Store(tmp_path), Rounds(Store(tmp_path), 0.0), 60, IDLE) == ("holds", [1, 1, 2])
 
 
+@pytest.mark.slow
 def test_only_what_is_open_is_measured_on_and_a_failure_settles_all(tmp_path: Path) -> None:
     store = Store(tmp_path)
     rounds = Rounds(store, 0.004)
@@ -114,6 +115,7 @@ def test_only_what_is_open_is_measured_on_and_a_failure_settles_all(tmp_path: Pa
     assert rounds.made[-1][1] == (CPU.name,)
 
 
+@pytest.mark.slow
 def test_the_time_that_is_given_is_not_passed(tmp_path: Path) -> None:
     standing, seconds = settled(Store(tmp_path), Rounds(Store(tmp_path), 0.001), 20, CPU)
     assert standing == "not shown"

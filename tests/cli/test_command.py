@@ -120,6 +120,7 @@ def test_an_option_of_another_verb_is_told_with_that_verb(words: str, wrong: str
     assert ended.stderr.splitlines() == [f"tauto: {wrong}", advice]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "wrong"),
     [

@@ -147,6 +147,7 @@ def test_an_environment_that_lacks_something_does_no_harm(store: Path, around: d
     assert (store.parent / "page.html").read_text().rstrip().endswith("</html>")
 
 
+@pytest.mark.slow
 def test_a_narrow_terminal_gets_every_line(store: Path) -> None:
     for columns in (1, 20, 40):
         ended = tauto_here("show", "latest", store=store, columns=columns)

@@ -101,6 +101,7 @@ def names_of(command: Any) -> set[str]:
     }
 
 
+@pytest.mark.slow
 def test_the_reference_and_the_man_pages_have_every_verb_and_every_option() -> None:
     shown = verbs()
     pages, manual = reference(shown), man_pages(shown, "1")

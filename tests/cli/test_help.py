@@ -78,6 +78,7 @@ def test_a_group_says_what_each_verb_does_in_one_line(name: str) -> None:
         assert said.endswith((".", "?"))
 
 
+@pytest.mark.slow
 def test_the_help_of_a_verb_is_as_wide_as_the_screen_and_has_examples() -> None:
     for name, command in VERBS_ALONE.items():
         lines = help_of(command, name)

@@ -72,6 +72,7 @@ def _verbs(group: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]
             yield " ".join((*words, name)), verb
 
 
+@pytest.mark.slow
 def test_every_verb_that_answers_has_json() -> None:
     verbs = dict(_verbs(typer.main.get_group(app)))
     assert len(verbs) > 40
@@ -103,6 +104,7 @@ def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "name"),
     [

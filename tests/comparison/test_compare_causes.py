@@ -48,6 +48,7 @@ def changes(found: ComparedCauses) -> dict[str, str]:
     return {one.cause[1]: one.change for one in found.causes}
 
 
+@pytest.mark.slow
 def test_a_cause_that_only_one_side_has_came_or_went(store: Store) -> None:
     first, second = (
         run_of(store, {by_kworker: 40, by_lower: 30}),
@@ -63,6 +64,7 @@ def test_a_cause_that_only_one_side_has_came_or_went(store: Store) -> None:
     assert (card.first, card.second) == ((0, 2_000), (50, 2_000))
 
 
+@pytest.mark.slow
 def test_of_single_runs_a_little_more_is_no_difference_and_of_repetitions_it_is(store: Store) -> None:
     few, many = ([run_of(store, {by_lower: times}) for _ in range(4)] for times in (40, 80))
     assert changes(causes_of(few[:1], many[:1])) == {"stress-ng-cpu": "no difference shown"}
@@ -109,6 +111,7 @@ def test_what_is_beyond_the_limit_is_said(store: Store) -> None:
     assert "the events of only 25 % were kept" in " ".join(sentences_on_causes(found))
 
 
+@pytest.mark.slow
 def test_the_verb_says_which_came(store: Store) -> None:
     run_of(store, {by_kworker: 40})
     run_of(store, {by_kworker: 40, by_interrupt: 60})

@@ -187,6 +187,7 @@ def _found(store: Path, sides: tuple[str, str]) -> Comparison:
     return compare([ComparedSide("A", runs[0]), ComparedSide("B", runs[1])], gates=["p50 +10%"])
 
 
+@pytest.mark.slow
 def test_a_terminal_of_80_columns_cuts_no_number(store: Path, sides: tuple[str, str]) -> None:
     text = StringIO()
     console = Console(file=text, width=80, force_terminal=True, color_system=None)

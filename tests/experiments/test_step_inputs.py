@@ -68,6 +68,7 @@ def values_in(table: bytes) -> tuple[list[str], np.ndarray]:
     return names, np.frombuffer(table[begin:]).reshape(rows, columns)
 
 
+@pytest.mark.slow
 @given(
     times_ns=st.lists(st.integers(0, 50_000_000), min_size=1, max_size=20, unique=True).map(sorted),
     period_ns=st.integers(100_000, 5_000_000),

@@ -538,6 +538,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

@@ -364,6 +364,7 @@ def test_samples_that_can_not_be_read_are_passed_over(tmp_path: Path, facts: dic
     assert worth(store.path, facts) == {}
 
 
+@pytest.mark.slow
 def test_of_many_runs_the_samples_of_few_are_read(
     tmp_path: Path, facts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

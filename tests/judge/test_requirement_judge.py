@@ -213,6 +213,7 @@ def test_a_tail_of_few_samples_does_not_decide(tmp_path: Path) -> None:
     assert asked(text, stored(tmp_path, latencies(12_000))).basis == "extrapolated"
 
 
+@pytest.mark.slow
 def test_what_the_tail_shows_is_the_upper_end_of_the_two_sided_interval(tmp_path: Path) -> None:
     """That of 90 % is too low in up to one of ten cases."""
     run = stored(tmp_path, latencies())

@@ -95,6 +95,7 @@ def test_never_is_refuted_by_one_and_stays_open_without() -> None:
     assert judge_rule(rule, [minutes(once)]).ends
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("runs", "most"), [(20, 0.15), pytest.param(1_000, 0.05, marks=pytest.mark.long)])
 @pytest.mark.parametrize("lasting", [1, 4])
 def test_who_judges_every_minute_is_falsely_sure_no_more_often_than_stated(

@@ -185,6 +185,7 @@ def test_a_real_run_is_seen_second_by_second_at_a_pipe(tmp_path: Path) -> None:
         measuring.wait(PATIENCE_S)
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_and_totals_are_not() -> None:
     shown, steps = gathering(step_s=60), COURSE + COURSE // 2
     feed(shown, steps, late_every=10)

@@ -88,6 +88,7 @@ def test_prometheus_takes_the_configuration(tmp_path: Path) -> None:
     assert "SUCCESS" in promtool("check", "config", str(tmp_path / "prometheus.yml"))
 
 
+@pytest.mark.slow
 def test_each_expression_of_the_dashboard_is_one_of_series_that_exist(tmp_path: Path) -> None:
     dashboard = json.loads((EXAMPLES / "grafana-dashboard.json").read_text())
     queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]

@@ -16,6 +16,7 @@ from tautochrone.run.records import Footer, Header
 SPINNING = "import os, sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass"
 
 
+@pytest.mark.slow
 def test_a_program_that_keeps_the_measured_cpu_busy_is_told(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", SPINNING, a_cpu()]) as other:
         try:

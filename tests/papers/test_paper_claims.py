@@ -521,6 +521,7 @@ def test_the_printed_rule_that_rejects_all_takes_none(study: Study) -> None:
     assert "none" in asked[0].finding.in_short
 
 
+@pytest.mark.slow
 def test_with_nothing_to_choose_from_nothing_is_chosen(study: Study) -> None:
     study.measured(latencies(1, 5_000), deployment="MI").measured(latencies(2, 5_000), deployment="Single")
     study.measured(deployment="HM", why_none="No SMT here.")
@@ -639,6 +640,7 @@ def test_a_number_of_unknown_error_decides_only_what_is_far_apart() -> None:
     assert alike(compare(known, bare(1_000.0)), 0.1, None) == "open"
 
 
+@pytest.mark.slow
 def test_the_same_runs_give_the_same_words(study: Study) -> None:
     _idle_and_loaded(study, 5_000, 5_200)
     keys: dict[str, Any] = {"lower": query("p99", **IDLE), "higher": query("p99", **LOADED)}

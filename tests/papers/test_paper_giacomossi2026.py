@@ -81,6 +81,7 @@ def test_every_query_has_its_experiment_and_statistic(paper: Paper) -> None:
             assert query.statistic == "samples" or statistic_of(query.statistic), query
 
 
+@pytest.mark.slow
 def test_systems_as_the_abstract_has_them_bear_it_out(paper: Paper, tmp_path: Path) -> None:
     ordinary = made(
         "local",

@@ -66,6 +66,7 @@ def _chance(series: int) -> float:
     return float(4 * np.sqrt(ALLOWED * (1 - ALLOWED) / series))
 
 
+@pytest.mark.slow
 def test_looking_after_each_slice_tells_no_more_wrongly_than_one_look() -> None:
     assert _told_wrongly(600, 1, spending=True) <= ALLOWED + _chance(600)
     # The same looks without spending err far more often: the test above could fail.

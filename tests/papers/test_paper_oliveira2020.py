@@ -119,6 +119,7 @@ def test_late_cycles_that_tell_nothing_have_no_bound(tmp_path: Path) -> None:
         assert "tells of the bound" in found.why
 
 
+@pytest.mark.slow
 def test_a_loaded_kernel_has_the_larger_bound(paper: Paper, tmp_path: Path) -> None:
     calm = [late_cycles(3_000 + one, 20_000 + one) for one in range(4)]
     busy = [late_cycles(60_000 + one, 90_000 + one) for one in range(4)]

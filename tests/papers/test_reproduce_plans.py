@@ -145,6 +145,7 @@ def test_the_plans_of_a_paper_are_the_same_but_for_their_length(name: str) -> No
     assert titles_asked(read(name)) <= {title for title, _ in titles(full)}
 
 
+@pytest.mark.slow
 def test_the_page_of_the_papers_says_what_their_files_say() -> None:
     done = subprocess.run(
         [ROOT / "scripts" / "describe-papers", "--check"], capture_output=True, text=True, check=False

@@ -9,6 +9,7 @@ from loads import assert_gone, cpu_time_s, running, threads_of, to_its_end, tree
 from real import is_one_refusal, two_cpus, wait_until
 
 
+@pytest.mark.slow
 def test_command_may_use_all_the_cpus_that_it_was_given_and_its_descendants_count() -> None:
     two = ("--", "sh", "-c", "for i in 1 2; do (while :; do :; done) & done; wait")
     with running("command", "--cpus", two_cpus(), *two) as load:

@@ -163,6 +163,7 @@ def test_statistics_of_each_measure_are_its_own(tmp_path: Path) -> None:
     assert not run.keeps_rows
 
 
+@pytest.mark.slow
 def test_a_run_with_histograms_is_told_like_any(tmp_path: Path) -> None:
     ordinary = [] if "fifo" in policy_options() else ["--policy", "other", "--no-memory-lock"]
     options = ["--periods", "2ms,5ms", "--count", "60", "--record", "histogram", "--keep-above", "1ns"]

@@ -50,6 +50,7 @@ def test_what_is_the_same_on_a_guest_whose_time_is_counted_is_one_run(
 OTHER = {"virtual": {**COUNTED["virtual"], "machine": "abd", "kernel": "debian:rt"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second", "judged", "compared"),
     [
@@ -73,6 +74,7 @@ def test_a_requirement_and_a_comparison_rest_on_no_sample_twice(
         assert [len(one.runs) for one in (pair.first, pair.second)] == [compared] * 2
 
 
+@pytest.mark.slow
 def test_a_notebook_selects_from_a_plan_run_without_its_repetitions(tmp_path: Path) -> None:
     """As `tauto select` does: three repetitions of a guest would make a small difference a sure one."""
     for deployment, median_ns in (("M", 9_000), ("MI", 8_900)):

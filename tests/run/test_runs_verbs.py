@@ -32,6 +32,7 @@ def _sealed(store: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in names}
 
 
+@pytest.mark.slow
 def test_a_tag_is_a_name_of_its_run_until_another_has_it(store: Path) -> None:
     before, (newest, oldest, *_) = _sealed(store), _ids(store)
     assert tauto("runs", "tag", newest, "mine", store=store).code == 0
@@ -68,6 +69,7 @@ def test_a_note_is_shown_and_can_be_removed(store: Path, tmp_path: Path) -> None
     assert not list(store.glob("*/remarks.json"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["", "[]", '{"tags": "x"}', '{"tags": ["a b"]}', '{"note": 5}', "\x00"])
 def test_a_damaged_file_of_remarks_hides_no_run(content: str, store: Path) -> None:
     run = store / _ids(store)[0]
@@ -148,6 +150,7 @@ def test_what_a_killed_removal_left_is_no_run_and_goes_with_the_next(store: Path
     assert not list(store.glob(".removed-*"))
 
 
+@pytest.mark.slow
 def test_filters_of_the_list(store: Path) -> None:
     every = _ids(store)
     entries = json.loads(tauto("list", "--json", store=store).out)["runs"]

@@ -140,6 +140,7 @@ def test_no_response_falls_when_an_execution_rises(task_set: TaskSet, data: st.D
     assert responses(task_set)[at] is None or after[at] is None or after[at] > (responses(task_set)[at] or 0)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(task_sets(most=3, jitter=True), st.sampled_from((4, 7, 20)), st.integers(1, 3))
 def test_no_response_falls_when_a_more_urgent_task_comes(
@@ -149,6 +150,7 @@ def test_no_response_falls_when_a_more_urgent_task_comes(
     assert all(map(_no_less, responses(task_set), responses(came)))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(task_sets())
 def test_the_analysis_is_what_happens_when_all_are_released_together(task_set: TaskSet) -> None:
@@ -185,6 +187,7 @@ def _worst_tick_by_tick(task_set: TaskSet) -> dict[str, int]:
     return worst
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(task_sets(jitter=True))
 def test_with_jitter_too_the_analysis_is_what_happens_in_the_worst_case(task_set: TaskSet) -> None:
@@ -193,6 +196,7 @@ def test_with_jitter_too_the_analysis_is_what_happens_in_the_worst_case(task_set
     assert found == _worst_tick_by_tick(task_set)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(task_sets(most=3), st.data())
 def test_offsets_never_make_a_response_longer_than_the_analysis_says(

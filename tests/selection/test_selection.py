@@ -173,6 +173,7 @@ def test_ranked_by_misses_and_by_the_largest(store: Store) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_repetition_that_missed_every_release_counts_where_repetitions_are_compared(store: Store) -> None:
     """M misses least but for one run of four, which misses all: nothing is shown by that."""
 

@@ -152,6 +152,7 @@ def drawn(
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [300, pytest.param(4_000, marks=pytest.mark.long)])
 def test_of_alike_candidates_one_is_refused_as_seldom_as_stated(rounds: int) -> None:
     """On eight machines together, and over them also where each machine has a favourite of its own."""

@@ -66,6 +66,7 @@ def test_whatever_ranks_them_what_makes_cycles_late_in_each_is_told(store: Store
     assert rows["cpu"] == "irq/34-eth0 60 %, stress-ng-cpu (not preemptible) 40 %"
 
 
+@pytest.mark.slow
 def test_where_one_run_does_not_tell_nothing_is_ranked_by_it(store: Store) -> None:
     runs = [run_of(store, "idle", {by_lower: 10}), store_run(store, [range(5_000, 7_000)], load="cpu")]
     draft = draw_up(runs, "load")

@@ -80,6 +80,7 @@ def test_the_page_and_figures_are_written_where_asked(folder: Path, tmp_path: Pa
     assert beside.returncode == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [["20261123T183132Z"], ["20261123T183132Z", "20261123T183202Z"]])
 def test_the_top_of_interrupt_runs_is_their_own(tmp_path: Path, runs: list[str]) -> None:
     store, drawing = RUNS / "experiments", tmp_path / "top.svg"

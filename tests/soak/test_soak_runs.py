@@ -65,6 +65,7 @@ def balanced(run: StoredRun) -> int:
     return sum(book.recorded for book in run.manifest.books)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(share=st.floats(0.0, 1.0), hour=st.sampled_from((None, 1, 2, 5)))
 def test_a_cut_at_any_byte_costs_at_most_the_interval_that_was_open(
@@ -268,6 +269,7 @@ def test_a_full_disk_costs_samples_and_no_count(store: Store) -> None:
     balanced(run)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(share=st.floats(0.0, 1.0), back=st.integers(0, 5_000), full=st.booleans(), half=st.booleans())
 def test_another_process_goes_on_where_one_was_killed(
@@ -432,6 +434,7 @@ def test_a_disk_without_room_leaves_counts_of_which_every_answer_is_made(
         assert (ended.fault, ended.code != 70) == ("", True), ended
 
 
+@pytest.mark.slow
 def test_the_level_of_a_long_time_reckons_with_minutes_that_are_alike_and_with_a_stall(store: Store) -> None:
     def source_of(alike: int, stalled: bool = False) -> SoakSource:
         def latencies(random: Any, at: int, source: int, count: int) -> Any:

@@ -89,6 +89,7 @@ def test_a_window_ends_before_what_arrives_at_its_end() -> None:
     assert (twice.within(10), twice.within(11)) == (5, 10)
 
 
+@pytest.mark.slow
 @given(lengths, interrupts)
 def test_each_case_assumes_more_than_the_one_before(free: int, seen: Sequence[ObservedInterrupt]) -> None:
     found = in_order(free, seen)
@@ -96,6 +97,7 @@ def test_each_case_assumes_more_than_the_one_before(free: int, seen: Sequence[Ob
     assert found[0] == free
 
 
+@pytest.mark.slow
 @given(lengths, interrupts, st.integers(0, 500), occurrences)
 def test_more_observed_is_never_a_smaller_bound(
     free: int, seen: Sequence[ObservedInterrupt], more: int, added: Sequence[tuple[int, int]]
@@ -112,6 +114,7 @@ def test_the_bound_grows_while_one_observes(free: int, seen: Sequence[tuple[int,
     assert all(less <= more for less, more in zip(early, in_order(free, [whole]), strict=True))
 
 
+@pytest.mark.slow
 @given(lengths, interrupts)
 def test_it_solves_the_equation(free: int, seen: Sequence[ObservedInterrupt]) -> None:
     found = latency_bounds(free, seen)
@@ -127,6 +130,7 @@ def test_it_solves_the_equation(free: int, seen: Sequence[ObservedInterrupt]) ->
             assert all(free + sum(interference(one, at) for one in seen) > at for at in shorter)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 500), occurrences)
 def test_a_window_is_the_worst_of_all_windows(window: int, seen: Sequence[tuple[int, int]]) -> None:
     """Looked for at every instant."""

@@ -66,6 +66,7 @@ def test_what_can_not_be_told_is_not() -> None:
     assert alike.drawn(2.0, 0.0) == 2.0
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=200)
 @given(st.lists(st.tuples(st.floats(-30, 30), st.floats(0, 100)), min_size=2, max_size=12))
 def test_of_any_groups_the_squares_are_what_is_expected_or_groups_are_alike(

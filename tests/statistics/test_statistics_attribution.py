@@ -68,6 +68,7 @@ cycles = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(cycles, st.integers(-10, 1_000_000))
 def test_whatever_was_recorded_the_parts_sum_to_the_latency(cycle: RecordedCycle, typical_ns: int) -> None:
     found = attribute(cycle, typical_ns, KNOWN)
@@ -83,6 +84,7 @@ def test_whatever_was_recorded_the_parts_sum_to_the_latency(cycle: RecordedCycle
     assert [PHASES.index(one) for one in in_order] == sorted(PHASES.index(one) for one in in_order)
 
 
+@pytest.mark.slow
 @given(st.lists(cycles, max_size=12), st.integers(0, 10_000))
 def test_shares_of_any_cycles_sum_to_the_whole(recorded: list[RecordedCycle], typical_ns: int) -> None:
     found = blame([attribute(one, typical_ns) for one in recorded], len(recorded), {0: typical_ns})

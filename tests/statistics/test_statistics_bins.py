@@ -96,6 +96,7 @@ def test_where_too_many_lie_outside_there_is_no_range() -> None:
     assert narrowest_range(FixedBins(10, np.array([50, 45]), 0, 5, 10**9), 0.95) == Range(0, 20, 0.95)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=12).filter(any), st.floats(0.01, 1.0))
 def test_no_narrower_range_holds_as_much(counts: list[int], share: float) -> None:
     bins = FixedBins(1, np.array(counts), 0, 0, len(counts))

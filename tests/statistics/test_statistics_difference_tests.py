@@ -77,6 +77,7 @@ def test_a_shift_is_found() -> None:
         assert min(one.blocks) >= 20
 
 
+@pytest.mark.slow
 def test_a_longer_run_is_compared_in_as_long_blocks() -> None:
     (first,), (second,) = latencies(1, 2_000), latencies(1, 40_000, seed=2)
     found = kolmogorov_smirnov(one_run(first), one_run(second))

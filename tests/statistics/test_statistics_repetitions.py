@@ -121,6 +121,7 @@ def test_the_components_are_exact_but_for_rounding(groups: list[list[int]]) -> N
     assert found.variance_between == pytest.approx(expected, rel=1e-9, abs=rounding)
 
 
+@pytest.mark.slow
 @repeatable
 @given(samples, st.integers(-(2**61), 2**61))
 def test_a_shift_moves_the_mean_and_nothing_else(groups: list[list[int]], shift: int) -> None:

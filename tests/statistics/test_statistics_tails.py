@@ -141,6 +141,7 @@ def test_a_histogram_is_refused_since_it_has_no_order() -> None:
     assert level(tail, 100) is None
 
 
+@pytest.mark.slow
 def test_a_chance_and_a_level_are_each_other_s_inverse(plain: Tail) -> None:
     for samples in (1e3, 1e5, 1e7, 1e9):
         found = level(plain, samples)
@@ -271,6 +272,7 @@ def test_beyond_the_end_of_a_tail_the_chance_is_0_and_its_upper_end_is_not(ended
     assert reached.low_ns < 15_000 < reached.high_ns
 
 
+@pytest.mark.slow
 def test_more_confidence_makes_wider_intervals() -> None:
     values = drawn(pareto(0.1), 20_000, seed=9)
     ends = []
@@ -294,6 +296,7 @@ def test_large_samples_that_come_in_pairs_count_as_half_as_many() -> None:
     assert tail.peaks.clusters == pytest.approx(tail.peaks.exceedances / 2, rel=0.15)
 
 
+@pytest.mark.slow
 def test_a_coarse_clock_changes_no_answer_as_long_as_the_tail_is_wider() -> None:
     fine = drawn(pareto(0.0), 100_000, seed=4)
     coarse = whole(172.4 * np.round(fine / 172.4))

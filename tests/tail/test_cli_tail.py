@@ -43,6 +43,7 @@ def test_a_tail_is_answered_or_refused_and_both_are_answers(store: Path) -> None
     assert all(limit["share"] is None and 0 < limit["bound"] < 0.01 for limit in refused["limits"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "verb", [("tail", "--json"), ("figure", "--out", "it.svg"), ("figure", "--kind", "tail")]
 )

@@ -60,6 +60,7 @@ def test_runs_that_were_recorded_otherwise_or_not_at_all_stand_in_no_common_line
     assert found.without == 1
 
 
+@pytest.mark.slow
 def test_a_lasting_change_is_found_and_said(store: Store) -> None:
     for day in range(1, 13):
         on_day(store, day, by_interrupt, 4 + day % 3 if day < 7 else 40 + day % 5)

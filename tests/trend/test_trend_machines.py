@@ -84,6 +84,7 @@ def test_machines_are_compared_with_those_of_their_kind_where_these_are_enough(t
     assert {(one.model, one.alike) for one in case.boards} == {("Cortex-A76", 7), ("Cortex-A55", 6)}
 
 
+@pytest.mark.slow
 def test_a_machine_with_fewer_runs_is_not_named_because_these_scatter_more(tmp_path: Path) -> None:
     """The only run of board7 is as late as single runs of the others are; their medians scatter less."""
     store = Store(tmp_path)
@@ -140,6 +141,7 @@ def of_runs(folder: Path, machines: int, between: float, within: float, odd: int
     return store
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("between", "within"), [(0.3, 0.03), (0.0, 0.2)])
 def test_how_much_machines_differ_is_told_apart_from_how_much_runs_do(
     tmp_path: Path, between: float, within: float
