@@ -39,6 +39,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     queue, filled = os.pipe()
     os.write(filled, b"".join(number.to_bytes(_NUMBER_BYTES) for number in range(len(files))))
     os.close(filled)
+    config.pluginmanager.getplugin("capturemanager").suspend_global_capture(in_=True)  # dots show at once
     workers = [_start(session, files, queue, folder / f"worker-{at}") for at in range(config.option.workers)]
     os.close(queue)
     _listen(session, workers)
@@ -81,13 +82,10 @@ class _Worker:
 
 def _start(session: pytest.Session, files: list[list[pytest.Item]], queue: int, folder: Path) -> _Worker:
     ours, theirs = multiprocessing.Pipe(duplex=False)
-    capture = session.config.pluginmanager.getplugin("capturemanager")
-    capture.suspend_global_capture(in_=True)
     pid = os.fork()
     if not pid:
         ours.close()
         _work(session, chain.from_iterable(_taken(files, queue)), theirs, folder)
-    capture.resume_global_capture()
     theirs.close()
     return _Worker(pid, ours)
 

@@ -1,0 +1,62 @@
+"""The workers of this suite: what each test came to is told, also by one that is killed."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+SUPPORT = Path(__file__).parent / "support"
+
+ONE = """
+import pytest, warnings
+def test_passes(): print("not shown")
+def test_fails(): print("shown"); assert 1 == 2
+def test_warns(): warnings.warn("odd")
+def test_is_skipped(): pytest.skip("a reason")
+"""
+OTHER = """
+import os, pytest
+@pytest.fixture(scope="module")
+def shared():
+    yield
+    print("taken down", file=open("taken-down", "w"))
+def test_before(shared): pass
+def test_in_the_middle(shared): {}
+def test_after(shared): pass
+"""
+
+
+def run(folder: Path, in_the_middle: str) -> str:
+    (folder / "test_one.py").write_text(ONE)
+    (folder / "test_other.py").write_text(OTHER.format(in_the_middle))
+    words = ["pytest", "-p", "workers", "-p", "no:cacheprovider", "-ra", "--workers", "2", "."]
+    environment = os.environ | {"PYTHONPATH": str(SUPPORT)}
+    ended = subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1, ended.stderr
+    return ended.stdout
+
+
+def test_each_test_is_told_with_what_it_said(tmp_path: Path) -> None:
+    said = run(tmp_path, "pass")
+    assert "1 failed, 5 passed, 1 skipped, 1 warning" in said
+    assert re.findall("^(?:not )?shown$|: odd$|a reason$", said, re.MULTILINE) == [
+        "shown",
+        ": odd",
+        "a reason",
+    ]
+    assert (tmp_path / "taken-down").exists()
+
+
+def test_what_a_killed_worker_did_not_tell_has_failed(tmp_path: Path) -> None:
+    said = run(tmp_path, "os.kill(os.getpid(), 9)")
+    assert "3 failed, 3 passed, 1 skipped" in said
+    assert "\nits worker ended with -9 in the middle of it\n" in said
+    assert "\nno worker came to it\n" in said
