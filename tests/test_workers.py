@@ -9,8 +9,10 @@ from pathlib import Path
 SUPPORT = Path(__file__).parent / "support"
 
 ONE = """
-import pytest, warnings
-def test_passes(): print("not shown")
+import atexit, pytest, warnings
+def test_passes():
+    print("not shown")
+    atexit.register(lambda: open("at-the-end", "w"))
 def test_fails(): print("shown"); assert 1 == 2
 def test_warns(): warnings.warn("odd")
 def test_is_skipped(): pytest.skip("a reason")
@@ -53,6 +55,7 @@ def test_each_test_is_told_with_what_it_said(tmp_path: Path) -> None:
         "a reason",
     ]
     assert (tmp_path / "taken-down").exists()
+    assert (tmp_path / "at-the-end").exists()
 
 
 def test_what_a_killed_worker_did_not_tell_has_failed(tmp_path: Path) -> None:

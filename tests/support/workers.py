@@ -3,6 +3,7 @@
 Each worker of pytest-xdist reads every test itself: 11 s of CPU time, and 35 s where nothing is compiled yet.
 """
 
+import atexit
 import multiprocessing
 import os
 import signal
@@ -117,6 +118,7 @@ def _work(session: pytest.Session, items: Iterator[pytest.Item], reports: Connec
         traceback.print_exc()
         sys.stderr.flush()
     finally:
+        atexit._run_exitfuncs()
         os._exit(code)
 
 
