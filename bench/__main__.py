@@ -13,7 +13,7 @@ import blame
 import cyclic
 import drain
 import interrupt
-import lab
+import lab_times
 import loads
 import middleware
 import response
@@ -59,7 +59,7 @@ def main() -> None:
     tire.limit(cpu, options.limit_seconds)
     for nodes in (64, 400_000):
         tire_sender.sender_cost(cpu, options.seconds, options.rounds, nodes)
-    lab.command_to_result(("debian-stock", "debian-rt"), min(3, options.rounds))
+    lab_times.command_to_result(("debian-stock", "debian-rt"), min(3, options.rounds))
     cyclic.sizes()
     sys.stdout.flush()
     here = Path(__file__).parent

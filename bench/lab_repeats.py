@@ -15,20 +15,14 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import closing
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests" / "support")]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests" / "support"), str(ROOT / "tests")]
 
-from cells import worded  # noqa: E402
-from tautochrone.measure.execute import run_cell  # noqa: E402
-from tautochrone.measure.loads.spec import parse_load  # noqa: E402
-from tautochrone.run.store import Store  # noqa: E402
-from tautochrone.target.address import read_lab_address  # noqa: E402
+from lab import measure, what_repeats  # noqa: E402
 from tautochrone.target.virtual.cache import tell_nobody  # noqa: E402
 from tautochrone.target.virtual.fetch import fetch_kernel  # noqa: E402
-from tautochrone.target.virtual.target import boot  # noqa: E402
 
 KINDS = {
     "x86-64, 1 CPU": "debian-rt",
@@ -67,21 +61,9 @@ def _read(results: Path) -> list[tuple[str, str, float]]:
 def _run(kind: str) -> tuple[str, str, float]:
     """Return the kind, what is the same in all runs that are alike, and how long it took."""
     started = time.monotonic()
-    words = ("--period", "1ms", "--count", str(SAMPLES), "--priority", "90")
-    cell = worded("cyclic", words, "a loop", parse_load([LOAD]), expected_s=SAMPLES / 1000)
-    with (
-        tempfile.TemporaryDirectory(prefix="tautochrone-bench-") as folder,
-        closing(boot(read_lab_address(KINDS[kind]))) as target,
-    ):
-        run = run_cell(cell, Store(Path(folder)), target, {})
-        told, samples = run.manifest, (run.path / "samples.parquet").read_bytes()
-    alike = (
-        told.header.stored,
-        told.footer,
-        told.conditions.virtual,
-        told.conditions.stored.get("load_reports"),
-    )
-    digest = hashlib.sha256(repr(alike).encode() + samples).hexdigest()
+    with tempfile.TemporaryDirectory(prefix="tautochrone-bench-") as folder:
+        *told, samples = what_repeats(measure(KINDS[kind], LOAD, SAMPLES, Path(folder)).run)
+    digest = hashlib.sha256(repr(told).encode() + samples).hexdigest()
     return kind, digest[:16], round(time.monotonic() - started, 1)
 
 
