@@ -322,6 +322,22 @@ def test_a_lab_that_is_killed_leaves_nothing_there(
     wait_until(lambda: openssh.left() == [], "what was pushed is removed")
 
 
+@pytest.mark.slow
+def test_what_is_pushed_after_all_was_removed_there_does_not_make_the_folder_anew(
+    openssh: SshServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As if tauto had been killed while it pushed, and that had been noticed there first."""
+    at_home(openssh.home, monkeypatch)
+    (tmp_path / "inputs.csv").write_text("t,u\n0,2\n")
+    with open_target(openssh.where) as target:
+        shutil.rmtree(Path(target.probe).parent)
+        with pytest.raises(MeasuringError, match="could not be written"):
+            target.provide("tcp")
+        with pytest.raises(MeasuringError, match="could not be written"):
+            target.own_files(tmp_path / "inputs.csv")
+    assert openssh.left() == []
+
+
 # Who it is, and who we are.
 
 

@@ -39,10 +39,12 @@ _HOLD = (
     'then found="$folder"; rm -f "$folder/try"; break; fi 2>/dev/null; rm -rf "$folder"; done; '
     'if [ -z "$found" ]; then echo "$(uname -m) -"; exit 1; fi; '
     'echo "$(uname -m) $found"; '
-    'if read word && [ "$word" = keep ]; then "$found/tauto-agent" {keep}; fi; rm -rf "$found"'
+    'if read word && [ "$word" = keep ]; then "$found/tauto-agent" {keep}; fi; '
+    'rm -rf "$found" || rm -rf "$found"'  # again, for somebody may just have written into it
 )
 
 
+_LANDED = re.compile(r"/(?:.*?/)?tautochrone-[0-9a-f]{16}(?=/)", re.DOTALL)
 _OURS = re.compile(r"\S+ (?:/.*|-)")
 """The first words of that shell."""
 
@@ -132,13 +134,21 @@ def push(link: Link, file: Path, place: str, name: str) -> ProbeAnswer:
 
 
 def _write(link: Link, file: Path, place: str, name: str, then: str) -> ProbeAnswer:
-    """Write a file to this place, in a folder that is made, and run a command; see `push`."""
+    """Write a file to this place, in a folder that is made where we landed, and run a command; see `push`."""
     return _write_bytes(link, file.read_bytes(), place, name, then)
 
 
 def _write_bytes(link: Link, content: bytes, place: str, name: str, then: str) -> ProbeAnswer:
-    quoted, folder = shlex.quote(place), shlex.quote(place.rpartition("/")[0])
-    script = f"mkdir -p {folder} && cat >{quoted} && chmod 700 {quoted} && wc -c <{quoted} && {then}"
+    landed = _LANDED.match(place)
+    assert landed is not None
+    made = place.rpartition("/")[0][landed.end() + 1 :]
+    # Where we landed is never made again: whoever is killed now is noticed there, and it is removed.
+    make = f"mkdir -p {shlex.quote(made)} && " if made else ""
+    quoted = shlex.quote(place)
+    script = (
+        f"cd {shlex.quote(landed[0])} && {make}cat >{quoted} && chmod 700 {quoted} && "
+        f"wc -c <{quoted} && {then}"
+    )
     program = link.start(f"exec sh -c {shlex.quote(script)}", beats=False)
     program.write(content)
     program.close_input()
