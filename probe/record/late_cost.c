@@ -1,7 +1,7 @@
 /* What the recording of events costs a thread that wakes: windows with it and without it, in turn. */
 #include "record/late.h"
 
-enum { WINDOWS = 10, CYCLES = 50, COLD_CYCLES = 3, PERIOD_NS = 1000000, START_NS = 2000000 };
+enum { WINDOWS = 5, CYCLES = 50, COLD_CYCLES = 3, PERIOD_NS = 1000000, START_NS = 2000000 };
 
 static void sleep_and_wake(void *argument)
 {
