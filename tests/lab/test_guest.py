@@ -118,7 +118,7 @@ def settings_of(run_conditions: dict[str, object]) -> dict[str, tuple[object, ob
     ("name", "measured", "online", "isolated"),
     [
         ("HMI", "2-3", "0-3", "1-3"),
-        ("MI", "2", "0,2", "2"),
+        pytest.param("MI", "2", "0,2", "2", marks=pytest.mark.long),
     ],
 )
 def test_deployments_with_isolated_cpus_are_obtained_and_put_back(

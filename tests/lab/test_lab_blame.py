@@ -183,8 +183,15 @@ def length_is_named(found: BlamedRun, culprit: Culprit, spans: list[tuple[int, i
     assert culprit.actor in (None, first.actor)
 
 
-@pytest.mark.parametrize("recorder", ["bpf", "perf"])
-@pytest.mark.parametrize("forbidden", CLASSES)
+@pytest.mark.parametrize(
+    ("forbidden", "recorder"),
+    [
+        ("preemption", "bpf"),
+        ("interrupts", "bpf"),
+        ("interrupts", "perf"),
+        pytest.param("preemption", "perf", marks=pytest.mark.long),
+    ],
+)
 def test_a_section_that_forbids_preemption_or_interrupts_is_named_with_its_length(
     guest: VirtualTarget, forbidden: str, recorder: str, tmp_path: Path
 ) -> None:
@@ -197,8 +204,14 @@ def test_a_section_that_forbids_preemption_or_interrupts_is_named_with_its_lengt
     length_is_named(found, Culprit(LENGTH_NS, EVERY_NS, CLASSES[forbidden], "hold"), spans)
 
 
-@pytest.mark.parametrize("recorder", ["bpf", "perf"])
-@pytest.mark.parametrize("way", CULPRITS)
+@pytest.mark.parametrize(
+    ("way", "recorder"),
+    [
+        *((way, "bpf") for way in CULPRITS),
+        ("thread", "perf"),
+        *(pytest.param(way, "perf", marks=pytest.mark.long) for way in CULPRITS if way != "thread"),
+    ],
+)
 def test_a_culprit_is_named_with_its_length(
     plain_guest: VirtualTarget, way: str, recorder: str, tmp_path: Path
 ) -> None:
@@ -213,7 +226,7 @@ def test_a_culprit_is_named_with_its_length(
     length_is_named(found, culprit, spans)
 
 
-@pytest.mark.parametrize("forbidden", CLASSES)
+@pytest.mark.parametrize("forbidden", [pytest.param("preemption", marks=pytest.mark.long), "interrupts"])
 def test_rtla_agrees_on_the_worst_cycle(
     guest_with_rtla: VirtualTarget, forbidden: str, tmp_path: Path
 ) -> None:

@@ -105,6 +105,7 @@ def test_constant_work_takes_as_long_each_time_to_the_bit(
     assert come_out_alike(once, once)
 
 
+@pytest.mark.long
 def test_a_gate_finds_the_slower_of_two_versions_and_accuses_no_other(
     works: Path, runs_of_works: tuple[StoredRun, StoredRun], tmp_path: Path
 ) -> None:

@@ -171,6 +171,7 @@ def _openssh(
 ) -> tuple[str, list[str]]:
     host_key = make_key(folder / "host_key")
     environment = [
+        f"HOME={folder / 'home'}",  # or what the user's shell does when it begins takes longer than a test
         f"XDG_RUNTIME_DIR={folder / 'pushed'}",
         *(f"{key}={value}" for key, value in given.items()),
     ]
