@@ -84,9 +84,10 @@ def test_what_can_not_be_put_back_is_a_loud_error_after_the_run_is_sealed(
 ) -> None:
     machine.settings.left = (f"{NUMA}: input/output error",)
 
-    with pytest.raises(NotPutBackError, match="could not be put back"):
+    with pytest.raises(NotPutBackError, match="could not be put back") as caught:
         run_cell(cell(), store, machine, FACTS)
     (run,) = store.runs()
+    assert caught.value.run == run.id
     assert run.manifest.state == "sealed"
     assert sum(book.released or 0 for book in run.manifest.books) == 50
 

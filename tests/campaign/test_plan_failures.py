@@ -79,7 +79,7 @@ def test_a_setting_that_stays_changed_weighs_more_than_a_failed_probe(tmp_path: 
     with pytest.raises(NotPutBackError) as caught:
         run_cell(cell(), store, machine, FACTS)
     assert isinstance(caught.value.__cause__, MeasuringError)
-    assert len(store.runs()) == 1
+    assert (len(store.runs()), caught.value.run) == (1, "")
 
 
 def test_a_lost_connection_says_so_since_nobody_knows_what_was_put_back(tmp_path: Path, store: Store) -> None:
@@ -342,6 +342,16 @@ def test_what_ends_a_plan_leaves_the_rest_for_the_next_time(
     assert (len(tried), len(outcome.runs), len(outcome.left)) == (2, 1, left)
     assert outcome.stopped == isinstance(error, KeyboardInterrupt)
     assert (outcome.not_put_back is error) == isinstance(error, NotPutBackError)
+
+
+def test_what_was_measured_before_a_setting_could_not_be_put_back_counts(
+    machine: FakeMachine, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = NotPutBackError("it stays")
+    error.run = run_cell(cell(), store, machine, FACTS).id
+    outcome, _ = carried_out(machine, store, monkeypatch, [error])
+    assert [run.id for run in outcome.runs] == [error.run]
+    assert len(outcome.left) == 3
 
 
 def test_a_full_store_ends_a_plan(

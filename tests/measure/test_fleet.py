@@ -19,7 +19,9 @@ from real import PATIENCE_S, a_cpu, only_run, policy_options, start_tauto, tauto
 from ssh_servers import claim_of
 from streams import make_stream
 from tautochrone.base.errors import StoreError, TautoError, UsageError
+from tautochrone.machine.settings import NotPutBackError
 from tautochrone.measure.campaign.agenda import make_agenda
+from tautochrone.measure.campaign.carry_out import CampaignOutcome
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.measure.execute import (
     CellProgress,
@@ -32,7 +34,7 @@ from tautochrone.measure.fleet.job import _recover, _recovered
 from tautochrone.measure.fleet.pickled import read_pickle
 from tautochrone.measure.fleet.side_by_side import _MOST_REACHED, Listeners, SideBySide
 from tautochrone.measure.fleet.slurm import alone, arrays_of
-from tautochrone.measure.lab.jobs import SealedCell
+from tautochrone.measure.lab.jobs import RefusedJob, SealedCell
 from tautochrone.run import files
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.store import Store
@@ -336,12 +338,22 @@ def test_a_case_that_is_stopped_on_its_machine_twice_is_given_up(tmp_path: Path)
     with store.create("cyclic", "a test") as run:
         run.append(make_stream([range(1000, 1100)], footer=False))
         stopped = SealedCell(run.seal("interrupted").id, stopped=True)
-    fleet = read_fleet(str(path))
-    agenda = make_agenda(on_fleet(read_plan(Path(plan(tmp_path, periods='"1ms"'))), fleet), store)
+    outcome, tried = carried_out(tmp_path, store, path, stopped, '"1ms"')
+    (given_up,) = outcome.unmeasured
+    assert (tried, given_up.failed, outcome.left) == (2, True, ())
+    assert "It was stopped" in given_up.why
+
+
+def carried_out(
+    folder: Path, store: Store, fleet_file: Path, always: object, periods: str
+) -> tuple[CampaignOutcome, int]:
+    """What came of a plan whose cases all end like this, and how often one was tried."""
+    fleet = read_fleet(str(fleet_file))
+    agenda = make_agenda(on_fleet(read_plan(Path(plan(folder, periods=periods))), fleet), store)
     side_by_side = SideBySide(agenda, fleet, store, (), Listeners(*(4 * [lambda *_: None])))
     tried = 0
 
-    class AlwaysStopped:
+    class Always:
         stopped = False
 
         def do(self, jobs: Any, _watch: Any) -> Iterator[Any]:
@@ -349,12 +361,24 @@ def test_a_case_that_is_stopped_on_its_machine_twice_is_given_up(tmp_path: Path)
             while (found := next(jobs, None)) is not None:
                 tried += 1
                 assert tried <= 2
-                yield found[0], stopped
+                yield found[0], always
 
-    outcome = side_by_side.carry_out(AlwaysStopped())  # type: ignore[arg-type]
-    (given_up,) = outcome.unmeasured
-    assert (tried, given_up.failed, outcome.left) == (2, True, ())
-    assert "It was stopped" in given_up.why
+    return side_by_side.carry_out(Always()), tried  # type: ignore[arg-type]
+
+
+def test_a_machine_that_stays_changed_is_left_alone_and_what_it_measured_counts(tmp_path: Path) -> None:
+    path, store = tmp_path / "fleet.toml", Store(tmp_path / "store")
+    path.write_text(MACHINE)
+    error = NotPutBackError("the governor could not be put back")
+    with store.create("cyclic", "a test") as run:
+        run.append(make_stream([range(1000, 1100)]))
+        error.run = run.seal().id
+    told = pickle.loads(pickle.dumps(RefusedJob(error)))
+    outcome, tried = carried_out(tmp_path, store, path, told, '"1ms", "2ms"')
+    assert (tried, [run.id for run in outcome.runs]) == (1, [error.run])
+    (lacking,) = outcome.unmeasured
+    assert "2ms" in lacking.point.name
+    assert "could not be put back" in lacking.why
 
 
 @pytest.mark.parametrize(

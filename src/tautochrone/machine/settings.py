@@ -78,9 +78,14 @@ class SettingError(TautoError):
 
 
 class NotPutBackError(SettingError):
-    """What a deployment had changed could not all be put back."""
+    """What a deployment had changed could not all be put back.
+
+    Attributes:
+        run: what was measured before and is sealed, by its id; empty: nothing.
+    """
 
     exit_code = 1
+    run = ""
 
 
 @dataclass(frozen=True)

@@ -239,6 +239,7 @@ def run_cell(
                 raise not_put_back from error
             raise
     if not_put_back is not None:
+        not_put_back.run = run.id
         raise not_put_back
     if (interrupts.late or interrupts.insisted) and run.manifest.ended != INTERRUPTED:
         raise StoppedAfterRunError(run)

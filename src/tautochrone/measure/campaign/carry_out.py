@@ -143,6 +143,8 @@ def carry_out(
         except StoreError:
             raise
         except NotPutBackError as error:
+            if error.run:
+                ledger.measured(point, slot, store.open(error.run))
             outcome.not_put_back, outcome.left = error, tuple(slots[at + 1 :])
             return outcome
         except Exception as error:  # what nobody expected costs this case only, too

@@ -154,14 +154,8 @@ class SideBySide:
     def _take_in(self, berth: Berth, slot: Slot, answer: object) -> None:
         berth.taken = berth.taken + 1 if isinstance(answer, Taken) else 0
         if isinstance(answer, SealedCell):
-            run = StoredRun.read(self._store.path / answer.run)
             berth.losses, berth.answered = 0, True
-            berth.known = berth.known or (None if self._fleet.place == ANY else run.manifest.known)
-            if self._ledger.measured(self._agenda.points[slot.key], slot, run):
-                berth.measured += 1
-                del self._left[slot.position]
-            else:  # by a person here, or by a signal on the machine, which would end it each time
-                self._in_vain(slot, MeasuringError("it was stopped while it was measured"))
+            self._measured(berth, slot, answer.run)
         elif isinstance(answer, LostMachine):
             self._lose(berth, slot, answer)
         elif isinstance(answer, RefusedJob):
@@ -170,6 +164,16 @@ class SideBySide:
             berth.answered = True
             self._ask_last(berth)  # another machine may take the case
         self._told.end(berth)
+
+    def _measured(self, berth: Berth, slot: Slot, name: str) -> None:
+        """There is a run of it, of this name."""
+        run = StoredRun.read(self._store.path / name)
+        berth.known = berth.known or (None if self._fleet.place == ANY else run.manifest.known)
+        if self._ledger.measured(self._agenda.points[slot.key], slot, run):
+            berth.measured += 1
+            del self._left[slot.position]
+        else:  # by a person here, or by a signal on the machine, which would end it each time
+            self._in_vain(slot, MeasuringError("it was stopped while it was measured"))
 
     def _lose(self, berth: Berth, slot: Slot, lost: LostMachine) -> None:
         """It gets its time to come back, once; a case that loses two machines is given up."""
@@ -194,6 +198,8 @@ class SideBySide:
         berth.answered, berth.losses = True, 0
         if isinstance(error, NotPutBackError):
             self._quarantine(berth, error)
+            if error.run:
+                self._measured(berth, slot, error.run)
         elif is_refusal(error):
             berth.refused[slot.key] = error
             if self._fleet.place != ANY:
