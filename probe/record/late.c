@@ -253,8 +253,9 @@ static int64_t ran_at(const struct os_late_event *events, size_t count, int64_t 
     return INT64_MIN;
 }
 
-/* The CPU on which a thread that is not bound came to run, or OS_CPU_ANY. */
-static int32_t find_cpu(struct late *late, int64_t thread, int64_t from_ns, int64_t until_ns)
+/* The CPU on which a thread that is not bound came to run, or OS_CPU_ANY; and how many events of it were lost, as that
+ * those never came into the ring is told once. */
+static int32_t find_cpu(struct late *late, int64_t thread, int64_t from_ns, int64_t until_ns, uint64_t *lost)
 {
     int32_t found = OS_CPU_ANY;
     int64_t latest_ns = INT64_MIN;
@@ -265,6 +266,7 @@ static int32_t find_cpu(struct late *late, int64_t thread, int64_t from_ns, int6
         if (at_ns > latest_ns) {
             latest_ns = at_ns;
             found = late->cpus.cpus[i];
+            *lost = copied.lost;
         }
     }
     return found;
@@ -308,8 +310,10 @@ static void write_cycle(struct recorder *recorder, uint16_t index, int64_t from_
     int32_t cpu = attributes_of(recorder, index).cpu;
     struct os_late_copied copied = {0};
     if (late->trace != NULL) {
-        cpu = cpu == OS_CPU_ANY ? find_cpu(late, source->thread, from_ns, until_ns) : cpu;
+        uint64_t lost = 0;
+        cpu = cpu == OS_CPU_ANY ? find_cpu(late, source->thread, from_ns, until_ns, &lost) : cpu;
         copied = os_late_trace_copy(late->trace, cpu, from_ns, until_ns, late->events, LATE_EVENTS_LIMIT);
+        copied.lost = copied.lost < lost ? lost : copied.lost;
         note_names(late, copied.count);
         const bool is_told_whole = copied.lost == 0 && copied.left_out == 0;
         copied.lost += missing_switches(late->events, copied.count, from_ns);
