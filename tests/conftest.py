@@ -75,6 +75,22 @@ _SETTINGS = (
 )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """What tests will ask loads tauto while they are read, once for all workers."""
+    if config.option.workers and not config.option.collectonly:
+        from real import FORKS
+
+        FORKS.begin()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """It ends."""
+    if config.option.workers:
+        from real import FORKS
+
+        FORKS.stop()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes longest begins first, so that no worker is left with it at the end."""
     left_out = re.findall(r"not (\w+)", config.option.markexpr)

@@ -121,11 +121,31 @@ class Started:
 
 
 class Forks:
-    """The process, started with the first command."""
+    """The process that has loaded tauto, and a fork of it that forks for each command of this process.
+
+    Processes that are forked from this one may share the first: each has a fork of its own.
+    """
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._loaded: socket.socket | None = None
+        self._owner = 0
         self._control: socket.socket | None = None
+
+    def begin(self) -> socket.socket:
+        """Start the process that loads tauto, unless it is there; return where it is asked for forks."""
+        if self._loaded is None:
+            self._loaded, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            self._owner = os.getpid()
+            with there:
+                self._process = subprocess.Popen(
+                    [sys.executable, __file__, str(there.fileno())],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    pass_fds=[there.fileno()],
+                    process_group=0,  # a Ctrl-C is for the tests
+                )
+        return self._loaded
 
     def run(
         self, arguments: Sequence[str], environment: Mapping[str, str], patience_s: float
@@ -158,11 +178,14 @@ class Forks:
         return Started(arguments, pid, status, out, err)
 
     def stop(self) -> None:
-        """End the process, if there is one."""
-        if self._process is not None and self._control is not None:
+        """End what forks for this process, if it is there, and what this process started."""
+        if self._control is not None:
             self._control.close()
+            self._control = None
+        if self._process is not None and self._loaded is not None and self._owner == os.getpid():
+            self._loaded.close()
             self._process.wait()
-            self._process = self._control = None
+            self._process = self._loaded = None
 
     def _begin(
         self, function: str, arguments: Sequence[str], environment: Mapping[str, str], out: int, err: int
@@ -182,13 +205,7 @@ class Forks:
         if self._control is None:
             self._control, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with there:
-                command = [sys.executable, __file__, str(there.fileno())]
-                self._process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    pass_fds=[there.fileno()],
-                )
+                socket.send_fds(self.begin(), [b"."], [there.fileno()])
         return self._control
 
 
@@ -200,11 +217,22 @@ def _left(give_up: float | None) -> float | None:
     return None if give_up is None else max(0.0, give_up - time.monotonic())
 
 
-def _serve(control: socket.socket) -> NoReturn:
+def _load(asked: socket.socket) -> NoReturn:
     for name in _LOADED:
         importlib.import_module(name)
     _compile_templates()
     gc.freeze()  # what is loaded stays as it is, and its memory shared
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for its forks
+    while controls := socket.recv_fds(asked, 1, 1)[1]:
+        control = socket.socket(fileno=controls[0])
+        if os.fork() == 0:
+            asked.close()
+            _serve(control)
+        control.close()
+    os._exit(0)  # taking down all that was loaded takes a while, too
+
+
+def _serve(control: socket.socket) -> NoReturn:
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake)
@@ -218,7 +246,9 @@ def _serve(control: socket.socket) -> NoReturn:
         if control in ready:
             told, places, *_ = socket.recv_fds(control, _LONGEST_JOB, 3)
             if not told:
-                os._exit(0)  # taking down all that was loaded takes a while, too
+                for one in running:
+                    os.kill(one, signal.SIGINT)
+                os._exit(0)
             child = os.fork()
             if child == 0:
                 signal.set_wakeup_fd(-1)
@@ -288,4 +318,4 @@ def _become(
 
 
 if __name__ == "__main__":
-    _serve(socket.socket(fileno=int(sys.argv[1])))
+    _load(socket.socket(fileno=int(sys.argv[1])))
