@@ -52,9 +52,12 @@ def test_latex_is_typeset_as_it_is_meant(tmp_path: Path) -> None:
     text = files_of(TABLE, "latency")["tex"]
     assert "\\label{tab:latency}" in text
     assert "50~\\% \\& \\$x\\_1\\$" in text
+    assert "\\begin{tabular}{@{}l" in text
     if (latex := shutil.which("pdflatex")) is None:
         return  # what is escaped is tried above; where LaTeX is there, it takes it, too
-    article = f"\\documentclass{{article}}\\usepackage{{booktabs}}\\begin{{document}}{text}\\end{{document}}"
+    article = (
+        f"\\documentclass{{article}}\\usepackage{{booktabs,array}}\\begin{{document}}{text}\\end{{document}}"
+    )
     (tmp_path / "a.tex").write_text(article)
     done = subprocess.run(
         [latex, "-interaction=nonstopmode", "a.tex"], cwd=tmp_path, capture_output=True, check=False

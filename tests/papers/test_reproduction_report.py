@@ -265,14 +265,34 @@ def test_latex_is_balanced_and_every_row_has_its_columns(tmp_path: Path, systems
             assert cells + sum(spans) - len(spans) == one.width, line
 
 
-def test_latex_of_claims_is_balanced(tmp_path: Path) -> None:
-    assert_is_latex(latex.table(claims.sheet(claims.lines(made(tmp_path).asked), "Nobody (2004)"), "x"))
+def test_latex_of_claims_is_balanced_and_may_go_on_over_pages(tmp_path: Path) -> None:
+    text = latex.table(claims.sheet(claims.lines(made(tmp_path).asked), "Nobody (2004)"), "x")
+    assert_is_latex(text)
+    assert text.splitlines()[0].startswith("% Needs \\usepackage{booktabs,array,longtable}")
+    assert "\\begin{table}" not in text
+    assert within_a_line(text) == 4
+
+
+def test_columns_that_a_line_can_not_hold_share_it(tmp_path: Path) -> None:
+    one = sheet(tmp_path)
+    heads = tuple(tuple(replace(cell, text="with many lower clients") for cell in row) for row in one.heads)
+    text = latex.table(replace(one, heads=heads), "x")
+    assert_is_latex(text)
+    assert within_a_line(text) == one.width
+
+
+def within_a_line(text: str) -> int:
+    """How many columns have a width; all of them and what is between them are no wider than a line."""
+    widths = [float(found) for found in re.findall(r"p\{([0-9.]+)\\linewidth\}", text)]
+    assert sum(widths) + 0.035 * (len(widths) - 1) <= 1
+    return len(widths)
 
 
 def assert_is_latex(text: str) -> None:
     """No character that means something to LaTeX stands there as a mere character."""
     body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
     assert len(re.findall(r"\\begin\{(\w+)\}", body)) == len(re.findall(r"\\end\{(\w+)\}", body))
+    body = body.replace(r">{\ragged", "{\\ragged")  # in what tells the columns
     bare = re.sub(r"\\[\\{}$&#%_~^]", "", body)
     assert bare.count("{") == bare.count("}")
     assert bare.count("$") % 2 == 0

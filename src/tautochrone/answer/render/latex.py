@@ -1,8 +1,8 @@
-"""A sheet in LaTeX: for an article that has ``\\usepackage{booktabs}``."""
+"""A sheet in LaTeX: for an article that has booktabs, array and, for tables of sentences, longtable."""
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tautochrone.answer.blocks import Sheet, SheetCell
 from tautochrone.answer.typeset import POWER, head_micro, micro, unbroken
@@ -21,14 +21,18 @@ _SPECIAL = {
     "[": "{[}", "*": "{*}",  # at the beginning of a row they would belong to the end of the row before
 }  # fmt: skip
 _BETWEEN_HYPHENS = re.compile("(?<=-)(?=-)")  # those of an option; together they would be a dash
-_PACKAGES = "% Needs \\usepackage{booktabs} and, for letters such as \u00e9, a file in UTF-8.\n"
+_OPENING = re.compile(r"(?:(?<=[\s(])|^)\"")
+_PACKAGES = "% Needs \\usepackage{{{}}} and, for letters such as \u00e9, a file in UTF-8."
 _WIDE = 7  # columns from which on it is set smaller
-_SENTENCES = 0.92  # of the width of a line, for columns of sentences
+_LINE = 75  # letters that a line holds, of the smaller sizes in an article of one column
+_BETWEEN = 3  # letters' width between two columns
+_NAME = 24  # letters of a name after which it may be broken
+_APART = 0.036  # of the width of a line, from one column to the next
 
 
 def escaped(words: str) -> str:
     """Return words that mean nothing to LaTeX; what has no letter of its own in every font as mathematics."""
-    typeset = unbroken(micro(head_micro(words)))
+    typeset = unbroken(micro(head_micro(_OPENING.sub("\u201c", words))))
     pieces = POWER.split(typeset)
     said = [
         f"$10^{{{piece}}}$" if index % 2 else "{}".join(map(_letters, _BETWEEN_HYPHENS.split(piece)))
@@ -42,40 +46,85 @@ def _letters(words: str) -> str:
 
 
 def table(sheet: Sheet, label: str) -> str:
-    """Return the text of a ``table`` that an article can take in, and refers to by ``label``."""
+    """Return the text of a ``table`` that an article can take in, and refers to by ``label``.
+
+    Of sentences it is a ``longtable``, which may go on over several pages.
+    """
     size = "\\footnotesize" if sheet.width >= _WIDE or sheet.telling else "\\small"
-    body = [
-        _PACKAGES.rstrip(),
-        "\\begin{table}[tbp]",
-        "\\centering",
-        size,
-        f"\\caption{{{escaped(sheet.called)}}}",
-        f"\\label{{tab:{label}}}",
-        f"\\begin{{tabular}}{{@{{}}{_columns(sheet)}@{{}}}}",
-        "\\toprule",
-        *_heads(sheet),
-    ]
+    caption = f"\\caption{{{escaped(sheet.called)}}}"
+    named = f"\\label{{tab:{label}}}"
+    columns = f"{{@{{}}{_columns(sheet)}@{{}}}}"
+    head = ["\\toprule", *_heads(sheet)]
+    notes = _notes(sheet)
+    if not sheet.telling:
+        lines = [
+            _PACKAGES.format("booktabs,array"),
+            *("\\begin{table}[tbp]", "\\centering", size, caption, named),
+            *(f"\\begin{{tabular}}{columns}", *head, *_bands(sheet), "\\bottomrule", "\\end{tabular}"),
+            *(("", "\\smallskip", f"\\parbox{{\\linewidth}}{{{notes}}}") if notes else ()),
+            "\\end{table}",
+        ]
+    else:
+        lines = [
+            _PACKAGES.format("booktabs,array,longtable"),
+            *("\\begingroup", size, f"\\begin{{longtable}}{columns}", f"{caption}{named} \\\\"),
+            *(*head, "\\endfirsthead", *head, "\\endhead", "\\bottomrule", "\\endfoot"),
+            *(*_bands(sheet), "\\end{longtable}"),
+            *((f"\\noindent {notes}\\par",) if notes else ()),
+            "\\endgroup",
+        ]
+    return "\n".join([*lines, ""])
+
+
+def _bands(sheet: Sheet) -> Iterator[str]:
     for index, band in enumerate(sheet.bands):
-        body += ["\\midrule"] if index or sheet.heads else []
+        if index or sheet.heads:
+            yield "\\midrule"
         if band.title:
-            body.append(f"\\multicolumn{{{sheet.width}}}{{@{{}}l}}{{\\emph{{{escaped(band.title)}}}}} \\\\")
-        body += [_row(row, sheet.width) for row in band.rows]
-    body += ["\\bottomrule", "\\end{tabular}"]
+            yield f"\\multicolumn{{{sheet.width}}}{{@{{}}l}}{{\\emph{{{escaped(band.title)}}}}} \\\\*"
+        for at, row in enumerate(band.rows):
+            if at and sheet.telling:
+                yield "\\addlinespace"
+            yield _row(row, sheet.width)
+
+
+def _notes(sheet: Sheet) -> str:
+    """Return what is said below it; empty: nothing."""
     said = [f"$^{{\\mathrm{{{letter}}}}}$ {escaped(why)}" for letter, why in sheet.footnotes]
     said += [escaped(note) for note in sheet.notes]
-    if said:
-        notes = " \\\\\n".join(said)
-        body += ["", "\\smallskip", f"\\parbox{{\\linewidth}}{{\\footnotesize\\raggedright {notes}}}"]
-    return "\n".join([*body, "\\end{table}", ""])
+    return "\\footnotesize\\raggedright " + " \\\\\n".join(said) if said else ""
 
 
 def _columns(sheet: Sheet) -> str:
-    """Return the columns' alignment; a column of sentences is as wide as its longest asks for."""
-    if not sheet.telling:
-        return "l" * sheet.names + "r" * (sheet.width - sheet.names)
+    """Return the columns' alignment; where a line can't hold them, their widths, too."""
     rows = [row for _, row in sheet.flat_rows()]
-    sizes = [math.cbrt(max(len(_text(row[at])) for row in rows)) for at in range(sheet.width)]
-    return "".join(f"p{{{_SENTENCES * size / sum(sizes):.2f}\\linewidth}}" for size in sizes)
+    bodies = [max((len(_text(row[at])) for row in rows), default=0) for at in range(sheet.width)]
+    if sheet.telling:
+        return _broken([math.cbrt(size) for size in bodies], sheet.width)
+    heads = [""] * sheet.width
+    for row in sheet.heads:
+        at = 0
+        for cell in row:
+            heads[at] = max(heads[at], cell.text, key=len) if cell.columns == 1 else heads[at]
+            at += cell.columns
+    natural = sum(max(body, len(head)) for body, head in zip(bodies, heads, strict=True))
+    if natural + _BETWEEN * (sheet.width - 1) <= _LINE:
+        return "l" * sheet.names + "r" * (sheet.width - sheet.names)
+    sizes = [
+        max(min(body, _NAME) if at < sheet.names else body, *map(len, head.split()), len(head) / 3, 1)
+        for at, (body, head) in enumerate(zip(bodies, heads, strict=True))
+    ]
+    return _broken(sizes, sheet.names)
+
+
+def _broken(sizes: Sequence[float], names: int) -> str:
+    """Return columns that share a line in these proportions; after the names they end at the right."""
+    left = 1 - _APART * (len(sizes) - 1)
+    return "".join(
+        f">{{\\ragged{'right' if at < names else 'left'}\\arraybackslash}}"
+        f"p{{{left * size / sum(sizes):.3f}\\linewidth}}"
+        for at, size in enumerate(sizes)
+    )
 
 
 def _heads(sheet: Sheet) -> list[str]:
