@@ -18,7 +18,7 @@ def test_what_a_servant_takes_is_in_the_latency_of_its_client(tmp_path: Path) ->
     )
     for source in run.sources:
         assert run.values("round_trip_ns", source).min() >= 20 * MS
-        assert np.median(run.values("latency_ns", source)) < np.median(run.values("round_trip_ns", source))
+    see_schedule(run)  # and not in how late it was sent
     # A high-priority client that a busy machine holds back may be behind when the others have ended.
     assert [book.missed for book in run.manifest.books[1:]] == [0, 0]
     see_balance(run)
