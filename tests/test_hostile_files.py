@@ -310,6 +310,7 @@ def test_an_id_that_leads_out_of_the_store_is_refused(store: Store) -> None:
     assert not (store.path.parent / "x").exists()
 
 
+@pytest.mark.slow
 def test_samples_of_another_type_are_damage(store: Store) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -485,6 +486,7 @@ def test_a_file_that_people_write_is_refused_by_its_name(tmp_path: Path, reader:
     assert str(path) in said
 
 
+@pytest.mark.slow
 def test_a_clock_that_was_set_back_is_told_with_the_run(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SUPPORT = Path(__file__).parent / "support"
 
 ONE = """
@@ -58,6 +60,7 @@ def test_each_test_is_told_with_what_it_said(tmp_path: Path) -> None:
     assert (tmp_path / "at-the-end").exists()
 
 
+@pytest.mark.slow
 def test_what_a_killed_worker_did_not_tell_has_failed(tmp_path: Path) -> None:
     said = run(tmp_path, "os.kill(os.getpid(), 9)")
     assert "3 failed, 3 passed, 1 skipped" in said

@@ -85,11 +85,13 @@ def test_a_set_that_fails_is_told_by_how_much_and_what_would_help(tmp_path: Path
     assert "--cpus 2" in done.stdout
 
 
+@pytest.mark.slow
 def test_with_fail_the_exit_code_says_it(tmp_path: Path, failing: Path) -> None:
     assert analyse(tmp_path, failing, "--fail-on", "misses").returncode == 6
     assert analyse(tmp_path, EXAMPLE, "--fail-on", "misses").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_partition_is_found_on_request(tmp_path: Path, failing: Path) -> None:
     answer = json.loads(analyse(tmp_path, failing, "--cpus", "2", "--json").stdout)
     assert answer["partition"]["found"]
@@ -176,6 +178,7 @@ def test_a_figure_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert "--figure" in done.stderr
 
 
+@pytest.mark.slow
 def test_on_a_terminal_of_80_columns_no_number_is_cut() -> None:
     """A table that would be too wide is turned around."""
     shown = shown_on_a_terminal(ROBOT, columns=80)

@@ -113,6 +113,7 @@ def test_a_part_that_fails_costs_that_part_only(
 QUANTITIES = "At 10 kHz the worst of 5 h is 12.5 us, and 0.1 % of them took 30 MiB or 2 days."
 
 
+@pytest.mark.slow
 def test_a_terminal_never_parts_a_number_from_its_unit() -> None:
     table = TypedTable("Latency at 10 kHz", columns("", "told at 10 kHz"), ((words("a"), words(QUANTITIES)),))
     found = Document(QUANTITIES, (part("Words", lambda: [Sentence(QUANTITIES), table]),))

@@ -17,6 +17,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path)
 
 
+@pytest.mark.slow
 def test_jitter_is_the_standard_deviation_and_the_variance_is_told(store: Store) -> None:
     run = made.latency(store, clients=3, calls=2000)
     trip = latency_of(run).high.round_trip
@@ -76,6 +77,7 @@ def test_a_serving_thread_that_changed_while_serving_is_a_warning(store: Store) 
     assert "Warning: the thread serving C1 had priority 89 before the calls and 1 after them." in said
 
 
+@pytest.mark.slow
 def test_a_server_elsewhere_is_named_instead_of_the_place(store: Store) -> None:
     near, far = made.latency(store, clients=2), made.latency(store, clients=2, server="10.0.0.2")
     assert "TCP, pinned, server 10.0.0.2" in [row[0] for row in said(shown(near, far)[0])]
@@ -136,6 +138,7 @@ def test_a_c0_that_rises_is_told_with_by_how_much(store: Store) -> None:
     assert 0 < found.low < 500 < found.high
 
 
+@pytest.mark.slow
 def test_three_runs_are_too_few_for_a_slope_with_confidence(store: Store) -> None:
     said = notes(shown(*over_clients(store, 0)[:3]))
     assert "too few runs to say more" in said

@@ -100,6 +100,7 @@ def test_of_a_run_that_was_cut_off_nobody_knows_what_one_way_calls_were_lost(sto
     assert {row.lost for row in reduced.rows if row.direction == ONE_WAY} == {None}
 
 
+@pytest.mark.slow
 def test_a_row_that_a_transport_can_not_give_is_shown_with_the_reason(store: Store) -> None:
     why = "a datagram holds at most 65,507 bytes"
     absent = {f"{way} longs 16384": why for way in ("two-way", "one-way")}
@@ -140,6 +141,7 @@ def test_a_stream_that_was_cut_off_is_shown_as_far_as_it_goes(store: Store) -> N
     assert cell(shown(late)[0], "C0, round trip", "calls") == "200"
 
 
+@pytest.mark.slow
 def test_a_histogram_has_the_times_of_calls_and_no_rate(store: Store) -> None:
     run = made.throughput(store, histogram=True)
     table = shown(run)[0]
@@ -148,6 +150,7 @@ def test_a_histogram_has_the_times_of_calls_and_no_rate(store: Store) -> None:
     assert any("Single calls" in grid.title and len(grid.rows) == 12 for grid in shown(run))
 
 
+@pytest.mark.slow
 def test_transports_stand_beside_each_other_sockets_first(store: Store) -> None:
     runs = [
         made.throughput(store, transport=transport, place=place)

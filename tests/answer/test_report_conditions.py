@@ -126,6 +126,7 @@ def test_loads_are_shown_with_what_they_did(store: Store) -> None:
     assert "requested 2 Mbit/s" in text
 
 
+@pytest.mark.slow
 def test_a_report_of_an_older_run_has_no_more_than_it_knows(store: Store) -> None:
     old = {"load": "cpu", "elapsed_ns": 10**9, "cpu_time_ns": 10**9, "threads": 2, "operations": 5}
     text = shown(a_run(store, load="cpu", load_reports=[old]))

@@ -99,6 +99,7 @@ def test_a_folder_that_can_not_be_made_is_told(tmp_path: Path) -> None:
         write(doc.Document("Both", ()), tmp_path / "file" / "out")
 
 
+@pytest.mark.slow
 def test_the_report_of_runs_goes_into_a_folder(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     with store.create("cyclic", "scheduling latency", {"load": "idle"}) as run:

@@ -181,6 +181,7 @@ def test_list_shows_a_recovered_run(tmp_path: Path) -> None:
     assert "was cut off and recovered" in tauto(tmp_path, "show", "latest").stdout
 
 
+@pytest.mark.slow
 def test_show_in_a_pipe_has_one_line_per_source(store: Path) -> None:
     said = tauto(store, "show", "latest").stdout
 
@@ -245,6 +246,7 @@ def test_show_tells_parameters_after_the_numbers_with_units_and_without_noise(tm
     assert "ring" not in shown
 
 
+@pytest.mark.slow
 def test_a_figure_says_which_run_it_leaves_out(tmp_path: Path) -> None:
     store = Store(tmp_path)
     clock = store_run(store, [np.array([40, 50])], experiment="clock", period_ns=None, title="clocks")

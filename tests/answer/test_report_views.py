@@ -91,6 +91,7 @@ def test_the_confidence_is_that_of_each_series_by_itself(tmp_path: Path) -> None
     assert {row[-1].shown for row in table.rows} == {f"1 in {one_in:,}"}
 
 
+@pytest.mark.slow
 def test_missed_releases_leave_no_claim_about_the_rest(tmp_path: Path) -> None:
     late = latencies(1, 4_000, 3_200_000)
     series = (

@@ -89,6 +89,7 @@ def test_a_stream_may_arrive_byte_by_byte() -> None:
     assert reader.missing() is None
 
 
+@pytest.mark.slow
 @repeatable
 @given(st.sets(st.integers(0, 8 * len(WHOLE) - 1), min_size=1, max_size=4), pieces)
 def test_flipped_bits_stop_the_reader_at_their_frame(bits: set[int], cuts: list[int]) -> None:
@@ -104,6 +105,7 @@ def test_flipped_bits_stop_the_reader_at_their_frame(bits: set[int], cuts: list[
     assert "damaged" in (reader.missing() or "")
 
 
+@pytest.mark.slow
 @repeatable
 @given(st.integers(0, len(FRAMES) - 1), st.integers(0, 2**32 - 1))
 def test_a_lying_length_is_noticed_by_the_checksum_of_the_header(which: int, length: int) -> None:
@@ -119,6 +121,7 @@ def test_a_lying_length_is_noticed_by_the_checksum_of_the_header(which: int, len
     )
 
 
+@pytest.mark.slow
 @repeatable
 @given(st.integers(0, len(FRAMES) - 1), st.integers(0, 2**32 - 1) | st.integers(0, 300).map(lambda k: 8 * k))
 def test_a_lying_length_with_a_right_checksum_invents_no_frame(which: int, length: int) -> None:
@@ -133,6 +136,7 @@ def test_a_lying_length_with_a_right_checksum_invents_no_frame(which: int, lengt
         assert f"{length:,} bytes is not allowed" in reader.damage.reason
 
 
+@pytest.mark.slow
 @repeatable
 @given(st.binary(max_size=200), st.integers(0, len(FRAMES)))
 def test_garbage_ends_a_stream_and_nothing_else(garbage: bytes, after: int) -> None:

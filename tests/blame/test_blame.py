@@ -154,6 +154,7 @@ def test_a_cycle_whose_events_did_not_arrive_is_incomplete(store: Store) -> None
     assert found.incomplete == 1
 
 
+@pytest.mark.slow
 def test_the_verb_tells_headline_causes_and_how_it_was_recorded(store: Store) -> None:
     mixed(store)
     told = tauto("blame", store=store.path)
@@ -181,6 +182,7 @@ def test_each_cause_is_a_line_of_a_terminal(store: Store, width: int) -> None:
     assert all("not preemptible" in one for one in lines if one.startswith("stress-ng-cpu"))
 
 
+@pytest.mark.slow
 def test_json_is_as_its_schema_says_and_sums_up(store: Store) -> None:
     mixed(store, each=5)
     answer = valid(tauto("blame", "--json", store=store.path).stdout)
@@ -204,6 +206,7 @@ def test_a_page_has_both_charts(store: Store, tmp_path: Path) -> None:
         assert "blame-cycles" in text
 
 
+@pytest.mark.slow
 def test_show_tells_it_in_short(store: Store) -> None:
     run = mixed(store, each=5)
     told = tauto("show", run.id, store=store.path).stdout
@@ -221,6 +224,7 @@ def test_a_plain_run_has_nothing_to_tell(store: Store) -> None:
     assert "--blame 50us" in told.stderr
 
 
+@pytest.mark.slow
 def test_without_a_recorder_it_says_why_and_what_the_probe_counted(store: Store) -> None:
     late = [Late(100, 90_000, ())]
     why = "reading kernel events is not permitted: CAP_PERFMON is missing"
@@ -232,11 +236,13 @@ def test_without_a_recorder_it_says_why_and_what_the_probe_counted(store: Store)
     assert "lost its CPU 1 time" in told
 
 
+@pytest.mark.slow
 def test_a_run_without_a_late_cycle_says_so(store: Store) -> None:
     store_late(store, [])
     assert "No late cycle: none reached 30 us." in tauto("blame", store=store.path).stdout
 
 
+@pytest.mark.slow
 def test_what_was_lost_or_not_kept_is_told(store: Store) -> None:
     one = by_interrupt(100)
     store_late(store, [Late(100, one.latency_ns, one.events, lost=7), by_interrupt(130)], beyond=40)
@@ -247,6 +253,7 @@ def test_what_was_lost_or_not_kept_is_told(store: Store) -> None:
     assert "Events are missing in 1 late cycle: 7 lost, 0 beyond the most that are kept" in told
 
 
+@pytest.mark.slow
 def test_events_beyond_the_most_that_are_kept_of_a_cycle_are_counted(store: Store) -> None:
     """None of them is lost."""
     one, other = by_interrupt(100), by_interrupt(130)
@@ -256,6 +263,7 @@ def test_events_beyond_the_most_that_are_kept_of_a_cycle_are_counted(store: Stor
     assert "Events are missing in 2 late cycles: 0 lost, 350 beyond the most that are kept" in told
 
 
+@pytest.mark.slow
 def test_where_no_cycle_was_beyond_a_share_it_says_from_when_on_cycles_are_judged(store: Store) -> None:
     store_late(store, [], samples=500, setup={"threshold_ns": None, "share": "99%"})
     told = tauto("blame", store=store.path).stdout
@@ -271,11 +279,13 @@ def test_events_of_the_future_do_no_harm(store: Store) -> None:
     assert sum(part.net_ns for part in found.blame.cycles[0].parts) == late.latency_ns
 
 
+@pytest.mark.slow
 def test_a_share_is_told_as_it_was_asked_for(store: Store) -> None:
     mixed(store, each=3, setup={"threshold_ns": None, "share": "99.9%"})
     assert "longer than 99.9% of the cycles before it" in tauto("blame", store=store.path).stdout
 
 
+@pytest.mark.slow
 def test_late_cycles_are_exported_as_what_they_are(store: Store) -> None:
     run = mixed(store, each=3)
     samples = json.loads(tauto("export", run.id, "--json", store=store.path).stdout)["samples"]
@@ -350,6 +360,7 @@ def test_parts_of_late_cycles_are_a_table(store: Store, tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_run_without_blame_has_no_such_table(store: Store) -> None:
     store_run(store, [np.arange(4_000, 4_400)])
     told = tauto("export", "--late", "--csv", store=store.path)

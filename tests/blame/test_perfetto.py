@@ -50,6 +50,7 @@ def see_nested(events: list[dict[str, Any]]) -> None:
             around.append(end)
 
 
+@pytest.mark.slow
 def test_every_late_cycle_is_there_with_parts_that_sum_to_its_latency(store: Store, tmp_path: Path) -> None:
     run = mixed(store)
     told = exported(store, tmp_path)

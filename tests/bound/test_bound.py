@@ -130,12 +130,14 @@ def test_the_largest_latency_of_a_thread_that_is_not_pinned_is_that_of_one_cpu(s
     assert measured == {one.cpu: one.latency_ns for one in late}
 
 
+@pytest.mark.slow
 def test_what_others_took_of_the_latest_cycle_is_told(store: Store) -> None:
     store_late(store, [by_kworker(100, 90_000), waits(200, 1_000, 3_000)])
     told = " ".join(tauto("bound", store=store.path).stdout.split())
     assert "the model has no variable for, or no event explains: other thread 90 us" in told
 
 
+@pytest.mark.slow
 def test_the_headline_counts_cycles_that_were_used(store: Store) -> None:
     whole = by_lower(100)
     store_late(store, [replace(whole, lost=1), by_interrupt(200)])
@@ -159,6 +161,7 @@ def test_it_grows_while_one_observes(store: Store) -> None:
     assert found.whole.late == len(late)
 
 
+@pytest.mark.slow
 def test_before_the_first_late_cycle_nothing_was_seen(store: Store) -> None:
     store_late(store, [waits(1_900, 20_000, 40_000)])
     (row,) = [one for one in tauto("bound", store=store.path).stdout.splitlines() if "no interrupts" in one]
@@ -166,11 +169,13 @@ def test_before_the_first_late_cycle_nothing_was_seen(store: Store) -> None:
     assert row.endswith("60 us")
 
 
+@pytest.mark.slow
 def test_late_cycles_that_had_no_room_are_told(store: Store) -> None:
     store_late(store, [waits(100, 20_000, 40_000)], beyond=40)
     assert "40 more late cycles of the run had no room" in tauto("bound", store=store.path).stdout
 
 
+@pytest.mark.slow
 def test_a_latency_that_the_model_does_not_explain_is_told(store: Store) -> None:
     store_late(store, [by_nothing(100, 90_000)])
     told = tauto("bound", store=store.path).stdout
@@ -194,6 +199,7 @@ def test_it_is_never_said_as_a_guarantee(store: Store) -> None:
         assert list(answer["cpus"][0]["stages"][-1]["at_least_ns"]) == list(CASES)
 
 
+@pytest.mark.slow
 def test_the_page_says_it_too(store: Store, tmp_path: Path) -> None:
     store_late(store, [waits(100, 20_000, 40_000)])
     page = tmp_path / "bound.html"
@@ -201,6 +207,7 @@ def test_the_page_says_it_too(store: Store, tmp_path: Path) -> None:
     assert "Not a guarantee" in page.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("virtual", [True, False])
 def test_a_hypervisor_may_have_part_in_a_stretch(
     store: Store, monkeypatch: pytest.MonkeyPatch, *, virtual: bool

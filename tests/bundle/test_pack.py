@@ -62,6 +62,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_runs_arrive_to_the_byte_and_are_listed(packed: Path, here: Store, there: Store) -> None:
     done = unpack(packed, there)
     assert done.new == tuple(run.id for run in here.runs())
@@ -224,6 +225,7 @@ def test_a_link_is_refused(packed: Path, there: Store, tmp_path: Path) -> None:
     assert there.folders() == []
 
 
+@pytest.mark.slow
 def test_a_bomb_is_stopped_at_the_size_that_its_manifest_states(packed: Path, there: Store) -> None:
     def swell(entries: dict[str, bytes], _manifest: dict[str, object]) -> None:
         name = next(name for name in entries if name.endswith("samples.parquet"))
@@ -292,6 +294,7 @@ def test_a_run_that_is_none_is_refused_though_its_hashes_are_right(packed: Path,
     assert there.folders() == []
 
 
+@pytest.mark.slow
 def test_a_file_cut_off_or_changed_anywhere_is_refused_or_whole(
     packed: Path, here: Store, tmp_path: Path
 ) -> None:
@@ -324,6 +327,7 @@ def test_nothing_is_left_of_what_was_refused(packed: Path, there: Store) -> None
 # The verbs.
 
 
+@pytest.mark.slow
 def test_the_verbs_pack_the_latest_run_with_its_report_and_unpack_it(
     here: Store, there: Store, tmp_path: Path
 ) -> None:

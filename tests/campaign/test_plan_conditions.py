@@ -61,6 +61,7 @@ def test_measuring_threads_and_loads_go_where_it_says(machine: FakeMachine, stor
     assert [source["obtained"]["cpu"] for source in run.manifest.header.stored["sources"]] == [int(a_cpu())]
 
 
+@pytest.mark.slow
 def test_the_facts_are_those_under_it(machine: FakeMachine, store: Store) -> None:
     run = run_cell(cell(), store, machine, gather(machine.files()))
 
@@ -79,6 +80,7 @@ def test_what_is_not_obtained_is_a_warning_with_its_reason(machine: FakeMachine,
     assert [one["knob"] for one in held if one["reason"]] == ["governor"]
 
 
+@pytest.mark.slow
 def test_what_can_not_be_put_back_is_a_loud_error_after_the_run_is_sealed(
     machine: FakeMachine, store: Store
 ) -> None:
@@ -147,6 +149,7 @@ class FarMachine(FakeMachine):
         return Cut(super().start_probe(arguments, placement))
 
 
+@pytest.mark.slow
 def test_a_lost_connection_keeps_what_was_whole(tmp_path: Path, store: Store) -> None:
     long = replace(
         cell(), options=given("cyclic", ("--period", "1ms", "--duration", "30s", *policy_options()))
@@ -199,6 +202,7 @@ class RootsMachine(HeldMachine):
         ) from PermissionError()
 
 
+@pytest.mark.slow
 def test_who_may_not_read_the_journal_measures_all_the_same(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

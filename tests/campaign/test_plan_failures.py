@@ -72,6 +72,7 @@ class FailingMachine(FakeMachine):
         return Failing(super().start_probe(arguments, placement), self.lost)
 
 
+@pytest.mark.slow
 def test_a_setting_that_stays_changed_weighs_more_than_a_failed_probe(tmp_path: Path, store: Store) -> None:
     machine = FailingMachine(tmp_path / "machine")
     machine.settings.left = LEFT
@@ -82,6 +83,7 @@ def test_a_setting_that_stays_changed_weighs_more_than_a_failed_probe(tmp_path: 
     assert (len(store.runs()), caught.value.run) == (1, "")
 
 
+@pytest.mark.slow
 def test_a_lost_connection_says_so_since_nobody_knows_what_was_put_back(tmp_path: Path, store: Store) -> None:
     machine = FailingMachine(tmp_path / "machine")
     machine.lost, machine.settings.left = True, LEFT
@@ -199,6 +201,7 @@ def test_ctrl_c_while_the_probe_is_on_its_way_is_a_stop_and_leaves_nothing(
     assert (late.log[-1], late.setting, catalogue(store)) == ("undone", "1", [])
 
 
+@pytest.mark.slow
 def test_ctrl_c_after_the_last_sample_seals_the_run_and_ends_what_would_follow(
     machine: FakeMachine, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,6 +263,7 @@ def test_a_batch_keeps_its_runs_when_a_setting_stays_changed(machine: FakeMachin
     assert batch.not_put_back is not None
 
 
+@pytest.mark.slow
 def test_a_batch_that_is_stopped_after_a_run_has_it(
     machine: FakeMachine, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -398,6 +402,7 @@ def test_a_second_ctrl_c_ends_the_probe_at_once_and_is_no_failure(tmp_path: Path
     assert (run.manifest.state, run.manifest.ended, machine.setting) == ("recovered", "interrupted", "1")
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_measuring_keeps_the_run_with_its_load_and_puts_it_back(
     machine: FakeMachine, store: Store
 ) -> None:

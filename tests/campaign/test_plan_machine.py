@@ -60,6 +60,7 @@ def test_a_machine_that_changed_is_not_measured_as_the_same(
     assert other_system(make_agenda(document, store), store, {"local": _facts(**now)}, guests) == other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_here", [True, False])
 @pytest.mark.parametrize("is_paper", [True, False])
 def test_a_plan_that_another_kernel_has_finished_is_not_finished_here(

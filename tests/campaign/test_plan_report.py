@@ -80,6 +80,7 @@ def test_quantiles_are_of_single_repetitions_and_the_maximum_is_the_largest_of_a
     assert any("1 row with fewer than 3 repetitions" in note for note in shown.notes)
 
 
+@pytest.mark.slow
 def test_where_any_node_may_measure_a_case_its_row_names_those_that_did(store: Store) -> None:
     for number, node in enumerate(("n2", "n1", "n2"), start=1):
         measure(store, "aaaa", number, values(10_000), node=node)
@@ -119,6 +120,7 @@ def test_the_page_has_every_cell_its_seed_and_order(store: Store) -> None:
         assert words in text
 
 
+@pytest.mark.slow
 def test_repetitions_beyond_those_of_the_plan_are_counted_apart(store: Store) -> None:
     """As of a plan that is measured until it is decided: of one case often, and of others not at all."""
     for number in range(1, 11):
@@ -153,6 +155,7 @@ def test_best_and_worst_are_named_with_what_the_repetitions_say(store: Store) ->
     assert "23.5 \u00b5s" in page.text(answer.document(found)).replace("\u00a0", " ")
 
 
+@pytest.mark.slow
 def test_cells_whose_repetitions_overlap_are_not_said_to_differ(store: Store) -> None:
     for number, (idle, fork) in enumerate(((20, 30), (40, 50), (60, 70)), start=1):
         measure(store, "aaaa", number, values(idle * 1000))
@@ -186,6 +189,7 @@ def test_what_apart_is_worth_comes_from_the_repetitions_that_there_are(
     assert sure in how_sure(found)
 
 
+@pytest.mark.slow
 def test_where_releases_were_missed_it_is_said_that_another_verb_counts_them(store: Store) -> None:
     measure(store, "aaaa", 1, np.append(values(20_000), [2_500_000, 20_000, 20_000, 20_000]))
     measure(store, "bbbb", 1, values(30_000))

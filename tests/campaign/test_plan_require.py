@@ -228,6 +228,7 @@ def test_each_cell_is_judged_by_what_the_latest_run_kept(tmp_path: Path) -> None
     assert [case.standing for case in found.outcome.cases] == ["passed", "failed", "not shown"]
 
 
+@pytest.mark.slow
 def test_what_makes_a_verdict_less_sure_is_told(tmp_path: Path) -> None:
     store, often = Store(tmp_path), {"aaaa": ["latency p99 < 20us"]}
     values = np.random.default_rng(1).permutation(np.arange(10_000, 15_000))

@@ -141,6 +141,7 @@ def _measure(store: Store, agenda: Agenda, slots: Iterable[Slot], refused: Mappi
             writer.seal()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decider", DECIDERS)
 def test_other_repetitions_in_the_plan_do_not_move_the_looks(tmp_path: Path, decider: Any) -> None:
     store = Store(tmp_path)

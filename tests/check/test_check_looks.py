@@ -64,6 +64,7 @@ def test_what_the_clock_was_calibrated_to_makes_no_other_conditions(tmp_path: Pa
     assert not alike(known, {**known, "ruler.clock": "cntvct"})
 
 
+@pytest.mark.slow
 def test_a_check_that_is_made_again_until_it_passes_does_not_pass(tmp_path: Path) -> None:
     store, asked = Store(tmp_path), question(misses="1 in 300", duration="2s")
     failed = [stored(store, asked, late=9) for _ in range(3)]
@@ -98,6 +99,7 @@ def settled(store: Store, rounds: Rounds, until_s: float, *loads: Load) -> tuple
     return found.judgement.standing, [seconds for seconds, _ in rounds.made]
 
 
+@pytest.mark.slow
 def test_rounds_are_as_long_as_all_before_until_it_is_settled(tmp_path: Path) -> None:
     # 3.27 releases for each that may be late are enough, where none is.
     assert settled(Store(tmp_path), Rounds(Store(tmp_path), 0.0), 60, IDLE) == ("holds", [1, 1, 2])

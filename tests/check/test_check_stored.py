@@ -21,6 +21,7 @@ def check(store: Path, *words: str) -> in_process.Ended:
     return in_process.tauto("check", "--runs", *words, store=store)
 
 
+@pytest.mark.slow
 def test_runs_are_judged_by_what_is_asked_and_nothing_is_measured(tmp_path: Path) -> None:
     store = tmp_path / "store"
     latencies = np.full(6_000, 5_000)
@@ -50,6 +51,7 @@ def test_a_page_is_written_where_it_is_named_only(tmp_path: Path) -> None:
     assert not list(store.glob("*.html"))
 
 
+@pytest.mark.slow
 def test_the_end_of_work_is_asked_of_runs_that_have_it(tmp_path: Path) -> None:
     jobs_run(tmp_path, started(), worked())
     said = check(tmp_path, "latest", "--deadline", "800us").out
@@ -82,6 +84,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, words: tuple[str, ...], sa
     assert said in refused.err
 
 
+@pytest.mark.slow
 def test_runs_of_other_tools_are_judged_as_far_as_they_go(tmp_path: Path) -> None:
     clipped = str(SAMPLES / "cyclictest-clipped.txt")
     assert in_process.tauto("import", clipped, store=tmp_path).code == 0

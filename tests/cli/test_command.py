@@ -136,6 +136,7 @@ def test_an_option_whose_value_is_missing_or_too_much_is_told_as_every_mistake_i
     assert ended.stderr == f"tauto: {wrong}\nThe same with -h lists the options.\n"
 
 
+@pytest.mark.slow
 def test_help_names_every_verb() -> None:
     ended = run_tauto("--help")
     assert ended.returncode == 0
@@ -226,6 +227,7 @@ def test_a_report_that_can_not_be_written_is_told_before_measuring(tmp_path: Pat
     assert sorted(path.name for path in tmp_path.iterdir()) == ["probe"]
 
 
+@pytest.mark.slow
 def test_help_imports_nothing_heavy() -> None:
     program = "import sys; from tautochrone.cli.app import app; print(*sys.modules)"
     loaded = run_python(["-c", program]).stdout.split()
@@ -233,6 +235,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert not {"numpy", "scipy", "pyarrow", "duckdb", "altair", "jinja2", "rich.table"} & set(loaded)
 
 
+@pytest.mark.slow
 def test_a_run_is_shown_without_what_draws_reaches_other_machines_or_fits(tmp_path: Path) -> None:
     """Starting is most of what `tauto show` takes. Of SciPy, quantiles need `special`, and nothing more."""
     store_run(Store(tmp_path), [np.arange(4_000) % 977 + 3_000])
@@ -293,6 +296,7 @@ def test_a_fault_is_told_in_one_line_and_its_traceback_saved(tmp_path: Path) -> 
     assert "Traceback" in saved.read_text()
 
 
+@pytest.mark.slow
 def test_a_fault_is_told_even_where_nothing_can_be_saved(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     ended = end_by("fault", XDG_STATE_HOME=str(tmp_path / "file"))
@@ -301,6 +305,7 @@ def test_a_fault_is_told_even_where_nothing_can_be_saved(tmp_path: Path) -> None
     assert "TAUTO_DEBUG=1" in ended.stderr
 
 
+@pytest.mark.slow
 def test_debugging_shows_the_traceback_too(tmp_path: Path) -> None:
     ended = end_by("fault", XDG_STATE_HOME=str(tmp_path), TAUTO_DEBUG="1")
     assert "Traceback" in ended.stderr
@@ -311,6 +316,7 @@ def test_an_interrupt_ends_with_the_code_that_shells_know() -> None:
     assert (ended.returncode, ended.stderr) == (130, "tauto: stopped.\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("encoding", "shown"), [("ascii", "? ?\na?[2J?b\n"), ("utf-8", "µ ∞\na\ufffd[2J\ufffdb\n")]
 )
@@ -331,6 +337,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         assert program.wait(timeout=PATIENCE_S) == 141
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_reader_that_goes_away_from_a_table_is_no_error_either(stream: str) -> None:
     """Rich writes it, and would end the command by itself, with nowhere in place of the output."""
@@ -356,6 +363,7 @@ def test_the_list_of_experiments_cuts_no_words() -> None:
         assert len(line) <= 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("way", "code", "said"),
     [
@@ -373,6 +381,7 @@ def test_memory_that_the_system_refuses_is_no_fault_in_tauto(
     assert ("fault in tauto" in ended.stderr) == (code == 70)
 
 
+@pytest.mark.slow
 def test_a_broken_pipe_that_is_not_our_output_is_not_hidden(tmp_path: Path) -> None:
     assert end_by("peer_is_gone", XDG_STATE_HOME=str(tmp_path)).returncode == 70
 

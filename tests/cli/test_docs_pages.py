@@ -174,6 +174,7 @@ def test_every_flag_of_cyclictest_is_answered_with_options_that_exist() -> None:
     assert said - known == set()
 
 
+@pytest.mark.slow
 def test_a_page_is_found_by_its_name_a_verb_by_its_words_and_a_mistyped_one_is_guessed() -> None:
     def first(*topic: str) -> str:
         return in_process.tauto("docs", *topic, store=NOWHERE).out.partition("\n")[0]

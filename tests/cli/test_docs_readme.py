@@ -7,6 +7,8 @@ import subprocess
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import pytest
+
 from real import skip_or_fail, tauto
 from tautochrone.papers.studies import NAMES, read
 from where import ROOT
@@ -27,6 +29,7 @@ def test_every_page_and_picture_of_readme_is_there() -> None:
     assert [one for one in linked if not (ROOT / one).exists()] == []
 
 
+@pytest.mark.slow
 def test_every_verb_and_option_of_readme_is_one_of_the_program() -> None:
     said = "\n".join(re.findall(r"^\$ (tauto.*?)(?:  #.*)?$", README, re.MULTILINE))
     commands = [line.split("  #")[0].split() for line in said.splitlines()]
@@ -88,6 +91,7 @@ def test_as_many_claims_are_counted_as_each_paper_has() -> None:
     assert counted == {name: sum(not one.besides for one in read(name).claims) for name in counted}
 
 
+@pytest.mark.slow
 def test_the_command_counts_the_same_claims() -> None:
     listed = tauto("reproduce", store=Path("/nonexistent")).stdout
     for name in NAMES:

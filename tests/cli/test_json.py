@@ -80,6 +80,7 @@ def test_every_verb_that_answers_has_json() -> None:
     assert without == set(_NO_ANSWER)
 
 
+@pytest.mark.slow
 def test_every_schema_is_one_and_can_be_printed(tmp_path: Path) -> None:
     listed = in_process.tauto("schema", store=tmp_path).out
     for name in schemas.names():

@@ -153,6 +153,7 @@ def test_the_keys_of_plans_are_called_as_the_options(tmp_path: Path) -> None:
     assert refused.value.advice == "Did you mean 'fifo'?"
 
 
+@pytest.mark.slow
 def test_every_verb_that_reads_one_run_reads_the_latest_by_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -173,6 +174,7 @@ def test_every_verb_that_reads_one_run_reads_the_latest_by_itself(
     assert (tmp_path / f"cumulative-{latest.id}.svg").exists()
 
 
+@pytest.mark.slow
 def test_help_of_a_verb_by_its_name_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     run("help tail")
     by_name = capsys.readouterr().out

@@ -48,6 +48,7 @@ def _metric(found: Comparison, name: str, pair: int = 0) -> ComparedMetric:
     return metric
 
 
+@pytest.mark.slow
 def test_a_side_that_is_slower_in_every_run_is_worse(tmp_path: Path) -> None:
     store = Store(tmp_path)
     found = compare([_side(store, "A", range(3)), _side(store, "B", range(3, 6), scale=1.5)])
@@ -76,6 +77,7 @@ def test_runs_alike_show_no_difference(tmp_path: Path) -> None:
     assert [one.passing for one in found.gates] == ["kept"]
 
 
+@pytest.mark.slow
 def test_each_of_several_sides_is_compared_with_the_first(tmp_path: Path) -> None:
     store = Store(tmp_path)
     sides = [_side(store, name, range(3 * at, 3 * at + 3), 1 + at / 2) for at, name in enumerate("ABC")]
@@ -85,6 +87,7 @@ def test_each_of_several_sides_is_compared_with_the_first(tmp_path: Path) -> Non
     assert words.headline(found) == "2 sides against A: worse in B, C"
 
 
+@pytest.mark.slow
 def test_every_differing_fact_is_told_with_the_kernel_first(tmp_path: Path) -> None:
     store = Store(tmp_path)
     other = _facts(kernel={"release": "6.2.0", "options": ["HZ=1000"]}, power={"governors": ["powersave"]})
@@ -98,6 +101,7 @@ def test_every_differing_fact_is_told_with_the_kernel_first(tmp_path: Path) -> N
     assert "Kernel, deployment and load differ at once" in words.standing(standing)
 
 
+@pytest.mark.slow
 def test_what_only_one_side_knows_is_no_cause_but_said(tmp_path: Path) -> None:
     store = Store(tmp_path)
     first = _side(store, "A", range(1), facts=_facts(power={"boost": None}))
@@ -108,6 +112,7 @@ def test_what_only_one_side_knows_is_no_cause_but_said(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_counters_and_calibrations_are_no_difference(tmp_path: Path) -> None:
     store = Store(tmp_path)
     facts = [_facts(machine={"hostname": "x"}) | {"firmware": {"uptime_s": at}} for at in (1.0, 2.0)]
@@ -123,6 +128,7 @@ def test_counters_and_calibrations_are_no_difference(tmp_path: Path) -> None:
     assert set(found.changes.by_itself) == {"firmware.uptime_s", "clock.cost_ns"}
 
 
+@pytest.mark.slow
 def test_another_priority_makes_it_a_comparison_of_loops(tmp_path: Path) -> None:
     store = Store(tmp_path)
     first = _side(store, "A", range(1))
@@ -132,6 +138,7 @@ def test_another_priority_makes_it_a_comparison_of_loops(tmp_path: Path) -> None
     assert "compares two loops" in words.standing(standing)
 
 
+@pytest.mark.slow
 def test_linux_and_the_core_beside_it_on_one_machine_are_two_kernels(tmp_path: Path) -> None:
     store = Store(tmp_path)
     beside = {"system": {"name": "Linux", "release": "6.1.0", "core": "Cobalt 3.2.4"}}
@@ -164,6 +171,7 @@ def test_what_voids_a_comparison_takes_its_verdicts_away(
     assert "can't be compared" in words.headline(found)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_cut_off_voids_it(tmp_path: Path) -> None:
     store = Store(tmp_path)
     whole, cut = (store_run(store, [_latencies(seed)]) for seed in range(2))
@@ -219,6 +227,7 @@ def test_missed_releases_never_make_a_side_look_better(tmp_path: Path) -> None:
     assert [one.passing for one in found.gates] == ["broken", "broken"]
 
 
+@pytest.mark.slow
 def test_a_few_misses_in_one_bunch_are_no_difference(tmp_path: Path) -> None:
     store = Store(tmp_path)
     values = _latencies(1)
@@ -242,6 +251,7 @@ def test_a_step_of_the_clock_breaks_no_gate(tmp_path: Path) -> None:
     assert compare([first, steady("C", 36 * 172)], gates=["p50 +10%"]).gates[0].passing == "broken"
 
 
+@pytest.mark.slow
 def test_histograms_are_compared_from_run_to_run(tmp_path: Path) -> None:
     store = Store(tmp_path)
     sides = [
@@ -302,6 +312,7 @@ def test_few_samples_say_how_many_it_takes(tmp_path: Path) -> None:
     assert found.gates[0].passing == "not shown"
 
 
+@pytest.mark.slow
 def test_sides_without_anything_in_common_are_refused(tmp_path: Path) -> None:
     store = Store(tmp_path)
     first, second = _side(store, "A", range(1)), _side(store, "B", range(1, 2))

@@ -72,6 +72,7 @@ def test_of_single_runs_a_little_more_is_no_difference_and_of_repetitions_it_is(
     assert changes(causes_of(many, few)) == {"stress-ng-cpu": "fewer"}
 
 
+@pytest.mark.slow
 def test_cycles_count_from_the_higher_threshold_on(store: Store) -> None:
     """On the second side nobody looked at what took less than 80 us."""
     first = run_of(store, {by_lower: 50, by_interrupt: 30})
@@ -81,6 +82,7 @@ def test_cycles_count_from_the_higher_threshold_on(store: Store) -> None:
     assert changes(found) == {"irq/34-eth0": "no difference shown"}
 
 
+@pytest.mark.slow
 def test_a_plain_run_beside_a_recorded_one_is_said_with_what_the_recorder_costs(store: Store) -> None:
     values = np.random.default_rng(7).normal(6_000, 300, 2_000).astype(np.int64)
     with store.create("cyclic", "scheduling latency, idle", {"load": "idle"}, FACTS) as writer:
@@ -98,6 +100,7 @@ def test_a_plain_run_beside_a_recorded_one_is_said_with_what_the_recorder_costs(
     assert "causes" not in {one.id for one in document(found).parts}
 
 
+@pytest.mark.slow
 def test_two_recorders_are_no_repetition_of_each_other(store: Store) -> None:
     sides = [run_of(store, {by_lower: 10}, setup={"recorder": name}) for name in ("bpf", "perf")]
     found = compare([ComparedSide("A", (sides[0],)), ComparedSide("B", (sides[1],))], tests=False)
@@ -105,6 +108,7 @@ def test_two_recorders_are_no_repetition_of_each_other(store: Store) -> None:
     assert found.pairs[0].causes is not None
 
 
+@pytest.mark.slow
 def test_what_is_beyond_the_limit_is_said(store: Store) -> None:
     first, second = run_of(store, {by_lower: 20}, beyond=60), run_of(store, {by_lower: 20})
     found = compare([ComparedSide("A", (first,)), ComparedSide("B", (second,))], tests=False)
@@ -137,6 +141,7 @@ def test_runs_alike_but_for_the_recorder_do_not_tell_how_much_runs_differ(store:
     assert all(side.earlier == () for side in sides)
 
 
+@pytest.mark.slow
 def test_another_threshold_makes_no_other_loop(store: Store) -> None:
     sides = [run_of(store, {by_lower: 10}, parameters={"blame": late}) for late in ("30us", "99.9%")]
     found = compare([ComparedSide("A", (sides[0],)), ComparedSide("B", (sides[1],))], tests=False)

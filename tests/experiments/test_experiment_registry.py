@@ -196,6 +196,7 @@ def test_every_option_is_written_once_and_said_whole(name: str) -> None:
     assert named <= set(EXPERIMENTS[name].table)
 
 
+@pytest.mark.slow
 def test_the_command_line_is_there_before_the_registry_is() -> None:
     """`tauto --help` must answer at once: the entries are read when a verb of them is asked for."""
     for module, heavy in (
@@ -215,6 +216,7 @@ def test_an_experiment_has_a_page_and_says_what_it_asks(name: str) -> None:
     assert (ROOT / "docs" / f"{entry.page or name}.md").exists()
 
 
+@pytest.mark.slow
 def test_tables_of_experiments_and_options_in_the_docs_are_those_of_the_registry() -> None:
     script = ROOT / "scripts" / "describe-options"
     done = subprocess.run([script, "--check"], capture_output=True, text=True, check=False)

@@ -128,6 +128,7 @@ def test_a_link_in_it_is_refused(tmp_path: Path) -> None:
         write_folder(own, MACHINE, folder, {}, ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [2, 3])
 def test_only_what_the_run_needs_is_unpacked(tmp_path: Path, version: int) -> None:
     folders = {f"binaries/{platform_folder(version)}/more.so": b"x", "resources/deep/data": b"y"}

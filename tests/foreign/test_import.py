@@ -577,6 +577,7 @@ def test_the_verb_lists_runs_as_json(tmp_path: Path) -> None:
     assert "clipped" in one["warnings"]
 
 
+@pytest.mark.slow
 def test_a_single_row_is_told_as_one_and_has_no_rare_quantile(tmp_path: Path) -> None:
     from real import tauto
 

@@ -29,6 +29,7 @@ def test_samples_that_never_vary_leave_no_doubt() -> None:
     assert (found.value, found.low, found.high) == (670.0, 670.0, 670.0)
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     """Also when neighbours are alike, which the usual standard error takes no notice of."""
     generator = np.random.default_rng(11)

@@ -140,6 +140,7 @@ def test_what_made_the_worst_step_long_is_found_in_the_thread_that_wrote_last(
     assert culprit.usual_ns < took_ns
 
 
+@pytest.mark.slow
 def test_shares_are_of_the_whole_time_and_waiting_is_what_the_slower_thread_costs_the_others(
     calm: StoredRun, replayed: StoredRun
 ) -> None:
@@ -176,6 +177,7 @@ def test_a_window_shows_the_worst_step_whole_and_a_typical_one_on_the_same_scale
     assert found.first_missed.step == LATE
 
 
+@pytest.mark.slow
 def test_the_first_missed_deadline_has_no_window_of_its_own_where_the_worst_step_shows_it(
     store: Store, calm: StoredRun
 ) -> None:
@@ -221,6 +223,7 @@ def test_a_stall_of_many_periods_has_its_own_scale(store: Store) -> None:
     assert not found.one_scale
 
 
+@pytest.mark.slow
 def test_a_solver_that_computes_forces_and_integrates_in_one_has_one_block(store: Store) -> None:
     in_one = windows(tire_runs.real_time(store, solver="halo")).worst
     apart = windows(tire_runs.real_time(store, solver="semaphore")).worst

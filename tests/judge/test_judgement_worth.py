@@ -231,6 +231,7 @@ def test_no_difference_is_said_to_be_none(tmp_path: Path, facts: dict[str, Any])
     assert "No difference is shown: the intervals overlap." in sentence(told)
 
 
+@pytest.mark.slow
 def test_repetitions_that_lie_apart_show_it_and_those_that_do_not_withdraw_it(
     tmp_path: Path, facts: dict[str, Any]
 ) -> None:
@@ -245,6 +246,7 @@ def test_repetitions_that_lie_apart_show_it_and_those_that_do_not_withdraw_it(
     assert "of 3 and 2 runs, those of one state differ by as much" in sentence(told)
 
 
+@pytest.mark.slow
 def test_runs_that_lie_apart_by_less_than_runs_differ_show_nothing(
     tmp_path: Path, facts: dict[str, Any]
 ) -> None:
@@ -260,6 +262,7 @@ def test_runs_that_lie_apart_by_less_than_runs_differ_show_nothing(
     assert told.shown == "not shown"
 
 
+@pytest.mark.slow
 def test_releases_without_a_sample_are_later_than_all(tmp_path: Path, facts: dict[str, Any]) -> None:
     """The samples that are left are faster, but one release in 34 has none."""
     store = Store(tmp_path / "store")

@@ -188,6 +188,7 @@ def test_no_miss_says_how_long_it_takes_to_count_on_it(tmp_path: Path) -> None:
     assert found.to_settle_s == pytest.approx(3600 * np.log(20), rel=0.3)
 
 
+@pytest.mark.slow
 def test_a_tail_shows_what_counting_can_t_and_it_is_said(tmp_path: Path) -> None:
     run = stored(tmp_path, latencies(60_000))
     text = "misses beyond 5ms <= 1 in 200000"
@@ -198,6 +199,7 @@ def test_a_tail_shows_what_counting_can_t_and_it_is_said(tmp_path: Path) -> None
     assert asked(text, run, counted=True).standing == "not shown"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["latency above 60us <= 1 in 100000 at 50%", "latency p99.999 < 60us at 50%"]
 )
@@ -205,6 +207,7 @@ def test_a_tail_is_asked_at_half_confidence_too(tmp_path: Path, text: str) -> No
     assert asked(text, stored(tmp_path, latencies())).basis == "extrapolated"
 
 
+@pytest.mark.slow
 def test_a_tail_of_few_samples_does_not_decide(tmp_path: Path) -> None:
     text = "misses beyond 200us <= 1 in 20000"
     found = asked(text, stored(tmp_path, latencies(5_000)))
@@ -269,6 +272,7 @@ def test_the_upper_limit_is_that_of_the_tail(tmp_path: Path) -> None:
     assert line.high == pytest.approx(upper(20_000, 15, 0.95, effect))
 
 
+@pytest.mark.slow
 def test_of_few_stalls_that_took_releases_along_tail_and_check_say_the_same(tmp_path: Path) -> None:
     values = latencies(20_000)
     values[[4_000, 9_000, 15_000]] = np.array([3_500, 12_500, 20_500]) * US
@@ -308,6 +312,7 @@ def test_repetitions_are_taken_together(tmp_path: Path) -> None:
     assert len(found.lines) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("empty", [1, 2])
 def test_repetitions_that_measured_nothing_say_nothing(tmp_path: Path, empty: int) -> None:
     nothing: Integers = np.empty(0, np.int64)
@@ -318,6 +323,7 @@ def test_repetitions_that_measured_nothing_say_nothing(tmp_path: Path, empty: in
         assert (line.standing, line.reasons) == (alone.standing, alone.reasons)
 
 
+@pytest.mark.slow
 def test_repetitions_that_differ_count_for_less(tmp_path: Path) -> None:
     runs = [stored(tmp_path, latencies(5_000, seed)) for seed in range(3)]
     runs.append(stored(tmp_path, with_late(5_000, 60, 600 * US)))

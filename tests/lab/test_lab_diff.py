@@ -204,6 +204,7 @@ def test_headline_and_json_tell_the_name_and_where_the_two_differ_first(tmp_path
     assert said["traced_runs"]["timed"]["latency_ns"] == 8_090_000
 
 
+@pytest.mark.slow
 def test_the_cause_that_only_one_machine_has_is_told(tmp_path: Path) -> None:
     store = Store(tmp_path)
     numbers = range(100, 1_900, 40)

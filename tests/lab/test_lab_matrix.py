@@ -170,6 +170,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("repeatable", "chance"), [(True, "is chance."), (False, "may be chance.")])
 def test_a_matrix_promises_no_more_than_its_machines_keep(
     store: Store, repeatable: bool, chance: str
@@ -180,6 +181,7 @@ def test_a_matrix_promises_no_more_than_its_machines_keep(
     assert sentences(found.grid)[0].endswith(chance)
 
 
+@pytest.mark.slow
 def test_misses_that_are_not_counted_are_not_told_as_none(store: Store) -> None:
     measure_some(store, matrix(STOCK, RT), period_ns=None)
     found = gather_results(open_campaign(store, "matrix-latest"))
@@ -190,6 +192,7 @@ def test_misses_that_are_not_counted_are_not_told_as_none(store: Store) -> None:
     assert {row[missed].shown for row in cases.rows} == {"N/A"}
 
 
+@pytest.mark.slow
 def test_an_unfinished_matrix_tells_factors_and_what_is_missing(store: Store) -> None:
     agenda = measure_some(store, matrix(STOCK, RT))
     assert agenda.campaign.id.startswith("matrix-")

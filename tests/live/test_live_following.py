@@ -108,6 +108,7 @@ def test_a_soak_that_is_cut_off_is_told_and_another_folder_refused(tmp_path: Pat
     assert (nothing.returncode, nothing.stdout) == (4, "")
 
 
+@pytest.mark.slow
 def test_a_rule_judges_the_intervals_as_they_come() -> None:
     reader, frames = IntervalReader(), FrameReader()
     intervals = []

@@ -43,6 +43,7 @@ def test_metrics_are_read_without_a_complaint(steps: int) -> None:
     assert promtool("check", "metrics", given=metrics(shown)[1]) == ""
 
 
+@pytest.mark.slow
 def test_alerts_are_rules_and_fire_when_they_should(tmp_path: Path) -> None:
     assert "4 rules found" in promtool("check", "rules", str(EXAMPLES / "alerts.yml"))
     series = "\n".join(

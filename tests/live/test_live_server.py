@@ -128,6 +128,7 @@ def test_clients_without_end_cost_a_bounded_number_of_threads_and_each_one_that_
         connection.close()
 
 
+@pytest.mark.slow
 def test_who_comes_later_sees_the_whole_and_who_is_there_what_is_new() -> None:
     with served() as (view, connection):
         with view.changing() as shown:
@@ -169,6 +170,7 @@ def test_what_takes_long_is_reckoned_for_news_alone(monkeypatch: pytest.MonkeyPa
     assert len(reckoned) == 3
 
 
+@pytest.mark.slow
 def test_the_thread_of_a_page_that_went_away_ends() -> None:
     with served() as (view, connection):
         heard = events(connection)
@@ -203,6 +205,7 @@ def test_metrics_are_exact_and_of_the_format_that_is_asked_for() -> None:
     assert metrics(shown)[0].startswith("text/plain")
 
 
+@pytest.mark.slow
 def test_the_terminal_has_the_same_numbers_and_a_title_is_no_markup() -> None:
     from rich.console import Console
 

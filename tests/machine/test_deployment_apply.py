@@ -113,6 +113,7 @@ def test_what_could_not_be_put_back_is_a_loud_error(tmp_path: Path) -> None:
     assert isinstance(caught.value.__cause__, ValueError)
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_any_step_of_apply_undoes_and_a_second_one_does_not_stop_that(tmp_path: Path) -> None:
     @dataclass
     class Impatient(FakeSettings):

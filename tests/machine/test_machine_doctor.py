@@ -170,6 +170,7 @@ def weighed(tmp_path: Path) -> tuple[Path, Path]:
     return root, place
 
 
+@pytest.mark.slow
 def test_what_it_was_worth_here_stands_with_the_finding(app: typer.Typer, weighed: tuple[Path, Path]) -> None:
     root, place = weighed
     _, text = run(app, root, "--store", str(place))

@@ -113,6 +113,7 @@ def test_a_part_of_a_tail_costs_that_part_only(tauto: FaultyCommand) -> None:
     see_kept(tauto, err)
 
 
+@pytest.mark.slow
 def test_a_part_of_a_run_in_the_terminal_costs_that_part_only(tauto: FaultyCommand) -> None:
     runs = idle_and_loaded(tauto.store)
     tauto.break_("answer.show._settings")

@@ -225,6 +225,7 @@ def test_a_run_is_no_store(tmp_path: Path) -> None:
     assert f"Name the store that it lies in: {tmp_path / 'there'}." in ended.err
 
 
+@pytest.mark.slow
 def test_a_far_store_that_is_not_there_is_no_store_without_runs(busybox: str, tmp_path: Path) -> None:
     """A mistyped path must not look like a store of which all runs are here."""
     own, far = filled(tmp_path / "own", 1), tmp_path / "other"

@@ -176,6 +176,7 @@ def test_each_byte_is_weighed_in_the_section_it_is_in(tmp_path: Path) -> None:
     assert told["bss"] == 3000
 
 
+@pytest.mark.slow
 def test_a_library_weighs_what_its_members_weigh(tmp_path: Path) -> None:
     members = [
         compiled(tmp_path, "one", "int written[500] = {1}; int f(int x) { return x * x; }"),

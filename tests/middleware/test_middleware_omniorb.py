@@ -74,6 +74,7 @@ def test_the_longest_sequence_goes_there_and_back() -> None:
         assert threes.numbers == (27,) * LONGEST
 
 
+@pytest.mark.slow
 def test_one_way_calls_are_served_in_their_order_by_one_thread_and_counted_once() -> None:
     count = 3000
     with server("omniorb") as met, Caller(met.endpoints[0]) as caller:
@@ -201,6 +202,7 @@ SERVANTS = 5
 FIFO = ("--servants", str(SERVANTS), "--policy", "fifo", "--priority", "40", "--cpus", str(CPU))
 
 
+@pytest.mark.slow
 def test_each_servant_is_served_at_its_own_priority_while_all_are_called_at_once() -> None:
     needs_priorities("priorities of servants")
     wanted = {40 - number for number in range(SERVANTS)}
@@ -259,6 +261,7 @@ int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param
 """
 
 
+@pytest.mark.slow
 def test_a_priority_is_set_when_a_thread_takes_over_and_not_with_every_call(tmp_path: Path) -> None:
     environment = environment_with(COUNTING, tmp_path)
     command = throughput("--types", "octet", "--count", "1000", "--directions", "two-way")

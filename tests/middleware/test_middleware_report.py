@@ -108,6 +108,7 @@ def test_a_campaign_of_latency_has_figures_4_to_6_and_a_verdict(
     assert len(table.split("  ")) >= 6  # a number of clients each
 
 
+@pytest.mark.slow
 def test_a_campaign_of_memory_has_figure_7(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     measure(store, "footprint", servants="1,10")
     found = results(store)

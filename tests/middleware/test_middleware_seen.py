@@ -337,6 +337,7 @@ def test_an_id_is_never_cut(store: Store, width: int) -> None:
     assert "\u2026" not in "".join(shown)
 
 
+@pytest.mark.slow
 def test_a_terminal_has_the_conclusion_first_and_no_single_calls(store: Store) -> None:
     runs = [made.throughput(store, transport=one) for one in ("tcp", "unix")]
     results = MiddlewareResults(THROUGHPUT, tuple(lanes_of(runs, throughput_of)))
@@ -351,6 +352,7 @@ def test_a_terminal_has_the_conclusion_first_and_no_single_calls(store: Store) -
     ]
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_the_samples_of_a_run_once(store: Store) -> None:
     run = made.latency(store, clients=2)
     seen = evidence.gather([run])

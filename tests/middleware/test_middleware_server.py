@@ -146,6 +146,7 @@ def test_the_server_is_asked_for_what_the_client_needs() -> None:
     assert "--no-memory-lock" not in started((*footprint, "--memory-lock"))[0]
 
 
+@pytest.mark.slow
 def test_the_cpus_of_one_machine_say_nothing_about_another() -> None:
     first = option(started(LATENCY)[0], "--cpus")
     assert first is not None

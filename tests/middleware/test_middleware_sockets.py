@@ -79,6 +79,7 @@ def waiting_bytes(endpoint: str) -> int:
     return sum(int(row[4].partition(":")[2], 16) for row in rows if row[1].endswith(port))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", SOCKETS)
 def test_what_needs_no_answer_gets_none_and_is_counted_once(transport: str) -> None:
     count = 2000

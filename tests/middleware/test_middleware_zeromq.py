@@ -94,6 +94,7 @@ def throughput(*words: str, policy: bool = True) -> list[str]:
 # ---- Calls -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["longs", "octets"])
 def test_sequences_come_back_cubed_wherever_the_library_has_put_them(kind: str) -> None:
     with server("zeromq") as met, Dealer(met.endpoints[0]) as dealer:
@@ -116,6 +117,7 @@ def test_sequences_come_back_cubed_wherever_the_library_has_put_them(kind: str) 
             assert answer.numbers == cubed(request)
 
 
+@pytest.mark.slow
 def test_what_came_in_a_row_is_answered_in_its_order() -> None:
     with server("zeromq") as met, Dealer(met.endpoints[0]) as dealer:
         requests = [Frame("longs", a_frame("longs", k % 60).numbers, sequence=k) for k in range(500)]

@@ -264,6 +264,7 @@ def test_a_chart_is_drawn_here_and_needs_no_network(idle: tc.Run, tmp_path: Path
     assert set(idle.chart_kinds) >= {"histogram", "cumulative", "time", "cpus", "tail"}
 
 
+@pytest.mark.slow
 def test_an_interval_covers_the_quantile_as_often_as_it_says() -> None:
     from tautochrone.judge.reduced import Reduced
     from tautochrone.statistics.counts import counts_of

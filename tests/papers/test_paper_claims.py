@@ -57,6 +57,7 @@ def test_a_factor_must_be_passed_by_the_whole_interval(study: Study) -> None:
     assert _less(study, factor=2.0) == OPEN
 
 
+@pytest.mark.slow
 def test_a_factor_below_one_bounds_how_much_more_there_may_be(study: Study) -> None:
     study.measured(latencies(1, 5_000))
     maximum, median = query("max"), query("p50")
@@ -64,6 +65,7 @@ def test_a_factor_below_one_bounds_how_much_more_there_may_be(study: Study) -> N
     assert study.answer("less", given={"factor": 0.9}, lower=maximum, higher=median) == NOT
 
 
+@pytest.mark.slow
 def test_a_mean_of_runs_that_miss_releases_is_not_shown_to_be_the_lower_one(study: Study) -> None:
     late = latencies(1, 5_000)
     late[100] = 5_500_000  # sleeps through five releases
@@ -179,6 +181,7 @@ def test_too_few_samples_for_an_interval_leave_a_mean_open(study: Study) -> None
     assert "30 samples" in finding.evidence
 
 
+@pytest.mark.slow
 def test_a_few_alike_runs_do_not_outweigh_what_differs_from_run_to_run(study: Study) -> None:
     study.measured(*(latencies(n, 5_000 * (1 + 0.4 * n)) for n in range(4)))
     study.measured(*(latencies(9 + n, 5_600 * (1 + 0.4 * n)) for n in range(4)), load="cpu")
@@ -272,6 +275,7 @@ def test_the_narrower_of_two_bodies_is_told(study: Study) -> None:
     assert study.answer("narrower", given=given, lower=higher, higher=lower) == NOT
 
 
+@pytest.mark.slow
 def test_two_bodies_of_one_width_are_not_told_apart(study: Study) -> None:
     study.measured(latencies(1, 5_000)).measured(latencies(2, 5_000), load="cpu")
     lower, higher = query("samples", **IDLE), query("samples", **LOADED)
@@ -397,6 +401,7 @@ def test_a_claim_of_a_kernel_that_was_not_measured_says_what_to_add(
     assert not any(letter.isdigit() for letter in asked.finding.evidence + asked.finding.in_short)
 
 
+@pytest.mark.slow
 def test_what_was_not_measured_has_a_reason_and_no_number(study: Study) -> None:
     why = "The server can't be started: no permission."
     study.measured(latencies(1, 5_000)).measured(load="cpu", why_none=why)
@@ -571,6 +576,7 @@ def test_a_count_is_what_is_claimed_or_not(study: Study) -> None:
     assert study.answer("is", given={"number": 0}, value=query("overruns")) == NOT
 
 
+@pytest.mark.slow
 def test_proportion_on_two_systems_predicts(study: Study) -> None:
     _both(study)
     for number, (name, factor) in enumerate({"stock": 1.0, "rt": 1.6}.items()):
@@ -585,6 +591,7 @@ def test_proportion_on_two_systems_predicts(study: Study) -> None:
     assert study.answer("predicts", "pair", turned, ordinary=apart, real_time=apart) == HOLDS
 
 
+@pytest.mark.slow
 def test_systems_that_are_alike_predict_nothing(study: Study) -> None:
     _both(study)
     for number, name in enumerate(("stock", "rt")):

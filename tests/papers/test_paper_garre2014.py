@@ -325,6 +325,7 @@ def test_how_wide_a_transition_is_is_told_of_the_widest(tmp_path: Path) -> None:
     assert isinstance(asked("transition", nothing), Absent)
 
 
+@pytest.mark.slow
 def test_the_share_of_tires_that_miss_has_its_interval(tmp_path: Path) -> None:
     there = measured(tmp_path, [400, 800, 1200], border_at(one=9999, two=9999, four=800))
     found = asked("tires that miss", there, above="per cpu")

@@ -191,6 +191,7 @@ def campaign(folder: Path, user_ns: dict[str, tuple[int, int, int]], system: str
     return measured(folder, made, names=cast("Any", MECHANISMS), header_extra=extra)
 
 
+@pytest.mark.slow
 def test_a_system_as_the_study_found_it_bears_it_out(paper: Paper, tmp_path: Path) -> None:
     samples = campaign(
         tmp_path,
@@ -208,6 +209,7 @@ def test_a_system_as_the_study_found_it_bears_it_out(paper: Paper, tmp_path: Pat
     assert answer(paper, samples, "order-of-mechanisms-user") == HOLDS
 
 
+@pytest.mark.slow
 def test_a_system_of_the_other_kind_does_not(paper: Paper, tmp_path: Path) -> None:
     samples = campaign(
         tmp_path,

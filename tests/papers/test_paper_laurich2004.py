@@ -225,6 +225,7 @@ def test_a_share_far_from_what_is_claimed_is_told(
     assert answers(paper, runs(tmp_path, values, values), "most-in-one-bin") == [expected]
 
 
+@pytest.mark.slow
 def test_a_share_of_neighbours_is_less_sure(paper: Paper, tmp_path: Path) -> None:
     """100 late samples one after the other tell less than as many here and there."""
     at_once, scattered = around(12_600), around(12_600)
@@ -238,6 +239,7 @@ def test_a_share_of_neighbours_is_less_sure(paper: Paper, tmp_path: Path) -> Non
     assert widths[0] > 3 * widths[1]
 
 
+@pytest.mark.slow
 def test_a_bin_of_the_claim_lies_where_it_holds_most(paper: Paper, tmp_path: Path) -> None:
     """Latencies of 13.9 to 14.1 us lie astride an edge of the study's bins."""
     samples = runs(tmp_path, around(13_900), around(13_900))
@@ -350,6 +352,7 @@ def test_what_a_short_run_did_not_see_is_not_told(paper: Paper, tmp_path: Path) 
     assert answers(paper, samples, *EACH_TIME) == [OPEN] * 4
 
 
+@pytest.mark.slow
 def test_a_system_like_linux_2_6_meets_600_us_alone(paper: Paper, tmp_path: Path) -> None:
     samples = runs(tmp_path, around(13_000, late=(412 * US,)), around(13_100, late=(578 * US,)))
     assert answers(paper, samples, "meets-500us", "meets-600us") == [NOT, OPEN]

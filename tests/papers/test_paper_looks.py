@@ -100,6 +100,7 @@ def _answers(study: Study, first: int) -> list[tuple[str, int]]:
     return [(answer, look) for answer, look, _ in _asked(study, Looks(first))]
 
 
+@pytest.mark.slow
 def test_a_look_rests_on_its_repetitions_and_what_was_told_stays(tmp_path: Path) -> None:
     study = Study(tmp_path)
     study.measured(latencies(1, 5_000)).measured(load="cpu")
@@ -124,6 +125,7 @@ def test_a_look_waits_for_all_its_points_and_says_its_level(tmp_path: Path) -> N
     )
 
 
+@pytest.mark.slow
 def test_the_repetitions_of_a_guest_tell_no_more_than_its_first_one(tmp_path: Path) -> None:
     study = Study(tmp_path).system("lab", virtual=VirtualMachine(machine="abc", shift=1, repeatable=True))
     answers = []
@@ -135,6 +137,7 @@ def test_the_repetitions_of_a_guest_tell_no_more_than_its_first_one(tmp_path: Pa
     assert answers[0] == answers[1]
 
 
+@pytest.mark.slow
 def test_a_guest_is_looked_at_once_and_measured_no_more(tmp_path: Path) -> None:
     """Its repetitions are one run: they may not add up to something that is sure."""
     study = Study(tmp_path).system("lab", virtual=VirtualMachine(shift=1, repeatable=True))

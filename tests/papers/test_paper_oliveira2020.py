@@ -131,6 +131,7 @@ def test_a_loaded_kernel_has_the_larger_bound(paper: Paper, tmp_path: Path) -> N
     assert answer(paper, alike, "without-interrupts-it-stays") == "yes"
 
 
+@pytest.mark.slow
 def test_interrupts_that_leave_no_time_have_no_bound(paper: Paper, tmp_path: Path) -> None:
     """Two of 10 and 30 us within 12 us: none is left over."""
     told = scene(100, OTHER).passes(1_000).timer(1_500).irq(10_000).passes(2_000).irq(30_000).passes(2_000)

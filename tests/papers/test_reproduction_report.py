@@ -147,6 +147,7 @@ def test_systems_stand_below_each_other_with_who_measured_them_above(tmp_path: P
     assert [cell.columns for cell in one.heads[0]] == [3, 2]
 
 
+@pytest.mark.slow
 def test_systems_stand_side_by_side_as_long_as_there_is_room(tmp_path: Path) -> None:
     across = sheet(tmp_path, "columns")
 

@@ -25,6 +25,7 @@ def root(tmp_path: Path) -> Path:
 # ---- Looking ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_files_are_read_whole_whatever_size_they_claim(root: Path) -> None:
     with keep() as keeper:
         assert keeper.ask("read", "/proc/version") == Path("/proc/version").read_bytes()

@@ -94,6 +94,7 @@ def test_three_threads_share_one_cpu_each_one_priority_below_the_other(run: Stor
         assert {one["obtained"]["cpu"] for one in threads} == {int(a_cpu())}
 
 
+@pytest.mark.slow
 def test_instants_are_in_the_order_of_the_story(run: StoredRun) -> None:
     for source in run.sources:
         seen = repetitions(run, source)
@@ -134,6 +135,7 @@ def test_a_ceiling_delays_high_before_it_asks_and_inheritance_after(run: StoredR
     assert (inheriting.requested_ns < inheriting.released_ns).all()
 
 
+@pytest.mark.slow
 def test_a_spin_on_one_cpu_ends_by_itself_and_is_told(run: StoredRun) -> None:
     seen = of(run, "spin lock")
     assert (seen.gave_up == 1).all()
@@ -144,6 +146,7 @@ def test_a_spin_on_one_cpu_ends_by_itself_and_is_told(run: StoredRun) -> None:
     assert not any(one.endless for one in judge_run(run) if one.lock != "spin lock")
 
 
+@pytest.mark.slow
 def test_the_verdicts_name_the_locks_that_are_safe(run: StoredRun) -> None:
     standing = {one.lock: one.standing for one in judge_run(run)}
     assert {lock for lock, answer in standing.items() if answer == "safe"} <= {
@@ -161,6 +164,7 @@ def test_the_verdicts_name_the_locks_that_are_safe(run: StoredRun) -> None:
     assert lines["spin lock"][5] == "nothing"
 
 
+@pytest.mark.slow
 def test_the_scenario_is_drawn_as_measured(run: StoredRun) -> None:
     scenario, waits = InversionPresentation().figures([run], [""], "p")
     titles = [panel.title for panel in scenario.panels]
@@ -310,6 +314,7 @@ int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 """
 
 
+@pytest.mark.slow
 def test_a_call_that_fails_ends_the_run_as_failed_with_the_reason(tmp_path: Path) -> None:
     """The C library says that there are too many readers, as pthread_rwlock_rdlock(3p) may, at the fourth."""
     compiler = shutil.which("cc")

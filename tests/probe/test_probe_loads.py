@@ -179,6 +179,7 @@ def test_memory_is_really_taken_and_no_more_than_asked_for() -> None:
     assert report["bytes"] > report["memory_bytes"]  # it went round at least once
 
 
+@pytest.mark.slow
 def test_memory_counts_as_running_only_when_all_of_it_was_touched() -> None:
     with running("memory", "--bytes", "256MiB", "--cpus", a_cpu()) as load:
         status = Path(f"/proc/{load.pid}/status").read_text()
@@ -253,6 +254,7 @@ def _spoil_largest_mapping(pid: int) -> None:
         time.sleep(0.001)  # between two mappings
 
 
+@pytest.mark.slow
 def test_memory_takes_a_share_of_what_is_available_and_refuses_what_is_not() -> None:
     available = next(
         int(line.split()[1]) * 1024

@@ -174,6 +174,7 @@ def test_a_pause_makes_room_between_exchanges() -> None:
     assert report["operations"] <= report["elapsed_ns"] / 50e6 + 1
 
 
+@pytest.mark.slow
 def test_a_single_byte_is_a_message_too_and_so_are_millions() -> None:
     assert report_of("comms", "--bytes", "1", seconds=0.1)["bytes"] > 0
     report = report_of("comms", "--bytes", "8MiB", seconds=0.1)
@@ -284,6 +285,7 @@ def two_sides(name: str) -> Iterator[tuple[Load, Load]]:
             yield server, client
 
 
+@pytest.mark.slow
 def test_a_client_of_comms_reports_what_its_server_has_seen() -> None:
     seen = 0
 

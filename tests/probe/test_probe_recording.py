@@ -82,6 +82,7 @@ def test_every_measure_has_a_histogram_of_every_sample(name: str, tmp_path: Path
             assert maxima[-1] == mine.max()
 
 
+@pytest.mark.slow
 def test_only_rows_that_are_late_in_some_measure_are_kept(tmp_path: Path) -> None:
     """A few of many: those of one task, whose jobs take long."""
     options = [*task_set("short:5ms:50us", "long:50ms:8ms"), "--duration", "1s"]
@@ -153,6 +154,7 @@ def test_an_output_that_does_not_let_itself_be_waited_for_is_waited_for(tmp_path
     assert book.recorded == len(run.values()) == count
 
 
+@pytest.mark.slow
 def test_statistics_of_each_measure_are_its_own(tmp_path: Path) -> None:
     run = measure(tmp_path, *several("taskset"), "--record", "histogram")
     medians = {
@@ -193,6 +195,7 @@ def test_a_run_with_histograms_is_told_like_any(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_has_no_rows_says_so(tmp_path: Path) -> None:
     ordinary = [] if "fifo" in policy_options() else ["--policy", "other", "--no-memory-lock"]
     ended = tauto("probe", "cyclic", "--count", "50", "--cpus", CPU, *ordinary, store=tmp_path)
@@ -258,6 +261,7 @@ def test_the_clock_is_measured_where_each_thread_runs(tmp_path: Path) -> None:
     assert header.clock.cost_ns == max(one.clock.cost_ns or 0 for one in header.sources)
 
 
+@pytest.mark.slow
 def test_nothing_is_allocated_while_others_measure(tmp_path: Path) -> None:
     """Of many sources, so that what is told of them is long; the kernel says what memory there is."""
     tasks = task_set(*(f"t{at}:100ms:20us" for at in range(40)))

@@ -158,6 +158,7 @@ def test_each_repetition_has_its_exchanges(back_to_back: StoredRun) -> None:
     assert "scheduled_ns" not in back_to_back.schema().names
 
 
+@pytest.mark.slow
 def test_a_release_is_served_at_its_instant(periodic: StoredRun) -> None:
     neighbours = 0  # of a repetition of which only one release was served, there are none
     for source in periodic.sources:
@@ -170,6 +171,7 @@ def test_a_release_is_served_at_its_instant(periodic: StoredRun) -> None:
     assert neighbours
 
 
+@pytest.mark.slow
 def test_rows_never_overlap_in_time(back_to_back: StoredRun) -> None:
     spans = [
         (back_to_back.column("before_ns", source)[0], back_to_back.column("answered_ns", source)[-1])

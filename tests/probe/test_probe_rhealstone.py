@@ -62,6 +62,7 @@ def median(run: StoredRun, row: str) -> float:
     return float(np.median(run.values(DURATION, by_name(run)[row])))
 
 
+@pytest.mark.slow
 def test_every_row_has_its_samples_and_none_runs_beside_another(tmp_path: Path) -> None:
     run = measured(tmp_path, "--count", "500", "--cpus", two_cpus())
     assert sorted(by_name(run)) == sorted([*ON_ONE_CPU, *ACROSS])
@@ -81,6 +82,7 @@ def test_the_tasks_of_a_row_take_turns(tmp_path: Path) -> None:
         assert (run.column("attempts", source) >= 1).all()
 
 
+@pytest.mark.slow
 def test_what_contains_more_takes_longer(tmp_path: Path) -> None:
     """Breaking a deadlock takes two switches; a message is with its receiver before its sender goes on."""
     run = measured(tmp_path, "--count", "1500", "--place", "same", "--cpus", a_cpu())
@@ -97,6 +99,7 @@ def test_the_middle_task_stands_between_the_two_of_the_deadlock(tmp_path: Path) 
     assert {partner["obtained"]["cpu"] for partner in source["partners"]} == {int(a_cpu())}
 
 
+@pytest.mark.slow
 def test_large_messages_carry_more_in_the_same_time(tmp_path: Path) -> None:
     options = ("--count", "600", "--place", "same", "--cpus", a_cpu())
     small = judge_rhealstone(measured(tmp_path / "small", *options, "--message-bytes", "8"))
@@ -159,6 +162,7 @@ int mq_send(mqd_t queue, const char *data, size_t bytes, unsigned int priority)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [400, 1400])  # message latency; datagram
 def test_a_message_that_the_system_refuses_ends_the_run_and_leaves_nobody_waiting(
     tmp_path: Path, at: int

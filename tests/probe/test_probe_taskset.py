@@ -133,6 +133,7 @@ def test_all_are_released_together_and_keep_their_own_grids(paper: StoredRun) ->
         assert released[0] >= source["start_ns"]
 
 
+@pytest.mark.slow
 def test_a_task_is_described_to_the_nanosecond(tmp_path: Path) -> None:
     priority = "50" if REAL_TIME else "-"
     run = measure(tmp_path, f"short:12500ns:5ms:500ns:{priority}:{CPU}", "--duration", "20ms")
@@ -426,6 +427,7 @@ def test_a_file_is_analysed_measured_and_kept_with_its_run(tmp_path: Path) -> No
         assert row[1] == str(run.manifest.books[1].completed)
 
 
+@pytest.mark.slow
 def test_a_bad_file_is_refused_in_the_words_of_the_analysis(tmp_path: Path) -> None:
     path = tasks_file(tmp_path, TOML.replace('"800us"', '"8ms"'))
     measured = tauto("probe", "taskset", path, store=tmp_path / "store")

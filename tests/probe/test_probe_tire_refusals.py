@@ -79,6 +79,7 @@ def limited(
     )
 
 
+@pytest.mark.slow
 def test_masses_that_no_memory_holds_are_refused(tmp_path: Path) -> None:
     out = tmp_path / "stream"
     options = (*policy_options(), "--nodes", "10000000", "--out", str(out))

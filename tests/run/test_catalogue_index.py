@@ -83,6 +83,7 @@ CHANGES: dict[str, Callable[[Store], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_the_list_is_what_the_runs_say_whatever_the_index_says(
     change: Callable[[Store], object], store: Store, monkeypatch: pytest.MonkeyPatch
@@ -93,6 +94,7 @@ def test_the_list_is_what_the_runs_say_whatever_the_index_says(
     assert by_index[0] == by_index[1] == told(catalogue(store))
 
 
+@pytest.mark.slow
 def test_only_new_runs_are_read_and_gone_ones_are_forgotten(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +122,7 @@ def test_a_store_that_may_not_be_written_is_listed_without_an_index(
     assert len(catalogue(store)) == 4
 
 
+@pytest.mark.slow
 def test_filters_of_the_list_read_no_manifest(store: Store) -> None:
     shutil.move(run_in(store, "c", deployment={"name": "MI", "settings": []}), store.path / "moved")
     entries = catalogue(store)
@@ -138,6 +141,7 @@ def test_filters_of_the_list_read_no_manifest(store: Store) -> None:
     assert json.loads((entries[0].path / "run.json").read_text())["title"] == entries[0].title
 
 
+@pytest.mark.slow
 def test_an_index_that_is_a_link_is_left_alone(store: Store, tmp_path: Path) -> None:
     """In a store that several users write, it may lead to a database of ours."""
     (link := store.path / index.INDEX).unlink()

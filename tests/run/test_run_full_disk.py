@@ -39,6 +39,7 @@ def write(store: Store, stream: bytes) -> None:
             writer.append(stream[at : at + 10_000])
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_while_measuring_costs_nothing_that_was_whole(small_disk: Path) -> None:
     store = Store(small_disk)
     with store.create("cyclic", "before") as writer:

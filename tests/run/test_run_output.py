@@ -146,6 +146,7 @@ def test_links_that_lead_in_a_circle_are_told(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", [("export", "latest", "--csv"), ("pack", "latest")])
 def test_a_device_stays_a_device(tmp_path: Path, verb: tuple[str, ...]) -> None:
     sealed(streams.make_stream([[5, 6]]), tmp_path)

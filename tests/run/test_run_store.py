@@ -236,6 +236,7 @@ def test_samples_are_exported_as_csv(store: Store, capfdbinary: pytest.CaptureFi
     ]
 
 
+@pytest.mark.slow
 def test_samples_are_exported_as_json_with_the_manifest(store: Store, tmp_path: Path) -> None:
     run = add(store, streams.make_stream([[7] * 25_000, [2**62]], overrun="replay"))
     export(run, "json", tmp_path / "out.json")

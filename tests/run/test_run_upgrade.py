@@ -44,6 +44,7 @@ def test_old_runs_are_listed_with_their_conditions(old: Path) -> None:
         assert entry.conditions.command is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", [("show",), ("show", "--json"), ("tail",), ("list",)])
 def test_an_old_run_is_shown(old: Path, verb: tuple[str, ...]) -> None:
     name, *options = verb

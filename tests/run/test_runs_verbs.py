@@ -100,6 +100,7 @@ def _remove(store: Path, *words: str) -> Ended:
     return tauto("runs", "rm", *words, store=store)
 
 
+@pytest.mark.slow
 def test_removing_asks_or_needs_yes(store: Path) -> None:
     (newest, *others) = _ids(store)
     assert _remove(store, newest).code == 2
@@ -109,6 +110,7 @@ def test_removing_asks_or_needs_yes(store: Path) -> None:
     assert not list(store.glob(".removed-*"))
 
 
+@pytest.mark.slow
 def test_only_runs_are_removed(store: Path, tmp_path: Path) -> None:
     (newest, second, *_) = before = _ids(store)
     (store / newest / "thesis.txt").write_text("mine")
@@ -142,6 +144,7 @@ def test_a_soak_that_was_cut_off_is_removed_with_its_pieces(tmp_path: Path) -> N
     assert not writer.path.exists()
 
 
+@pytest.mark.slow
 def test_what_a_killed_removal_left_is_no_run_and_goes_with_the_next(store: Path) -> None:
     (newest, second, *_) = _ids(store)
     (store / newest).rename(store / f".removed-{newest}")

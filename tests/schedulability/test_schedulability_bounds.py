@@ -125,6 +125,7 @@ def test_a_scaled_execution_is_rounded_up() -> None:
     assert [task.execution_ns for task in search.scaled(DELGADO, 12_500).tasks] == [4, 7, 13]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(task_sets(jitter=True))
 def test_the_longest_execution_is_good_and_one_more_is_not(task_set: TaskSet) -> None:

@@ -1,5 +1,7 @@
 """The schedule as a chart and as lines of text."""
 
+import pytest
+
 from task_sets import by_order, edf, fixed
 from tautochrone.analyse.answer import sketch
 from tautochrone.answer import figure
@@ -103,6 +105,7 @@ def test_lanes_go_by_cpu_then_by_urgency() -> None:
     assert "CPU 1, priority 5" in _svg(simulate(tasks))
 
 
+@pytest.mark.slow
 def test_under_edf_a_lane_says_its_deadline() -> None:
     assert "deadline 15\u00a0ns" in _svg(simulate(edf((20, 15, 3))))
 

@@ -172,6 +172,7 @@ def test_measured_jobs_on_another_cpu_preempt_nothing() -> None:
     ]
 
 
+@pytest.mark.slow
 @given(task_sets())
 @settings(deadline=None, max_examples=60)
 def test_measured_parts_of_a_perfect_run_are_the_expected_slices(task_set: TaskSet) -> None:

@@ -113,6 +113,7 @@ def test_alike_candidates_are_not_ranked(store: Store) -> None:
     assert words.answer(found).startswith("No difference is shown: ")
 
 
+@pytest.mark.slow
 def test_a_difference_that_is_none_is_rarely_shown() -> None:
     """At 95 % confidence, among four that are alike: 1 of 20 on average."""
     generator = np.random.default_rng(11)
@@ -212,6 +213,7 @@ def test_cells_that_differ_in_more_make_a_selection_each(store: Store) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_load_that_goes_along_makes_the_question_void(store: Store) -> None:
     runs = [
         deployed(store, "M", latencies(1, 9_000, count=2_000), load="idle"),
@@ -285,6 +287,7 @@ def test_one_run_is_no_choice(store: Store) -> None:
         select([deployed(store, "M", latencies(1, 9_000, count=500))])
 
 
+@pytest.mark.slow
 def test_a_candidate_without_a_sample_is_left_out_and_named(store: Store) -> None:
     runs = [
         *(deployed(store, name, latencies(1, 9_000, count=500)) for name in ("M", "MI")),
@@ -368,6 +371,7 @@ def test_a_metric_that_can_not_be_read_says_what_may_stand_there(text: str) -> N
     assert "'latency p99.9'" in refused.value.advice
 
 
+@pytest.mark.slow
 def test_a_measure_is_found_by_its_name_without_the_unit(store: Store) -> None:
     assert measure_named("one-way", ["latency_ns", "one_way_ns"]) == "one_way_ns"
     runs = [deployed(store, name, latencies(1, 9_000, count=500)) for name in ("M", "MI")]

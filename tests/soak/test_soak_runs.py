@@ -204,6 +204,7 @@ def test_a_soak_that_is_measured_is_read_as_a_run_and_goes_on(store: Store) -> N
     assert whole.manifest.told_state == "complete"
 
 
+@pytest.mark.slow
 def test_intervals_are_exported_and_remarks_on_a_soak_that_is_measured_stay(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -376,6 +377,7 @@ def test_a_schedule_is_loads_with_lengths(specs: list[str], name: str | None) ->
     assert parse_schedule([name]) == phases or len(phases) == 1
 
 
+@pytest.mark.slow
 def test_clock_steps_suspends_loads_and_the_worst_are_found(store: Store) -> None:
     soak = Soak(
         intervals=120,
@@ -407,6 +409,7 @@ def test_clock_steps_suspends_loads_and_the_worst_are_found(store: Store) -> Non
     assert one.level(7_200.0, 0.95) is None  # its hours are not alike
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left_out", [range(6, 12), range(12)], ids=["one load", "all"])
 def test_a_disk_without_room_leaves_counts_of_which_every_answer_is_made(
     store: Store, left_out: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,6 +50,7 @@ def test_of_a_histogram_the_bin_of_the_cycle_loses_one() -> None:
     assert not found.exact
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(0, 200), min_size=1, max_size=60),
     st.lists(st.tuples(st.integers(0, 200), st.integers(0, 300)), max_size=30),

@@ -51,6 +51,7 @@ def test_a_beta_weight_costs_nothing_without_a_miss_and_is_closer_with_many() ->
     assert (share_low(0, 0, 0.95), share_high(0, 0, 0.95)) == (0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("runs", "most"), [(60, 0.12), pytest.param(3_000, 0.05, marks=pytest.mark.long)])
 def test_a_share_is_enclosed_at_all_looks_as_often_as_stated(runs: int, most: float) -> None:
     """Exactly as many are later as is asked about: one look in a hundred suffices to be wrong."""

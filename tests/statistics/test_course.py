@@ -38,6 +38,7 @@ def stored(folder: Path, sources: list[np.ndarray], **options: object) -> Stored
     return store_run(Store(folder), whole, facts=FACTS, rows_per_frame=4_096, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_changes_periods_and_sources_together_are_said_with_their_numbers(eventful: StoredRun) -> None:
     change, spike, together, *_ = sentences(course_of(eventful))
     assert change.startswith("At 8.02 s, cpu0: the median rises from 4.")
@@ -76,6 +77,7 @@ def test_too_few_samples_and_a_histogram_are_refused_with_the_reason(tmp_path: P
     assert sentences(course_of(stored(tmp_path, [np.empty(0)]))) == []
 
 
+@pytest.mark.slow
 def test_a_level_that_rises_throughout_is_one_sentence(tmp_path: Path) -> None:
     values = body(np.random.default_rng(4), 40_000) * np.linspace(1, 2, 40_000)
     said = sentences(course_of(stored(tmp_path, [values])))

@@ -107,6 +107,7 @@ def test_more_observed_is_never_a_smaller_bound(
         assert all(less <= greater for less, greater in zip(before, after, strict=True))
 
 
+@pytest.mark.slow
 @given(lengths, occurrences, st.integers(0, 2_000))
 def test_the_bound_grows_while_one_observes(free: int, seen: Sequence[tuple[int, int]], instant: int) -> None:
     whole = interrupt(seen)
@@ -141,6 +142,7 @@ def test_a_window_is_the_worst_of_all_windows(window: int, seen: Sequence[tuple[
     assert interrupt(seen).within(window) == worst
 
 
+@pytest.mark.slow
 @given(variables)
 def test_stretches_add_up_as_the_theorem_says(one: Variables) -> None:
     free = one.interference_free_ns

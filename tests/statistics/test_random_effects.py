@@ -92,6 +92,7 @@ RACKS = {  # machines, runs of each, between machines over between runs
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [400, pytest.param(20_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("rack", RACKS)
 def test_intervals_cover_as_often_as_stated(rack: str, rounds: int) -> None:

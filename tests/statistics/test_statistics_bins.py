@@ -45,6 +45,7 @@ def test_the_papers_bins_reach_as_far_as_the_paper_says() -> None:
     assert fixed_bins(np.array([1]), *PREEMPTION_BINS).end_ns == 5_000_000
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-(2**40), 2**40), max_size=200), st.integers(1, 10_000), st.integers(1, 300))
 def test_every_sample_is_counted_once(values: list[int], width: int, count: int) -> None:
     bins = fixed_bins(np.array(values, np.int64), width, count)

@@ -173,6 +173,7 @@ def test_spikes_with_a_period_are_found_although_some_are_missing(
     assert found.typical_ns == pytest.approx(2e5, rel=0.2)
 
 
+@pytest.mark.slow
 def test_two_periods_at_once_are_both_found_also_when_one_is_a_multiple() -> None:
     rng = np.random.default_rng(10)
     apart_ = spiky(rng, spiky(rng, body(rng, 40_000), S, 1e5), 0.7 * S, 1e5)
@@ -206,6 +207,7 @@ def without_a_period(kind: str, rng: np.random.Generator, n: int) -> np.ndarray:
 KINDS = ["nothing", "random spikes", "bursts", "loaded for a while", "a memory"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_spikes_and_bursts_have_no_period(kind: str) -> None:
     rng = np.random.default_rng(12)
@@ -300,6 +302,7 @@ def test_sources_that_are_late_together_are_found_and_others_are_not() -> None:
     assert pair.p < 1e-6
 
 
+@pytest.mark.slow
 def test_sources_that_are_late_under_the_same_load_are_not_late_together() -> None:
     rng = np.random.default_rng(20)
     false = 0
@@ -313,6 +316,7 @@ def test_sources_that_are_late_under_the_same_load_are_not_late_together() -> No
     assert false <= 1
 
 
+@pytest.mark.slow
 def test_many_sources_are_one_group() -> None:
     rng = np.random.default_rng(21)
     parts = [reduced(spiky(rng, body(rng, 3_000), 0.1 * S)) for _ in range(12)]

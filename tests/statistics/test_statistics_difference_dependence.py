@@ -63,6 +63,7 @@ def test_independent_samples_are_worth_all_of_them() -> None:
     assert not found.drifts
 
 
+@pytest.mark.slow
 def test_alike_samples_are_worth_as_many_as_theory_says() -> None:
     values = (100_000 + 1_000 * normal_series(1, 50_000, 0.9, 5)[0]).astype(np.int64)
     found = dependence(reduced(values))

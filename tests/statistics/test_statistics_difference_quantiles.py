@@ -77,6 +77,7 @@ def test_the_same_samples_give_the_same_answer_and_another_seed_nearly_that() ->
     assert answers[0].low_ns == pytest.approx(answers[2].low_ns, abs=30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [0, 20, 40, 100])
 def test_p_is_small_exactly_where_the_interval_leaves_out_equality(shift: int) -> None:
     first, second = latencies(2, 2_000)
@@ -208,6 +209,7 @@ def test_a_histogram_run_is_taken_as_independent_and_said_so() -> None:
     assert found.high_ns == pytest.approx(blocks.high_ns, abs=60)
 
 
+@pytest.mark.slow
 def test_sources_of_one_run_are_taken_together_though_their_values_begin_elsewhere() -> None:
     values = latencies(4, 5_000)
     values[1::2] += 700
@@ -313,6 +315,7 @@ def test_what_lies_between_two_constant_sides_is_no_step_of_the_clock() -> None:
     assert found.p == 0.0
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(1, 2**62), min_size=2, max_size=4),
     st.lists(st.integers(1, 2**62), min_size=2, max_size=4),
@@ -327,6 +330,7 @@ def test_runs_of_any_size_have_an_interval_that_a_float_holds(
     assert low <= found.second - found.first <= high or math.isclose(low, high, abs_tol=1.0)
 
 
+@pytest.mark.slow
 def test_every_pair_of_several_sides_is_compared_as_it_would_be_alone() -> None:
     sides = [one_run(values + 50 * at) for at, values in enumerate(latencies(3, 2_000))]
     found = pairwise_differences(sides, [0.5], rounds=FEW)

@@ -149,6 +149,7 @@ def test_alike_neighbours_raise_no_more_false_alarms_than_stated(pairs: int, mos
     assert (textbook > pairs / 2).all()
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(-5, 5), min_size=1, max_size=20),
     st.lists(st.integers(-5, 5), min_size=1, max_size=20),

@@ -18,6 +18,7 @@ def run(events: float, *, bunch: int = 1, spread: float = 0.0) -> list[Tally]:
     return [(min(size, bunch * int(one)), size) for one in RNG.poisson(rate / STRETCHES, STRETCHES)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("events", "bunch", "runs"), [(5, 1, 1), (200, 1, 1), (200, 20, 1), (40, 4, 3)])
 def test_runs_of_one_system_differ_in_no_more_cases_than_are_allowed(
     events: float, bunch: int, runs: int

@@ -101,6 +101,7 @@ def test_another_number_of_samples_than_announced_is_refused(announced: int, sen
         reducer.finish()
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=300), st.integers(-60, 60))
 def test_counts_answer_as_the_sorted_samples_do(given_values: list[int], limit: int) -> None:
     ordered = sorted(given_values)

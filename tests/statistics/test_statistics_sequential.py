@@ -75,6 +75,7 @@ def test_looks_at_amounts_spend_no_more_than_there_is() -> None:
     assert all(1 - level <= 0.05 * share_of_amount(look) + 1e-12 for look, level in enumerate(levels, 1))
 
 
+@pytest.mark.slow
 def test_a_change_is_seen_and_stays_seen() -> None:
     random = np.random.default_rng(2)
     steady = random.normal(size=24)

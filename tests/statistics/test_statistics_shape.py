@@ -1,6 +1,7 @@
 """Reductions for charts keep every total and every extreme."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ any_values = st.lists(st.integers(-(2**62), 2**62) | st.integers(-50, 5_000), ma
 arrays = any_values.map(lambda values: np.array(values, dtype=np.int64))
 
 
+@pytest.mark.slow
 @repeatable
 @given(arrays, st.integers(1, 50))
 def test_a_histogram_counts_every_value_in_the_bin_that_holds_it(values: np.ndarray, bins: int) -> None:
@@ -32,6 +34,7 @@ def test_bins_grow_with_the_value() -> None:
     assert ratio.max() / ratio.min() < 1.01
 
 
+@pytest.mark.slow
 @repeatable
 @given(arrays, st.integers(2, 30), st.integers(0, 10))
 def test_every_point_of_a_cumulative_curve_is_exact(values: np.ndarray, points: int, top: int) -> None:
@@ -45,6 +48,7 @@ def test_every_point_of_a_cumulative_curve_is_exact(values: np.ndarray, points: 
         assert set(np.sort(values)[len(values) - min(top, len(values)) :]) <= set(shown)
 
 
+@pytest.mark.slow
 def test_a_cumulative_curve_of_millions_is_thin_and_keeps_its_top() -> None:
     values = np.random.default_rng(3).integers(0, 10**9, 2_000_000).astype(np.uint32)
     shown, _ = ecdf_of(counts_of(values), points=400, top=100)
@@ -57,6 +61,7 @@ def test_a_cumulative_curve_of_bins_stands_at_their_upper_edges() -> None:
     assert (counts.value.tolist(), counts.share.tolist()) == ([1, 8], [0.5, 1.0])
 
 
+@pytest.mark.slow
 @repeatable
 @given(
     st.lists(st.tuples(st.integers(-(2**62), 2**62), st.integers(-(2**62), 2**62)), max_size=60),

@@ -63,6 +63,7 @@ def test_the_intervals_of_a_large_sample_cover_the_true_quantiles(name: str) -> 
         assert quantile.low <= true <= quantile.high
 
 
+@pytest.mark.slow
 @repeatable
 @given(st.lists(whole_numbers, min_size=1, max_size=60))
 def test_any_integers_are_summarised_exactly(values: list[int]) -> None:
@@ -129,6 +130,7 @@ def test_a_quantile_is_given_from_the_very_number_of_samples_that_it_needs(
     assert q**needed <= (1 - confidence) / 2 < q ** (needed - 1)
 
 
+@pytest.mark.slow
 @repeatable
 @given(st.integers(6, 10**8), st.sampled_from(QUANTILES), st.sampled_from([0.8, 0.95, 0.999]))
 def test_interval_ranks_are_the_tightest_that_the_binomial_distribution_allows(
@@ -191,6 +193,7 @@ def test_the_bound_of_an_exceedance_at_its_ends() -> None:
         exceedance_bound(5, 6)
 
 
+@pytest.mark.slow
 @repeatable
 @given(st.lists(st.integers(0, 2_000), min_size=1, max_size=60))
 def test_a_histogram_of_narrow_bins_is_summarised_exactly(values: list[int]) -> None:

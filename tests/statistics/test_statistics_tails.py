@@ -39,6 +39,7 @@ def ended() -> Tail:
     return tail
 
 
+@pytest.mark.slow
 def test_a_tail_has_the_same_shape_wherever_it_lies() -> None:
     """Also where a double has no room for a nanosecond."""
     values = drawn(pareto(0.0), 20_000)
@@ -187,6 +188,7 @@ def test_inside_the_data_a_level_has_the_ends_of_order_statistics(plain: Tail, s
     assert (found.low_ns, found.high_ns) == interval_ranks(plain.count, 1 - 1 / samples, plain.confidence)
 
 
+@pytest.mark.slow
 def test_every_higher_threshold_is_within_the_interval(plain: Tail) -> None:
     assert plain.peaks is not None
     assert len(plain.higher) > 3
@@ -258,6 +260,7 @@ def test_a_chance_falls_with_the_limit_across_the_threshold(plain: Tail) -> None
     assert (values[:, 1] <= values[:, 2]).all()
 
 
+@pytest.mark.slow
 def test_beyond_the_end_of_a_tail_the_chance_is_0_and_its_upper_end_is_not(ended: Tail) -> None:
     assert ended.peaks is not None
     assert ended.peaks.end_ns is not None
@@ -288,6 +291,7 @@ def test_more_confidence_makes_wider_intervals() -> None:
         assert wide[2] < narrow[2] < narrow[3] < wide[3]
 
 
+@pytest.mark.slow
 def test_large_samples_that_come_in_pairs_count_as_half_as_many() -> None:
     tail = tail_of(drawn(GOOD["maxima of pairs"], 100_000))
     assert tail.peaks is not None

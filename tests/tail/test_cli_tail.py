@@ -57,6 +57,7 @@ def test_a_measure_has_its_name_with_and_without_the_unit(
     assert " measure 'span'" in tauto(*verb, "--measure", "span", store=store).stderr
 
 
+@pytest.mark.slow
 def test_in_the_terminal_one_source_alone_and_the_bound_beside_it(store: Path) -> None:
     done = tauto("tail", "--source", "cpu1", store=store)
     assert done.returncode == 0
@@ -86,6 +87,7 @@ def test_what_can_not_be_answered_is_refused_with_advice(
     assert said in done.stderr
 
 
+@pytest.mark.slow
 def test_how_long_to_measure(store: Path) -> None:
     done = tauto("plan-samples", "--quantile", "99.999", "--rate", "1kHz", store=store)
     assert done.returncode == 0

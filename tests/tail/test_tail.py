@@ -133,6 +133,7 @@ def test_no_level_has_an_end_that_the_lost_releases_may_pass_alone() -> None:
     assert words.interval(stated[0].low_ns, math.inf).startswith("at least")
 
 
+@pytest.mark.slow
 def test_lost_releases_widen_a_level_to_both_sides() -> None:
     found = [source_tail(samples(), lost).activation_level(200) for lost in (0, 20)]
     without, with_some = (one for one in found if one is not None)
@@ -157,6 +158,7 @@ def test_a_chart_is_drawn_also_where_more_are_lost_than_the_threshold_leaves() -
     assert tail_charts.levels(curve).specification(PAGE)
 
 
+@pytest.mark.slow
 def test_where_the_missed_are_not_known_nothing_is_claimed() -> None:
     one = source_tail(samples(), None)
     assert one.refusal is not None

@@ -141,6 +141,7 @@ def test_a_load_that_is_not_permitted_is_told_so(tmp_path: Path) -> None:
     assert refusal.value.advice == "Ask for it."
 
 
+@pytest.mark.slow
 def test_a_load_says_why_it_has_ended_by_itself() -> None:
     load = LocalTarget().start_load(["cpu", "--cpus", a_cpu(), "--duration", "300ms"])
     assert load.failure() is None
@@ -231,6 +232,7 @@ def test_what_is_held_open_can_not_be_left(tree: Path) -> None:
     target.close()
 
 
+@pytest.mark.slow
 def test_settings_are_put_back_when_the_lab_is_killed(tree: Path) -> None:
     script = (
         "import sys, time\n"

@@ -217,6 +217,7 @@ def test_a_run_names_the_grid_and_not_its_thousands_of_cells(store: Store) -> No
     assert len(again.left) == len(agenda.slots) - 2
 
 
+@pytest.mark.slow
 def test_the_terminal_draws_the_map_and_json_has_every_cell(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:

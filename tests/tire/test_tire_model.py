@@ -128,6 +128,7 @@ def test_without_noise_they_come_back_exactly_and_nothing_is_taken_for_structure
     assert not result.structure.over_masses
 
 
+@pytest.mark.slow
 def test_it_is_seldom_refused_by_chance() -> None:
     refused = [seed for seed in range(40) if not fit(points(seed=seed, noise=0.04), KNOWN).holds]
     assert len(refused) <= 2
@@ -314,6 +315,7 @@ def _by_threads(result: ModelStudy) -> Mapping[int, str]:
     return {one.threads: "holds" if one.within else "refused" for one in result.attempts}
 
 
+@pytest.mark.slow
 def test_each_number_of_threads_is_judged_by_itself() -> None:
     mixed = points(
         (1, 2, 4), change=lambda one: slower(one, 1 + one.masses / 2_000) if one.threads == 2 else one

@@ -128,6 +128,7 @@ def test_of_one_sign_the_runs_test_says_nothing_and_zeros_have_none() -> None:
     assert runs_test(np.array([1.0, 0, -1])) == runs_test(np.array([1.0, -1]))
 
 
+@pytest.mark.slow
 def test_errors_that_rise_or_fall_all_along_have_a_trend_and_chance_seldom_has() -> None:
     rng = np.random.default_rng(9)
     places = np.repeat(np.arange(9.0), 3)

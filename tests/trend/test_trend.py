@@ -228,6 +228,7 @@ def test_histograms_cut_off_and_unreadable_runs_are_told(tmp_path: Path) -> None
     assert "2 runs: a lasting change is searched for from" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sign", "is_expected"), [(1, True), (-1, False)])
 def test_the_next_of_numbers_below_zero_is_not_expected_anywhere(
     tmp_path: Path, sign: int, is_expected: bool
@@ -308,6 +309,7 @@ def test_the_command_says_what_there_is_and_what_is_missing(tmp_path: Path) -> N
     assert "There are: latency" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_runs_alone_have_a_column_of_intervals_only_where_a_value_has_one(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     measure(store, 1, latencies(10_000, 3))

@@ -35,6 +35,7 @@ def seen(store: Store, metric: str) -> Trend:
     return trend(found, parse_metric(metric, measures(found)))
 
 
+@pytest.mark.slow
 def test_each_run_has_the_share_of_its_cycles_that_the_class_made_late(store: Store) -> None:
     on_day(store, 1, by_interrupt, 20)
     on_day(store, 2, by_lower, 30)
@@ -49,6 +50,7 @@ def test_each_run_has_the_share_of_its_cycles_that_the_class_made_late(store: St
     assert [one.value.value for one in line.points] == [0.01, 0.015]
 
 
+@pytest.mark.slow
 def test_runs_that_were_recorded_otherwise_or_not_at_all_stand_in_no_common_line(store: Store) -> None:
     on_day(store, 1, by_interrupt, 20)
     on_day(store, 2, by_interrupt, 20, setup={"threshold_ns": 80_000})

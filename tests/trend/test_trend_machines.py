@@ -44,6 +44,7 @@ def rack(folder: Path, boards: int = 8, odd: int | None = None) -> Store:
     return store
 
 
+@pytest.mark.slow
 def test_the_odd_machine_is_named_in_its_case_and_no_other(tmp_path: Path) -> None:
     store = rack(tmp_path / "store", odd=3)
     page = tmp_path / "boards.html"
@@ -71,6 +72,7 @@ def test_what_has_no_part_in_machines_side_by_side_is_refused(words: tuple[str, 
     assert (said.code, "--last and --by have no part" in said.err) == (2, True), said.err
 
 
+@pytest.mark.slow
 def test_machines_are_compared_with_those_of_their_kind_where_these_are_enough(tmp_path: Path) -> None:
     """A slow model of CPU is no fault of its boards; a slow board among fast ones is."""
     store = Store(tmp_path)
@@ -98,6 +100,7 @@ def test_a_machine_with_fewer_runs_is_not_named_because_these_scatter_more(tmp_p
     assert not any(one.differs for one in case.boards)
 
 
+@pytest.mark.slow
 def test_few_machines_under_several_kernels_are_not_taken_for_many_machines(tmp_path: Path) -> None:
     """What makes a machine late does so under every kernel: three machines under four are no twelve peers."""
     store = Store(tmp_path)
@@ -115,6 +118,7 @@ def test_few_machines_under_several_kernels_are_not_taken_for_many_machines(tmp_
     assert {one.kernel for one in told.cases[0].boards if one.standing is not None} == {"6.1"}
 
 
+@pytest.mark.slow
 def test_too_many_cases_to_name_any_machine_are_told(tmp_path: Path) -> None:
     found = records(rack(tmp_path))
     told = machines(found, parse_metric("latency median", measures(found)))
@@ -168,6 +172,7 @@ def test_how_much_machines_differ_is_told_apart_from_how_much_runs_do(
             assert away < 0.1 * board.value
 
 
+@pytest.mark.slow
 def test_one_run_of_each_tells_no_spread_of_runs(tmp_path: Path) -> None:
     store = rack(tmp_path / "store", boards=4)
     page = tmp_path / "page.html"
@@ -188,6 +193,7 @@ def test_few_machines_are_shown_and_not_judged(tmp_path: Path) -> None:
     assert "ssh:board2" in said.out
 
 
+@pytest.mark.slow
 def test_a_plan_is_the_same_on_every_machine(tmp_path: Path) -> None:
     store = rack(tmp_path / "store", boards=3)
     board(store, 7, 20_000, plan={"campaign": "plan-20260102T000000Z-bbbb", "title": "Another", "key": "l"})
@@ -196,6 +202,7 @@ def test_a_plan_is_the_same_on_every_machine(tmp_path: Path) -> None:
     assert told["machines"] == [f"ssh:board{number}" for number in range(3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [5, 9, 30])
 def test_alike_machines_are_called_different_as_seldom_as_stated(size: int) -> None:
     """Of 600 racks without an odd machine 30 have one by chance; more than 55 or less than 10 is a fault."""
