@@ -23,7 +23,7 @@ from tautochrone.run.store import Store
 from tautochrone.target.address import read_lab_address
 from tautochrone.target.virtual.target import boot
 
-COUNT, LOAD = 200, "exit:bytes=64MiB"
+COUNT, LOAD = 300, "exit:bytes=64MiB"
 """A process ends each 50 ms."""
 STOCK, RT_OF_THREADS = "debian-stock,smp=2,turn=50us", "debian-rt,smp=4,threads=2,turn=50us"
 """Turns of 10 us, as usual, double the host's time."""

@@ -101,11 +101,15 @@ class Sheet:
 
     def flat_heads(self) -> list[str]:
         """Return the head of each column, for media without merged cells: all that stands above it."""
-        above = [[cell for cell in row for _ in range(cell.columns)] for row in self.heads]
         return [
-            ", ".join(dict.fromkeys(text for level in above if (text := level[at].noted)))
-            for at in range(self.width)
+            ", ".join(dict.fromkeys(text for cell in above if (text := cell.noted)))
+            for above in self.heads_above()
         ]
+
+    def heads_above(self) -> list[list[SheetCell]]:
+        """Return what stands above each column, from the top; none where there are no heads."""
+        rows = [[cell for cell in row for _ in range(cell.columns)] for row in self.heads]
+        return [[row[at] for row in rows] for at in range(self.width)]
 
     def flat_rows(self) -> Iterator[tuple[str, SheetRow]]:
         """Yield every row, for media without merged cells; the first of a band with the band's title.

@@ -101,12 +101,10 @@ def _columns(sheet: Sheet) -> str:
     bodies = [max((len(_text(row[at])) for row in rows), default=0) for at in range(sheet.width)]
     if sheet.telling:
         return _broken([math.cbrt(size) for size in bodies], sheet.width)
-    heads = [""] * sheet.width
-    for row in sheet.heads:
-        at = 0
-        for cell in row:
-            heads[at] = max(heads[at], cell.text, key=len) if cell.columns == 1 else heads[at]
-            at += cell.columns
+    heads = [
+        max((cell.text for cell in above if cell.columns == 1), key=len, default="")
+        for above in sheet.heads_above()
+    ]
     natural = sum(max(body, len(head)) for body, head in zip(bodies, heads, strict=True))
     if natural + _BETWEEN * (sheet.width - 1) <= _LINE:
         return "l" * sheet.names + "r" * (sheet.width - sheet.names)

@@ -4,7 +4,7 @@ import re
 import secrets
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
 from tautochrone.base.installation import own_version
@@ -44,7 +44,6 @@ _HOLD = (
 )
 
 
-_LANDED = re.compile(r"/(?:.*?/)?tautochrone-[0-9a-f]{16}(?=/)", re.DOTALL)
 _OURS = re.compile(r"\S+ (?:/.*|-)")
 """The first words of that shell."""
 
@@ -78,7 +77,7 @@ class Landing:
             self.probe, self.agent = f"{folder}/tauto-probe", f"{folder}/tauto-agent"
             pushed = find_probe_for(self.machine), find_agent_for(self.machine)
             for file, place in zip(pushed, (self.probe, self.agent), strict=True):
-                _push(link, file, place, name)
+                _push(link, file, folder, place, name)
         except BaseException:
             self.keeper.release()  # its input ends: it removes the folder
             raise
@@ -113,8 +112,8 @@ def _first_words(holder: RemoteProgram, name: str) -> tuple[str, str]:
     return machine, folder
 
 
-def _push(link: Link, file: Path, place: str, name: str) -> None:
-    answer = push(link, file, place, name)
+def _push(link: Link, file: Path, landed: str, place: str, name: str) -> None:
+    answer = push(link, file, landed, place, name)
     if answer.exit_code != 0:
         raise MeasuringError(
             f"{file.name} does not run on {name}: {said_in(answer.messages, 'it said nothing')}"
@@ -124,30 +123,24 @@ def _push(link: Link, file: Path, place: str, name: str) -> None:
         raise UsageError(f"{file} is version {theirs}, and this is version {ours}", how_to_build())
 
 
-def push(link: Link, file: Path, place: str, name: str) -> ProbeAnswer:
+def push(link: Link, file: Path, landed: str, place: str, name: str) -> ProbeAnswer:
     """Write a program to this place, and ask it there for its version.
 
     Raises:
         MeasuringError: it could not be written, or the connection was lost.
     """
-    return _write(link, file, place, name, f"{shlex.quote(place)} --version")
+    return _write(link, file.read_bytes(), landed, place, name, f"{shlex.quote(place)} --version")
 
 
-def _write(link: Link, file: Path, place: str, name: str, then: str) -> ProbeAnswer:
-    """Write a file to this place, in a folder that is made where we landed, and run a command; see `push`."""
-    return _write_bytes(link, file.read_bytes(), place, name, then)
+def _write(link: Link, content: bytes, landed: str, place: str, name: str, then: str) -> ProbeAnswer:
+    """Write a file to this place below where we landed, and run a command; see `push`.
 
-
-def _write_bytes(link: Link, content: bytes, place: str, name: str, then: str) -> ProbeAnswer:
-    landed = _LANDED.match(place)
-    assert landed is not None
-    made = place.rpartition("/")[0][landed.end() + 1 :]
-    # Where we landed is never made again: whoever is killed now is noticed there, and it is removed.
-    make = f"mkdir -p {shlex.quote(made)} && " if made else ""
-    quoted = shlex.quote(place)
+    Where we landed is never made again: if we are killed now, that is noticed there, and it is removed.
+    """
+    folder, quoted = str(PurePosixPath(place).parent.relative_to(landed)), shlex.quote(place)
     script = (
-        f"cd {shlex.quote(landed[0])} && {make}cat >{quoted} && chmod 700 {quoted} && "
-        f"wc -c <{quoted} && {then}"
+        f"cd {shlex.quote(landed)} && mkdir -p {shlex.quote(folder)} && cat >{quoted} && "
+        f"chmod 700 {quoted} && wc -c <{quoted} && {then}"
     )
     program = link.start(f"exec sh -c {shlex.quote(script)}", beats=False)
     program.write(content)
@@ -206,7 +199,7 @@ class PushedPrograms:
         )
         for place, file in brought.files.items():
             if place not in self._code:
-                _write(self._link, file, place, self._name, "true")
+                _write(self._link, file.read_bytes(), self._folder, place, self._name, "true")
                 self._code.add(place)
         return brought
 
@@ -215,7 +208,7 @@ class PushedPrograms:
         there, files = brought_files(path, f"{self._folder}/own")
         for place, content in files.items():
             if place not in self._code:
-                _write_bytes(self._link, content, place, self._name, "true")
+                _write(self._link, content, self._folder, place, self._name, "true")
                 self._code.add(place)
         return there
 
@@ -236,7 +229,7 @@ class PushedPrograms:
             file = find()
             if file is None:
                 return
-            answer = push(self._link, file, place, self._name)
+            answer = push(self._link, file, self._folder, place, self._name)
             if answer.exit_code != 0 or not _is_ours(answer.text, name):
                 self._run(["rm", "-f", place])
                 raise self._why_not(file, shown, answer, otherwise)
