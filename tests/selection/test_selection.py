@@ -191,6 +191,19 @@ def test_a_repetition_that_missed_every_release_counts_where_repetitions_are_com
     assert found.ranking.none_shown
 
 
+@pytest.mark.slow
+def test_a_quantile_is_of_all_releases_also_of_a_repetition_without_a_sample(store: Store) -> None:
+    """MI is the earlier one but for one run of four, of which every release is missed."""
+    books = {0: {"released": 2_000, "missed": 2_000}}
+    runs = [*repeated(store, "M", 16_000, 1, runs=4), *repeated(store, "MI", 8_000, 2, runs=3)]
+    assert only(runs).best == ("MI",)
+    found = only([*runs, deployed(store, "MI", [], books_extra=books)])
+    assert found.ranking.none_shown
+    assert [(one.name, one.value is None) for one in found.ranking.ranked] == [("M", False), ("MI", True)]
+    assert found.of("MI").differences[-1].difference_ns is None
+    assert "1 of 4 repetitions of MI has no sample at all" in " ".join(words.sentences(found))
+
+
 def test_cells_that_differ_in_more_make_a_selection_each(store: Store) -> None:
     runs = [
         deployed(store, name, latencies(seed, 9_000, count=2_000), load=load, period_ns=period_ns)

@@ -21,6 +21,7 @@ from tautochrone.selection.traits import (
     traits_of,
 )
 from tautochrone.statistics.counts import Counts, merge
+from tautochrone.statistics.quantiles import rank
 
 SINGLE = "Single"
 """The uniprocessor: what delgado2020 measures every deployment by."""
@@ -56,6 +57,11 @@ class Candidate:
     def released(self) -> int:
         """Return samples and releases without one, as far as those are known."""
         return self.counts.total + (self.lost or 0)
+
+    def quantile_ns(self, q: float) -> int | None:
+        """Return this quantile of all releases; None: it falls among those without a sample."""
+        position = rank(self.released, q)
+        return None if position > self.counts.total else self.counts.at_rank(position)
 
 
 @dataclass(frozen=True)

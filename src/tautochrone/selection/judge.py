@@ -17,8 +17,16 @@ from tautochrone.judge.naming import measure_meant
 from tautochrone.run.folder import StoredRun
 from tautochrone.selection.candidates import Candidate, Contest, Draft, draw_up, read, reference_of
 from tautochrone.selection.late import LateCandidate, late_candidates, late_of, late_ranking
-from tautochrone.selection.places import BLAME, Pairs, PlaceMetric, chosen_metric, places, shown_quantiles
-from tautochrone.statistics.difference.quantile_difference import QuantileDifference, pairwise_differences
+from tautochrone.selection.places import (
+    BLAME,
+    Pairs,
+    PlaceMetric,
+    chosen_metric,
+    compared_pairs,
+    places,
+    shown_quantiles,
+)
+from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.ranking import Ranking, holm
 from tautochrone.statistics.difference.sides import (
     QuantilePlot,
@@ -246,7 +254,7 @@ def _hold(
     sides = [side_of(one) for one in candidates]
     ranked_by = metric if metric is not None else chosen_metric(candidates)
     quantiles = shown_quantiles(candidates, ranked_by)
-    pairs = tried(pairwise_differences, sides, quantiles, confidence=confidence, seed=_SEED)
+    pairs = tried(compared_pairs, candidates, sides, quantiles, confidence, _SEED)
     at = names.index(reference)
     alpha = 1 - confidence
     late = late_of(contest, names)

@@ -16,8 +16,13 @@ from tautochrone.judge.naming import Kind, number_named
 from tautochrone.selection.candidates import Candidate
 from tautochrone.statistics.blame import CAUSES, Cause
 from tautochrone.statistics.difference.between_runs import ASSUMED, FEWEST_RUNS, two_sided
-from tautochrone.statistics.difference.quantile_difference import QuantileDifference
+from tautochrone.statistics.difference.quantile_difference import (
+    QuantileDifference,
+    pairwise_differences,
+    without_interval,
+)
 from tautochrone.statistics.difference.ranking import Ranking, rank
+from tautochrone.statistics.difference.sides import Side
 from tautochrone.statistics.quantiles import QUANTILES, samples_needed
 
 _FORMS = (
@@ -93,6 +98,31 @@ def shown_quantiles(candidates: Sequence[Candidate], metric: PlaceMetric) -> lis
     fewest = min(one.released for one in candidates)
     usual = {q for q in QUANTILES if samples_needed(q) <= fewest}
     return sorted(usual | ({metric.q} if metric.q is not None else {QUANTILES[0]}))
+
+
+def compared_pairs(
+    candidates: Sequence[Candidate],
+    sides: Sequence[Side],
+    quantiles: Sequence[float],
+    confidence: float,
+    seed: int,
+) -> Pairs:
+    """Return what tells each pair apart.
+
+    Of a candidate of which a repetition has no sample at all nobody knows how far repetitions differ; that
+    repetition's releases count in its quantiles all the same, as later than every sample.
+    """
+    found = pairwise_differences(sides, quantiles, confidence=confidence, seed=seed)
+    whole = [len(one.parts) == len(one.missed) for one in candidates]
+    return {
+        (i, j): own
+        if whole[i] and whole[j]
+        else tuple(
+            without_interval(q, candidates[i].quantile_ns(q), candidates[j].quantile_ns(q), confidence)
+            for q in quantiles
+        )
+        for (i, j), own in found.items()
+    }
 
 
 def places(

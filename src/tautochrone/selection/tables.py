@@ -11,7 +11,7 @@ from tautochrone.selection.judge import Against, Selection
 from tautochrone.selection.places import BLAME
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.two_sample import TwoSample
-from tautochrone.statistics.quantiles import rank, samples_needed
+from tautochrone.statistics.quantiles import samples_needed
 
 _RARE = 0.99999
 _LEAST_P = 0.001
@@ -195,11 +195,9 @@ def _tests(one: Against) -> tuple[TwoSample | None, TwoSample | None]:
 
 
 def _rare(candidate: Candidate) -> TypedCell:
-    total = candidate.released
-    if total < samples_needed(_RARE):
+    if candidate.released < samples_needed(_RARE):
         return micros(None, "too few")
-    position = rank(total, _RARE)
-    return micros(None if position > candidate.counts.total else candidate.counts.at_rank(position))
+    return micros(candidate.quantile_ns(_RARE))
 
 
 def _p(value: float | None) -> TypedCell:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from tautochrone.answer.phrasing.blame import CLASSES
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.base.units import format_duration
-from tautochrone.base.words import listed, upper_first
+from tautochrone.base.words import listed, upper_first, verb
 from tautochrone.selection.candidates import Candidate, Contest
 from tautochrone.selection.judge import Selection
 from tautochrone.selection.places import BLAME
@@ -197,6 +197,13 @@ def _lost(candidates: Sequence[Candidate]) -> Iterator[str]:
             f"Releases without a sample: {', '.join(lost)}. They count as later than every sample, but in "
             "the chi-square test and the Q-Q plot, which have samples only."
         )
+    for one in candidates:
+        if empty := len(one.missed) - len(one.parts):
+            of_them = f"{empty} of {len(one.missed)} repetitions of {one.name}"
+            yield (
+                f"{of_them} {verb(empty, 'has')} no sample at all: how much its quantiles differ from one to "
+                "the next is not known."
+            )
     unknown = [one.name for one in candidates if one.lost is None]
     if unknown:
         yield f"How many releases {listed(unknown)} missed is not known, so its quantiles may look too good."

@@ -213,7 +213,7 @@ def _of_blocks(
     pair: tuple[Side, Side], q: float, both: tuple[Resampled, Resampled], confidence: float
 ) -> QuantileDifference:
     first, second = both
-    bare = _without_interval(q, first.value, second.value, confidence)
+    bare = without_interval(q, first.value, second.value, confidence)
     among = tuple(side for side, one in enumerate(both) if one.value is None)
     lost = (AmongLost(among),) if among else ()
     if first.drawn is None or second.drawn is None:
@@ -240,9 +240,10 @@ def _of_blocks(
     )
 
 
-def _without_interval(
+def without_interval(
     q: float, first: int | None, second: int | None, confidence: float
 ) -> QuantileDifference:
+    """The same of what two quantiles tell by themselves; None: one falls among lost releases."""
     difference = None if first is None or second is None else float(second - first)
     above = first is not None and second is not None and min(first, second) > 0
     ratio = second / first if above and first is not None and second is not None else None
