@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,7 +192,8 @@ static int open_uprobe(const char *path, const struct usdt_site *site, int progr
     attributes.config = site->semaphore << SEMAPHORE_SHIFT;
     attributes.config1 = (uint64_t)(uintptr_t)path;
     attributes.config2 = site->offset;
-    const int event = (int)syscall(SYS_perf_event_open, &attributes, NONE, 0, NONE, PERF_FLAG_FD_CLOEXEC);
+    const int cpu = sched_getcpu(); /* any one that is online: the first may not be */
+    const int event = (int)syscall(SYS_perf_event_open, &attributes, NONE, cpu, NONE, PERF_FLAG_FD_CLOEXEC);
     if (event < 0) {
         return NONE;
     }

@@ -300,3 +300,15 @@ def test_the_latest_after_a_first_answer_is_its_loop_and_show_shows_the_verdict(
     assert "Its runs" not in tauto("show", runs[1].id, store=tmp_path).stdout
     add(place, streams.make_stream([[5, 6]]))
     assert "Its runs" not in tauto("show", store=tmp_path).stdout
+
+
+def test_the_lock_of_a_killed_process_goes_with_the_next_one_and_a_held_one_stays(store: Store) -> None:
+    killed = store.path / ".alone-killed"
+    with store.alone("held", "One plan"):
+        killed.touch()
+        with store.alone("other", "Another plan"), pytest.raises(StoreError, match="by another tauto"):
+            assert not killed.exists()
+            with store.alone("held", "One plan"):
+                pass
+        assert [one.name for one in store.path.iterdir()] == [".alone-held"]
+    assert not store.path.exists()

@@ -127,6 +127,7 @@ class Store:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             descriptor = _hold(path)
+            self._tidy(path)
         except BlockingIOError as error:
             raise StoreError(
                 f"{what} is being measured at this moment, by another tauto",
@@ -143,6 +144,15 @@ class Store:
                     os.close(descriptor)
                 if is_new:
                     self.path.rmdir()  # if nothing was measured
+
+    def _tidy(self, mine: Path) -> None:
+        """Remove the locks of processes that were killed."""
+        for path in self.path.glob(".alone-*"):
+            with suppress(OSError):
+                if path != mine:
+                    descriptor = _hold(path)
+                    path.unlink(missing_ok=True)
+                    os.close(descriptor)
 
     def _begun_later(self, now: datetime) -> str | None:
         """The latest run, if by its name it begins after now; other processes may be a moment ahead."""
