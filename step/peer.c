@@ -42,9 +42,11 @@ static void lag(struct playing *playing, struct link_message *message, int64_t n
     playing->before_ns = now_ns;
 }
 
-static void answer(struct playing *playing, const struct link_message *message)
+static bool answer(struct playing *playing, const struct link_message *message)
 {
-    playing->counts.unsent += link_send(playing->link, message) != OS_OK;
+    const bool is_sent = link_send(playing->link, message) == OS_OK;
+    playing->counts.unsent += !is_sent;
+    return is_sent;
 }
 
 /* The turns of the three lie apart, so that each is seen beside the others. */
@@ -63,18 +65,17 @@ static void serve(struct playing *playing, struct link_message *message)
     if (is_turn(options->lose, options->lose - 1, message->sequence)) {
         return;
     }
-    playing->counts.answered++;
     if (is_turn(options->swap, 0, message->sequence) && !playing->holds) {
         playing->held = *message;
         playing->holds = true;
         return;
     }
-    answer(playing, message);
+    playing->counts.answered += answer(playing, message);
     if (is_turn(options->twice, 1, message->sequence)) {
-        answer(playing, message);
+        (void)answer(playing, message); /* not another message */
     }
     if (playing->holds) {
-        answer(playing, &playing->held);
+        playing->counts.answered += answer(playing, &playing->held);
         playing->holds = false;
     }
 }

@@ -6,13 +6,14 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, WITHOUT_A_PAUSE_NS = 2000, TRIES = 100, LARGEST_BYTES = 2048 };
-enum { ROOM_BYTES = 1 << 20 };
+enum { ROOM_BYTES = 1 << 20, SET_NS = 200000 }; /* further apart between two messages than any clock is slewed */
 
 static const struct link_kind *const kinds[] = {&link_of_udp, &link_of_can, &link_of_gpio};
 
@@ -91,12 +92,15 @@ enum os_status link_send(struct link *link, const struct link_message *message)
     return link->address.kind->send(link, message);
 }
 
-/* The kernel's time stamp by the measuring clock. Where the wall clock was set meanwhile, that is later than now: then it is
- * when the message was taken. */
+/* The kernel's time stamp by the measuring clock. Where the wall clock was set meanwhile it tells nothing: then it is when the
+ * message was taken. */
 static int64_t arrival_ns(struct link *link, struct msghdr *header)
 {
+    const int64_t wall_less_ns = link->wall_less_ns;
     if (link->is_stamped) {
         (void)relate_clocks(link);
+    }
+    if (link->is_stamped && llabs(link->wall_less_ns - wall_less_ns) < SET_NS) {
         for (struct cmsghdr *one = CMSG_FIRSTHDR(header); one != NULL; one = CMSG_NXTHDR(header, one)) {
             if (one->cmsg_level == SOL_SOCKET && one->cmsg_type == SCM_TIMESTAMPNS) {
                 struct timespec wall;
