@@ -68,13 +68,23 @@ void watch_put_down(struct watch_run *run)
         outside_stop(&run->outside);
         return;
     }
+    if (run->is_left) {
+        return;
+    }
     if (run->end != WATCH_HANGS) {
         step_program_ask_to_end(&run->child);
     }
-    while (!watch_has_ended(run, NS_PER_MS)) {
+    int64_t killed_ns = 0;
+    while (!watch_has_ended(run, NS_PER_MS) && !run->is_left) {
         if (run->end == WATCH_HANGS || os_now_ns() > until_ns || os_stop_requested() == OS_STOP_AT_ONCE) {
             step_child_kill(&run->child);
+            killed_ns = killed_ns == 0 ? os_now_ns() : killed_ns;
+            run->is_left = os_now_ns() > killed_ns + step_child_patience_ns;
         }
+    }
+    if (run->is_left) {
+        warn("%s can't be ended, as it may be another user's, and goes on.", run->name);
+        outside_stop(&run->outside);
     }
     step_child_sweep();
 }

@@ -83,6 +83,7 @@ struct watch_run {
     struct step_child child;
     struct step_ending ending;
     bool has_ended;
+    bool is_left; /* it could not be ended, and goes on */
     struct outside outside;
     int64_t followed_ns; /* when its processes were last looked for */
     struct tautochrone_memory *memory;

@@ -126,7 +126,7 @@ void watch_write_event(struct watch_run *run)
     if (run->failure[0] != '\0') {
         json_text(&json, "why", run->failure);
     }
-    const bool is_known = run->options->pid == 0; /* whose child it is not, nobody is told */
+    const bool is_known = run->options->pid == 0 && !run->is_left; /* whose child it is not, nobody is told */
     json_integer_or_null(&json, "signal", is_known && run->ending.by_signal ? run->ending.value : INT64_MIN);
     json_integer_or_null(&json, "exit_code", !is_known || run->ending.by_signal ? INT64_MIN : run->ending.value);
     json_boolean(&json, "by_itself", run->end == WATCH_ENDED);

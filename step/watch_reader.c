@@ -274,7 +274,7 @@ void watch_read(void *argument)
     }
     watch_put_down(run);
     const int64_t until_ns = os_now_ns() + PATIENCE_NS; /* for the drain to make room */
-    while (take_all(run) || (is_behind(run) && os_now_ns() < until_ns)) {
+    while ((take_all(run) && !run->is_left) || (is_behind(run) && os_now_ns() < until_ns)) {
         os_sleep_until(os_now_ns() + NS_PER_MS);
     }
     run->is_late = true;

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 enum { NS_PER_MS = 1000000 };
+const int64_t step_child_patience_ns = 3000000000;
 
 enum os_status step_share(void *memory, size_t bytes)
 {
@@ -185,10 +186,15 @@ void step_child_kill(const struct step_child *child)
 
 void step_child_sweep(void)
 {
+    const int64_t until_ns = os_now_ns() + step_child_patience_ns;
     for (;;) {
         process_tree_kill_children();
-        if (waitpid(-1, NULL, 0) < 0 && errno != EINTR) {
+        const pid_t ended = waitpid(-1, NULL, WNOHANG);
+        if ((ended < 0 && errno != EINTR) || (ended == 0 && os_now_ns() > until_ns)) {
             return;
+        }
+        if (ended == 0) {
+            os_sleep_until(os_now_ns() + NS_PER_MS);
         }
     }
 }

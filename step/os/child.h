@@ -34,6 +34,8 @@ void step_child_wake(const struct step_child *child);
 bool step_child_wait(struct step_child *child, int64_t instant_ns, struct step_ending *ending);
 /* SIGKILL, wherever it runs. */
 void step_child_kill(const struct step_child *child);
+/* How long after that its end is waited for: what became another user's can't be killed, and is left to the system. */
+extern const int64_t step_child_patience_ns;
 /* Ends whatever it started and left behind, after its end. */
 void step_child_sweep(void);
 /* Who calls ends at once, without what a program does at its end. */
