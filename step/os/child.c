@@ -7,6 +7,7 @@
 #include "os/posix/process_tree.h"
 #include "os/posix/status.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -100,6 +101,22 @@ static void limit_memory(void)
     }
 }
 
+/* Where there is no close_range(2) or a container denies it, files up to the limit would be a billion. */
+void step_child_close_from(int first)
+{
+    DIR *const files = syscall(SYS_close_range, (unsigned int)first, ~0U, 0U) == 0 ? NULL : opendir("/proc/self/fd");
+    if (files == NULL) {
+        return;
+    }
+    for (const struct dirent *entry = readdir(files); entry != NULL; entry = readdir(files)) {
+        const int64_t file = linux_number(entry->d_name, NULL);
+        if (file >= first && file != dirfd(files)) {
+            close((int)file);
+        }
+    }
+    closedir(files);
+}
+
 void step_child_part(void)
 {
     (void)setsid();
@@ -108,11 +125,7 @@ void step_child_part(void)
         (void)dup2(nothing, STDIN_FILENO);
     }
     (void)dup2(STDERR_FILENO, STDOUT_FILENO); /* standard output may be the stream */
-    if (syscall(SYS_close_range, STDERR_FILENO + 1U, ~0U, 0U) != 0) {
-        for (int file = (int)sysconf(_SC_OPEN_MAX) - 1; file > STDERR_FILENO; file--) {
-            close(file);
-        }
-    }
+    step_child_close_from(STDERR_FILENO + 1);
     step_child_reset_signals(false);
     os_memory_end_first();
     limit(RLIMIT_CORE, 0);

@@ -20,6 +20,8 @@ enum os_status step_share(void *memory, size_t bytes);
 
 /* Runs `live` in a child that ends when this process does. Before there are threads. */
 enum os_status step_child_start(struct step_child *child, void (*live)(void *argument), void *argument);
+/* The child's own: no file of this number or above stays open. */
+void step_child_close_from(int first);
 /* The child's own: away from the terminal, from the parent's files, output and signal handlers, from memory without end. */
 void step_child_part(void);
 /* The usual signal handlers, and none is blocked. False: an ended sleep and the system's watchdog stay what they are. */

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { KEPT_FILE = STDERR_FILENO + 1, PATH_BYTES = 64 };
@@ -31,11 +30,7 @@ static void part(int file)
     } else {
         (void)dup2(file, KEPT_FILE);
     }
-    if (syscall(SYS_close_range, KEPT_FILE + 1U, ~0U, 0U) != 0) {
-        for (int other = (int)sysconf(_SC_OPEN_MAX) - 1; other > KEPT_FILE; other--) {
-            close(other);
-        }
-    }
+    step_child_close_from(KEPT_FILE + 1);
     step_child_reset_signals(true);
     os_memory_end_first();
 }
