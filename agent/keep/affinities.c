@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NS_PER_MS = 1000000, LONGEST_LIST = 1024 };
+enum { NS_PER_MS = 1000000 };
 static const int64_t patience_ns = 1000LL * NS_PER_MS;
 static const int64_t again_after_ns = 20LL * NS_PER_MS;
 /* Nobody had to be helped for so long: then it stays so. */
@@ -130,7 +130,7 @@ static bool is_of_kernel(const struct affinity *affinity)
 
 static enum os_fault see_that_it_has_them(const struct affinity *affinity)
 {
-    char now[LONGEST_LIST];
+    char now[OS_CPU_LIST_BYTES];
     const enum os_fault fault = os_thread_cpus_read(&affinity->identity, now, sizeof now);
     return fault == FAULT_NONE && strcmp(now, affinity->cpus) != 0 ? FAULT_EIO : fault;
 }
@@ -213,7 +213,7 @@ enum os_fault affinities_pin_again(const struct journal *journal)
         return fault;
     }
     for (size_t i = 0; i < affinities.count; i++) {
-        char now[LONGEST_LIST];
+        char now[OS_CPU_LIST_BYTES];
         const struct affinity *const one = &affinities.all[i];
         if (os_thread_cpus_read(&one->identity, now, sizeof now) == FAULT_NONE &&
             !os_cpus_are_within(now, one->cpus)) {

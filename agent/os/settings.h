@@ -45,6 +45,9 @@ struct os_thread_identity {
     uint64_t start; /* in the system's own ticks */
 };
 
+/* Lists of CPUs go up to 4095; the longest has every second of them. */
+enum { OS_CPU_LIST_BYTES = 10240 };
+
 typedef void (*os_thread_visitor)(void *argument, const struct os_thread_identity *identity, const char *cpus);
 /* Every thread of every process whose CPUs can be set, with the CPUs that it may use, off line ones included, as a
  * list (0-3,6). */

@@ -108,7 +108,7 @@ bool os_cpus_are_within(const char *list, const char *of)
 static void visit_process(long process, os_thread_visitor visit, void *argument)
 {
     char path[64];
-    char cpus[1024];
+    char cpus[OS_CPU_LIST_BYTES];
     format_text(path, sizeof path, "/proc/%ld/task", process);
     DIR *const threads = opendir(path);
     if (threads == NULL) {

@@ -227,7 +227,7 @@ static void every_thread_is_visited_and_known_by_its_start(void **state)
 {
     (void)state;
     struct os_thread_identity own = {0};
-    char cpus[1024];
+    char cpus[OS_CPU_LIST_BYTES];
     assert_int_equal(os_threads_visit(note_one, &own), FAULT_NONE);
     assert_int_equal(own.process, os_own_process());
     assert_int_equal(os_thread_cpus_read(&own, cpus, sizeof cpus), FAULT_NONE);
@@ -239,9 +239,24 @@ static void every_thread_is_visited_and_known_by_its_start(void **state)
     assert_int_equal(os_thread_cpus_write(&own, cpus), FAULT_ESRCH);
 }
 
+static void the_longest_list_of_cpus_has_room(void **state)
+{
+    (void)state;
+    struct text list = {0};
+    for (int cpu = 0; cpu < 4096; cpu += 2) {
+        char number[16];
+        format_text(number, sizeof number, cpu > 0 ? ",%d" : "%d", cpu);
+        text_add_string(&list, number);
+    }
+    assert_true(os_cpus_are_within(text_string(&list), "0-4095"));
+    assert_true(list.length < OS_CPU_LIST_BYTES);
+    text_free(&list);
+}
+
 TESTS(cmocka_unit_test(words_come_back_as_they_were_whatever_is_in_them),
       cmocka_unit_test(what_is_no_line_of_words_is_refused),
       cmocka_unit_test(of_a_choice_the_word_in_brackets_is_meant_and_other_brackets_stay),
       cmocka_unit_test(a_list_of_tasks_comes_back_and_a_broken_one_does_not),
       cmocka_unit_test(a_journal_is_whole_locked_and_read_back), cmocka_unit_test(requests_change_and_put_back),
-      cmocka_unit_test(every_thread_is_visited_and_known_by_its_start))
+      cmocka_unit_test(every_thread_is_visited_and_known_by_its_start),
+      cmocka_unit_test(the_longest_list_of_cpus_has_room))
