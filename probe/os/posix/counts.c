@@ -8,7 +8,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 64, STATUS_BYTES = 4096, STAT_BYTES = 512, CPU_LINES_BYTES = 65536 };
+enum { PATH_BYTES = 64, STATUS_BYTES = LINUX_STATUS_BYTES, STAT_BYTES = 512, CPU_LINES_BYTES = 65536 };
 
 /* The number behind `key`; INT64_MIN where it does not stand there. */
 static int64_t number_behind(const char *text, const char *key)

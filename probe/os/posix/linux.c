@@ -247,7 +247,7 @@ enum os_status os_watchdog_start(int64_t budget_ns, int64_t *obtained_ns)
 
 int64_t linux_locked_bytes(void)
 {
-    char status[4096];
+    char status[LINUX_STATUS_BYTES];
     const char *const at =
         linux_read_text("/proc/self/status", status, sizeof status) ? linux_behind(status, "\nVmLck:") : NULL;
     return at != NULL ? linux_number(at, NULL) * 1024 : 0;

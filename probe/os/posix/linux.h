@@ -20,6 +20,8 @@ void linux_task_read_back(int64_t task, struct os_thread_obtained *obtained);
 /* Memory of this process that is locked, 0 where it can't be told. */
 int64_t linux_locked_bytes(void);
 
+/* Of /proc/PID/status, with the lists of many CPUs, and of a thousand groups. */
+enum { LINUX_STATUS_BYTES = 16384 };
 /* The beginning of a small file of /proc or /sys. False: it is empty, or can't be read. */
 bool linux_read_text(const char *path, char *text, size_t bytes);
 /* Behind the first `key` in a text; NULL: it is not there. strstr() and strtol() are larger than all that is read by them. */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { FILE_BYTES = 4096, KIB = 1024 };
+enum { FILE_BYTES = LINUX_STATUS_BYTES, KIB = 1024 };
 
 /* The number behind a key at the beginning of a line; INT64_MIN: it is not there. */
 static int64_t number_of(const char *text, const char *key)
