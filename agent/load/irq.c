@@ -41,9 +41,9 @@ struct settings {
     int kind; /* enum kind */
     int64_t rate_hz;
     bool counted; /* `before` holds something */
-    struct os_interrupt_counts before;
+    struct os_interrupt_list before;
     bool deferred_counted;
-    struct os_interrupt_counts deferred_before;
+    struct os_interrupt_list deferred_before;
     const char *sent_by;
     _Atomic uint64_t expiries;
     _Atomic uint64_t broadcasts;
@@ -213,31 +213,17 @@ static int prepare(struct load_run *run)
         return code;
     }
     run->threads = run->cpus.count * (settings->kind == KIND_BOTH ? 2U : 1U);
-    settings->counted = os_interrupts_count(run->cpus.cpus, run->cpus.count, &settings->before) == OS_OK;
+    settings->counted = os_interrupts_list(&settings->before, run->cpus.cpus, run->cpus.count) == OS_OK;
     settings->deferred_counted =
-        os_deferred_count(run->cpus.cpus, run->cpus.count, &settings->deferred_before) == OS_OK;
+        os_deferred_list(&settings->deferred_before, run->cpus.cpus, run->cpus.count) == OS_OK;
     return EXIT_MEASURED;
 }
 
-static uint64_t count_before(const struct os_interrupt_counts *before, const char *name)
-{
-    for (size_t i = 0; i < before->names; i++) {
-        if (strcmp(before->named[i].name, name) == 0) {
-            return before->named[i].count;
-        }
-    }
-    return 0;
-}
-
-static void report_named(struct json *report, const char *key, const struct os_interrupt_counts *before,
-                         const struct os_interrupt_counts *after)
+static void report_named(struct json *report, const char *key, const struct os_interrupt_counts *counts)
 {
     json_open_object(report, key);
-    for (size_t i = 0; i < after->names; i++) {
-        const uint64_t earlier = count_before(before, after->named[i].name);
-        if (after->named[i].count > earlier) {
-            json_unsigned(report, after->named[i].name, after->named[i].count - earlier);
-        }
+    for (size_t i = 0; i < counts->names; i++) {
+        json_unsigned(report, counts->named[i].name, counts->named[i].count);
     }
     json_close_object(report);
 }
@@ -245,30 +231,29 @@ static void report_named(struct json *report, const char *key, const struct os_i
 static void report_counts(const struct load_run *run, struct json *report)
 {
     const struct settings *const settings = run->settings;
-    const struct os_interrupt_counts *const before = &settings->before;
-    struct os_interrupt_counts after;
-    const bool counted =
-        settings->counted && os_interrupts_count(run->cpus.cpus, run->cpus.count, &after) == OS_OK;
-    if (!counted || after.all < before->all) { /* a CPU went off line and back */
+    struct os_interrupt_list after = {.cpu_count = 0};
+    struct os_interrupt_counts counts;
+    if (settings->counted && os_interrupts_list(&after, run->cpus.cpus, run->cpus.count) == OS_OK) {
+        os_interrupts_between(&settings->before, &after, &counts);
+        json_unsigned(report, "interrupts", counts.all);
+        report_named(report, "interrupts_by_name", &counts);
+    } else {
         json_null(report, "interrupts");
         json_null(report, "interrupts_by_name");
-    } else {
-        json_unsigned(report, "interrupts", after.all - before->all);
-        report_named(report, "interrupts_by_name", before, &after);
     }
-    if (settings->deferred_counted && os_deferred_count(run->cpus.cpus, run->cpus.count, &after) == OS_OK) {
-        report_named(report, "deferred", &settings->deferred_before, &after);
+    os_interrupt_list_free(&after);
+    if (settings->deferred_counted && os_deferred_list(&after, run->cpus.cpus, run->cpus.count) == OS_OK) {
+        os_interrupts_between(&settings->deferred_before, &after, &counts);
+        report_named(report, "deferred", &counts);
     } else {
         json_null(report, "deferred");
     }
+    os_interrupt_list_free(&after);
 }
 
-static void finish(struct load_run *run, struct json *report)
+static void report_all(const struct load_run *run, struct json *report)
 {
     const struct settings *const settings = run->settings;
-    if (report == NULL) {
-        return;
-    }
     json_text(report, "kind", kind_words[settings->kind]);
     json_integer(report, "rate_hz", settings->rate_hz);
     json_unsigned(report, "expiries", settings->expiries);
@@ -276,6 +261,16 @@ static void finish(struct load_run *run, struct json *report)
     json_unsigned(report, "left_out", settings->left_out);
     json_text_or_null(report, "sent_by", settings->sent_by);
     report_counts(run, report);
+}
+
+static void finish(struct load_run *run, struct json *report)
+{
+    struct settings *const settings = run->settings;
+    if (report != NULL) {
+        report_all(run, report);
+    }
+    os_interrupt_list_free(&settings->before);
+    os_interrupt_list_free(&settings->deferred_before);
 }
 
 const struct load load_irq = {

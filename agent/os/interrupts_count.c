@@ -122,55 +122,123 @@ static void take_name(struct reader *reader, char *name)
     }
 }
 
-static void take_line(struct reader *reader, const bool *counts, size_t columns, struct os_interrupt_counts *total)
+static void take_line(struct reader *reader, const bool *counts, size_t columns, struct os_interrupt_list *list)
 {
-    char name[OS_INTERRUPT_NAME_BYTES];
-    uint64_t sum = 0;
+    char name[OS_INTERRUPT_NAME_BYTES] = "";
     uint64_t number = 0;
     size_t column = 0;
+    const size_t begin = list->lines.length;
     take_name(reader, name);
+    text_add(&list->lines, name, sizeof name);
     for (; column < columns && take_number(reader, &number); column++) {
-        sum += counts[column] ? number : 0;
+        if (counts[column]) {
+            text_add(&list->lines, &number, sizeof number);
+        }
     }
     skip_line(reader);
-    if (column < columns) {
-        return; /* belongs to no CPU */
-    }
-    total->all += sum;
-    if (!is_digit(name[0]) && total->names < OS_INTERRUPT_NAMES) {
-        memcpy(total->named[total->names].name, name, sizeof name);
-        total->named[total->names].count = sum;
-        total->names++;
+    if (column < columns) { /* belongs to no CPU */
+        text_cut(&list->lines, begin);
     }
 }
 
-static enum os_status count(const char *path, const int32_t *cpus, uint32_t cpu_count,
-                            struct os_interrupt_counts *counts)
+static enum os_status read_list(const char *path, struct os_interrupt_list *list, const int32_t *cpus,
+                                uint32_t cpu_count)
 {
     struct reader reader = {.file = open(path, O_RDONLY | O_CLOEXEC)};
     bool column_counts[MOST_COLUMNS];
     uint32_t found = 0;
-    *counts = (struct os_interrupt_counts){.all = 0};
+    *list = (struct os_interrupt_list){.cpu_count = cpu_count};
     if (reader.file < 0) {
         return os_status_from_errno(errno);
     }
     const size_t columns = take_columns(&reader, cpus, cpu_count, column_counts, &found);
     while (columns > 0 && peek(&reader) != END) {
-        take_line(&reader, column_counts, columns, counts);
+        take_line(&reader, column_counts, columns, list);
     }
     close(reader.file);
     if (columns == 0) {
         return OS_UNSUPPORTED;
     }
+    if (list->lines.out_of_memory) {
+        return OS_NO_MEMORY;
+    }
     return found == cpu_count ? OS_OK : OS_INVALID;
 }
 
-enum os_status os_interrupts_count(const int32_t *cpus, uint32_t cpu_count, struct os_interrupt_counts *counts)
+enum os_status os_interrupts_list(struct os_interrupt_list *list, const int32_t *cpus, uint32_t cpu_count)
 {
-    return count("/proc/interrupts", cpus, cpu_count, counts);
+    return read_list("/proc/interrupts", list, cpus, cpu_count);
 }
 
-enum os_status os_deferred_count(const int32_t *cpus, uint32_t cpu_count, struct os_interrupt_counts *counts)
+enum os_status os_deferred_list(struct os_interrupt_list *list, const int32_t *cpus, uint32_t cpu_count)
 {
-    return count("/proc/softirqs", cpus, cpu_count, counts);
+    return read_list("/proc/softirqs", list, cpus, cpu_count);
+}
+
+void os_interrupt_list_free(struct os_interrupt_list *list)
+{
+    text_free(&list->lines);
+}
+
+/* ---- Between two lists ------------------------------------------------------ */
+
+static size_t line_bytes(const struct os_interrupt_list *list)
+{
+    return OS_INTERRUPT_NAME_BYTES + list->cpu_count * sizeof(uint64_t);
+}
+
+static const char *line_at(const struct os_interrupt_list *list, size_t number)
+{
+    const size_t at = number * line_bytes(list);
+    return at + line_bytes(list) <= list->lines.length ? list->lines.data + at : NULL;
+}
+
+/* NULL: there is none of this name. */
+static const char *line_named(const struct os_interrupt_list *list, const char *name)
+{
+    const char *line = NULL;
+    for (size_t i = 0; (line = line_at(list, i)) != NULL && strcmp(line, name) != 0; i++) {
+    }
+    return line;
+}
+
+static uint64_t count_in(const char *line, uint32_t column)
+{
+    uint64_t count = 0;
+    if (line != NULL) {
+        memcpy(&count, line + OS_INTERRUPT_NAME_BYTES + column * sizeof count, sizeof count);
+    }
+    return count;
+}
+
+/* Linux counts in 32 bits, which a timer of 1 kHz uses up in 50 days. Only that of a device may also begin anew with
+ * another device, which shows in a lot being missing to the end of the 32 bits. */
+static uint64_t added(const char *name, uint64_t before, uint64_t after)
+{
+    const uint64_t around = UINT64_C(1) << 32;
+    if (after >= before) {
+        return after - before;
+    }
+    const bool goes_on = before < around && (!is_digit(name[0]) || around - before + after <= around / 2);
+    return goes_on ? around - before + after : after;
+}
+
+void os_interrupts_between(const struct os_interrupt_list *before, const struct os_interrupt_list *after,
+                           struct os_interrupt_counts *counts)
+{
+    const char *line = NULL;
+    *counts = (struct os_interrupt_counts){.all = 0};
+    for (size_t i = 0; (line = line_at(after, i)) != NULL; i++) {
+        const char *const earlier = line_named(before, line);
+        uint64_t sum = 0;
+        for (uint32_t column = 0; column < after->cpu_count; column++) {
+            sum += added(line, count_in(earlier, column), count_in(line, column));
+        }
+        counts->all += sum;
+        if (!is_digit(line[0]) && sum > 0 && counts->names < OS_INTERRUPT_NAMES) {
+            memcpy(counts->named[counts->names].name, line, OS_INTERRUPT_NAME_BYTES);
+            counts->named[counts->names].count = sum;
+            counts->names++;
+        }
+    }
 }
