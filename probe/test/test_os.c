@@ -4,6 +4,8 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { MS = 1000000 };
 
@@ -264,6 +266,21 @@ static void the_ordinary_side_waits_for_a_notice_of_a_real_time_thread(void **st
     os_notice_destroy(notice);
 }
 
+static void an_output_does_not_take_the_number_of_a_closed_standard_error(void **state)
+{
+    (void)state;
+    int how = 0;
+    const pid_t process = fork();
+    assert_true(process >= 0);
+    if (process == 0) {
+        struct os_output output = {0};
+        close(STDERR_FILENO);
+        _exit(os_output_open("/dev/null", &output) == OS_OK && output.handle > STDERR_FILENO ? 0 : 1);
+    }
+    assert_int_equal(waitpid(process, &how, 0), process);
+    assert_int_equal(how, 0);
+}
+
 static void every_service_answers_and_gives_a_reason_when_it_is_missing(void **state)
 {
     (void)state;
@@ -375,6 +392,7 @@ TESTS(cmocka_unit_test(the_clock_never_goes_back_and_sleep_ends_after_its_instan
       cmocka_unit_test(a_thread_takes_on_other_attributes_again_and_again),
       cmocka_unit_test(priorities_are_levels_below_the_highest),
       cmocka_unit_test(the_ordinary_side_waits_for_a_notice_of_a_real_time_thread),
+      cmocka_unit_test(an_output_does_not_take_the_number_of_a_closed_standard_error),
       cmocka_unit_test(every_service_answers_and_gives_a_reason_when_it_is_missing),
       cmocka_unit_test(a_sleeping_thread_can_be_interrupted),
       cmocka_unit_test(a_budget_that_is_used_up_is_counted_and_ends_nothing),

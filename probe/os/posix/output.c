@@ -67,12 +67,23 @@ static enum os_status open_what_is_there(const char *path, struct os_output *out
     return OS_OK;
 }
 
+/* With the number of standard error, which whoever started us may have closed, it would get our messages. */
+static void take_standard_numbers(void)
+{
+    int taken = 0;
+    while (taken >= 0 && taken <= STDERR_FILENO) {
+        taken = open("/dev/null", O_RDWR | O_CLOEXEC);
+    }
+    (void)close(taken);
+}
+
 enum os_status os_output_open(const char *path, struct os_output *output)
 {
     if (strcmp(path, "-") == 0) {
         *output = os_output_standard();
         return OS_OK;
     }
+    take_standard_numbers();
     const int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0) {
         return errno == EEXIST ? open_what_is_there(path, output) : os_status_from_errno(errno);
