@@ -253,6 +253,15 @@ static int rank(struct step_run *run)
     return wait_for_child(run, STEP_READY);
 }
 
+/* A guard alone waits for its child: it ends behind it. */
+static void end_guards(struct step_run *run, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        step_child_kill(&run[i].child);
+        (void)os_thread_join(run[i].source->thread);
+    }
+}
+
 static int begin(struct step_run *run)
 {
     struct recorder *const recorder = run->recorder;
@@ -272,6 +281,7 @@ static int begin(struct step_run *run)
         struct source *const source = run[i].source;
         const enum os_status status = os_thread_create_ordinary(&source->thread, &ordinary, step_guard, &run[i]);
         if (status != OS_OK) {
+            end_guards(run, i);
             return refuse(EXIT_FAILED, "the thread that watches over the step can't be started: %s.", os_status_text(status));
         }
         os_thread_stand_for(source->thread, run[i].child.number);

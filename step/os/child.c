@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NS_PER_MS = 1000000 };
+enum { NS_PER_MS = 1000000, CPU_SETS = 4 }; /* of 1,024 CPUs each */
 const int64_t step_child_patience_ns = 3000000000;
 
 enum os_status step_share(void *memory, size_t bytes)
@@ -188,13 +188,14 @@ bool step_child_wait(struct step_child *child, int64_t instant_ns, struct step_e
 /* Somebody of higher priority may hold its CPU, and it needs one to end. */
 void step_child_kill(const struct step_child *child)
 {
-    if (child->number == 0) {
+    const pid_t number = (pid_t)child->number; /* whoever waits for it may find its end meanwhile; 0 would be ourselves */
+    if (number == 0) {
         return;
     }
-    cpu_set_t all;
-    memset(&all, ~0, sizeof all);
-    (void)sched_setaffinity((pid_t)child->number, sizeof all, &all);
-    (void)kill((pid_t)child->number, SIGKILL);
+    cpu_set_t all[CPU_SETS];
+    memset(all, ~0, sizeof all);
+    (void)sched_setaffinity(number, sizeof all, all);
+    (void)kill(number, SIGKILL);
 }
 
 void step_child_sweep(void)
