@@ -41,9 +41,10 @@ static struct schema schema_of(bool has_period)
     };
 }
 
-static size_t loop_bytes(const struct watch_run *run)
+/* More than a pointer reaches, where that has 32 bits and the memory is still to be refused. */
+static uint64_t loop_bytes(const struct watch_run *run)
 {
-    return sizeof(struct tautochrone_loop) + (size_t)run->rows * sizeof(struct tautochrone_row);
+    return sizeof(struct tautochrone_loop) + run->rows * sizeof(struct tautochrone_row);
 }
 
 struct tautochrone_loop *watch_loop(const struct watch_run *run, uint64_t number)
@@ -305,7 +306,7 @@ static int make_memory(struct watch_run *run)
     for (run->rows = LEAST_ROWS; run->rows < rows || run->rows < 2 * (uint64_t)options->warmup; run->rows *= 2) {
     }
     const uint64_t bytes = sizeof *run->memory + WATCH_LOOPS_LIMIT * loop_bytes(run);
-    if (run->rows > most_rows_asked || bytes > (uint64_t)os_memory_available_bytes()) {
+    if (run->rows > most_rows_asked || bytes > SIZE_MAX / 2 || bytes > (uint64_t)os_memory_available_bytes()) {
         return refuse(EXIT_USAGE, "the rows of %d loops need %" PRIu64 " MB, more than is free.\nGive --ring fewer rows.",
                       WATCH_LOOPS_LIMIT, bytes >> 20);
     }
@@ -320,7 +321,7 @@ static int make_memory(struct watch_run *run)
                           answer.why);
         }
     } else {
-        const enum os_status status = step_memory_for_program(&memory, bytes, &run->program.file);
+        const enum os_status status = step_memory_for_program(&memory, (size_t)bytes, &run->program.file);
         if (status != OS_OK) {
             return refuse(EXIT_FAILED, "memory can't be shared with the program: %s.\nGive --ring fewer rows.",
                           os_status_text(status));
