@@ -265,9 +265,15 @@ def _measures(sides: Sequence[ComparedSide], wanted: str | None) -> list[str]:
             raise UsageError(f"The sides have no measure '{wanted}' in common", f"They have: {there}.")
         return [named]
     if not common:
-        kinds = " and ".join(dict.fromkeys(run.manifest.experiment for side in sides for run in side.runs))
+        kinds = list(dict.fromkeys(run.manifest.experiment for side in sides for run in side.runs))
+        if len(kinds) > 1:
+            raise UsageError(
+                f"The sides have no measure in common: they are of {' and '.join(kinds)}",
+                "Compare runs of one experiment.",
+            )
+        each = [f"{side.name} has {', '.join(numbers.common_measures([side])) or 'none'}" for side in sides]
         raise UsageError(
-            f"The sides have no measure in common: they are of {kinds}", "Compare runs of one experiment."
+            f"The sides have no measure in common: {'; '.join(each)}", "Compare runs that measure the same."
         )
     return common
 
