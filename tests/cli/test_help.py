@@ -111,3 +111,9 @@ def test_what_is_asked_for_is_called_the_same_everywhere() -> None:
         own = {option for one in command.params for option in one.opts if option.startswith("--")}
         assert not own & {"--seconds", "--cpu", "--loads", "--fail", "--wake-latency-us"}, name
         assert ("--period" in own) == ("--rate" in own), name
+
+
+def test_what_must_be_given_names_no_usual_value() -> None:
+    for name, command in VERBS_ALONE.items():
+        for one in command.params:
+            assert not (one.required and str(one.help).endswith("]")), f"tauto {name}: {one.help}"

@@ -10,7 +10,8 @@ import typer
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import plural
-from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
+from tautochrone.command import completion
+from tautochrone.command.options import JsonOption, StoreOption, open_store
 from tautochrone.command.told import tell_json
 
 if TYPE_CHECKING:
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
     from tautochrone.run.remarks import Remarks
     from tautochrone.run.store import Store
 
+_RunArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="A run's id, the beginning of it, its tag, 'latest', or a path.",
+        autocompletion=completion.runs,
+    ),
+]
 _TagsArgument = Annotated[
     list[str],
     typer.Argument(metavar="TAG...", help="Tags: letters, digits, '.', '_' and '-'; a letter first."),
@@ -76,7 +85,7 @@ def remove(
 
 
 def tag(
-    run: RunArgument, tags: _TagsArgument, as_json: JsonOption = False, store: StoreOption = None
+    run: _RunArgument, tags: _TagsArgument, as_json: JsonOption = False, store: StoreOption = None
 ) -> None:
     """Tag a run. Every verb takes a tag as the name of the run, as long as no other run has the same tag.
 
@@ -91,7 +100,7 @@ def tag(
 
 
 def untag(
-    run: RunArgument, tags: _TagsArgument, as_json: JsonOption = False, store: StoreOption = None
+    run: _RunArgument, tags: _TagsArgument, as_json: JsonOption = False, store: StoreOption = None
 ) -> None:
     """Remove tags from a run.
 
@@ -104,7 +113,7 @@ def untag(
 
 
 def note(
-    run: RunArgument,
+    run: _RunArgument,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The note; '' removes it.")],
     as_json: JsonOption = False,
     store: StoreOption = None,
