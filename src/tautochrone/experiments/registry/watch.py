@@ -69,7 +69,8 @@ EXPERIMENT = Experiment(
     "Your own program: does each cycle of its loops end in time?",
     "A program of yours: when does each step of its loops begin, how long does it take, and does it end by "
     "the next release? Steps are marked with TAUTO_BEGIN and TAUTO_END, or seen from outside, by the sleeps "
-    "of a program that marks nothing or by its USDT probes.",
+    "of a program that marks nothing or by its USDT probes. So far only a program on the machine where tauto "
+    "is can be watched: --on takes local.",
     (
         Option(
             PROGRAM,
