@@ -187,6 +187,9 @@ def test_a_page_is_found_by_its_name_a_verb_by_its_words_and_a_mistyped_one_is_g
     wrong = in_process.tauto("docs", "tials", store=NOWHERE)
     assert wrong.code == 2
     assert "Did you mean: tauto docs tails?" in wrong.err
+    below = in_process.tauto("docs", "probe", "cyclick", store=NOWHERE)
+    assert (below.code, below.out) == (2, "")
+    assert "Did you mean: tauto docs probe cyclic?" in below.err
 
 
 def on_a_terminal(environment: dict[str, str], *words: str) -> str:

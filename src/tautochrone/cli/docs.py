@@ -120,10 +120,11 @@ def _found(topic: str) -> str:
         return pages[word]
     verbs = {name.removeprefix("verbs/").removesuffix(".md"): name for name in _generated()}
     first = word.removeprefix("verbs/").partition(" ")[0]
-    if first in verbs:
+    inner = re.findall(r"^## tauto (.+)$", _generated().get(verbs.get(first, ""), ""), re.MULTILINE)
+    if first in verbs and word.removeprefix("verbs/") in (first, *inner):
         last = word.rpartition(" ")[2]
         return pages.get(last, verbs[first])
-    meant = near(word.replace(" ", "-"), [*pages, *verbs])
+    meant = near(word, inner) or near(word.replace(" ", "-"), [*pages, *verbs])
     raise UsageError(
         f"There is no page '{topic}'",
         f"Did you mean: tauto docs {meant}?" if meant else "tauto docs lists the pages.",
