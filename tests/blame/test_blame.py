@@ -231,7 +231,7 @@ def test_without_a_recorder_it_says_why_and_what_the_probe_counted(store: Store)
     store_late(store, late, setup={"recorder": None, "why": why, "cost": None, "kinds": [], "missing": []})
     told = tauto("blame", store=store.path).stdout
 
-    assert "1 late cycle. What made them late was not recorded." in told
+    assert "1 late cycle. What made it late was not recorded." in told
     assert "CAP_PERFMON is missing" in told
     assert "lost its CPU 1 time" in told
 

@@ -204,6 +204,12 @@ def test_headline_and_json_tell_the_name_and_where_the_two_differ_first(tmp_path
     assert said["traced_runs"]["timed"]["latency_ns"] == 8_090_000
 
 
+def test_a_release_that_differs_alone_is_not_told_as_several(tmp_path: Path) -> None:
+    loops = tuple(compare([loop(5_000, 9_000)], [loop(5_000, 99_000)], 1_000))
+    (told,) = replace(findings(tmp_path, 42_000, traced=False), loops=loops).differences()
+    assert told.endswith("9 us on debian:stock, 99 us on debian:rt. No other of 2 releases does.")
+
+
 @pytest.mark.slow
 def test_the_cause_that_only_one_machine_has_is_told(tmp_path: Path) -> None:
     store = Store(tmp_path)

@@ -48,6 +48,8 @@ def test_a_complete_stream_that_was_not_sealed_is_sealed(tmp_path: Path) -> None
     (outcome,) = recover(store)
     assert (outcome.id, outcome.state, outcome.text) == (folder.name, "sealed", "50 samples recovered.")
     run = store.open("latest")
+    left_behind(store, b"".join(streams.frames([np.array([100])])))
+    assert "1 sample recovered." in {one.text for one in recover(store)}
     assert run.manifest.state == "sealed"
     assert run.manifest.conditions.stored == {"load": "idle"}
     assert recover(store) == []

@@ -195,9 +195,11 @@ class DiffResults:
                 f"No release of {one.compared:,} differs by more than {threshold}; the largest difference is "
                 f"{self._at(one, one.largest)}."
             )
+        whole = f"of {one.compared:,} releases"
+        so = f"So do {one.differing:,} {whole}" if one.differing > 1 else f"No other {whole} does"
         return (
             f"They first differ by more than {threshold} at release {one.first:,}{self._after(one)}: "
-            f"{self._both(one, one.first)}. So do {one.differing:,} of {one.compared:,} releases."
+            f"{self._both(one, one.first)}. {so}."
         )
 
     def _after(self, one: SourceDifference) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tautochrone.base.errors import DamagedError, TautoError
+from tautochrone.base.words import plural
 from tautochrone.run import files, pieces
 from tautochrone.run.held import goes_on
 from tautochrone.run.manifest import MEASURING, SEALED, Manifest
@@ -70,10 +71,10 @@ def _recover(folder: Path) -> RecoveryOutcome:
     except OSError as error:
         return RecoveryOutcome(folder.name, folder, REFUSED, f"The run can't be recovered: {error}")
     samples = sum(book.recorded for book in manifest.books)
-    text = f"{samples:,} samples recovered."
+    text = f"{plural(samples, 'sample')} recovered"
     if manifest.state != SEALED:
-        text = f"{samples:,} samples recovered: {manifest.damage}."
-    return RecoveryOutcome(folder.name, folder, manifest.state, text)
+        text += f": {manifest.damage}"
+    return RecoveryOutcome(folder.name, folder, manifest.state, f"{text}.")
 
 
 def _remove_empty(folder: Path) -> RecoveryOutcome:

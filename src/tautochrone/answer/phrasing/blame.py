@@ -92,7 +92,7 @@ def headline(found: BlamedRun) -> str:
         )
     cycles, kept = plural(late, "late cycle"), len(found.blame.cycles)
     if not found.recorded:
-        return f"{cycles}. What made them late was not recorded."
+        return f"{cycles}. What made {'it' if late == 1 else 'them'} late was not recorded."
     said = f"{cycles}, of which {kept:,} {verb(kept, 'was')} kept." if kept < late else f"{cycles}."
     causes = [one for one in found.blame.causes if one.cause != "unexplained"]
     telling = [one for one in causes[:_SHOWN_FIRST] if one.share >= _LEAST_SHARE]
