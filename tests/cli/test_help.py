@@ -1,5 +1,6 @@
 """Help: it fits the screen, every verb has examples, and these are command lines that tauto takes."""
 
+import re
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -117,3 +118,11 @@ def test_what_must_be_given_names_no_usual_value() -> None:
     for name, command in VERBS_ALONE.items():
         for one in command.params:
             assert not (one.required and str(one.help).endswith("]")), f"tauto {name}: {one.help}"
+
+
+def test_a_usual_rate_or_time_has_its_unit() -> None:
+    for name, command in VERBS_ALONE.items():
+        for one in command.params:
+            assert one.metavar not in ("RATE", "TIME") or not re.search(r"\[\d+]$", str(one.help)), (
+                f"tauto {name}: {one.help}"
+            )

@@ -56,7 +56,8 @@ class Option:
     @property
     def told(self) -> str:
         """Return what help says of it: what it does, and its default in brackets."""
-        return " ".join(filter(None, (self.help, f"[{self.default}]" if self.default else "")))
+        unit = "Hz" if self.kind == "rate" and self.default.isdigit() else ""
+        return " ".join(filter(None, (self.help, f"[{self.default}{unit}]" if self.default else "")))
 
     @property
     def stands_for(self) -> str:
