@@ -163,7 +163,9 @@ def _samples(selection: Selection) -> Iterator[str]:
             "The chi-square statistic grows in proportion to the samples. The most samples with which "
             f"these, with the same shares in each bin, would not be rejected: {', '.join(kept)}."
         )
-    if any(one.reference_samples != one.observed_samples for one in tests):
+    if tests and tests[0].total != tests[0].observed_samples:
+        yield f"All histograms are scaled to {tests[0].total:,.0f} samples."
+    elif any(one.reference_samples != one.observed_samples for one in tests):
         yield "The histograms have different numbers of samples, which the paper's have not: they are scaled."
     if tests and tests[0].joined:
         yield (
