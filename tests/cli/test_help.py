@@ -10,6 +10,7 @@ import typer
 
 from tautochrone.base.options import RENAMED_OPTIONS, RENAMED_VERBS
 from tautochrone.cli import app as command_line
+from tautochrone.experiments import EXPERIMENTS
 
 ROOT: Any = typer.main.get_group(command_line.app)
 WIDTH = 80
@@ -126,3 +127,11 @@ def test_a_usual_rate_or_time_has_its_unit() -> None:
             assert one.metavar not in ("RATE", "TIME") or not re.search(r"\[\d+]$", str(one.help)), (
                 f"tauto {name}: {one.help}"
             )
+
+
+def test_probe_all_names_what_it_leaves_out() -> None:
+    told = " ".join(help_of(EVERY["probe", "all"], "probe all"))
+    named = re.search(r"Left out are (.*?):", told)
+    assert named is not None
+    left = {name for name, one in EXPERIMENTS.items() if one.has_verb and one.suite is None}
+    assert set(re.findall(r"\w+", named[1])) - {"and"} == left

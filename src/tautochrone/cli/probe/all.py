@@ -35,8 +35,9 @@ def verb(
 ) -> None:
     """Run every experiment once, one after the other, and write one report.
 
-    What is not permitted or not to be had here is skipped, and why is told. Exit code 0: all that could be
-    measured was; 1: an experiment went wrong while measuring; 3: nothing at all was permitted.
+    Left out are timerlat, kernel, tire, step and watch: measure each by its own verb. What is not permitted
+    or not to be had here is skipped, and why is told. Exit code 0: all that could be measured was; 1: an
+    experiment went wrong while measuring; 3: nothing at all was permitted.
 
     Examples:
         tauto probe all --quick
