@@ -93,6 +93,24 @@ def test_a_lost_connection_says_so_since_nobody_knows_what_was_put_back(tmp_path
     assert len(store.runs()) == 1
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", [True, False], ids=["before", "then"])
+def test_what_was_measured_is_kept_where_nobody_can_be_told_to_put_it_back(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, lost: bool
+) -> None:
+    def unheard() -> tuple[str, ...]:
+        raise MeasuringError("the connection was lost")
+
+    monkeypatch.setattr(FailingMachine, "lost", True)
+    machine = (FailingMachine if lost else FakeMachine)(tmp_path / "machine")
+    monkeypatch.setattr(machine.settings, "undo", unheard)
+
+    with pytest.raises(MeasuringError, match="connection was lost") as caught:
+        run_cell(cell(), store, machine, FACTS)
+    (run,) = store.runs()
+    assert run.id in caught.value.advice
+
+
 @pytest.mark.parametrize(
     "refused",
     [

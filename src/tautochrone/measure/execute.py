@@ -228,6 +228,11 @@ def run_cell(
                     measured = _measure(placed, conditions, target, place, writer, watch, interrupts, soak)
         except NotPutBackError as error:
             not_put_back = error
+        except MeasuringError as error:
+            if measured is None:
+                raise
+            # Lost by the time when settings were to be put back: what was measured is kept all the same.
+            measured.lost = measured.lost or error
         if measured is None:
             assert not_put_back is not None
             raise not_put_back
