@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -25,9 +26,10 @@ from tautochrone.base.errors import MeasuringError
 from tautochrone.machine.facts import gather
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.execute import LOAD_FAILED, run_cell
+from tautochrone.measure.loads.running import Loads
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.run.store import Store
-from tautochrone.target.local import LocalTarget
+from tautochrone.target.local import LocalProgram, LocalTarget
 from tautochrone.target.program import Message, Program, RunningLoad
 from tautochrone.target.target import ANYWHERE, Placement
 
@@ -212,3 +214,20 @@ def _is_alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+@pytest.mark.slow
+def test_ctrl_c_while_a_load_ends_is_told_as_that() -> None:
+    running = RunningLoad(LocalProgram(["sh", "-c", "echo ready; exec sleep 60"]))
+    loads = Loads(None)
+    loads.start(Mock(start_load=lambda *_: running), parse_load(["cpu"]).parts, ANYWHERE)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    def end() -> None:
+        try:
+            loads.end()
+        finally:
+            loads.abandon()
+
+    with pytest.raises(KeyboardInterrupt):
+        end()

@@ -333,6 +333,7 @@ class RunningLoad(_Ready):
                     self._code = _ended(self._program)
                 lines = list(self._lines)
             finally:
+                self._lines = iter(())  # who ends it again, after a Ctrl-C, can't read any more
                 self._program.release()
             content = None
             with suppress(ValueError):  # there was no room for all of it
