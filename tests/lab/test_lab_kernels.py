@@ -1,5 +1,6 @@
 """The kernels of the virtual lab: what is taken, that it stays whole, and what guests are made of."""
 
+import errno
 import gzip
 import json
 import os
@@ -184,6 +185,19 @@ def test_an_image_is_the_same_to_the_byte_wherever_and_whenever_it_is_made(tmp_p
     } <= set(names)
     further.write_text("other")
     assert build_image(find_kernel("mine"), ["alpha"], {"etc/more": further}) != first
+
+
+def test_a_cache_without_room_for_an_image_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = adopted(tmp_path / "build")
+
+    def full(**_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("tautochrone.target.virtual.cache.tempfile.mkstemp", full)
+    os.utime(kernel.image, (1, 1))
+    assert find_kernel("mine") == kernel  # that it was read needs no room
+    with pytest.raises(StoreError, match="No space left"):
+        build_image(kernel)
 
 
 def test_modules_come_after_those_that_they_need(tmp_path: Path) -> None:

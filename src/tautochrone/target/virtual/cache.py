@@ -42,7 +42,7 @@ def cache_folder() -> Path:
 def sole_writer(tell: Tell) -> Iterator[Path]:
     """The folder, in which nobody else changes anything meanwhile; what a kill left behind is gone."""
     folder = cache_folder()
-    with _told_as_store_error(folder):
+    with told_as_store_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / "lock").open("w")
     with lock:
@@ -51,7 +51,7 @@ def sole_writer(tell: Tell) -> Iterator[Path]:
         except BlockingIOError:
             tell("waiting for another tauto that is fetching", 0, 0)
             fcntl.flock(lock, fcntl.LOCK_EX)
-        with _told_as_store_error(folder):
+        with told_as_store_error(folder):
             for left in folder.glob(f"*/{_UNFINISHED}*"):
                 shutil.rmtree(left, ignore_errors=True)
             yield folder
@@ -151,7 +151,8 @@ def _sum_of(path: Path) -> str | None:
 
 
 @contextmanager
-def _told_as_store_error(folder: Path) -> Iterator[None]:
+def told_as_store_error(folder: Path) -> Iterator[None]:
+    """Turn the system's refusals into an error that says what to do."""
     try:
         yield
     except OSError as error:

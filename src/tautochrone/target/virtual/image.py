@@ -16,7 +16,12 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.words import suggestion
 from tautochrone.target.middleware import SOCKETS, program_name
 from tautochrone.target.probes import find_agent_for, find_probe_for, find_static
-from tautochrone.target.virtual.cache import cache_folder, checked_bytes, write_whole
+from tautochrone.target.virtual.cache import (
+    cache_folder,
+    checked_bytes,
+    told_as_store_error,
+    write_whole,
+)
 from tautochrone.target.virtual.kernels import Kernel, fetch_command, is_elf, section
 from tautochrone.target.virtual.packages import find_busybox
 
@@ -204,6 +209,9 @@ def build_image(
     Args:
         modules: to be loaded, by name, with what they need before them; or files of modules.
         extra: further files, by path in the guest.
+
+    Raises:
+        StoreError: the cache can't be written.
     """
     content = archive(_entries(kernel, modules, extra or {}))
     sha256 = hashlib.sha256(content).hexdigest()
@@ -212,7 +220,8 @@ def build_image(
         with suppress(OSError):
             os.utime(path)
     else:
-        write_whole(path, content)
+        with told_as_store_error(cache_folder()):
+            write_whole(path, content)
         _forget_old(path.parent)
     return Image(path, sha256)
 

@@ -1,10 +1,10 @@
 """The kernels of the cache, by name."""
 
 import json
-import os
 import re
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -177,7 +177,7 @@ def _see_whole(kernel: Kernel) -> None:
             raise damaged(kernel.image, "it is not what was fetched", again)
     except OSError as error:
         raise damaged(kernel.image, error.strerror or "unreadable", again) from error
-    if os.access(record_of(kernel.name).parent, os.W_OK):
+    with suppress(OSError):  # it may be another user's, or full: then it is read again the next time
         _write(kernel, record | {"image_seen": seen})
 
 
