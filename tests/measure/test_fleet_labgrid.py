@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from test_fleet import measured, on, plan
 from fleets import Boards, boards
 from labgrids import client, labgrid
 from networks import two_networks
-from real import PATIENCE_S, TAUTO, start_tauto, tauto, wait_until
+from real import PATIENCE_S, TAUTO, mount_small_disk, start_tauto, tauto, wait_until
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.store import Store
 
@@ -110,6 +111,24 @@ def test_a_place_that_a_killed_tauto_had_is_taken_over(places: dict[str, str], t
     assert ended.returncode == 0, ended.stderr
     assert [entry.conditions.target for entry in catalogue(Store(store))] == ["labgrid:board1"]
     assert holder(places, "board1") == "None"
+
+
+def test_a_place_that_can_not_be_noted_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    client, held = tmp_path / "labgrid-client", tmp_path / "held"
+    client.write_text(f'#!/bin/sh\ncase "$3" in\nacquire) touch {held};;\nrelease) rm {held};;\nesac\n')
+    client.chmod(0o755)
+    disk = mount_small_disk(tmp_path, "size=64k")
+    try:
+        (disk / "tautochrone" / "labgrid").mkdir(parents=True)
+        with suppress(OSError):
+            (disk / "ballast").write_bytes(bytes(1 << 17))
+        monkeypatch.setenv("TAUTO_LABGRID_CLIENT", str(client))
+        monkeypatch.setenv("XDG_STATE_HOME", str(disk))
+        told = tauto("--on", "labgrid:board1", store=tmp_path / "store")
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+    assert (told.returncode, "No space left on device" in told.stderr) == (4, True), told.stderr
+    assert not held.exists()
 
 
 def test_ctrl_c_while_a_place_is_acquired_gives_it_back(

@@ -48,6 +48,7 @@ def held(address: LabgridAddress) -> Iterator[None]:
     Raises:
         TakenError: somebody else has it.
         UsageError: labgrid is not installed, no coordinator answers, or it does not know the place.
+        StoreError: it can't be noted that it was acquired.
     """
     with _mark(address.place) as mark:
         answer = _acquire(address.place)
@@ -60,8 +61,8 @@ def held(address: LabgridAddress) -> Iterator[None]:
                 f"{address} can't be acquired: {said}",
                 "Does `labgrid-client places` list it? LG_COORDINATOR says where the coordinator is.",
             )
-        _write(mark, "acquired\n")
         try:
+            _write(mark, "acquired\n")
             yield
         finally:
             with suppress(MeasuringError, UsageError):
@@ -160,7 +161,11 @@ def _mark(place: str) -> Iterator[IO[str]]:
 
 
 def _write(mark: IO[str], text: str) -> None:
-    mark.seek(0)
-    mark.truncate()
-    mark.write(text)
-    mark.flush()
+    """Replace what is in the file. Nothing is buffered, as what finds no room would be tried again."""
+    try:
+        os.ftruncate(mark.fileno(), 0)
+        os.write(mark.fileno(), text.encode())
+    except OSError as error:
+        raise StoreError(
+            f"{mark.name} can't be written: {error.strerror}", "Is there room for it?"
+        ) from error
