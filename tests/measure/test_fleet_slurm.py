@@ -219,3 +219,12 @@ def test_a_partition_that_is_not_there_is_told_in_slurms_words(tmp_path: Path) -
     assert ended.returncode == 2
     assert "Slurm does not take the cases of a (slurm:none): " in ended.stderr
     assert "partition" in ended.stderr
+
+
+def test_without_slurm_nothing_is_left_that_looks_handed_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    refused = tauto("run", plan(tmp_path, '"1ms"'), "--engine", "slurm", store=tmp_path / "store")
+    assert (refused.returncode, "sbatch is not on this machine" in refused.stderr) == (2, True)
+    assert not (tmp_path / "store").exists()

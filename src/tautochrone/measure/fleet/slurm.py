@@ -235,11 +235,15 @@ class SlurmRun:
             raise StoreError(f"{folder} can't be written: {error.strerror}", "Is there room?") from error
         python = shlex.quote(sys.executable)
         words = read_partition(machine.on)
-        answer = _slurm(
-            "sbatch", "--parsable", f"--job-name={name}", f"--array=0-{len(slots) - 1}", *words,
-            f"--chdir={folder}", "--output=log-%a", "--open-mode=append",
-            f"--wrap=exec {python} -m tautochrone.measure.fleet.node . $SLURM_ARRAY_TASK_ID",
-        )  # fmt: skip
+        try:
+            answer = _slurm(
+                "sbatch", "--parsable", f"--job-name={name}", f"--array=0-{len(slots) - 1}", *words,
+                f"--chdir={folder}", "--output=log-%a", "--open-mode=append",
+                f"--wrap=exec {python} -m tautochrone.measure.fleet.node . $SLURM_ARRAY_TASK_ID",
+            )  # fmt: skip
+        except UsageError:
+            shutil.rmtree(folder, ignore_errors=True)  # or the next tauto would wait for its cases
+            raise
         if answer.returncode != 0:
             shutil.rmtree(folder, ignore_errors=True)
             said = answer.stderr.strip().splitlines()
