@@ -2,6 +2,7 @@
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from in_process import Ended, tauto
 from report_runs import idle_and_loaded
 from streams import make_stream
 from tautochrone.run import files, pieces
+from tautochrone.run.remarks import change_remarks, read_remarks, with_tags
 from tautochrone.run.store import Store
 
 
@@ -94,6 +96,19 @@ def test_a_full_disk_is_told_and_loses_no_remark(store: Path, monkeypatch: pytes
     monkeypatch.undo()
     assert _ids(store, "--tag", "kept")
     assert not list(store.glob("*/*.part"))
+
+
+@pytest.mark.slow
+def test_of_several_who_tag_a_run_at_once_none_loses_its_tag(store: Path) -> None:
+    run = store / _ids(store)[0]
+    names = [f"tag{number}" for number in range(32)]
+
+    def tag(name: str) -> None:
+        change_remarks(run, lambda before: with_tags(before, [name]))
+
+    with ThreadPoolExecutor(4) as several:
+        list(several.map(tag, names))
+    assert read_remarks(run).tags == tuple(sorted(names))
 
 
 def _remove(store: Path, *words: str) -> Ended:

@@ -129,14 +129,13 @@ def note(
 
 
 def _change(name: str, store: Path | None, changed: Callable[[Remarks], Remarks], *, as_json: bool) -> None:
-    from tautochrone.run.remarks import read_remarks, write_remarks
+    from tautochrone.run.remarks import change_remarks
     from tautochrone.run.so_far import is_measured
 
     place = open_store(store)
     folder = place.folder_of(name)
     run = folder.name if is_measured(folder) else place.open(name).id
-    remarks = changed(read_remarks(folder))
-    write_remarks(folder, remarks)
+    remarks = change_remarks(folder, changed)
     if as_json:
         tell_json("remarks", lambda: {"run": run, "tags": list(remarks.tags), "note": remarks.note})
         return

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,6 +73,19 @@ def write_remarks(folder: Path, remarks: Remarks) -> None:
             return
         content = {"tags": list(remarks.tags), "note": remarks.note}
         files.write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def change_remarks(folder: Path, changed: Callable[[Remarks], Remarks]) -> Remarks:
+    """Change the remarks on a run, and return them; of several who do so at once, none loses what it wrote.
+
+    Raises:
+        DamagedError: the file can't be read.
+        StoreError: the disk is full, or the store can't be written.
+    """
+    with files.store_errors("writing the remarks", folder), files.alone_in(folder):
+        remarks = changed(read_remarks(folder))
+        write_remarks(folder, remarks)
+    return remarks
 
 
 def see_tag(tag: str) -> None:
