@@ -231,6 +231,17 @@ def test_a_killed_writer_leaves_a_run_that_can_be_recovered(tmp_path: Path) -> N
     assert run.manifest.facts == {"machine": {"model": "m"}}
 
 
+@pytest.mark.parametrize("name", ["run.json", "samples.parquet"])
+def test_a_link_where_a_file_is_written_leads_nobody_elsewhere(tmp_path: Path, name: str) -> None:
+    """As somebody may lay it in a folder of theirs, which root recovers."""
+    store, other = Store(tmp_path / "store"), tmp_path / "other"
+    other.write_text("precious")
+    (left_behind(store, WHOLE) / f"{name}.part").symlink_to(other)
+    (outcome,) = recover(store)
+    assert (outcome.state, other.read_text()) == ("sealed", "precious")
+    assert not (outcome.path / name).is_symlink()
+
+
 @pytest.mark.slow
 def test_sealing_that_is_killed_at_any_step_is_finished_by_recover(tmp_path: Path) -> None:
     # The child seals one copy of the run after the other, each time killed before a later step of the

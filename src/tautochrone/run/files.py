@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from tautochrone.base.errors import StoreError
 from tautochrone.base.reading import is_file, open_file
@@ -46,6 +47,13 @@ def part_of(path: Path) -> Path:
     return path.with_name(path.name + PART_SUFFIX)
 
 
+def open_part(path: Path, buffering: int = -1) -> BinaryIO:
+    """Open what is to become a file anew, whatever lies there: what a kill left, or a link to elsewhere."""
+    part = part_of(path)
+    part.unlink(missing_ok=True)
+    return part.open("xb", buffering)
+
+
 def write_text(path: Path, text: str) -> None:
     """Replace a file in one step: readers see the old or the new one, also after a power cut.
 
@@ -54,8 +62,8 @@ def write_text(path: Path, text: str) -> None:
     """
     part = part_of(path)
     try:
-        with part.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with open_part(path) as file:
+            file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)

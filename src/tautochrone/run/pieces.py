@@ -88,7 +88,7 @@ def cut(folder: Path, descriptor: int, pending_bytes: int) -> Piece | None:
     path = place / piece.file
     part = files.part_of(path)
     try:
-        with part.open("wb") as output:
+        with files.open_part(path) as output:
             output.write(compressed)
             output.flush()
             os.fsync(output.fileno())

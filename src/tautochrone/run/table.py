@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tautochrone.run.files import part_of
+from tautochrone.run.files import open_part, part_of
 from tautochrone.run.layout import INTERVAL_SUMS, LATE_CYCLES, LATE_SUMS, MEASURE, SOURCE, TableLayout
 from tautochrone.run.manifest import Extremes
 from tautochrone.run.records import HISTOGRAM, INTERVALS
@@ -233,7 +233,7 @@ class TableWriter:
         self._rows = np.empty(ROWS_PER_GROUP, layout.dtype)
         self._filled = 0
         self._frames: list[tuple[int, int]] = []  # (source, rows)
-        self._file = part_of(self._path).open("wb", buffering=_FILE_BUFFER_BYTES)
+        self._file = open_part(self._path, _FILE_BUFFER_BYTES)
         self._parquet = pq.ParquetWriter(
             self._file,
             self._schema,
