@@ -97,6 +97,17 @@ def test_no_room_to_begin_a_run_leaves_none_behind(small_disk: Path) -> None:
     assert store.folders() == []
 
 
+def test_no_room_for_a_stream_leaves_no_folder_behind(tmp_path: Path) -> None:
+    disk = mount_small_disk(tmp_path, "nr_inodes=3")  # of the disk itself, the store and the run
+    try:
+        store = Store(disk / "runs")
+        with pytest.raises(StoreError, match="The disk is full"):
+            store.create("cyclic", "no room")
+        assert store.folders() == []
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
 def test_no_room_for_an_export_leaves_no_half_of_one(small_disk: Path, tmp_path: Path) -> None:
     with Store(tmp_path / "store").create("cyclic", "long") as writer:
         writer.append(STREAM)

@@ -32,11 +32,12 @@ class RunWriter:
         """
         self.path = path
         self.manifest = manifest
+        self._descriptor: int | None = None
         with files.store_errors("beginning a run", path):
-            self._descriptor: int | None = files.create_locked(path / files.RAW_STREAM)
             try:
+                self._descriptor = files.create_locked(path / files.RAW_STREAM)
                 files.write_text(path / files.MANIFEST, manifest.to_json())
-            except OSError:
+            except BaseException:
                 self.close()
                 shutil.rmtree(path, ignore_errors=True)
                 raise
