@@ -1,7 +1,9 @@
 """A packed file brings runs, plans and report elsewhere whole, once, and nothing else."""
 
+import errno
 import hashlib
 import json
+import os
 import stat
 import zipfile
 from collections.abc import Callable
@@ -147,6 +149,22 @@ def test_plans_and_report_go_where_they_are_asked_for(packed: Path, there: Store
     with pytest.raises(StoreError, match="there already"):
         unpack(packed, there, tmp_path / "out")
     assert (tmp_path / "out" / "mine.toml").read_text() == "mine"
+
+
+def test_a_report_without_room_is_not_left_in_part(
+    packed: Path, there: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsync = os.fsync
+
+    def full(descriptor: int) -> None:
+        if Path(f"/proc/self/fd/{descriptor}").readlink().name == "report.html":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match="The disk is full"):
+        unpack(packed, there, tmp_path / "out")
+    assert content(tmp_path / "out").keys() == {"mine.toml"}
 
 
 def test_what_is_no_plan_is_not_packed(here: Store, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import stat
 import struct
 import zipfile
 import zlib
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -147,9 +148,10 @@ def _extract_run(
 
 
 def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, one: PackedFile, target: Path) -> None:
-    """Write a file of the stated size and hash, and never more than that."""
+    """Write a file of the stated size and hash, and never more than that; whole, or none."""
     digest, left = hashlib.sha256(), one.bytes
-    with archive.open(entry) as source, target.open("xb") as file:
+    with archive.open(entry) as source, target.open("xb") as file, ExitStack() as otherwise:
+        otherwise.callback(target.unlink, missing_ok=True)
         while block := source.read(min(_BLOCK, left + 1)):
             left -= len(block)
             if left < 0:
@@ -158,8 +160,9 @@ def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, one: PackedFile, 
             file.write(block)
         file.flush()
         os.fsync(file.fileno())
-    if left or digest.hexdigest() != one.sha256:
-        raise DamagedError(f"{one.path} is not what its manifest says")
+        if left or digest.hexdigest() != one.sha256:
+            raise DamagedError(f"{one.path} is not what its manifest says")
+        otherwise.pop_all()
 
 
 def _is_there(extracted: Path, place: Path) -> bool:
@@ -207,8 +210,4 @@ def _write_beside(
             target = out / one.path.rpartition("/")[2]
             if os.path.lexists(target):
                 raise StoreError(f"{target} is there already", "Name another folder with --out.")
-            try:
-                _extract(archive, entries[one.path], one, target)
-            except DamagedError:
-                target.unlink(missing_ok=True)
-                raise
+            _extract(archive, entries[one.path], one, target)
