@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from test_fleet import measured, on, plan
 from fleets import Boards, boards
 from labgrids import client, labgrid
 from networks import two_networks
-from real import PATIENCE_S, TAUTO, mount_small_disk, start_tauto, tauto, wait_until
+from real import PATIENCE_S, TAUTO, start_tauto, tauto, wait_until
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.store import Store
 
@@ -117,17 +116,12 @@ def test_a_place_that_can_not_be_noted_is_given_back(tmp_path: Path, monkeypatch
     client, held = tmp_path / "labgrid-client", tmp_path / "held"
     client.write_text(f'#!/bin/sh\ncase "$3" in\nacquire) touch {held};;\nrelease) rm {held};;\nesac\n')
     client.chmod(0o755)
-    disk = mount_small_disk(tmp_path, "size=64k")
-    try:
-        (disk / "tautochrone" / "labgrid").mkdir(parents=True)
-        with suppress(OSError):
-            (disk / "ballast").write_bytes(bytes(1 << 17))
-        monkeypatch.setenv("TAUTO_LABGRID_CLIENT", str(client))
-        monkeypatch.setenv("XDG_STATE_HOME", str(disk))
-        told = tauto("--on", "labgrid:board1", store=tmp_path / "store")
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
-    assert (told.returncode, "No space left on device" in told.stderr) == (4, True), told.stderr
+    (marks := tmp_path / "tautochrone" / "labgrid").mkdir(parents=True)
+    (marks / "board1").symlink_to("/dev/full")
+    monkeypatch.setenv("TAUTO_LABGRID_CLIENT", str(client))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    told = tauto("--on", "labgrid:board1", store=tmp_path / "store")
+    assert (told.returncode, "board1 can't be written" in told.stderr) == (4, True), told.stderr
     assert not held.exists()
 
 
