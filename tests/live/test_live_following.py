@@ -164,6 +164,20 @@ def test_what_came_after_the_last_look_is_told_to_be_missing(
     )
 
 
+@pytest.mark.parametrize("intervals", [0, 3])
+def test_a_run_that_is_gone_is_not_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, intervals: int
+) -> None:
+    store = Store(tmp_path)
+    writer = (
+        begin_soak(store, LATE_TWICE, intervals=intervals) if intervals else store.create("cyclic", "refused")
+    )
+    monkeypatch.setattr("tautochrone.live.verb.time.sleep", lambda _: writer.discard())
+    ended = in_process.tauto("live", store=tmp_path)
+    assert (ended.code, "is not there any more" in ended.err) == (4, True)
+    assert "complete" not in ended.out
+
+
 @pytest.mark.slow
 def test_a_real_run_is_seen_second_by_second_at_a_pipe(tmp_path: Path) -> None:
     measuring = start_tauto(

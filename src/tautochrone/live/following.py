@@ -114,7 +114,11 @@ class Followed:
         self.gathering = Gathering(_about(self._manifest, Header()))
 
     def look(self) -> Gathering:
-        """Return what is seen now; it is changed in place once the header is there."""
+        """Return what is seen now; it is changed in place once the header is there.
+
+        Raises:
+            StoreError: the run can't be read, or is not there any more.
+        """
         try:
             if self._frames is None:
                 self._frames = _frames_of(self._folder, self._until())
@@ -166,6 +170,10 @@ class Followed:
         except OSError:
             self.gathering.state = "complete"
         if not raw.exists():
+            if not (self._folder / files.MANIFEST).exists():
+                raise StoreError(
+                    f"{self._manifest.id} is not there any more: nothing was measured, or it was removed"
+                )
             self.gathering.state = "complete"
 
 
