@@ -10,7 +10,7 @@ import pytest
 from in_process import Ended, tauto
 from report_runs import idle_and_loaded
 from streams import make_stream
-from tautochrone.run import files, pieces
+from tautochrone.run import files, pieces, removal
 from tautochrone.run.remarks import change_remarks, read_remarks, with_tags
 from tautochrone.run.store import Store
 
@@ -113,6 +113,21 @@ def test_of_several_who_tag_a_run_at_once_none_loses_its_tag(store: Path) -> Non
 
 def _remove(store: Path, *words: str) -> Ended:
     return tauto("runs", "rm", *words, store=store)
+
+
+@pytest.mark.slow
+def test_of_two_who_remove_what_a_kill_left_both_go_on(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (store / _ids(store)[0]).rename(rest := store / ".removed-by-a-killed-one")
+    unlink = os.unlink
+
+    def late(name: str, **within: int) -> None:
+        for one in rest.glob("*"):
+            os.remove(one)  # noqa: PTH107 - as the other one does
+        unlink(name, **within)
+
+    monkeypatch.setattr(os, "unlink", late)
+    removal.remove_rests(store)
+    assert not rest.exists()
 
 
 @pytest.mark.slow

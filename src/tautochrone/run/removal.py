@@ -62,7 +62,7 @@ def remove(folder: Path) -> None:
         else:
             folder.rename(aside)
         files.sync_folder(folder.parent)
-        shutil.rmtree(aside)
+        _remove_tree(aside)
 
 
 def remove_rests(store: Path) -> None:
@@ -74,7 +74,17 @@ def remove_rests(store: Path) -> None:
     with files.store_errors("removing a run", store):
         for rest in list(store.glob(_REMOVED + "*")):
             if rest.is_dir() and not rest.is_symlink():
-                shutil.rmtree(rest)
+                _remove_tree(rest)
+
+
+def _remove_tree(folder: Path) -> None:
+    """Remove a folder with all that is in it, which another process may be doing, too."""
+
+    def see(_act: object, _path: str, told: tuple[type[BaseException], BaseException, object]) -> None:
+        if not isinstance(told[1], FileNotFoundError):
+            raise told[1]
+
+    shutil.rmtree(folder, onerror=see)
 
 
 def remove_files(paths: list[Path]) -> None:
