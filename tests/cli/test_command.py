@@ -24,6 +24,7 @@ from tautochrone.base.errors import NotPermittedError
 def not_permitted(): raise NotPermittedError("FIFO is not permitted", "Ask for it.")
 def fault(): raise ValueError("seven")
 def interrupted(): raise KeyboardInterrupt
+def interrupted_library(): raise ImportError("initialization failed") from KeyboardInterrupt()
 def flood():
     while True: print("x" * 1000)
 def table_on_stdout(stderr=False):
@@ -311,8 +312,10 @@ def test_debugging_shows_the_traceback_too(tmp_path: Path) -> None:
     assert "Traceback" in ended.stderr
 
 
-def test_an_interrupt_ends_with_the_code_that_shells_know() -> None:
-    ended = end_by("interrupted")
+@pytest.mark.slow
+@pytest.mark.parametrize("failure", ["interrupted", "interrupted_library"])
+def test_an_interrupt_ends_with_the_code_that_shells_know(failure: str) -> None:
+    ended = end_by(failure)
     assert (ended.returncode, ended.stderr) == (130, "tauto: stopped.\n")
 
 

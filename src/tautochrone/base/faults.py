@@ -159,7 +159,13 @@ def show_if_asked(error: Exception) -> None:
 
 
 def keep(error: Exception, part: str = "") -> Fault:
-    """Keep a fault: its traceback in a file, and itself for the end of the command."""
+    """Keep a fault: its traceback in a file, and itself for the end of the command.
+
+    Raises:
+        KeyboardInterrupt: it is none: a library that was being loaded made something else of a Ctrl-C.
+    """
+    if isinstance(error.__cause__, KeyboardInterrupt):
+        raise KeyboardInterrupt from error
     show_if_asked(error)
     said = f"{type(error).__name__}: {error}".rstrip(": ")
     where = extract_tb(error.__traceback__)[-1:]

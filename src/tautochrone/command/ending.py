@@ -29,7 +29,11 @@ def run_to_exit_code(command: Callable[[], object]) -> int:
     """
     faults.forget()
     _hold_output()
-    code = _end(command)
+    try:
+        code = _end(command)
+    except KeyboardInterrupt:
+        _tell("tauto: stopped.")
+        code = INTERRUPTED
     for fault in faults.kept():
         _tell(fault.request)
     if not faults.kept() or code == READER_GONE:
@@ -62,9 +66,6 @@ def _end(command: Callable[[], object]) -> int:
         if error.advice:
             _tell(error.advice)
         return error.exit_code
-    except KeyboardInterrupt:
-        _tell("tauto: stopped.")
-        return INTERRUPTED
     except Exception as error:
         if isinstance(error, BrokenPipeError) and _nobody_reads_output():
             _discard_output()
