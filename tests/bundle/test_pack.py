@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from streams import make_stream
 from tautochrone.base.errors import DamagedError, StoreError, TautoError, UsageError
+from tautochrone.bundle import unpack as unpacking
 from tautochrone.bundle.pack import pack
 from tautochrone.bundle.unpack import unpack
 from tautochrone.cli.app import app
@@ -87,6 +88,24 @@ def test_the_same_runs_give_the_same_bytes(here: Store, tmp_path: Path) -> None:
     for name in ("one.zip", "two.zip"):
         pack(here.runs(), [], lambda: "report", tmp_path / name)
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+
+
+def test_runs_that_another_process_brings_meanwhile_are_known(
+    packed: Path, there: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_there = unpacking._is_there
+    first = iter((True, False))
+
+    def before(extracted: Path, place: Path) -> bool:
+        """Look, and have the other one bring all runs right after."""
+        found = is_there(extracted, place)
+        if next(first, False):
+            unpack(packed, there)
+        return found
+
+    monkeypatch.setattr(unpacking, "_is_there", before)
+    done = unpack(packed, there)
+    assert (len(done.new), len(done.known)) == (0, 2)
 
 
 def test_another_run_of_that_name_is_not_replaced(packed: Path, here: Store, there: Store) -> None:

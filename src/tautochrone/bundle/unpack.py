@@ -124,8 +124,14 @@ def _unpacked(
             for run in contents.runs:
                 _extract_run(archive, entries, contents, run, own)
                 (known if _is_there(own / run, store.path / run) else new).append(run)
-            for run in new:
-                (own / run).rename(store.path / run)
+            for run in list(new):
+                try:
+                    (own / run).rename(store.path / run)
+                except OSError:  # another process may have brought it meanwhile
+                    if not _is_there(own / run, store.path / run):
+                        raise
+                    new.remove(run)
+                    known.append(run)
             files.sync_folder(store.path)
     if out is not None:
         _write_beside(archive, entries, contents, out)
