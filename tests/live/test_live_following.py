@@ -1,5 +1,7 @@
 """What is seen of runs while they are measured: of a made-up soak, and of a real run."""
 
+import errno
+import os
 import signal
 from pathlib import Path
 
@@ -162,6 +164,22 @@ def test_what_came_after_the_last_look_is_told_to_be_missing(
         f"What came last may not be in these numbers. The whole run: tauto show {writer.path.name}"
         in ended.err
     )
+
+
+def test_a_run_that_this_user_may_not_see_hides_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden, seen = (begin_soak(Store(tmp_path), LATE_TWICE, intervals=3) for _ in range(2))
+    stat = Path.stat
+
+    def refused(self: Path, **more: bool) -> os.stat_result:
+        if self.parent == hidden.path:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return stat(self, **more)
+
+    monkeypatch.setattr(Path, "stat", refused)
+    ended = in_process.tauto("live", "--json", store=tmp_path)
+    assert (ended.code, seen.path.name in ended.out) == (0, True), ended.err
 
 
 @pytest.mark.parametrize("intervals", [0, 3])

@@ -82,6 +82,7 @@ def _folder(store: Path, name: str) -> Path:
     """Return the folder of a run, by default of the newest one that is measured."""
     import os
 
+    from tautochrone.base.reading import is_file
     from tautochrone.run import files
     from tautochrone.run.store import Store
 
@@ -90,7 +91,7 @@ def _folder(store: Path, name: str) -> Path:
     there = Store(store)
     if name and name != "latest":
         return there.find(name)
-    under_way = [one for one in there.folders() if (one / files.RAW_STREAM).exists()]
+    under_way = [one for one in there.folders() if is_file(one / files.RAW_STREAM)]
     if not under_way:
         raise StoreError(
             f"Nothing is measured into {store}", "Start a measurement, or name the folder with --store."
