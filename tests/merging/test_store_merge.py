@@ -218,6 +218,12 @@ def test_a_store_that_is_none_is_refused(
     assert told in ended.err
 
 
+def test_a_store_that_can_not_be_looked_at_is_told(tmp_path: Path) -> None:
+    """Of another user's folder it is not told whether it is there; nor of a name that is too long."""
+    refused = in_process.tauto("store", "merge", str(tmp_path / ("x" * 300)), store=tmp_path)
+    assert (refused.code, "the name is too long" in refused.err) == (4, True), refused.err
+
+
 def test_a_run_is_no_store(tmp_path: Path) -> None:
     (run,) = filled(tmp_path / "there", 1).folders()
     ended = in_process.tauto("store", "merge", str(run), store=tmp_path / "own")

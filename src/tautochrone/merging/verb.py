@@ -91,18 +91,20 @@ def _carry_out(others: list[str], store: Path | None, schema: str, *, both_ways:
 def _place(text: str, own: FolderPlace, held: ExitStack, *, must_be_there: bool) -> FolderPlace | FarPlace:
     from tautochrone.merging.far import FarPlace
     from tautochrone.merging.places import FolderPlace
-    from tautochrone.run.files import MANIFEST
+    from tautochrone.run.files import MANIFEST, store_errors
 
     if text.startswith(_FAR):
         return held.enter_context(FarPlace(text, must_be_there=must_be_there))
     folder = Path(text)
     if folder.resolve() == own.path.resolve():
         raise UsageError(f"{text} is the store itself", "Name another one, or say with --store into which.")
-    if ":" in text.partition("/")[0] and not folder.exists():
+    with store_errors("looking for runs", folder):
+        is_there, is_store, is_run = folder.exists(), folder.is_dir(), (folder / MANIFEST).exists()
+    if ":" in text.partition("/")[0] and not is_there:
         raise UsageError(f"There is no folder {text}", f"A store that SSH reaches is written {_FAR}{text}.")
-    if must_be_there and not folder.is_dir():
+    if must_be_there and not is_store:
         raise StoreError(f"There is no store {text}", "Name a folder of runs, or ssh:HOST.")
-    if (folder / MANIFEST).exists():
+    if is_run:
         raise UsageError(f"{text} is a run, not a store", f"Name the store that it lies in: {folder.parent}.")
     return FolderPlace(folder)
 
