@@ -454,6 +454,13 @@ def test_a_shell_that_greets_is_told_with_its_words(tmp_path: Path, monkeypatch:
             pytest.fail("it must not be opened")
 
 
+def test_a_home_that_can_not_be_looked_at_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As that of another user, or a name that is too long."""
+    monkeypatch.setenv("HOME", str(tmp_path / ("x" * 300)))
+    with pytest.raises(UsageError, match="can't be read"), open_target(f"ssh:127.0.0.1:{free_port()}"):
+        pass
+
+
 def test_a_machine_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     at_home(tmp_path, monkeypatch)
     with (

@@ -11,6 +11,7 @@ from pathlib import Path
 import asyncssh
 
 from tautochrone.base.errors import NotPermittedError, TautoError, UnreachableError, UsageError
+from tautochrone.base.reading import is_file
 from tautochrone.target.address import SshAddress
 from tautochrone.target.ssh.link import Background
 
@@ -30,7 +31,7 @@ def known_hosts_files(user: Sequence[str] | None, everybody: Sequence[str] | Non
     """Return the files of known keys that can be read; None: ~/.ssh/config does not name any such."""
     named = [*(_USER_FILES if user is None else user), *(_GLOBAL_FILES if everybody is None else everybody)]
     paths = map(_at_home, named)
-    return [str(path) for path in paths if path.is_file() and os.access(path, os.R_OK)]
+    return [str(path) for path in paths if is_file(path) and os.access(path, os.R_OK)]
 
 
 KEYS_TO_SHOW = (
@@ -190,7 +191,7 @@ async def _connect(
     address: SshAddress, witness: HostKeyWitness, secrets: dict[str, object]
 ) -> asyncssh.SSHClientConnection:
     options: dict[str, object] = {
-        "config": [str(path) for name in _CONFIGS if (path := _at_home(name)).is_file()],
+        "config": [str(path) for name in _CONFIGS if is_file(path := _at_home(name))],
         **({"port": address.port} if address.port is not None else {}),
         **({"username": address.user} if address.user is not None else {}),
         **secrets,
