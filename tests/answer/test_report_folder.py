@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from streams import make_stream
 from tautochrone.answer import document as doc
-from tautochrone.answer.render.folder import files_of, is_folder, write
+from tautochrone.answer.render.folder import files_of, is_folder, page_in, write
 from tautochrone.base.errors import StoreError
 from tautochrone.cli.app import app
 from tautochrone.run.store import Store
@@ -91,6 +91,14 @@ def test_tables_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
         "latency-of-sum-a1-2.csv",
         "latency-of-sum-a1.csv",
     ]
+
+
+def test_a_place_that_can_not_be_looked_at_is_told(tmp_path: Path) -> None:
+    """As in a folder of another user, or of a name that is too long."""
+    place = tmp_path / ("x" * 300) / "report.html"
+    assert page_in(place) == place
+    with pytest.raises(StoreError, match="Can't write"):
+        write(doc.Document("Nothing", ()), place)
 
 
 def test_a_folder_that_can_not_be_made_is_told(tmp_path: Path) -> None:

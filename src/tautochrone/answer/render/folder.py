@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from stat import S_ISDIR
 
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Sheet, SheetBand, SheetCell
@@ -28,12 +29,20 @@ _UNIT = re.compile(r"\b(?:us|µs|ns|ms)\b")
 
 def is_folder(out: Path) -> bool:
     """Return whether a report goes into a folder: one that is there, or a new name without an ending."""
-    return out.is_dir() or not (out.suffix or out.exists())
+    return S_ISDIR(_mode(out)) or not (out.suffix or _mode(out))
 
 
 def page_in(out: Path) -> Path:
     """Return where the page goes, for a report that may go into a folder."""
-    return out / PAGE if out.is_dir() else out
+    return out / PAGE if S_ISDIR(_mode(out)) else out
+
+
+def _mode(out: Path) -> int:
+    """Return what is there; 0: nothing, or nothing that this user may see."""
+    try:
+        return out.stat().st_mode
+    except OSError:
+        return 0
 
 
 def write(document: doc.Document, out: Path) -> Path:
