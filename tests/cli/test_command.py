@@ -46,6 +46,16 @@ def peer_is_gone(): raise BrokenPipeError(32, "Broken pipe")
 sys.exit(run_to_exit_code(globals()[sys.argv[1]]))
 """
 
+LOADING = """
+import sys
+class Interrupted:
+    def find_spec(self, name, path, target=None):
+        if name == "tautochrone.base.room": raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+from tautochrone.cli import main
+main()
+"""
+
 
 def run_python(arguments: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -316,6 +326,11 @@ def test_debugging_shows_the_traceback_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("failure", ["interrupted", "interrupted_library"])
 def test_an_interrupt_ends_with_the_code_that_shells_know(failure: str) -> None:
     ended = end_by(failure)
+    assert (ended.returncode, ended.stderr) == (130, "tauto: stopped.\n")
+
+
+def test_an_interrupt_while_the_command_is_loaded_is_told_too() -> None:
+    ended = run_python(["-c", LOADING])
     assert (ended.returncode, ended.stderr) == (130, "tauto: stopped.\n")
 
 

@@ -97,7 +97,7 @@ def test_one_that_is_stopped_reports_what_is_there_and_goes_on_where_it_was(tmp_
     told, said = process.communicate(timeout=PATIENCE_S)
 
     assert process.returncode == 130, said
-    assert re.search(r"Stopped\. 1 of 2 cases are left, about \d+ s\. To go on, type the same again", said)
+    assert re.search(r"Stopped\. 1 of 2 cases is left, about \d+ s\. To go on, type the same again", said)
     assert str(out / "report.html") in told
     assert (out / "report.html").exists()
     finished = {run.id for run in Store(store).runs() if run.manifest.ended == "complete"}

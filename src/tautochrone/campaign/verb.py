@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.words import plural, verb
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.told import see_that_it_can_be_written, see_told, tell, tell_json, tell_report
 
@@ -333,7 +334,8 @@ def _end(agenda: Agenda, outcome: CampaignOutcome, outlook: CampaignOutlook | No
 
         left = "What was measured is kept. "
         if outlook is not None:
-            left = f"{len(outcome.left)} of {len(agenda.slots)} cases are left, "
+            number = len(outcome.left)
+            left = f"{number} of {plural(len(agenda.slots), 'case')} {verb(number, 'is')} left, "
             left += f"about {long_duration(outlook.seconds(outcome.left))}. "
         typer.echo(
             f"Stopped. {left}To go on, type the same again: tauto {shlex.join(sys.argv[1:])}",

@@ -14,7 +14,7 @@ from tautochrone.answer.charts.theme import INK, PAPER_TONE, series_tone
 from tautochrone.answer.composition import histograms
 from tautochrone.answer.series import Series, series_of
 from tautochrone.base.units import format_quantile
-from tautochrone.base.words import upper_first
+from tautochrone.base.words import plural, upper_first, verb
 from tautochrone.comparison import phrasing as words
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, SidePair
 from tautochrone.judge.comparison.gate import MISSES
@@ -242,4 +242,5 @@ def _is_always_0(counts: tuple[Counts, Counts]) -> bool:
 
 
 def _more(sources: int) -> tuple[str, ...]:
-    return (f"{sources - _MOST_PANELS} more sources are in the tables.",) if sources > _MOST_PANELS else ()
+    more = sources - _MOST_PANELS
+    return (f"{plural(more, 'more source')} {verb(more, 'is')} in the tables.",) if more > 0 else ()

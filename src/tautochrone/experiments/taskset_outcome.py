@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tautochrone.base.units import format_duration
-from tautochrone.base.words import plural
+from tautochrone.base.words import plural, verb
 from tautochrone.schedulability.taskset import Task
 from tautochrone.statistics.counts import counts_of
 from tautochrone.statistics.quantiles import CONFIDENCE, exceedance_bound
@@ -263,7 +263,9 @@ def _not_shown_words(one: TaskOutcome) -> str:
     if not one.jobs:
         return f"Not shown whether deadlines are met: '{one.task.name}' completed no job."
     if one.dropped:
-        return f"Not shown whether deadlines are met: {one.dropped:,} samples of '{one.task.name}' were lost."
+        samples = plural(one.dropped, "sample")
+        lost = verb(one.dropped, "was")
+        return f"Not shown whether deadlines are met: {samples} of '{one.task.name}' {lost} lost."
     return "Not shown whether deadlines are met: the run was cut off, and what it missed is not known."
 
 
