@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tautochrone.answer import figure
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts import scales, signs, theme
 from tautochrone.answer.charts.grammar import Chart, Legend, Rows, Stack, Zoom, literal
 from tautochrone.answer.charts.theme import (
@@ -93,8 +93,8 @@ def test_every_mark_is_drawn(kind: str) -> None:
 
 def test_kinds_of_figures_are_told_and_not_read_from_names() -> None:
     def figures(prefix: str) -> list[Figure]:
-        panels = [Panel(PanelPlace(f"{prefix}-cpu2"), "one", dots())]
-        panels += [Panel(PanelPlace(f"{prefix}-time", at), f"{at}", dots()) for at in (3, 12)]
+        panels = [Panel(f"{prefix}-cpu2", "one", dots())]
+        panels += [Panel(f"{prefix}-time", f"{at}", dots(), at) for at in (3, 12)]
         return [Figure("Dots", tuple(panels), ())]
 
     kinds = figure.kinds_of_in_words(figures)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from tautochrone.answer import document as doc
-from tautochrone.answer.blocks import Figure, Mark, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Mark, Panel
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
@@ -190,7 +190,7 @@ def _schedule(drawn: Timeline) -> Iterator[doc.Block]:
         chart = schedule(drawn, None, with_legend=False)
         return Figure(
             "The schedule",
-            (Panel(PanelPlace("schedule"), "", chart),),
+            (Panel("schedule", "", chart),),
             (),
             schedule_key(drawn, measured=False),
         )

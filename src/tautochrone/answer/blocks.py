@@ -132,26 +132,18 @@ class Sheet:
 
 
 @dataclass(frozen=True)
-class PanelPlace:
-    """Which chart of a page a panel is; panels of one kind belong together and are numbered."""
+class Panel:
+    """One chart of a figure; panels of one kind belong together and are numbered."""
 
     kind: str
-    number: int | None = None
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One chart of a figure."""
-
-    place: PanelPlace
     title: str
     chart: Chart
+    number: int | None = None
 
     @property
     def id(self) -> str:
         """Return the id of its element on a page."""
-        kind, number = self.place.kind, self.place.number
-        return kind if number is None else f"{kind}-{number}"
+        return self.kind if self.number is None else f"{self.kind}-{self.number}"
 
 
 @dataclass(frozen=True)

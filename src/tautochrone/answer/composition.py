@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace, made
+from tautochrone.answer.blocks import Figure, Panel, made
 from tautochrone.answer.charts import course, cumulative, histogram, rows
 from tautochrone.answer.charts.scales import dash_of
 from tautochrone.answer.charts.signs import Sign
@@ -67,7 +67,7 @@ def histograms(
     sources = sources_of(series)
     return tuple(
         Panel(
-            PanelPlace(f"{prefix}-histogram", index),
+            f"{prefix}-histogram",
             source if named or len(sources) > 1 or source == TOGETHER else "",
             histogram.chart(
                 [one for one in series if one.source == source],
@@ -76,6 +76,7 @@ def histograms(
                 legend=False,
                 height=height,
             ),
+            index,
         )
         for index, source in enumerate(of or sources)
     )
@@ -110,12 +111,12 @@ def _cumulative(measured: MeasuredEvidence, prefix: str) -> Figure:
     sources = sources_of(series)
     panels = (
         Panel(
-            PanelPlace(f"{prefix}-whole"),
+            f"{prefix}-whole",
             "all completed cycles",
             cumulative.whole(series, title=measured.title, legend=False),
         ),
         Panel(
-            PanelPlace(f"{prefix}-top"),
+            f"{prefix}-top",
             "the latest tenth of them, enlarged",
             cumulative.top(series, title=measured.title, legend=False),
         ),
@@ -148,9 +149,10 @@ def timelines(series: Sequence[Series], title: str, prefix: str) -> tuple[Panel,
     name, ranges = _panel_name(series), course.ranges(series)
     return tuple(
         Panel(
-            PanelPlace(f"{prefix}-time", index),
+            f"{prefix}-time",
             name(one) if len(series) > 1 else "",
             course.envelope([one], within=series, range_of=ranges[one.run], title=title, legend=False),
+            index,
         )
         for index, one in enumerate(series)
     )
@@ -180,9 +182,7 @@ def _marked(series: Sequence[Series]) -> Iterator[str]:
 
 def _worst_so_far(measured: MeasuredEvidence, prefix: str) -> Figure:
     series = [one for one in measured.series if one.maxima is not None]
-    panel = Panel(
-        PanelPlace(f"{prefix}-maxima"), "", course.worst_so_far(series, title=measured.meaning, legend=False)
-    )
+    panel = Panel(f"{prefix}-maxima", "", course.worst_so_far(series, title=measured.meaning, legend=False))
     runs = ", ".join(runs_of(series))
     kept = f"{runs}: kept a histogram, so only the instant of each new worst is known."
     return Figure("When it was worse than before", (panel,), (kept, *_worst_sentences(series)))
@@ -202,9 +202,7 @@ def _worst_sentences(series: Sequence[Series]) -> list[str]:
 
 
 def _cpus(measured: MeasuredEvidence, prefix: str) -> Figure:
-    panel = Panel(
-        PanelPlace(f"{prefix}-cpus"), "", rows.cpus(measured.series, title=measured.title, legend=False)
-    )
+    panel = Panel(f"{prefix}-cpus", "", rows.cpus(measured.series, title=measured.title, legend=False))
     caption = ("A quantile for which there are too few samples has no mark.", *loss_caption(measured.series))
     return Figure("Side by side", (panel,), caption, rows.key_of(rows.CPU_MARKS))
 

@@ -150,9 +150,9 @@ def _kinds(figures: Sequence[Figure]) -> dict[str, _Drawn]:
     together: dict[str, _Drawn] = {}
     for figure in figures:
         for panel in figure.panels:
-            together.setdefault(panel.place.kind.removeprefix(f"{_PREFIX}-"), []).append((figure, panel))
+            together.setdefault(panel.kind.removeprefix(f"{_PREFIX}-"), []).append((figure, panel))
     alone = {
-        f"{kind}-{panel.place.number}": [(figure, panel)]
+        f"{kind}-{panel.number}": [(figure, panel)]
         for kind, found in together.items()
         for figure, panel in found
         if len(found) > 1

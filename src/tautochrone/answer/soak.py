@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tautochrone.answer import document as doc
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace, all_made
+from tautochrone.answer.blocks import Figure, Panel, all_made
 from tautochrone.answer.charts.grammar import Chart, Layer, Row, Rows, literal
 from tautochrone.answer.charts.lanes import segment, segments
 from tautochrone.answer.charts.scales import Scale, linear, log_time
@@ -198,8 +198,7 @@ def _blocks(soaks: Soaks) -> Iterator[doc.Block]:
 def _figures(soak: SoakRun, at: int) -> Iterator[Figure]:
     drawn = sorted(soak.sources, key=_worst, reverse=True)[:_MOST_DRAWN]
     panels = tuple(
-        Panel(PanelPlace(f"hours-{at}", number), one.name, heat_map(soak, one))
-        for number, one in enumerate(drawn)
+        Panel(f"hours-{at}", one.name, heat_map(soak, one), number) for number, one in enumerate(drawn)
     )
     stretch = format_span(soak.slice_s)
     caption = [

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 
-from tautochrone.answer.blocks import Figure, Mark, Panel, PanelPlace, all_made
+from tautochrone.answer.blocks import Figure, Mark, Panel, all_made
 from tautochrone.answer.charts import rows
 from tautochrone.answer.document import (
     Block,
@@ -75,11 +75,7 @@ def figure(table: CampaignTable, prefix: str) -> Figure | None:
         }
     span_ns = [value for lines in of_source.values() for value in rows.extent_of_cells(lines)]
     panels = tuple(
-        Panel(
-            PanelPlace(prefix, index),
-            source,
-            rows.cells(lines, span_ns=span_ns, title=upper_first(table.meaning)),
-        )
+        Panel(prefix, source, rows.cells(lines, span_ns=span_ns, title=upper_first(table.meaning)), index)
         for index, (source, lines) in enumerate(of_source.items())
     )
     colours = " Colours tell the loads apart, which the rows name." if len(loads) > 1 else ""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace, all_made
+from tautochrone.answer.blocks import Figure, Panel, all_made
 from tautochrone.answer.charts import cumulative
 from tautochrone.answer.charts.grammar import Chart, Row, Rows, fixed, literal
 from tautochrone.answer.charts.scales import Scale, bands, lanes, logarithmic, shape_of
@@ -146,11 +146,7 @@ def _ratios(comparison: Comparison, measure: str, names: Sequence[str], prefix: 
     reach = reach_of(every)
     title = f"times as long as {comparison.sides[0].name}"
     panels = tuple(
-        Panel(
-            PanelPlace(prefix, at),
-            source if len(by_source) > 1 else "",
-            ratios(own, reach=reach, title=title),
-        )
+        Panel(prefix, source if len(by_source) > 1 else "", ratios(own, reach=reach, title=title), at)
         for at, (source, own) in enumerate(list(by_source.items())[:_MOST_PANELS])
     )
     return [Figure("How many times as long", panels, (_RATIOS, *_more(len(by_source))), _KEY)]
@@ -170,9 +166,7 @@ def _of_cells(comparison: Comparison) -> list[Figure]:
             shown = own[:_MOST_CELLS]
             title = f"{words.name_of_quantile(format_quantile(q))}, times that of {comparison.sides[0].named}"
             drawn = ratios(shown, reach=reach_of(shown), title=title)
-            panels.append(
-                Panel(PanelPlace("compare-cells", at), words.name_of_quantile(format_quantile(q)), drawn)
-            )
+            panels.append(Panel("compare-cells", words.name_of_quantile(format_quantile(q)), drawn, at))
     if not panels:
         return []
     return [Figure("Case by case", tuple(panels), (_RATIOS,), _KEY)]
@@ -219,7 +213,7 @@ def _distributions(
             ("top", cumulative.top, "the top tenth"),
         ):
             drawn = draw(own, title=title, legend=False, counted=counted)
-            curves.append(Panel(PanelPlace(f"{prefix}-{kind}", at), f"{name}{words_}", drawn))
+            curves.append(Panel(f"{prefix}-{kind}", f"{name}{words_}", drawn, at))
     yield Figure("What share is at most so large", tuple(curves), told)
 
 

@@ -6,7 +6,7 @@ Each call stands below the one that it was called by.
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts.course import band
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, Told, fixed, literal
 from tautochrone.answer.charts.scales import Scale, beside, by_run, seconds, time, worded_lines
@@ -37,9 +37,7 @@ def latencies(results: DiffResults) -> Figure:
     loops = [(results.name(side), results.loop(side)) for side in SIDES]
     drawn = _two_loops(loops, results.worst.first)
     key = tuple(Sign(name, dash="", tone=series_tone(at)) for at, (name, _) in enumerate(loops))
-    return Figure(
-        "Latency of each release", (Panel(PanelPlace("diff-latencies"), "", drawn),), (_LATENCIES,), key
-    )
+    return Figure("Latency of each release", (Panel("diff-latencies", "", drawn),), (_LATENCIES,), key)
 
 
 def calls(results: DiffResults) -> Figure | None:
@@ -49,9 +47,7 @@ def calls(results: DiffResults) -> Figure | None:
         return None
     drawn = _calls(timed.nested, timed.window.release_ns, timed.latency_ns)
     title = f"What the kernel of {results.name(results.slower)} did for {duration(timed.latency_ns)}"
-    return Figure(
-        title, (Panel(PanelPlace("diff-calls"), "", drawn),), (_CALLS, NOT_THE_RESULT), _key_of_calls()
-    )
+    return Figure(title, (Panel("diff-calls", "", drawn),), (_CALLS, NOT_THE_RESULT), _key_of_calls())
 
 
 def _two_loops(loops: Sequence[tuple[str, Loop]], first: int | None) -> Chart:

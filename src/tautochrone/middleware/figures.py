@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts import rows
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.middleware import charts
@@ -86,7 +86,7 @@ def _figure(
         return
     panels = tuple(
         Panel(
-            PanelPlace(f"{prefix}-{name}"),
+            f"{prefix}-{name}",
             words,
             charts.calls_over_clients(
                 found[name],
@@ -138,11 +138,7 @@ def _spread(lanes: Sequence[latency.LatencyLane], prefix: str) -> Iterator[Figur
     if not span_ns:
         return
     panels = tuple(
-        Panel(
-            PanelPlace(f"{prefix}-spread", at),
-            panel,
-            rows.summaries(own, span_ns=span_ns, title="time of a call"),
-        )
+        Panel(f"{prefix}-spread", panel, rows.summaries(own, span_ns=span_ns, title="time of a call"), at)
         for at, (panel, own) in enumerate(lines.items())
     )
     key = rows.key_of(rows.SUMMARY_MARKS)
@@ -173,7 +169,7 @@ def _by_type(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> Iterato
         return
     panels = tuple(
         Panel(
-            PanelPlace(f"{prefix}-{direction}"),
+            f"{prefix}-{direction}",
             WAYS[direction],
             charts.rates_by_type(dots, within=charts.span_of_rates(dots), title=charts.OPERATIONS),
         )
@@ -212,7 +208,7 @@ def _by_length(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> Itera
     }
     panels = tuple(
         Panel(
-            PanelPlace(f"{prefix}-lengths-{kind}-{direction}"),
+            f"{prefix}-lengths-{kind}-{direction}",
             f"{kind}, {WAYS[direction]}",
             charts.rates_by_length(dots, within=within[direction], lengths=lengths, title=charts.OPERATIONS),
         )
@@ -244,24 +240,25 @@ def rate_points(
 
 def _calls(lanes: Sequence[throughput.ThroughputLane], prefix: str) -> Iterator[Figure]:
     """Draw the calls of every type of each lane; of many lanes those with an octet."""
-    panels: list[tuple[PanelPlace, str, list[rows.SummaryLine]]] = []
+    panels: list[tuple[int | None, str, list[rows.SummaryLine]]] = []
     if len(lanes) <= MOST_IN_FULL:
         for at, lane in enumerate(lanes):
             lines = [line for kind in throughput.kinds_of([lane]) for line in _two_way(lane, kind)]
-            panels.append((PanelPlace(f"{prefix}-calls", at), lane.name if len(lanes) > 1 else "", lines))
+            panels.append((at, lane.name if len(lanes) > 1 else "", lines))
     else:
         lines = [line for lane in lanes for line in _two_way(lane, ("octet", 0), lane.in_two_lines())]
-        panels.append((PanelPlace(f"{prefix}-calls"), "with an octet", lines))
+        panels.append((None, "with an octet", lines))
     panels = [one for one in panels if one[2]]
     span_ns = [value for _, _, lines in panels for value in rows.extent_of_summaries(lines)]
     if span_ns:
         drawn = tuple(
             Panel(
-                place,
+                f"{prefix}-calls",
                 title,
                 rows.summaries(lines, span_ns=span_ns, title=f"one call, {title}" if title else "one call"),
+                at,
             )
-            for place, title, lines in panels
+            for at, title, lines in panels
         )
         caption = (
             "From before the call until its answer was there. A quantile for which there are too few calls "

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import series_tone
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, formatted, words
@@ -256,7 +256,7 @@ def _bars(
     """Yield a panel for each kind of memory that there is, all in the colours of the same parts."""
     tones = [series_tone(rank) for rank in _COLORS[: len(parts)]]
     drawn = tuple(
-        Panel(PanelPlace(f"{prefix}-{name}"), words, charts.memory(own, parts, tones, title="KiB"))
+        Panel(f"{prefix}-{name}", words, charts.memory(own, parts, tones, title="KiB"))
         for name, words, own in panels
         if own
     )

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace, made
+from tautochrone.answer.blocks import Figure, Panel, made
 from tautochrone.answer.charts import cumulative, tail
 from tautochrone.answer.charts.scales import shape_of
 from tautochrone.answer.charts.signs import OUTLINES, Sign
@@ -43,11 +43,12 @@ def _quantiles(selection: Selection, prefix: str) -> Figure:
     span_ns = tail.extent_of_plots([one.plot for one in others])
     panels = tuple(
         Panel(
-            PanelPlace(prefix, index),
+            prefix,
             _panel_title(one.name, tail.regression(one.plot)),
             tail.quantile_plot(
                 one.plot, names=(selection.reference, one.name), rank=names.index(one.name), span_ns=span_ns
             ),
+            index,
         )
         for index, one in enumerate(others)
     )
@@ -76,4 +77,4 @@ def _curves(selection: Selection, prefix: str) -> Figure:
         Sign(one.name, path=OUTLINES[shape_of(rank)], tone=series_tone(rank))
         for rank, one in enumerate(selection.candidates)
     )
-    return Figure("The latest of each", (Panel(PanelPlace(prefix), "", chart),), caption, key)
+    return Figure("The latest of each", (Panel(prefix, "", chart),), caption, key)

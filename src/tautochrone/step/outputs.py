@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts.course import STRETCHES, band
 from tautochrone.answer.charts.grammar import Chart
 from tautochrone.answer.charts.scales import linear
@@ -35,9 +35,10 @@ def figure_of(run: StoredRun, label: str, rank: int, prefix: str) -> Figure:
     times_s = _simulated_s(run)
     panels = tuple(
         Panel(
-            PanelPlace(f"{prefix}-outputs-{rank}", at),
+            f"{prefix}-outputs-{rank}",
             name.removeprefix(OUTPUT),
             _chart(times_s, run.reals(name, 0), name.removeprefix(OUTPUT), rank),
+            at,
         )
         for at, name in enumerate(names[:_MOST])
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from statistics import median
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, formatted, words
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
@@ -69,7 +69,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
         Figure(
             "Computing time",
             tuple(
-                Panel(PanelPlace(f"{prefix}-time", at), field.name, charts.computing_time(field.fast, extent))
+                Panel(f"{prefix}-time", field.name, charts.computing_time(field.fast, extent), at)
                 for at, field in enumerate(results.fields)
             ),
             (f"All panels have the same scales.{repeated if _repeated(results) else ''}{shown}",),
@@ -80,7 +80,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
         title = f"{_OVER.upper()} over {_UNDER.upper()}"
         drawn = charts.policy_ratio(compared, extent, f"time with {_OVER} / time with {_UNDER}")
         caption = "Above 1, the simulation takes longer with FIFO."
-        panel = Panel(PanelPlace(f"{prefix}-ratio", at), name, drawn)
+        panel = Panel(f"{prefix}-ratio", name, drawn, at)
         found.append(Figure(title, (panel,), (caption,), key))
     return found
 

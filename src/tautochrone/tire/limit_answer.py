@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
 from tautochrone.answer import document as doc
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace, all_made
+from tautochrone.answer.blocks import Figure, Panel, all_made
 from tautochrone.answer.charts.grammar import Chart, Layer, Row, Rows, fixed, literal
 from tautochrone.answer.charts.scales import Scale, logarithmic, time, time_ticks, worded_lines
 from tautochrone.answer.charts.signs import MISS_SHAPE, Sign
@@ -289,11 +289,7 @@ def figures(results: LimitResults, prefix: str) -> list[Figure]:
         Figure(
             "Release to the end of the step, over masses",
             tuple(
-                Panel(
-                    PanelPlace(f"{prefix}-limit", threads),
-                    plural(threads, "thread"),
-                    _chart(own, period_ns, x, y),
-                )
+                Panel(f"{prefix}-limit", plural(threads, "thread"), _chart(own, period_ns, x, y), threads)
                 for threads, own in panels.items()
             ),
             (_CAPTION,),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, words
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_rate
@@ -75,9 +75,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
         Figure(
             titles[kind],
             tuple(
-                Panel(
-                    PanelPlace(f"{prefix}-{kind}", at), field.name, charts.deadline_map(field.map, kind=kind)
-                )
+                Panel(f"{prefix}-{kind}", field.name, charts.deadline_map(field.map, kind=kind), at)
                 for at, field in enumerate(results.fields)
             ),
             (

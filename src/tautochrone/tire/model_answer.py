@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, formatted, micros, words
 from tautochrone.base.words import plural, sentence
 from tautochrone.statistics.regression import Estimate
@@ -274,9 +274,10 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
                 f"Predicted and measured step, {study.policy}",
                 tuple(
                     Panel(
-                        PanelPlace(f"{prefix}-{study.policy}-times", count),
+                        f"{prefix}-{study.policy}-times",
                         f"{plural(count, 'thread')}{', refused' if count in refused else ''}",
                         charts.model_times(own, within=together, threads=counts),
+                        count,
                     )
                     for count, own in drawn.items()
                 ),
@@ -293,7 +294,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
                 f"What is left over, {study.policy}",
                 (
                     Panel(
-                        PanelPlace(f"{prefix}-{study.policy}-errors"),
+                        f"{prefix}-{study.policy}-errors",
                         "",
                         charts.model_errors(together, threads=counts, tolerance=TOLERANCE),
                     ),

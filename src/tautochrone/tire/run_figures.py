@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts import responses as charts
 from tautochrone.answer.charts.course import STEPPED, band
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, fixed
@@ -51,9 +51,10 @@ def blocks(runs: Labelled, prefix: str) -> Iterator[Figure]:
         ]
         panels = tuple(
             Panel(
-                PanelPlace(f"{prefix}-{name}", index),
+                f"{prefix}-{name}",
                 f"{title}, {window.at_s:,.3f} s after the start",
                 block_charts.blocks(window, threads),
+                index,
             )
             for name, title, window in shown
             if window is not None
@@ -87,7 +88,7 @@ def over_time(runs: Labelled, prefix: str) -> Iterator[Figure]:
         team = team_of(thread_steps(run))
         if team is not None and len(team):
             late += _late(team)
-            panels.append(Panel(PanelPlace(prefix, index), label, _course(team, start_of(run), rank=index)))
+            panels.append(Panel(prefix, label, _course(team, start_of(run), rank=index), index))
     if panels:
         caption = [
             f"Drawn is the longest step of each of up to {_STRETCHES} stretches of time, so that none of the "
@@ -154,7 +155,7 @@ def shares(runs: Labelled, prefix: str) -> Iterator[Figure]:
     """Draw where the time went, one panel for each run."""
     found = [(label, account(run)) for run, label in runs]
     panels = tuple(
-        Panel(PanelPlace(prefix, index), label, block_charts.thread_shares(seen.threads))
+        Panel(prefix, label, block_charts.thread_shares(seen.threads), index)
         for index, (label, seen) in enumerate(found)
         if seen is not None
     )
@@ -185,7 +186,7 @@ def distribution(runs: Labelled, prefix: str) -> Iterator[Figure]:
     for what, (name, values, drawn) in measured.items():
         found = [Responses(label, own) for (label, _), own in zip(whole, values, strict=True)]
         chart = charts.responses(found, drawn, runs=labels, title=what, counted="steps")
-        panels.append(Panel(PanelPlace(f"{prefix}-{name}"), what, chart))
+        panels.append(Panel(f"{prefix}-{name}", what, chart))
     caption = (
         "Each line falls from the shortest time to the longest, where its mark is: the share of all steps "
         "that took so long or longer.",
@@ -203,7 +204,7 @@ def speed(runs: Labelled, prefix: str) -> Iterator[Figure]:
         if counted.any():
             begin, elapsed = begin[counted], end[counted] - begin[counted]
             chart = _pace(begin - begin[0], elapsed // steps[counted], rank=index)
-            panels.append(Panel(PanelPlace(prefix, index), label, chart))
+            panels.append(Panel(prefix, label, chart, index))
     if panels:
         caption = (
             "The mean step of each row of steps, from the fastest to the slowest of a stretch of time. The "

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from tautochrone.answer import document as doc
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace, made
+from tautochrone.answer.blocks import Figure, Panel, made
 from tautochrone.answer.charts.signs import CIRCLE, TRIANGLE_UP, Sign
 from tautochrone.answer.charts.theme import series_tone
 from tautochrone.base.faults import Later
@@ -112,7 +112,7 @@ def _figure(line: TrendLine, trend: Trend, name: str, prefix: str) -> Figure:
         )
     if any(one.changed for one in line.points):
         caption += " A letter stands where the conditions changed, as told below."
-    return Figure("", (Panel(PanelPlace(prefix), "", drawn),), (caption,), tuple(key))
+    return Figure("", (Panel(prefix, "", drawn),), (caption,), tuple(key))
 
 
 def _changes(line: TrendLine) -> Iterator[doc.Block]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts.grammar import Chart, Rows, literal
 from tautochrone.answer.charts.scales import bands
 from tautochrone.answer.charts.signs import CIRCLE, STROKE, TILE, Sign
@@ -36,7 +36,7 @@ def figure(
     if any(one.model for one in levels):
         said = f"one machine more of its kind ({format_percent(CONFIDENCE)})"
         key.append(Sign(said, path=TILE, tone=MUTED))
-    return Figure("", (Panel(PanelPlace(prefix), "", _chart(case, levels, metric)),), (caption,), tuple(key))
+    return Figure("", (Panel(prefix, "", _chart(case, levels, metric)),), (caption,), tuple(key))
 
 
 def _chart(case: MachineCase, levels: Sequence[MachineLevel], metric: TrendMetric) -> Chart:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts import rows
 from tautochrone.answer.charts.grammar import Chart, Row, Rows, Told, literal
 from tautochrone.answer.charts.scales import bands
@@ -48,7 +48,7 @@ def figures(results: MatrixResults, prefix: str) -> list[Figure]:
 
 
 def _shades(results: MatrixResults, prefix: str) -> Figure:
-    panel = Panel(PanelPlace(f"{prefix}-matrix"), "", matrix(results))
+    panel = Panel(f"{prefix}-matrix", "", matrix(results))
     caption = (
         "Worst latency, below it the 99.9 % one. The shade tells how many times the worst latency is that of "
         "the best kernel under this load."
@@ -70,7 +70,7 @@ def _scale(results: MatrixResults, prefix: str) -> Figure:
     span_ns = [value for own in of_load.values() for value in rows.extent_of_cells(own)]
     title = "Scheduling latency"
     panels = tuple(
-        Panel(PanelPlace(f"{prefix}-load", at), load, rows.cells(own, span_ns=span_ns, title=title))
+        Panel(f"{prefix}-load", load, rows.cells(own, span_ns=span_ns, title=title), at)
         for at, (load, own) in enumerate(of_load.items())
     )
     shown = {what for own in of_load.values() for line in own for _, what, _ in line.marks()}

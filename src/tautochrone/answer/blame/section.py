@@ -8,7 +8,7 @@ from functools import partial
 from msgspec import structs
 
 from tautochrone.answer import document as doc
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace, made
+from tautochrone.answer.blocks import Figure, Panel, made
 from tautochrone.answer.charts import blame as charts
 from tautochrone.answer.phrasing import blame as words
 from tautochrone.base.faults import Later
@@ -41,13 +41,11 @@ def blocks(found: BlamedRun, prefix: str, *, headline: bool = True) -> Iterator[
     if headline:
         yield doc.Sentence(words.headline(found), "strong")
     if found.recorded and found.blame.causes:
-        yield doc.Drawing(Later(lambda: causes_figure(found, PanelPlace(f"{prefix}-blame"))))
+        yield doc.Drawing(Later(lambda: causes_figure(found, prefix)))
         yield cause_table(found)
         if frames := charts.frames_of(found.blame.cycles):
-            yield doc.Drawing(
-                Later(lambda: flame_figure(found, frames, PanelPlace(f"{prefix}-blame-stacks")))
-            )
-        yield doc.Drawing(Later(lambda: timeline_figure(found, PanelPlace(f"{prefix}-blame-cycles"))))
+            yield doc.Drawing(Later(lambda: flame_figure(found, frames, prefix)))
+        yield doc.Drawing(Later(lambda: timeline_figure(found, prefix)))
         yield cycle_table(found)
     said = (words.late_is(found.setup), words.excess_is(found), *words.how_recorded(found))
     yield doc.statements(filter(None, said), "note")
@@ -69,20 +67,20 @@ def figures(blamed: Sequence[tuple[str, BlamedRun]], prefix: str) -> Iterator[Fi
         if not found.recorded or not found.blame.causes:
             continue
         number, title = (at, label) if several else (None, "")
-        yield causes_figure(found, PanelPlace(f"{prefix}-blame", number), title)
+        yield causes_figure(found, prefix, title, number)
         if frames := charts.frames_of(found.blame.cycles):
-            yield flame_figure(found, frames, PanelPlace(f"{prefix}-blame-stacks", number), title)
-        yield timeline_figure(found, PanelPlace(f"{prefix}-blame-cycles", number), title)
+            yield flame_figure(found, frames, prefix, title, number)
+        yield timeline_figure(found, prefix, title, number)
 
 
-def causes_figure(found: BlamedRun, place: PanelPlace, title: str = "") -> Figure:
+def causes_figure(found: BlamedRun, prefix: str, title: str = "", number: int | None = None) -> Figure:
     """Return the chart of what each cause has in the excess."""
     shares = found.blame.causes
     return made(
         "Excess by cause",
         lambda: Figure(
             "Excess by cause",
-            (Panel(place, title, charts.causes(shares)),),
+            (Panel(f"{prefix}-blame", title, charts.causes(shares), number),),
             (f"The line is the {words.confidence(found)} interval of the share.",),
             charts.key_of([one.cause for one in shares[: charts.MOST_CAUSES]]),
         ),
@@ -90,7 +88,11 @@ def causes_figure(found: BlamedRun, place: PanelPlace, title: str = "") -> Figur
 
 
 def flame_figure(
-    found: BlamedRun, frames: Sequence[charts.StackFrame], place: PanelPlace, title: str = ""
+    found: BlamedRun,
+    frames: Sequence[charts.StackFrame],
+    prefix: str,
+    title: str = "",
+    number: int | None = None,
 ) -> Figure:
     """Return the chart of the kernel's functions in which threads kept the CPU."""
     share = sum(one.excess_ns for one in frames) / found.blame.excess_ns
@@ -98,7 +100,7 @@ def flame_figure(
         _STACKS,
         lambda: Figure(
             _STACKS,
-            (Panel(place, title, charts.flame(frames)),),
+            (Panel(f"{prefix}-blame-stacks", title, charts.flame(frames), number),),
             (
                 "A function stands on the one that called it, and is as wide as the excess in it, with all "
                 f"that it called. Stacks are known of {words.percent(share)} of the excess: of threads that "
@@ -109,7 +111,7 @@ def flame_figure(
     )
 
 
-def timeline_figure(found: BlamedRun, place: PanelPlace, title: str = "") -> Figure:
+def timeline_figure(found: BlamedRun, prefix: str, title: str = "", number: int | None = None) -> Figure:
     """Return the chart of the worst cycles on their CPUs."""
     worst = _worst(found)
     lanes = []
@@ -121,7 +123,7 @@ def timeline_figure(found: BlamedRun, place: PanelPlace, title: str = "") -> Fig
         "The worst cycles",
         lambda: Figure(
             "The worst cycles",
-            (Panel(place, title, charts.timelines(lanes)),),
+            (Panel(f"{prefix}-blame-cycles", title, charts.timelines(lanes), number),),
             (
                 "Who had the CPU from the release to the stamp of the thread. The first broken line is where "
                 "the handler of the timer began, the second is where the thread got the CPU.",

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, literal
 from tautochrone.answer.charts.scales import Scale, bands, beside, by_run, lanes, shapes, time
 from tautochrone.answer.charts.signs import CIRCLE, DIAMOND, SQUARE, TRIANGLE_RIGHT, Sign
@@ -358,7 +358,7 @@ def summary_figure(
     """Return the figure of a panel for each group of lines, by its title, on one scale; none of none."""
     span_ns = [value for lines in groups.values() for value in extent_of_summaries(lines)]
     panels = tuple(
-        Panel(PanelPlace(f"{prefix}-rows", at), name, summaries(lines, span_ns=span_ns, title="duration"))
+        Panel(f"{prefix}-rows", name, summaries(lines, span_ns=span_ns, title="duration"), at)
         for at, (name, lines) in enumerate(groups.items())
     )
     return [Figure(title, panels, (caption,), key_of(SUMMARY_MARKS))] if panels else []

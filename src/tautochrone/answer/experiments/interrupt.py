@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts import cumulative
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
 from tautochrone.answer.series import Bins, CumulativeCurve, Series
@@ -75,8 +75,8 @@ class InterruptPresentation:
         whole = cumulative.whole(series, title=title, counted=counted, frame=frame)
         top = cumulative.top(series, title=title, counted=counted, frame=enlarged)
         panels = (
-            Panel(PanelPlace(f"{prefix}-curves"), "all samples", whole),
-            Panel(PanelPlace(f"{prefix}-top"), "the largest tenth of them, enlarged", top),
+            Panel(f"{prefix}-curves", "all samples", whole),
+            Panel(f"{prefix}-top", "the largest tenth of them, enlarged", top),
         )
         caption = (
             "The share of the samples that are at most so large; enlarged, each step up is ten times rarer. "

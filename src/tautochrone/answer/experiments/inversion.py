@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts.grammar import Chart, Row, Rows, Told, field, fixed
 from tautochrone.answer.charts.lanes import BLUE, RED
 from tautochrone.answer.charts.rows import key_of
@@ -282,9 +282,7 @@ def _panels(
         name = f"{lock}, {where}" if several_places else lock
         until_ns = ends[key] if story == "endless" else bounded
         yield Panel(
-            PanelPlace(prefix, index),
-            f"{name}: {_TITLES[story]}",
-            scenario(one, until_ns=round(until_ns * 1.02)),
+            prefix, f"{name}: {_TITLES[story]}", scenario(one, until_ns=round(until_ns * 1.02)), index
         )
 
 
@@ -308,7 +306,7 @@ def _waits(judged: Sequence[tuple[StoredRun, str, Sequence[LockVerdict]]], prefi
     if any(row.verdict.gave_up for row in rows):
         key = key_of(LOCK_MARKS)
         caption.append("Gave up: what it waited, not what it would take.")
-    panel = Panel(PanelPlace(prefix), "", blocking(rows, limits))
+    panel = Panel(prefix, "", blocking(rows, limits))
     return Figure("How long the high thread was kept waiting", (panel,), tuple(caption), key)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts import course
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
 from tautochrone.answer.labels import titled
@@ -66,4 +66,4 @@ class PeriodPresentation:
         reach_ns = max((points.reach_ns for _, points, _ in drawn), default=0)
         for index, (title, points, rank) in enumerate(drawn):
             chart = course.errors(points, reach_ns=reach_ns, rank=rank)
-            yield Panel(PanelPlace(f"{prefix}-errors", index), title, chart)
+            yield Panel(f"{prefix}-errors", title, chart, index)

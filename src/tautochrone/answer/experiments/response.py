@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from msgspec import Struct
 
 from tautochrone.answer import document as doc
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts import rows
 from tautochrone.answer.charts.rows import MechanismLane
 from tautochrone.base.units import format_duration, format_us
@@ -248,11 +248,12 @@ def _figure(runs: Sequence[StoredRun], labels: Sequence[str], prefix: str, measu
     span_ns = rows.extent_of_mechanisms([lane for held in lanes.values() for lane in held])
     panels = tuple(
         Panel(
-            PanelPlace(prefix, rank),
+            prefix,
             labels[rank],
             rows.mechanisms(
                 held, span_ns=span_ns, title=_WORDS[measure].lower(), rank=rank, legend=rank == min(lanes)
             ),
+            rank,
         )
         for rank, held in lanes.items()
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts import lanes
 from tautochrone.answer.charts import responses as charts
 from tautochrone.answer.charts.responses import ResponseLimit, Responses
@@ -65,18 +65,14 @@ def _schedule(
     drawn = timeline.until(_drawn_ns(timeline, expected))
     length = drawn.until_ns
     if not is_pinned(run):
-        panel = Panel(PanelPlace(f"{prefix}-expected"), "", lanes.schedule(drawn, None, with_legend=False))
+        panel = Panel(f"{prefix}-expected", "", lanes.schedule(drawn, None, with_legend=False))
         why = (
             "As expected on the CPUs of the file. What was measured is not drawn: the tasks were free to run "
             "on several CPUs, so their starts and ends do not tell which of them had to wait."
         )
         return (panel,), (why,), lanes.schedule_key(drawn, measured=False)
     first = measured_jobs(run, 0, length)
-    panels = [
-        Panel(
-            PanelPlace(f"{prefix}-first"), "from the start", lanes.schedule(drawn, first, with_legend=False)
-        )
-    ]
+    panels = [Panel(f"{prefix}-first", "from the start", lanes.schedule(drawn, first, with_legend=False))]
     caption = [
         f"The first {format_duration(length)}: above as expected, below and thinner as measured. A broken "
         "line leads over a preemption."
@@ -85,9 +81,7 @@ def _schedule(
     if begin is not None:
         jobs = measured_jobs(run, begin, begin + length)
         title = f"where the least room was, from {begin / 1e9:,.3f} s on"
-        panels.append(
-            Panel(PanelPlace(f"{prefix}-tightest"), title, lanes.schedule(drawn, jobs, with_legend=False))
-        )
+        panels.append(Panel(f"{prefix}-tightest", title, lanes.schedule(drawn, jobs, with_legend=False)))
     return tuple(panels), tuple(caption), lanes.schedule_key(drawn, measured=True)
 
 
@@ -122,7 +116,7 @@ def _response_panels(runs: Sequence[tuple[StoredRun, str]], prefix: str) -> Iter
                 limits += _limits(expected_of(run), name)
         if found:
             chart = charts.responses(found, list(dict.fromkeys(limits)), runs=labels)
-            yield Panel(PanelPlace(prefix, index), name, chart)
+            yield Panel(prefix, name, chart, index)
 
 
 def _limits(expected: Expected, name: str) -> list[ResponseLimit]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from tautochrone.answer.blocks import Figure, Panel, PanelPlace
+from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.charts import tail
+from tautochrone.answer.charts.grammar import Chart
 from tautochrone.answer.figure import draw_of
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing.tail import advice, finding
@@ -51,19 +52,14 @@ def of_source(one: SourceTail, prefix: str, meaning: str) -> tuple[Figure, ...]:
     if not is_fitted(one):
         return ()
     curve = curve_of(one)
-    levels, fits = (
-        _levels(one, curve, PanelPlace(f"{prefix}-levels"), "", meaning),
-        _fits(curve, f"{prefix}-fit", 0, "", meaning),
-    )
+    levels = Panel(f"{prefix}-levels", "", _levels(one, curve, meaning))
+    fits = _fits(curve, f"{prefix}-fit", 0, "", meaning)
+    stability = Panel(f"{prefix}-stability", "", tail.stability(curve, title=meaning))
+    how = "How the answer depends on the threshold"
     return (
         Figure("What is exceeded how often", (levels,), (CAPTION,), tail.LEVELS_KEY),
         Figure("How well the tail is fitted", fits, (FIT_CAPTION,), tail.FIT_KEY),
-        Figure(
-            "How the answer depends on the threshold",
-            (_stability(curve, PanelPlace(f"{prefix}-stability"), "", meaning),),
-            (STABILITY_CAPTION,),
-            tail.STABILITY_KEY,
-        ),
+        Figure(how, (stability,), (STABILITY_CAPTION,), tail.STABILITY_KEY),
     )
 
 
@@ -93,9 +89,10 @@ def draw(
         for at, (name, meaning, one) in enumerate(drawn):
             curve = curve_of(one)
             if kind == "tail":
-                panels.append(_levels(one, curve, PanelPlace(f"{prefix}-tail", at), name, meaning))
+                panels.append(Panel(f"{prefix}-tail", name, _levels(one, curve, meaning), at))
             elif kind == "tail-stability":
-                panels.append(_stability(curve, PanelPlace(f"{prefix}-tail-stability", at), name, meaning))
+                chart = tail.stability(curve, title=meaning)
+                panels.append(Panel(f"{prefix}-tail-stability", name, chart, at))
             else:
                 panels += _fits(curve, f"{prefix}-tail-fit", 2 * at, name, meaning)
         return [Figure("", tuple(panels), (), _KEYS[kind])]
@@ -106,7 +103,7 @@ def draw(
     return draw_of(figures, kind), left
 
 
-def _levels(one: SourceTail, curve: TailCurve, place: PanelPlace, name: str, meaning: str) -> Panel:
+def _levels(one: SourceTail, curve: TailCurve, meaning: str) -> Chart:
     limits = (
         {}
         if one.period_ns is None
@@ -115,18 +112,14 @@ def _levels(one: SourceTail, curve: TailCurve, place: PanelPlace, name: str, mea
             one.period_ns: f"the period, {duration(one.period_ns)}",
         }
     )
-    return Panel(place, name, tail.levels(curve, limits=limits, title=meaning))
-
-
-def _stability(curve: TailCurve, place: PanelPlace, name: str, meaning: str) -> Panel:
-    return Panel(place, name, tail.stability(curve, title=meaning))
+    return tail.levels(curve, limits=limits, title=meaning)
 
 
 def _fits(curve: TailCurve, kind: str, first: int, name: str, meaning: str) -> tuple[Panel, ...]:
     title, of = upper_first(meaning), f"{name}: " if name else ""
     return (
-        Panel(PanelPlace(kind, first), f"{of}all samples, and the fit", tail.survival(curve, title=title)),
-        Panel(PanelPlace(kind, first + 1), f"{of}excesses over the threshold", tail.excesses(curve)),
+        Panel(kind, f"{of}all samples, and the fit", tail.survival(curve, title=title), first),
+        Panel(kind, f"{of}excesses over the threshold", tail.excesses(curve), first + 1),
     )
 
 

@@ -11,7 +11,7 @@ from operator import itemgetter
 import numpy as np
 
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel, PanelPlace
+from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts import cumulative, histogram
 from tautochrone.answer.charts.cumulative import ChartFrame, PublishedShare, is_apart
 from tautochrone.answer.charts.histogram import PublishedValue
@@ -120,12 +120,12 @@ def _curve_panels(series: Sequence[Series], frame: ChartFrame, task: FigureTask)
     title = task.axis("Latency")
     linear = cumulative.whole(series, title=title, legend=False, counted=_COUNTED, frame=frame)
     if frame.top == 1:
-        yield Panel(PanelPlace(f"{task.prefix}-whole"), "", linear)
+        yield Panel(f"{task.prefix}-whole", "", linear)
         return
     part = f"the latest {percent(frame.top)}"
     by_rarity = cumulative.top(series, title=title, legend=False, counted=_COUNTED, frame=frame)
-    yield Panel(PanelPlace(f"{task.prefix}-top"), part, linear)
-    yield Panel(PanelPlace(f"{task.prefix}-rarity"), f"{part}, by rarity", by_rarity)
+    yield Panel(f"{task.prefix}-top", part, linear)
+    yield Panel(f"{task.prefix}-rarity", f"{part}, by rarity", by_rarity)
 
 
 def _caption(series: Sequence[Series], frame: ChartFrame) -> Iterator[str]:
@@ -213,7 +213,7 @@ def _histogram_panels(
             dashed=True,
         )
         said = label if label in there else f"{label}: not measured here"
-        yield Panel(PanelPlace(task.prefix, index), said, chart)
+        yield Panel(task.prefix, said, chart, index)
 
 
 def _value(mark: PublishedMark, task: FigureTask) -> PublishedValue:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel, PanelPlace
+from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts.grammar import Chart, Rows
 from tautochrone.answer.charts.scales import Scale, dash_of, shape_of
 from tautochrone.answer.charts.signs import Sign, outline
@@ -65,7 +65,7 @@ def empty(figure: PublishedFigure, prefix: str, why: str = "", *, letters: int =
     ]
     said = f"{figure.name}: nothing to draw. {why}".strip()
     chart = Chart(layers, _MARGIN_PX + _LINE_PX * len(words), said)
-    return blocks.Figure(figure.title, (Panel(PanelPlace(f"{prefix}-empty"), "", chart),), ())
+    return blocks.Figure(figure.title, (Panel(f"{prefix}-empty", "", chart),), ())
 
 
 @dataclass(frozen=True)

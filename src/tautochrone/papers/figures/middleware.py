@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any, TypeVar
 
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel, PanelPlace
+from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts.scales import dash_of
 from tautochrone.answer.charts.signs import LaneSign, Sign
 from tautochrone.answer.charts.theme import INK
@@ -114,7 +114,7 @@ def draw_clients(task: FigureTask) -> list[blocks.Figure]:
     if published:
         caption.append(f"Black lines: {task.study.words}.")
     drawn = [lane.lane(lambda run: run) for lane in found if any(one.lane == lane.name for one in points)]
-    panel = Panel(PanelPlace(f"{task.prefix}-clients"), "", chart)
+    panel = Panel(f"{task.prefix}-clients", "", chart)
     return [task.drawn((panel,), caption, key(drawn, published))]
 
 
@@ -189,5 +189,5 @@ def _part(task: FigureTask, found: Sequence[ThroughputLane], direction: str) -> 
         caption.append(_ONE_RUN)
     if published:
         caption.append(f"Black lines: {task.study.words}.")
-    panel = Panel(PanelPlace(f"{task.prefix}-{direction}"), _WORDS[direction], chart)
+    panel = Panel(f"{task.prefix}-{direction}", _WORDS[direction], chart)
     yield task.drawn([panel], caption, signs)

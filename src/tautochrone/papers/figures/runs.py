@@ -7,7 +7,7 @@ from operator import itemgetter
 from statistics import fmean
 
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel, PanelPlace
+from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts import tail
 from tautochrone.answer.charts.grammar import Chart, Row, Rows, literal
 from tautochrone.answer.charts.scales import Scale, shape_of, time
@@ -158,7 +158,7 @@ def draw_schedule(task: FigureTask) -> list[blocks.Figure]:
         system = label_of(place.system) if several else ""
         label = ", ".join(filter(None, (system, task.figure.series[index].label)))
         for one in schedules([(place.runs[0], "")], f"{task.prefix}-{at}"):
-            measured = any(panel.place.kind.endswith("-first") for panel in one.panels)
+            measured = any(panel.kind.endswith("-first") for panel in one.panels)
             title = label if len(found) > 1 else task.figure.title
             panels = one.panels
             if len(found) == 1 and label:  # no title above them says whose they are
@@ -193,7 +193,7 @@ def draw_strips(task: FigureTask) -> list[blocks.Figure]:
         *looks.key_of_published([replace(one, label="") for one in marks], task.figure, task.study),
     )
     chart = strips([*lanes, *known], task.labels, title=task.axis("Response time"))
-    panel = Panel(PanelPlace(f"{task.prefix}-strips"), "", chart)
+    panel = Panel(f"{task.prefix}-strips", "", chart)
     caption = (*([_STRIPS_CAPTION] if lanes else []), *task.where_from(marks))
     return [task.drawn((panel,), caption, key, notes)]
 
@@ -260,4 +260,4 @@ def _panels(plots: Sequence[_Plot], rank: int, reference: str, prefix: str) -> I
         line = tail.regression(plot)
         names = (reference, label)
         chart = tail.quantile_plot(plot, names=names, rank=rank, span_ns=span_ns, height=_HEIGHT)
-        yield Panel(PanelPlace(prefix, index), f"{label}: y = {line}" if line else label, chart)
+        yield Panel(prefix, f"{label}: y = {line}" if line else label, chart, index)

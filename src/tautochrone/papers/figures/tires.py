@@ -8,7 +8,7 @@ others is drawn, and the figure says so.
 from collections.abc import Iterator, Sequence
 
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel, PanelPlace
+from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK
 from tautochrone.papers.document import PublishedMark
@@ -66,7 +66,7 @@ def draw_fast(task: FigureTask) -> list[blocks.Figure]:
     if extent is None:
         return []
     panels = tuple(
-        Panel(PanelPlace(f"{task.prefix}-time", at), title, grid_charts.computing_time(own, extent))
+        Panel(f"{task.prefix}-time", title, grid_charts.computing_time(own, extent), at)
         for at, (title, own) in enumerate(zip(titles.values(), cells, strict=True))
         if any(cell.trials for cell in own)
     )
@@ -104,7 +104,7 @@ def draw_map(task: FigureTask) -> list[blocks.Figure]:
         drawn = grid_charts.drawn_rings([ring for _, ring in rings], cells)
         seen += [mark for mark, ring in rings if ring in drawn]
         chart = grid_charts.deadline_map(cells, kind=kind, rings=drawn)
-        panels.append(Panel(PanelPlace(f"{task.prefix}-{kind}", at), title, chart))
+        panels.append(Panel(f"{task.prefix}-{kind}", title, chart, at))
         every += cells
     if not panels:
         return []
@@ -170,7 +170,7 @@ def _drawn(model: Model, prefix: str, name: str) -> Iterator[blocks.Figure]:
     times = model_charts.model_times_together(together, threads=counts)
     errors = model_charts.model_errors(together, threads=counts, tolerance=TOLERANCE)
     panels = (
-        Panel(PanelPlace(f"{prefix}-times"), "predicted and measured", times),
-        Panel(PanelPlace(f"{prefix}-errors"), "what is left over", errors),
+        Panel(f"{prefix}-times", "predicted and measured", times),
+        Panel(f"{prefix}-errors", "what is left over", errors),
     )
     yield blocks.Figure(name, panels, _MODEL_CAPTION, model_charts.key_of_errors(counts), tuple(notes))
