@@ -20,6 +20,7 @@ from tautochrone.command.options import (
     ReportOption,
     StoreOption,
     all_runs,
+    load_option,
     one_of,
     open_store,
 )
@@ -86,12 +87,7 @@ def check(
     confidence: Annotated[str, typer.Option(metavar="PERCENT", help="Confidence of the answer.")] = "95%",
     load: Annotated[
         list[str] | None,
-        typer.Option(
-            "--load",
-            metavar="SPEC",
-            help="Background load; if repeated, each is judged by itself. `tauto load list` [idle]",
-            autocompletion=completion.loads,
-        ),
+        load_option("Background load; if repeated, each is judged by itself. `tauto load list` [idle]"),
     ] = None,
     deployment: DeploymentName = None,
     on: On = None,

@@ -11,6 +11,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
 from tautochrone.command.options import (
     LATEST,
+    OpenReportOption,
     RunsArgument,
     StoreOption,
     names_campaign,
@@ -35,7 +36,7 @@ def report(
             "[report-RUN.html]",
         ),
     ] = None,
-    open_it: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    open_it: OpenReportOption = False,
     junit: JunitOption = None,
     markdown: MarkdownOption = None,
     store: StoreOption = None,

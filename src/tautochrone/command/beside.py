@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
-from tautochrone.command import completion
+from tautochrone.command.options import deployment_option, load_option, on_option
 from tautochrone.experiments.usual import BLAME
 
 if TYPE_CHECKING:
@@ -21,29 +21,18 @@ if TYPE_CHECKING:
 
 Loads = Annotated[
     list[str] | None,
-    typer.Option(
-        "--load",
-        metavar="SPEC",
-        help="Background load, such as cpu+memory or comms; repeatable. `tauto load list` [idle]",
-        autocompletion=completion.loads,
-    ),
+    load_option("Background load, such as cpu+memory or comms; repeatable. `tauto load list` [idle]"),
 ]
 On = Annotated[
     str | None,
-    typer.Option(
-        "--on",
-        metavar="TARGET",
-        help="Machine to measure: local, ssh:[user@]host[:port], lab:KERNEL, or labgrid:PLACE. [local]",
-        autocompletion=completion.targets,
+    on_option(
+        "Machine to measure: local, ssh:[user@]host[:port], lab:KERNEL, or labgrid:PLACE. [local]", "TARGET"
     ),
 ]
 DeploymentName = Annotated[
     str | None,
-    typer.Option(
-        "--deployment",
-        metavar="NAME|FILE",
-        help="Settings to apply while measuring, then put back. `tauto tune list` [none]",
-        autocompletion=completion.deployments,
+    deployment_option(
+        "Settings to apply while measuring, then put back. `tauto tune list` [none]", "NAME|FILE"
     ),
 ]
 BlameOption = Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -26,6 +26,21 @@ def _without_controls(title: str | None) -> str | None:
     if UNSEEN.search((title or "").encode(errors="replace").decode()):
         raise UsageError(f"--title {title!r} has a control character", "Use letters that can be seen.")
     return title
+
+
+def on_option(told: str, metavar: str) -> Any:
+    """Return the option that names machines; each verb tells what it does with them."""
+    return typer.Option("--on", metavar=metavar, help=told, autocompletion=completion.targets)
+
+
+def load_option(told: str, metavar: str = "SPEC") -> Any:
+    """Return the option that names loads; each verb tells how it takes several."""
+    return typer.Option("--load", metavar=metavar, help=told, autocompletion=completion.loads)
+
+
+def deployment_option(told: str, metavar: str) -> Any:
+    """Return the option that names deployments."""
+    return typer.Option("--deployment", metavar=metavar, help=told, autocompletion=completion.deployments)
 
 
 LATEST = "latest"

@@ -16,6 +16,9 @@ from tautochrone.command.options import (
     PlanReportOption,
     RepetitionsOption,
     StoreOption,
+    deployment_option,
+    load_option,
+    on_option,
 )
 from tautochrone.command.told import JunitOption, MarkdownOption
 
@@ -28,12 +31,7 @@ def run(
     plan: Annotated[Path, _PLAN],
     on: Annotated[
         list[str] | None,
-        typer.Option(
-            "--on",
-            metavar="SYSTEM",
-            help="Measure on this system instead of the plan's; repeatable.",
-            autocompletion=completion.targets,
-        ),
+        on_option("Measure on this system instead of the plan's; repeatable.", "SYSTEM"),
     ] = None,
     fleet: Annotated[
         str | None,
@@ -50,21 +48,11 @@ def run(
     ] = None,
     deployment: Annotated[
         list[str] | None,
-        typer.Option(
-            "--deployment",
-            metavar="NAME",
-            help="Measure under this deployment instead of the plan's; repeatable.",
-            autocompletion=completion.deployments,
-        ),
+        deployment_option("Measure under this deployment instead of the plan's; repeatable.", "NAME"),
     ] = None,
     load: Annotated[
         list[str] | None,
-        typer.Option(
-            "--load",
-            metavar="SPEC",
-            help="Measure beside this load instead of the plan's; repeatable.",
-            autocompletion=completion.loads,
-        ),
+        load_option("Measure beside this load instead of the plan's; repeatable."),
     ] = None,
     repetitions: RepetitionsOption = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the random order, to repeat an order.")] = None,

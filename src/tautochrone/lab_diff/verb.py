@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tautochrone.command import completion
 from tautochrone.command.beside import BlameOption
 from tautochrone.command.lab_needs import YesOption, provide
-from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption
+from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption, load_option
 from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_page
 from tautochrone.measure.outlook import Countdown
 
@@ -38,12 +37,7 @@ def verb(
     b: Annotated[str, typer.Argument(metavar="B", help="The second machine, written the same way.")],
     load: Annotated[
         list[str] | None,
-        typer.Option(
-            "--load",
-            metavar="SPEC",
-            help="Background load, such as exit; repeatable. `tauto load list` [exit]",
-            autocompletion=completion.loads,
-        ),
+        load_option("Background load, such as exit; repeatable. `tauto load list` [exit]"),
     ] = None,
     duration: Annotated[
         str, typer.Option(metavar="TIME", help="Length of each run, in the guest's time.")

@@ -11,7 +11,7 @@ import typer
 
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.command import completion
-from tautochrone.command.options import JsonOption, StoreOption
+from tautochrone.command.options import JsonOption, OpenPageOption, StoreOption
 
 if TYPE_CHECKING:
     from tautochrone.command.address import Address
@@ -51,7 +51,7 @@ def verb(
         Path | None,
         typer.Option("--token", metavar="FILE", help="File with the token. [a new one, which is shown]"),
     ] = None,
-    open_it: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    open_it: OpenPageOption = False,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:

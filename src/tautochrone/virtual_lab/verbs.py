@@ -12,7 +12,14 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.words import listed, verb
 from tautochrone.command import completion
 from tautochrone.command.lab_needs import YesOption, provide, telling
-from tautochrone.command.options import JsonOption, OpenReportOption, StoreOption
+from tautochrone.command.options import (
+    AgainOption,
+    JsonOption,
+    OpenReportOption,
+    StoreOption,
+    deployment_option,
+    load_option,
+)
 from tautochrone.command.told import tell_json
 from tautochrone.target.address import LabAddress, canonical_kernel, read_lab_address
 
@@ -271,20 +278,13 @@ def matrix(
     ] = "none,voluntary,full",
     load: Annotated[
         list[str] | None,
-        typer.Option(
-            "--load",
-            metavar="LIST",
-            help=f"Loads, a column for each, separated by commas; repeatable. `tauto load list` [{_LOADS}]",
-            autocompletion=completion.loads,
+        load_option(
+            f"Loads, a column for each, separated by commas; repeatable. `tauto load list` [{_LOADS}]", "LIST"
         ),
     ] = None,
     deployment: Annotated[
         str | None,
-        typer.Option(
-            metavar="LIST",
-            help="Deployments to compare: M,MI,... `tauto tune list` [as it boots]",
-            autocompletion=completion.deployments,
-        ),
+        deployment_option("Deployments to compare: M,MI,... `tauto tune list` [as it boots]", "LIST"),
     ] = None,
     smp: Annotated[
         int | None, typer.Option(metavar="N", help="Virtual CPUs. [1; with --deployment 4]")
@@ -310,9 +310,7 @@ def matrix(
         typer.Option("--jobs", "-j", help="Number of guests measured at once. [as many as there are CPUs]"),
     ] = None,
     repetitions: Annotated[int | None, typer.Option(hidden=True)] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Measure everything again, also finished cases.")
-    ] = False,
+    again: AgainOption = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the cases and how long they take; measure nothing.")
     ] = False,
