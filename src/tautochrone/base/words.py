@@ -22,6 +22,12 @@ def listed(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
 
+def some(parts: Sequence[str], most: int, between: str = ", ", last: str = " and ") -> str:
+    """``a, b and 3 more``: the first of many, and how many there are besides."""
+    more = f"{last}{len(parts) - most} more" if len(parts) > most else ""
+    return f"{between.join(parts[:most])}{more}"
+
+
 def plural(count: int, noun: str, many: str = "") -> str:
     """``1 run``, ``2 runs``; ``many``: the noun of several, where no s makes it."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {many or f'{noun}s'}"

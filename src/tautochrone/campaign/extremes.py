@@ -11,7 +11,7 @@ from math import comb
 
 from tautochrone.answer.numbers import quantile_name
 from tautochrone.base.units import format_duration
-from tautochrone.base.words import plural
+from tautochrone.base.words import plural, some
 from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable, Repetition
 from tautochrone.campaign.tables import SHOWN, differing, missed, name_of, value_of
 from tautochrone.statistics.summary import Spread, spread
@@ -148,9 +148,7 @@ def _beside(ranked: Sequence[_Ranked], end: _Ranked, word: str) -> Iterator[str]
     """Yield which others might as well be this end."""
     others = [one.name for one in ranked if one is not end and not _are_apart(*_ends([one, end]))]
     if others:
-        more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
-        named = "; ".join(others[:_MOST_NAMED])
-        yield f"Not told apart from the {word}: {named}{more}."
+        yield f"Not told apart from the {word}: {some(others, _MOST_NAMED, '; ')}."
 
 
 def _largest(rows: Sequence[CampaignRow]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.base.units import format_duration, format_percent
-from tautochrone.base.words import capital, listed, lower_first, upper_first, verb
+from tautochrone.base.words import capital, listed, lower_first, some, upper_first, verb
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, SidePair
 from tautochrone.judge.comparison.gate import MISSES, Judged, WhyNot
 from tautochrone.judge.comparison.metric import (
@@ -142,12 +142,9 @@ def worth(comparison: Comparison) -> list[str]:
             about.setdefault(sentence, []).append(pair.cell or pair.second.name)
     whole = len(comparison.pairs)
     return incidental + [
-        sentence if len(names) == whole else f"{_few(names)}: {sentence}" for sentence, names in about.items()
+        sentence if len(names) == whole else f"{some(names, _MOST_NAMED, '; ')}: {sentence}"
+        for sentence, names in about.items()
     ]
-
-
-def _few(names: Sequence[str]) -> str:
-    return f"{'; '.join(names[:_MOST_NAMED])}{_and_more(len(names))}"
 
 
 def _worth(pair: SidePair) -> Iterator[str]:
@@ -208,7 +205,7 @@ def objection(one: Objection) -> str:
         )
     if one.code == "recorder":
         return _recorder(one)
-    named = f"{', '.join(one.names[:_MOST_NAMED])}{_and_more(len(one.names))}"
+    named = some(one.names, _MOST_NAMED)
     if one.code == "within":
         return (
             f"The runs of {one.side} do not agree among themselves in {named}, so they are no repetitions of "
@@ -238,10 +235,6 @@ def _both(one: Objection, between: str = " and ") -> str:
 
 def _fact(name: str) -> str:
     return name.rpartition(".")[2].removesuffix("_ns").replace("_", " ")
-
-
-def _and_more(count: int) -> str:
-    return f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else ""
 
 
 def note(metric: ComparedMetric) -> str:
@@ -415,9 +408,9 @@ def _most(found: Sequence[Found]) -> str:
                 ),
             )
         )
-        for measure, part, metric in ranked[:_MOST_NAMED]
+        for measure, part, metric in ranked
     ]
-    return f"{', '.join(said)}{_and_more(len(ranked))}"
+    return some(said, _MOST_NAMED)
 
 
 def _weight(one: Found) -> float:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tautochrone.base.errors import StoreError, UsageError
-from tautochrone.base.words import suggestion
+from tautochrone.base.words import some, suggestion
 from tautochrone.comparison.tables import labels, letter
 from tautochrone.judge.comparison.side import CampaignCell, ComparedSide
 from tautochrone.judge.explained import see_plain
@@ -102,9 +102,7 @@ def _cell(cells: Sequence[CampaignCell], name: str, campaign: str) -> CampaignCe
 
 
 def _some(cells: Sequence[CampaignCell]) -> str:
-    named = "; ".join(f"{cell.key} {cell.name}" for cell in cells[:_MOST_NAMED])
-    more = f"; and {len(cells) - _MOST_NAMED} more" if len(cells) > _MOST_NAMED else ""
-    return f"{named}{more}"
+    return some([f"{cell.key} {cell.name}" for cell in cells], _MOST_NAMED, "; ", "; and ")
 
 
 def _see_apart(found: Sequence[NamedSide]) -> None:

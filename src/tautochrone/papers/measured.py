@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_period_ns
-from tautochrone.base.words import listed, plural
+from tautochrone.base.words import listed, plural, some
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.measure.campaign.agenda import Agenda
 from tautochrone.measure.campaign.campaign import Campaign
@@ -421,8 +421,7 @@ def _length(_: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
         heading = run.manifest.conditions.plan.heading or run.manifest.experiment
         counts.setdefault(heading, []).append(sum(book.recorded for book in run.manifest.books))
     said = [f"{heading}, {_span(own)} samples" for heading, own in counts.items()]
-    more = f"; and {len(said) - _MANY} more" if len(said) > _MANY else ""
-    return f"{plural(len(runs), 'run')}: {'; '.join(said[:_MANY])}{more}"
+    return f"{plural(len(runs), 'run')}: {some(said, _MANY, '; ', '; and ')}"
 
 
 def _deployments(_: MeasuredSystem, runs: Sequence[StoredRun]) -> str:

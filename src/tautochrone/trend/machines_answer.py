@@ -24,7 +24,7 @@ from tautochrone.answer.document import (
 )
 from tautochrone.answer.document import words as cell
 from tautochrone.base.units import format_percent
-from tautochrone.base.words import capital, plural
+from tautochrone.base.words import capital, plural, some
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.difference.ranking import FEWEST
 from tautochrone.trend.levels import CONFIDENCE, FEWEST_MACHINES, MachineLevel, levels_of
@@ -61,10 +61,8 @@ def _in_short(found: Machines) -> Iterator[Block]:
         return
     if odd:
         names = dict.fromkeys(board.machine for _, board in odd)
-        yield Sentence(
-            f"{_named(list(names))} {'differs from its' if len(names) == 1 else 'differ from their'} peers.",
-            "strong",
-        )
+        differ = "differs from its" if len(names) == 1 else "differ from their"
+        yield Sentence(f"{some(list(names), _MOST_NAMED)} {differ} peers.", "strong")
     elif found.too_many:
         yield Sentence("No machine can be shown to differ: there are too many cases.", "strong")
         yield Sentence(
@@ -107,11 +105,6 @@ def _said(case: MachineCase, found: Machines) -> str:
         for name in told
     ]
     return ", ".join(shown)
-
-
-def _named(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return f"{', '.join(names[:_MOST_NAMED])}{more}"
 
 
 def _side_by_side(found: Machines) -> Iterator[Block]:
@@ -197,7 +190,7 @@ def _levels(levels: Sequence[MachineLevel], found: Machines) -> TypedTable:
     left_out = dict.fromkeys(
         f"{name} under {one.kernel}" if several else name for one in levels for name in one.left_out
     )
-    notes = [f"Without {_named(list(left_out))}."] if left_out else []
+    notes = [f"Without {some(list(left_out), _MOST_NAMED)}."] if left_out else []
     if any(one.within is None for one in levels):
         notes.append("Where no machine has two runs, machine to machine has run to run in it.")
     return TypedTable("How much machines differ, and runs of one machine", heads, rows, tuple(notes))

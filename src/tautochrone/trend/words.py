@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tautochrone.base.units import format_duration
-from tautochrone.base.words import capital, plural
+from tautochrone.base.words import capital, plural, some
 from tautochrone.statistics.quantiles import CONFIDENCE, samples_needed
 from tautochrone.trend.judge import (
     ALPHA,
@@ -159,10 +159,8 @@ def _others(line: TrendLine) -> str:
     ]
     if not said:
         return ""
-    rest = len(said) - _MOST_TOLD
-    more = f"; and {rest} more" if rest > 0 else ""
     where = "Changed elsewhere" if line.steps else "Changed along it"
-    return f"{where}: {'; '.join(said[:_MOST_TOLD])}{more}."
+    return f"{where}: {some(said, _MOST_TOLD, '; ', '; and ')}."
 
 
 def _latest(line: TrendLine, metric: TrendMetric) -> str:

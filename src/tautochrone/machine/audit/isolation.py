@@ -1,5 +1,6 @@
 """Checks of isolated CPUs: are there any, what else keeps away from them, who interrupts them?"""
 
+from tautochrone.base.words import some
 from tautochrone.machine.audit.finding import AuditAnswer, Check, good, note, unread, warning
 from tautochrone.machine.cpulist import format_cpu_list, format_cpu_mask, parse_cpu_list, parse_cpu_mask
 from tautochrone.run.facts import Facts
@@ -121,9 +122,8 @@ def _default_affinity(facts: Facts) -> AuditAnswer | None:
 
 def _on_isolated(facts: Facts) -> dict[str, object]:
     there = facts.interrupts.on_isolated_cpus or ()
-    more = f" and {len(there) - _SHOWN} more" if len(there) > _SHOWN else ""
     rest = format_cpu_list(_housekeeping(facts, parse_cpu_list(facts.cpu.isolated) or ()))
-    return {"served": f"{', '.join(there[:_SHOWN])}{more}", "rest": rest}
+    return {"served": some(there, _SHOWN), "rest": rest}
 
 
 def _watchdogs(facts: Facts) -> list[str]:

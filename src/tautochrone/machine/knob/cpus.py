@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.words import some
 from tautochrone.machine.cpulist import (
     CPUS,
     cpus_of,
@@ -118,12 +119,11 @@ class InterruptCpus(NamesCpus):
         stayed = [one for one in every if _elsewhere(one.cpus, cpus_of(wanted))]
         reasons = []
         if stayed:
-            names = ", ".join(f"{one.number} {one.handler}" for one in stayed[:_NAMED])
-            more = f" and {len(stayed) - _NAMED} more" if len(stayed) > _NAMED else ""
+            names = [f"{one.number} {one.handler}" for one in stayed]
             cpus = format_cpu_list(cpu for one in stayed for cpu in one.cpus)
             reasons.append(
                 f"{len(stayed)} of {len(every)} interrupts can't be moved and may come on CPU {cpus}: "
-                f"{names}{more}"
+                + some(names, _NAMED)
             )
         if balanced := self.outlook(wanted, tree):
             reasons.append(balanced)
