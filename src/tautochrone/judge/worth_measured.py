@@ -10,7 +10,6 @@ from tautochrone.judge.comparison.spread import Rates, Sources, rates
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.worth import StatePair, Thing
 from tautochrone.run.folder import StoredRun
-from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.difference.between_runs import DifferenceSpread, of_runs
 from tautochrone.statistics.difference.resampling import quantile_with_lost
 from tautochrone.statistics.difference.sides import all_counts, all_lost
@@ -141,13 +140,9 @@ def _quantile(run: Sources, q: float) -> Quantile | None:
     ranks = interval_ranks(counts.total + lost, q, CONFIDENCE)
     if ranks is None:
         return None
-    low, high = (_at(counts, position) for position in ranks)
+    low, high = (counts.found_at(position) for position in ranks)
     value = quantile_with_lost(counts, lost, q)
     return Quantile(q, value, low, high, CONFIDENCE, samples_needed(q, CONFIDENCE))
-
-
-def _at(counts: Counts, position: int) -> int | None:
-    return counts.at_rank(position) if position <= counts.total else None
 
 
 def _missed(run: StoredRun, names: set[str]) -> int | None:

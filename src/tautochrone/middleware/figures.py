@@ -11,7 +11,7 @@ from tautochrone.middleware import charts
 from tautochrone.middleware import latency_judge as latency
 from tautochrone.middleware import throughput_judge as throughput
 from tautochrone.middleware.charts import CallPoint, RatePoint
-from tautochrone.middleware.lanes import rate, signs, value_of
+from tautochrone.middleware.lanes import rate, signs
 from tautochrone.middleware.throughput_answer import MOST_IN_FULL, WAYS
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY, SEQUENCES, TWO_WAY
@@ -42,7 +42,7 @@ def latency_figures(lanes: Sequence[latency.LatencyLane], prefix: str) -> list[F
         ("jitter", "jitter, the standard deviation (Figures 5 and 6)", latency.jitter),
     ]
     late: list[tuple[str, str, _What]] = [
-        ("rare", "99 %", lambda one: value_of(one, 0.99)),
+        ("rare", "99 %", lambda one: one.quantile(0.99)),
         ("worst", "worst", lambda one: float(one.maximum)),
     ]
     low: list[tuple[str, str, _What]] = [

@@ -26,7 +26,6 @@ from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.repeated import each_once
 from tautochrone.statistics.means import repetitions
-from tautochrone.statistics.quantiles import Quantile
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import LATENCY, SPREAD, TOGETHER
 
@@ -36,23 +35,17 @@ SHOWN = (0.5, 0.99, 0.999)
 
 def quantile(summary: Summary | None, q: float) -> TypedCell:
     """Return the case of a quantile; `TOO_FEW` where there is no interval for it."""
-    return micros(None) if summary is None else micros(value_of(summary, q), TOO_FEW)
+    return micros(None) if summary is None else micros(summary.quantile(q), TOO_FEW)
 
 
 def with_interval(summary: Summary, q: float) -> TypedCell:
     """Return the case of a quantile with its interval at 95 %: ``22.1 (21.9 to 22.4)``."""
-    found = _of(summary, q)
+    found = next((one for one in summary.quantiles if one.q == q), None)
     if found is None or found.value is None:
         return micros(None, TOO_FEW)
     return TypedCell(
         found.value, "ns", f"{format_us(found.value)} ({interval(found).shown})", found.low, found.high
     )
-
-
-def value_of(summary: Summary, q: float) -> int | None:
-    """Return a quantile in ns; None where there are too few samples for one."""
-    found = _of(summary, q)
-    return None if found is None else found.value
 
 
 def too_few(summaries: Iterable[Summary | None]) -> list[str]:
@@ -87,10 +80,6 @@ def mean_and_interval(values: Sequence[float]) -> tuple[float, float | None, flo
     if told is None or told.low is None or told.high is None:
         return mean, None, None
     return mean, told.low / scale, told.high / scale
-
-
-def _of(summary: Summary, q: float) -> Quantile | None:
-    return next((one for one in summary.quantiles if one.q == q), None)
 
 
 _Show = Callable[[Any], str]

@@ -10,7 +10,7 @@ from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.middleware import latency_judge as latency
-from tautochrone.middleware.lanes import SHOWN, mean_and_interval, quantile, too_few, value_of, with_interval
+from tautochrone.middleware.lanes import SHOWN, mean_and_interval, quantile, too_few, with_interval
 from tautochrone.middleware.latency_words import flat
 from tautochrone.statistics.summary import Summary
 
@@ -103,7 +103,7 @@ def _side_by_side(lanes: Sequence[latency.LatencyLane]) -> Iterator[TypedTable]:
     worst = [
         one for lane in lanes for place in latency.places_of(lane) if (one := place.worst(latency.high_of))
     ]
-    if any(value_of(one, q) is not None for one in worst for q in (0.99, 0.999)):
+    if any(one.quantile(q) is not None for one in worst for q in (0.99, 0.999)):
         yield from _columns(
             lanes,
             f"{_C0}: 99 % (99.9 %) in us",

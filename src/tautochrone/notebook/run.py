@@ -100,22 +100,18 @@ def interval_of(
     known = [one.lost for one in parts]
     lost = None if None in known else sum(one or 0 for one in known)
     total = counts.total + (lost or 0)
-    value = _at(counts, rank(total, q))
+    value = counts.found_at(rank(total, q))
     effect = max(1.0, *(_effect(one, value) for one in parts))
     worth = max(1, int(total / effect))
     ranks = interval_ranks(worth, q, confidence)
     low = high = None
     if ranks is not None:
-        low = _at(lower_edges or counts, max(1, int((ranks[0] - 1) / worth * total) + 1))
-        high = _at(counts, min(total, -int(-ranks[1] / worth * total // 1)))
+        low = (lower_edges or counts).found_at(max(1, int((ranks[0] - 1) / worth * total) + 1))
+        high = counts.found_at(min(total, -int(-ranks[1] / worth * total // 1)))
     needed = samples_needed(q, confidence)
     return Interval(
         q, value, low, high, confidence, counts.total, lost, effect, int(-(-needed * effect // 1))
     )
-
-
-def _at(counts: Counts, position: int) -> int | None:
-    return counts.at_rank(position) if position <= counts.total else None
 
 
 def _effect(one: Reduced, value_ns: int | None) -> float:

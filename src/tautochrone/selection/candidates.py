@@ -60,8 +60,7 @@ class Candidate:
 
     def quantile_ns(self, q: float) -> int | None:
         """Return this quantile of all releases; None: it falls among those without a sample."""
-        position = rank(self.released, q)
-        return None if position > self.counts.total else self.counts.at_rank(position)
+        return self.counts.found_at(rank(self.released, q))
 
 
 @dataclass(frozen=True)

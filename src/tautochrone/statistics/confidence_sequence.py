@@ -196,8 +196,7 @@ def watched_quantiles(
     n = counts.total / effect
 
     def at(share: float) -> int | None:
-        position = math.ceil(share * counts.total)
-        return counts.at_rank(position) if 1 <= position <= counts.total else None
+        return counts.found_at(math.ceil(share * counts.total))
 
     def at_least(share: float) -> int | None:
         high = at(share)

@@ -142,6 +142,10 @@ class Counts:
             raise ValueError(f"there is no rank {position} of {self.total}")
         return int(self.value[np.searchsorted(self.reached, position)])
 
+    def found_at(self, position: int) -> int | None:
+        """The same; None: there is no such rank, as where the sample was lost."""
+        return self.at_rank(position) if 1 <= position <= self.total else None
+
     def quantile(self, q: float) -> int:
         """The q-quantile as an order statistic: type 1 of Hyndman and Fan (1996), see ``rank``."""
         return self.at_rank(rank(self.total, q))

@@ -312,7 +312,7 @@ def _four(summary: Summary) -> tuple[TypedCell, ...]:
 
 def _quantile(summary: Summary, q: float, *, less_than_ns: int | None = None) -> TypedCell:
     """Return a quantile, or what it leaves of a time."""
-    value = next((one.value for one in summary.quantiles if one.q == q), None)
+    value = summary.quantile(q)
     return micros(value if value is None or less_than_ns is None else less_than_ns - value, "too few")
 
 

@@ -376,5 +376,5 @@ def extent_of_summaries(lines: Sequence[SummaryLine]) -> list[float]:
 
 
 def _middle(summary: Summary) -> float:
-    value = next((one.value for one in summary.quantiles if one.q == 0.5), None)
+    value = summary.quantile(0.5)
     return float(summary.minimum if value is None else value)

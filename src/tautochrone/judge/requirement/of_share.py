@@ -27,7 +27,7 @@ from tautochrone.judge.requirement.share import (
     samples_to_settle,
 )
 from tautochrone.judge.verdict import FEWEST_CYCLES
-from tautochrone.statistics.counts import Counts, merge
+from tautochrone.statistics.counts import merge
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS, RunSpread, dispersion
 from tautochrone.statistics.quantiles import rank
 
@@ -366,12 +366,7 @@ def _quantile(
     at_most = found.most_later(share, sides.holds)
     at_least = found.least_later(share, sides.fails)
     return Limits(
-        value=_at(counts, rank(found.samples, requirement.q)),
-        low=None if at_least is None else _at(counts, found.samples - at_least + 1),
-        high=None if at_most is None else _at(counts, found.samples - at_most),
+        value=counts.found_at(rank(found.samples, requirement.q)),
+        low=None if at_least is None else counts.found_at(found.samples - at_least + 1),
+        high=None if at_most is None else counts.found_at(found.samples - at_most),
     )
-
-
-def _at(counts: Counts, position: int) -> int | None:
-    """The sample with a rank; None: it is one that was lost, or there is no such rank."""
-    return counts.at_rank(position) if 1 <= position <= counts.total else None

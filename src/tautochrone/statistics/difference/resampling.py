@@ -166,8 +166,7 @@ class Resampled:
 
 def quantile_with_lost(counts: Counts, lost: int, q: float) -> int | None:
     """The q-quantile where so many more are later than every sample; None if it falls among these."""
-    position = rank(counts.total + lost, q)
-    return counts.at_rank(position) if position <= counts.total else None
+    return counts.found_at(rank(counts.total + lost, q))
 
 
 def resampled(
