@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -218,6 +218,20 @@ def _typeset(text: str) -> Markup:
 def asset(name: str) -> str:
     """Return a file of the templates: a script, a style sheet."""
     return (files("tautochrone.answer") / "templates" / name).read_text(encoding="utf-8")
+
+
+def own_page(package: str, template: str, style_file: str, scripts: Sequence[str], **more: object) -> str:
+    """Return a page that is the same for every run, from the folder ``page`` of a package."""
+
+    def own(name: str) -> Markup:
+        return Markup((files(package) / "page" / name).read_text(encoding="utf-8"))
+
+    found = templates(PackageLoader(package, "page")).get_template(template)
+    version_here = own_version() or "(not installed)"
+    drawn_by = [Markup(asset("words.js")), *map(own, scripts)]
+    return found.render(
+        version=version_here, style=Markup(style()) + own(style_file), scripts=drawn_by, **more
+    )
 
 
 def _embedded(content: dict[str, object]) -> str:

@@ -22,16 +22,16 @@ def own_folder(prefix: str) -> Iterator[Path]:
     for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
         with suppress(OSError):
             if time.time() - left.stat().st_mtime > _YOUNG_S:
-                with _locked(left):
+                with locked_folder(left):
                     shutil.rmtree(left)
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
         made = Path(name)
-        with _locked(made):
+        with locked_folder(made):
             yield made
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def locked_folder(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder.
 
     Raises:

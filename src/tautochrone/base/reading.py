@@ -9,8 +9,8 @@ import json
 import os
 import re
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 MOST_TEXT_BYTES = 1 << 20
 """What a file that people write may have: a plan, a task set, a deployment."""
@@ -38,7 +38,7 @@ def is_file(path: Path, most: int | None = None) -> bool:
     return stat.S_ISREG(found.st_mode) and (most is None or found.st_size <= most)
 
 
-def open_file(path: Path) -> BinaryIO:
+def open_file(path: Path) -> BufferedReader:
     """Open a file for reading, and nothing that is not a file.
 
     A pipe is taken where the shell has opened it already: ``tauto analyse <(generate)``.

@@ -41,7 +41,7 @@ class SoakSource:
         start_s, end_s: of each interval, from the beginning of the run, shape (n,).
         worst_ns: the largest value of each, exact; the least integer where there is none.
         completed, missed, dropped, late: of each.
-        bin_interval, bin_low_ns, bin_high_ns, bin_count: the bins, shape (m,) each.
+        bin_interval, bin_high_ns, bin_count: the bins, shape (m,) each.
     """
 
     source: int
@@ -54,7 +54,6 @@ class SoakSource:
     dropped: Integers
     late: Integers
     bin_interval: Integers
-    bin_low_ns: Integers
     bin_high_ns: Integers
     bin_count: Integers
     clock: tuple[ClockEvent, ...]
@@ -193,7 +192,7 @@ def soak_of(run: StoredRun) -> SoakRun | None:
 def _source(
     run: StoredRun, source: int, name: str, columns: dict[str, Integers], begin_ns: int
 ) -> SoakSource:
-    number, low, high, count = run.interval_bins(source)
+    number, _, high, count = run.interval_bins(source)
     start, end = ((columns[one] - begin_ns) / _NS_PER_S for one in ("from_ns", "until_ns"))
     return SoakSource(
         source,
@@ -206,7 +205,6 @@ def _source(
         dropped=columns["dropped"],
         late=columns["late"],
         bin_interval=number,
-        bin_low_ns=low,
         bin_high_ns=high,
         bin_count=count,
         clock=tuple(_clock(columns, end)),

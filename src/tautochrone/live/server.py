@@ -19,22 +19,18 @@ from functools import cache
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
-from jinja2 import PackageLoader
 from markupsafe import Markup
 
 from tautochrone.answer import html
 from tautochrone.base.faults import attempt
-from tautochrone.base.installation import own_version
 from tautochrone.command import address
 from tautochrone.command.address import Address
 from tautochrone.live.metrics import metrics
 from tautochrone.live.picture import COLUMNS, COURSE, Gathering
 
-_HERE = "tautochrone.live"
 _COOKIE = "tauto-live"
 _MOST_PAGES, _MOST_CONNECTIONS = 32, 64
 _PING_S, _REQUEST_S, _UNSENT_BYTES = 15.0, 30.0, 1 << 16
@@ -51,17 +47,8 @@ _POLICY = (
 @cache
 def page() -> str:
     """Return its HTML text, the same for every run: what it shows it is told by events."""
-    found = html.templates(PackageLoader(_HERE, "page"))
-    return found.get_template("live.html.j2").render(
-        version=own_version() or "(not installed)",
-        style=Markup(html.style() + _asset("live.css")),
-        scripts=[Markup(html.asset("words.js")), Markup(_asset("live.js"))],
-        rings=Markup(json.dumps({"course": COURSE, "columns": COLUMNS, "late": _SHOWN_LATE})),
-    )
-
-
-def _asset(name: str) -> str:
-    return (files(_HERE) / "page" / name).read_text(encoding="utf-8")
+    rings = Markup(json.dumps({"course": COURSE, "columns": COLUMNS, "late": _SHOWN_LATE}))
+    return html.own_page("tautochrone.live", "live.html.j2", "live.css", ["live.js"], rings=rings)
 
 
 class View:

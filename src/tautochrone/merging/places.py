@@ -171,9 +171,6 @@ def sha256_of(path: Path) -> str:
     """Return it in hexadecimal; empty: it is no file that can be read."""
     try:
         with open_file(path) as file:
-            digest = hashlib.sha256()
-            while block := file.read(_BLOCK):
-                digest.update(block)
-            return digest.hexdigest()
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return ""

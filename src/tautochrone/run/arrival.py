@@ -1,6 +1,5 @@
 """Runs from elsewhere: each arrives in a folder aside, and gets its name when it is found to be whole."""
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
@@ -9,6 +8,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
+from tautochrone.base.own_folder import locked_folder
 from tautochrone.run import files
 from tautochrone.run.columns import schema
 from tautochrone.run.folder import StoredRun
@@ -27,14 +27,14 @@ _BESIDE = 64 << 20
 def arriving(store: Path) -> Iterator[Path]:
     """Make a folder in which runs arrive, and remove it with what is left in it; also what a kill left."""
     for left in store.glob(f"{ARRIVING}*"):
-        with _held(left) as free:
-            if free:
-                shutil.rmtree(left, ignore_errors=True)
+        with suppress(OSError), locked_folder(left):
+            shutil.rmtree(left, ignore_errors=True)
     with ExitStack() as held:
         while True:
             own = store / f"{ARRIVING}{token_hex(8)}"
             own.mkdir(mode=0o700)
-            held.enter_context(_held(own))
+            with suppress(OSError):
+                held.enter_context(locked_folder(own))
             if own.exists():  # another one may have taken it for left behind before it was held
                 break
         try:
@@ -42,24 +42,6 @@ def arriving(store: Path) -> Iterator[Path]:
         finally:
             with suppress(OSError):
                 shutil.rmtree(own)
-
-
-@contextmanager
-def _held(folder: Path) -> Iterator[bool]:
-    """Hold the lock of a folder; yield False if another process does, or it is not ours to open."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        yield False
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        yield False
-    else:
-        yield True
-    finally:
-        os.close(descriptor)
 
 
 def see_room(size: int, place: Path) -> None:

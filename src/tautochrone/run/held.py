@@ -18,7 +18,6 @@ from tautochrone.run import files
 
 HELD = "held.json"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
-_PROC = Path("/proc")
 
 
 class Held(msgspec.Struct):

@@ -13,11 +13,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
 from http import HTTPStatus
-from importlib.resources import files
 from typing import Any
 
-from jinja2 import PackageLoader
-from markupsafe import Markup
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
@@ -25,7 +22,6 @@ from websockets.http11 import Request, Response
 from tautochrone.answer import html
 from tautochrone.base.errors import MeasuringError
 from tautochrone.base.faults import attempt, keep
-from tautochrone.base.installation import own_version
 from tautochrone.command import address
 from tautochrone.command.address import Address
 from tautochrone.tire.demonstrator.reception import DatagramCounts, Reception, State
@@ -34,25 +30,13 @@ UNITS_PER_M = 10_000
 """Positions are whole tenths of a millimetre: less than a pixel, and short."""
 
 _MOST_HISTORY = 3_000  # half a minute, as wide as the strip
-_HERE = "tautochrone.tire.demonstrator"
 
 
 @cache
 def page() -> str:
     """Return its HTML text, the same for every run: what it shows it is told by the server."""
-    found = html.templates(PackageLoader(_HERE, "page"))
-    return found.get_template("view.html.j2").render(
-        version=own_version() or "(not installed)",
-        style=Markup(html.style() + _asset("view.css")),
-        scripts=[
-            Markup(html.asset("words.js")),
-            *(Markup(_asset(name)) for name in ("tire.js", "strip.js", "view.js")),
-        ],
-    )
-
-
-def _asset(name: str) -> str:
-    return (files(_HERE) / "page" / name).read_text(encoding="utf-8")
+    scripts = ("tire.js", "strip.js", "view.js")
+    return html.own_page("tautochrone.tire.demonstrator", "view.html.j2", "view.css", scripts)
 
 
 Points = deque[list[int]]
