@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 import numpy as np
-from scipy import special
 
 from tautochrone.judge.middleware_setting import CallSetting, setting_of
 from tautochrone.judge.reduced import reduce_run, summary_of_any
@@ -20,6 +19,7 @@ from tautochrone.middleware.lanes import Lane
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import sum_if_known
 from tautochrone.statistics.counts import Counts, merge
+from tautochrone.statistics.means import student
 from tautochrone.statistics.quantiles import CONFIDENCE
 from tautochrone.statistics.summary import Summary
 
@@ -86,7 +86,7 @@ def slope_of(places: Sequence[int], values: Sequence[float]) -> Slope | None:
         left = y - y.mean() - value * from_centre
         freedom = len(x) - 2
         error = math.sqrt(float(left @ left) / freedom / squares)
-        reach = float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error
+        reach = student(freedom, CONFIDENCE) * error
         low, high = value - reach, value + reach
     return Slope(
         value, low, high, float(y[x == known[0]].mean()), float(y[x == known[-1]].mean()), known[0], known[-1]

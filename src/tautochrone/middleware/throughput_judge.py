@@ -12,14 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
-from scipy import special
 
 from tautochrone.judge.middleware_setting import RESULT, CallSetting, setting_of, summaries
 from tautochrone.judge.rows import absent_rows
 from tautochrone.middleware.lanes import Lane, mean_and_interval
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import Count
-from tautochrone.statistics.means import BATCHES, FEWEST
+from tautochrone.statistics.means import BATCHES, FEWEST, student
 from tautochrone.statistics.quantiles import CONFIDENCE
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY, SEQUENCES, TWO_WAY, TYPES
@@ -227,7 +226,7 @@ def _rate(calls: int, elapsed_ns: int | None, edges: Edges | None) -> CallRate |
         return CallRate(value)
     sizes = [len(one) for one in np.array_split(np.arange(calls), BATCHES)]
     means = np.diff(edges) / np.array(sizes)
-    reach = float(special.stdtrit(BATCHES - 1, (1 + CONFIDENCE) / 2)) * float(means.std(ddof=1))
+    reach = student(BATCHES - 1, CONFIDENCE) * float(means.std(ddof=1))
     reach /= math.sqrt(BATCHES)
     middle = elapsed_ns / calls
     if reach >= middle:

@@ -29,6 +29,11 @@ def degrees_of_freedom(variances: Sequence[float], freedoms: Sequence[float]) ->
     return sum(variances) ** 2 / squares if squares else float(sum(freedoms))
 
 
+def student(freedom: float, confidence: float) -> float:
+    """How many standard errors a two-sided interval reaches to either side (Student)."""
+    return float(special.stdtrit(freedom, (1 + confidence) / 2))
+
+
 # Confidence in a difference of means whose samples follow each other in time.
 #
 # Neighbouring samples of one run are alike (a cache is warm, a load is on), so the usual standard error,
@@ -112,7 +117,7 @@ def difference_of_means(first: Integers, second: Integers, confidence: float = 0
     if total == 0.0:
         return Difference(value, value, value, confidence)
     freedom = degrees_of_freedom(errors, [BATCHES - 1] * len(errors))
-    reach = float(special.stdtrit(freedom, (1 + confidence) / 2)) * math.sqrt(total)
+    reach = student(freedom, confidence) * math.sqrt(total)
     return Difference(value, value - reach, value + reach, confidence)
 
 
@@ -185,7 +190,7 @@ def repetitions(values: Integers, repetition: Integers, confidence: float = 0.95
     deviation = float(means.std(ddof=1)) if count > 1 else None
     half = None
     if deviation is not None:
-        t = float(special.stdtrit(count - 1, (1 + confidence) / 2))
+        t = student(count - 1, confidence)
         half = t * deviation / math.sqrt(count)
     return Repetitions(
         count=count,

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import special
 
 from tautochrone.statistics.arrays import Floats
+from tautochrone.statistics.means import student
 from tautochrone.statistics.quantiles import interval_ranks
 
 # How much one quantity is of another to which it should be proportional, whatever a few points do.
@@ -118,7 +119,7 @@ def fit(columns: Floats, y: Floats, weights: Floats, confidence: float = 0.95) -
             break
     errors = _errors(scaled, found, deviation)
     freedom = points - int(found.free.sum())
-    reach = float(special.stdtrit(freedom, (1 + confidence) / 2))
+    reach = student(freedom, confidence)
     return tuple(
         Estimate(
             float(value),

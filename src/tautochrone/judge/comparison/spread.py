@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from tautochrone.statistics.arrays import Floats
 from tautochrone.statistics.counts import counts_of_bins, merge
@@ -28,6 +27,7 @@ from tautochrone.statistics.difference.between_runs import (
 )
 from tautochrone.statistics.difference.resampling import quantile_with_lost
 from tautochrone.statistics.difference.sides import SourceSamples, all_counts, all_lost
+from tautochrone.statistics.means import student
 
 Sources = Sequence[SourceSamples]
 
@@ -209,12 +209,12 @@ class Rates:
 
     def of_second(self, confidence: float) -> tuple[float, float]:
         """The interval of the second share alone, two-sided (Wilson's)."""
-        t = float(special.stdtrit(self.freedom, (1 + confidence) / 2))
+        t = student(self.freedom, confidence)
         return _wilson(_share(self.second), self.second[1] / self.dispersion, t)
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """Of the difference, two-sided."""
-        t = float(special.stdtrit(self.freedom, (1 + confidence) / 2))
+        t = student(self.freedom, confidence)
         own = [_share(self.first), _share(self.second)]
         (low_1, high_1), (low_2, high_2) = (
             _wilson(share, tally[1] / self.dispersion, t)

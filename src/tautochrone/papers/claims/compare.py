@@ -10,8 +10,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from scipy import special
-
 from tautochrone.papers.claims import words
 from tautochrone.papers.claims.estimate import ROUNDS, Basis, ClaimEstimate, Unsure, estimate
 from tautochrone.papers.claims.evidence import (
@@ -26,7 +24,7 @@ from tautochrone.papers.claims.evidence import (
 from tautochrone.papers.measured import Absent
 from tautochrone.statistics.difference.quantile_difference import drawn_interval
 from tautochrone.statistics.difference.resampling import Resampled
-from tautochrone.statistics.means import degrees_of_freedom
+from tautochrone.statistics.means import degrees_of_freedom, student
 from tautochrone.statistics.quantiles import CONFIDENCE
 
 # Which of two largest samples is larger: more than which of two single samples was.
@@ -276,7 +274,7 @@ def reach_of(errors: Sequence[float], freedoms: Sequence[float], confidence: flo
     if not any(variances):
         return 0.0
     freedom = degrees_of_freedom(variances, freedoms)
-    return float(special.stdtrit(freedom, (1 + confidence) / 2)) * math.sqrt(sum(variances))
+    return student(freedom, confidence) * math.sqrt(sum(variances))
 
 
 # Pairs of places, each with what it says of a claim; and all of them together.

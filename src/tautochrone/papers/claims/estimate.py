@@ -28,7 +28,7 @@ from tautochrone.statistics.difference import jackknife as jackknifed
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.resampling import Resampled, quantile_with_lost, resampled
 from tautochrone.statistics.difference.sides import Side, all_counts, all_lost, sources
-from tautochrone.statistics.means import BATCHES
+from tautochrone.statistics.means import BATCHES, student
 from tautochrone.statistics.quantiles import CONFIDENCE
 
 Basis = Literal["repetitions", "blocks", "independent", "own", "border", "bare", "measured"]
@@ -116,7 +116,7 @@ class ClaimEstimate:
             return self._own_limits(self.interval, confidence)
         if self.error is None:
             return self.value, self.value
-        reach = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error if self.error else 0.0
+        reach = student(self.freedom, confidence) * self.error if self.error else 0.0
         if self.logarithmic:
             return self.value * math.exp(-reach), self.value * math.exp(reach)
         return self.value - reach, self.value + reach

@@ -7,7 +7,6 @@ from statistics import fmean, stdev
 from typing import Protocol
 
 import numpy as np
-from scipy import special
 
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.reduced import Reduced
@@ -18,6 +17,7 @@ from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.difference import dependence
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.jackknife import Jackknifed
+from tautochrone.statistics.means import student
 from tautochrone.statistics.quantiles import CONFIDENCE, lower, upper
 from tautochrone.statistics.reduction import Reduction
 
@@ -38,7 +38,7 @@ def of_runs(values: Sequence[float], limits: Sequence[Limits | None]) -> Limits 
     """
     if len(values) < FEWEST_RUNS:
         return of_mean(values, limits)
-    reach = float(special.stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2)) * stdev(values)
+    reach = student(len(values) - 1, CONFIDENCE) * stdev(values)
     reach /= math.sqrt(len(values))
     return fmean(values) - reach, fmean(values) + reach
 
@@ -82,7 +82,7 @@ def known_limits(one: _Bounded) -> Limits | None:
 
 def limits_of(found: Jackknifed) -> Limits:
     """Return the limits of a number from batches of neighbours."""
-    reach = float(special.stdtrit(found.freedom, (1 + CONFIDENCE) / 2)) * found.error
+    reach = student(found.freedom, CONFIDENCE) * found.error
     if found.logarithmic:
         return found.value * math.exp(-reach), found.value * math.exp(reach)
     return found.value - reach, found.value + reach

@@ -25,7 +25,7 @@ from scipy import optimize, special
 from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.difference.resampling import quantile_with_lost
 from tautochrone.statistics.difference.sides import Side, all_counts, all_lost
-from tautochrone.statistics.means import degrees_of_freedom
+from tautochrone.statistics.means import degrees_of_freedom, student
 
 Basis = Literal["repetitions", "runs alike", "other runs", "stretches"]
 """What tells how runs differ, the best first: three repetitions on both sides; fewer, but groups of runs
@@ -113,9 +113,7 @@ def next_run(
     if not len(logs) or (prior is None and len(logs) < FEWEST_RUNS):
         return None
     known = shrunk(own, prior)
-    reach = float(special.stdtrit(known.freedom, (1 + confidence) / 2)) * math.sqrt(
-        known.variance * (1 + 1 / len(logs))
-    )
+    reach = student(known.freedom, confidence) * math.sqrt(known.variance * (1 + 1 / len(logs)))
     middle = float(logs.mean())
     return math.exp(middle - min(FARTHEST, reach)), math.exp(middle + min(FARTHEST, reach))
 
@@ -198,7 +196,7 @@ class DifferenceSpread:
         return replace(self, error=error)
 
     def _ends(self, confidence: float) -> tuple[float, float]:
-        reach = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error
+        reach = student(self.freedom, confidence) * self.error
         if self.logarithmic:
             reach = min(FARTHEST, reach)
         return self.shift - reach, self.shift + reach
@@ -335,7 +333,7 @@ class RateRatio:
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """Return the two-sided interval of the ratio."""
-        reach = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error
+        reach = student(self.freedom, confidence) * self.error
         return math.exp(self.shift - reach), math.exp(self.shift + reach)
 
 

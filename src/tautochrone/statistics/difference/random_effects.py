@@ -18,9 +18,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, special
+from scipy import optimize
 
 from tautochrone.statistics.difference.between_runs import two_sided
+from tautochrone.statistics.means import student
 
 _ROOM = 1e-9  # for rounding
 _FINEST = 1e-12
@@ -74,7 +75,7 @@ class RandomEffects:
         return self.level + (value - self.level) * (self.between / total if total else 1.0)
 
     def _around(self, variance: float, confidence: float) -> tuple[float, float]:
-        reach = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * math.sqrt(variance)
+        reach = student(self.freedom, confidence) * math.sqrt(variance)
         return self.level - reach, self.level + reach
 
 
