@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tautochrone.base.toml import Path, line_of, lines_of
+from tautochrone.base.toml import Path, lines_of
 
 NASTY = '''\
 # [not.a.table]
@@ -86,12 +86,12 @@ q = 1
     ],
 )
 def test_everything_is_found_on_its_line(path: Path, line: int) -> None:
-    assert line_of(NASTY, path) == line
+    assert lines_of(NASTY)[path] == line
 
 
 @pytest.mark.parametrize("path", [("key",), ("inside",), ("not",), ("list", 5), ("experiment", 2), ("a", 0)])
 def test_what_is_not_there_has_no_line(path: Path) -> None:
-    assert line_of(NASTY, path) is None
+    assert path not in lines_of(NASTY)
 
 
 @pytest.mark.parametrize("text", ["a = ", "[a\nb = 1", 'a = "', "= 1", "a = [" * 3000])
@@ -100,7 +100,7 @@ def test_what_is_no_toml_has_no_lines(text: str) -> None:
 
 
 def test_lines_that_end_as_on_windows() -> None:
-    assert line_of('a = 1\r\n\r\nb = [\r\n"x",\r\n"y"]\r\n', ("b", 1)) == 5
+    assert lines_of('a = 1\r\n\r\nb = [\r\n"x",\r\n"y"]\r\n')["b", 1] == 5
 
 
 def test_every_path_of_a_document_has_a_line_and_no_other_has() -> None:

@@ -40,23 +40,12 @@ class _Token:
     at: int
 
 
-def line_of(text: str, path: Path) -> int | None:
-    """Return the line, from 1, on which the thing at this path begins.
-
-    Of a thing written in several parts, such as a table, it is the first part.
-
-    Args:
-        text: valid TOML.
-        path: such as ``("experiment", 1, "period", 0)``; the empty path is the text itself.
-
-    Returns:
-        None if there is no such thing, or the text is no valid TOML.
-    """
-    return lines_of(text).get(path)
-
-
 def lines_of(text: str) -> dict[Path, int]:
-    """Return the lines, from 1, of everything in the text; empty if it is no valid TOML."""
+    """Return the lines, from 1, on which things begin, by path; empty if the text is no valid TOML.
+
+    Of a thing written in several parts, such as a table, it is the first part. A path is such as
+    ``("experiment", 1, "period", 0)``; the empty path is the text itself.
+    """
     try:
         toml_of(text)
         return _Scanner(text).scan()

@@ -126,7 +126,7 @@ class PlanDocument:
 
     def has(self, place: toml.Path) -> bool:
         """Return whether something stands at this place of the file."""
-        return toml.line_of(self.text, place) is not None
+        return place in toml.lines_of(self.text)
 
     def mistake(self, place: toml.Path, message: str, advice: str = "") -> UsageError:
         """A mistake at this place of the file, or, where nothing stands there, at what it lies in.
