@@ -66,7 +66,7 @@ def _slices(soak: SoakRun, one: SoakSource) -> Iterator[_Slice]:
         )
 
 
-def heat_map(soak: SoakRun, one: SoakSource, title: str = "latency") -> Chart:
+def heat_map(soak: SoakRun, one: SoakSource) -> Chart:
     """Draw of each stretch of time how its samples are spread, and the worst; and where the load changed."""
     size, name = _unit_of_time(soak.span_s)
     slices = list(_slices(soak, one))
@@ -74,7 +74,7 @@ def heat_map(soak: SoakRun, one: SoakSource, title: str = "latency") -> Chart:
     tops = [10 ** ((row + 1) / _ROWS_OF_DECADE) for each in slices for row, _ in each.tiles]
     lows = [10 ** (row / _ROWS_OF_DECADE) for each in slices for row, _ in each.tiles]
     worst = [float(each.worst_ns) for each in slices if each.worst_ns is not None]
-    y = log_time([*tops, *lows, *worst], title)
+    y = log_time([*tops, *lows, *worst], "latency")
     tiles = [
         {
             **segment(

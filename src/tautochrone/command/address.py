@@ -80,10 +80,10 @@ def is_of_this_machine(host: str | None) -> bool:
         return False
 
 
-def listen(option: str, wanted: Address) -> tuple[socket.socket, Address]:
+def listen(wanted: Address) -> tuple[socket.socket, Address]:
     """Return a place where connections arrive, and its address with the port that it got."""
     return _bound(
-        option, wanted, lambda: socket.create_server((wanted.host, wanted.port), family=wanted.family)
+        "--listen", wanted, lambda: socket.create_server((wanted.host, wanted.port), family=wanted.family)
     )
 
 

@@ -289,7 +289,7 @@ def serve(view: View, wanted: Address, token: str | None) -> Iterator[str]:
     Args:
         token: who asks must have it; None: anybody who reaches it may see.
     """
-    made, at = address.listen("--listen", wanted)
+    made, at = address.listen(wanted)
     made.setblocking(True)
     server = _Server(made, at, view, token)
     thread = threading.Thread(target=server.serve_forever, args=(0.2,), name="live view", daemon=True)

@@ -59,23 +59,21 @@ def pieces_of(folder: Path) -> list[Piece]:
         raise DamagedError(f"the index of the pieces in {folder} is damaged: {error}") from error
 
 
-def cut(folder: Path, descriptor: int, pending_bytes: int) -> Piece | None:
-    """Make a piece of the whole frames in the raw stream, and leave what follows there.
+def cut(folder: Path, descriptor: int) -> Piece | None:
+    """Make a piece of the frames in the raw stream, and empty it.
 
     Args:
         folder: the run's folder.
-        descriptor: its raw stream, open for appending, and locked.
-        pending_bytes: how many bytes at its end belong to a frame that is not whole yet.
+        descriptor: its raw stream, open for appending, and locked; its frames are whole.
 
     Returns:
-        The new piece; None if there are no whole frames.
+        The new piece; None if there are no frames.
 
     Raises:
         OSError: the disk refuses; the raw stream is as it was.
     """
     with open_file(folder / files.RAW_STREAM) as file:
-        data = file.read()
-    whole, rest = data[: len(data) - pending_bytes], data[len(data) - pending_bytes :]
+        whole = file.read()
     if not whole:
         return None
     made = pieces_of(folder)
@@ -103,7 +101,6 @@ def cut(folder: Path, descriptor: int, pending_bytes: int) -> Piece | None:
         raise
     files.sync_folder(place)
     os.ftruncate(descriptor, 0)
-    os.write(descriptor, rest)
     return piece
 
 

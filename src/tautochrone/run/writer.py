@@ -90,14 +90,10 @@ class RunWriter:
         with files.store_errors("writing the stream", self.path):
             os.fsync(self._held())
 
-    def end_piece(self, pending_bytes: int = 0) -> None:
-        """Make a piece, compressed and with its checksum, of the whole frames that lie in the raw stream.
-
-        Args:
-            pending_bytes: how many bytes at the end are of a frame that is not whole yet.
-        """
+    def end_piece(self) -> None:
+        """Make a piece, compressed and with its checksum, of the frames that lie in the raw stream."""
         with files.store_errors("sealing a piece of the stream", self.path):
-            pieces.cut(self.path, self._held(), pending_bytes)
+            pieces.cut(self.path, self._held())
 
     def add_warning(self, code: str, text: str, advice: str = "") -> None:
         """Add to what limits the meaning of this run, at once and for good."""

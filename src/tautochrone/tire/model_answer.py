@@ -296,7 +296,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
                     Panel(
                         f"{prefix}-{study.policy}-errors",
                         "",
-                        charts.model_errors(together, threads=counts, tolerance=TOLERANCE),
+                        charts.model_errors(together, threads=counts),
                     ),
                 ),
                 (

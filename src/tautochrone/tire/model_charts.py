@@ -10,6 +10,7 @@ from tautochrone.answer.charts.theme import DASHES, MUTED, series_tone
 from tautochrone.answer.typeset import duration, number
 from tautochrone.base.words import plural
 from tautochrone.tire.grid_charts import masses_scale
+from tautochrone.tire.model_fit import TOLERANCE
 from tautochrone.tire.model_words import ModelRow
 
 FITTED, TESTED, OUTSIDE = "fitted on", "held back for the test", "outside of the range"
@@ -93,12 +94,13 @@ def _times(rows: Sequence[ModelRow], within: Sequence[ModelRow], line: Row, poin
     ]
 
 
-def model_errors(rows: Sequence[ModelRow], *, threads: Sequence[int], tolerance: float) -> Chart:
+def model_errors(rows: Sequence[ModelRow], *, threads: Sequence[int]) -> Chart:
     """Draw by how much of the prediction each step was longer, all numbers of threads in one panel.
+
+    In a band of `TOLERANCE` to both sides, no point is refused.
 
     Args:
         threads: all numbers of threads, so that each keeps its colour.
-        tolerance: between it, to both sides, no point is refused.
     """
     reached = [1 + error for row in rows for error in row.errors]
     low, high = min(*reached, 1 / _LEAST_REACH) / 1.03, max(*reached, _LEAST_REACH) * 1.03
@@ -118,7 +120,7 @@ def model_errors(rows: Sequence[ModelRow], *, threads: Sequence[int], tolerance:
         for row in rows
         if len(row.errors) > 1
     ]
-    allowed = Rows([{"low": 1 - tolerance, "high": 1 + tolerance}], y=y.of("low"))
+    allowed = Rows([{"low": 1 - TOLERANCE, "high": 1 + TOLERANCE}], y=y.of("low"))
     base = Rows(points, x=x, y=y.of("ratio"), color=color)
     layers = [
         allowed.rect(y2="high", color=MUTED, opacity=0.14),

@@ -129,7 +129,7 @@ class RuleState:
         return EXIT_CODES[self.outcome]
 
 
-def parse_rule(text: str, confidence: float = CONFIDENCE) -> StoppingRule:
+def parse_rule(text: str) -> StoppingRule:
     """Read a rule.
 
     Raises:
@@ -142,7 +142,7 @@ def parse_rule(text: str, confidence: float = CONFIDENCE) -> StoppingRule:
     what, end = found["what"], found["end"].lower().split()
     bare = not re.search(r"[<≤=>]", what)
     try:
-        requirement = parse(f"misses <= {what}" if bare else what, confidence)
+        requirement = parse(f"misses <= {what}" if bare else what, CONFIDENCE)
     except UsageError as error:
         raise UsageError(f"{about}: {error}", error.advice or _FORMS) from error
     rule = StoppingRule(text, requirement, frozenset(one for one in ("shown", "refuted") if one in end))

@@ -168,7 +168,7 @@ def _drawn(model: Model, prefix: str, name: str) -> Iterator[blocks.Figure]:
     refused = [one.threads for one in model.attempts if not fit_shown(model, one).holds]
     notes = [f"With {teams_of(refused)} the fit is refused: its line is no prediction."] if refused else []
     times = model_charts.model_times_together(together, threads=counts)
-    errors = model_charts.model_errors(together, threads=counts, tolerance=TOLERANCE)
+    errors = model_charts.model_errors(together, threads=counts)
     panels = (
         Panel(f"{prefix}-times", "predicted and measured", times),
         Panel(f"{prefix}-errors", "what is left over", errors),

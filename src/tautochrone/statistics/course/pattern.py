@@ -39,24 +39,16 @@ _HARMONIC_ALPHA = 1e-7
 _ALIASES = 256
 
 
-def patterns_of(
-    reduction: Reduction, spacing_ns: float, *, most: int = 1 << 18, alpha: float = ALPHA
-) -> tuple[SpikePeriod, ...]:
-    """Periods of a few samples, from two on, in the beginning of a run; the strongest first.
-
-    Args:
-        alpha: chance that samples without a period are said to have one.
-    """
+def patterns_of(reduction: Reduction, spacing_ns: float, *, most: int = 1 << 18) -> tuple[SpikePeriod, ...]:
+    """Periods of a few samples, from two on, in the beginning of a run; the strongest first."""
     values = reduction.excerpt[:most]
     if len(values) < _FEWEST_SAMPLES or values.min() == values.max():
         return ()
     places = _places(reduction, len(values), spacing_ns)
-    return _search(
-        values.astype(np.float64), places, spacing_ns, reduction.begin_ns, _CYCLES, "pattern", alpha
-    )
+    return _search(values.astype(np.float64), places, spacing_ns, reduction.begin_ns, _CYCLES, "pattern")
 
 
-def oscillations_of(blocks: Blocks, *, alpha: float = ALPHA) -> tuple[SpikePeriod, ...]:
+def oscillations_of(blocks: Blocks) -> tuple[SpikePeriod, ...]:
     """Periods of the blocks' medians; the strongest first."""
     if len(blocks) < _FEWEST_BLOCKS:
         return ()
@@ -65,7 +57,7 @@ def oscillations_of(blocks: Blocks, *, alpha: float = ALPHA) -> tuple[SpikePerio
     if medians.min() == medians.max() or spacing_ns <= 0:
         return ()
     return _search(
-        medians, np.arange(len(medians)), spacing_ns, int(blocks.begin_ns[0]), _LEVEL_CYCLES, "level", alpha
+        medians, np.arange(len(medians)), spacing_ns, int(blocks.begin_ns[0]), _LEVEL_CYCLES, "level"
     )
 
 
@@ -88,7 +80,6 @@ def _search(
     begin_ns: int,
     cycles: int,
     kind: Literal["pattern", "level"],
-    alpha: float,
 ) -> tuple[SpikePeriod, ...]:
     # What comes much later than the rest of the places, as after a long gap, would only cost memory.
     inside = places < 2 * len(values)
@@ -106,7 +97,7 @@ def _search(
     for _ in range(_MOST):
         top = int(np.argmin(chance))
         p.append(min(1.0, float(chance[top]) * (len(chance) - cycles)))
-        if p[-1] > alpha:
+        if p[-1] > ALPHA:
             break
         bin_ = _fundamental(relative, chance, _peak(power, top), cycles)
         if _lasts(series, top) and not _is_both(bin_, bins):

@@ -74,6 +74,8 @@ def apart(counts: Counts) -> Apart | None:
 Mask = npt.NDArray[np.bool_]
 
 ALPHA = 1e-3
+"""Chance that samples without a period are said to have one."""
+
 FEWEST = 5
 """Spikes of one period; fewer are not reported."""
 
@@ -136,14 +138,12 @@ def periods_of(
     *,
     usual_ns: float,
     known_ns: float = 0.0,
-    alpha: float = ALPHA,
 ) -> tuple[SpikePeriod, ...]:
     """The periods of the largest samples, the shortest first; at most six.
 
     Args:
         usual_ns: median of all samples; a spike is greater.
         known_ns: a shorter pattern that is known: coincidences that come of it are none.
-        alpha: chance that samples without a period are said to have one.
     """
     at = (largest.at_ns - begin_ns).astype(np.float64)
     run = _Run(at, largest.value, begin_ns, float(end_ns - begin_ns), usual_ns)
@@ -151,7 +151,7 @@ def periods_of(
     waiting: list[tuple[Mask, float]] = [(largest.value > usual_ns, max(spacing_ns, known_ns))]
     while waiting and len(found) < _MOST:
         among, spacing = waiting.pop(0)
-        hit = run.search(among, spacing, alpha)
+        hit = run.search(among, spacing)
         if hit is None:
             continue
         period, own = hit
@@ -169,7 +169,7 @@ class _Run:
     length: float
     usual: float
 
-    def search(self, among: Mask, spacing: float, alpha: float) -> tuple[SpikePeriod, Mask] | None:
+    def search(self, among: Mask, spacing: float) -> tuple[SpikePeriod, Mask] | None:
         """The shortest period that stands the test, and which samples belong to it."""
         order = np.flatnonzero(among)
         order = order[np.argsort(-self.value[order], kind="stable")]  # the largest first
@@ -183,7 +183,7 @@ class _Run:
                     continue
                 at = np.sort(self.at[order[:wanted]])
                 one = _coincidences(at, octave, _widths(octave, spacing), spacing, trials)
-                if one is None or one.p > alpha:
+                if one is None or one.p > ALPHA:
                     continue
                 period = self._follow(one, among, spacing)
                 if period is not None:

@@ -75,7 +75,10 @@ class QuantilePlot:
     r_squared: float | None
 
 
-def quantile_plot(reference: Counts, observed: Counts, points: int = 200) -> QuantilePlot:
+_PLOT_POINTS = 200
+
+
+def quantile_plot(reference: Counts, observed: Counts) -> QuantilePlot:
     """Pair the quantiles of two samples of any numbers.
 
     Wilk and Gnanadesikan, Probability Plotting Methods for the Analysis of Data, Biometrika 55, 1968. Half of
@@ -85,8 +88,8 @@ def quantile_plot(reference: Counts, observed: Counts, points: int = 200) -> Qua
     """
     n = min(reference.total, observed.total)
     least = 0.5 / n
-    tail = np.geomspace(least, 0.5, max(2, points // 4))
-    share = np.unique(np.concatenate([np.linspace(least, 1 - least, max(2, points // 2)), tail, 1 - tail]))
+    tail = np.geomspace(least, 0.5, _PLOT_POINTS // 4)
+    share = np.unique(np.concatenate([np.linspace(least, 1 - least, _PLOT_POINTS // 2), tail, 1 - tail]))
     at = [_quantiles(one, share) for one in (reference, observed)]
     every = np.unique(np.concatenate([reference.share, observed.share]))
     weight = np.diff(every, prepend=0.0)

@@ -325,7 +325,7 @@ def demonstrate(page_at: Address, receives_at: Address, *, from_start: bool) -> 
         from_start: no probe sends before the block begins: what is missing at the beginning was lost.
     """
     with contextlib.ExitStack() as stack:
-        web, page_at = address.listen("--listen", page_at)
+        web, page_at = address.listen(page_at)
         stack.callback(web.close)
         datagrams, receives_at = address.receive("--receive", receives_at, _BUFFER_BYTES)
         stack.callback(datagrams.close)
