@@ -56,6 +56,17 @@ def test_rows_have_the_order_of_the_cells_which_are_gone_through_once(store: Sto
     assert [row.cell for row in table.rows] == list(CELLS)
 
 
+@pytest.mark.slow
+def test_instances_of_a_step_have_a_row_each(store: Store) -> None:
+    two = [values(30_000), values(400_000)]
+    measure(
+        store, "aaaa", 1, *two, experiment="step", names=["first", "second"], header_extra=streams.RESPONSE
+    )
+    (table,) = _tables(store.runs(), iter(CELLS))
+    largest = {row.source: row.repetitions[0].summary.maximum for row in table.rows}
+    assert largest == {"first": two[0].max(), "second": two[1].max()}
+
+
 def test_quantiles_are_of_single_repetitions_and_the_maximum_is_the_largest_of_all(store: Store) -> None:
     for number, median_ns in enumerate((10_000, 90_000, 20_000), start=1):
         measure(store, "aaaa", number, values(median_ns))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import streams
 from report_runs import FACTS
 from selection_runs import deployed, latencies, repeated
 from tautochrone.base.errors import UsageError
@@ -352,6 +353,20 @@ def test_sources_of_different_kinds_are_selected_among_one_by_one(store: Store) 
         for seed, name in enumerate(("M", "MI"))
     ]  # fmt: skip
     assert [one.source for one in select(runs).selections] == ["yield", "mutex"]
+
+
+@pytest.mark.slow
+def test_instances_of_a_step_are_selected_among_one_by_one(store: Store) -> None:
+    runs = [
+        deployed(
+            store, name, latencies(seed, 9_000, count=500), latencies(seed, 90_000, count=500),
+            experiment="step", names=["first", "second"], header_extra=streams.RESPONSE,
+        )
+        for seed, name in enumerate(("M", "MI"))
+    ]  # fmt: skip
+    found = select(runs).selections
+    assert [one.source for one in found] == ["first", "second"]
+    assert all(one.counts.quantile(0.5) > 80_000 for one in found[1].candidates)
 
 
 def test_the_reference_is_the_named_one_then_single_then_as_is_then_the_first() -> None:

@@ -33,6 +33,19 @@ _BINS = [
     {"name": "count", "type": "u64", "unit": "", "meaning": "samples in the bin"},
 ]
 
+RESPONSE = {
+    "measures": [
+        {
+            "name": "response_ns",
+            "table": "samples",
+            "from": "scheduled_ns",
+            "to": "wake_ns",
+            "meaning": "response time",
+        }
+    ]
+}
+"""As ``header_extra``: what is measured ends with the work of a release, as of a step."""
+
 
 def make_stream(sources: Sequence[npt.ArrayLike], period_ns: int | None = 1_000_000, **options: Any) -> bytes:
     """The bytes of a whole stream; see ``frames`` for the options."""

@@ -20,6 +20,7 @@ from tautochrone.trend.answer import sparkline
 from tautochrone.trend.judge import FEWEST, Trend, TrendLine, trend
 from tautochrone.trend.record import TRAITS, chosen, measures, records
 from tautochrone.trend.values import parse_metric
+from tire_runs import real_time
 
 KNOWN = ("latency_ns", "response_ns", "period_error_ns")
 
@@ -102,6 +103,31 @@ def test_runs_are_in_one_line_only_where_they_may_be_compared(tmp_path: Path) ->
     assert sorted(len(line.points) for line in found.lines) == [1, 1, 1, 1, 3]
     assert sum(line.virtual for line in found.lines) == 1
     assert any("virtual lab" in words.describe(line, found) for line in found.lines)
+
+
+@pytest.mark.slow
+def test_instances_of_a_step_have_a_line_each(tmp_path: Path) -> None:
+    store, late = Store(tmp_path), latencies(700_000, 2)
+    for day in (1, 2):
+        measure(
+            store, day, [latencies(10_000, 1), late], experiment="step", names=["first", "second"],
+            header_extra=streams.RESPONSE,
+        )  # fmt: skip
+    largest = {line.source: line.points[-1].value.value for line in seen(store, "response max").lines}
+    assert largest["second"] == late.max()
+    assert sorted(largest) == ["first", "second"]
+    missed = {line.source: line.points[-1].value.missed for line in seen(store, "misses").lines}
+    assert missed["first"] == 0 < (missed["second"] or 0)
+
+
+@pytest.mark.slow
+def test_threads_that_meet_after_each_step_miss_a_release_once(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    run = real_time(store, threads=4, slow={300: 25_000_000})
+    value = only(seen(store, "misses")).points[-1].value
+    book = run.manifest.books[0]
+    assert (value.missed, value.released) == (book.missed, book.released)
+    assert book.missed
 
 
 @pytest.mark.slow

@@ -216,6 +216,11 @@ def is_a_loop_with_work(header: Header) -> bool:
     return header.experiment in (tire_run.EXPERIMENT, STEP) and bool(header.periods_ns)
 
 
+def has_instances(header: Header) -> bool:
+    """Whether its sources are instances of a step, each with steps of its own, and no threads of one loop."""
+    return header.experiment == STEP and len(header.sources) > 1
+
+
 def measured_loops(run: StoredRun) -> list[MeasuredLoop]:
     """Each source of a run that is about a control loop, or all of them as one where they are its threads;
     empty for all others."""
@@ -223,7 +228,7 @@ def measured_loops(run: StoredRun) -> list[MeasuredLoop]:
     if is_explained(run.manifest):
         return []  # its times are no plain times
     if is_a_loop_with_work(header):
-        if header.experiment == STEP and len(run.manifest.books) > 1:  # instances, each with steps of its own
+        if has_instances(header):
             name = code_name(run.manifest)
             own = [_loop(run, book, with_work=True, alone=True) for book in run.manifest.books]
             return [replace(one, source=f"{name} on {one.source}") for one in own]

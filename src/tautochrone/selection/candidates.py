@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.middleware_setting import by_role
 from tautochrone.judge.reduced import Reduced, all_counts, reduce_run
-from tautochrone.judge.verdict import is_a_loop_with_work
+from tautochrone.judge.verdict import has_instances, is_a_loop_with_work
 from tautochrone.run.conditions import whole_name
 from tautochrone.run.folder import StoredRun
 from tautochrone.selection.traits import (
@@ -291,9 +291,10 @@ def _parts(run: StoredRun, measure: str) -> dict[str, tuple[Reduced, ...]]:
             "Leave this run out, or measure with a longer histogram.",
         )
     header = run.manifest.header
-    if is_a_loop_with_work(header) and measure == run.measures[0]:
+    with_work = is_a_loop_with_work(header) and not has_instances(header)
+    if with_work and measure == run.measures[0]:
         return {"": parts[:1]}  # what a step took as a whole is the same for all of its threads
-    if header.is_about_a_loop or is_a_loop_with_work(header):
+    if header.is_about_a_loop or with_work:
         return {"": parts}
     return by_role(header, parts)
 

@@ -11,7 +11,7 @@ from tautochrone.judge.comparison.facts import Facts, facts_of
 from tautochrone.judge.explained import is_explained, see_plain
 from tautochrone.judge.middleware_setting import as_obtained, by_role
 from tautochrone.judge.naming import ONLY_HOW_MUCH
-from tautochrone.judge.verdict import is_a_loop_with_work
+from tautochrone.judge.verdict import has_instances, is_a_loop_with_work
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, Manifest
 from tautochrone.run.records import Header
@@ -50,12 +50,16 @@ class Record:
         return facts_of(self.manifest)
 
     def parts(self, measure: str) -> list[tuple[str, tuple[Books, ...]]]:
-        """What is a number by itself: the threads of a loop, the lower clients, otherwise each source."""
+        """What is a number by itself: the threads of a loop, the lower clients, otherwise each source.
+
+        An empty measure is that of misses: the threads of a loop that does its work miss the same ones.
+        """
         books = self.manifest.books
         header = self.manifest.header
-        if is_a_loop_with_work(header) and measure == next(iter(self.run.measures), None):
+        with_work = is_a_loop_with_work(header) and not has_instances(header)
+        if with_work and measure in ("", next(iter(self.run.measures), None)):
             return [("", books[:1])]  # the threads meet after each step: it took all of them as long
-        if len(books) <= 1 or header.is_about_a_loop or is_a_loop_with_work(header):
+        if len(books) <= 1 or header.is_about_a_loop or with_work:
             return [("", books)]
         return list(by_role(header, books).items())
 
