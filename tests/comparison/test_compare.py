@@ -62,6 +62,17 @@ def test_a_side_that_is_slower_in_every_run_is_worse(tmp_path: Path) -> None:
     assert found.pairs[0].standing.kind == "alike"
 
 
+@pytest.mark.slow
+def test_what_a_quantile_takes_is_said_of_each_run_too_where_runs_are_short(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    sides = [
+        ComparedSide(name, tuple(store_run(store, [_latencies(seed, count=500)]) for seed in seeds))
+        for name, seeds in (("A", range(8)), ("B", range(8, 16)))
+    ]
+    note = words.note(_metric(compare(sides), "p99.9"))
+    assert note == "It takes 3,688 samples of each side, and 1,000 of each run."  # each side has 4,000
+
+
 def test_the_same_the_other_way_round_is_better(tmp_path: Path) -> None:
     store = Store(tmp_path)
     found = compare([_side(store, "A", range(3), scale=1.5), _side(store, "B", range(3, 6))])

@@ -244,7 +244,8 @@ def note(metric: ComparedMetric) -> str:
 
 def _note(one: MetricNote) -> str:
     if isinstance(one, FewSamples):
-        return f"It takes {one.needed:,} samples of each side."
+        of_run = f", and {one.of_run:,} of each run" if one.of_run else ""
+        return f"It takes {one.needed:,} samples of each side{of_run}."
     if isinstance(one, OfTheseRuns):
         return f"{upper_first(quantile_notes(one.q, one.notes))}."
     return _NOTES[one]

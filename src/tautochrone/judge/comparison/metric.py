@@ -25,9 +25,10 @@ Verdict = Literal[
 
 @dataclass(frozen=True)
 class FewSamples:
-    """Too few samples: it takes ``needed`` of each side."""
+    """Too few samples: it takes ``needed`` of each side, and ``of_run`` of each run, if not 0."""
 
     needed: int
+    of_run: int = 0
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """What differs in the numbers of two sides: quantiles, the largest, losses, and the whole distribution."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -131,6 +132,7 @@ def _chosen(sources: Named, source: str) -> list[SourceSamples]:
 
 
 _MAX = "max"
+_ROOM = 1e-9  # for rounding
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,9 @@ def _quantiles(
         if q not in carried:
             if q in question.quantiles or q <= following:
                 first, second = (spread.level([one for run in side for one in run], q) for side in sides)
-                few_samples = FewSamples(samples_needed(q, question.confidence))
+                short = any(len(side) > 1 and not _has_one_beyond(side, q) for side in sides)
+                of_run = math.ceil((1 - _ROOM) / (1 - q)) if short else 0
+                few_samples = FewSamples(samples_needed(q, question.confidence), of_run)
                 notes = (few_samples, *(("among clipped",) if _beyond(sides, q) == "among clipped" else ()))
                 yield ComparedMetric(
                     format_quantile(q), q, first, second, notes=notes, verdict="too few samples"
@@ -232,8 +236,13 @@ def _beyond(sides: tuple[Sources, Sources], q: float) -> Literal["among lost", "
 
 def _carries(side: Sources, q: float, confidence: float) -> bool:
     counts = all_counts(side).total + all_lost(side)
+    return counts >= samples_needed(q, confidence) and _has_one_beyond(side, q)
+
+
+def _has_one_beyond(side: Sources, q: float) -> bool:
+    """Whether each run is long enough to have a sample beyond the quantile."""
     each = min(sum(one.counts.total + one.missing for one in run) for run in side)
-    return counts >= samples_needed(q, confidence) and each * (1 - q) >= 1 - 1e-9
+    return each * (1 - q) >= 1 - _ROOM
 
 
 def _from_runs(
