@@ -211,6 +211,32 @@ def test_releases_without_a_sample_are_later_than_every_sample(tmp_path: Path) -
     assert any("at least that" in one for one in said)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("lose_at_last", [True, False])
+def test_a_level_among_lost_releases_is_above_larger_samples(tmp_path: Path, lose_at_last: bool) -> None:
+    store = Store(tmp_path)
+    for day in range(1, 17):
+        loses = (day > 8) == lose_at_last
+        values = latencies(5_000 if loses else 20_000, day, 400)
+        measure(store, day, values, dropped={0: 20} if loses else {})
+    found = seen(store, "latency p99")
+    said = words.sentences(only(found), found.metric)[0]
+    if lose_at_last:
+        assert said.startswith("p99 rose from ")
+        assert " to above every sample (at least " in said
+    else:
+        assert said.startswith("p99 fell from above every sample (at least ")
+
+
+def test_no_more_than_all_releases_are_expected_to_be_missed(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for day, late_ns in enumerate((9_500_000, 3_500_000, 1_500_000), start=1):
+        measure(store, day, np.full(20, late_ns))  # 9, 3 and 1 of 10, 4 and 2 releases
+    expected = only(seen(store, "misses")).expected
+    assert expected is not None
+    assert expected[1] == 1.0
+
+
 def test_misses_are_shares_with_their_interval(tmp_path: Path) -> None:
     store, values = Store(tmp_path), latencies(10_000, 3, 1_000)
     measure(store, 1, values)

@@ -15,7 +15,7 @@ from streams import make_stream
 from tautochrone.run.store import Store
 from tautochrone.statistics.difference.ranking import FEWEST, FINEST, adjusted, standings
 from tautochrone.trend.levels import levels_of
-from tautochrone.trend.machines import ALPHA, machines
+from tautochrone.trend.machines import ALPHA, EvenScale, machines
 from tautochrone.trend.machines_answer import _in_short
 from tautochrone.trend.record import measures, records
 from tautochrone.trend.values import parse_metric
@@ -227,3 +227,8 @@ def test_what_can_not_be_judged_is_not() -> None:
     assert standings([1.0] * 4 + [2.0, 3.0]) is None
     assert adjusted(0.01, 7) == pytest.approx(0.07)
     assert adjusted(0.5, 7) == 1.0
+
+
+def test_no_machine_is_expected_to_miss_more_than_all_releases() -> None:
+    scale = EvenScale.of([0.5, 1.0], parse_metric("misses", []))
+    assert [scale.back(place) for place in (-0.2, scale.to(0.25), 1.3)] == [0.0, 0.25, 1.0]

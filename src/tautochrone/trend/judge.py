@@ -157,7 +157,10 @@ def trend(
             for source in parts_of(record, measure, metric):
                 groups.setdefault(_key(record, measure, source, by), []).append((record, measure, source))
                 shown.add(record.run.id)
-    lines = _with_expected([_line(own[-last:] if last else own, metric, by) for own in groups.values()])
+    lines = _with_expected(
+        [_line(own[-last:] if last else own, metric, by) for own in groups.values()],
+        most=1.0 if metric.is_share else math.inf,
+    )
     kept = [line for line in lines if line.points or line.too_few or line.unread]
     there = {point.run for line in kept for point in line.points}
     return Trend(
@@ -170,19 +173,17 @@ def trend(
     )
 
 
-def _with_expected(lines: Sequence[TrendLine]) -> list[TrendLine]:
-    """Each line with where its next run is expected; how runs of the other lines differ helps to tell
-    that."""
+def _with_expected(lines: Sequence[TrendLine], most: float) -> list[TrendLine]:
+    """Each line with where its next run is expected, which is at most so much; how runs of the other lines
+    differ helps to tell that."""
     own = [_values_since(line) for line in lines]
     logs = [np.log(one).tolist() for one in own]
-    return [
-        replace(
-            line, expected=next_run(own[at], WATCHED, learnt([*logs[:at], *logs[at + 1 :]], FEWEST_GROUPS))
-        )
-        if own[at]
-        else line
-        for at, line in enumerate(lines)
-    ]
+    found = []
+    for at, line in enumerate(lines):
+        others = learnt([*logs[:at], *logs[at + 1 :]], FEWEST_GROUPS)
+        ends = next_run(own[at], WATCHED, others) if own[at] else None
+        found.append(line if ends is None else replace(line, expected=(ends[0], min(ends[1], most))))
+    return found
 
 
 def _values_since(line: TrendLine) -> list[float]:

@@ -41,7 +41,7 @@ class EvenScale:
     def back(self, place: float) -> float:
         """Return which number stands there."""
         if self.kind == "roots":
-            return max(0.0, place) ** 2
+            return min(1.0, max(0.0, place) ** 2)  # of shares
         return math.exp(min(max(place, -FARTHEST), FARTHEST)) if self.kind == "logarithms" else place
 
 

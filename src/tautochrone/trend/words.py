@@ -131,10 +131,20 @@ def date_of(point: TrendPoint) -> str:
 
 def _step(step: LevelStep, line: TrendLine, metric: TrendMetric) -> str:
     first = line.points[step.index]
-    verb = "rose" if step.after > step.before else "fell"
+    sides = (
+        line.points[step.index - step.runs_before : step.index],
+        line.points[step.index : step.index + step.runs_after],
+    )
+    # A level among releases without a sample is above every other, also above larger samples.
+    beyond = [2 * sum(one.value.beyond for one in side) >= len(side) for side in sides]
+    rose = step.after > step.before if beyond[0] == beyond[1] else beyond[1]
+    verb = "rose" if rose else "fell"
     by = f" ({(step.after / step.before - 1) * 100:+.0f} %)" if step.before > 0 and not step.at_least else ""
-    least = "at least " if step.at_least and step.after > step.before else ""
-    levels = f"from {number(step.before, metric)} to {least}{number(step.after, metric)}{by}"
+    before, after = (
+        f"above every sample (at least {number(level, metric)})" if above else number(level, metric)
+        for level, above in zip((step.before, step.after), beyond, strict=True)
+    )
+    levels = f"from {before} to {after}{by}"
     said = f"{metric.name} {verb} {levels} with {first.run} ({date_of(first)} UTC)"
     runs = f"{step.runs_before} runs before, {step.runs_after} after."
     if step.shown:
