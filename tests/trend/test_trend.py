@@ -245,7 +245,7 @@ def test_misses_are_shares_with_their_interval(tmp_path: Path) -> None:
     first, second = (point.value for point in only(seen(store, "misses")).points)
     assert (first.value, first.low) == (0.0, 0.0)
     assert first.high == pytest.approx(1 - 0.025 ** (1 / 1_000), rel=1e-6)  # Clopper and Pearson of none
-    assert (second.missed, second.released) == (4, 1_004)
+    assert (second.missed, second.released, second.samples) == (4, 1_004, 1_000)
     assert second.low is not None
     assert second.high is not None
     assert second.low < 4 / 1_004 < second.high

@@ -152,7 +152,7 @@ def value_of(record: Record, metric: TrendMetric, measure: str, books: Sequence[
         DamagedError: the samples can't be read.
     """
     run = record.run
-    samples = sum(run.count(measure, book.source) for book in books) if measure in run.measures else 0
+    samples = sum(run.count(measure, book.source) if measure else book.recorded for book in books)
     missed = sum_if_known(one.missed for one in books)
     released = sum_if_known(one.released for one in books)
     dropped = sum_if_known(one.dropped for one in books)
