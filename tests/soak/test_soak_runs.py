@@ -17,6 +17,7 @@ from in_process import tauto
 from real import skip_or_fail
 from schemas import valid
 from soaks import MS, S, Soak, begin_soak, soak_frames
+from tautochrone.answer.soak import _sentences
 from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.cli import list as listing
@@ -407,6 +408,28 @@ def test_clock_steps_suspends_loads_and_the_worst_are_found(store: Store) -> Non
     worst = max(one.worst_ns.tolist())
     assert worst == run.manifest.extremes[0].maximum_ns
     assert one.level(7_200.0, 0.95) is None  # its hours are not alike
+
+
+@pytest.mark.slow
+def test_what_is_said_of_each_load_rests_on_samples_enough_and_is_not_above_the_worst(store: Store) -> None:
+    with begin_soak(store, SMALL) as writer:
+        writer.add_condition(SOAK, {"loads": [[0, "idle"], [3, "cpu"]]})
+        writer.append(frames_of(SMALL)[-1])
+        run = writer.seal()
+    found = soak_of(run)
+    assert found is not None
+    assert [turn.counts.quantile(0.999) for turn in found.turns] == [turn.worst_ns for turn in found.turns]
+    row = next(one for one in tauto("show", "latest", store=store.path).out.splitlines() if "idle  " in one)
+    assert " too few " in row  # for 99.9 %: there are 582 samples
+
+
+def test_misses_of_a_source_without_a_sample_are_told(store: Store) -> None:
+    soak = Soak(intervals=2, period_ns=600 * MS, missed=EACH)
+    with begin_soak(store, soak) as writer:
+        writer.append(frames_of(soak)[-1])
+        found = soak_of(writer.seal())
+    assert found is not None
+    assert "Intervals with missed cycles: 2 on cpu0." in _sentences(found)
 
 
 @pytest.mark.slow

@@ -12,10 +12,12 @@ from tautochrone.answer.charts.lanes import segment, segments
 from tautochrone.answer.charts.scales import Scale, linear, log_time
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK, MUTED, heat_tone
+from tautochrone.answer.numbers import TOO_FEW
 from tautochrone.base.units import format_duration, format_span
 from tautochrone.base.words import plural
-from tautochrone.judge.soak import ClockEvent, SoakRun, SoakSource
+from tautochrone.judge.soak import ClockEvent, LoadTurns, SoakRun, SoakSource
 from tautochrone.run.columns import UNKNOWN
+from tautochrone.statistics.quantiles import samples_needed
 from tautochrone.statistics.tails.maxima import FEWEST
 
 # A long run over its time: a heat map of its latencies, with the worst of each stretch.
@@ -232,10 +234,9 @@ def _sentences(soak: SoakRun) -> Iterator[str]:
             f"The worst sample of all, {format_duration(_worst(worst))}, came in interval {at + 1} of "
             f"{worst.name}, {format_span(float(worst.start_s[at]))} after the start."
         )
-        misses = [(int((one.missed > 0).sum()), one) for one in held]
-        if any(count for count, _ in misses):
-            said = ", ".join(f"{count:,} on {one.name}" for count, one in misses if count)
-            yield f"Intervals with missed cycles: {said}."
+    misses = [(int((one.missed > 0).sum()), one) for one in soak.sources]
+    if said := ", ".join(f"{count:,} on {one.name}" for count, one in misses if count):
+        yield f"Intervals with missed cycles: {said}."
     events = list(dict.fromkeys(_clock(event) for one in soak.sources[:1] for event in one.clock))
     yield from events[:_MOST_EVENTS]
     if len(events) > _MOST_EVENTS:
@@ -260,14 +261,14 @@ def _tables(soak: SoakRun, label: str) -> Iterator[doc.Block]:
 def _of_loads(soak: SoakRun, label: str) -> doc.TypedTable:
     rows = []
     for turn in soak.turns:
-        quantiles = [turn.counts.quantile(q) if turn.counts.total else None for q in _QUANTILES]
+        quantiles = [_quantile(turn, q) for q in _QUANTILES]
         rows.append(
             (
                 doc.words(turn.load),
                 doc.count(turn.intervals),
                 doc.count(turn.completed),
                 doc.count(turn.missed),
-                *(doc.micros(None if one is None else float(one)) for one in quantiles),
+                *quantiles,
                 doc.micros(turn.worst_ns),
             )
         )
@@ -275,6 +276,13 @@ def _of_loads(soak: SoakRun, label: str) -> doc.TypedTable:
     heads = doc.columns("load", "intervals", "completed", "missed", "median", "99.9 %", "max")
     notes = ("An interval in which the load changed counts for the load that ended in it.",)
     return doc.TypedTable(title, heads, tuple(rows), notes)
+
+
+def _quantile(turn: LoadTurns, q: float) -> doc.TypedCell:
+    samples = turn.counts.total
+    if 0 < samples < samples_needed(q, _CONFIDENCE):
+        return doc.micros(None, TOO_FEW)
+    return doc.micros(turn.counts.quantile(q) if samples else None)
 
 
 def _of_maxima(soak: SoakRun, label: str) -> doc.TypedTable | None:

@@ -59,12 +59,11 @@ class SoakSource:
     clock: tuple[ClockEvent, ...]
 
     def counts(self, of: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Counts:
-        """Return the samples of those intervals for which `of`, shape (n,), is true."""
+        """Return the samples of those intervals for which `of`, shape (n,), is true; none is above the worst
+        of its interval."""
         own = of[self.bin_interval]
-        low, at = np.unique(self.bin_high_ns[own], return_inverse=True)
-        total = np.zeros(len(low), np.int64)
-        np.add.at(total, at, self.bin_count[own])
-        return counts_of_bins(low, total)
+        high = np.minimum(self.bin_high_ns, self.worst_ns[self.bin_interval])
+        return counts_of_bins(high[own], self.bin_count[own])
 
     @cached_property
     def maxima(self) -> BlockMaxima | None:
@@ -110,7 +109,7 @@ class LoadTurns:
     """All turns of one load together, over all sources.
 
     Attributes:
-        intervals: of one source; the one in which it changed counts for the new load.
+        intervals: of one source; the one in which it changed counts for the load that ended in it.
         counts: of the samples that were kept: there may be none.
     """
 
