@@ -16,7 +16,7 @@ import numpy as np
 from tautochrone.judge.requirement.until import MinutesOfSource, SourceMinutes, events_per_minute
 from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.confidence_sequence import WatchedQuantile, blocks_effect, watched_quantiles
-from tautochrone.statistics.counts import Counts, merge
+from tautochrone.statistics.counts import Counts, counts_of_bins, merge
 from tautochrone.statistics.quantiles import CONFIDENCE, QUANTILES
 
 COURSE, COLUMNS, LATE, BLOCKS = 3_600, 744, 200, 256
@@ -248,6 +248,10 @@ class Gathering:
         if not self.counts:
             return []
         counts = merge(self.counts.values())
+        # Values are upper edges of bins, and the worst is exact.
+        worst = [one.worst_ns for one in self.totals.values() if one.worst_ns is not None]
+        if worst:
+            counts = counts_of_bins(counts.value.clip(max=max(worst)), counts.count)
         found = watched_quantiles(counts, QUANTILES, CONFIDENCE)
         sizes = np.array([one.total for one in self._blocks], np.int64)
         return [
