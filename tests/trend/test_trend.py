@@ -211,6 +211,15 @@ def test_releases_without_a_sample_are_later_than_every_sample(tmp_path: Path) -
     assert any("at least that" in one for one in said)
 
 
+def test_messages_without_an_answer_are_later_than_every_round_trip(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    of_trip = {"measures": [{**streams.RESPONSE["measures"][0], "name": "round_trip_ns"}]}
+    told = {"event": "step", "time_ns": streams.START_NS, "exchange": {"sent": 2_060, "lost": 60}}
+    measure(store, 1, latencies(10_000, 3), experiment="step", header_extra=of_trip, events=[told])
+    value = only(seen(store, "round trip p99")).points[0].value
+    assert (value.lost, value.beyond) == (60, True)  # 2.9 % of them
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("lose_at_last", [True, False])
 def test_a_level_among_lost_releases_is_above_larger_samples(tmp_path: Path, lose_at_last: bool) -> None:

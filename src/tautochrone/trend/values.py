@@ -12,6 +12,7 @@ from tautochrone.base.words import suggestion
 from tautochrone.judge.late_causes import late_run
 from tautochrone.judge.naming import Kind, measure_named, number_named
 from tautochrone.judge.reduced import lower_edges_of, reduce_run
+from tautochrone.judge.step_run import unanswered_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, sum_if_known
 from tautochrone.statistics.blame import CAUSES, Cause
@@ -124,7 +125,8 @@ class TrendValue:
         beyond: whether it lies beyond every sample, among releases that have none; then ``value`` is the
             largest sample, and the number is at least that.
         samples: in the data.
-        lost: releases that have no sample: missed or dropped; they are taken for later than every sample.
+        lost: releases that have no sample: missed, dropped, or without an answer; they are taken for later
+            than every sample.
         certain: whether all that was lost is known; it is not of a run that was cut off, nor of one whose
             tool counts no misses.
         exact: whether it is of samples, and not of a histogram's bins.
@@ -158,7 +160,7 @@ def value_of(record: Record, metric: TrendMetric, measure: str, books: Sequence[
     dropped = sum_if_known(one.dropped for one in books)
     scheduled = any(book.source in run.manifest.header.periods_ns for book in books)
     certain = not scheduled or (missed is not None and run.manifest.state == "sealed")
-    lost = (missed or 0) + (dropped or 0)
+    lost = (missed or 0) + (dropped or 0) + unanswered_of(run.manifest, measure)
     bare = TrendValue(None, None, None, False, samples, lost, certain, not run.is_histogram, missed, released)
     if metric.kind == BLAME:
         return _late(run, metric.cause, bare)
