@@ -18,7 +18,7 @@ from tautochrone.answer.phrasing.tail import time as level_time
 from tautochrone.base.units import format_duration, format_percent, format_rate
 from tautochrone.base.words import ordinal, plural, upper_first
 from tautochrone.judge.explained import explained_of, is_explained
-from tautochrone.judge.reduced import all_counts, reduce_run
+from tautochrone.judge.reduced import all_counts, reduce_run, summary_of_any
 from tautochrone.judge.step_run import (
     CPU_TIME,
     EXECUTION,
@@ -34,7 +34,6 @@ from tautochrone.judge.step_run import (
 )
 from tautochrone.judge.tail.tails import tails_of
 from tautochrone.judge.verdict import IDLE, measured_loops
-from tautochrone.statistics.summary import summary_of
 from tautochrone.step import explained as explanation
 from tautochrone.step import fast
 from tautochrone.step.exchange import exchange_sentences, exchange_table
@@ -280,7 +279,7 @@ def _over_time(series: Sequence[Series], prefix: str) -> Figure:
 
 def _of_all(parts: Sequence[Reduced]) -> Summary | None:
     """Return the summary of all instances together."""
-    return summary_of(all_counts(tuple(parts))) if any(one.counts.total for one in parts) else None
+    return summary_of_any(all_counts(tuple(parts))) if any(one.counts.total for one in parts) else None
 
 
 def _row(seen: Summary | None, said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
