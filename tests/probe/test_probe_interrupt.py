@@ -27,7 +27,7 @@ from real import (
     stopped_half_way,
     tauto,
 )
-from streams import make_stream
+from streams import RESPONSE, make_stream
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments.interrupt import InterruptPresentation, sentence
 from tautochrone.judge.interrupt import INTERRUPT, PREEMPTION, SWITCH, StartRequirement, judge_interrupt
@@ -288,6 +288,18 @@ def test_a_requirement_is_not_met_by_one_late_start_or_one_that_was_passed_over(
     missed = StartRequirement(500_000, samples=1000, late=0, missed=1, dropped=0, largest_ns=4_000)
     assert missed.standing == "not met"
     assert "1 release was passed over" in sentence(missed)
+
+
+@pytest.mark.slow
+def test_the_largest_of_a_histogram_is_that_of_all_cpus(tmp_path: Path) -> None:
+    measure = {**RESPONSE["measures"][0], "name": PREEMPTION, "table": "extremes"}
+    sources = [np.array([20_000, 30_000]), np.array([20_000, 612_345])]
+    with Store(tmp_path).create("timerlat", "two CPUs", {"load": "idle"}, {}) as writer:
+        writer.append(
+            make_stream(sources, experiment="timerlat", histogram=True, header_extra={"measures": [measure]})
+        )
+        found = judge_interrupt(writer.seal())
+    assert found.requirement == StartRequirement(500_000, 4, 1, 0, 0, 612_345)
 
 
 def test_what_is_not_known_is_not_shown_to_hold() -> None:

@@ -6,11 +6,12 @@ from typing import Literal
 import numpy as np
 
 from tautochrone.base.units import format_duration
+from tautochrone.judge.reduced import summary_of_run
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import sum_if_known
 from tautochrone.statistics.counts import INTERRUPT_BINS, PREEMPTION_BINS, FixedBins, fixed_bins
 from tautochrone.statistics.quantiles import CONFIDENCE, Quantile, exceedance_bound
-from tautochrone.statistics.summary import Summary, summarise, summarise_counts
+from tautochrone.statistics.summary import Summary, summarise
 
 PREEMPTION, INTERRUPT, SWITCH = "preemption_latency_ns", "interrupt_latency_ns", "switch_ns"
 LIMIT = "limit_ns"
@@ -116,11 +117,11 @@ def judge_interrupt(run: StoredRun) -> InterruptRun:
 
 
 def _latency(run: StoredRun, measure: str, bins: tuple[int, int]) -> Latency | None:
+    if run.is_histogram:
+        summary = summary_of_run(run, measure)
+        return None if summary is None else Latency(summary)
     if measure not in run.measures or run.count(measure) == 0:
         return None
-    if run.is_histogram:
-        known = next(one for one in run.manifest.extremes if one.measure == measure)
-        return Latency(summarise_counts(*run.histogram(measure=measure), known.maximum_ns))
     values = run.values(measure)
     counted = fixed_bins(values, *bins)
     return Latency(summarise(values, in_place=True), counted)
