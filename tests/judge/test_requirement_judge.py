@@ -373,6 +373,14 @@ def test_a_mean_can_t_hold_where_releases_have_no_sample(tmp_path: Path) -> None
     assert "1 release has no sample" in words.why(found)
 
 
+@pytest.mark.slow
+def test_the_largest_of_a_histogram_passed_a_limit_that_lies_in_its_bin(tmp_path: Path) -> None:
+    run = stored(tmp_path, with_late(1_000, 1, 200_400), histogram=True)  # its bin: 200,320 to 200,447
+    judged = asked("latency max <= 200.35us", run)
+    assert (judged.standing, judged.lines[0].later) == ("does not hold", 1)
+    assert asked("latency max <= 200.4us", run).standing == "holds"
+
+
 def test_a_histogram_is_judged_by_its_bins_edges(tmp_path: Path) -> None:
     run = stored(tmp_path, with_late(20_000, 200, 600 * US), histogram=True)
     assert asked("latency p99.9 < 500us", run).standing == "does not hold"

@@ -4,9 +4,17 @@ import numpy as np
 import pytest
 
 from tautochrone.base.errors import UsageError
-from tautochrone.judge.requirement.until import MINUTE_NS, MinutesOfSource, judge_rule, parse_rule
+from tautochrone.judge.requirement.until import (
+    MINUTE_NS,
+    MinutesOfSource,
+    judge_rule,
+    later_in,
+    parse_rule,
+)
+from tautochrone.run.intervals import Interval
 
 DAY = 24 * 60
+_BINS = np.dtype([(name, "<i8") for name in ("measure", "low_ns", "high_ns", "count")])
 
 
 def minutes(
@@ -119,3 +127,12 @@ def test_who_judges_every_minute_is_falsely_sure_no_more_often_than_stated(
         refuted += "refuted" in states
     assert shown / runs <= most
     assert refuted / runs <= most
+
+
+@pytest.mark.parametrize(("worst_ns", "told"), [(1_003, (3, 6)), (1_001, (2, 4)), (None, (2, 7))])
+def test_the_worst_of_an_interval_tells_of_the_bin_that_it_shares_with_the_limit(
+    worst_ns: int | None, told: tuple[int, int]
+) -> None:
+    bins = np.array([(0, 900, 990, 90), (0, 991, 1_010, 3)], dtype=_BINS)
+    interval = Interval(0, 0, 0, 60, 60, 60, worst_ns, 97, 2, 4, 0, bins, bins[:0])
+    assert later_in(interval, 1_002) == told

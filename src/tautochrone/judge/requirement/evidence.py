@@ -23,6 +23,7 @@ from tautochrone.statistics.arrays import Integers
 
 RESPONSE, _ROUND_TRIP = "response_ns", "round_trip_ns"
 ENDS_OF_WORK = (RESPONSE, _ROUND_TRIP)
+_IMPORTED = "imported"  # the condition of a run that another tool measured
 _DIGITS = 8  # of the digest of a file, as people are told it
 BY_ITSELF = (RESPONSE, LATENCY, "preemption_latency_ns", _ROUND_TRIP)
 
@@ -86,7 +87,10 @@ class SeenSource:
         if self.lowest is None:
             return most, most
         low, count = self.lowest
-        return int(count[low > limit_ns].sum()), most
+        surely = int(count[low > limit_ns].sum())
+        # The largest is exact, also where the limit lies in its bin; that of another tool may be an edge.
+        is_exact = _IMPORTED not in self.run.manifest.conditions.stored
+        return max(surely, min(1, most)) if is_exact else surely, most
 
 
 @dataclass(frozen=True, eq=False)

@@ -223,10 +223,12 @@ class SourceMinutes:
 
 def later_in(interval: Interval, limit_ns: int, measure: int = 0) -> tuple[int, int]:
     """Return how many cycles passed a limit for certain, and how many more may have: they share its bin, or
-    their sample was lost. What was missed passed every limit."""
+    their sample was lost. What was missed passed every limit. The worst is exact: it tells of its own bin."""
     low, high, count = interval.histogram(measure)
-    surely = int(count[low > limit_ns].sum())
-    return surely + interval.missed, int(count[high > limit_ns].sum()) - surely + interval.dropped
+    surely, most = int(count[low > limit_ns].sum()), int(count[high > limit_ns].sum())
+    if measure == 0 and interval.worst_ns is not None:
+        surely, most = (max(surely, min(1, most)), most) if interval.worst_ns > limit_ns else (0, 0)
+    return surely + interval.missed, most - surely + interval.dropped
 
 
 def minute_of(interval: Interval, first_ns: int) -> int:
