@@ -73,6 +73,24 @@ def test_what_a_quantile_takes_is_said_of_each_run_too_where_runs_are_short(tmp_
     assert note == "It takes 3,688 samples of each side, and 1,000 of each run."  # each side has 4,000
 
 
+@pytest.mark.slow
+def test_values_on_both_sides_of_0_are_higher_and_lower_and_not_worse_and_better(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    sides = [
+        ComparedSide(
+            name,
+            tuple(
+                store_run(store, [np.random.default_rng(seed).normal(middle, spread, 500).astype(np.int64)])
+                for seed in seeds
+            ),
+        )
+        for name, seeds, middle, spread in (("A", range(4), -3_000, 1_000), ("B", range(4, 8), -9_000, 6_000))
+    ]
+    said = words.headline(compare(sides))
+    assert said.startswith("B is higher than A in p99 +")
+    assert ", and lower in median -" in said
+
+
 def test_the_same_the_other_way_round_is_better(tmp_path: Path) -> None:
     store = Store(tmp_path)
     found = compare([_side(store, "A", range(3), scale=1.5), _side(store, "B", range(3, 6))])

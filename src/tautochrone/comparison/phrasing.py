@@ -13,6 +13,7 @@ from tautochrone.judge.comparison.metric import (
     MetricNote,
     OfTheseRuns,
     SourcePart,
+    Verdict,
 )
 from tautochrone.judge.comparison.standing import Objection, Standing
 from tautochrone.statistics.difference.between_runs import DifferenceSpread
@@ -24,6 +25,8 @@ from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 Found = tuple["MeasureCompared", SourcePart, ComparedMetric]
 
 _MOST_NAMED = 3
+_SHOWN: tuple[Verdict, ...] = ("worse", "higher", "better", "lower")
+"""What is said first; of values on both sides of 0, higher is not worse."""
 _BASES = {
     "repetitions": "The intervals are from run to run: each side has at least three.",
     "runs alike": (
@@ -93,16 +96,15 @@ def headline(comparison: Comparison) -> str:
     if len(pairs) == 1 and not pairs[0].cell:
         return of_pair(pairs[0])
     cells = bool(pairs[0].cell)
-    worse = [pair for pair in pairs if pair.found("worse", "higher")]
-    better = [pair for pair in pairs if pair.found("better", "lower") and pair not in worse]
     void = [pair for pair in pairs if pair.standing.void]
     kind = "case" if cells else "side"
     first = pairs[0].first.named if cells else pairs[0].first.title
-    parts = [
-        f"worse in {_named(worse, kind)}" if worse else "",
-        f"better in {_named(better, kind)}" if better else "",
-        f"not comparable in {_named(void, kind)}" if void else "",
-    ]
+    parts, told = [], list[SidePair]()
+    for how in _SHOWN:
+        if own := [pair for pair in pairs if pair.found(how) and pair not in told]:
+            told += own
+            parts.append(f"{how} in {_named(own, kind)}")
+    parts.append(f"not comparable in {_named(void, kind)}" if void else "")
     said = "; ".join(filter(None, parts)) or "no difference shown"
     whole = f"{len(pairs)} {kind}s" if len(pairs) != 1 else f"1 {kind}"
     return f"{whole} against {first}: {said}"
@@ -113,14 +115,12 @@ def of_pair(pair: SidePair) -> str:
     first, second = pair.first.title, pair.second.title
     if pair.standing.void:
         return f"{first} and {second} can't be compared"
-    worse, better = pair.found("worse", "higher"), pair.found("better", "lower")
-    if worse and better:
-        return f"{second} is worse than {first} in {_most(worse)}, and better in {_most(better)}"
-    if worse or better:
-        found = worse or better
-        signed = found[0][2].verdict in ("higher", "lower")
-        how = found[0][2].verdict
-        return f"{second} is {how} than {first}{' in' if signed else ':'} {_most(found)}"
+    shown = {how: found for how in _SHOWN if (found := pair.found(how))}
+    if shown:
+        (how, found), *others = shown.items()
+        alone = not others and how in ("worse", "better")
+        more = "".join(f", and {how} in {_most(found)}" for how, found in others)
+        return f"{second} is {how} than {first}{':' if alone else ' in'} {_most(found)}{more}"
     if pair.found("no difference shown"):
         return f"No difference shown between {first} and {second}"
     few = "runs" if pair.found("too few runs") else "samples"
