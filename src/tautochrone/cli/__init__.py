@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> None:
-    """Run `tauto` with this process's arguments, and end the process; Ctrl-C while it is loaded is told, too."""
+    """Run `tauto` with this process's arguments, and end the process, also by Ctrl-C while it is loaded."""
     try:
         from tautochrone.cli import app
     except KeyboardInterrupt:
