@@ -8,6 +8,7 @@ from playwright.sync_api import Browser
 from test_report_terminal import on_terminal, tauto
 
 import middleware_runs as made
+from browsers import new_page
 from middleware_presented import notes, over_clients, recorded, said, shown
 from tautochrone.answer import evidence, figure, report
 from tautochrone.answer.render import page as document_page
@@ -156,7 +157,7 @@ def many_sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_page_of_many_sources_draws_and_does_not_run_over(
     many_sources: Path, browser: Browser, width: int
 ) -> None:
-    opened = browser.new_page(viewport={"width": width, "height": 900})
+    opened = new_page(browser, (width, 900))
     errors: list[str] = []
     opened.on("console", lambda said: errors.append(said.text) if said.type in ("error", "warning") else None)
     opened.on("pageerror", lambda error: errors.append(str(error)))

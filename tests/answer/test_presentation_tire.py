@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Locator
 
 import tire_runs
+from browsers import new_page
 from tautochrone.answer import evidence, figure, report
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.document import TypedTable
@@ -145,7 +146,7 @@ def test_the_blocks_can_be_zoomed_moved_and_shown_whole_again(
     path = document_page.write(
         report.document([troubled], report.BesideRuns(judge_runs([troubled]))), tmp_path / "tire.html"
     )
-    opened = browser.new_page(viewport={"width": 1366, "height": 900})
+    opened = new_page(browser, (1366, 900))
     errors: list[str] = []
     opened.on("console", lambda said: errors.append(said.text) if said.type in ("error", "warning") else None)
     opened.on("pageerror", lambda error: errors.append(str(error)))

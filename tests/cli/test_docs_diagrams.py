@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Browser, Page
 
+from browsers import new_page
 from real import PATIENCE_S
 from where import ROOT
 
@@ -61,7 +62,7 @@ MEASURE = """([sans, mono]) => {
 
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
-    opened = browser.new_page(viewport={"width": 800, "height": 600})
+    opened = new_page(browser, (800, 600))
     yield opened
     opened.close()
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, Page
 
-from browsers import LAPTOP, PHONE
+from browsers import LAPTOP, PHONE, new_page
 from live_runs import feed, gathering
-from real import PATIENCE_S, long_s, wait_until
+from real import long_s, wait_until
 from tautochrone.command.address import Address
 from tautochrone.live.picture import COLUMNS, COURSE
 from tautochrone.live.server import View, serve
@@ -28,8 +28,7 @@ def looking(
     scheme: str = "light",
     token: str | None = None,
 ) -> Iterator[Page]:
-    page = browser.new_page(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)  # type: ignore[arg-type]
-    page.set_default_timeout(PATIENCE_S * 1_000)
+    page = new_page(browser, size, color_scheme=scheme)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda said: errors.append(said.text) if said.type in ("error", "warning") else None)

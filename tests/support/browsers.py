@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -42,9 +43,15 @@ class Seen:
     requests: list[str]
 
 
-def look(browser: Browser, path: Path, size: tuple[int, int] = LAPTOP, scheme: str = "light") -> Seen:
-    page = browser.new_page(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)  # type: ignore[arg-type]
+def new_page(browser: Browser, size: tuple[int, int] = LAPTOP, **options: Any) -> Page:
+    """A page that waits as long as tests do: on a busy machine to open one takes more than the usual 30 s."""
+    page = browser.new_page(viewport={"width": size[0], "height": size[1]}, **options)
     page.set_default_timeout(PATIENCE_S * 1_000)
+    return page
+
+
+def look(browser: Browser, path: Path, size: tuple[int, int] = LAPTOP, scheme: str = "light") -> Seen:
+    page = new_page(browser, size, color_scheme=scheme)
     errors: list[str] = []
     requests: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 from websockets.sync.client import connect
 
-from browsers import CHROMIUM, QUIET
+from browsers import CHROMIUM, QUIET, new_page
 from networks import Networks, two_networks
 from real import (
     PATIENCE_S,
@@ -218,7 +218,7 @@ def test_a_tire_of_another_machine_is_seen(networks: Networks, tmp_path: Path) -
     try:
         with sync_playwright() as playwright:
             started = playwright.chromium.launch(executable_path=str(browser), args=QUIET)
-            page = started.new_page()
+            page = new_page(started)
             _until(lambda: page.goto(f"http://{page_at}/"))
             with subprocess.Popen(
                 networks.in_first(_sending(receives_at, "2s")), stdin=subprocess.DEVNULL

@@ -14,8 +14,8 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, Page
 
-from browsers import LAPTOP, PHONE
-from real import PATIENCE_S, policy_options, start_tauto, wait_until
+from browsers import LAPTOP, PHONE, new_page
+from real import policy_options, start_tauto, wait_until
 from ssh_servers import free_port
 from tautochrone.command.address import Address
 from tautochrone.target.local import find_probe
@@ -61,7 +61,7 @@ class Seen:
 
     def until(self, holds: str) -> None:
         """Until this JavaScript is true."""
-        self.page.wait_for_function(f"() => {holds}", timeout=PATIENCE_S * 1000)
+        self.page.wait_for_function(f"() => {holds}")
 
     def known(self, what: str) -> Any:
         return self.page.evaluate(f"{KNOWN}.{what}")
@@ -93,9 +93,7 @@ def look(
     scheme: Literal["light", "dark"] = "light",
     motion: Literal["reduce", "no-preference"] = "no-preference",
 ) -> Iterator[Seen]:
-    page = browser.new_page(
-        viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, reduced_motion=motion
-    )
+    page = new_page(browser, size, color_scheme=scheme, reduced_motion=motion)
     seen = Seen(page)
     page.on("pageerror", lambda error: seen.errors.append(str(error)))
     page.on(
@@ -109,7 +107,7 @@ def look(
 
 @contextlib.contextmanager
 def running(
-    to: Address, duration: str = "60s", nodes: int = 64, step: str = "1ms"
+    to: Address, duration: str = "30min", nodes: int = 64, step: str = "1ms"
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """A real probe that sends its tire there."""
     command = [str(find_probe()), "tire", "--nodes", str(nodes), "--step", step, "--duration", duration]

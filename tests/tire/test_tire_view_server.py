@@ -7,6 +7,7 @@ import socket
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from tire_datagrams import datagram, numbered, send
 pytestmark = pytest.mark.slow
 
 FREE = Address("127.0.0.1", 0)
+_TRIALS = 5
 
 
 @pytest.fixture
@@ -110,17 +112,30 @@ def test_a_page_that_says_something_is_not_listened_to(shown: Demonstrator) -> N
         assert heard(other, "state")["run"] == 7
 
 
-def test_who_is_too_slow_is_left_without_some_and_told_so_and_nobody_else_is(shown: Demonstrator) -> None:
+def test_who_is_too_slow_is_left_without_some_and_told_so_and_nobody_else_is() -> None:
+    many = 2_000
+    for _ in range(_TRIALS):
+        with suppress(ConnectionClosed):
+            seen, skipped, last = _of_the_slow_one(many)
+            break
+    assert last == many - 1  # the newest one is never left out
+    assert skipped > many / 10
+    assert seen + skipped >= many  # each was seen or counted
+
+
+def _of_the_slow_one(many: int) -> tuple[int, int, int]:
+    """What a page that reads nothing for a while has seen and was told; another one sees each state.
+
+    On a busy machine that while can be so long that the server takes the page for gone: `ConnectionClosed`.
+    """
     small = socket.socket()
     small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
-    small.connect((shown.page_at.host, shown.page_at.port))
-    many = 2_000
     square = [0.3, 0.8] * 160
-    with (
-        socket.socket(type=socket.SOCK_DGRAM) as sender,
-        look(shown) as quick,
-        look(shown, sock=small, max_queue=1) as slow,
-    ):
+    with demonstrate(FREE, FREE, from_start=True) as shown, ExitStack() as opened:
+        small.connect((shown.page_at.host, shown.page_at.port))
+        sender = opened.enter_context(socket.socket(type=socket.SOCK_DGRAM))
+        quick = opened.enter_context(look(shown))
+        slow = opened.enter_context(look(shown, sock=small, max_queue=1, ping_interval=None))
         heard(slow, "hello")
         for at in range(many):
             send(shown.receives_at, [numbered(at, nodes=160, xy_m=square)], sender)
@@ -132,10 +147,7 @@ def test_who_is_too_slow_is_left_without_some_and_told_so_and_nobody_else_is(sho
                 skipped = message["count"]
             elif message["kind"] == "state":
                 seen, last = seen + 1, message["point"][5]
-
-    assert last == many - 1  # the newest one is never left out
-    assert skipped > many / 10
-    assert seen + skipped >= many  # each was seen or counted
+    return seen, skipped, last
 
 
 def test_the_end_is_told_and_then_the_port_is_free(shown: Demonstrator) -> None:
