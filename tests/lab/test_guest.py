@@ -76,7 +76,7 @@ class Desk:
         return FORKS.start(("probe", "cyclic", *ON, *options), self.environment(store))
 
     def measuring_beside(self, load: str, store: Path, deployment: str) -> Started:
-        """The same beside a load, once both are there; one that a slow guest does not begin is tried again."""
+        """The same beside a load, once both are there; if a slow guest does not begin it, again."""
         running = self.measuring(store, deployment, "--load", load)
         look = "pidof tauto-probe tauto-agent; true"
         while len(self.guest.ssh(look).split()) <= 4:
