@@ -61,7 +61,11 @@ def test_a_soak_is_seen_while_it_is_measured_and_nothing_twice(tmp_path: Path) -
     assert shown.events_per_day() is not None
     assert shown.events_per_day()[0] == 1  # type: ignore[index]  # missed cycles in every minute are one event
     assert sum(one.total for one in shown.counts.values()) == 2 * 20 * 999
-    assert shown.quantiles()[-1].value == 80_000_004  # and not the upper edge of its bin
+    of_all = {one.q: one.value for one in shown.quantiles()}
+    assert of_all[0.999] == 80_000_004  # and not the upper edge of its bin
+    assert of_all[0.9999] == "among lost"  # as 1 of 1,000 releases was missed
+    table = shown.as_table()["quantiles"]
+    assert [one["value_ns"] for one in table][-2:] == [None, None]  # type: ignore[attr-defined]
     writer.seal()
     assert followed.look().state == "complete"
     with pytest.raises(UsageError, match="complete"):

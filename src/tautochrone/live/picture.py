@@ -9,13 +9,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from tautochrone.judge.requirement.until import MinutesOfSource, SourceMinutes, events_per_minute
 from tautochrone.statistics.arrays import Integers
-from tautochrone.statistics.confidence_sequence import WatchedQuantile, blocks_effect, watched_quantiles
+from tautochrone.statistics.confidence_sequence import (
+    AmongLost,
+    WatchedQuantile,
+    blocks_effect,
+    watched_quantiles,
+)
 from tautochrone.statistics.counts import Counts, counts_of_bins, merge
 from tautochrone.statistics.quantiles import CONFIDENCE, QUANTILES
 
@@ -25,6 +31,9 @@ many stretches tell how the distribution changes."""
 
 HOUR_S, _MINUTE_S = 3_600, 60
 MINUTES_A_DAY = 1_440
+
+_LATEST = int(np.iinfo(np.int64).max)
+"""Where a release without a sample stands among samples: it is later than all."""
 
 _PENDING = 64
 """So many counts wait to be merged: one by one, that would be most of the work."""
@@ -52,6 +61,11 @@ class Step:
     unknown: int = 0
     worst_ns: int | None = None
     counts: Counts | None = None
+
+    @property
+    def lost(self) -> int:
+        """Return how many releases have no sample: they were missed, or it was dropped."""
+        return max(0, self.released - (0 if self.counts is None else self.counts.total))
 
 
 @dataclass(frozen=True)
@@ -163,6 +177,7 @@ class Gathering:
         self.late: deque[tuple[int, LateSeen]] = deque(maxlen=LATE)
         self._late_seen = 0
         self._minutes: dict[int, SourceMinutes] = {one.number: SourceMinutes() for one in about.sources}
+        self._lost = 0
         self._blocks: list[Counts] = []
         self._per_block, self._in_block = 1, 0
         self._of_point: list[Counts] = []
@@ -181,6 +196,7 @@ class Gathering:
                 parts.append(step.counts)
                 if len(parts) == _PENDING:
                     parts[:] = [merge(parts)]
+            self._lost += step.lost
             self.newest_s = step.begin_s
         self._settle_point()
         for one in late:
@@ -205,12 +221,15 @@ class Gathering:
             point.worst_ns = max(step.worst_ns, point.worst_ns or step.worst_ns)
         if step.counts is not None and step.counts.total:
             self._of_point.append(step.counts)
+        if step.lost:
+            self._of_point.append(counts_of_bins(np.array([_LATEST]), np.array([step.lost])))
 
     def _settle_point(self) -> None:
         """Give the newest point its median."""
         if self._of_point:
             self._of_point = [merge(self._of_point)]
-            self.course[-1].typical_ns = self._of_point[0].quantile(0.5)
+            typical_ns = self._of_point[0].quantile(0.5)
+            self.course[-1].typical_ns = None if typical_ns == _LATEST else typical_ns
 
     def _keep_block(self) -> None:
         """Put the step that is over into the stretches; where they are too many, join neighbours."""
@@ -252,15 +271,13 @@ class Gathering:
         worst = [one.worst_ns for one in self.totals.values() if one.worst_ns is not None]
         if worst:
             counts = counts_of_bins(counts.value.clip(max=max(worst)), counts.count)
-        found = watched_quantiles(counts, QUANTILES, CONFIDENCE)
+        watched = partial(watched_quantiles, counts, confidence=CONFIDENCE, lost=self._lost)
         sizes = np.array([one.total for one in self._blocks], np.int64)
-        return [
-            watched_quantiles(counts, (one.q,), CONFIDENCE, self._effect(sizes, one.value))[0]
-            for one in found
-        ]
+        return [watched((one.q,), effect=self._effect(sizes, one.value))[0] for one in watched(QUANTILES)]
 
-    def _effect(self, sizes: Integers, value: int) -> float:
-        above = np.array([one.above(value) for one in self._blocks], np.int64)
+    def _effect(self, sizes: Integers, value: int | AmongLost) -> float:
+        limit_ns = value if isinstance(value, int) else _LATEST - 1
+        above = np.array([one.above(limit_ns) for one in self._blocks], np.int64)
         return blocks_effect(sizes, above)
 
     def as_table(self) -> dict[str, object]:
@@ -290,7 +307,7 @@ class Gathering:
                 for one in about.sources
             ],
             "quantiles": [
-                {"q": one.q, "value_ns": one.value, "low_ns": one.low, "high_ns": one.high}
+                {"q": one.q, "value_ns": _ns(one.value), "low_ns": _ns(one.low), "high_ns": _ns(one.high)}
                 for one in self.quantiles()
             ],
             "late_events": None
@@ -318,3 +335,7 @@ class Gathering:
         each = (1 + CONFIDENCE) / 2
         found, low, high = events_per_minute(together, each, each, tuned_for=MINUTES_A_DAY)
         return found.begun, low * MINUTES_A_DAY, high * MINUTES_A_DAY
+
+
+def _ns(value: int | AmongLost | None) -> int | None:
+    return value if isinstance(value, int) else None

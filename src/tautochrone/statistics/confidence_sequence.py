@@ -15,6 +15,7 @@ counted (`late_events`), or several samples count as one (``effect``; `blocks_ef
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ from scipy import optimize, special
 from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.difference.dependence import joined_for, scaled_variance
+from tautochrone.statistics.quantiles import rank
 
 _TUNED_AT = 0.05
 """The error that boundaries are tuned for. They are right for any other, and a little wider than could be."""
@@ -168,6 +170,10 @@ def double_stitching_bound(q: float, samples: float, alpha: float, tuned_for: fl
     )
 
 
+AmongLost = Literal["among lost"]
+"""It lies among releases without a sample, later than every sample."""
+
+
 @dataclass(frozen=True)
 class WatchedQuantile:
     """A quantile with limits that hold for all quantiles and at all times together.
@@ -178,13 +184,18 @@ class WatchedQuantile:
     """
 
     q: float
-    value: int
-    low: int | None
-    high: int | None
+    value: int | AmongLost
+    low: int | AmongLost | None
+    high: int | AmongLost | None
 
 
 def watched_quantiles(
-    counts: Counts, qs: Sequence[float], confidence: float, effect: float = 1.0, tuned_for: float = 1e3
+    counts: Counts,
+    qs: Sequence[float],
+    confidence: float,
+    effect: float = 1.0,
+    tuned_for: float = 1e3,
+    lost: int = 0,
 ) -> list[WatchedQuantile]:
     """Return quantiles of everything that was counted so far.
 
@@ -192,21 +203,28 @@ def watched_quantiles(
         counts: at least one sample. Of bins (a 64th of the value wide at most) all values are upper edges,
             and a lower limit the lower edge.
         effect: so many samples count as one.
+        lost: releases without a sample, later than every sample.
     """
-    n = counts.total / effect
+    total = counts.total + lost
+    n = total / effect
 
-    def at(share: float) -> int | None:
-        return counts.found_at(math.ceil(share * counts.total))
+    def at_rank(position: int) -> int | AmongLost | None:
+        return "among lost" if counts.total < position <= total else counts.found_at(position)
 
-    def at_least(share: float) -> int | None:
+    def at(share: float) -> int | AmongLost | None:
+        return at_rank(math.ceil(share * total))
+
+    def at_least(share: float) -> int | AmongLost | None:
         high = at(share)
-        return high if high is None or counts.exact else high - abs(high) // 64
+        return high - abs(high) // 64 if isinstance(high, int) and not counts.exact else high
 
     found = []
     for q in qs:
         up = double_stitching_bound(q, n, 1 - confidence, tuned_for) / n
         down = double_stitching_bound(1 - q, n, 1 - confidence, tuned_for) / n
-        found.append(WatchedQuantile(q, counts.quantile(q), at_least(q - down), at(q + up)))
+        value = at_rank(rank(total, q))
+        assert value is not None
+        found.append(WatchedQuantile(q, value, at_least(q - down), at(q + up)))
     return found
 
 

@@ -53,6 +53,7 @@
     if (target.textContent !== text) target.textContent = text;
   };
   const time = (ns) => (ns === null || ns === undefined ? "N/A" : words.duration(ns));
+  const limit = (ns) => (ns === null ? "too few" : ns === "among lost" ? ns : words.duration(ns));
   const clock = (unixS, withDay) => {
     const at = new Date(unixS * 1000);
     const two = (value) => String(value).padStart(2, "0");
@@ -137,8 +138,7 @@
       ];
     }));
     rows("quantile-rows", news.quantiles.map(([q, value, low, high]) => [
-      [`${String(+(100 * q).toFixed(6))} %`, ""], [time(value), "num"],
-      [low === null ? "too few" : time(low), "num"], [high === null ? "too few" : time(high), "num"],
+      [`${String(+(100 * q).toFixed(6))} %`, ""], ...[value, low, high].map((ns) => [limit(ns), "num"]),
     ]));
     rows("late-rows", [...known.late].reverse().map(([, at, source, ns, cause]) => [
       [clock(at, true), ""], [nameOf(source), ""], [time(ns), "num"], [cause || "N/A", "cause"],
