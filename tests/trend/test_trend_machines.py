@@ -65,6 +65,23 @@ def test_the_odd_machine_is_named_in_its_case_and_no_other(tmp_path: Path) -> No
         assert f"ssh:board{number}</th>" in page.read_text()
 
 
+@pytest.mark.slow
+def test_a_machine_whose_quantile_lies_among_lost_releases_differs(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for number in range(8):
+        known = copy.deepcopy(FACTS)
+        values = np.random.default_rng(number).normal(20_000, 200, 600).astype(np.int64)
+        with store.create("cyclic", "a test", {"target": f"ssh:board{number}"}, known) as run:
+            run.append(make_stream([values], dropped={0: 60} if number == 3 else {}))
+            run.seal()
+    found = records(store)
+    told = machines(found, parse_metric("latency p99", measures(found)))
+    (case,) = told.cases
+    assert [one.machine for one in case.boards if one.differs] == ["ssh:board3"]
+    assert "ssh:board3 has at least " in str(list(_in_short(told)))
+    assert levels_of(case, told.metric)[0].left_out == ("ssh:board3",)
+
+
 @pytest.mark.parametrize("words", [("--last", "1"), ("--by", "machine,load")])
 def test_what_has_no_part_in_machines_side_by_side_is_refused(words: tuple[str, ...], tmp_path: Path) -> None:
     store = rack(tmp_path / "store", boards=2)

@@ -269,7 +269,7 @@ def as_table(trend: Trend) -> dict[str, object]:
                     {
                         "run": one.run,
                         "created": one.created,
-                        **asdict(one.value),
+                        **{key: own for key, own in asdict(one.value).items() if key != "surely_beyond"},
                         "changed": [asdict(change) for change in one.changed],
                     }
                     for one in line.points

@@ -201,7 +201,8 @@ def _judged(boards: Sequence[MachineStanding], metric: TrendMetric) -> tuple[lis
 
     The number of one run scatters more than the median of ten. So of each machine count the latest runs, as
     many as the machine of the group has that has fewest. A group in which a machine is several times, under
-    several kernels, is not judged: what makes it odd under one does so under all of them.
+    several kernels, is not judged: what makes it odd under one does so under all of them. A number that
+    surely lies beyond every sample is larger than all others.
     """
     found: dict[int, MachineStanding] = {}
     left = list(range(len(boards)))
@@ -213,7 +214,7 @@ def _judged(boards: Sequence[MachineStanding], metric: TrendMetric) -> tuple[lis
         for members in kinds.values():
             mine = [at for at in members if at in left]
             fewest = min(len(boards[at].values) for at in members)
-            latest = [median(one.value or 0.0 for one in boards[at].values[-fewest:]) for at in members]
+            latest = _finite([median(map(_judged_by, boards[at].values[-fewest:])) for at in members])
             scale = EvenScale.of(latest, metric)
             once = len({boards[at].machine for at in members}) == len(members)
             standing = standings([scale.to(one) for one in latest]) if mine and once else None
@@ -226,6 +227,15 @@ def _judged(boards: Sequence[MachineStanding], metric: TrendMetric) -> tuple[lis
                 found[at] = replace(boards[at], peers=middle, alike=len(members), standing=own)
         left = [at for at in left if at not in found]
     return [found.get(at, board) for at, board in enumerate(boards)], groups
+
+
+def _judged_by(value: TrendValue) -> float:
+    return math.inf if value.surely_beyond else value.value or 0.0
+
+
+def _finite(values: Sequence[float]) -> list[float]:
+    beyond = max((one for one in values if math.isfinite(one)), default=0.0) * 2 + 1
+    return [one if math.isfinite(one) else beyond for one in values]
 
 
 def _model(board: MachineStanding) -> tuple[str, ...]:

@@ -84,8 +84,8 @@ def _in_short(found: Machines) -> Iterator[Block]:
 
 def _difference(board: MachineStanding, found: Machines) -> str:
     peers = board.peers or 0.0
-    times = f"{board.value / peers:.3g} times " if peers else ""
     least = "at least " if board.at_least else ""
+    times = f"{least}{board.value / peers:.3g} times " if peers else ""
     return (
         f"{board.machine} has {least}{number(board.value, found.metric)}, {times}the median of "
         f"{plural(board.alike, 'machine')}, {number(peers, found.metric)} (p = {board.p:.2g})."

@@ -124,6 +124,7 @@ class TrendValue:
             maximum.
         beyond: whether it lies beyond every sample, among releases that have none; then ``value`` is the
             largest sample, and the number is at least that.
+        surely_beyond: whether its whole interval does.
         samples: in the data.
         lost: releases that have no sample: missed, dropped, or without an answer; they are taken for later
             than every sample.
@@ -143,6 +144,7 @@ class TrendValue:
     exact: bool
     missed: int | None
     released: int | None
+    surely_beyond: bool = False
 
 
 def value_of(record: Record, metric: TrendMetric, measure: str, books: Sequence[Books]) -> TrendValue | None:
@@ -189,7 +191,12 @@ def value_of(record: Record, metric: TrendMetric, measure: str, books: Sequence[
         )
         low = float(edges.at_rank(min(ends[0], samples)))
     return replace(
-        bare, value=value, low=low, high=high if ends[1] <= samples else None, beyond=middle > samples
+        bare,
+        value=value,
+        low=low,
+        high=high if ends[1] <= samples else None,
+        beyond=middle > samples,
+        surely_beyond=ends[0] > samples,
     )
 
 
