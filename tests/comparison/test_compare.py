@@ -11,6 +11,7 @@ import pytest
 from report_runs import FACTS, store_run
 from tautochrone.base.errors import UsageError
 from tautochrone.comparison import phrasing as words
+from tautochrone.comparison import tables
 from tautochrone.judge.comparison.compare import Comparison
 from tautochrone.judge.comparison.compare import compare as compare_sides
 from tautochrone.judge.comparison.gate import parse
@@ -89,6 +90,21 @@ def test_values_on_both_sides_of_0_are_higher_and_lower_and_not_worse_and_better
     said = words.headline(compare(sides))
     assert said.startswith("B is higher than A in p99 +")
     assert ", and lower in median -" in said
+
+
+@pytest.mark.slow
+def test_an_interval_both_of_whose_ends_lie_among_lost_releases_is_told_as_one(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    found = compare(
+        [
+            ComparedSide(name, (store_run(store, [_latencies(seed)], dropped={0: 13}),))
+            for name, seed in (("A", 0), ("B", 1))
+        ]
+    )
+    metric = _metric(found, "p99")
+    assert "the uncertainty within these runs" in words.note(metric)
+    assert (metric.low, metric.high) == (None, None)
+    assert "below all to above all" in str(tables.numbers_of(found))
 
 
 def test_the_same_the_other_way_round_is_better(tmp_path: Path) -> None:

@@ -294,10 +294,11 @@ def _in_brief(one: ComparedMetric, difference: float) -> str:
 
 
 def _interval(one: ComparedMetric) -> TypedCell:
-    if one.low is None and one.high is None:
+    if one.low is None and one.high is None and not one.basis:
         return TypedCell(None, _unit(one), "none", left=True)
-    ends = ["beyond all" if end is None else _difference(one, end) for end in (one.low, one.high)]
-    brief = ["beyond all" if end is None else _in_brief(one, end) for end in (one.low, one.high)]
+    open_ends = ((one.low, "below all"), (one.high, "above all"))
+    ends = [beyond if end is None else _difference(one, end) for end, beyond in open_ends]
+    brief = [beyond if end is None else _in_brief(one, end) for end, beyond in open_ends]
     return TypedCell(
         None,
         _unit(one),

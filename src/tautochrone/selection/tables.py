@@ -116,9 +116,8 @@ def differences(selection: Selection) -> TypedTable:
     held = next((one for against in others for one in against.differences), None)
     sure = format_percent(held.confidence if held else 0.95)
     notes = [f"Candidate less {selection.reference}, and the {sure} interval of each by itself."]
-    if any(
-        (one.low_ns is None) != (one.high_ns is None) for against in others for one in against.differences
-    ):
+    told = [one for against in others for one in against.differences if one.basis]
+    if any(None in (one.low_ns, one.high_ns) for one in told):
         notes.append("Above all, below all: that end lies among releases without a sample, or there is none.")
     title = f"Quantiles less those of {selection.reference}, in us"
     return TypedTable(title, columns("", *names), rows, tuple(notes))
@@ -149,7 +148,7 @@ def difference(one: QuantileDifference) -> TypedCell:
     if one.difference_ns is None:
         return TypedCell(None, "ns", left=True)
     value, interval = f"{one.difference_ns / 1e3:+,.3f}", "no interval"
-    if one.low_ns is not None or one.high_ns is not None:
+    if one.basis:
         low = "below all" if one.low_ns is None else f"{one.low_ns / 1e3:+,.3f}"
         high = "above all" if one.high_ns is None else f"{one.high_ns / 1e3:+,.3f}"
         interval = f"{low} to {high}"
