@@ -14,6 +14,8 @@ from late_runs import OTHER, Late, Scene, by_interrupt, by_kworker, by_lower, by
 from real import a_cpu, needs_priorities, skip_or_fail, tauto
 from report_runs import store_run
 from schemas import valid
+from tautochrone.base.units import format_duration
+from tautochrone.bound.answer import headline
 from tautochrone.judge.latency_bound import CpuBound, bound_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
@@ -135,6 +137,14 @@ def test_what_others_took_of_the_latest_cycle_is_told(store: Store) -> None:
     store_late(store, [by_kworker(100, 90_000), waits(200, 1_000, 3_000)])
     told = " ".join(tauto("bound", store=store.path).stdout.split())
     assert "the model has no variable for, or no event explains: other thread 90 us" in told
+
+
+@pytest.mark.slow
+def test_the_largest_latency_of_the_headline_is_that_of_all_cpus(store: Store) -> None:
+    late = [waits(100, 20_000, 40_000), replace(by_nothing(200, 300_000), cpu=1)]
+    found = bound_of(store_late(store, late), NOTHING)
+    assert [one.cpu for one in found.cpus] == [late[0].cpu, 1]
+    assert f"latency is {format_duration(late[1].latency_ns)} on CPU 1, more than" in headline(found)
 
 
 @pytest.mark.slow

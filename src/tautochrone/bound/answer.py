@@ -43,14 +43,16 @@ def document(run: StoredRun, found: BoundedRun) -> doc.Document:
 def headline(found: BoundedRun) -> str:
     """Return the largest bound that was observed; never as if it were one that holds."""
     one = found.cpus[0]
-    where = f" on {_cpu(one)}" if len(found.cpus) > 1 else ""
-    least, measured = one.whole.bounds["window"] or 0, one.whole.measured_ns or 0
+    latest = max(found.cpus, key=lambda cpu: cpu.whole.measured_ns or 0)
+    where, there = (f" on {_cpu(cpu)}" if len(found.cpus) > 1 else "" for cpu in (one, latest))
+    least, measured = one.whole.bounds["window"] or 0, latest.whole.measured_ns or 0
+    explained = latest.whole.bounds["window"] or 0
     return (
         "Not a guarantee: the variables are seen from below, in "
         f"{plural(one.late - one.incomplete, 'late cycle')}{where}. "
         f"The bound is at least {format_duration(least)} (sliding window); the "
-        f"largest measured latency is {format_duration(measured)}"
-        f"{', more than these explain' if measured > least else ''}."
+        f"largest measured latency is {format_duration(measured)}{there if latest is not one else ''}"
+        f"{', more than these explain' if measured > explained else ''}."
     )
 
 
