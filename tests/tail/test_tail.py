@@ -133,6 +133,12 @@ def test_no_level_has_an_end_that_the_lost_releases_may_pass_alone() -> None:
     assert words.interval(stated[0].low_ns, math.inf).startswith("at least")
 
 
+def test_an_end_of_centuries_is_no_number_of_seconds() -> None:
+    assert words.interval(70_000, 157e18) == "70 us to 4,980 years"
+    assert words.time(1e26) == "over 1e6 years"
+    assert words.time(157e9) == "157 s"
+
+
 @pytest.mark.slow
 def test_lost_releases_widen_a_level_to_both_sides() -> None:
     found = [source_tail(samples(), lost).activation_level(200) for lost in (0, 20)]

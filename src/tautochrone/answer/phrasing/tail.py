@@ -17,6 +17,7 @@ SAYS: dict[Reach, str] = {
 _LEAST = 1e-12
 _YEARS = 31_557_600.0
 _LONGEST_S = 1e6 * _YEARS
+_HOUR_NS = 3_600e9
 
 
 def noun(one: SourceTail) -> str:
@@ -169,7 +170,10 @@ def once_in(probability_of: float, rate_hz: float | None) -> str:
         return "past its end"
     if rate_hz is None:
         return f"{_big(1 / probability_of)} samples"
-    seconds = 1 / probability_of / rate_hz
+    return _span(1 / probability_of / rate_hz)
+
+
+def _span(seconds: float) -> str:
     return "over 1e6 years" if seconds > _LONGEST_S else format_span(seconds)
 
 
@@ -225,7 +229,9 @@ def signed(value: float) -> str:
 
 def time(ns: float) -> str:
     """Return a level, to three digits; without an end where the data sets none."""
-    return "no end" if math.isinf(ns) else format_duration(float(f"{ns:.3g}"))
+    if math.isinf(ns):
+        return "no end"
+    return format_duration(float(f"{ns:.3g}")) if ns < _HOUR_NS else _span(ns / 1e9)
 
 
 def interval(low_ns: float, high_ns: float) -> str:
