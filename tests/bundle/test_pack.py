@@ -250,6 +250,12 @@ def test_a_name_that_leads_elsewhere_is_refused(
     assert set(tmp_path.rglob("*")) - before <= {path, there.path}
 
 
+def test_what_to_do_is_said_of_a_file_that_is_not_there(there: Store, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="can't be read") as refusal:
+        unpack(tmp_path / "none.zip", there)
+    assert refusal.value.advice == "Name a file that tauto pack wrote."
+
+
 def test_a_link_is_refused(packed: Path, there: Store, tmp_path: Path) -> None:
     path = tmp_path / "link.zip"
     with zipfile.ZipFile(packed) as archive, zipfile.ZipFile(path, "w") as changed:

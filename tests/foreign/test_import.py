@@ -506,6 +506,12 @@ def test_a_file_cut_off_anywhere_is_read_or_refused(store: Store, tmp_path: Path
             continue
 
 
+def test_what_to_do_is_said_of_a_file_that_is_not_there(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="can't be read") as refusal:
+        brought(store, tmp_path / "none.json")
+    assert refusal.value.advice == "Name a result file of another tool."
+
+
 def test_what_no_tool_wrote_is_refused_with_what_is_read(store: Store, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refusal:
         brought(store, written(tmp_path, "notes.txt", "hello\n"))

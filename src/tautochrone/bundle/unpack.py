@@ -70,7 +70,9 @@ def unpack(path: Path, store: Store, out: Path | None = None) -> Unpacked:
     except _UNREADABLE as error:
         raise DamagedError(f"{path} can't be unpacked: {error or 'it is damaged'}") from error
     except OSError as error:
-        raise UsageError(f"{path} can't be read: {error.strerror or error}") from error
+        raise UsageError(
+            f"{path} can't be read: {error.strerror or error}", "Name a file that tauto pack wrote."
+        ) from error
 
 
 def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:

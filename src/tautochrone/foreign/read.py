@@ -65,7 +65,9 @@ def _recording(path: Path, options: ImportOptions, wanted: str) -> Recording:
         recording = _format(path, head, options, wanted).read(path, options)
         recording.see_that_it_agrees()
     except OSError as error:
-        raise UsageError(f"{path} can't be read: {error.strerror or error}") from error
+        raise UsageError(
+            f"{path} can't be read: {error.strerror or error}", "Name a result file of another tool."
+        ) from error
     except DamagedError as error:
         raise _refusal(path, error) from error
     return recording
