@@ -135,7 +135,8 @@ def test_releases_without_a_sample_are_later_than_every_quantile(tmp_path: Path)
     run = tc.open(deployed(Store(tmp_path), "M", values).path)
     found = run.quantile(0.99)
     assert (found.lost, found.value_ns, found.high_ns) == (50, None, None)
-    assert "later than every sample" in found.sentence()
+    assert "later than every sample (its whole interval, too" in found.sentence()
+    assert "no interval: it takes " in run.quantile(0.9999).sentence()
     median = run.quantile(0.5)
     assert median.value_ns == np.sort(values)[525 - 1]
 

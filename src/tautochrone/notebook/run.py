@@ -44,14 +44,14 @@ class Interval:
         q: which one, between 0 and 1.
         value_ns: the smallest value that at least the share ``q`` of the releases does not exceed. None: it
             lies among releases that have no sample, later than every sample.
-        low_ns, high_ns: ends of its interval, in ns; of a histogram the outer edges of their bins. Both None:
-            too few samples; ``high_ns`` alone: it lies among releases without a sample.
+        low_ns, high_ns: ends of its interval, in ns; of a histogram the outer edges of their bins. None: it
+            lies among releases without a sample, or, of fewer than ``needed``, there is no interval.
         confidence: with which the interval covers the quantile, as a fraction.
         samples: of which these are; ``lost``: releases without a sample, which count as later than all; None:
             not known, and then none counts.
         design_effect: so many neighbouring samples say as much as one independent one; 1 where the samples'
             order is not known.
-        needed: how many samples it takes for an interval.
+        needed: how many releases it takes for an interval.
     """
 
     q: float
@@ -68,8 +68,10 @@ class Interval:
         """Return the quantile in words."""
         name = format_quantile(self.q)
         value = "later than every sample" if self.value_ns is None else format_duration(self.value_ns)
-        if self.low_ns is None:
+        if self.samples + (self.lost or 0) < self.needed:
             between = f"no interval: it takes {number(self.needed)} samples"
+        elif self.low_ns is None:
+            between = f"its whole interval, too, at {format_percent(self.confidence)} confidence"
         else:
             high = "later than every sample" if self.high_ns is None else format_duration(self.high_ns)
             sure = f"at {format_percent(self.confidence)} confidence"
