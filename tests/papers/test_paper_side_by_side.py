@@ -125,6 +125,18 @@ def test_what_is_not_there_is_not_available_and_a_footnote_says_why(tmp_path: Pa
     assert all(isinstance(entry.found, Absent) for entry in ours.entries[0][1:])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("lost", "text"), [(5, "90.00"), (20, ">95.00")])
+def test_a_quantile_counts_releases_without_a_sample_as_later(tmp_path: Path, lost: int, text: str) -> None:
+    paper = study(TABLE.replace('"p99.999"', '"p90"'))
+    made = [Made("latency", repetitions=[samples(*range(1, 96))])]
+    laid = lay(paper.tables[0], measured(tmp_path, made, dropped={0: lost}), paper)
+    entry = laid.ours[0].entries[0][2]
+    assert entry.text == text
+    said = [dict(laid.footnotes)[note] for note in entry.notes]
+    assert said == (["At least this: 20 releases without a sample."] if text.startswith(">") else [])
+
+
 def test_a_system_on_which_nothing_was_measured_says_so_once(tmp_path: Path) -> None:
     why = "The board does not answer."
     paper = study(TABLE.replace("    { label = \"Seen\", unit = \"\", ours = false },\n", "")

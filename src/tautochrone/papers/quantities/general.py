@@ -5,12 +5,14 @@ mean of the repetitions' means, as koh2013 has it; the least and the largest are
 number is the median of the repetitions'.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean, median
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_quantile
-from tautochrone.base.words import sentence
+from tautochrone.base.words import plural, sentence
 from tautochrone.judge.reduced import Reduced, summary_of_any
 from tautochrone.judge.rows import absent_rows
 from tautochrone.papers.measured import MeasuredValue, NotMeasuredError, QueryPlace, ends_of, matches
@@ -79,7 +81,10 @@ def value_of(
 
 
 def quantile(name: str) -> Statistic | None:
-    """Return the statistic ``p99.999``, which takes enough samples of each run; None: it is no quantile."""
+    """Return the statistic ``p99.999``, which takes enough samples of each run; None: it is no quantile.
+
+    A release without a sample is later than every sample.
+    """
     try:
         q = parse_quantile(name)
     except UsageError:
@@ -89,12 +94,27 @@ def quantile(name: str) -> Statistic | None:
         from tautochrone.statistics.difference.resampling import quantile_with_lost
         from tautochrone.statistics.quantiles import samples_needed
 
-        found = counts_of_each(place)
-        least, needed = min(one.total for one in found), samples_needed(q)
+        found = [
+            (merge(one.counts for one in parts), sum(one.lost or 0 for one in parts))
+            for run in place.runs
+            if (parts := sources_of(place, run))
+        ]
+        if not found:
+            raise no_sample(place, place.runs)
+        least, needed = min(counts.total + lost for counts, lost in found), samples_needed(q)
         if least < needed:
             raise NotMeasuredError(f"Too few samples: {least:,}, and it takes {needed:,}.")
-        numbers = [number for one in found if (number := quantile_with_lost(one, 0, q)) is not None]
-        return value_of(numbers, sum(one.total for one in found), median)
+        numbers = [quantile_with_lost(counts, lost, q) for counts, lost in found]
+        largest = [
+            int(counts.value[-1]) if number is None else number
+            for number, (counts, _) in zip(numbers, found, strict=True)
+        ]
+        told = value_of(largest, sum(counts.total for counts, _ in found), median)
+        middle = median(math.inf if one is None else one for one in numbers)
+        if math.isfinite(middle):
+            return replace(told, value=middle)
+        without = plural(sum(lost for _, lost in found), "release")
+        return replace(told, beyond=True, note=f"at least this: {without} without a sample")
 
     return evaluate
 
