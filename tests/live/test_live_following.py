@@ -1,6 +1,7 @@
 """What is seen of runs while they are measured: of a made-up soak, and of a real run."""
 
 import errno
+import json
 import os
 import signal
 from pathlib import Path
@@ -12,12 +13,14 @@ import in_process
 from late_runs import CASES, stream_of
 from live_runs import BEGUN_S, feed, gathering
 from real import PATIENCE_S, policy_options, start_tauto, tauto, wait_until
+from schemas import valid
 from soaks import Soak, begin_soak, soak_frames
 from streams import ROWS, START_NS
 from streams import frame as made_frame
 from streams import frames as made_frames
 from tautochrone.answer.phrasing.blame import name_of
 from tautochrone.base.errors import StoreError, UsageError
+from tautochrone.base.schemas import with_schema
 from tautochrone.base.stream import FrameReader
 from tautochrone.judge.blame import blame_of
 from tautochrone.judge.late_causes import main_cause
@@ -64,8 +67,8 @@ def test_a_soak_is_seen_while_it_is_measured_and_nothing_twice(tmp_path: Path) -
     of_all = {one.q: one.value for one in shown.quantiles()}
     assert of_all[0.999] == 80_000_004  # and not the upper edge of its bin
     assert of_all[0.9999] == "among lost"  # as 1 of 1,000 releases was missed
-    table = shown.as_table()["quantiles"]
-    assert [one["value_ns"] for one in table][-2:] == [None, None]  # type: ignore[attr-defined]
+    table = valid(json.dumps(with_schema("live", shown.as_table())))
+    assert [one["value_ns"] for one in table["quantiles"]][-2:] == [None, None]
     writer.seal()
     assert followed.look().state == "complete"
     with pytest.raises(UsageError, match="complete"):
