@@ -7,6 +7,7 @@ standard deviations of the count.
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -216,6 +217,20 @@ def test_the_last_stretch_of_a_long_run_is_one_block_of_it_at_least() -> None:
     usual = largest(run, 1)
     assert usual is not None
     assert 1 <= usual < 3_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("lost", "passing_of"), [(0, "kept"), (1, "not shown")])
+def test_the_largest_is_not_shown_to_hold_where_releases_were_lost(lost: int, passing_of: str) -> None:
+    rng = np.random.default_rng(2)
+    first, second = ([_unordered(_values(rng, 500, 0.0)) for _ in range(3)] for _ in range(2))
+    second[0] = replace(second[0], lost=lost)
+    sides = (MeasuredSide(tuple({"cpu": [one]} for one in side)) for side in (first, second))
+    part = compare_part(*sides, "cpu", 0.0, ComparisonQuestion(tests=False))
+    assert part is not None
+    found = passing.judge(parse("max +2000%"), "B", "latency_ns", part, 0.95, void=False, among=1)
+    assert found.passing == passing_of
+    assert not lost or "among lost releases" in words.gate_why(found)
 
 
 def test_the_largest_of_longer_runs_without_an_order_is_refused_with_the_reason() -> None:

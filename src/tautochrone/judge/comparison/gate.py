@@ -195,6 +195,8 @@ def judge(
         return found("not shown", metric, allowed, why=why)
     least, most = metric.sure.interval(1 - 2 * alpha)
     passing = _passing(least, most, allowed, part.step_of(metric))
+    if gate.kind == "max" and passing == "kept" and part.lost[1]:  # those are later than the largest sample
+        return found("not shown", metric, allowed, why="among lost")
     needed = _runs_needed(metric.sure, allowed, alpha)
     return found(passing, metric, allowed, least, most, 1 - alpha, needed)
 
