@@ -21,7 +21,8 @@ _FUNCTIONS = {
         "change_points", "detectable", "patterns_of", "oscillations_of", "periods_of", "associations",
     ),
     "tautochrone.judge.comparison.numbers": ("quantile_differences", "two_samples"),
-    "tautochrone.selection.judge": ("pairwise_differences", "two_samples"),
+    "tautochrone.selection.judge": ("two_samples",),
+    "tautochrone.selection.places": ("pairwise_differences",),
 }  # fmt: skip
 
 
