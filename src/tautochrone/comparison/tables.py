@@ -294,7 +294,7 @@ def _in_brief(one: ComparedMetric, difference: float) -> str:
 
 
 def _interval(one: ComparedMetric) -> TypedCell:
-    if one.low is None and one.high is None and not one.basis:
+    if one.low is None and one.high is None and one.basis != "these runs":
         return TypedCell(None, _unit(one), "none", left=True)
     open_ends = ((one.low, "below all"), (one.high, "above all"))
     ends = [beyond if end is None else _difference(one, end) for end, beyond in open_ends]
