@@ -68,8 +68,11 @@ def test_a_measure_leaves_out_the_rows_that_lack_it_and_no_other(tmp_path: Path)
     assert (extreme.minimum_ns, extreme.maximum_ns, extreme.maximum_at_ns) == (3, 4, 1_000)
 
 
-def test_kept_rows_and_maxima_of_a_histogram_leave_unknown_what_is(tmp_path: Path) -> None:
-    """The first row has no handler, and is the first maximum of what it has."""
+@pytest.mark.parametrize("counted_unseen", [{"unseen": 1}, {}], ids=["counted", "not counted"])
+def test_kept_rows_and_maxima_of_a_histogram_leave_unknown_what_is(
+    tmp_path: Path, counted_unseen: dict[str, int]
+) -> None:
+    """The first row has no handler, and is the first maximum of what it has; some probes count such rows."""
     rows = [[1_000, 1_009, NONE], [2_000, 2_008, 2_003], [3_000, 3_010, 3_002]]
     named = ("scheduled_ns", "wake_ns", "handler_ns")
     columns = [
@@ -93,7 +96,8 @@ def test_kept_rows_and_maxima_of_a_histogram_leave_unknown_what_is(tmp_path: Pat
         "sources": [{"source": 0, "name": "task"}],
     }
     counted = [[0, 8, 8, 1], [0, 9, 9, 1], [0, 10, 10, 1], [1, 2, 2, 1], [1, 3, 3, 1]]
-    book = {"source": 0, "released": 3, "completed": 3, "recorded": 3, "missed": 0, "kept": 3, "unseen": 1}
+    book = {"source": 0, "released": 3, "completed": 3, "recorded": 3, "missed": 0, "kept": 3}
+    book |= counted_unseen
     frames = [json_frame(HEADER, 0, header)]
     for at, (table, content) in enumerate(((1, rows), (2, rows), (0, counted)), 1):
         frames.append(frame(ROWS, at, np.array(content, "<i8").tobytes(), table=table))

@@ -88,7 +88,8 @@ def beside_bins(
     """What is wrong with the rows and the other histograms beside that of the first measure, in words.
 
     A histogram of each measure has every sample; of a measure that may lack its value, at most so many less
-    as are ``unseen`` of the source. And the stream has each row that the footer says it kept.
+    as are ``unseen`` of the source, where that is counted. And the stream has each row that the footer says
+    it kept.
     """
     for book in books:
         tally = tallies.get(book.source, Tally())
@@ -99,7 +100,7 @@ def beside_bins(
             )
         for at in sorted(tally.binned):
             name = measures[at].name if at < len(measures) else f"measure {at}, which is not described"
-            lacking = unseen.get(book.source, 0) if name in nullable else 0
+            lacking = unseen.get(book.source, book.recorded) if name in nullable else 0
             if not 0 <= book.recorded - tally.binned[at] <= lacking:
                 yield (
                     f"{book.name}: recorded {book.recorded:,}, but the histogram of {name} has "

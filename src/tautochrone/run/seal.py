@@ -333,7 +333,7 @@ def _books(intake: Intake) -> tuple[Books, ...]:
     stated = intake.footer.books if intake.footer is not None else ()
     uncounted = {one.source for one in stated or () if one.uncounted}
     found = problems(intake.books, counted, intake.names, periodic=periods.keys() - uncounted)
-    unseen = {one.source: one.unseen or 0 for one in stated or ()}
+    unseen = {one.source: one.unseen for one in stated or () if one.unseen is not None}
     nullable = {name for writer in intake.writers for name in writer.layout.nullable}
     counted_alike = [book for book in intake.books if book.source not in uncounted]
     found += beside_bins(counted_alike, tallies, intake.header.measures, unseen, nullable)
