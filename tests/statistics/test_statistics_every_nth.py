@@ -52,3 +52,9 @@ def test_without_long_steps_there_is_nothing(value: list[int]) -> None:
 def test_bursts_are_no_regular_places() -> None:
     number = np.arange(4000)
     assert every_nth(number, noisy(4000, 5) + np.where(number // 100 % 3 == 0, 300_000, 0)) is None
+
+
+def test_releases_far_apart_take_no_memory() -> None:
+    random = np.random.default_rng(6)
+    number = np.sort(random.integers(0, 2**50, 300))
+    assert every_nth(number, noisy(300, 7) + np.where(np.arange(300) % 10 == 3, 300_000, 0)) is None

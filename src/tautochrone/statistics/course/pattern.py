@@ -322,7 +322,8 @@ def every_nth(number: Integers, value: Integers) -> EveryNth | None:
         return None
     sizes, often = np.unique(distances, return_counts=True)
     every = int(sizes[often.argmax()])
-    first = int(np.bincount(number[is_long] % every).argmax())
+    ends, often = np.unique(number[is_long] % every, return_counts=True)
+    first = int(ends[often.argmax()])
     at_place = number % every == first
     places, hits = int(at_place.sum()), int((is_long & at_place).sum())
     if hits < _FEWEST or hits < _OF_PLACES * places or hits < _OF_LONG * count:
