@@ -10,9 +10,10 @@ from unittest import mock
 
 import pytest
 
-from any_runs import MS, Made, Samples, of_plan, store_made
+from any_runs import Made, of_plan, store_made
 from faulty import FaultyCommand, read
 from report_runs import FACTS, FEW, idle_and_loaded, latencies, store_run
+from shaped_samples import MS, Samples
 from tautochrone.command.batch import Batch
 from tautochrone.command.permission import Permission
 from tautochrone.run.folder import StoredRun

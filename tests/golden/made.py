@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 import late_runs
 import schmidt_runs
 import tire_runs
-from any_runs import Made, Samples, store_made
+from any_runs import Made, store_made
 from report_runs import FACTS, idle_and_loaded, store_run
 from selection_runs import repeated
+from shaped_samples import Samples
 from tautochrone.measure.campaign.campaign import Campaign, condition, key_of
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.document.expand import PlanPoint, expand, override

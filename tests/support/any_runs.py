@@ -9,63 +9,37 @@ import json
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from hypothesis import strategies as st
 
 import streams
+from probe_histograms import Integers, measured, parts, record_histograms
 from report_runs import FACTS
+from shaped_samples import MS, SHAPES, US, S, Samples, shaped
 from tautochrone.experiments import EXPERIMENTS
+from tautochrone.run.columns import UNKNOWN
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import Header
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 from where import DATA
 
-Integers = npt.NDArray[np.int64]
-US, MS, S = 1_000, 1_000_000, 1_000_000_000
-_LAST_NS = 2**61
-"""No instant is later, so that every difference fits."""
-
-_BINS, _EXTREMES = 0, 1
 _ROWS = 4_096
 _BETWEEN = 100
 """So many of the releases that were passed over lie between others, at most."""
 
-_bin_of = cache(streams.bin_of)
-_CYCLIC, _KERNEL = "cyclic", "kernel"
+_CYCLIC, _KERNEL, _TIMERLAT = "cyclic", "kernel", "timerlat"
+_MOST_SOURCES = {_CYCLIC: 300, _TIMERLAT: 300, "step": 64, "watch": 8, "watch, no period": 8}
+"""Of kinds that have as many as are asked for."""
+_PLACES = {"scheduled_ns": -1.0, "cpu_until_ns": 2.5}
+"""Instants whose column does not stand where they lie in time: a release comes first."""
 _RECORDED = json.loads((DATA / "headers.json").read_text())
 _OF_KERNEL = {f"{_KERNEL}, {measure}": measure for measure in ("interrupt", "period", "response")}
 """What is measured in kernel space has the rows of what it mirrors."""
 
-KINDS = (*_RECORDED, "timerlat", *_OF_KERNEL)
-SHAPES = (
-    "constant", "lattice", "two-valued", "signed", "huge", "uniform", "wide", "exponential", "heavy",
-    "bounded", "ramp", "step", "bursts", "spikes", "alike", "late", "zero",
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Samples:
-    """Of one source.
-
-    Attributes:
-        shape: of the main measure, one of `SHAPES`.
-        count: rows.
-        size_ns: about how long the values are.
-        missed: releases that were passed over beside those that a late one costs.
-        dropped: rows that a full buffer lost.
-    """
-
-    shape: str = "exponential"
-    count: int = 0
-    size_ns: int = 5 * US
-    missed: int = 0
-    dropped: int = 0
-    seed: int = 0
+KINDS = (*_RECORDED, _TIMERLAT, *_OF_KERNEL)
 
 
 @dataclass(frozen=True)
@@ -74,8 +48,8 @@ class Made:
 
     Attributes:
         kind: one of `KINDS`.
-        sources: what its sources measured, in turn; of `cyclic` it has as many sources as stand here.
-        period_ns: of `cyclic`; None: it has no schedule.
+        sources: what its sources measured, in turn; of kinds with any number, as many as stand here.
+        period_ns: of the same kinds; None: `cyclic` has no schedule, the others 1 ms.
         cut: frames that are lacking at the end of the stream beside the footer, the first of them by half;
             None: it is whole.
         load, deployment: under which it was measured.
@@ -188,52 +162,58 @@ def of_plan(at: int) -> dict[str, Any]:
 def _recorded(one: Made) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The header and the events as the probe writes them."""
     measure = _OF_KERNEL.get(one.kind)
-    recorded = deepcopy(_RECORDED["interrupt" if one.kind == "timerlat" else measure or one.kind])
+    recorded = deepcopy(_RECORDED["interrupt" if one.kind == _TIMERLAT else measure or one.kind])
     header, events = recorded["header"], recorded["events"]
     header["epoch"]["monotonic_ns"] = streams.START_NS
     for source in header["sources"]:
         if "start_ns" in source:
             source["start_ns"] = streams.START_NS
-    if one.kind == _CYCLIC:
-        _of_cyclic(header, one)
-    elif one.kind == "timerlat":
+    if one.kind == _TIMERLAT:
         header["experiment"] = one.kind
-        (source,) = header["sources"]
-        policy = {"policy": "fifo", "priority": 95, "cpu": 0}
-        source |= {
-            "name": "cpu0", "role": "thread of the kernel", "requested": policy, "obtained": policy,
+        policy = {"policy": "fifo", "priority": 95}
+        header["sources"][0] |= {
+            "role": "thread of the kernel", "requested": policy, "obtained": policy,
             "what": "the kernel's timerlat thread",
         }  # fmt: skip
     elif measure is not None:
         header["experiment"] = _KERNEL
         header["parameters"]["measure"] = measure
+    if one.kind in _MOST_SOURCES:
+        _of_several(header, one)
+    if "overrun" in header["parameters"]:
+        header["parameters"]["overrun"] = "replay" if one.replay else "skip"
     if _is_histogram(one):
-        header["parameters"]["record"] = "histogram"
-        bins = [(name, "u64" if name == "count" else "i64") for name in ("low_ns", "high_ns", "count")]
-        columns = [{"name": name, "type": kind, "unit": "", "meaning": ""} for name, kind in bins]
-        (table,) = header["tables"]
-        header["tables"] = [{"name": "histogram", "columns": columns}, {**table, "name": "extremes"}]
-        header["measures"] = [{**header["measures"][0], "table": "extremes"}]
+        record_histograms(header)
     return header, events
 
 
-def _of_cyclic(header: dict[str, Any], one: Made) -> None:
-    described = header["sources"][0]
+def _of_several(header: dict[str, Any], one: Made) -> None:
+    """Give it its sources and its period."""
+    described, several = header["sources"][0], len(one.sources[: _MOST_SOURCES[one.kind]])
     header["sources"] = [
         {
             **described,
             "source": at,
-            "name": f"cpu{at}",
-            **{moment: {**described[moment], "cpu": at} for moment in ("requested", "obtained")},
+            "name": f"cpu{at // 2} #{at % 2 + 1}" if one.kind == "step" and several > 1 else f"cpu{at}",
+            **{
+                moment: {**described[moment], "cpu": at}
+                for moment in ("requested", "obtained")
+                if moment in described
+            },
         }
-        for at in range(len(one.sources))
+        for at in range(several)
     ]
-    header["parameters"]["overrun"] = "replay" if one.replay else "skip"
-    header["parameters"]["period_ns"] = one.period_ns
-    if one.period_ns is None:
-        del header["schedule"]
-    else:
-        header["schedule"]["period_ns"] = one.period_ns
+    if one.kind == "step" and several > 1:
+        header["parameters"]["instances"] = several
+    period_ns = one.period_ns or (None if one.kind in (_CYCLIC, "watch, no period") else MS)
+    header["parameters"]["period_ns"] = period_ns
+    if one.kind == _TIMERLAT:
+        for source in header["sources"]:
+            source["period_ns"] = period_ns
+    elif period_ns is None:
+        header.pop("schedule", None)
+    elif "schedule" in header:
+        header["schedule"]["period_ns"] = period_ns
 
 
 def _is_histogram(one: Made) -> bool:
@@ -244,8 +224,6 @@ def _is_histogram(one: Made) -> bool:
 
 def _rows(one: Made, header: Mapping[str, Any]) -> list[Integers]:
     """The rows of each source: shape (n, columns)."""
-    columns = [column["name"] for column in header["tables"][-1]["columns"]]
-    units = [column["unit"] for column in header["tables"][-1]["columns"]]
     measure = header["measures"][0]
     periods = Header.of(header).periods_ns
     made_of = {}
@@ -253,8 +231,7 @@ def _rows(one: Made, header: Mapping[str, Any]) -> list[Integers]:
         described = one.sources[0 if one.kind == "tire" else at % len(one.sources)]
         made_of[at] = _instants(
             described,
-            columns,
-            [column for column, unit in zip(columns, units, strict=True) if unit == "ns"],
+            header["tables"][-1]["columns"],
             (measure["from"], measure["to"]),
             periods.get(source["source"]),
             replay=one.replay,
@@ -268,8 +245,7 @@ def _rows(one: Made, header: Mapping[str, Any]) -> list[Integers]:
 
 def _instants(
     described: Samples,
-    columns: list[str],
-    instants: list[str],
+    described_columns: list[dict[str, Any]],
     ends: tuple[str, str],
     period_ns: int | None,
     *,
@@ -289,8 +265,9 @@ def _instants(
     begins = streams.START_NS + releases * step_ns
     if period_ns is None and not replay:  # one after the other, without a rhythm
         begins = streams.START_NS + np.concatenate([[0], np.cumsum(np.abs(values) + 100)])[:-1][:count]
-    # A release comes first, wherever its column stands; what is no instant of the row is what it says.
-    order = sorted(instants, key=lambda name: name != "scheduled_ns")
+    columns = [column["name"] for column in described_columns]
+    instants = [column["name"] for column in described_columns if column["unit"] == "ns"]
+    order = sorted(instants, key=lambda name: _PLACES.get(name, columns.index(name)))
     start, end = order.index(ends[0]), order.index(ends[1])
     between = np.sort(generator.random((count, max(end - start - 1, 0))), axis=1)
     if "gave_up" in columns:
@@ -303,45 +280,43 @@ def _instants(
             found[name] = begins + (between[:, at - start - 1] * values).astype(np.int64)
         else:
             found[name] = begins + values + (at - end) * generator.integers(0, 50, count)
-    others = {
+    # Who is late delays the next one: no instant lies before the same one of the row above.
+    found = {name: np.maximum.accumulate(each) for name, each in found.items()}
+    found |= {
         "executed_ns": np.maximum(values // 2, 0),
         "repetition": np.arange(count, dtype=np.int64) // 2,
         "gave_up": generator.integers(0, 2, count),
         "attempts": generator.integers(1, 4, count),
         "steps": np.full(count, 100, np.int64),
+        "k": releases,
     }
-    # Who is late delays the next one: no instant lies before the same one of the row above.
-    rows = [others[name] if name in others else np.maximum.accumulate(found[name]) for name in columns]
+    rows = [
+        _reals(generator, count) if column["type"] == "f64" else _of_column(column, found, generator, count)
+        for column in described_columns
+    ]
     return np.stack(rows, axis=1).astype(np.int64).reshape(count, len(columns))
 
 
-def shaped(one: Samples) -> Integers:
-    """Values of the main measure, ns, shape (count,)."""
-    generator, count, size = np.random.default_rng(one.seed), one.count, float(one.size_ns)
-    moments = np.arange(count) / max(count, 1)
-    noise = generator.exponential(size, count)
-    walk = np.cumsum(generator.normal(0, 1, count))
-    values: dict[str, Any] = {
-        "constant": lambda: np.full(count, size),
-        "lattice": lambda: np.rint(noise / max(size, 4)) * max(size // 2, 1),
-        "two-valued": lambda: np.where(generator.random(count) < 0.01, 100 * size, size),
-        "signed": lambda: generator.normal(0, size, count),
-        "huge": lambda: generator.random(count) * 2**61,
-        "uniform": lambda: size * (1 + generator.random(count)),
-        "wide": lambda: 10 ** generator.uniform(0, np.log10(size + 1) + 1, count),
-        "exponential": lambda: noise,
-        "heavy": lambda: size * generator.pareto(0.5, count),
-        "bounded": lambda: size * (1 - (1 - generator.random(count)) ** 3),
-        "ramp": lambda: noise * 0.1 + size * (1 + 5 * moments),
-        "step": lambda: noise + np.where(moments > 0.6, 3 * size, 0),
-        "bursts": lambda: noise * np.where(np.arange(count) % 500 < 20, 40, 1),
-        "spikes": lambda: noise + np.where(np.arange(count) % 100 == 7, 30 * size, 0),
-        "alike": lambda: size * np.exp(walk / (np.abs(walk).max(initial=1))),
-        "late": lambda: 21 * MS + noise,
-        "zero": lambda: np.zeros(count),
-    }
-    bound = _LAST_NS / max(count, 1)  # all of them together fit
-    return np.clip(np.rint(values[one.shape]()), -bound, bound).astype(np.int64)
+def _of_column(
+    column: Mapping[str, Any], found: Mapping[str, Integers], generator: np.random.Generator, count: int
+) -> Integers:
+    """Return its values; where it may lack them, it lacks none, some or all."""
+    name = column["name"]
+    if name == "previous_ns":
+        return np.concatenate([[UNKNOWN], found["begin_ns"]])[:-1]
+    if name == "input_ns":
+        values = found["begin_ns"] - generator.integers(0, 2 * MS, count)
+    else:
+        values = found[name] if name in found else generator.integers(0, 4, count)
+    share = generator.choice((0.0, 0.1, 1.0)) if "null" in column else 0.0
+    return np.where(generator.random(count) < share, UNKNOWN, values)
+
+
+def _reals(generator: np.random.Generator, count: int) -> Integers:
+    """Return the bits of numbers; some or all of them may be no numbers that can be drawn."""
+    odd = generator.choice([0.0, np.nan, np.inf, -np.inf, 1.7e308, -1.7e308, 5e-324], count)
+    is_odd = generator.random(count) < generator.choice((0.0, 0.1, 1.0))
+    return np.where(is_odd, odd, generator.normal(0, 1, count)).view(np.int64)
 
 
 def _frames(
@@ -351,20 +326,37 @@ def _frames(
     frames = [streams.json_frame(streams.HEADER, 0, header)]
     started = {"event": "started", "time_ns": streams.START_NS, "sources": len(rows)}
     frames.append(streams.json_frame(streams.EVENT, 1, started))
-    for table, source, block in _parts(header, rows) if _is_histogram(one) else _turns(rows):
-        payload = np.ascontiguousarray(block).tobytes()
-        frames.append(streams.frame(streams.ROWS, len(frames), payload, table=table, source=source))
+    for table, source, block in parts(header, rows) if _is_histogram(one) else _turns(rows):
+        if len(block):
+            payload = np.ascontiguousarray(block).tobytes()
+            frames.append(streams.frame(streams.ROWS, len(frames), payload, table=table, source=source))
     described = [one.sources[0 if one.kind == "tire" else at % len(one.sources)] for at in range(len(rows))]
     losses = [
         {"event": "dropped", "time_ns": streams.START_NS, "source": source, "rows": each.dropped}
         for source, each in enumerate(described)
         if each.dropped
     ]
-    for event in (*losses, *events):
+    for event in (*losses, *(_told(event, one, header, rows) for event in events)):
         frames.append(streams.json_frame(streams.EVENT, len(frames), event))
     books = [_book(k, header, own, each) for k, (own, each) in enumerate(zip(rows, described, strict=True))]
     footer = {"ended": one.ended, "books": books, "clock": header["clock"]}
     return [*frames, streams.json_frame(streams.FOOTER, len(frames), footer)]
+
+
+def _told(
+    event: dict[str, Any], one: Made, header: Mapping[str, Any], rows: list[Integers]
+) -> dict[str, Any]:
+    """Return what is told of the user's own code, as its rows have it; other events as they are."""
+    if event["event"] in ("step", "watch") and one.ended == "failed":
+        event |= {"why": "It was ended by signal 11 (Segmentation fault).", "signal": 11, "exit_code": None}
+    if event["event"] == "watch":
+        event["loops"] = [{"source": at, "irregular": at, "backwards": at} for at in range(len(rows))]
+    if "exchange" in event:
+        names = [column["name"] for column in header["tables"][-1]["columns"]]
+        lost, sent = int((rows[0][:, names.index("answered_ns")] == UNKNOWN).sum()), len(rows[0])
+        sent += one.sources[0].dropped
+        event["exchange"] |= {"sent": sent, "answered": sent - lost, "lost": lost}
+    return event
 
 
 def _book(source: int, header: Mapping[str, Any], rows: Integers, described: Samples) -> dict[str, int]:
@@ -372,7 +364,7 @@ def _book(source: int, header: Mapping[str, Any], rows: Integers, described: Sam
     book = {"source": source, "completed": recorded + dropped, "recorded": recorded, "dropped": dropped}
     period_ns = Header.of(header).periods_ns.get(source)
     if period_ns is not None:
-        values = _main(header, rows)
+        values = next(measured(header, rows))
         releases = rows[:, [one["name"] for one in header["tables"][-1]["columns"]].index("scheduled_ns")]
         span = int(releases[-1] - releases[0]) // period_ns + 1 if recorded else 0
         # Some at the end, too; of a source without a sample all of them.
@@ -385,32 +377,9 @@ def _book(source: int, header: Mapping[str, Any], rows: Integers, described: Sam
     return book | {"cpu_time_ns": 5 * US * recorded}
 
 
-def _main(header: Mapping[str, Any], rows: Integers) -> Integers:
-    names = [one["name"] for one in header["tables"][-1]["columns"]]
-    measure = header["measures"][0]
-    values: Integers = rows[:, names.index(measure["to"])] - rows[:, names.index(measure["from"])]
-    return values
-
-
 def _turns(rows: list[Integers]) -> Iterator[tuple[int, int, Integers]]:
     """Samples as rings are emptied: sources take turns."""
     for at in range(0, max(map(len, rows)), _ROWS):
         for source, own in enumerate(rows):
             if at < len(own):
                 yield 0, source, own[at : at + _ROWS]
-
-
-def _parts(header: Mapping[str, Any], rows: list[Integers]) -> Iterator[tuple[int, int, Integers]]:
-    """Running maxima as they come, and bins of what came since the last time, twice."""
-    for half in (0, 1):
-        for source, own in enumerate(rows):
-            values, middle = _main(header, own), len(own) // 2
-            rising = np.concatenate([[True], values[1:] > np.maximum.accumulate(values)[:-1]])[: len(values)]
-            part = slice(middle, None) if half else slice(middle)
-            yield _EXTREMES, source, own[part][rising[part]]
-        for source, own in enumerate(rows):
-            values, middle = _main(header, own), len(own) // 2
-            bins = [_bin_of(value) for value in (values[middle:] if half else values[:middle]).tolist()]
-            if bins:
-                edges, counts = np.unique(bins, axis=0, return_counts=True)
-                yield _BINS, source, np.column_stack([edges, counts]).astype(np.int64)
