@@ -365,6 +365,10 @@ _FOUND = {
         show,
         Made(sources=(Samples("ramp", 40),), histogram=True, cut=1),
     ),
+    "a cut between the bins of two measures": (
+        show,
+        Made("watch", sources=(Samples(count=40),), histogram=True, cut=9),
+    ),
     "nearly all releases are missed": (show, Made(sources=(Samples("spikes", 3_000, 10 * S),))),
     "a step of a tire lasts for years": (report, Made("tire", sources=(Samples("huge", 300, seed=4),))),
     "nothing of an inversion lasts": (report, Made("inversion", sources=(Samples("zero", 33),))),

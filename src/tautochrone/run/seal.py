@@ -34,6 +34,7 @@ from tautochrone.run.layout import (
     KEPT,
     LATE_CYCLES,
     LATE_EVENTS,
+    MEASURE,
     OF_BLAME,
     WHOLE_ROWS,
     table_layouts,
@@ -144,14 +145,12 @@ class Intake:
     def extremes(self) -> tuple[Extremes, ...]:
         """Smallest and largest value by source and measure, where there are samples.
 
-        Of a histogram that was cut off before its first part, the running maxima are the samples known.
+        Of a histogram that was cut off before its first part, the running maxima are the samples known; where
+        the cut lies within that part, measures that have no bins yet have no samples.
         """
-        bins = {
-            source: tally
-            for w in self.writers
-            if w.layout.name == HISTOGRAM
-            for source, tally in w.tallies.items()
-        }
+        binned = [w for w in self.writers if w.layout.name == HISTOGRAM]
+        of_each = {k for w in binned if MEASURE in (w.layout.dtype.names or ()) for k in w.tallies}
+        bins = {source: tally for w in binned for source, tally in w.tallies.items()}
         places = {measure.name: at for at, measure in enumerate(self.header.measures)}
         found = []
         for writer in self.writers:
@@ -168,6 +167,8 @@ class Intake:
                                 minimum_ns=min(bins[source].lowest[at], one.minimum_ns),
                             )
                         )
+                    elif writer.layout.name == EXTREMES and source in of_each:
+                        found.append(replace(one, count=0))
                     else:
                         found.append(one)
         return tuple(found)
