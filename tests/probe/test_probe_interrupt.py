@@ -298,8 +298,11 @@ def test_the_largest_of_a_histogram_is_that_of_all_cpus(tmp_path: Path) -> None:
         writer.append(
             make_stream(sources, experiment="timerlat", histogram=True, header_extra={"measures": [measure]})
         )
-        found = judge_interrupt(writer.seal())
-    assert found.requirement == StartRequirement(500_000, 4, 1, 0, 0, 612_345)
+        run = writer.seal()
+    assert judge_interrupt(run).requirement == StartRequirement(500_000, 4, 1, 0, 0, 612_345)
+    (figure,) = InterruptPresentation().figures([run], [""], "x")
+    drawn = (layer.values or () for layer in figure.panels[0].chart.layers)
+    assert max(one["at"] for values in drawn for one in values if "share" in one) == 612_345
 
 
 def test_what_is_not_known_is_not_shown_to_hold() -> None:

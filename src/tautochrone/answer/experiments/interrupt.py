@@ -224,8 +224,8 @@ def _series(run: StoredRun, label: str, rank: int) -> Iterator[Series]:
         if run.is_histogram:
             bins = Bins(*run.histogram(measure=measure))
             counts = counts_of_bins(bins.high_ns, bins.count)
-            value, share = counts.value, counts.share
             maximum = max(one.maximum_ns for one in run.manifest.extremes if one.measure == measure)
+            value, share = np.minimum(counts.value, maximum), counts.share
         else:
             values = run.values(measure)
             values.sort()
