@@ -219,7 +219,7 @@ def _of_several(header: dict[str, Any], one: Made) -> None:
 def _is_histogram(one: Made) -> bool:
     """Where the probe can record one."""
     options = EXPERIMENTS[one.kind.partition(",")[0]].table
-    return one.histogram and "record" in options and one.kind != "tire"
+    return one.histogram and "record" in options and one.kind != "tire, real-fast"
 
 
 def _rows(one: Made, header: Mapping[str, Any]) -> list[Integers]:
