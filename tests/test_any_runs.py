@@ -412,6 +412,17 @@ def test_what_once_failed_is_answered_or_refused(verb: Callable[[Stored], None],
     hold(verb, [one])
 
 
+@pytest.mark.slow
+def test_a_check_compares_no_work_with_one_that_took_no_time() -> None:
+    hold(
+        check,
+        [
+            Made("watch", sources=(Samples("alike", 64, MS),), load="cpu"),
+            Made("watch", sources=(Samples("zero", 64),)),
+        ],
+    )
+
+
 def test_a_source_whose_clock_was_set_back_is_drawn_beside_another() -> None:
     back, on = (
         Envelope(np.array(times), np.array([1, 2, 3]), np.array([4, 5, 6]))

@@ -156,4 +156,4 @@ def _beside_others(
     if not others:
         return None
     where, least = min(others.items(), key=lambda item: item[1])
-    return None if usual_work <= least * (1 + _TELLING) else (where, least)
+    return (where, least) if 0 < least * (1 + _TELLING) < usual_work else None
