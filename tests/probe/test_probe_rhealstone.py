@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from any_runs import Made, store_made
 from preload import environment_with
 from read_tables import read
 from real import (
@@ -22,12 +23,13 @@ from real import (
     tauto,
     two_cpus,
 )
+from shaped_samples import Samples
 from streams import make_stream
 from tautochrone.answer import report
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments.rhealstone import RhealstonePresentation
 from tautochrone.answer.render import page as document_page
-from tautochrone.judge.rhealstone import COMPONENTS, INTERRUPT_MEASURE, judge_rhealstone
+from tautochrone.judge.rhealstone import COMPONENTS, INTERRUPT, INTERRUPT_MEASURE, judge_rhealstone
 from tautochrone.judge.rows import DURATION, rows_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
@@ -264,6 +266,19 @@ def test_with_a_run_of_interrupts_the_figure_has_six_components(tmp_path: Path) 
     assert means[2] == 2000.0
     assert judged.objective.per_second == pytest.approx(6e9 / sum(means))
     assert "of five components" not in ended.stdout
+
+
+@pytest.mark.slow
+def test_a_histogram_of_interrupts_is_a_component_as_samples_are(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    interrupts = store_made(store, Made("interrupt", (Samples(count=20),), histogram=True))
+    assert interrupts is not None
+    command = ["tauto", "probe", "rhealstone", "--interrupt", interrupts.id]
+    run = store_made(store, Made("rhealstone", (Samples(count=20),)), {"command": command})
+    assert run is not None
+    (found,) = (one for one in judge_rhealstone(run).components if one.name == INTERRUPT)
+    assert found.summary is not None
+    assert found.summary.count == 20
 
 
 @pytest.mark.slow

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tautochrone.base.errors import TautoError, UsageError
+from tautochrone.judge.reduced import summary_of_run
 from tautochrone.judge.rows import Published, absent_rows, rows_of
 from tautochrone.run.folder import StoredRun
-from tautochrone.statistics.summary import Summary, summarise
+from tautochrone.statistics.summary import Summary
 
 TASK_SWITCH, PREEMPTION, INTERRUPT, SHUFFLE, DEADLOCK, MESSAGE = COMPONENTS = (
     "task switch", "preemption", "interrupt latency", "semaphore shuffle", "deadlock breaking",
@@ -161,7 +162,7 @@ def _interrupt(run: StoredRun) -> Component:
         other = StoredRun.read(run.path.parent / named)
         if other.count(INTERRUPT_MEASURE) == 0:
             return Component(INTERRUPT, None, "empty", run=named)
-        return Component(INTERRUPT, summarise(other.values(INTERRUPT_MEASURE), in_place=True))
+        return Component(INTERRUPT, summary_of_run(other, INTERRUPT_MEASURE))
     except TautoError as error:
         return Component(INTERRUPT, None, "unreadable", str(error), named)
 
