@@ -3,6 +3,7 @@
 #include "test/check.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MS = 1000000, USES = 500, SLEEPS = 100 };
@@ -80,7 +81,7 @@ static void a_cpu_that_is_not_there_has_no_counts(void **state)
 static void add_line(struct os_interrupt_list *list, const char *known_as, uint64_t first, uint64_t second)
 {
     char name[OS_INTERRUPT_NAME_BYTES] = "";
-    memcpy(name, known_as, strlen(known_as));
+    (void)snprintf(name, sizeof name, "%s", known_as);
     text_add(&list->lines, name, sizeof name);
     text_add(&list->lines, &first, sizeof first);
     text_add(&list->lines, &second, sizeof second);
