@@ -31,12 +31,11 @@ from tautochrone.judge.tail.source import (
     ladder,
     reach_of,
     share_with_lost,
-    with_lost,
 )
 from tautochrone.judge.tail.tails import curve_of, tails_of
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
-from tautochrone.statistics.counts import counts_of
+from tautochrone.statistics.counts import counts_of, with_lost
 from tautochrone.statistics.reduction import reduce
 
 COUNT = 20_000

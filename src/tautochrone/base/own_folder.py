@@ -31,15 +31,15 @@ def own_folder(prefix: str) -> Iterator[Path]:
 
 
 @contextmanager
-def locked_folder(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder.
+def locked_folder(folder: Path, *, wait: bool = False) -> Iterator[None]:
+    """Hold the lock of a folder, at once or when whoever holds it has ended.
 
     Raises:
-        OSError: somebody else does, or it is not ours.
+        OSError: somebody else holds it, it is not ours, or its file system has no locks.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     finally:
         os.close(descriptor)

@@ -12,7 +12,7 @@ from tautochrone.base.words import plural, upper_first
 from tautochrone.campaign.kinds import GridResults, GridRuns, kind_named
 from tautochrone.campaign.requirements import JudgedCell, exit_code, judge_cells, outcome
 from tautochrone.judge.reduced import all_counts, reduce_run
-from tautochrone.judge.verdict import has_instances, is_a_loop_with_work
+from tautochrone.judge.verdict import meets_after_each_step
 from tautochrone.measure.campaign.campaign import Campaign, first_look_of, points_of
 from tautochrone.measure.campaign.deciding import Decided
 from tautochrone.measure.campaign.reasons import NOT_YET, all_reasons, early_ends, joined
@@ -357,8 +357,7 @@ def _repetitions(run: StoredRun, measure: str) -> Iterator[tuple[str, Repetition
             released = sum_if_known([book.released for book in manifest.books])
             yield "", Repetition(number, run.id, summary, missed, released, node)
         return
-    # The threads of one loop meet after each step: what that took as a whole is the same for all of them.
-    threads = is_a_loop_with_work(manifest.header) and not has_instances(manifest.header)
+    threads = meets_after_each_step(manifest.header)
     common = threads and measure == run.measures[0]
     books = manifest.books[:1] if common else manifest.books
     for book in books:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tautochrone.answer import document as doc
 from tautochrone.base.words import listed, plural
-from tautochrone.foreign.keep import IMPORTED
 from tautochrone.foreign.recording import Recording
+from tautochrone.run.conditions import IMPORTED
 from tautochrone.run.folder import StoredRun
 
 _CLIPPED = ("clipped", "probe-dropped")

@@ -17,15 +17,13 @@ from tautochrone.base.reading import open_file
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural, verb
 from tautochrone.foreign.recording import LOAD, PERIOD, ForeignHistogram, ForeignSource, Recording
+from tautochrone.run.conditions import IMPORTED
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.layout import EXTREMES, MEASURE, SAMPLES
 from tautochrone.run.manifest import PROBE_DROPPED
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.records import HISTOGRAM
 from tautochrone.run.store import Store
-
-IMPORTED = "imported"
-"""The condition that says where a run came from."""
 
 NOT_HERE = "elsewhere"
 """The target of a run whose file does not name its machine."""

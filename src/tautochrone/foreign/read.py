@@ -10,8 +10,9 @@ from tautochrone.base.reading import open_file
 from tautochrone.base.words import suggestion
 from tautochrone.foreign.answer import ImportedFile
 from tautochrone.foreign.formats import HEAD_BYTES, Format, ImportOptions, formats
-from tautochrone.foreign.keep import IMPORTED, FileOrigin, keep
+from tautochrone.foreign.keep import FileOrigin, keep
 from tautochrone.foreign.recording import Recording
+from tautochrone.run.conditions import IMPORTED
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 

@@ -221,6 +221,11 @@ def has_instances(header: Header) -> bool:
     return header.experiment == STEP and len(header.sources) > 1
 
 
+def meets_after_each_step(header: Header) -> bool:
+    """Whether its sources are threads of one loop with work: what a step took is the same for all of them."""
+    return is_a_loop_with_work(header) and not has_instances(header)
+
+
 def measured_loops(run: StoredRun) -> list[MeasuredLoop]:
     """Each source of a run that is about a control loop, or all of them as one where they are its threads;
     empty for all others."""

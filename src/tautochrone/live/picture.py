@@ -22,7 +22,7 @@ from tautochrone.statistics.confidence_sequence import (
     blocks_effect,
     watched_quantiles,
 )
-from tautochrone.statistics.counts import Counts, counts_of_bins, merge
+from tautochrone.statistics.counts import LATEST_NS, Counts, counts_of_bins, merge
 from tautochrone.statistics.quantiles import CONFIDENCE, QUANTILES
 
 COURSE, COLUMNS, LATE, BLOCKS = 3_600, 744, 200, 256
@@ -31,9 +31,6 @@ many stretches tell how the distribution changes."""
 
 HOUR_S, _MINUTE_S = 3_600, 60
 MINUTES_A_DAY = 1_440
-
-_LATEST = int(np.iinfo(np.int64).max)
-"""Where a release without a sample stands among samples: it is later than all."""
 
 _PENDING = 64
 """So many counts wait to be merged: one by one, that would be most of the work."""
@@ -222,14 +219,14 @@ class Gathering:
         if step.counts is not None and step.counts.total:
             self._of_point.append(step.counts)
         if step.lost:
-            self._of_point.append(counts_of_bins(np.array([_LATEST]), np.array([step.lost])))
+            self._of_point.append(counts_of_bins(np.array([LATEST_NS]), np.array([step.lost])))
 
     def _settle_point(self) -> None:
         """Give the newest point its median."""
         if self._of_point:
             self._of_point = [merge(self._of_point)]
             typical_ns = self._of_point[0].quantile(0.5)
-            self.course[-1].typical_ns = None if typical_ns == _LATEST else typical_ns
+            self.course[-1].typical_ns = None if typical_ns == LATEST_NS else typical_ns
 
     def _keep_block(self) -> None:
         """Put the step that is over into the stretches; where they are too many, join neighbours."""
@@ -276,7 +273,7 @@ class Gathering:
         return [watched((one.q,), effect=self._effect(sizes, one.value))[0] for one in watched(QUANTILES)]
 
     def _effect(self, sizes: Integers, value: int | AmongLost) -> float:
-        limit_ns = value if isinstance(value, int) else _LATEST - 1
+        limit_ns = value if isinstance(value, int) else LATEST_NS - 1
         above = np.array([one.above(limit_ns) for one in self._blocks], np.int64)
         return blocks_effect(sizes, above)
 

@@ -15,6 +15,8 @@ from tautochrone.run.facts import FactTable
 from tautochrone.run.records import Count, Stored, converted
 
 LOCAL = "local"
+IMPORTED = "imported"
+"""The condition of a run that another tool measured: where it came from."""
 SOAK = "soak"
 """The condition of a long run that says what was asked for, and what happened to it as a whole."""
 _IN_PART = " in part"

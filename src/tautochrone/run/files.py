@@ -5,7 +5,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -149,18 +149,6 @@ def locked(path: Path) -> Iterator[bool]:
             return
         # Whoever held it until now may have removed the file.
         yield os.fstat(opened.fileno()).st_nlink > 0
-
-
-@contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
-    """Wait until nobody else is in a folder who asked so; where a file system has no locks, nobody waits."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def is_locked(path: Path) -> bool:

@@ -3,10 +3,12 @@
 import json
 import re
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from tautochrone.base.errors import DamagedError, UsageError
+from tautochrone.base.own_folder import locked_folder
 from tautochrone.base.reading import is_file, json_of, read_text
 from tautochrone.base.words import UNSEEN
 from tautochrone.run import files
@@ -82,7 +84,9 @@ def change_remarks(folder: Path, changed: Callable[[Remarks], Remarks]) -> Remar
         DamagedError: the file can't be read.
         StoreError: the disk is full, or the store can't be written.
     """
-    with files.store_errors("writing the remarks", folder), files.alone_in(folder):
+    with files.store_errors("writing the remarks", folder), ExitStack() as held:
+        with suppress(OSError):  # where a file system has no locks, nobody waits
+            held.enter_context(locked_folder(folder, wait=True))
         remarks = changed(read_remarks(folder))
         write_remarks(folder, remarks)
     return remarks

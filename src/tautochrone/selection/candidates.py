@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.middleware_setting import by_role
 from tautochrone.judge.reduced import Reduced, all_counts, reduce_run
-from tautochrone.judge.verdict import has_instances, is_a_loop_with_work
+from tautochrone.judge.verdict import meets_after_each_step
 from tautochrone.run.conditions import whole_name
 from tautochrone.run.folder import StoredRun
 from tautochrone.selection.traits import (
@@ -21,7 +21,7 @@ from tautochrone.selection.traits import (
     traits_of,
 )
 from tautochrone.statistics.counts import Counts, merge
-from tautochrone.statistics.quantiles import rank
+from tautochrone.statistics.difference.resampling import quantile_with_lost
 
 SINGLE = "Single"
 """The uniprocessor: what delgado2020 measures every deployment by."""
@@ -60,7 +60,7 @@ class Candidate:
 
     def quantile_ns(self, q: float) -> int | None:
         """Return this quantile of all releases; None: it falls among those without a sample."""
-        return self.counts.found_at(rank(self.released, q))
+        return quantile_with_lost(self.counts, self.lost or 0, q)
 
 
 @dataclass(frozen=True)
@@ -291,7 +291,7 @@ def _parts(run: StoredRun, measure: str) -> dict[str, tuple[Reduced, ...]]:
             "Leave this run out, or measure with a longer histogram.",
         )
     header = run.manifest.header
-    with_work = is_a_loop_with_work(header) and not has_instances(header)
+    with_work = meets_after_each_step(header)
     if with_work and measure == run.measures[0]:
         return {"": parts[:1]}  # what a step took as a whole is the same for all of its threads
     if header.is_about_a_loop or with_work:
@@ -325,7 +325,7 @@ def _lost(run: StoredRun, source: str, parts: Sequence[Reduced]) -> int | None:
     present = {one.source for one in parts}
     for book in run.manifest.books:
         if book.source not in present and source in ("", book.name) and book.missed is not None:
-            if source == "" and is_a_loop_with_work(run.manifest.header):
+            if source == "" and meets_after_each_step(run.manifest.header):
                 continue  # its threads have the same books
             known.append(book.missed + (book.dropped or 0))
     return None if None in known else sum(one or 0 for one in known)

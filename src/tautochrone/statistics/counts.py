@@ -218,6 +218,17 @@ def merge(parts: Iterable[Counts]) -> Counts:
     return Counts(merged.value, merged.count, exact=all(one.exact for one in every))
 
 
+LATEST_NS = int(np.iinfo(np.int64).max)
+"""Where a release without a sample stands among samples: it is later than all."""
+
+
+def with_lost(counts: Counts, lost: int) -> Counts:
+    """The samples, and the lost releases as later than anything."""
+    if not lost:
+        return counts
+    return Counts(np.append(counts.value, LATEST_NS), np.append(counts.count, lost), counts.exact)
+
+
 def _summed(values: Integers, counts: Integers) -> Counts:
     value, position = np.unique(values, return_inverse=True)
     total = np.zeros(len(value), np.int64)

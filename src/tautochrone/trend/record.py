@@ -11,7 +11,7 @@ from tautochrone.judge.comparison.facts import Facts, facts_of
 from tautochrone.judge.explained import is_explained, see_plain
 from tautochrone.judge.middleware_setting import as_obtained, by_role
 from tautochrone.judge.naming import ONLY_HOW_MUCH
-from tautochrone.judge.verdict import has_instances, is_a_loop_with_work
+from tautochrone.judge.verdict import meets_after_each_step
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, Manifest
 from tautochrone.run.records import Header
@@ -56,7 +56,7 @@ class Record:
         """
         books = self.manifest.books
         header = self.manifest.header
-        with_work = is_a_loop_with_work(header) and not has_instances(header)
+        with_work = meets_after_each_step(header)
         if with_work and measure in ("", next(iter(self.run.measures), None)):
             return [("", books[:1])]  # the threads meet after each step: it took all of them as long
         if len(books) <= 1 or header.is_about_a_loop or with_work:

@@ -15,6 +15,7 @@ from tautochrone.experiments.taskset_run import outcomes_of
 from tautochrone.judge.naming import ONLY_HOW_MUCH
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.judge.step_run import unanswered_of
+from tautochrone.run.conditions import IMPORTED
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, Manifest
 from tautochrone.run.records import LATENCY
@@ -23,7 +24,6 @@ from tautochrone.statistics.arrays import Integers
 
 RESPONSE, _ROUND_TRIP = "response_ns", "round_trip_ns"
 ENDS_OF_WORK = (RESPONSE, _ROUND_TRIP)
-_IMPORTED = "imported"  # the condition of a run that another tool measured
 _DIGITS = 8  # of the digest of a file, as people are told it
 BY_ITSELF = (RESPONSE, LATENCY, "preemption_latency_ns", _ROUND_TRIP)
 
@@ -89,7 +89,7 @@ class SeenSource:
         low, count = self.lowest
         surely = int(count[low > limit_ns].sum())
         # The largest is exact, also where the limit lies in its bin; that of another tool may be an edge.
-        is_exact = _IMPORTED not in self.run.manifest.conditions.stored
+        is_exact = IMPORTED not in self.run.manifest.conditions.stored
         return max(surely, min(1, most)) if is_exact else surely, most
 
 

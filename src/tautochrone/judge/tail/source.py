@@ -5,10 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-import numpy as np
-
 from tautochrone.judge.reduced import Reduced
-from tautochrone.statistics.counts import Counts
+from tautochrone.statistics.counts import with_lost
 from tautochrone.statistics.difference.dependence import (
     cluster_sizes,
     design_effect,
@@ -130,16 +128,6 @@ def round_numbers(samples: int) -> tuple[float, ...]:
 
 
 # Releases without a sample, reckoned as later than every limit.
-
-
-LATEST_NS = int(np.iinfo(np.int64).max)
-
-
-def with_lost(counts: Counts, lost: int) -> Counts:
-    """The samples, and the lost releases as later than anything."""
-    if not lost:
-        return counts
-    return Counts(np.append(counts.value, LATEST_NS), np.append(counts.count, lost), counts.exact)
 
 
 def burst_effect(reduction: Reduction, period_ns: int | None) -> float:
