@@ -25,7 +25,7 @@ from playwright.sync_api import Browser
 
 import tautochrone as tc
 from any_runs import KINDS, ODD_TITLES, Made, made, of_plan, store_made
-from browsers import look
+from browsers import look, see_legends_within
 from in_process import Ended, tauto
 from remembered import remembered
 from schemas import valid
@@ -356,6 +356,10 @@ _OF_OWN_CODE = [
     Made("step, exchange", sources=(Samples("heavy", 80, dropped=3, seed=2),), title=ODD_TITLES[1]),
     Made("watch", sources=(Samples("bursts", 120), Samples("zero", 9)), load="cpu", ended="failed"),
 ]
+_OF_INTERRUPTS = [
+    Made("interrupt", sources=(Samples("heavy", 80),), title=ODD_TITLES[2]),
+    Made("interrupt", sources=(Samples("ramp", 60, missed=2),), load="cpu"),
+]
 _FOUND = {
     "running maxima before the first bins": (
         tail,
@@ -465,6 +469,7 @@ def test_a_browser_draws_every_chart_of_any_page(browser: Browser, verb: str, tr
     @example(_OF_A_TASK_SET)
     @example(_OF_MECHANISMS)
     @example(_OF_OWN_CODE)
+    @example(_OF_INTERRUPTS)
     @given(any_made(report, 300))
     def holds(all_made: list[Made]) -> None:
         _see_drawn(browser, verb, all_made)
@@ -500,6 +505,7 @@ def _see_drawn(browser: Browser, verb: str, all_made: list[Made]) -> None:
             assert seen.errors == [], all_made
             assert seen.page.locator(".chart .undrawn").all_text_contents() == [], all_made
             assert seen.requests == [path.as_uri()]
+            see_legends_within(seen.page)
         finally:
             seen.page.close()
 

@@ -65,6 +65,7 @@ def test_a_legend_has_as_many_columns_as_the_theme_has_room_for() -> None:
 
     assert said.within(PAPER.wide(400))["columns"] == 2
     assert said.within(PAPER.wide(100))["columns"] == 1
+    assert said.within(PAGE)["columns"] == {"expr": "max(1, floor(width / 187))"}
 
 
 def test_a_page_can_be_zoomed_and_paper_can_not() -> None:

@@ -22,6 +22,16 @@ QUIET = [
     "--disable-sync",
 ]
 LAPTOP, PHONE = (1366, 768), (360, 640)
+_STAND_WITHIN = """() => [...document.querySelectorAll(".chart svg")].every((chart) => {
+  const frame = chart.getBoundingClientRect();
+  const laidOut = frame.width <= chart.closest(".chart").clientWidth + 1;
+  return laidOut && [...chart.querySelectorAll(".role-legend-label text")].every((label) => {
+    const words = label.getBoundingClientRect();
+    return words.width === 0 || (
+      words.left >= frame.left - 1 && words.right <= frame.right + 1 && words.top >= frame.top - 1
+    );
+  });
+})"""
 
 
 @contextmanager
@@ -62,3 +72,10 @@ def look(browser: Browser, path: Path, size: tuple[int, int] = LAPTOP, scheme: s
         "document.documentElement.dataset.charts === 'drawn' || !document.querySelector('.chart')"
     )
     return Seen(page, errors, requests)
+
+
+def see_legends_within(page: Page) -> None:
+    """See that every name in a legend stands whole within its chart, on a laptop and on a phone."""
+    for width, height in (LAPTOP, PHONE):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(_STAND_WITHIN)

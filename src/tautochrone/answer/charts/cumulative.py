@@ -180,12 +180,14 @@ def _lines(
 ) -> list[Layer]:
     """Return one line per series, and where the frame wants it its largest value in the shape of its run."""
     runs, sources = frame.runs or runs_of(series), frame.sources or sources_of(series)
-    color = scales.by_run(runs, with_legend=legend and len(runs) > 1)
+    named = legend and len(runs) > 1
+    color = scales.by_run(runs, with_legend=named)
     dash = scales.dashes("source", sources, with_legend=legend and len(sources) > 1)
     lines = Rows(rows, x=x, y=y, color=color).line(**_CURVE, clip=True, detail="line", strokeDash=dash)
     if not frame.ends:
         return [lines]
-    marks = Rows(ends, x=x, y=y, color=color, shape=scales.shapes("run", scales.shapes_of(runs)))
+    shape = scales.shapes("run", scales.shapes_of(runs), with_legend=named)  # one legend with the colour's
+    marks = Rows(ends, x=x, y=y, color=color, shape=shape)
     return [lines, marks.point(size=52, tooltip=["run", "source", ("words", "largest")])]
 
 

@@ -33,7 +33,7 @@ Kind = Literal["nominal", "ordinal", "quantitative"]
 
 PADDING = {"left": 4, "top": 4, "right": 12, "bottom": 4}
 _SPACING_PX = 24
-_PAGE_PX, _SYMBOL_PX, _LETTER_PX = 640, 50, 7
+_SYMBOL_PX, _LETTER_PX = 40, 7
 _ZOOMED_VIEW = "zoomed"
 
 
@@ -53,9 +53,14 @@ class Legend:
 
     def within(self, theme: Theme) -> Mapping[str, Any]:
         """Return Vega-Lite's legend for charts of this theme's width."""
-        width = theme.width or _PAGE_PX
         needs = _SYMBOL_PX + _LETTER_PX * max(map(len, self.labels), default=0)
-        return {"columns": max(1, int(width // needs)), "labelLimit": width - _SYMBOL_PX, **self.more}
+        columns: object
+        limit: object
+        if theme.width is None:  # known where it is drawn
+            columns, limit = {"expr": f"max(1, floor(width / {needs}))"}, {"expr": f"width - {_SYMBOL_PX}"}
+        else:
+            columns, limit = max(1, theme.width // needs), theme.width - _SYMBOL_PX
+        return {"columns": columns, "labelLimit": limit, **self.more}
 
 
 def field(name: str, kind: Kind = "nominal", **more: Any) -> Channel:

@@ -208,6 +208,7 @@ class Theme:
                 "offset": 24,
                 "padding": 8,
                 "columnPadding": 16,
+                "layout": {"top": {"anchor": "start", "direction": "vertical", "margin": 0}},
             },
             "text": {"fontSize": small, "color": colours.ink},
             "title": {

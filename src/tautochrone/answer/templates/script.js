@@ -38,7 +38,13 @@
 
   const drawn = Object.entries(specifications).map(([id, specification]) =>
     vegaEmbed(document.getElementById(id), specification, { renderer: "svg", actions: false, hover: false })
-      .then((result) => addZoom(id, specification, result))
+      .then(async (result) => {
+        // How many rows a legend has follows from the width.
+        const layOut = () => result.view.resize().runAsync();
+        await layOut();
+        window.addEventListener("resize", layOut);
+        addZoom(id, specification, result);
+      })
       .catch((error) => {
         const note = document.createElement("p");
         note.className = "undrawn";
