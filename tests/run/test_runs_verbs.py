@@ -197,6 +197,7 @@ def test_filters_of_the_list(store: Path) -> None:
     assert _ids(store, "--until", "2000-01-01") == []
     assert _ids(store, "--machine", "nowhere") == []
     assert "None of" in tauto("list", "--tag", "nothing", store=store).out
+    assert "experiments: cyclic" in tauto("list", "--experiment", "cyclc", store=store).out
     for words in (["--since", "soon"], ["--limit", "0"], ["--until", "9999999d"]):
         assert tauto("list", *words, store=store).code == 2
     assert tauto("list", "--plan", "plan-2000", store=store).code == 4

@@ -50,7 +50,7 @@ def impossible(why: TooMuch | FailsAlone | None) -> str:
 # A schedule in lines of text, one for each task: a first look, without a chart.
 
 
-KEY = "█ executing (lower: in a part of the column)   ░ waiting   ✗ deadline missed"
+_KEY, _KEY_OF_MISSED = "█ executing (lower: in a part of the column)   ░ waiting", "   ✗ deadline missed"
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _LEAST_COLUMNS = 20
 _TICK_COLUMNS = 10
@@ -182,7 +182,7 @@ def _part(cpu: CpuAnswer, analysis: Analysis) -> doc.DocumentPart:
 def _schedule(drawn: Timeline) -> Iterator[doc.Block]:
     def lines(width: int | None) -> list[str]:
         sketched = [] if width is None else sketch(drawn, width)
-        return [*sketched, KEY] if sketched else []
+        return [*sketched, _KEY + (_KEY_OF_MISSED if drawn.missed() else "")] if sketched else []
 
     def figure() -> Figure:
         from tautochrone.answer.charts.lanes import schedule, schedule_key

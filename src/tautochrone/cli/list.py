@@ -230,6 +230,9 @@ def list_runs(
         tell_json("list", lambda: {"runs": [_as_json(entry) for entry in entries]})
     elif not entries and every:
         typer.echo(f"None of {plural(len(every), 'run')} in {place.path} is of that kind.")
+        known = sorted({one.experiment for one in every if one.experiment})
+        if experiment is not None and experiment not in known:
+            typer.echo(f"Their experiments: {', '.join(known)}.")
     elif not entries:
         typer.echo(_nothing(place.path))
     else:
