@@ -10,6 +10,8 @@ import pytest
 from claim_runs import SAMPLES, Study, latencies, query
 from tautochrone.papers.claims.compare import alike, compare, exceeds
 from tautochrone.papers.claims.estimate import ClaimEstimate, widened, with_interval
+from tautochrone.papers.measured import Absent
+from tautochrone.papers.quantities import evaluate
 from tautochrone.run.conditions import VirtualMachine
 
 HOLDS, NOT, OPEN, NOT_ASKED = "yes", "no", "open", "not asked"
@@ -565,6 +567,20 @@ def test_a_missed_release_is_beyond_every_limit(study: Study) -> None:
     study.measured(values)
     finding = study.ask("within", given={"at-most": "10ms"}, value=query("max"))[0].finding
     assert (finding.answer, finding.in_short) == (NOT, "later than every sample")
+
+
+@pytest.mark.parametrize(("runs", "of_largest"), [(1, OPEN), (2, NOT)])
+def test_a_run_that_missed_every_release_counts(study: Study, runs: int, of_largest: str) -> None:
+    missed = {0: {"released": 6_000, "completed": 0, "missed": 6_000}}
+    study.measured(*[latencies(1, 5_000)] * (runs - 1)).measured([], books_extra=missed)
+    at_most: dict[str, Any] = {"at-most": "1ms"}
+    assert study.answer("is", given={"number": 0}, value=query("overruns")) == NOT
+    assert study.answer("within", given=at_most, value=query("max")) == of_largest
+    assert study.answer("within", given=at_most, value=query("mean")) == OPEN
+    assert study.answer("less", lower=query("p50"), higher=query("max")) == OPEN
+    for statistic in ("max", "mean", "sd", "p99"):
+        found = evaluate(study.measurements().at(query(statistic), "here"))
+        assert isinstance(found, Absent) or (found.beyond and "6,000 releases" in found.note)
 
 
 def test_a_count_is_what_is_claimed_or_not(study: Study) -> None:

@@ -211,6 +211,7 @@ def _of_extreme(place: QueriedSystem, bare: ClaimEstimate) -> ClaimEstimate:
         bare,
         lost=lost,
         value=math.inf if largest and lost else bare.value,
+        at_least=False,
         extreme=True,
         maxima=jackknifed.maxima_of(side) if largest else None,
         of_runs=None if lost else _of_runs(place, bare),

@@ -10,8 +10,7 @@ from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.papers.document import Claim, Datum, Given, Query, list_of
 from tautochrone.papers.measured import Found, Measurements, QueryPlace
 from tautochrone.papers.quantities import evaluate
-from tautochrone.papers.quantities.general import sources_of
-from tautochrone.run.folder import StoredRun
+from tautochrone.papers.quantities.general import lost_without_sample, sources_of
 from tautochrone.statistics.difference.sides import Side, SourceSamples
 from tautochrone.statistics.quantiles import CONFIDENCE
 from tautochrone.statistics.sequential import confidence_of_look
@@ -123,14 +122,18 @@ class QueriedSystem(QueryPlace):
     def side(self) -> Side:
         """Return its runs that have samples, and in each its sources, as the tests of difference take them.
 
-        Releases of a source without any sample are given to another one of its run, so that they count.
+        Releases of a source without any sample are given to another one of its run, and those of a run
+        without any to another run, so that they count.
         """
         found: list[list[SourceSamples]] = []
+        without = 0
         for run in self.runs:
-            own = [one.as_source() for one in sources_of(self, run)]
-            if own:
-                lost = None if own[0].lost is None else own[0].lost + self._lost_without_sample(run)
-                found.append([replace(own[0], lost=lost), *own[1:]])
+            without += lost_without_sample(self, run)
+            if own := [one.as_source() for one in sources_of(self, run)]:
+                found.append([_also_lost(own[0], without), *own[1:]])
+                without = 0
+        if found and without:
+            found[-1][0] = _also_lost(found[-1][0], without)
         return found
 
     def lost(self) -> int:
@@ -161,13 +164,9 @@ class QueriedSystem(QueryPlace):
             for number in range(min(map(len, filter(None, own.values())), default=0))
         ]
 
-    def _lost_without_sample(self, run: StoredRun) -> int:
-        periods = run.manifest.header.periods_ns
-        return sum(
-            (book.missed or 0) + (book.dropped or 0)
-            for book in run.manifest.books
-            if book.source in periods and not book.recorded and self.means(book.name)
-        )
+
+def _also_lost(source: SourceSamples, lost: int) -> SourceSamples:
+    return replace(source, lost=None if source.lost is None else source.lost + lost)
 
 
 Known = dict[tuple[str, str], object]

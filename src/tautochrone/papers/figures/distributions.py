@@ -56,7 +56,8 @@ def _sampled(
         book
         for run in runs
         for book in run.manifest.books
-        if book.source in {one.source for one in place.measurements.samples.of(run, place.query.measure)}
+        if place.means(book.name)
+        if run.count(place.query.measure or None, book.source) or (book.released and not book.recorded)
     ]
     yield Series(
         run=label,

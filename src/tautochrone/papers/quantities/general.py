@@ -2,7 +2,8 @@
 
 Samples of different repetitions are never put together, since they are more alike within one. A mean is the
 mean of the repetitions' means, as koh2013 has it; the least and the largest are those of all; every other
-number is the median of the repetitions'.
+number is the median of the repetitions'. A release without a sample is later than every sample, so that all
+of them but the least are then at least what the samples say.
 """
 
 import math
@@ -45,6 +46,21 @@ def sources_of(place: QueryPlace, run: StoredRun) -> list[Reduced]:
     return [one for one in sources if place.means(one.name)]
 
 
+def lost_without_sample(place: QueryPlace, run: StoredRun) -> int:
+    """Return how many releases are known to be lost of those sources of a run that have no sample at all."""
+    periods = run.manifest.header.periods_ns
+    return sum(
+        (book.missed or 0) + (book.dropped or 0)
+        for book in run.manifest.books
+        if book.source in periods and not book.recorded and place.means(book.name)
+    )
+
+
+def lost_of(place: QueryPlace, run: StoredRun) -> int:
+    """Return how many releases of a run, that a query means, are known to have no sample."""
+    return sum(one.lost or 0 for one in sources_of(place, run)) + lost_without_sample(place, run)
+
+
 def counts_of_each(place: QueryPlace) -> list[Counts]:
     """Return the samples of each repetition that has some, at least one."""
     runs = place.runs
@@ -68,9 +84,16 @@ def no_sample(place: QueryPlace, runs: Sequence[StoredRun]) -> NotMeasuredError:
 def _statistic(of: Of, combine: Callable[[Sequence[float]], float]) -> Statistic:
     def evaluate(place: QueryPlace) -> MeasuredValue:
         found = [summary_of_any(one) for one in counts_of_each(place)]
-        return value_of([of(one) for one in found], sum(one.count for one in found), combine)
+        told = value_of([of(one) for one in found], sum(one.count for one in found), combine)
+        lost = 0 if combine is min else sum(lost_of(place, run) for run in place.runs)
+        return _at_least(told, lost) if lost else told
 
     return evaluate
+
+
+def _at_least(told: MeasuredValue, lost: int) -> MeasuredValue:
+    note = f"at least this: {plural(lost, 'release')} without a sample"
+    return replace(told, beyond=True, note=note)
 
 
 def value_of(
@@ -94,27 +117,22 @@ def quantile(name: str) -> Statistic | None:
         from tautochrone.statistics.difference.resampling import quantile_with_lost
         from tautochrone.statistics.quantiles import samples_needed
 
-        found = [
-            (merge(one.counts for one in parts), sum(one.lost or 0 for one in parts))
-            for run in place.runs
-            if (parts := sources_of(place, run))
-        ]
-        if not found:
+        each = [(counts_of(place, run), lost_of(place, run)) for run in place.runs]
+        known = [counts for counts, _ in each if counts is not None]
+        if not known:
             raise no_sample(place, place.runs)
-        least, needed = min(counts.total + lost for counts, lost in found), samples_needed(q)
+        found = [(counts, lost) for counts, lost in each if counts is not None or lost]
+        least, needed = min((one.total if one else 0) + lost for one, lost in found), samples_needed(q)
         if least < needed:
             raise NotMeasuredError(f"Too few samples: {least:,}, and it takes {needed:,}.")
-        numbers = [quantile_with_lost(counts, lost, q) for counts, lost in found]
-        largest = [
-            int(counts.value[-1]) if number is None else number
-            for number, (counts, _) in zip(numbers, found, strict=True)
-        ]
-        told = value_of(largest, sum(counts.total for counts, _ in found), median)
+        numbers = [None if one is None else quantile_with_lost(one, lost, q) for one, lost in found]
+        largest = max(int(one.value[-1]) for one in known)
+        bounds = [largest if one is None else one for one in numbers]
+        told = value_of(bounds, sum(one.total for one in known), median)
         middle = median(math.inf if one is None else one for one in numbers)
         if math.isfinite(middle):
             return replace(told, value=middle)
-        without = plural(sum(lost for _, lost in found), "release")
-        return replace(told, beyond=True, note=f"at least this: {without} without a sample")
+        return _at_least(told, sum(lost for _, lost in found))
 
     return evaluate
 

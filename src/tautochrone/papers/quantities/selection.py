@@ -21,7 +21,14 @@ from tautochrone.experiments.taskset_run import expected_of, outcomes_of
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.papers.document import Query, number_of
 from tautochrone.papers.measured import MeasuredValue, NeverMeasuredError, NotMeasuredError, QueryPlace
-from tautochrone.papers.quantities.general import Statistic, counts_of, sources_of, value_of
+from tautochrone.papers.quantities.general import (
+    Statistic,
+    counts_of,
+    lost_without_sample,
+    no_sample,
+    sources_of,
+    value_of,
+)
 from tautochrone.papers.quantities.releases import Limits, limits_of, of_runs
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts, merge
@@ -191,6 +198,10 @@ def _overruns(place: QueryPlace) -> MeasuredValue:
                 raise NotMeasuredError("Which releases were missed is not known.")
             late += one.counts.above(one.period_ns) + one.lost
             samples += one.counts.total + one.lost
+        without = lost_without_sample(place, run)
+        late, samples = late + without, samples + without
+    if not samples:
+        raise no_sample(place, runs)
     return MeasuredValue(late, samples=samples, repetitions=len(runs), note=f"of {samples:,} releases")
 
 
