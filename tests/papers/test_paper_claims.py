@@ -583,6 +583,20 @@ def test_a_run_that_missed_every_release_counts(study: Study, runs: int, of_larg
         assert isinstance(found, Absent) or (found.beyond and "6,000 releases" in found.note)
 
 
+@pytest.mark.parametrize(
+    ("share", "at_most", "at_least"), [(0.0, HOLDS, NOT), (0.01, OPEN, OPEN), (0.05, NOT, HOLDS)]
+)
+def test_a_quantile_near_missed_releases_is_judged_by_a_limit(
+    study: Study, share: float, at_most: str, at_least: str
+) -> None:
+    values = latencies(1, 5_000)
+    values[np.random.default_rng(2).random(SAMPLES) < share] = 1_500_000
+    study.measured(values)
+    p99 = query("p99")
+    assert study.answer("within", given={"at-most": "2ms"}, value=p99) == at_most
+    assert study.answer("within", given={"at-least": "2ms"}, value=p99) == at_least
+
+
 def test_a_count_is_what_is_claimed_or_not(study: Study) -> None:
     late = latencies(1, 5_000)
     late[50] = 1_500_000

@@ -26,6 +26,7 @@ from tautochrone.papers.measured import Absent, MeasuredValue, matches
 from tautochrone.papers.quantities.releases import MEAN_SIZE, REPEATED_MEAN, each_repetition
 from tautochrone.statistics.difference import jackknife as jackknifed
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.statistics.difference.quantile_difference import drawn_interval
 from tautochrone.statistics.difference.resampling import Resampled, quantile_with_lost, resampled
 from tautochrone.statistics.difference.sides import Side, all_counts, all_lost, sources
 from tautochrone.statistics.means import BATCHES, student
@@ -51,6 +52,10 @@ _AS_IF_KNOWN = 1e6
 _NEIGHBOURS = 5
 _ENOUGH_RUNS = 6
 """Runs whose own means are taken; of fewer, their interval is wider than that of what they repeat."""
+
+
+_NOTHING = Resampled(0, np.zeros(ROUNDS), ROUNDS, "independent", False, 0, 0.0, 0)
+"""From what a number that stands alone is a difference."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +121,8 @@ class ClaimEstimate:
             return self._own_limits(self.interval, confidence)
         if self.error is None:
             return self.value, self.value
+        if self.drawn is not None and math.isinf(self.error):  # some rounds fall among missed releases
+            return drawn_interval(_NOTHING, self.drawn, confidence, ratio=False)
         reach = student(self.freedom, confidence) * self.error if self.error else 0.0
         if self.logarithmic:
             return self.value * math.exp(-reach), self.value * math.exp(reach)

@@ -330,8 +330,9 @@ def limited(
         if math.isfinite(end)
     ]
     known = one.interval is not None if one.error is None else one.error > 0
-    between = known and one.basis not in ("bare", "border")
-    sure = f" ({words.span(*one.limits(confidence), one.unit, confidence)})" if between else ""
+    low, high = one.limits(confidence)
+    between = known and one.basis not in ("bare", "border") and low < math.inf
+    sure = f" ({words.span(low, high, one.unit, confidence)})" if between else ""
     why = (f"{capital(words.unsure(one.unsure))}.",) if one.unsure is not None else ()
     return (f"{capital(what)}: {words.of(one)}{sure}; claimed: {listed(allowed)}.", *why)
 
