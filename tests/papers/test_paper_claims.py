@@ -475,6 +475,19 @@ def test_a_requirement_is_judged_and_may_be_asked_not_to_hold(study: Study) -> N
     assert study.answer("requirement", given=rare, runs=query("samples", **LOADED)) == OPEN
 
 
+@pytest.mark.parametrize(("largest", "answer"), [(9_000, NOT_ASKED), (700_000, NOT)])
+def test_one_late_sample_refutes_a_requirement_of_several_runs_that_are_not_all_to_be_had(
+    study: Study, largest: int, answer: str
+) -> None:
+    values = latencies(1, 5_000)
+    values[7] = largest
+    study.measured(values).measured(load="cpu", why_none="Not permitted.")
+    study.refused = frozenset(key for key in study.points if "cpu" in key)
+    given = {"require": "latency max < 500us"}
+    for runs in ([query("samples", **IDLE), query("samples", **LOADED)], query("samples")):
+        assert study.answer("requirement", given=given, runs=runs) == answer
+
+
 def test_a_requirement_separates_what_meets_it_from_what_does_not(study: Study) -> None:
     _both(study)
     late = latencies(1, 5_000)

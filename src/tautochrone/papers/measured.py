@@ -224,10 +224,12 @@ class QueryPlace:
 
     @property
     def why_none(self) -> str:
-        """Return why there is no run: a sentence."""
+        """Return why there is no run, or not one of each point: a sentence."""
         if not self.points:
             return "The plan does not measure it."
-        return " ".join(dict.fromkeys(self.measurements.reasons.get(one.key, NOT_YET) for one in self.points))
+        reasons, runs = self.measurements.reasons, self.measurements.runs
+        lacking = (one.key for one in self.points if not runs.get(one.key))
+        return " ".join(dict.fromkeys(reasons.get(key, NOT_YET) for key in lacking))
 
     def means(self, source: str) -> bool:
         """Return whether it means the source of this name."""

@@ -227,13 +227,13 @@ def separates(evidence: ClaimEvidence) -> ClaimFinding:
 def _judged(evidence: ClaimEvidence, key: str) -> Judgement | Absent:
     wanted = parse(str(evidence.given["require"]))
     wanted = replace(wanted, confidence=evidence.surer(wanted.confidence))
-    runs: dict[str, StoredRun] = {}
-    for place in evidence.places(key):
-        own = place.runs
-        if not own:
-            return Absent(place.why_none)
-        runs.update({run.id: run for run in own})
-    return judge(wanted, list(runs.values()))
+    places = evidence.places(key)
+    runs = {run.id: run for place in places for run in place.runs}
+    found = judge(wanted, list(runs.values())) if runs else None
+    absent = [place.why_none for place in places if place.lacking or not place.keys]
+    if found is None or (absent and found.standing != "does not hold"):  # which some of them show alone
+        return Absent(next(iter(absent), sentences.NOTHING))
+    return found
 
 
 def _met(judgement: Judgement, takes: int, *, must_be_long: bool) -> ClaimFinding:
