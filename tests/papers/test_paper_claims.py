@@ -258,6 +258,19 @@ def test_sums_over_a_map_need_the_points_to_say_the_same(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("over", ["most", "points", "sum"])
+def test_points_whose_runs_miss_releases_are_not_counted_as_lower(study: Study, over: str) -> None:
+    for point in range(6):
+        missing = latencies(point, 5_000, count=200)
+        missing[100] = 90_500_000  # sleeps through ninety releases
+        options = {"nodes": str(point)}
+        study.measured(missing, options=options)
+        study.measured(latencies(10 + point, 2_000_000, count=200), load="cpu", options=options)
+    keys: dict[str, Any] = {"lower": query(**IDLE), "higher": query(**LOADED)}
+    assert study.answer("less", given={"over": over, "by-point": True}, **keys) == OPEN
+
+
+@pytest.mark.slow
 def test_points_that_are_measured_on_one_side_only_are_left_out_and_told(study: Study) -> None:
     _map(study, 8, 8)
     study.measured(latencies(7, 5_000, count=400), options={"masses": "9"})

@@ -226,6 +226,8 @@ def _over(
     if not found:
         raise UntoldError("not measured", *(absent[:1] or [sentences.NOTHING]))
     left_out = sentences.left_out(absent, "measured on both sides")
+    if any(one.at_least for pair in found for one in pair):
+        raise UntoldError("missed", sentences.MISSED, *left_out)
     try:
         made = OVER[over](found, factor, capital(what), confidence)
     except UntoldError as error:
