@@ -167,6 +167,28 @@ def test_counts_of_overruns_are_told_apart_beyond_chance_only(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("lower", "higher", "answer"),
+    [
+        ([90, 90], [90], OPEN),  # as many in each run
+        ([90, 90], [180], HOLDS),
+        ([90], [180, 180, 181], HOLDS),
+        ([0, 0, 0], [1, 1, 1], OPEN),  # alike, and yet what chance may do
+        ([1, 1, 1], [2, 2, 2], OPEN),
+    ],
+)
+def test_counts_of_unlike_or_like_repetitions_are_those_of_a_run(
+    study: Study, lower: list[int], higher: list[int], answer: str
+) -> None:
+    for load, counts in (("idle", lower), ("cpu", higher)):
+        every = [latencies(seed, 5_000) for seed, _ in enumerate(counts)]
+        for seed, (values, late) in enumerate(zip(every, counts, strict=True)):
+            values[np.random.default_rng(seed).choice(SAMPLES - 1, late, replace=False)] = 1_500_000
+        study.measured(*every, load=load, overrun="replay")
+    assert _less(study, "overruns") == answer
+
+
+@pytest.mark.slow
 def test_a_quantile_among_missed_releases_is_later_than_any_other(study: Study) -> None:
     values = latencies(1, 5_000, count=3_000)
     values[::100] = 3_500_000  # each sleeps through three of about a hundred

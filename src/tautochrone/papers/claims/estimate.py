@@ -47,6 +47,7 @@ _BORDERS = ("met up to", "most threads", "transition")
 _EXACT = ("analysed response", "cpus")
 _OVERRUNS, _MISSES = "overruns", parse("misses = 0")
 _COUNTS = ("overruns", "missed deadlines", "late jobs")
+_SUMS, _IN_A_RUN = ("overruns", "late jobs"), "a run"
 _MEAN_COUNTS = ("CPU taken",)
 _AS_IF_KNOWN = 1e6
 _NEIGHBOURS = 5
@@ -162,9 +163,28 @@ def estimate(place: QueriedSystem) -> ClaimEstimate | Absent:
         return _of_border(bare, found)
     if statistic in _EXACT or found.unit == _BYTES:
         return bare
-    repeated = bare if found.beyond else from_numbers(bare, _repeated(place))
-    if repeated.basis == "repetitions":
+    each = _repetitions_of(place) if statistic in _SUMS else 1.0
+    unit = _IN_A_RUN if each > 1 else bare.unit
+    repeated = bare if found.beyond else from_numbers(replace(bare, unit=unit), _repeated(place))
+    # Few repetitions that are all alike show no error, and are not exact for that.
+    is_sure = bool(repeated.error) or (found.interval is None and statistic not in (*_COUNTS, *_MEAN_COUNTS))
+    if repeated.basis == "repetitions" and is_sure:
         return repeated
+    own = _without_repetitions(place, bare, found)
+    if own.interval is None or each == 1:
+        return own
+    low, high = own.interval
+    return replace(own, value=own.value / each, unit=unit, interval=(low / each, high / each))
+
+
+def _repetitions_of(place: QueriedSystem) -> float:
+    """Return how many repetitions there are of each point that was measured, on average."""
+    there = sum(bool(place.measurements.runs.get(key)) for key in place.keys)
+    return len(place.runs) / there
+
+
+def _without_repetitions(place: QueriedSystem, bare: ClaimEstimate, found: MeasuredValue) -> ClaimEstimate:
+    statistic = place.query.statistic
     if found.interval is not None:
         return with_interval(bare, found.interval, "own")
     if statistic == _OVERRUNS:
