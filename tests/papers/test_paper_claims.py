@@ -609,6 +609,23 @@ def test_a_maximum_beside_what_was_expected_is_refuted_from_above_only(study: St
     assert study.answer("within", given={"margin": 0.1}, **turned) == OPEN
 
 
+def test_a_longer_run_can_only_lower_a_least_one(study: Study) -> None:
+    study.measured(latencies(1, 5_000)).measured(latencies(2, 20_000), load="cpu")
+    least, median, loaded = query("min", **IDLE), query("p50", **IDLE), query("min", **LOADED)
+    for given, answer in (
+        ({"at-least": "10us"}, NOT),
+        ({"at-most": "1us"}, OPEN),
+        ({"at-most": "10us"}, HOLDS),
+        ({"at-least": "1us"}, HOLDS),
+        ({"at-least": "1us", "takes": SAMPLES + 1}, OPEN),
+    ):
+        assert study.answer("within", given=given, value=least) == answer
+    assert study.answer("less", lower=least, higher=median) == HOLDS
+    assert study.answer("less", lower=median, higher=least) == NOT
+    assert study.answer("less", lower=median, higher=loaded) == OPEN
+    assert study.answer("less", lower=loaded, higher=median) == OPEN
+
+
 def test_a_missed_release_is_beyond_every_limit(study: Study) -> None:
     values = latencies(1, 5_000)
     values[50] = 1_500_000

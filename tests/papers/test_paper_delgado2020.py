@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import numpy.typing as npt
@@ -319,6 +320,9 @@ def test_a_release_that_was_passed_over_is_later_than_every_response(
 
     assert [beyond(number) for number in ("mean", "max", "min")] == [True, True, False]
     assert verdict(paper, "wcrt-as-analysed-of-task-1", there) == "open"
+    analysed = SimpleNamespace(responses_ns={"tau1": 3_000_000}, why_not="")
+    monkeypatch.setattr(taskset, "expected_of", lambda _run: analysed)
+    assert verdict(paper, "wcrt-as-analysed-of-task-1", there) == "no"
 
 
 def test_every_never_is_asked_with_as_many_samples_as_the_study_had(paper: Paper) -> None:

@@ -155,7 +155,7 @@ def _of_extremes(compared: Compared, factor: float) -> Answer:
     """Rank the batches of two largest ones; of one, say what a single sample can show, and what it can't.
 
     A single sample beyond the other number shows that there is one. That there was none so far shows nothing
-    of those to come: where the claim is that some are beyond, it stays open.
+    of those to come: where the claim is that some are beyond, it stays open. Of a least one, beyond is below.
     """
     first, second = compared.first, compared.second
     if is_bare_extreme(first) and is_bare_extreme(second):
@@ -164,10 +164,13 @@ def _of_extremes(compared: Compared, factor: float) -> Answer:
         return "no" if is_larger(second, first, 1 / factor, compared.confidence) else "open"
     if is_bare_extreme(first):
         low_2, high_2 = second.limits(compared.confidence)
-        if high_2 <= factor * first.value:
+        if high_2 <= factor * first.value and not first.is_least:
             return "open" if second.at_least else "no"
         return "yes" if low_2 > factor * first.value and not first.at_least else "open"
-    beyond = second.value > factor * first.limits(compared.confidence)[1]
+    low_1, high_1 = first.limits(compared.confidence)
+    if second.is_least:
+        return "no" if second.value < factor * low_1 else "open"
+    beyond = second.value > factor * high_1
     return "yes" if beyond and not first.at_least else "open"
 
 

@@ -92,6 +92,7 @@ class ClaimEstimate:
         at_least: the number is no less than this, and may be more.
         unsure: None: its uncertainty is known, or it is as measured.
         extreme: it is a least or a largest one; its value is that of all samples.
+        is_least: it is a least one, which a longer run can only lower.
         interval: at `CONFIDENCE`, where it has one of its own; of a border the step in which it lies.
         maxima: of a largest one, the largest of each batch; None: the order of samples is not known.
         of_runs: of a largest or least one, the same number of each repetition as a small sample.
@@ -111,6 +112,7 @@ class ClaimEstimate:
     at_least: bool = False
     unsure: Unsure | None = None
     extreme: bool = False
+    is_least: bool = False
     notes: tuple[Note, ...] = ()
     interval: tuple[float, float] | None = None
     maxima: npt.NDArray[np.float64] | None = None
@@ -157,8 +159,12 @@ def estimate(place: QueriedSystem) -> ClaimEstimate | Absent:
         return _of_repetitions_within(place, bare)
     if statistic in _EXTREME:
         return _of_extreme(place, bare)
-    if place.query.given.get("number") in _EXTREME:
-        return replace(bare, extreme=True, of_runs=_of_runs(place, bare))
+    if (number := place.query.given.get("number")) in _EXTREME:
+        missed = found.beyond  # later than every sample
+        value, of_runs = (math.inf, None) if missed else (bare.value, _of_runs(place, bare))
+        return replace(
+            bare, value=value, at_least=False, extreme=True, is_least=number == "min", of_runs=of_runs
+        )
     if statistic in _BORDERS:
         return _of_border(bare, found)
     if statistic in _EXACT or found.unit == _BYTES:
@@ -240,6 +246,7 @@ def _of_extreme(place: QueriedSystem, bare: ClaimEstimate) -> ClaimEstimate:
         value=math.inf if largest and lost else bare.value,
         at_least=False,
         extreme=True,
+        is_least=not largest,
         maxima=jackknifed.maxima_of(side) if largest else None,
         of_runs=None if lost else _of_runs(place, bare),
     )

@@ -337,9 +337,9 @@ def limited(
     return (f"{capital(what)}: {words.of(one)}{sure}; claimed: {listed(allowed)}.", *why)
 
 
-def not_beyond(one: ClaimEstimate, least: float, takes: int) -> tuple[str, ...]:
+def not_beyond(one: ClaimEstimate, ends: tuple[float, float], takes: int) -> tuple[str, ...]:
     """Return why a largest or least one that lies within its limits shows nothing."""
-    if one.value < least:
+    if one.value > ends[1] if one.is_least else one.value < ends[0]:
         return ("A longer run may go beyond it.",)
     return words.none_so_far(one.samples, takes) if takes else ()
 

@@ -77,7 +77,7 @@ def within(evidence: ClaimEvidence) -> ClaimFinding:
         shown.append(one)
         said.append(sentences.limited(number_name(place.query), label, one, ends, evidence.confidence))
         if side == "open" and is_bare_extreme(one):
-            none_yet.append((_nearness(one, ends), (*said[-1], *sentences.not_beyond(one, ends[0], many))))
+            none_yet.append((_nearness(one, ends), (*said[-1], *sentences.not_beyond(one, ends, many))))
     if "no" not in sides and none_yet and len(none_yet) == sides.count("open"):
         count = len(none_yet)
         nearest = (*max(none_yet)[1], *([sentences.NEAREST_OF.format(count)] if count > 1 else []))
@@ -156,19 +156,25 @@ def _about(evidence: ClaimEvidence, expected: float) -> _Limits:
 
 
 def _nearness(one: ClaimEstimate, ends: _Limits) -> float:
-    """Return how far it has come to its upper limit, as a share; without one, to its lower limit."""
-    end = ends[1] if math.isfinite(ends[1]) else ends[0]
-    return one.value / end if end > 0 else one.value
+    """Return how far it has come to the limit that a longer run may pass; without one, to the other."""
+    far, other = ends if one.is_least else reversed(ends)
+    end = far if math.isfinite(far) else other
+    if end <= 0 or one.value <= 0:
+        return one.value
+    return end / one.value if one.is_least else one.value / end
 
 
 def _side(one: ClaimEstimate, ends: _Limits, of_so_many: int, takes: int, confidence: float) -> Answer:
     if one.unsure is not None:
         return "open"
     if is_bare_extreme(one):
-        if one.value > ends[1]:
+        value, (near, far) = one.value, ends
+        if one.is_least:  # a longer run only lowers it
+            value, near, far = -value, -far, -near
+        if value > far:
             return "no"
-        shown = math.isinf(ends[1]) or (one.samples >= takes and not one.at_least)
-        return "yes" if one.value >= ends[0] and shown else "open"
+        shown = math.isinf(far) or (one.samples >= takes and not one.at_least)
+        return "yes" if value >= near and shown else "open"
     low, high = one.limits(confidence)
     if ends[0] <= low and high <= ends[1] and not (one.at_least and math.isfinite(ends[1])):
         return "yes"
