@@ -34,6 +34,11 @@ EVL: Changes = {
     "/sys/devices/virtual/clock/monotonic/gravity": "0i 0k 0u",
     "/sys/module/evl/parameters/watchdog_timeout": "4",
 }
+PER_CPU: Changes = {
+    "/proc/irq/14/arm-pmu/.keep": "",
+    "/proc/irq/14/effective_affinity_list": "",
+    "/proc/irq/14/smp_affinity_list": "0-1",
+}
 TICKLESS: Changes = {f"{_CPUS}/nohz_full": "1"}
 PARTITIONED: Changes = {
     "/sys/fs/cgroup/cgroup.controllers": "cpuset cpu io memory",
@@ -187,6 +192,8 @@ CASES: list[tuple[str, Changes, str | None]] = [
     ("device-interrupts", {}, "good"),
     ("device-interrupts", {"/proc/irq/24/effective_affinity_list": "0-1"}, "warning"),
     ("device-interrupts", {"/proc/irq/25/effective_affinity_list": "1"}, "good"),  # nobody handles it
+    ("device-interrupts", {**PER_CPU, "/proc/irq/14/effective_affinity_list": None}, "warning"),
+    ("device-interrupts", PER_CPU, "good"),
     ("device-interrupts", {"/proc/irq/*": None}, "unknown"),
     ("device-interrupts", {f"{_CPUS}/isolated": ""}, None),
     ("lockup-watchdogs", {}, "good"),

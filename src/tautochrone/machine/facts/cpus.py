@@ -214,7 +214,9 @@ def interrupts_on_isolated(tree: Tree, at_boot: str, *partitions: str) -> tuple[
     there = []
     for number in numbers:
         folder = f"/proc/irq/{number}"
-        served = tree.first_text(f"{folder}/effective_affinity_list", f"{folder}/smp_affinity_list")
+        # Empty for one that each CPU has for itself, such as that of Arm's PMU, though it is allowed on all.
+        served = tree.text(f"{folder}/effective_affinity_list")
+        served = tree.text(f"{folder}/smp_affinity_list") if served is None else served
         # Each handler has a folder of its name here. An interrupt without one never fires.
         handlers = tree.folders(folder)
         if handlers and set(parse_cpu_list(served) or ()) & cpus:
