@@ -36,6 +36,14 @@ from tautochrone.run.facts import (
 from where import ROOT
 
 _CPUS = "/sys/devices/system/cpu"
+_SOURCES = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
+_CLOCK = _SOURCES.replace("available", "current")
+_C1 = f"{_CPUS}/cpu0/cpuidle/state1/latency"
+_LIMIT = f"{_CPUS}/cpu{{}}/power/pm_qos_resume_latency_us"
+PASSIVE: Changes = {f"{_CPUS}/cpu{cpu}/cpufreq/scaling_driver": "intel_cpufreq" for cpu in (0, 1)}
+DEEP: Changes = {f"{_CPUS}/cpu{cpu}/cpuidle/state2/disable": "0" for cpu in (0, 1)}
+HELD: Changes = {_LIMIT.format(cpu): "n/a" for cpu in (0, 1)}
+BY_PARTITION: Changes = {"/sys/fs/cgroup/cpuset.cpus.isolated": "1"}
 
 
 def audit(root: Path = Path("/")) -> tuple[Finding, ...]:
@@ -142,14 +150,22 @@ def test_an_unknown_says_what_may_not_be_read() -> None:
         ("cpu-quota", {"/sys/fs/cgroup/cpu.max": "100000 100000"}, ": 1 CPU."),
         ("cpu-quota", {"/sys/fs/cgroup/cpu.max": "150000 100000"}, ": 1.5 CPUs."),
         ("cpu-quota", {"/sys/fs/cgroup/cpu.max": "12800000 100000"}, ": 128 CPUs."),
+        ("clock-source", {_CLOCK: "hpet"}, "A slower clock was chosen"),
+        ("clock-source", {_CLOCK: "hpet", _SOURCES: "hpet acpi_pm"}, "does not trust"),
+        ("boost", {f"{_CPUS}/intel_pstate/no_turbo": "0", **PASSIVE}, "intel_pstate/no_turbo"),
+        ("idle-states", {**DEEP, **HELD}, "us to wake up, but that is forbidden now Enabled"),
+        ("idle-states", {**DEEP, **HELD, _LIMIT.format(1): "133"}, "needs up to 133 us"),
+        ("idle-states", {**DEEP, **dict.fromkeys(HELD, "50"), _C1: "40"},
+         "needs up to 40 us"),
+        ("isolation", {f"{_CPUS}/isolated": "", **BY_PARTITION}, "CPU 1, CPU 1 by cpuset partition."),
+        ("isolation", BY_PARTITION, "isolated CPU 1. "),  # from 6.12 on it names those of isolcpus=, too
     ],
-)
-def test_one_is_told_as_one_and_many_without_powers_of_ten(
-    tmp_path: Path, code: str, changes: Changes, said: str
-) -> None:
+)  # fmt: skip
+def test_what_a_finding_says(tmp_path: Path, code: str, changes: Changes, said: str) -> None:
+    """One as one, and many without powers of ten; what is so, and advice that fits."""
     finding = found(plant(tmp_path, changes), code)
     assert finding is not None
-    assert said in finding.observed
+    assert said in f"{finding.title} {finding.observed} {finding.advice}"
 
 
 def test_interrupts_are_sent_to_cpus_that_are_not_isolated(tmp_path: Path) -> None:

@@ -260,6 +260,7 @@ CASES: list[tuple[str, Changes, str | None]] = [
     ("tracing", {f"{_TRACING}/*": None, "/sys/kernel/debug/tracing/current_tracer": "wakeup"}, "warning"),
     ("console", {}, "good"),
     ("console", {"/sys/class/tty/console/active": "tty0 ttyS0"}, "note"),
+    ("console", {"/sys/class/tty/console/active": "ttynull0"}, "good"),
     ("console", {"/sys/class/tty/console/active": None}, None),
     ("delgado2020-options", {}, "good"),
     ("delgado2020-options", {"/boot/config-6.1.0-rt": CONFIG + "CONFIG_SCHED_MC=y\n"}, "note"),

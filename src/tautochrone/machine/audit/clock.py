@@ -120,6 +120,14 @@ CHECKS = (
                 when=lambda f: f.clock.source in _PARAVIRTUAL,
             ),
             warning(
+                "A slower clock was chosen than the CPU's time stamp counter",
+                "Clock source {clock.source}; available: {available}.",
+                f"Until the next boot: echo tsc | sudo tee {_SOURCE}. For good: boot without "
+                "clocksource={clock.source}",
+                "likely",
+                when=lambda f: "tsc" in (f.clock.available_sources or ()),
+            ),
+            warning(
                 "The kernel does not trust the CPU's time stamp counter",
                 "Clock source {clock.source}; available: {available}.",
                 "Find out why: sudo dmesg | grep -iE 'tsc|clocksource'. Often firmware leaves the counters "

@@ -1,5 +1,7 @@
 """Checks of the CPUs: how they save power, what they share, which of them may be used."""
 
+import math
+
 from tautochrone.base.words import plural
 from tautochrone.machine.audit.finding import AuditAnswer, Check, good, note, unread, warning
 from tautochrone.machine.cpulist import CPUS, format_cpu_list, parse_cpu_list
@@ -21,29 +23,38 @@ def _idle_states(facts: Facts) -> AuditAnswer:
         return _without_idle_driver(facts)
     allowed = set(parse_cpu_list(facts.cpu.allowed) or parse_cpu_list(facts.cpu.online) or ())
     enabled = [
-        (name, latency_us)
+        (name, latency_us, own)
         for name, latency_us, cpus in zip(
             power.idle_states, power.idle_exit_latencies_us, power.idle_enabled_cpus, strict=True
         )
-        if allowed & set(parse_cpu_list(cpus) or ())
+        if (own := allowed & set(parse_cpu_list(cpus) or ()))
     ]
-    states = ", ".join(f"{name} ({latency_us} us)" for name, latency_us in enabled) or "none"
+    states = ", ".join(f"{name} ({latency_us} us)" for name, latency_us, _ in enabled) or "none"
     observed = (
         f"Enabled, with exit latency: {states}. Driver {power.idle_driver or 'unknown'}, governor "
         f"{power.idle_governor or 'unknown'}."
     )
-    deepest_us = max((latency_us for _, latency_us in enabled), default=0)
-    limit_us = power.latency_limit_us
-    if deepest_us >= _DEEP_US and limit_us is not None and 0 <= limit_us < deepest_us:
+    deepest_us = max((latency_us for _, latency_us, _ in enabled), default=0)
+    entered_us = max(
+        (
+            latency_us
+            for _, latency_us, own in enabled
+            if any(latency_us <= _limit_us(facts, cpu) for cpu in own)
+        ),
+        default=0,
+    )
+    if entered_us < deepest_us:
+        observed = f"{observed} Held at the moment: {'; '.join(_held_limits(facts))}."
+    if entered_us < _DEEP_US <= deepest_us:
         return note(
-            f"A sleeping CPU could need up to {deepest_us} us to wake up, but programs forbid it now",
-            f"{observed} Held to {limit_us} us at the moment; see latency-limit.",
-            "It lasts as long as the program that holds it. To be independent of it: sudo cpupower idle-set "
+            f"A sleeping CPU could need up to {deepest_us} us to wake up, but that is forbidden now",
+            observed,
+            "What a program holds lasts as long as it runs. To be independent of it: sudo cpupower idle-set "
             f"-D {_DEEP_US}",
         )
-    if deepest_us >= _DEEP_US:
+    if entered_us >= _DEEP_US:
         return warning(
-            f"A sleeping CPU needs up to {deepest_us} us to wake up",
+            f"A sleeping CPU needs up to {entered_us} us to wake up",
             observed,
             f"Until the next boot: sudo cpupower idle-set -D {_DEEP_US}. For good: processor.max_cstate=1 "
             "intel_idle.max_cstate=1 (intel_idle.max_cstate=0 only hands over to the ACPI driver). While a "
@@ -74,6 +85,14 @@ def _without_idle_driver(facts: Facts) -> AuditAnswer:
         more=": the architecture's default is used, or the firmware decides.",
         advice="Look into the firmware's power settings (C-states), and try: sudo cpupower idle-info",
     )
+
+
+def _limit_us(facts: Facts, cpu: int) -> float:
+    """Return the longest exit latency that a CPU may have now."""
+    power, limit_us = facts.power, facts.power.latency_limit_us
+    pairs = zip(power.resume_limits_us or (), power.resume_limit_cpus or (), strict=False)
+    own = [limit_us for limit_us, cpus in pairs if cpu in (parse_cpu_list(cpus) or ())]
+    return min([*own, *([limit_us] if limit_us is not None and limit_us >= 0 else [])], default=math.inf)
 
 
 def _held_limits(facts: Facts) -> list[str]:
@@ -220,7 +239,7 @@ CHECKS = (
         needs="power.boost",
         numbers=lambda f: {
             "switch": f"echo 1 | sudo tee {CPUS}/intel_pstate/no_turbo"
-            if f.power.frequency_driver == "intel_pstate"
+            if f.power.frequency_driver in ("intel_pstate", "intel_cpufreq")
             else f"echo 0 | sudo tee {CPUS}/cpufreq/boost"
         },
         answers=(

@@ -196,7 +196,8 @@ def _active_mitigations(facts: Facts) -> list[str]:
 
 def _slow_consoles(facts: Facts) -> list[str]:
     names = facts.kernel.consoles or ()
-    return [name for name in names if name.startswith("tty") and not name[3:].isdecimal()]
+    serial = [name for name in names if name.startswith("tty") and not name.startswith("ttynull")]
+    return [name for name in serial if not name[3:].isdecimal()]
 
 
 CHECKS = (

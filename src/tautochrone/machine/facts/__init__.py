@@ -139,10 +139,11 @@ def _architecture(tree: Tree, path: str, cpuinfo: str) -> str | None:
     return next((name for mark, name in _ARCHITECTURES.items() if re.search(mark, text, re.MULTILINE)), None)
 
 
-def _partitioned(tree: Tree, *groups: str) -> str | None:
-    """Where it is not there, the kernel does not tell."""
-    there = next((one for one in groups if "cpuset.cpus.isolated" in tree.names(one)), None)
-    return None if there is None else tree.text(f"{there}/cpuset.cpus.isolated")
+def _partitioned(tree: Tree, at_boot: str, *partitions: str) -> str | None:
+    """Where it is not there, the kernel does not tell. From 6.12 on it has those isolated at boot, too."""
+    by_boot = set(parse_cpu_list(tree.text(at_boot)) or ())
+    told = (parse_cpu_list(tree.text(place)) for place in partitions)
+    return next((format_cpu_list(set(cpus) - by_boot) for cpus in told if cpus is not None), None)
 
 
 def _partitions(tree: Tree, *groups: str) -> tuple[str, ...] | None:
@@ -241,7 +242,7 @@ FACTS: tuple[Fact, ...] = (
     ("machine.firmware", _names, *(f"{_DMI}/bios_{one}" for one in ("vendor", "version", "date"))),
     ("machine.architecture", _architecture, f"{_KERNEL}/arch", _CPUINFO),
     # Isolation beyond the list of isolated CPUs.
-    ("isolation.partitioned", _partitioned, *_CGROUPS),
+    ("isolation.partitioned", _partitioned, *_ISOLATED),
     ("isolation.partitions", _partitions, *_CGROUPS),
     ("isolation.load_balanced", Tree.flag, "/sys/fs/cgroup/cpuset/cpuset.sched_load_balance"),
     ("isolation.rcu_offloaded", _match(r"(?:^|\s)rcu_nocbs(?:=(\S*))?(?=\s|$)", lambda text: text or ""),
