@@ -20,7 +20,7 @@ from tautochrone.judge.latency_bound import CpuBound, bound_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.statistics.late_events import Kind, LateEvent
-from tautochrone.statistics.latency_bound import CASES, Variables
+from tautochrone.statistics.latency_bound import CASES, Variables, outside
 
 NOTHING = Variables()
 
@@ -137,6 +137,16 @@ def test_what_others_took_of_the_latest_cycle_is_told(store: Store) -> None:
     store_late(store, [by_kworker(100, 90_000), waits(200, 1_000, 3_000)])
     told = " ".join(tauto("bound", store=store.path).stdout.split())
     assert "the model has no variable for, or no event explains: other thread 90 us" in told
+
+
+def test_a_wait_interrupts_and_what_is_outside_of_the_model_are_the_whole_latency(store: Store) -> None:
+    told = scene(100, OTHER).softirq(50_000).timer(1_500).softirq(20_000).passes(2_000).switch()
+    found = of_cpu(store, [told.softirq(30_000).passes(500).late(100)])
+
+    assert outside(found.worst) == {"softirq": 80_000, "unexplained": 500}
+    assert found.waiting is not None
+    assert found.waiting.length_ns == 22_000
+    assert found.worst.latency_ns == 80_500 + 22_000 + 1_500
 
 
 @pytest.mark.slow

@@ -161,8 +161,7 @@ def _least_solution(free_ns: int, interrupts: Sequence[ObservedInterrupt], case:
 _OTHERS: tuple[Cause, ...] = ("thread", "stopped", "work")
 """While these went on, the thread was not the ready one of highest priority: its latency had not begun."""
 
-OUTSIDE: tuple[Cause, ...] = (*_OTHERS, "idle-exit", "frequency", "smi", "steal", "fault", "unexplained")
-"""What the model has no variable for, or no event explains."""
+_INTERRUPTS: tuple[Cause, ...] = ("irq", "nmi")
 
 _WAITING: tuple[Cause, ...] = ("interrupts-off", "not-preemptible", "softirq", "idle-exit")
 
@@ -205,10 +204,10 @@ def _waits(part: Part) -> bool:
 
 
 def outside(cycle: LateCycle) -> dict[Cause, int]:
-    """Return what of a latency the model has no variable for, or no event explains, the most first."""
+    """Return what of a latency is in no variable of the model, or no event explains, the most first."""
     found: dict[Cause, int] = defaultdict(int)
     for part in cycle.parts:
-        if part.cause in OUTSIDE and not _waits(part):
+        if part.cause not in _INTERRUPTS and not _waits(part):
             found[part.cause] += part.net_ns
     return dict(sorted(found.items(), key=lambda each: -each[1]))
 
