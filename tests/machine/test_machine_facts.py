@@ -421,6 +421,7 @@ def test_partitions_are_listed_with_their_state(tmp_path: Path) -> None:
     root = plant(
         tmp_path,
         {
+            "/sys/devices/system/cpu/isolated": "",
             f"{group}/cgroup.controllers": "cpuset",
             f"{group}/cpuset.cpus.isolated": "1",
             f"{group}/loops/cpuset.cpus.partition": "isolated",
