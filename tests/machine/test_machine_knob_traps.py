@@ -91,15 +91,26 @@ def test_each_lock_up_detector_that_is_on_is_put_back(
     assert knob("watchdog").changes("on", tree) == ()
 
 
-def test_the_preference_between_speed_and_energy_comes_back_after_the_governor(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("governor", "held"),
+    [
+        ("powersave", {"energy_performance_preference": "balance_power"}),
+        ("userspace", {"scaling_setspeed": "1200000"}),
+    ],
+)
+def test_what_goes_with_the_governor_comes_back_after_it(
+    tmp_path: Path, governor: str, held: dict[str, str]
+) -> None:
+    """The preference between speed and energy, and the speed that was chosen."""
     more = {
-        f"{POLICY}/scaling_governor": "powersave",
-        f"{POLICY}/scaling_available_governors": "performance powersave",
-        f"{POLICY}/energy_performance_preference": "balance_power",
+        f"{POLICY}/scaling_governor": governor,
+        f"{POLICY}/scaling_available_governors": f"performance {governor}",
+        f"{POLICY}/scaling_setspeed": "<unsupported>",
+        **{f"{POLICY}/{name}": text for name, text in held.items()},
     }
     tree = tree_of(plant_machine(tmp_path, TWO, more=more))
     assert knob("governor").changes("performance", tree) == (
-        Write(f"{POLICY}/energy_performance_preference", "balance_power", may_refuse=True),
+        *(Write(f"{POLICY}/{name}", text, may_refuse=True) for name, text in held.items()),
         Write(f"{POLICY}/scaling_governor", "performance"),
     )
 

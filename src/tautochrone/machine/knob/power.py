@@ -18,6 +18,9 @@ _POLL = "idle=poll (x86) leaves polling alone, but every CPU gets hot and never 
 NO_STATES = "an emulated CPU has no idle states: halted, it goes on with its next instruction at once"
 _STATE_FILES = ("latency", "disable", "default_status")
 _NO_LIMIT = "none"
+_NO_SPEED = "<unsupported>"
+"""What the kernel says of a speed that the governor does not take."""
+
 _DEVICE = "/dev/cpu_dma_latency"
 _POLICIES = f"{CPUS}/cpufreq"
 
@@ -220,15 +223,16 @@ class Governor(Knob):
     def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
         """One write for each set of CPUs that share a clock; see `Knob`.
 
-        Before it the preference between speed and energy is written with what it holds, to be put back
-        after the governor: with `performance`, intel_pstate and amd-pstate in their active modes set the
-        highest, and not all of them remember what it was.
+        Before it what goes with the governor is written with what it holds, to be put back after it: the
+        preference between speed and energy, as with `performance` intel_pstate and amd-pstate in their active
+        modes set the highest, and not all of them remember what it was; and the speed of `userspace`, which
+        begins with that at hand.
         """
         return tuple(
             change
             for folder in _folders(tree)
             if tree.text(f"{folder}/scaling_governor") != wanted
-            for change in (*_preference(folder, tree), Write(f"{folder}/scaling_governor", wanted))
+            for change in (*_going_with_it(folder, tree), Write(f"{folder}/scaling_governor", wanted))
         )
 
     def advice(self, wanted: str, tree: Tree) -> BootAdvice:
@@ -237,10 +241,10 @@ class Governor(Knob):
         )
 
 
-def _preference(folder: str, tree: Tree) -> list[Write]:
-    path = f"{folder}/energy_performance_preference"
-    held = tree.text(path)
-    return [Write(path, held, may_refuse=True)] if held else []
+def _going_with_it(folder: str, tree: Tree) -> list[Write]:
+    paths = (f"{folder}/energy_performance_preference", f"{folder}/scaling_setspeed")
+    held = ((path, tree.text(path)) for path in paths)
+    return [Write(path, text, may_refuse=True) for path, text in held if text and text != _NO_SPEED]
 
 
 def _folders(tree: Tree) -> list[str]:
