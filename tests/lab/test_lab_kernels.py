@@ -9,6 +9,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,18 @@ from guest_programs import fetch_program
 from kernel_files import RELEASE, arm64_image, bzimage, module, vmlinux, write_modules
 from real import PATIENCE_S, skip_or_fail, tauto
 from tautochrone.base.errors import DamagedError, MeasuringError, StoreError, TautoError, UsageError
-from tautochrone.target.virtual.cache import tell_nobody, whole_folder
+from tautochrone.target.virtual.cache import (
+    cache_folder,
+    folder_of,
+    is_whole,
+    tell_nobody,
+    whole_folder,
+    write_whole,
+)
 from tautochrone.target.virtual.fetch import adopt_kernel, read_boot_image
+from tautochrone.target.virtual.forget import folders_of
 from tautochrone.target.virtual.image import build_image
-from tautochrone.target.virtual.kernels import Kernel, find_kernel, own_kernels
+from tautochrone.target.virtual.kernels import Kernel, find_kernel, own_kernels, remember_kernel
 from tautochrone.target.virtual.qemu import fetch_qemu
 
 _APPLETS = b"\0" + b"".join(f"applet{number}\0".encode() for number in range(120)) + b"\0"
@@ -94,7 +103,10 @@ def test_an_image_of_arm64_may_be_packed_and_one_whose_end_is_missing_is_refused
         read_boot_image(packed[:-20], "a kernel")
 
 
-@pytest.mark.parametrize("content", [b"", b"#!/bin/sh\n", vmlinux()[:150], bzimage(vmlinux(), "xz")[:1200]])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"#!/bin/sh\n", vmlinux()[:150], *(bzimage(vmlinux(), "xz")[:end] for end in (530, 1200))],
+)
 def test_what_is_no_kernel_is_refused(content: bytes) -> None:
     with pytest.raises(UsageError):
         read_boot_image(content, "a file")
@@ -142,6 +154,23 @@ def test_a_damaged_kernel_is_found_out_and_can_be_brought_again(tmp_path: Path) 
     (again.modules / "kernel" / "alpha.ko").write_bytes(module(""))
     with pytest.raises(DamagedError, match=r"alpha\.ko"):
         build_image(again, ["alpha"])
+
+
+def test_a_folder_whose_files_a_power_failure_emptied_is_not_whole(tmp_path: Path) -> None:
+    folder = folder_of(adopted(tmp_path / "build").image)
+    for path in folder.rglob("*"):
+        if path.is_file():
+            path.write_bytes(b"")
+    assert not is_whole(folder)
+
+
+def test_images_that_nobody_used_for_long_and_halves_of_images_are_removed(tmp_path: Path) -> None:
+    kernel = adopted(tmp_path / "build")
+    for old in ("old.cpio", ".new-half"):
+        write_whole(cache_folder() / "images" / old, b"")
+        os.utime(cache_folder() / "images" / old, (1, 1))
+    image = build_image(kernel)
+    assert list((cache_folder() / "images").iterdir()) == [image.path]
 
 
 def test_two_at_once_bring_it_whole(tmp_path: Path) -> None:
@@ -284,6 +313,24 @@ def test_what_was_fetched_is_forgotten_and_what_another_kernel_needs_stays(
     assert (unknown.returncode, "first is not here" in unknown.stderr) == (2, True)
     assert tauto("lab", "forget", "all", "--yes", store=tmp_path).returncode == 0
     assert [path.name for path in cache.iterdir()] == ["lock"]
+
+
+def test_with_the_last_kernel_of_a_version_go_its_headers_and_what_has_two_names_counts_once(
+    tmp_path: Path, cache: Path
+) -> None:
+    for name, package in (("first", "linux-image-1_6.1-1"), ("second", "linux-image-2_6.1-1")):
+        remember_kernel(replace(adopted(tmp_path / name, name), package=package))
+    packed = cache / "packages" / "linux-headers-1_6.1-1_amd64" / "file"
+    write_whole(packed, bytes(1000))
+    headers = cache / "headers" / "linux-headers-1_6.1-1"
+    headers.mkdir(parents=True)
+    os.link(packed, headers / "file")
+
+    assert not {headers, packed.parent} & set(dict(folders_of(["first"])))
+    assert {headers: 1000, packed.parent: 0}.items() <= dict(folders_of(["first", "second"])).items()
+    assert sum(size for _, size in folders_of(["all"])) == sum(
+        {one.stat().st_ino: one.stat().st_size for one in cache.rglob("*") if one.is_file()}.values()
+    )
 
 
 def test_a_file_of_a_kernel_that_can_not_be_copied_is_named(tmp_path: Path) -> None:

@@ -95,7 +95,8 @@ def is_whole(folder: Path) -> bool:
     """Whether everything in such a folder is as it came; if not, it is removed, so that it can come anew."""
     try:
         lines = (folder / _SUMS).read_text().splitlines()
-        if all(hash_of(folder / line[66:]) == line[:64] for line in lines):
+        # A power failure may have emptied all files, this one too.
+        if lines and all(hash_of(folder / line[66:]) == line[:64] for line in lines):
             return True
     except OSError:
         pass

@@ -65,6 +65,13 @@ def read_boot_image(content: bytes, name: str) -> BootImage:
     Raises:
         UsageError: not a kernel that the lab can boot.
     """
+    try:
+        return _boot_image(content, name)
+    except struct.error as error:
+        raise UsageError(f"{name} is damaged: {error}", "Bring it anew.") from error
+
+
+def _boot_image(content: bytes, name: str) -> BootImage:
     if content[:2] == b"\x1f\x8b":
         content = _unpacked(content, 0, len(content), name)
     if content[0x202:0x206] == b"HdrS":

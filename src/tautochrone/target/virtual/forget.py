@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from stat import S_ISREG
 
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.target.virtual.cache import Tell, cache_folder, folder_of, sole_writer
@@ -25,7 +26,8 @@ def folders_of(names: Sequence[str]) -> list[tuple[Path, int]]:
         found = [path for path in sorted(cache.glob("*")) if path.name != "lock"]
     else:
         found = list(dict.fromkeys(path for name in names for path in _places(cache, name, names)))
-    return [(path, _bytes_in(path)) for path in found]
+    seen: set[tuple[int, int]] = set()
+    return [(path, _bytes_in(path, seen)) for path in found]
 
 
 def forget(places: Sequence[Path], tell: Tell) -> None:
@@ -62,8 +64,20 @@ def _places(cache: Path, name: str, names: Sequence[str]) -> Iterator[Path]:
         module = module_folder(kernel)
         if module.is_dir():
             yield module
+    # What belongs to it alone of its package's version: what its kernel half was built with.
+    version = kernel.version
+    if version is not None and not any(other is not None and other.version == version for other in stay):
+        written = version.replace(":", "%3a")
+        yield from cache.glob(f"headers/*_{written}")
+        yield from cache.glob(f"packages/linux-*_{written}_*")
 
 
-def _bytes_in(place: Path) -> int:
-    files = [place] if place.is_file() else [one for one in place.rglob("*") if not one.is_symlink()]
-    return sum(one.stat().st_size for one in files if one.is_file())
+def _bytes_in(place: Path, seen: set[tuple[int, int]]) -> int:
+    """Return how many bytes go with it; what has several names (headers) counts once."""
+    size = 0
+    for one in (place, *place.rglob("*")):
+        status = one.lstat()
+        if S_ISREG(status.st_mode) and (status.st_dev, status.st_ino) not in seen:
+            seen.add((status.st_dev, status.st_ino))
+            size += status.st_size
+    return size
