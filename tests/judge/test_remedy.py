@@ -64,6 +64,22 @@ def test_a_machine_that_is_set_well_gets_general_advice_and_no_setting() -> None
     assert (found.findings, found.knobs) == ((), ())
 
 
+@pytest.mark.parametrize(
+    ("cause", "actor", "codes"),
+    [
+        ("thread", "controller", []),  # no limit for real-time threads would help the other one
+        ("irq", "local timer", []),  # without migration there would be more timers
+        ("softirq", "TIMER", []),
+        ("thread", "ktimers/1", []),
+        ("unexplained", "", ["timer-migration"]),  # the loop may be woken from another CPU
+        ("stopped", "", ["realtime-throttling"]),
+    ],
+)
+def test_no_setting_is_advised_that_would_make_it_worse(cause: Cause, actor: str, codes: list[str]) -> None:
+    findings = [finding("realtime-throttling", "note"), finding("timer-migration", "note")]
+    assert [one.code for one in remedy_of(cause, actor, findings).findings] == codes
+
+
 def test_a_machine_that_is_not_known_gets_the_settings_that_are_about_it() -> None:
     assert remedy_of("idle-exit", "", ()).knobs == ("c-states", "latency-limit")
 

@@ -282,23 +282,23 @@ def without_causes(
 
 _RULES: tuple[tuple[Cause, str, str, str], ...] = (
     ("nmi", "", "nmi", "lockup-watchdogs"),
-    ("irq", r"local.?timer|\btimer\b", "local-timer", "timer-migration isolation"),
+    ("irq", r"local.?timer|\btimer\b", "local-timer", "isolation"),
     ("irq", r"reschedule|call.?function|irq.?work|^ipi", "other-cpu", "isolation cpuset-partitions tracing"),
     ("irq", "thermal", "thermal", "thermal-throttling"),
     ("irq", "", "device-interrupt", "device-interrupts irqbalance default-interrupt-affinity"),
     ("softirq", r"^net", "network", "device-interrupts irqbalance"),
-    ("softirq", r"timer", "timers", "timer-migration isolation"),
+    ("softirq", r"timer", "timers", "isolation"),
     ("softirq", r"^rcu", "rcu", "rcu-callbacks isolation"),
     ("softirq", r"^sched", "balancing", "isolation cpuset-partitions"),
     ("softirq", "", "deferred", "device-interrupts isolation"),
     ("thread", r"^kworker", "work-item", "workqueues isolation"),
     ("thread", r"^irq/", "interrupt-thread", "device-interrupts irqbalance"),
     ("thread", r"^ksoftirqd", "deferred", "device-interrupts isolation"),
-    ("thread", r"^ktimers", "timers", "timer-migration isolation"),
+    ("thread", r"^ktimers", "timers", "isolation"),
     ("thread", r"^rcu", "rcu", "rcu-callbacks isolation"),
     ("thread", r"^(migration|cpuhp|stopper)/", "stopper", "isolation tracing"),
     ("thread", r"^watchdog", "watchdog", "lockup-watchdogs"),
-    ("thread", "", "higher-priority", "isolation realtime-throttling"),
+    ("thread", "", "higher-priority", "isolation"),
     ("not-preemptible", "", "not-preemptible", "preempt-rt preemption-model kernel-debugging"),
     ("interrupts-off", "", "interrupts-off", "preempt-rt preemption-model kernel-debugging console"),
     ("idle-exit", "", "idle-exit", "idle-states latency-limit"),
@@ -308,7 +308,7 @@ _RULES: tuple[tuple[Cause, str, str, str], ...] = (
     ("fault", "", "fault", "memory-lock-permission transparent-huge-pages numa-balancing same-page-merging"),
     ("stopped", "", "stopped", "realtime-throttling realtime-group-budget cpu-quota"),
     ("work", "", "work", "frequency-governor smt thermal-throttling"),
-    ("unexplained", "", "unexplained", "firmware-interrupts virtual-machine steal-time"),
+    ("unexplained", "", "unexplained", "timer-migration firmware-interrupts virtual-machine steal-time"),
 )
 """By class and by what the actor is called, the first that fits: what is to be dealt with, which is the class
 or, where the actor tells more, a kind of actor; and the codes of the findings about it, the most telling
