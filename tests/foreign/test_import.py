@@ -63,7 +63,7 @@ def summary(run: StoredRun, source: int = 0, measure: str | None = None) -> Summ
         ("jitterdebugger.json", "jitterdebugger", "cyclic", [3_901, 3_886], [11_999, 18_999]),
         ("jitterdebugger-samples.csv", "jitterdebugger-samples", "cyclic", [10], [9_000]),
         ("jitterdebugger-samples.raw", "jitterdebugger-samples", "cyclic", [10], [9_000]),
-        ("hwlatdetect-quiet.txt", "hwlatdetect", "hwlat", [120], [10_000]),
+        ("hwlatdetect-quiet.txt", "hwlatdetect", "hwlat", [120], [10_999]),
         ("hwlatdetect-gaps.txt", "hwlatdetect", "hwlat", [200], [18_999]),
         ("windows-on-wine.tauto", "probe-stream", "cyclic", [58, 57], [7_315_800, 7_353_700]),
     ],
@@ -162,6 +162,9 @@ def test_a_load_that_nobody_tells_is_not_taken_for_none(store: Store) -> None:
 def test_a_loop_that_was_never_a_period_late_missed_nothing(store: Store) -> None:
     run = brought(store, SAMPLES / "cyclictest-histogram.txt", period_ns=100 * MILLISECOND)
     assert [(book.released, book.missed, book.overruns) for book in run.manifest.books] == [(40, 0, 0)] * 2
+    told = run.manifest.conditions.stored["imported"]
+    assert isinstance(told, dict)
+    assert "releases that were skipped" not in told["unknown"]
 
 
 @pytest.mark.parametrize("name", ["cyclictest.json", "cyclictest-verbose.txt"])
@@ -238,6 +241,89 @@ def test_short_options_of_cyclictest_may_share_a_dash(
     assert (header.parameters["policy"], header.parameters["priority"]) == asked
 
 
+DRAWN = (
+    "policy: fifo: loadavg: 0.00 0.01 0.05 1/200 1234          \n\n"
+    "T: 0 ( 1235) P:80 I:1000 C:   1000 Min:      2 Act:    5 Avg:    5 Max:      32\n"
+    "T: 1 ( 1236) P:80 I:1000 C:   1000 Min:      2 Act:    5 Avg:    5 Max:     151\n\033[4A"
+)
+"""What cyclictest draws a hundred times a second without -q."""
+
+
+@pytest.mark.parametrize("before", [DRAWN * 400, DRAWN + "\033[4B"], ids=["long", "-M"])
+def test_a_histogram_is_read_whatever_was_drawn_before_it(store: Store, tmp_path: Path, before: str) -> None:
+    text = before + (SAMPLES / "cyclictest-histogram.txt").read_text().partition("\n")[2]
+    run = brought(store, written(tmp_path, "drawn.txt", text))
+    assert [book.recorded for book in run.manifest.books] == [40, 40]
+    assert run.manifest.header.periods_ns == {0: MILLISECOND, 1: MILLISECOND}
+
+
+def test_lines_of_threads_without_a_histogram_are_refused_with_what_to_do(
+    store: Store, tmp_path: Path
+) -> None:
+    with pytest.raises(DamagedError, match="no histogram") as refusal:
+        brought(store, written(tmp_path, "quiet.txt", DRAWN))
+    assert "-h" in refusal.value.advice
+
+
+@pytest.mark.parametrize("name", ["cyclictest-histogram.txt", "cyclictest-verbose.txt"])
+def test_timers_that_begin_anew_have_no_schedule_in_text_either(
+    store: Store, tmp_path: Path, name: str
+) -> None:
+    text = f"$ cyclictest -r -t2\n{DRAWN if 'verbose' not in name else ''}{(SAMPLES / name).read_text()}"
+    run = brought(store, written(tmp_path, name, text))
+    assert run.manifest.header.periods_ns == {}
+    assert [book.missed for book in run.manifest.books] == [None, None]
+
+
+def test_a_jitterdebugger_of_version_2_names_its_machine(store: Store, tmp_path: Path) -> None:
+    names = {
+        "sysname": "Linux",
+        "nodename": "arm",
+        "release": "5.10-rt",
+        "version": "#1",
+        "machine": "armv7l",
+    }
+    text = json.dumps(
+        {"version": 2, "sysinfo": names, **json.loads((SAMPLES / "jitterdebugger.json").read_text())}
+    )
+    manifest = brought(store, written(tmp_path, "two.json", text)).manifest
+    assert (manifest.conditions.target, manifest.kernel.release) == ("arm", "5.10-rt")
+    told = manifest.conditions.stored["imported"]
+    assert isinstance(told, dict)
+    assert not {"kernel", "machine"} & set(told["unknown"])
+
+
+ONE_LINE = """# RTLA timerlat histogram
+# Time unit is microseconds (us)
+# Duration:   0 00:00:10
+Index   Thr-000
+0         10000
+over:         0
+count:    10000
+min:          2
+avg:          5
+max:         88
+"""
+
+
+def test_a_single_line_of_rtla_is_as_wide_as_the_largest_sample_says(store: Store, tmp_path: Path) -> None:
+    """Its command told -b 100, and is not in the file."""
+    low, high, _ = brought(store, written(tmp_path, "one.txt", ONE_LINE)).histogram(0)
+    assert (low.tolist(), high.tolist()) == ([0], [88_999])
+
+
+@pytest.mark.parametrize("how_many", ["unknown number of", "1234 (12.30%)"])
+def test_events_that_rtla_missed_are_told_and_no_release_is_said_to_be_served(
+    store: Store, tmp_path: Path, how_many: str
+) -> None:
+    text = f"{ONE_LINE}{how_many} events missed, results might not be accurate\n"
+    whole, lossy = (
+        brought(store, written(tmp_path, "rtla.txt", one), MILLISECOND).manifest for one in (ONE_LINE, text)
+    )
+    assert [book.missed for book in (*whole.books, *lossy.books)] == [0, None]
+    assert [one.code for one in lossy.warnings if how_many in one.text] == ["missed-events"]
+
+
 @pytest.mark.parametrize("name", ["cyclictest-histogram.txt", "cyclictest-verbose.txt"])
 def test_a_command_in_the_text_tells_that_latencies_are_in_ns(
     store: Store, tmp_path: Path, name: str
@@ -274,7 +360,7 @@ def test_samples_with_gaps_in_their_structure_are_read_too(store: Store, tmp_pat
     path = tmp_path / "samples.raw"
     path.write_bytes(b"".join(struct.pack("<I4xqqQ", 1, 5, k * 250_000, 7 + k) for k in range(21)))
     run = brought(store, path)
-    assert run.sources == {0: "cpu1"}
+    assert run.sources == {0: "thread1"}
     assert run.values().tolist() == [(7 + k) * 1_000 for k in range(21)]
 
 
@@ -377,7 +463,7 @@ def test_an_overflow_without_a_maximum_is_lost(store: Store, tmp_path: Path) -> 
 def test_windows_without_a_gap_are_known_to_lie_below_the_threshold(store: Store) -> None:
     found = summary(brought(store, SAMPLES / "hwlatdetect-gaps.txt"))
     median = found.quantiles[0]
-    assert (median.value, median.low, median.high) == (None, 0, 10_000)
+    assert (median.value, median.low, median.high) == (None, 0, 10_999)
     assert found.maximum == 18_999
 
 
@@ -482,6 +568,7 @@ def test_a_table_that_does_not_tell_enough_is_refused(
         ("jitterdebugger-samples.csv", "0;1114.936950838;9", "0;1114.936950838;9\nnonsense"),
         ("hwlatdetect-gaps.txt", "Samples recorded: 8", "Samples recorded: 9"),
         ("hwlatdetect-gaps.txt", "Max Latency: 18us", "Max Latency: 12us"),
+        ("hwlatdetect-quiet.txt", "Starting test\n", "Starting test\ninterrupted\n"),
     ],
 )
 def test_a_file_that_contradicts_itself_is_refused(

@@ -16,7 +16,14 @@ from tautochrone.base.errors import DamagedError
 from tautochrone.base.reading import open_file
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural, verb
-from tautochrone.foreign.recording import LOAD, PERIOD, ForeignHistogram, ForeignSource, Recording
+from tautochrone.foreign.recording import (
+    LOAD,
+    PERIOD,
+    SKIPPED,
+    ForeignHistogram,
+    ForeignSource,
+    Recording,
+)
 from tautochrone.run.conditions import IMPORTED
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.layout import EXTREMES, MEASURE, SAMPLES
@@ -102,9 +109,11 @@ def _pieces_of(path: Path) -> Iterator[bytes]:
 
 
 def _unknown(recording: Recording, load: str) -> list[str]:
-    """Return what is not known of a run, without what the person has said of it."""
+    """Return what is not known of a run, without what the person has said of it, or follows from the file."""
     said = [LOAD] if load else []
     said += [PERIOD] if all(one.period_ns is not None for one in recording.sources) else []
+    books = (_book(recording, number, one, _whole(one)) for number, one in enumerate(recording.sources))
+    said += [SKIPPED] if all("missed" in book for book in books) else []
     return [one for one in recording.unknown if not one.startswith(tuple(said) or "-")]
 
 
@@ -160,9 +169,7 @@ def _clipped(one: ForeignSource, measure: str, histogram: ForeignHistogram) -> I
 
 
 def _frames(recording: Recording) -> Iterator[bytes]:
-    whole = [
-        {name: histogram.whole() for name, histogram in one.histograms.items()} for one in recording.sources
-    ]
+    whole = [_whole(one) for one in recording.sources]
     raw = all(one.samples is not None for one in recording.sources)
     yield stream.json_frame_bytes(stream.HEADER, 0, _header(recording, raw=raw))
     sequence = 1
@@ -179,6 +186,10 @@ def _frames(recording: Recording) -> Iterator[bytes]:
             sequence += 1
         books.append(_book(recording, number, one, whole[number]))
     yield stream.json_frame_bytes(stream.FOOTER, sequence, {"ended": "complete", "books": books})
+
+
+def _whole(one: ForeignSource) -> dict[str, ForeignHistogram]:
+    return {name: histogram.whole() for name, histogram in one.histograms.items()}
 
 
 def _end_of(measure: str) -> str:
@@ -323,7 +334,8 @@ def _book(
         "recorded": recorded,
         "dropped": dropped,
     }
-    if one.period_ns is not None and not dropped and largest is not None and largest < one.period_ns:
+    is_whole = recording.is_whole and not dropped
+    if one.period_ns is not None and is_whole and largest is not None and largest < one.period_ns:
         book |= {"released": recorded, "missed": 0, "overruns": 0}
     if "missed" not in book or len(whole) > 1:
         book["uncounted"] = True

@@ -131,6 +131,7 @@ class Recording:
         parameters: what else the file tells of how it was measured.
         unknown: what a run of tauto knows of its conditions, and the file does not tell.
         warnings: what limits the meaning of the numbers.
+        is_whole: the tool does not say that it lost samples of which it does not tell whose they are.
         stream: the file, where it is a run's stream, which has the sources itself; None: it is not.
     """
 
@@ -149,6 +150,7 @@ class Recording:
     parameters: Mapping[str, object] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
     warnings: tuple[RunWarning, ...] = ()
+    is_whole: bool = True
     stream: Path | None = None
 
     def see_that_it_agrees(self) -> None:
@@ -170,6 +172,9 @@ class Recording:
 LOAD = "load"
 PERIOD = "period (name it with --period)"
 """What a person can say of a file, as what is not known of it otherwise."""
+
+SKIPPED = "releases that were skipped"
+"""What is not known of a loop by its file, unless none was so late that it skipped one."""
 
 CUT_TO_MICROSECONDS = RunWarning(
     "whole-microseconds",
@@ -240,6 +245,19 @@ def object_of(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise DamagedError("it is not a JSON object")
     return content
+
+
+_SYSTEM = {"name": "sysname", "release": "release", "version": "version", "machine": "machine"}
+
+
+def system_of(content: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+    """Return the name of the machine, and its system, as JSON files tell them as sysinfo; empty: not told."""
+    told = content.get("sysinfo")
+    if not isinstance(told, dict):
+        return "", {}
+    return str(told.get("nodename", "")), {
+        own: str(told[name]) for own, name in _SYSTEM.items() if name in told
+    }
 
 
 def whole(word: object, what: str, *, least: int = 0) -> int:

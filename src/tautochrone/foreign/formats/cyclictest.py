@@ -19,6 +19,7 @@ from tautochrone.foreign.recording import (
     LOAD,
     MICROSECOND,
     PERIOD,
+    SKIPPED,
     ForeignHistogram,
     ForeignSamples,
     ForeignSource,
@@ -31,6 +32,7 @@ from tautochrone.foreign.recording import (
     lines_of,
     object_of,
     option_of,
+    system_of,
     text_of,
     told_histogram,
     whole,
@@ -50,7 +52,7 @@ _UNKNOWN = (
     "hardware, firmware and clock source",
     "kernel options and command line",
     "policy, priority and memory lock as they were obtained",
-    "releases that were skipped",
+    SKIPPED,
 )
 _UNKNOWN_OF_TEXT = ("kernel", "machine", "when it was measured", "CPUs of the threads", *_UNKNOWN)
 _DMA = re.compile(r"# /dev/cpu_dma_latency set to ([0-9]+)us")
@@ -66,8 +68,9 @@ class CyclictestCommand:
     @classmethod
     def of(cls, line: str, threads: int) -> "CyclictestCommand":
         """Read a command line; of so many threads."""
-        words = words_of(line)
-        return cls(words, _intervals_ns(words, threads))
+        told = cls(words_of(line))
+        intervals = (None,) * threads if told.is_relative else _intervals_ns(told.words, threads)
+        return replace(told, intervals_ns=intervals)
 
     @property
     def priority(self) -> int | None:
@@ -79,6 +82,11 @@ class CyclictestCommand:
     def policy(self) -> str:
         """Return the policy that was asked for; empty: not given."""
         return _option(self.words, "y", "policy") or ("fifo" if self.priority else "")
+
+    @property
+    def is_relative(self) -> bool:
+        """Return whether its timers begin anew after each wake-up, so that they have no schedule."""
+        return _has_flag(self.words, "r", "relative") or _has_flag(self.words, "s", "system")
 
     @property
     def histogram_end(self) -> int | None:
@@ -105,12 +113,7 @@ def _has_flag(words: Sequence[str], short: str, long: str) -> bool:
 
 
 def _intervals_ns(words: Sequence[str], threads: int) -> tuple[int | None, ...]:
-    """Return the interval of each thread: each later one's is longer by the distance, but for histograms.
-
-    Timers that begin anew after each wake-up (-r, -s) have no schedule.
-    """
-    if _has_flag(words, "r", "relative") or _has_flag(words, "s", "system"):
-        return (None,) * threads
+    """Return the interval of each thread: each later one's is longer by the distance, but for histograms."""
     first = whole(_option(words, "i", "interval") or _USUAL_INTERVAL_US, "--interval", least=1)
     given = _option(words, "d", "distance")
     distance: int | None = _USUAL_DISTANCE_US if given is None else whole(given, "--distance")
@@ -123,8 +126,6 @@ def _intervals_ns(words: Sequence[str], threads: int) -> tuple[int | None, ...]:
 
 
 # The JSON of rt-tests 2.0 and later.
-
-_NAMES = {"name": "sysname", "release": "release", "version": "version", "machine": "machine"}
 
 
 def _is_json(head: bytes, _path: Path) -> bool:
@@ -152,8 +153,8 @@ def _read_json(path: Path, options: ImportOptions) -> Recording:
         )
         for (number, thread), cpu, interval in zip(ordered, cpus, command.intervals_ns, strict=True)
     )
-    sysinfo = told.get("sysinfo")
-    system: dict[str, Any] = sysinfo if isinstance(sysinfo, dict) else {}
+    host, system = system_of(told)
+    realtime = told["sysinfo"].get("realtime") if system else None
     return Recording(
         tool=_TOOL,
         format="cyclictest-json",
@@ -162,11 +163,11 @@ def _read_json(path: Path, options: ImportOptions) -> Recording:
         sources=sources,
         measured=_moment(told.get("start_time")),
         command=command.words,
-        host=str(system.get("nodename", "")),
-        system={own: str(system[theirs]) for own, theirs in _NAMES.items() if theirs in system},
+        host=host,
+        system=system,
         policy=command.policy,
         priority=command.priority,
-        parameters={"kernel_says_realtime": system["realtime"]} if "realtime" in system else {},
+        parameters={} if realtime is None else {"kernel_says_realtime": realtime},
         unknown=_UNKNOWN,
         warnings=() if unit_ns == 1 else (CUT_TO_MICROSECONDS,),
     )
@@ -209,11 +210,16 @@ def _moment(told: object) -> datetime | None:
 _COMMAND = re.compile(r"(?:^|[\s/])(cyclictest\s+-.*)$", re.MULTILINE)
 _THREAD = re.compile(r"T:\s*([0-9]+) \(\s*-?[0-9]+\) P:\s*([0-9]+) I:\s*([0-9]+) C:")
 _TOTALS = re.compile(r"# (Total|Min Latenc\w+|Max Latenc\w+|Histogram Overflows):\s*(.*)")
+_BEGIN = "# Histogram"
 _KIND = {"T": "total", "Min": "min", "Max": "max", "H": "over"}
 
 
-def _is_histogram(head: bytes, _path: Path) -> bool:
-    return re.search(rb"^# Histogram\s*$", head, re.MULTILINE) is not None
+def _is_histogram(head: bytes, path: Path) -> bool:
+    """Return whether a histogram begins, or the lines of threads, which are drawn before it without -q."""
+    text = head.decode("utf-8", "replace")
+    return re.search(rf"{_BEGIN}\s*$", text, re.MULTILINE) is not None or (
+        _THREAD.search(text) is not None and not _is_verbose(head, path)
+    )
 
 
 def _read_histogram(path: Path, options: ImportOptions) -> Recording:
@@ -224,7 +230,7 @@ def _read_histogram(path: Path, options: ImportOptions) -> Recording:
     line_of_command = ""
     inside = False
     for number, line in lines_of(path):
-        if line == "# Histogram":
+        if line.endswith(_BEGIN):  # -M leaves the code that moves the cursor before it
             rows, inside = [], True
         elif inside and (words := line.split()) and line[0].isdecimal():
             rows.append([whole(word, f"line {number}") for word in words])
@@ -239,7 +245,10 @@ def _read_histogram(path: Path, options: ImportOptions) -> Recording:
         elif match := _COMMAND.search(line):
             line_of_command = match[1]
     if not rows or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:
-        raise DamagedError("it has no histogram whose lines have a number for each thread")
+        raise DamagedError(
+            "it has no histogram whose lines have a number for each thread",
+            "cyclictest records one with -h 400, and --json=FILE writes it as JSON.",
+        )
     count = len(summary.get("min", rows[0][1:]))  # -H adds a column with the sums
     if not 1 <= count <= len(rows[0]) - 1:
         raise DamagedError(f"its histogram has {len(rows[0]) - 1} columns, and a summary of {count}")
@@ -248,7 +257,7 @@ def _read_histogram(path: Path, options: ImportOptions) -> Recording:
     sources = []
     for at in range(count):
         interval_ns = threads[at][1] * MICROSECOND if at in threads else None
-        if interval_ns is None and command is not None:
+        if command is not None and (interval_ns is None or command.is_relative):
             interval_ns = command.intervals_ns[at]
         histogram = _column(rows, summary, at, unit_ns)
         period_ns = options.period_ns or interval_ns
@@ -305,15 +314,14 @@ def _is_verbose(head: bytes, _path: Path) -> bool:
 def _read_verbose(path: Path, options: ImportOptions) -> Recording:
     text = text_of(path)
     line_of_command = _COMMAND.search(text)
-    unit_ns = (
-        options.unit_ns or CyclictestCommand(words_of(line_of_command[1] if line_of_command else "")).unit_ns
-    )
+    command = CyclictestCommand(words_of(line_of_command[1] if line_of_command else ""))
+    unit_ns = options.unit_ns or command.unit_ns
     found = np.array([one.groups() for one in _CYCLE.finditer(text)], dtype=np.int64).reshape(-1, 3)
     if not len(found):
         raise DamagedError("it has no line with thread, cycle and latency")
     if int(found[:, 2].max()) > LARGEST_NS // unit_ns:
         raise DamagedError("a latency is too large")
-    intervals = _told_intervals_ns(text)
+    intervals = _told_intervals_ns(text) if not command.is_relative else {}
     sources = []
     for thread in np.unique(found[:, 0]).tolist():
         own = found[found[:, 0] == thread]

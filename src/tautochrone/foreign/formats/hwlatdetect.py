@@ -1,8 +1,8 @@
 """The text of hwlatdetect of rt-tests: the windows in which the hardware took time away.
 
 The kernel's tracer hwlat looks for gaps during a part of each window, and tells the largest one where that
-is above a threshold. So of all other windows it is known that their gap is at most the threshold: they become
-one bin, from 0 to there.
+is above a threshold, cut to whole microseconds. So of all other windows it is known that their gap is less
+than a microsecond above the threshold: they become one bin, from 0 to there.
 """
 
 import re
@@ -43,6 +43,8 @@ def _read(path: Path, _options: ImportOptions) -> Recording:
     first: int | None = None
     parameters: dict[str, object] = {}
     for _, line in lines_of(path):
+        if line == "interrupted":
+            raise DamagedError("it was interrupted, and the file does not tell after how many of its windows")
         if match := _DURATION.search(line):
             seconds = int(match[1])
         elif match := _PARAMETER.search(line):
@@ -80,7 +82,8 @@ def _read(path: Path, _options: ImportOptions) -> Recording:
             RunWarning(
                 "threshold",
                 f"hwlatdetect tells only gaps above {threshold} us. That there were {windows:,} windows "
-                "follows from duration and window; the others lie between 0 and the threshold.",
+                "follows from duration and window; the others lie between 0 and the threshold, by gaps that "
+                "are cut to whole microseconds.",
                 "Measure with --threshold=1 to have more of them.",
             ),
         ),
@@ -91,14 +94,14 @@ def _histogram(
     gaps: list[int], recorded: int, windows: int, threshold: int, maximum_us: int
 ) -> ForeignHistogram:
     """Return windows below the threshold as one bin, and each gap that is told; others as far as is known."""
-    end_ns = threshold * MICROSECOND
-    low, high, count = [0], [end_ns], [windows - recorded]
+    end_ns = (threshold + 1) * MICROSECOND
+    low, high, count = [0], [end_ns - 1], [windows - recorded]
     for gap in sorted(set(gaps)):
         low.append(whole(gap, "a gap") * MICROSECOND)
         high.append(gap * MICROSECOND + MICROSECOND - 1)
         count.append(gaps.count(gap))
     untold = recorded - len(gaps)
-    maximum_ns = maximum_us * MICROSECOND + MICROSECOND - 1 if maximum_us else end_ns
+    maximum_ns = maximum_us * MICROSECOND + MICROSECOND - 1 if maximum_us else end_ns - 1
     return ForeignHistogram(array(low), array(high), array(count), untold, end_ns, maximum_ns)
 
 

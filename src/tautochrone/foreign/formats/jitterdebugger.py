@@ -20,6 +20,7 @@ from tautochrone.foreign.recording import (
     Integers,
     Recording,
     object_of,
+    system_of,
     told_histogram,
     whole,
 )
@@ -29,15 +30,15 @@ _TOOL = "jitterdebugger"
 _EXPERIMENT = "cyclic"
 _UNKNOWN = (
     PERIOD,
+    "CPUs of the threads, which it counts from 0 (-a)",
     "whether its timers are absolute (early versions restart them)",
     "version",
-    "kernel",
-    "machine",
     "when it was measured",
     LOAD,
     "hardware, firmware and clock source",
     "policy, priority and memory lock as they were obtained",
 )
+_OF_SYSTEM = ("kernel", "machine")
 _END_US = 1_000
 """Where its histograms end."""
 
@@ -48,27 +49,31 @@ def _is_json(head: bytes, _path: Path) -> bool:
 
 
 def _read_json(path: Path, options: ImportOptions) -> Recording:
-    cpus = object_of(path).get("cpu")
-    if not isinstance(cpus, dict) or not cpus:
-        raise DamagedError("it has no CPUs")
+    content = object_of(path)
+    threads = content.get("cpu")
+    if not isinstance(threads, dict) or not threads:
+        raise DamagedError("it has no threads")
     sources = []
-    for name, told in cpus.items():
-        cpu = whole(name, "the number of a CPU")
+    for name, told in threads.items():
+        thread = whole(name, "the number of a thread")
         if not isinstance(told, dict) or not isinstance(told.get("histogram"), dict):
-            raise DamagedError(f"CPU {cpu} has no histogram")
+            raise DamagedError(f"thread {thread} has no histogram")
         cycles = whole(told.get("count"), "count")
         found = told_histogram(
-            told["histogram"], cycles, told.get("max"), MICROSECOND, f"CPU {cpu}", "samples"
+            told["histogram"], cycles, told.get("max"), MICROSECOND, f"thread {thread}", "samples"
         )
         histogram = replace(found, end_ns=max(found.end_ns, _END_US * MICROSECOND))
-        sources.append(ForeignSource(f"cpu{cpu}", cpu, options.period_ns, {LATENCY: histogram}))
+        sources.append(ForeignSource(f"thread{thread}", None, options.period_ns, {LATENCY: histogram}))
+    host, system = system_of(content)
     return Recording(
         tool=_TOOL,
         format="jitterdebugger",
         experiment=_EXPERIMENT,
         sources=tuple(sources),
+        host=host,
+        system=system,
         parameters={"cpu_dma_latency_us": 0},  # it holds /dev/cpu_dma_latency at 0 in all versions
-        unknown=_UNKNOWN,
+        unknown=_UNKNOWN if system else (*_OF_SYSTEM, *_UNKNOWN),
         warnings=(CUT_TO_MICROSECONDS,),
     )
 
@@ -125,28 +130,28 @@ def _fits(rows: "np.ndarray[tuple[int], np.dtype[np.void]]") -> bool:
 
 def _read_samples(path: Path, options: ImportOptions) -> Recording:
     content = read_bytes(path, _MOST_BYTES)
-    cpus, ends, values = _numbers(content)
+    threads, ends, values = _numbers(content)
     sources = []
-    for cpu in np.unique(cpus).tolist():
-        own = cpus == cpu
+    for thread in np.unique(threads).tolist():
+        own = threads == thread
         start = ends[own] - values[own]  # the time stamp is that of the wake-up
         if (np.diff(ends[own]) < 0).any():
-            raise DamagedError(f"the samples of CPU {cpu} are not in order")
+            raise DamagedError(f"the samples of thread {thread} are not in order")
         samples = ForeignSamples(start, values[own])
-        sources.append(ForeignSource(f"cpu{cpu}", cpu, options.period_ns, samples=samples))
+        sources.append(ForeignSource(f"thread{thread}", None, options.period_ns, samples=samples))
     return Recording(
         tool=_TOOL,
         format="jitterdebugger-samples",
         experiment=_EXPERIMENT,
         sources=tuple(sources),
         parameters={"cpu_dma_latency_us": 0},
-        unknown=("samples that its buffer lost, which it does not count", *_UNKNOWN),
+        unknown=("samples that its buffer lost, which it does not count", *_OF_SYSTEM, *_UNKNOWN),
         warnings=(CUT_TO_MICROSECONDS,),
     )
 
 
 def _numbers(content: bytes) -> tuple[Integers, Integers, Integers]:
-    """Return CPU, instant in ns and latency in ns of each sample."""
+    """Return thread, instant in ns and latency in ns of each sample."""
     if _TEXT.match(content.partition(b"\n")[0].rstrip(b"\r")):
         lines = content.count(b"\n") + (not content.endswith(b"\n"))
         found = np.array([one.groups() for one in _NUMBERS.finditer(content)], dtype=np.int64)

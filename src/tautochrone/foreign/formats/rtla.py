@@ -1,6 +1,7 @@
 """The text of rtla timerlat hist and of rtla osnoise hist, of Linux 5.17 and later."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +13,7 @@ from tautochrone.foreign.recording import (
     LOAD,
     MICROSECOND,
     PERIOD,
+    SKIPPED,
     ForeignHistogram,
     ForeignSource,
     Integers,
@@ -24,6 +26,7 @@ from tautochrone.foreign.recording import (
     whole_ns,
     words_of,
 )
+from tautochrone.run.manifest import Warning as RunWarning
 
 TIMERLAT = {
     "Thr": ("preemption_latency_ns", "from the timer's expiry to timerlat's thread"),
@@ -38,6 +41,7 @@ _UNIT = re.compile(r"# Time unit is \w+ \((ns|us)\)")
 _DURATION = re.compile(r"# Duration:\s*([0-9]+) ([0-9]{2}):([0-9]{2}):([0-9]{2})")
 _COMMAND = re.compile(r"((?:rtla\s+)?(?:timerlat|osnoise)\s+hist\b.*)$")
 _HEAD = re.compile(r"(IRQ|Thr|Usr|CPU)-([0-9]{3,})")
+_MISSED = "events missed, results might not be accurate"
 _SUMMARY = ("over:", "count:", "min:", "avg:", "max:")
 _UNKNOWN = (
     "kernel",
@@ -55,6 +59,8 @@ class _Table:
     unit_ns: int = MICROSECOND
     seconds: int | None = None
     command: tuple[str, ...] = ()
+    missed: str = ""
+    """What it says of events that its trace lost; empty: nothing."""
     heads: list[tuple[str, int]] = field(default_factory=list)
     rows: list[list[int]] = field(default_factory=list)
     summary: dict[str, list[str]] = field(default_factory=dict)
@@ -93,7 +99,7 @@ def _read(path: Path, options: ImportOptions) -> Recording:
     parameters: dict[str, object] = {"bucket_ns": width_ns} if is_sure else {}
     if table.seconds is not None:
         parameters["duration_ns"] = table.seconds * 10**9
-    unknown = [*_UNKNOWN, "releases that were skipped"] if is_timerlat else list(_UNKNOWN)
+    unknown = [*_UNKNOWN, SKIPPED] if is_timerlat else list(_UNKNOWN)
     if is_timerlat and period_ns is None:
         unknown.insert(0, PERIOD)
     return Recording(
@@ -105,7 +111,8 @@ def _read(path: Path, options: ImportOptions) -> Recording:
         command=table.command,
         parameters=parameters,
         unknown=tuple(unknown),
-        warnings=() if table.unit_ns == 1 else (CUT_TO_MICROSECONDS,),
+        warnings=tuple(_warnings(table)),
+        is_whole=not table.missed,
     )
 
 
@@ -126,6 +133,8 @@ def _table(path: Path) -> _Table:
             table.heads = [(match[1], int(match[2])) for match in map(_HEAD.fullmatch, words[1:]) if match]
             if len(table.heads) != len(words) - 1:
                 raise DamagedError(f"line {number} heads columns that are not rtla's")
+        elif line.endswith(_MISSED):
+            table.missed = line
         elif words and words[0] in _SUMMARY:
             table.summary.setdefault(words[0], words[1:])  # newer ones repeat it for all CPUs together
         elif table.heads and words and words[0].isdecimal() and not table.summary:
@@ -135,16 +144,35 @@ def _table(path: Path) -> _Table:
                 )
             table.rows.append([whole(word, f"line {number}") for word in words])
     if not table.heads:
-        raise DamagedError("it has no sample: rtla saw nothing above its threshold, or its header is missing")
+        raise DamagedError(
+            "it has no sample: rtla saw none, or was told --no-index or --no-header, which leave out what "
+            "its numbers are"
+        )
     return table
 
 
+def _warnings(table: _Table) -> Iterator[RunWarning]:
+    if table.unit_ns != 1:
+        yield CUT_TO_MICROSECONDS
+    if table.missed:
+        yield RunWarning(
+            "missed-events",
+            f"rtla says: {table.missed}. These samples are in no line, the largest perhaps among them.",
+            "Measure with a larger trace buffer (--trace-buffer-size) or fewer CPUs (-c).",
+        )
+
+
 def _width_ns(starts: Integers, table: _Table) -> tuple[int, bool]:
-    """Return how wide its bins are, and whether that is sure: lines without a sample are left out."""
+    """Return how wide its bins are at most, and whether that is sure: lines without a sample are left out."""
     if (given := option_of(table.command, "b", "bucket-size")) is not None and given.isdecimal():
         return max(1, int(given)) * table.unit_ns, True
     steps = [later - earlier for earlier, later in pairwise(sorted(starts.tolist())) if later > earlier]
-    return (min(steps), False) if steps else (table.unit_ns, False)
+    if steps:
+        return min(steps), False
+    # A single line says nothing, but the largest sample lies in it, unless it lies beyond the end.
+    told = [table.of("max", at) or 0 for at in range(len(table.heads)) if not table.of("over", at)]
+    first = int(starts.min()) if len(starts) else 0
+    return max(table.unit_ns, *((one + 1) * table.unit_ns - first for one in told)), False
 
 
 def _histogram(table: _Table, at: int, starts: Integers, width_ns: int) -> ForeignHistogram:
