@@ -13,7 +13,7 @@ from tautochrone.analyse.answer import document
 from tautochrone.answer.render import page
 from tautochrone.answer.render.terminal import show
 from tautochrone.schedulability.analysis import analyse as analyse_set
-from tautochrone.schedulability.read import read
+from tautochrone.schedulability.read import parse, read
 from tautochrone.schedulability.timeline import simulate
 from where import ROOT
 
@@ -62,6 +62,38 @@ def test_the_papers_set_has_the_papers_answer(tmp_path: Path) -> None:
     assert [" ".join(table[f"tau{n}"].split()[8:10]) for n in (1, 2, 3)] == ["3 ms", "8 ms", "29 ms"]
     assert "harmonic periods: 0.8000 <= 1.0000, passed" in done.stdout
     assert "Hyperperiod 40 ms." in done.stdout
+
+
+def told(*tasks: tuple[str, str, str]) -> str:
+    """What is said of tasks by period, execution and deadline."""
+    lines = '[[task]]\nname = "t{}"\nperiod = "{}"\nexecution = "{}"\ndeadline = "{}"\n'
+    task_set = parse("".join(lines.format(number, *task) for number, task in enumerate(tasks)))
+    file, timeline = StringIO(), simulate(task_set)
+    show(Console(file=file, width=200), document(analyse_set(task_set), timeline, timeline))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("tasks", "said", "not_said"),
+    [
+        # 1.235 times as long, the second is late.
+        (
+            [("10ms", "4.0991ms", "10ms"), ("20ms", "8.0003ms", "20ms")],
+            "could be 1.2346 times as long",
+            "1.235",
+        ),
+        (
+            [("10ms", "5ms", "10ms"), ("10ms", "5.00001ms", "10ms")],
+            "more than 100 % of its time",
+            "asked for 100 %",
+        ),
+        ([("10ms", "1.23456ms", "1.23456ms")], "1.235 ms  in time", "1.234 ms"),
+    ],
+)
+def test_what_is_rounded_is_still_true(tasks: list[tuple[str, str, str]], said: str, not_said: str) -> None:
+    text = told(*tasks)
+    assert said in text
+    assert not_said not in text
 
 
 @pytest.mark.slow

@@ -204,12 +204,13 @@ def _reserve(analysis: Analysis) -> str:
         return ""
     if factor < 1.0001:
         return " There is no reserve: no longer execution times would do."
-    return f" All execution times could be {factor:.4g} times as long."
+    return f" All execution times could be {factor:.10g} times as long."
 
 
 def _failure(cpu: CpuAnswer) -> str:
     if cpu.utilisation > 1:
-        return f"CPU {cpu.cpu} is asked for {cpu.utilisation * 100:.4g} % of its time."
+        share = f"{cpu.utilisation * 100:.4g}"
+        return f"CPU {cpu.cpu} is asked for {'more than ' if share == '100' else ''}{share} % of its time."
     late = [one.response for one in cpu.tasks if one.response.schedulable is False]
     said = []
     if cpu.demand is not None and cpu.demand.at_ns is not None and cpu.demand.demand_ns is not None:
@@ -321,7 +322,7 @@ def _table(cpu: CpuAnswer) -> doc.TypedTable:
             doc.time(response.blocking_ns),
             doc.TypedCell(response.response_ns, "ns", _NEVER if response.ending == "unbounded" else ""),
             doc.time(response.slack_ns),
-            doc.TypedCell(most, "ns", "" if most is None else _at_most(most)),
+            doc.TypedCell(most, "ns", "" if most is None else _at_most(most, task.execution_ns)),
             _verdict(response),
         )
         rows.append(tuple(cell for cell, wanted in zip(cells, shown.values(), strict=True) if wanted))
@@ -382,7 +383,7 @@ def _admission(analysis: Analysis) -> Iterator[str]:
         )
 
 
-def _at_most(ns: int) -> str:
-    """Round down to four digits, so that what is said still fits."""
+def _at_most(ns: int, fits_ns: int = 0) -> str:
+    """Round down to four digits, so that what is said still fits, but not below what is known to fit."""
     step = int(10 ** max(0, len(str(ns)) - 4))
-    return format_duration(ns // step * step)
+    return format_duration(max(ns // step * step, fits_ns if fits_ns <= ns else 0))
