@@ -15,13 +15,15 @@ from middleware_runs import US
 from real import PATIENCE_S
 from tautochrone.answer import figure
 from tautochrone.answer.console import make_console
+from tautochrone.answer.document import TypedCell
 from tautochrone.answer.render import page, terminal
 from tautochrone.campaign import answer
 from tautochrone.campaign.answer import figures
 from tautochrone.campaign.results import CampaignResults, gather_results
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import condition, open_campaign
-from tautochrone.middleware.offered import MiddlewareFootprintPresentation
+from tautochrone.middleware.offered import MiddlewareFootprintPresentation, MiddlewareThroughputPresentation
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 ENDS = {"transport": ("tcp", "omniorb"), "place": ("same", "different")}
@@ -137,6 +139,36 @@ def test_tables_of_repeated_footprints_have_the_memory_of_one_and_the_same_run(s
         assert "Of several runs with as many servants, the first." in table.notes
     once = MiddlewareFootprintPresentation().tables(runs[:2], [""] * 2)
     assert not any("first" in note for table in once for note in table.notes)
+
+
+@pytest.mark.parametrize(
+    ("made_up", "rate"),
+    [({"unanswered": ("two-way octet",)}, 1), ({"unconfirmed": 60}, 4)],
+)
+def test_a_run_in_which_no_call_got_through_counts_as_none_a_second(
+    store: Store, made_up: dict[str, Any], rate: int
+) -> None:
+    told = {"transport": "udp", "types": (("octet", 0),), "calls": 60}
+    runs = [made.throughput(store, **told), made.throughput(store, **told, **made_up)]
+    shown = MiddlewareThroughputPresentation()
+
+    def octet(several: list[StoredRun]) -> tuple[TypedCell, ...]:
+        table = shown.tables(several, ["" for _ in several])[0]
+        assert not any("ended before" in note for note in table.notes)
+        return table.rows[0]
+
+    good, none, both = (octet(several) for several in ([runs[0]], [runs[1]], runs))
+    assert (none[rate].value, none[5].value, both[5].value) == (0, 60, 60)
+    assert both[rate].value == pytest.approx(float(good[rate].value or 0) / 2)
+    shown.figures(runs, ["a", "b"], "x")
+
+
+def test_the_interval_of_two_unlike_runs_has_no_rates_below_0(store: Store) -> None:
+    told = {"types": (("octet", 0),), "calls": 60}
+    runs = [made.throughput(store, **told, call_ns=one) for one in (20 * US, 40 * US)]
+    shown = MiddlewareThroughputPresentation()
+    assert shown.tables(runs, ["", ""])[0].rows[0][2].shown.startswith("0 to ")
+    assert all(panel.chart for one in shown.figures(runs, ["a", "b"], "x") for panel in one.panels)
 
 
 @pytest.mark.slow

@@ -51,6 +51,7 @@ def throughput(
     rest_ns: int = 500,
     unconfirmed: int = 0,
     lost: int = 0,
+    unanswered: Sequence[str] = (),
     absent: Mapping[str, str] | None = None,
     rows_kept: int | None = None,
     footer: bool = True,
@@ -64,6 +65,7 @@ def throughput(
     Args:
         rest_ns: between a call and the next.
         unconfirmed: of each one-way row, calls that the server never had; ``lost``: of each two-way one.
+        unanswered: two-way rows of which no call was answered.
         absent: rows that this transport can't give, with the reason: they are left out.
         rows_kept: sources that had their turn before the run ended.
     """
@@ -84,16 +86,18 @@ def throughput(
             own = np.stack([sent, sent + took], axis=1)
             elapsed = int(own[-1, 1] - own[0, 0])
             one_way = direction == "one-way"
+            answered = 0 if name in unanswered else calls
+            own = own[:answered]
             source = len(rows)
             told.append(
                 {
                     "source": source,
-                    "calls": calls,
+                    "calls": answered,
                     "elapsed_ns": elapsed,
                     "rested_ns": 0,
                     "confirmed": calls - unconfirmed if one_way else None,
                     "drained_ns": int(elapsed * 2.5) if one_way else None,
-                    "lost": 0 if one_way else lost,
+                    "lost": 0 if one_way else lost or calls - answered,
                 }
             )
             rows.append(own if rows_kept is None or source < rows_kept else own[:0])

@@ -192,7 +192,12 @@ def rates_by_type(
             sent.rule(x=x.of("value"), x2="sent", strokeWidth=1.2, opacity=0.55),
             sent.tick(x=x.of("sent"), thickness=2.5, size=10, tooltip=_TOLD_OF_RATE),
         ]
-    if sure := [_rate(dot) for dot in dots if dot.low is not None and dot.high is not None]:
+    # An interval from few runs may begin at 0, which no logarithmic axis has.
+    if sure := [
+        {**_rate(dot), "low": max(within[0], dot.low)}
+        for dot in dots
+        if dot.low is not None and dot.high is not None
+    ]:
         intervals = Rows(sure, **stands, color=color, x=x.of("low"))
         layers.append(intervals.rule(x2="high", strokeWidth=4, opacity=0.35))
     marks = Rows([_rate(dot) for dot in dots], **stands, x=x.of("value"))

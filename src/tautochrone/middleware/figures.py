@@ -230,7 +230,7 @@ def rate_points(
         for lane in lanes:
             held = throughput.of_lane(lane, direction, kind)
             through, left = throughput.drained(held), throughput.answered(held)
-            if through is None or left is None:
+            if through is None or left is None or not through.value:  # the scale is logarithmic
                 continue
             sent = left.value if direction == ONE_WAY else None
             words = rate(through.value) + (f" ({rate(sent)} sent)" if sent else "")

@@ -195,7 +195,7 @@ def _lost(rows: Sequence[judge.ThroughputRow]) -> TypedCell:
 def _unfinished(lanes: Sequence[judge.ThroughputLane]) -> Iterator[str]:
     """Tell of rows whose turn never came, and what a run that ended early can't tell."""
     rows = judge.rows_of(lanes)
-    waiting = [f"{row.direction} {row.name}" for row in rows if row.summary is None]
+    waiting = [f"{row.direction} {row.name}" for row in rows if row.summary is None and not row.lost]
     if waiting:
         named = waiting[0] if len(waiting) == 1 else f"{waiting[0]} to {waiting[-1]}, {len(waiting)} rows"
         yield f"N/A: the run ended before these had a call: {named}."
@@ -322,8 +322,10 @@ def _losses(lanes: Sequence[judge.ThroughputLane]) -> Iterator[str]:
 
 
 def _times(lane: judge.ThroughputLane, direction: str, kind: judge.Kind) -> list[float]:
+    """Return what a call takes in each run; nothing where none got through in one, which is told as lost."""
     rates = [row.drained for row in judge.of_lane(lane, direction, kind)]
-    return [1e9 / one.value for one in rates if one is not None]
+    known = [one.value for one in rates if one is not None]
+    return [1e9 / one for one in known] if all(known) else []
 
 
 def _spoken_of(lanes: Sequence[judge.ThroughputLane]) -> Iterator[tuple[str, judge.Kind]]:

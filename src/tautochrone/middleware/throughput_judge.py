@@ -81,7 +81,7 @@ class ThroughputRow:
         """Return the operations per second that got through; of a two-way row those that were answered."""
         if self.direction == TWO_WAY:
             return self.rate
-        if not self.confirmed or not self.drained_ns:
+        if self.confirmed is None or not self.drained_ns:
             return None
         return CallRate(self.confirmed / self.drained_ns * 1e9)
 
@@ -204,7 +204,7 @@ def _row(
         summary=summary,
         calls=calls,
         elapsed_ns=elapsed,
-        rate=_rate(calls, elapsed, edges),
+        rate=_rate(calls, elapsed, edges) if calls or told.lost else None,
         confirmed=told.confirmed,
         drained_ns=told.drained_ns,
         lost=_unconfirmed(told) if stated.direction == ONE_WAY else told.lost,
@@ -219,7 +219,7 @@ def _unconfirmed(told: _RowResult) -> int | None:
 
 def _rate(calls: int, elapsed_ns: int | None, edges: Edges | None) -> CallRate | None:
     """Return the rate with an interval from means of batches, since neighbouring calls are alike."""
-    if not calls or not elapsed_ns:
+    if not elapsed_ns:
         return None
     value = calls / elapsed_ns * 1e9
     if edges is None or calls < FEWEST:
@@ -294,4 +294,5 @@ def _over(rates: Sequence[CallRate | None]) -> CallRate | None:
     known = [one for one in rates if one is not None]
     if len(known) < 2:
         return known[0] if known else None
-    return CallRate(*mean_and_interval([one.value for one in known]))
+    mean, low, high = mean_and_interval([one.value for one in known])
+    return CallRate(mean, None if low is None else max(0.0, low), high)
