@@ -18,6 +18,7 @@ from tautochrone.answer.blocks import Sheet
 from tautochrone.answer.document import flattened
 from tautochrone.answer.render import latex, markdown, page, terminal
 from tautochrone.base.errors import StoreError
+from tautochrone.measure.campaign.deciding import Decided, StillOpen
 from tautochrone.papers import folder
 from tautochrone.papers import verdicts as claims
 from tautochrone.papers.answer import Length, Made, as_table, document, together
@@ -458,10 +459,20 @@ def test_json_says_the_same_and_no_number_where_there_is_none(tmp_path: Path) ->
 @pytest.mark.slow
 def test_the_page_of_several_papers_leads_to_each_and_has_its_claims(tmp_path: Path) -> None:
     one = made(tmp_path)
+    runs = {key: [*own, *own] for key, own in one.measurements.runs.items()}  # twice as many, by a budget
+    one = replace(one, measurements=replace(one.measurements, runs=runs))
     text = page.text(
         together([(one, tmp_path / "all" / "x" / "report.html")], {"y": "No."}, tmp_path / "all")
     )
 
     for words in ('<a href="x/report.html">', "y was not measured: No.", "67.9\u00a0µs &lt; 500\u00a0µs",
-                  f"<code>{one.command}</code>"):  # fmt: skip
+                  f"<code>{one.command}</code>", "2 of 4 runs are there."):  # fmt: skip
         assert words in text, words
+
+
+@pytest.mark.parametrize("still_open", [(), (StillOpen("in time", 60.0, looked=True),)])
+def test_what_a_budget_measured_is_told_by_whether_that_told_the_claims(
+    tmp_path: Path, still_open: tuple[StillOpen, ...]
+) -> None:
+    one = replace(made(tmp_path, nothing=True), decided=Decided(60.0, 60.0, still_open, 1))
+    assert ("until its claims were told" in page.text(document(one))) == (not still_open)

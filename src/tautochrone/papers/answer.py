@@ -156,7 +156,8 @@ def _in_short(made: Made) -> Iterator[doc.Block]:
     share = "all measured" if there == slots else f"{there:,} of {slots:,} measured"
     said = f"{plural(slots, 'run')}, {share}"
     if made.decided is not None:
-        said = f"{plural(len(made.runs), 'run')} of it until its claims were told"
+        end = "within its budget" if made.decided.still_open else "until its claims were told"
+        said = f"{plural(len(made.runs), 'run')} of it {end}"
     yield doc.Sentence(f"{length[made.length]}: {said}.")
     if made.runs:
         first, last = (made.manifests[at].created[:16].replace("T", " ") for at in (0, -1))
@@ -330,7 +331,7 @@ def _counted(studies: Sequence[Made]) -> str:
 
 def _study(made: Made, at: Path, folder: Path) -> doc.DocumentPart:
     def blocks() -> Iterator[doc.Block]:
-        there, slots = len(made.runs), made.slots
+        there, slots = made.there, made.slots
         yield doc.Sentence(f"{made.paper.cited}.", "note", link=os.path.relpath(at, folder))
         yield doc.Sentence(claims.counted(made.asked))
         if there != slots:
