@@ -101,27 +101,32 @@ def real_fast(
     ended: str = "complete",
     title: str = "a tire",
     cpu_time_ns: int | None = None,
+    lost: int = 0,
     around: Mapping[str, Any] | None = None,
 ) -> StoredRun:
     """A run as fast as possible: rows of equal length, 4 ms of rest between them.
 
     Args:
+        lost: the last rows of each thread, by a full buffer.
         cpu_time_ns: of each thread; None: it had its CPU all the time.
         around: more conditions.
     """
     had_ns = rows * row_ns if cpu_time_ns is None else cpu_time_ns
     begins = streams.START_NS + np.arange(rows, dtype=np.int64) * (row_ns + 4 * MS)
     steps = np.full(rows, steps_per_row, np.int64)
-    kept = [np.stack([begins, begins + row_ns + k * US, steps], axis=1) for k in range(threads)]
+    kept = [
+        np.stack([begins, begins + row_ns + k * US, steps], axis=1)[: rows - lost] for k in range(threads)
+    ]
     header = _header(threads, nodes, solver, policy, rows * steps_per_row, PERIOD_NS, "real-fast")
     header["parameters"]["steps_per_row"] = steps_per_row
     header["tables"] = [_table([("begin_ns", "ns"), ("end_ns", "ns"), ("steps", "1")])]
     header["measures"] = [_measure("elapsed_ns", "begin_ns", "end_ns", "time of some steps")]
     books = [
-        {"source": k, "completed": rows, "recorded": rows, "dropped": 0, "cpu_time_ns": had_ns}
+        {"source": k, "completed": rows, "recorded": rows - lost, "dropped": lost, "cpu_time_ns": had_ns}
         for k in range(threads)
     ]
-    events = [_result(threads, nodes, rows * steps_per_row, checksum)]
+    places = {k: np.arange(lost) for k in range(threads)} if lost else {}
+    events = [*_losses(places), _result(threads, nodes, rows * steps_per_row, checksum)]
     return _sealed(store, header, kept, events, books, ended, "idle", title, around)
 
 

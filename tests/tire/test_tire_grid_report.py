@@ -29,6 +29,7 @@ from tautochrone.tire.grid_results import (
     MapTrial,
     TireResults,
     boundaries,
+    fast_cell,
     ratios,
 )
 
@@ -54,6 +55,13 @@ def test_the_boundary_is_between_the_largest_that_met_all_and_the_first_that_did
     assert (one.reliable.nodes, one.first_miss.nodes, one.measured) == (800, 3200, 4)
     assert one.is_clear
     assert one.share == pytest.approx(1 - 0.05 ** (1 / 600))
+
+
+def test_a_simulation_of_which_rows_were_lost_has_no_time(tmp_path: Path) -> None:
+    whole, part = (tire_runs.real_fast(Store(tmp_path), lost=lost) for lost in (0, 30))
+    assert [one.run for one in fast_cell(400, 2, [whole, part], "").trials] == [whole.id]
+    alone = fast_cell(400, 2, [part], "")
+    assert (alone.trials, "lost rows" in alone.why) == ((), True)
 
 
 def test_a_miss_below_a_size_that_met_all_is_told_as_chance() -> None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _STOPPED = "overrun"  # how a run ended that was to end at its first miss, and had one
 _STEP = "step_ns"  # the measure T_s
+_ROWS_LOST = "A full buffer lost rows of it, and with them a part of the time."
 
 
 @dataclass(frozen=True)
@@ -158,10 +159,12 @@ class Ratio:
 
 
 def fast_cell(nodes: int, threads: int, runs: Iterable[StoredRun], why: str) -> FastCell:
-    """Return a case with what its real-fast runs took."""
-    found = ((run.id, real_fast(run)) for run in runs)
-    trials = (FastTrial(name, one.elapsed_ns, one.simulated_ns, one.steps) for name, one in found)
-    return FastCell(nodes, threads, tuple(trials), why)
+    """Return a case with what its real-fast runs took, those that have the time of every step."""
+    found = [(run.id, real_fast(run)) for run in runs]
+    trials = tuple(
+        FastTrial(name, one.elapsed_ns, one.simulated_ns, one.steps) for name, one in found if one.complete
+    )
+    return FastCell(nodes, threads, trials, why if trials or not found else _ROWS_LOST)
 
 
 def map_cell(nodes: int, threads: int, runs: Iterable[StoredRun], why: str) -> MapCell:
