@@ -186,9 +186,12 @@ def test_a_report_without_room_is_not_left_in_part(
     assert content(tmp_path / "out").keys() == {"mine.toml"}
 
 
-def test_what_is_no_plan_is_not_packed(here: Store, tmp_path: Path) -> None:
-    path = tmp_path / "other.toml"
-    path.write_text("x = 1\n")
+@pytest.mark.parametrize(("name", "text"), [("other.toml", "x = 1\n"), ("plän (1).toml", PLAN)])
+def test_what_is_no_plan_or_could_not_be_unpacked_is_not_packed(
+    here: Store, tmp_path: Path, name: str, text: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
     with pytest.raises(UsageError):
         pack(here.runs(), [path], lambda: "", tmp_path / "runs.zip")
     assert not (tmp_path / "runs.zip").exists()

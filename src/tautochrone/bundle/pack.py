@@ -133,7 +133,7 @@ def pack(runs: Sequence[StoredRun], plans: Sequence[Path], report: Callable[[], 
         out: the file.
 
     Raises:
-        UsageError: two plans have the same name, or one is no plan.
+        UsageError: two plans have the same name, or one is no plan, or has a name that is not taken.
         StoreError: a run can't be read, or the file can't be written.
         DamagedError: the tags or the note of a run can't be read.
     """
@@ -141,6 +141,11 @@ def pack(runs: Sequence[StoredRun], plans: Sequence[Path], report: Callable[[], 
     if len(named) < len(plans):
         raise UsageError("Two plans have the same file name", "Rename one of them.")
     for path in plans:
+        if not _PLAN_FILE.fullmatch(f"{PLANS}/{path.name}"):
+            raise UsageError(
+                f"{path} can't be packed under this name",
+                "Rename it: every machine takes letters from a to z, digits, blanks and _ . - in it.",
+            )
         read_plan(path)
     for run in runs:
         read_remarks(run.path)
