@@ -12,6 +12,7 @@ from tautochrone.base.units import (
     format_duration,
     format_limit,
     format_rate,
+    format_ratio,
     format_span,
     format_us,
     parse_confidence,
@@ -91,6 +92,7 @@ def test_rates_and_columns() -> None:
     assert format_rate(1000) == "1 kHz"
     assert format_rate(100) == "100 Hz"
     assert format_rate(2500) == "2.5 kHz"
+    assert [format_ratio(one, 2) for one in (3.74, 150.2, 18_400)] == ["3.7", "150", "18,000"]
     assert format_us(1_234_567) == "1,234.567"
 
 

@@ -167,6 +167,14 @@ def test_best_and_worst_are_named_with_what_the_repetitions_say(store: Store) ->
 
 
 @pytest.mark.slow
+def test_what_is_hundreds_of_times_as_much_is_told_without_a_power_of_ten(store: Store) -> None:
+    measure(store, "aaaa", 1, values(20_000))
+    measure(store, "cccc", 1, values(3_000_000))
+    (one,) = extremes(results(store))
+    assert one.sentences[0].endswith("130 times as much.")
+
+
+@pytest.mark.slow
 def test_cells_whose_repetitions_overlap_are_not_said_to_differ(store: Store) -> None:
     for number, (idle, fork) in enumerate(((20, 30), (40, 50), (60, 70)), start=1):
         measure(store, "aaaa", number, values(idle * 1000))

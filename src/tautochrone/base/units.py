@@ -320,6 +320,11 @@ def format_rate(hz: float) -> str:
     return f"{_four_digits(hz / 1e3)} kHz" if hz >= 1e3 else f"{_four_digits(hz)} Hz"
 
 
+def format_ratio(ratio: float, digits: int) -> str:
+    """Show how many times as much, to so many digits: ``3.7``, ``150``, never as a power of ten."""
+    return f"{float(f'{ratio:.{digits}g}'):,.10g}"
+
+
 def _rounded(value: float, digits: int, *, up: bool) -> float:
     """To so many significant digits, to the nearest or up."""
     if value <= 0:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import comb
 
 from tautochrone.answer.numbers import quantile_name
-from tautochrone.base.units import format_duration
+from tautochrone.base.units import format_duration, format_ratio
 from tautochrone.base.words import plural, some
 from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable, Repetition
 from tautochrone.campaign.tables import SHOWN, differing, missed, name_of, value_of
@@ -132,7 +132,8 @@ def _quantile(rows: Sequence[CampaignRow]) -> Iterator[str]:
     ranked = _ranked(rows, q)
     low, high = _ends(ranked)
     word = "median" if q == SHOWN[0] else quantile_name(q)
-    times = f", {high.spread.middle / low.spread.middle:.2g} times as much" if low.spread.middle > 0 else ""
+    least, most = low.spread.middle, high.spread.middle
+    times = f", {format_ratio(most / least, 2)} times as much" if least > 0 else ""
     apart = _are_apart(low, high)
     verdict = " Apart." if apart else " No significant difference."
     yield (

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from tautochrone.answer.phrasing.differences import quantile_notes
-from tautochrone.base.units import format_duration, format_percent
+from tautochrone.base.units import format_duration, format_percent, format_ratio
 from tautochrone.base.words import capital, listed, lower_first, some, upper_first, verb
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, SidePair
 from tautochrone.judge.comparison.gate import MISSES, Judged, WhyNot
@@ -376,7 +376,7 @@ def amount(value: float, unit: str) -> str:
 def share(value: float) -> str:
     """Return ``+12 %``, ``-3.5 %``; from ten times on ``12 times``."""
     if value >= 9:
-        return f"{value + 1:.3g} times"
+        return f"{format_ratio(value + 1, 3)} times"
     if abs(value) < 0.0005:
         return "0 %"
     return f"{value * 100:+.{0 if abs(value) >= 0.1 else 1}f} %"

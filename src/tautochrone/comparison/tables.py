@@ -8,7 +8,7 @@ from tautochrone.answer.document import words as cell
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing.differences import p_value
 from tautochrone.answer.typeset import number, plain
-from tautochrone.base.units import format_percent
+from tautochrone.base.units import format_percent, format_ratio
 from tautochrone.base.words import plural, upper_first
 from tautochrone.comparison import phrasing as words
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, SidePair
@@ -311,7 +311,7 @@ def _interval(one: ComparedMetric) -> TypedCell:
 
 
 def _ratio(ratio: float) -> str:
-    return f"{ratio:.3f}" if 0.1 <= ratio < 10 else f"{ratio:.3g}"
+    return f"{ratio:.3f}" if 0.1 <= ratio < 10 else format_ratio(ratio, 3)
 
 
 def _percent(share: float) -> str:

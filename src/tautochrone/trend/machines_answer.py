@@ -23,7 +23,7 @@ from tautochrone.answer.document import (
     part,
 )
 from tautochrone.answer.document import words as cell
-from tautochrone.base.units import format_percent
+from tautochrone.base.units import format_percent, format_ratio
 from tautochrone.base.words import capital, plural, some
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.difference.ranking import FEWEST
@@ -85,7 +85,7 @@ def _in_short(found: Machines) -> Iterator[Block]:
 def _difference(board: MachineStanding, found: Machines) -> str:
     peers = board.peers or 0.0
     least = "at least " if board.at_least else ""
-    times = f"{least}{board.value / peers:.3g} times " if peers else ""
+    times = f"{least}{format_ratio(board.value / peers, 3)} times " if peers else ""
     return (
         f"{board.machine} has {least}{number(board.value, found.metric)}, {times}the median of "
         f"{plural(board.alike, 'machine')}, {number(peers, found.metric)} (p = {board.p:.2g})."
@@ -239,7 +239,9 @@ def _row(board: MachineStanding, drawn: Mapping[str, float], found: Machines) ->
         _range([one.value or 0.0 for one in board.values], found),
         cell("") if pooled is None else TypedCell(pooled, _unit(found), number(pooled, found.metric)),
         cell("") if peers is None else TypedCell(peers, _unit(found), number(peers, found.metric)),
-        cell("") if not peers else TypedCell(board.value / peers, "number", f"{board.value / peers:.3g}"),
+        cell("")
+        if not peers
+        else TypedCell(board.value / peers, "number", format_ratio(board.value / peers, 3)),
         TypedCell(None, "number", "too few")
         if board.p is None
         else TypedCell(board.p, "number", f"{board.p:.2g}"),
