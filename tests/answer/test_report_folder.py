@@ -12,6 +12,7 @@ from streams import make_stream
 from tautochrone.answer import document as doc
 from tautochrone.answer.render.folder import files_of, is_folder, page_in, write
 from tautochrone.base.errors import StoreError
+from tautochrone.base.words import UNSEEN
 from tautochrone.cli.app import app
 from tautochrone.run.store import Store
 
@@ -46,6 +47,15 @@ def test_csv_has_a_line_for_each_number_unrounded_and_no_formula() -> None:
     ]
     assert found[2]["shown"] == "too few"
     assert not any(value.startswith(("=", "+", "@")) for one in found for value in one.values())
+
+
+@pytest.mark.parametrize("ending", ["csv", "md", "tex"])
+def test_no_file_of_a_table_has_what_a_terminal_obeys(ending: str) -> None:
+    """A name of a run that somebody sent, or of another tool's file, can be anything."""
+    hostile = doc.TypedTable(
+        "Title\x1b[2J", doc.columns("who"), ((doc.words("\x1b[31mx\u202ey"),),), ("Note\x9b.",)
+    )
+    assert not UNSEEN.search(files_of(hostile, "latency")[ending])
 
 
 def test_latex_is_typeset_as_it_is_meant(tmp_path: Path) -> None:

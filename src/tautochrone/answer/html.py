@@ -25,6 +25,7 @@ from tautochrone.answer.typeset import POWER, typeset
 from tautochrone.base.errors import StoreError
 from tautochrone.base.faults import Fault, attempt, now
 from tautochrone.base.installation import own_version, user_folder
+from tautochrone.base.words import printable
 from tautochrone.run.files import write_text
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.output import output
@@ -212,7 +213,7 @@ def templates(*more: BaseLoader) -> Environment:
 
 def _typeset(text: str) -> Markup:
     """Return words as a page has them, with powers of ten set as such."""
-    return Markup(POWER.sub(r"10<sup>\1</sup>", str(escape(typeset(text)))))
+    return Markup(POWER.sub(r"10<sup>\1</sup>", str(escape(typeset(printable(text))))))
 
 
 def asset(name: str) -> str:

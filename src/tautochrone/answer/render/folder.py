@@ -16,6 +16,7 @@ from tautochrone.answer.blocks import Sheet, SheetBand, SheetCell
 from tautochrone.answer.render import latex, markdown, page
 from tautochrone.base.errors import StoreError
 from tautochrone.base.faults import attempt, now
+from tautochrone.base.words import printable
 from tautochrone.run.output import output
 
 PAGE, TABLES = "report.html", "tables"
@@ -166,8 +167,11 @@ def _number(value: float | str | None) -> object:
 
 
 def _safe(one: object) -> str:
-    """Put a space before words that a spreadsheet would take for a formula; numbers stay as they are."""
-    text = " ".join(str(one).split())
+    """Put a space before words that a spreadsheet would take for a formula; numbers stay as they are.
+
+    What a terminal obeys, to which somebody may print the file, has no place in it either.
+    """
+    text = printable(" ".join(str(one).split()))
     try:
         float(text)
     except ValueError:

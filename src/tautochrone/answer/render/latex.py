@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tautochrone.answer.blocks import Sheet, SheetCell
 from tautochrone.answer.typeset import POWER, head_micro, micro, unbroken
+from tautochrone.base.words import printable
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
@@ -17,7 +18,7 @@ _SPECIAL = {
     "\u03c1": r"$\rho$", "\u03c4": r"$\tau$", "\u03b1": r"$\alpha$", "\u00b2": "$^{2}$",
     "\u00b3": "$^{3}$", "\u2080": "$_{0}$", "\u2081": "$_{1}$", "\u2082": "$_{2}$", "\u2083": "$_{3}$",
     "\u2018": "`", "\u2019": "'", "\u201c": "``", "\u201d": "''", "\u2026": r"\ldots{}",
-    "\u2192": r"$\to$", "\u00b7": r"$\cdot$", "\u2009": r"\,", "\u202f": r"\,",
+    "\ufffd": "?", "\u2192": r"$\to$", "\u00b7": r"$\cdot$", "\u2009": r"\,", "\u202f": r"\,",
     "[": "{[}", "*": "{*}",  # at the beginning of a row they would belong to the end of the row before
 }  # fmt: skip
 _BETWEEN_HYPHENS = re.compile("(?<=-)(?=-)")  # those of an option; together they would be a dash
@@ -32,7 +33,7 @@ _APART = 0.036  # of the width of a line, from one column to the next
 
 def escaped(words: str) -> str:
     """Return words that mean nothing to LaTeX; what has no letter of its own in every font as mathematics."""
-    typeset = unbroken(micro(head_micro(_OPENING.sub("\u201c", words))))
+    typeset = unbroken(micro(head_micro(_OPENING.sub("\u201c", printable(words)))))
     pieces = POWER.split(typeset)
     said = [
         f"$10^{{{piece}}}$" if index % 2 else "{}".join(map(_letters, _BETWEEN_HYPHENS.split(piece)))
