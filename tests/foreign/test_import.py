@@ -312,6 +312,40 @@ def test_a_single_line_of_rtla_is_as_wide_as_the_largest_sample_says(store: Stor
     assert (low.tolist(), high.tolist()) == ([0], [88_999])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        ONE_LINE.replace("timerlat", "osnoise").replace("Thr", "CPU").replace("88", " 0"),
+        ONE_LINE.partition("count:")[0],
+        ONE_LINE.replace("over:         0", "over:         1")
+        .replace("t:    10000", "t:    10001")
+        .replace("88", "388"),
+    ],
+    ids=["osnoise", "--no-summary", "over"],
+)
+def test_a_single_line_of_rtla_whose_width_nothing_tells_needs_its_command(
+    store: Store, tmp_path: Path, text: str
+) -> None:
+    with pytest.raises(DamagedError, match="how wide") as refusal:
+        brought(store, written(tmp_path, "one.txt", text))
+    assert "-b 100" in refusal.value.advice
+    run = brought(store, written(tmp_path, "told.txt", f"$ rtla timerlat hist -b 100\n{text}"))
+    assert run.histogram(0)[1].tolist()[0] == 99_999
+
+
+def test_the_largest_of_osnoise_beyond_the_end_is_the_bin_in_which_it_lies(
+    store: Store, tmp_path: Path
+) -> None:
+    text = (SAMPLES / "rtla-osnoise.txt").read_text()
+    for old, new in (
+        ("over:         0", "over:         1"),
+        ("55215", "55216"),
+        ("max:         30", "max:       1230"),
+    ):
+        text = text.replace(old, new, 1)
+    assert brought(store, written(tmp_path, "over.txt", text)).manifest.extremes[0].maximum_ns == 1_239_999
+
+
 @pytest.mark.parametrize("how_many", ["unknown number of", "1234 (12.30%)"])
 def test_events_that_rtla_missed_are_told_and_no_release_is_said_to_be_served(
     store: Store, tmp_path: Path, how_many: str

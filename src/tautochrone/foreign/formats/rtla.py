@@ -164,15 +164,21 @@ def _warnings(table: _Table) -> Iterator[RunWarning]:
 
 def _width_ns(starts: Integers, table: _Table) -> tuple[int, bool]:
     """Return how wide its bins are at most, and whether that is sure: lines without a sample are left out."""
-    if (given := option_of(table.command, "b", "bucket-size")) is not None and given.isdecimal():
+    given = option_of(table.command, "b", "bucket-size") or "1"
+    if table.command and given.isdecimal():
         return max(1, int(given)) * table.unit_ns, True
     steps = [later - earlier for earlier, later in pairwise(sorted(starts.tolist())) if later > earlier]
-    if steps:
-        return min(steps), False
-    # A single line says nothing, but the largest sample lies in it, unless it lies beyond the end.
-    told = [table.of("max", at) or 0 for at in range(len(table.heads)) if not table.of("over", at)]
-    first = int(starts.min()) if len(starts) else 0
-    return max(table.unit_ns, *((one + 1) * table.unit_ns - first for one in told)), False
+    if steps or not len(starts):
+        return min(steps, default=table.unit_ns), False
+    # The largest sample lies in a single line, unless it lies beyond the end, or is told by its bin.
+    every = range(len(table.heads))
+    largest = [one for at in every if (one := table.of("max", at)) is not None]
+    if not largest or table.tool == "osnoise" or any(table.of("over", at) for at in every):
+        raise DamagedError(
+            "how wide the bin of its only line is can't be told",
+            f"Write the command in a line before it: rtla {table.tool} hist -b 100, say.",
+        )
+    return (max(largest) + 1) * table.unit_ns - int(starts[0]), False
 
 
 def _histogram(table: _Table, at: int, starts: Integers, width_ns: int) -> ForeignHistogram:
@@ -188,10 +194,8 @@ def _histogram(table: _Table, at: int, starts: Integers, width_ns: int) -> Forei
         end_ns = max(end_ns, int(entries) * width_ns)
     if largest is None or not int(counts.sum()) + over:
         return ForeignHistogram(low, high, count, over, end_ns, None)
-    maximum_ns = whole_ns(largest, table.unit_ns, "max") + table.unit_ns - 1
-    held = high[counts > 0]
-    if not over and len(held) and maximum_ns < int(held.max()) and largest * table.unit_ns % width_ns == 0:
-        maximum_ns = int(held.max())  # the first rtla told the bin in which it lies
+    step_ns = width_ns if table.tool == "osnoise" else table.unit_ns  # osnoise tells the bin in which it lies
+    maximum_ns = whole_ns(largest, table.unit_ns, "max") + step_ns - 1
     return ForeignHistogram(low, high, count, over, end_ns, maximum_ns)
 
 
