@@ -41,6 +41,10 @@ _CLOCK = _SOURCES.replace("available", "current")
 _C1 = f"{_CPUS}/cpu0/cpuidle/state1/latency"
 _LIMIT = f"{_CPUS}/cpu{{}}/power/pm_qos_resume_latency_us"
 PASSIVE: Changes = {f"{_CPUS}/cpu{cpu}/cpufreq/scaling_driver": "intel_cpufreq" for cpu in (0, 1)}
+ARM: Changes = {"/proc/sys/kernel/arch": "aarch64"}
+FOUR: Changes = {f"{_CPUS}/online": "0-3"} | {
+    f"{_CPUS}/cpu{cpu}/topology/core_cpus_list": f"{cpu % 2},{cpu % 2 + 2}" for cpu in range(4)
+}
 DEEP: Changes = {f"{_CPUS}/cpu{cpu}/cpuidle/state2/disable": "0" for cpu in (0, 1)}
 HELD: Changes = {_LIMIT.format(cpu): "n/a" for cpu in (0, 1)}
 BY_PARTITION: Changes = {"/sys/fs/cgroup/cpuset.cpus.isolated": "1"}
@@ -157,6 +161,12 @@ def test_an_unknown_says_what_may_not_be_read() -> None:
         ("idle-states", {**DEEP, **HELD, _LIMIT.format(1): "133"}, "needs up to 133 us"),
         ("idle-states", {**DEEP, **dict.fromkeys(HELD, "50"), _C1: "40"},
          "needs up to 40 us"),
+        ("idle-states", DEEP, "intel_idle.max_cstate=1"),
+        ("idle-states", {**DEEP, **ARM}, "For good: cpuidle.off=1,"),
+        ("idle-states", {**DEEP, **ARM, "/proc/cmdline": "nohlt"}, "never sleep nohlt is on"),
+        ("preempt-rt", {**PLAIN, "/proc/sys/kernel/arch": "armv7l"}, "a patch, where this"),
+        ("isolation", {f"{_CPUS}/isolated": ""}, "irqaffinity=0"),
+        ("isolation", {f"{_CPUS}/isolated": "", **FOUR}, "isolcpus=managed_irq,domain,1,3 rcu_nocbs=1,3 "),
         ("isolation", {f"{_CPUS}/isolated": "", **BY_PARTITION}, "CPU 1, CPU 1 by cpuset partition."),
         ("isolation", BY_PARTITION, "isolated CPU 1. "),  # from 6.12 on it names those of isolcpus=, too
     ],

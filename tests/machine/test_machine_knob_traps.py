@@ -115,6 +115,17 @@ def test_what_goes_with_the_governor_comes_back_after_it(
     )
 
 
+@pytest.mark.parametrize(
+    ("cpuinfo", "said"),
+    [("flags\t\t: fpu tsc", "intel_idle.max_cstate=0 "), ("Features\t: fp asimd", "cpuidle.off=1 ")],
+)
+def test_boot_parameters_against_idle_states_are_those_of_the_architecture(
+    tmp_path: Path, cpuinfo: str, said: str
+) -> None:
+    tree = tree_of(plant_machine(tmp_path, TWO, more={"/proc/cpuinfo": cpuinfo}))
+    assert knob("c-states").advice("0us", tree).at_boot.startswith(said)
+
+
 def test_an_idle_state_that_the_driver_leaves_disabled_is_none(tmp_path: Path) -> None:
     states = ((0, "POLL"), (2, "C1"), (4, "C1E"))
     more = {

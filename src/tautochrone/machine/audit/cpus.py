@@ -17,8 +17,28 @@ _SELF_MOVING_DRIVERS = {"intel_pstate", "amd-pstate-epp"}
 _SHOWN = 4
 
 
+_SHALLOW = (
+    "processor.max_cstate=1 intel_idle.max_cstate=1 (intel_idle.max_cstate=0 only hands over to the ACPI "
+    "driver)"
+)
+_SHALLOW_ELSEWHERE = "cpuidle.off=1, with which an idle CPU only waits for an interrupt (WFI on Arm)"
+
+
+def _may_be_x86(facts: Facts) -> bool:
+    return facts.machine.architecture in (None, "x86_64", "i686", "i386")
+
+
+def _polls(facts: Facts) -> str:
+    """Return by which parameter idle CPUs poll; empty: they do not."""
+    if _may_be_x86(facts):
+        return "idle=poll" if facts.kernel.parameter("idle") == "poll" else ""
+    return "nohlt" if facts.kernel.parameter("nohlt") is not None else ""
+
+
 def _idle_states(facts: Facts) -> AuditAnswer:
     power = facts.power
+    if polls := _polls(facts):
+        return good("CPUs never sleep", f"{polls} is on the kernel's command line.")
     if not power.idle_states or power.idle_exit_latencies_us is None or power.idle_enabled_cpus is None:
         return _without_idle_driver(facts)
     allowed = set(parse_cpu_list(facts.cpu.allowed) or parse_cpu_list(facts.cpu.online) or ())
@@ -56,9 +76,9 @@ def _idle_states(facts: Facts) -> AuditAnswer:
         return warning(
             f"A sleeping CPU needs up to {entered_us} us to wake up",
             observed,
-            f"Until the next boot: sudo cpupower idle-set -D {_DEEP_US}. For good: processor.max_cstate=1 "
-            "intel_idle.max_cstate=1 (intel_idle.max_cstate=0 only hands over to the ACPI driver). While a "
-            "program runs: it holds /dev/cpu_dma_latency open with 0 written to it.",
+            f"Until the next boot: sudo cpupower idle-set -D {_DEEP_US}. For good: "
+            f"{_SHALLOW if _may_be_x86(facts) else _SHALLOW_ELSEWHERE}. While a program runs: it holds "
+            "/dev/cpu_dma_latency open with 0 written to it.",
         )
     if facts.confinement.virtual:
         return note(
@@ -70,8 +90,6 @@ def _idle_states(facts: Facts) -> AuditAnswer:
 
 
 def _without_idle_driver(facts: Facts) -> AuditAnswer:
-    if facts.kernel.parameter("idle") == "poll":
-        return good("CPUs never sleep", "idle=poll is on the kernel's command line.")
     if facts.confinement.virtual:
         return note(
             "The host's idle states are not visible",

@@ -30,14 +30,21 @@ def _isolation(facts: Facts) -> AuditAnswer | None:
             "another's.",
             certainty="likely",
         )
-    last = online[-1] if online else "N"
-    rest = format_cpu_list(_housekeeping(facts, (online or (0,))[-1:]))
+    core = _last_core(facts, online or ())
+    last, rest = format_cpu_list(core) or "N", format_cpu_list(_housekeeping(facts, core))
     return note(
         "No CPU is isolated",
         f"Ordinary threads may run on all CPUs ({cpu.online or 'which ones is unknown'}).",
         f"To try it on CPU {last}, boot with: isolcpus=managed_irq,domain,{last} rcu_nocbs={last} "
         f"irqaffinity={rest}",
     )
+
+
+def _last_core(facts: Facts, online: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the CPUs of the last core; the last CPU alone where there is no other core."""
+    cores = (parse_cpu_list(text) or () for text in facts.cpu.siblings or ())
+    core = next((cpus for cpus in cores if online and online[-1] in cpus), online[-1:])
+    return core if set(online) - set(core) else online[-1:]
 
 
 def _housekeeping(facts: Facts, isolated: tuple[int, ...]) -> tuple[int, ...]:

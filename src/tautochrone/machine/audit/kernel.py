@@ -41,7 +41,9 @@ _NATIVE_SINCE = (6, 16)
 
 def _how_to_get_realtime(facts: Facts) -> str:
     name = _DEBIAN_NAMES.get(facts.machine.architecture or "")
-    build = "uild a kernel with CONFIG_PREEMPT_RT=y (in the main line from 6.12 on)."
+    main_line = facts.machine.architecture in (None, "x86_64", "i686", "aarch64", "riscv64")
+    origin = "in the main line from 6.12 on" if main_line else "a patch, where this architecture has one"
+    build = f"uild a kernel with CONFIG_PREEMPT_RT=y ({origin})."
     debian = f"On Debian: sudo apt install linux-image-rt-{name}, then reboot. Elsewhere: b{build}"
     advice = debian if name else f"B{build}"
     if facts.confinement.container not in (None, "none"):

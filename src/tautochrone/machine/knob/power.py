@@ -1,5 +1,6 @@
 """How idle CPUs sleep, and how fast CPUs run: idle states, the limit on their latency, the governor."""
 
+import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ from tautochrone.machine.tree import Tree
 
 _ANY = "any"
 _ONLY_POLLING = "0us"
-_POLL = "idle=poll (x86) leaves polling alone, but every CPU gets hot and never rests"
+_SHALLOW = "intel_idle.max_cstate=0 processor.max_cstate=1 (which leaves C1)"
+_SHALLOW_ELSEWHERE = "cpuidle.off=1 (which leaves WFI on Arm)"
 NO_STATES = "an emulated CPU has no idle states: halted, it goes on with its next instruction at once"
 _STATE_FILES = ("latency", "disable", "default_status")
 _NO_LIMIT = "none"
@@ -109,12 +111,13 @@ class CStates(Knob):
             return BootAdvice(now="sudo cpupower idle-set -E")
         if wanted != _ONLY_POLLING:
             return BootAdvice(now=f"sudo cpupower idle-set -D {_us(wanted) + 1}")
+        shallow, poll = (_SHALLOW, "idle=poll (x86)") if _may_be_x86(tree) else (_SHALLOW_ELSEWHERE, "nohlt")
+        polling = f"{poll} leaves polling alone, but every CPU gets hot and never rests"
         if not _states(tree):  # then an idle CPU just halts, which only polling avoids
-            return BootAdvice(at_boot=_POLL)
+            return BootAdvice(at_boot=polling)
         return BootAdvice(
             now=f"for s in {CPUS}/cpu*/cpuidle/state[1-9]*/disable; do echo 1 | sudo tee $s; done",
-            at_boot="intel_idle.max_cstate=0 processor.max_cstate=1 (which leaves C1), or the firmware's "
-            f"setting; {_POLL}",
+            at_boot=f"{shallow}, or the firmware's setting; {polling}",
         )
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
@@ -122,6 +125,10 @@ class CStates(Knob):
         if wanted == _ANY or shallowest_us <= _us(wanted):
             return ""
         return f"the shallowest idle state takes {shallowest_us} us to leave, and the kernel always has it"
+
+
+def _may_be_x86(tree: Tree) -> bool:
+    return re.search(r"^flags\s*:", tree.text("/proc/cpuinfo") or "flags:", re.MULTILINE) is not None
 
 
 def _states(tree: Tree) -> list[list[_State]]:
