@@ -282,8 +282,13 @@ def without_causes(
 
 _RULES: tuple[tuple[Cause, str, str, str], ...] = (
     ("nmi", "", "nmi", "lockup-watchdogs"),
-    ("irq", r"local.?timer|\btimer\b", "local-timer", "isolation"),
-    ("irq", r"reschedule|call.?function|irq.?work|^ipi", "other-cpu", "isolation cpuset-partitions tracing"),
+    ("irq", r"(\b|_)timer\b", "local-timer", "isolation"),
+    (
+        "irq",
+        r"reschedul|call.?function|function.?call|irq.?work|\bipi|other vector",
+        "other-cpu",
+        "isolation cpuset-partitions tracing",
+    ),
     ("irq", "thermal", "thermal", "thermal-throttling"),
     ("irq", "", "device-interrupt", "device-interrupts irqbalance default-interrupt-affinity"),
     ("softirq", r"^net", "network", "device-interrupts irqbalance"),

@@ -139,8 +139,8 @@ _DO = {
         "such as perf."
     ),
     "local-timer": (
-        "Keep the kernel's timers off this CPU: boot with nohz_full=CPUS and rcu_nocbs=CPUS, and "
-        "isolate it. The function names the timer."
+        "Keep the kernel's timers off this CPU: isolate it, and boot with rcu_nocbs=CPUS; where a thread "
+        "computes without sleeping, with nohz_full=CPUS, too. The function names the timer."
     ),
     "other-cpu": (
         "Another CPU interrupted this one. Isolate it, and keep threads that share memory with the "
