@@ -307,6 +307,20 @@ def test_a_stopped_thread_is_told_from_a_deep_sleep_of_the_cpu() -> None:
     assert in_all(found, "idle-exit") == 0
 
 
+@pytest.mark.parametrize(("number", "after"), [(None, 0), (2, 2_000)])
+def test_a_thread_that_another_cpu_wakes_waits_for_that_one(number: int | None, after: int) -> None:
+    """A CPU that idles and watches for it needs no interrupt: that of a device before tells nothing."""
+    told = scene(1).passes(20_000).irq(3_000).passes(60_000)
+    if number is not None:
+        told._add(Kind.VECTOR_BEGIN, number)
+        told._add(Kind.VECTOR_END, number, at=told.at + 500)
+        told.passes(500)
+    found = attributed(told.passes(2_000).switch().passes(1_000))
+
+    assert in_all(found, "idle-exit") == after
+    assert in_all(found, "unexplained") == 80_000 + (2_000 - after) + 1_000
+
+
 def test_a_thread_that_runs_before_its_timer_expires_was_stopped() -> None:
     """What continues it starts its sleep anew, whose timer expires at once."""
     told = scene(1, OTHER).passes(300_000).switch().passes(2_000).timer().passes(500)

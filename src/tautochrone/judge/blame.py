@@ -21,7 +21,7 @@ from tautochrone.run.layout import LATE_CYCLES, LATE_EVENTS, SOURCE
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.records import BlameSetup, Stacks, Symbols
 from tautochrone.statistics.arrays import Integers
-from tautochrone.statistics.attribution import attribute
+from tautochrone.statistics.attribution import BETWEEN_CPUS, attribute
 from tautochrone.statistics.blame import Blame, Cause, Part, blame, latency_without, without
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.late_events import Behind, Kind, Known, LateEvent, RecordedCycle
@@ -283,12 +283,7 @@ def without_causes(
 _RULES: tuple[tuple[Cause, str, str, str], ...] = (
     ("nmi", "", "nmi", "lockup-watchdogs"),
     ("irq", r"(\b|_)timer\b", "local-timer", "isolation"),
-    (
-        "irq",
-        r"reschedul|call.?function|function.?call|irq.?work|\bipi|other vector",
-        "other-cpu",
-        "isolation cpuset-partitions tracing",
-    ),
+    ("irq", BETWEEN_CPUS.pattern, "other-cpu", "isolation cpuset-partitions tracing"),
     ("irq", "thermal", "thermal", "thermal-throttling"),
     ("irq", "", "device-interrupt", "device-interrupts irqbalance default-interrupt-affinity"),
     ("softirq", r"^net", "network", "device-interrupts irqbalance"),

@@ -50,6 +50,11 @@ _UNTELLING = re.compile(
 )
 """Functions that say nothing of who called them, or that anything was done for a thread."""
 
+BETWEEN_CPUS = re.compile(
+    r"reschedul|call.?function|function.?call|irq.?work|\bipi|other vector", re.IGNORECASE
+)
+"""What interrupts are called by which one CPU tells another one something, on x86-64 and arm64."""
+
 _SILENT: frozenset[Cause] = frozenset(
     ("unexplained", "idle-exit", "interrupts-off", "not-preemptible", "stopped", "work")
 )
@@ -148,8 +153,9 @@ class _Cutting:
         """Return when the timer's handler began, and when the thread had the CPU.
 
         Where the wake-up was not seen, the timer that was programmed for the release stands for it, or else
-        the last interrupt before the switch to the thread: one from the CPU on which it was woken. A thread
-        that is behind was woken for an earlier release: it waits for the CPU from this one on.
+        the last interrupt by another CPU before the switch to the thread: it was woken there. (An idle CPU
+        that watches for it needs none.) A thread that is behind was woken for an earlier release: it waits
+        for the CPU from this one on.
         """
         release, stamp = self._cycle.release_ns, self._cycle.stamp_ns
         if self._cycle.begun:
@@ -166,7 +172,8 @@ class _Cutting:
             came = [run.begin for run in self._history.runs[1:] if self._is_of_thread(run.thread)]
             switched = next((at for at in came if since <= at < stamp), stamp)
         if anchor is None:
-            interrupts = [one.begin for one in self._history.intervals if one.kind in HARD]
+            between = (one for one in self._history.intervals if one.kind in HARD)
+            interrupts = [one.begin for one in between if BETWEEN_CPUS.search(one.actor)]
             handled = max((at for at in interrupts if release <= at < switched), default=switched)
         else:
             self._seen_to_wake = True
