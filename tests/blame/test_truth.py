@@ -27,7 +27,7 @@ PREPARED_S = 1.0
 AT_LEAST, TOLERANCE, UNEXPLAINED, KNOWN = 0.95, 0.1, 0.1, 0.5
 """Of the late cycles; of a length; of a latency; of the cycles, those of which all events are known. On one
 virtual machine (Linux 6.18) no program ran at a tracepoint while certain tasks had the CPU."""
-MOST_RUNS, TRIES = 12, 3
+MOST_RUNS, TRIES = 40, 3
 
 Span = tuple[int, int]
 

@@ -69,19 +69,19 @@ def _see_all_is_there(paper: Paper, folder: Path, told: dict[str, Any]) -> None:
 def _see_numbers(paper: Paper, folder: Path, told: dict[str, Any], measured: set[str]) -> None:
     """There is a number where something ran, and none where nothing did."""
     assert measured
-    plain: dict[str, list[bool]] = {}
+    plain: dict[str, list[dict[str, Any]]] = {}
     for table, query, entry in _entries(paper, told):
         has = "value" in entry
         if query is None or query.of not in measured:
             assert not has, (query, entry)
         elif query.statistic in PLAIN:
-            plain.setdefault(table, []).append(has)
+            plain.setdefault(table, []).append(entry)
         if has:
             assert "why_not" not in entry
         else:
             assert not any(letter.isdigit() for letter in entry["shown"]), entry
     assert plain
-    assert [table for table, found in plain.items() if not any(found)] == []
+    assert {table: found for table, found in plain.items() if not any("value" in one for one in found)} == {}
     blank = [
         figure.name
         for figure in paper.figures
