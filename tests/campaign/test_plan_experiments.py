@@ -109,6 +109,8 @@ def test_a_flag_is_given_or_left_out() -> None:
     [
         ("cyclic", {"no-memory-lock": "yes"}, "true or false"),
         ("cyclic", {"period": True}, "not true or false"),
+        ("cyclic", {"period": ""}, "leave it out"),
+        ("tire", {"nodes": ""}, "leave it out"),
         ("interrupt", {"limit": "0s"}, "500us"),
         ("kernel", {"measure": "period", "limit": "1ms"}, "out"),
         ("taskset", {}, "robot.toml"),

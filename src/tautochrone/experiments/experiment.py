@@ -225,8 +225,8 @@ class Experiment:
             folder: where relative paths begin.
 
         Raises:
-            UsageError: a flag has a value, an option has none or an unknown one, or one of tauto's own is
-                wrong. Options are named as on a command line; `without_dashes` is for a plan.
+            UsageError: a flag has a value, an option has none, an empty or an unknown one, or one of tauto's
+                own is wrong. Options are named as on a command line; `without_dashes` is for a plan.
         """
         for name, value in options.items():
             is_flag = self.table[name].kind == "flag"
@@ -237,6 +237,8 @@ class Experiment:
                     if is_flag
                     else "It takes a value, not true or false.",
                 )
+            if value == "" and self.table[name].kind not in ("text", "texts"):
+                raise UsageError(f"'{name}' is empty", "Give it a value, or leave it out.")
         given = self.given(options)
         see_values(given, self.table)
         return self.ready(*self.prepare_own(given, folder))
