@@ -320,7 +320,7 @@ def format_rate(hz: float) -> str:
     return f"{_four_digits(hz / 1e3)} kHz" if hz >= 1e3 else f"{_four_digits(hz)} Hz"
 
 
-def format_ratio(ratio: float, digits: int) -> str:
+def format_ratio(ratio: float, digits: int = 3) -> str:
     """Show how many times as much, to so many digits: ``3.7``, ``150``, never as a power of ten."""
     return f"{float(f'{ratio:.{digits}g}'):,.10g}"
 

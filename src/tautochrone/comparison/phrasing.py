@@ -376,7 +376,7 @@ def amount(value: float, unit: str) -> str:
 def share(value: float) -> str:
     """Return ``+12 %``, ``-3.5 %``; from ten times on ``12 times``."""
     if value >= 9:
-        return f"{format_ratio(value + 1, 3)} times"
+        return f"{format_ratio(value + 1)} times"
     if abs(value) < 0.0005:
         return "0 %"
     return f"{value * 100:+.{0 if abs(value) >= 0.1 else 1}f} %"

@@ -311,7 +311,7 @@ def _interval(one: ComparedMetric) -> TypedCell:
 
 
 def _ratio(ratio: float) -> str:
-    return f"{ratio:.3f}" if 0.1 <= ratio < 10 else format_ratio(ratio, 3)
+    return f"{ratio:.3f}" if 0.1 <= ratio < 10 else format_ratio(ratio)
 
 
 def _percent(share: float) -> str:

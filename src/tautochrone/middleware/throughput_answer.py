@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
+from tautochrone.base.units import format_ratio
 from tautochrone.base.words import listed, verb
 from tautochrone.middleware import throughput_judge as judge
 from tautochrone.middleware.lanes import SHOWN, quantile, rate, too_few
@@ -353,8 +354,8 @@ def _about(told: Order, values: Mapping[str, float], direction: str, kind: judge
     if len(best) == 1:
         ratio = values[best[0]] / values[second]
         return (
-            f"{head}{best[0]} is fastest with {rate(values[best[0]])} per second, {ratio:.3g} times "
-            f"as fast as {second}; shown at 95 % confidence for all pairs."
+            f"{head}{best[0]} is fastest with {rate(values[best[0]])} per second, {format_ratio(ratio)} "
+            f"times as fast as {second}; shown at 95 % confidence for all pairs."
         )
     return (
         f"{head}{listed(best)} are fastest, with {rate(values[best[0]])} per second and less, and "

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from tautochrone.answer import document as doc
-from tautochrone.base.units import format_percent
+from tautochrone.base.units import format_percent, format_ratio
 from tautochrone.base.words import listed, plural, verb
 from tautochrone.selection import words
 from tautochrone.selection.across import (
@@ -63,7 +63,7 @@ def _not_there(one: CandidateAcross) -> str:
     parts = [
         f"on {own.machine} {own.least} has less"
         if own.times is None
-        else f"on {own.machine} it has {own.times:.3g} times that of {own.least}"
+        else f"on {own.machine} it has {format_ratio(own.times)} times that of {own.least}"
         for own in one.worse[:_MOST_NAMED]
     ]
     if (more := len(one.worse) - len(parts)) > 0:
@@ -131,7 +131,7 @@ def _choice(found: Across) -> doc.TypedTable:
 def _held(one: CandidateAcross, found: Across) -> tuple[doc.TypedCell, ...]:
     far = one.farthest
     times = None if far is None else far.times
-    said = doc.UNKNOWN if times is None else f"{times:.3g} times"
+    said = doc.UNKNOWN if times is None else f"{format_ratio(times)} times"
     most = said if far is None else f"{said}, {far.machine}"
     return (
         doc.TypedCell(one.name, strong=one is found.candidates[0] and one.holds),
@@ -148,14 +148,23 @@ def _over(one: CandidateAcross, confidence: float) -> tuple[doc.TypedCell, ...]:
     p = one.p if one.p is not None else 1.0
     ratio = math.exp(held.level)
     return (
-        doc.TypedCell(ratio, "number", f"{ratio:.3g} times ({low:.3g} to {high:.3g})", low, high, left=True),
+        doc.TypedCell(
+            ratio,
+            "number",
+            f"{format_ratio(ratio)} times ({format_ratio(low)} to {format_ratio(high)})",
+            low,
+            high,
+            left=True,
+        ),
         _between(_ratios(held.next_group(confidence))),
         doc.TypedCell(p, "number", f"<{_LEAST_P}" if p < _LEAST_P else f"{p:.3f}"),
     )
 
 
 def _between(ends: tuple[float, float]) -> doc.TypedCell:
-    return doc.TypedCell(None, "number", f"{ends[0]:.3g} to {ends[1]:.3g} times", *ends, left=True)
+    return doc.TypedCell(
+        None, "number", f"{format_ratio(ends[0])} to {format_ratio(ends[1])} times", *ends, left=True
+    )
 
 
 def _ratios(ends: tuple[float, float]) -> tuple[float, float]:

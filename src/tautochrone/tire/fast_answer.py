@@ -10,7 +10,7 @@ from statistics import median
 from tautochrone.answer.blocks import Figure, Panel
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, formatted, words
 from tautochrone.answer.typeset import number
-from tautochrone.base.units import format_duration
+from tautochrone.base.units import format_duration, format_ratio
 from tautochrone.base.words import plural
 from tautochrone.tire.grid_results import FastCell, Field, Ratio, TireResults, ratios, tire_kind
 
@@ -119,7 +119,7 @@ def _at_the_largest(field: Field) -> Iterator[str]:
     )
     single = next((cell for cell in own if cell.threads == 1), None)
     if single is not None and single is not best:
-        text += f" One thread takes {_ns(single) / max(1.0, _ns(best)):.3g} times as long."
+        text += f" One thread takes {format_ratio(_ns(single) / max(1.0, _ns(best)))} times as long."
     yield text
 
 
@@ -129,8 +129,9 @@ def _about_policies(found: Sequence[tuple[str, Sequence[Ratio]]], *, several: bo
         middle = median(values)
         where = f"{name}: " if name else ""
         text = (
-            f"{where}{_OVER.upper()} takes {middle:.3g} times as long as {_UNDER.upper()} (median of "
-            f"{plural(len(values), 'pair')} of cases; {min(values):.3g} to {max(values):.3g})."
+            f"{where}{_OVER.upper()} takes {format_ratio(middle)} times as long as {_UNDER.upper()} "
+            f"(median of {plural(len(values), 'pair')} of cases; {format_ratio(min(values))} to "
+            f"{format_ratio(max(values))})."
         )
         if several:
             longer, shorter = (sum(getattr(one, side) for one in compared) for side in ("longer", "shorter"))

@@ -15,6 +15,7 @@ from tautochrone.answer.charts import scales, theme
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, Told, literal
 from tautochrone.answer.charts.signs import OUTLINES, STROKE, TILE, Sign, as_in_key
 from tautochrone.answer.typeset import duration, number
+from tautochrone.base.units import format_ratio
 from tautochrone.base.words import plural
 from tautochrone.tire.grid_results import FastCell, MapCell, Ratio
 
@@ -333,13 +334,13 @@ def policy_ratio(held: Sequence[Ratio], extent: FastExtent, title: str) -> Chart
             "threads": str(one.threads),
             "masses": number(nodes),
             "ratio": value,
-            "said": f"{value:.3g} times as long",
+            "said": f"{format_ratio(value)} times as long",
         }
         for one in held
         for nodes, value in one.by_nodes.items()
     ]
     alike = Rows([{"ratio": 1}], y=y).rule(stroke=theme.MUTED, strokeDash=[4, 3])
-    said = "; ".join(f"{plural(one.threads, 'thread')}: median {one.middle:.3g}" for one in held)
+    said = "; ".join(f"{plural(one.threads, 'thread')}: median {format_ratio(one.middle)}" for one in held)
     layers = [alike, *_by_masses(rows, extent, _masses_of_extent(extent), y)]
     return Chart(layers, 220, f"{title} over the masses. {said}.")
 

@@ -85,7 +85,7 @@ def _in_short(found: Machines) -> Iterator[Block]:
 def _difference(board: MachineStanding, found: Machines) -> str:
     peers = board.peers or 0.0
     least = "at least " if board.at_least else ""
-    times = f"{least}{format_ratio(board.value / peers, 3)} times " if peers else ""
+    times = f"{least}{format_ratio(board.value / peers)} times " if peers else ""
     return (
         f"{board.machine} has {least}{number(board.value, found.metric)}, {times}the median of "
         f"{plural(board.alike, 'machine')}, {number(peers, found.metric)} (p = {board.p:.2g})."
@@ -241,7 +241,7 @@ def _row(board: MachineStanding, drawn: Mapping[str, float], found: Machines) ->
         cell("") if peers is None else TypedCell(peers, _unit(found), number(peers, found.metric)),
         cell("")
         if not peers
-        else TypedCell(board.value / peers, "number", format_ratio(board.value / peers, 3)),
+        else TypedCell(board.value / peers, "number", format_ratio(board.value / peers)),
         TypedCell(None, "number", "too few")
         if board.p is None
         else TypedCell(board.p, "number", f"{board.p:.2g}"),

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from tautochrone.base.units import format_duration, format_percent
+from tautochrone.base.units import format_duration, format_percent, format_ratio
 from tautochrone.base.words import capital, plural
 from tautochrone.papers.claims.estimate import BARE, Basis, ClaimEstimate, Note, Unsure
 from tautochrone.papers.claims.evidence import (
@@ -169,8 +169,8 @@ def with_interval(value: float, low: float, high: float, confidence: float = CON
     """Return ``2.31`` and ``95 %: 2.21 to 2.53``, with so many digits that the ends differ."""
     width = high - low
     if not math.isfinite(width) or width <= 0 or width >= _WIDE * value:
-        ends = ["any" if math.isinf(one) else f"{one:.3g}" for one in (low, high)]
-        return f"{value:.3g}", f"{format_percent(confidence)}: {ends[0]} to {ends[1]}"
+        ends = ["any" if math.isinf(one) else format_ratio(one) for one in (low, high)]
+        return format_ratio(value), f"{format_percent(confidence)}: {ends[0]} to {ends[1]}"
     digits = min(4, max(0, 1 - math.floor(math.log10(width))))
     least, middle, most = (f"{one:,.{digits}f}" for one in (low, value, high))
     return middle, f"{format_percent(confidence)}: {least} to {most}"
