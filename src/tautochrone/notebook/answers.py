@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -100,7 +101,9 @@ class DrawnChart:
             "layer": alt.LayerChart,
         }
         kind = next((kind for key, kind in kinds.items() if key in self.spec), alt.Chart)
-        found: alt.TopLevelMixin = kind.from_dict(self.spec)
+        spec: Any = deepcopy(self.spec)
+        spec["config"]["legend"].pop("layout", None)  # Vega knows it, the schema of Vega-Lite does not
+        found: alt.TopLevelMixin = kind.from_dict(spec)
         return found
 
     def save(self, path: str | Path) -> Path:
