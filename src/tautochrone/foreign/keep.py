@@ -5,7 +5,7 @@ counted.
 """
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +42,9 @@ _UNKNOWN = np.iinfo(np.int64).min
 _START = "start_ns"
 _PIECE_BYTES = 1 << 20
 
+_Whole = Mapping[str, ForeignHistogram]
+_Book = dict[str, object]
+
 
 @dataclass(frozen=True)
 class FileOrigin:
@@ -70,8 +73,14 @@ def keep(
         DamagedError: the recording contradicts itself.
         StoreError: the store can't be written.
     """
-    pieces = _pieces_of(recording.stream) if recording.stream is not None else list(_frames(recording))
-    unknown = _unknown(recording, load)
+    whole = [{name: one.whole() for name, one in source.histograms.items()} for source in recording.sources]
+    books = [_book(recording, at, one, whole[at]) for at, one in enumerate(recording.sources)]
+    pieces = (
+        _pieces_of(recording.stream)
+        if recording.stream is not None
+        else list(_frames(recording, whole, books))
+    )
+    unknown = _unknown(recording, load, books)
     conditions: dict[str, object] = {
         "target": recording.host or NOT_HERE,
         "load": load or NOT_KNOWN,
@@ -108,11 +117,10 @@ def _pieces_of(path: Path) -> Iterator[bytes]:
             yield piece
 
 
-def _unknown(recording: Recording, load: str) -> list[str]:
+def _unknown(recording: Recording, load: str, books: Sequence[_Book]) -> list[str]:
     """Return what is not known of a run, without what the person has said of it, or follows from the file."""
     said = [LOAD] if load else []
     said += [PERIOD] if all(one.period_ns is not None for one in recording.sources) else []
-    books = (_book(recording, number, one, _whole(one)) for number, one in enumerate(recording.sources))
     said += [SKIPPED] if all("missed" in book for book in books) else []
     return [one for one in recording.unknown if not one.startswith(tuple(said) or "-")]
 
@@ -168,12 +176,10 @@ def _clipped(one: ForeignSource, measure: str, histogram: ForeignHistogram) -> I
 # The stream.
 
 
-def _frames(recording: Recording) -> Iterator[bytes]:
-    whole = [_whole(one) for one in recording.sources]
+def _frames(recording: Recording, whole: Sequence[_Whole], books: Sequence[_Book]) -> Iterator[bytes]:
     raw = all(one.samples is not None for one in recording.sources)
     yield stream.json_frame_bytes(stream.HEADER, 0, _header(recording, raw=raw))
     sequence = 1
-    books: list[dict[str, object]] = []
     for number, one in enumerate(recording.sources):
         rows = _sample_rows(one) if raw else _bin_rows(recording, whole[number])
         size = max(1, stream.MAX_PAYLOAD_BYTES // rows.itemsize)
@@ -184,12 +190,7 @@ def _frames(recording: Recording) -> Iterator[bytes]:
         if not raw and (extremes := _extremes(recording, whole[number])) is not None:
             yield stream.frame_bytes(stream.ROWS, sequence, extremes.tobytes(), table=1, source=number)
             sequence += 1
-        books.append(_book(recording, number, one, whole[number]))
     yield stream.json_frame_bytes(stream.FOOTER, sequence, {"ended": "complete", "books": books})
-
-
-def _whole(one: ForeignSource) -> dict[str, ForeignHistogram]:
-    return {name: histogram.whole() for name, histogram in one.histograms.items()}
 
 
 def _end_of(measure: str) -> str:
@@ -284,9 +285,7 @@ def _sample_rows(one: ForeignSource) -> "np.ndarray[tuple[int], np.dtype[np.void
     return rows
 
 
-def _bin_rows(
-    recording: Recording, whole: Mapping[str, ForeignHistogram]
-) -> "np.ndarray[tuple[int], np.dtype[np.void]]":
+def _bin_rows(recording: Recording, whole: _Whole) -> "np.ndarray[tuple[int], np.dtype[np.void]]":
     kind = [(MEASURE, "<u8"), ("low_ns", "<i8"), ("high_ns", "<i8"), ("count", "<u8")]
     parts = []
     for at, (name, _) in enumerate(recording.measures):
@@ -299,9 +298,7 @@ def _bin_rows(
     return np.concatenate(parts) if parts else np.empty(0, kind)
 
 
-def _extremes(
-    recording: Recording, whole: Mapping[str, ForeignHistogram]
-) -> "np.ndarray[tuple[int], np.dtype[np.int64]] | None":
+def _extremes(recording: Recording, whole: _Whole) -> "np.ndarray[tuple[int], np.dtype[np.int64]] | None":
     """Return the largest value of each measure as a row that begins at 0; None without a sample."""
     found = [0]
     for name, _ in recording.measures:
@@ -315,9 +312,7 @@ def _extremes(
     return None if found[1] == _UNKNOWN else np.array(found, "<i8")
 
 
-def _book(
-    recording: Recording, number: int, one: ForeignSource, whole: Mapping[str, ForeignHistogram]
-) -> dict[str, object]:
+def _book(recording: Recording, number: int, one: ForeignSource, whole: _Whole) -> _Book:
     """Return the accounting of a source; a loop whose every latency is below its period skipped nothing."""
     first = whole.get(recording.measures[0][0])
     if one.samples is not None:
@@ -328,7 +323,7 @@ def _book(
         largest = first.largest_ns if recorded else 0
     else:
         recorded, dropped, largest = 0, 0, 0
-    book: dict[str, object] = {
+    book: _Book = {
         "source": number,
         "completed": recorded + dropped,
         "recorded": recorded,

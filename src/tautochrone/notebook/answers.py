@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -101,9 +100,10 @@ class DrawnChart:
             "layer": alt.LayerChart,
         }
         kind = next((kind for key, kind in kinds.items() if key in self.spec), alt.Chart)
-        spec: Any = deepcopy(self.spec)
-        spec["config"]["legend"].pop("layout", None)  # Vega knows it, the schema of Vega-Lite does not
-        found: alt.TopLevelMixin = kind.from_dict(spec)
+        config: Any = self.spec["config"]
+        # Vega knows the layout of legends, the schema of Vega-Lite does not.
+        legend = {name: value for name, value in config["legend"].items() if name != "layout"}
+        found: alt.TopLevelMixin = kind.from_dict({**self.spec, "config": {**config, "legend": legend}})
         return found
 
     def save(self, path: str | Path) -> Path:

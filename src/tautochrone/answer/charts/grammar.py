@@ -54,13 +54,14 @@ class Legend:
     def within(self, theme: Theme) -> Mapping[str, Any]:
         """Return Vega-Lite's legend for charts of this theme's width."""
         needs = _SYMBOL_PX + _LETTER_PX * max(map(len, self.labels), default=0)
-        columns: object
-        limit: object
-        if theme.width is None:  # known where it is drawn
-            columns, limit = {"expr": f"max(1, floor(width / {needs}))"}, {"expr": f"width - {_SYMBOL_PX}"}
-        else:
-            columns, limit = max(1, theme.width // needs), theme.width - _SYMBOL_PX
-        return {"columns": columns, "labelLimit": limit, **self.more}
+        if theme.width is not None:
+            columns = max(1, theme.width // needs)
+            return {"columns": columns, "labelLimit": theme.width - _SYMBOL_PX, **self.more}
+        return {  # the width is known where it is drawn
+            "columns": {"expr": f"max(1, floor(width / {needs}))"},
+            "labelLimit": {"expr": f"width - {_SYMBOL_PX}"},
+            **self.more,
+        }
 
 
 def field(name: str, kind: Kind = "nominal", **more: Any) -> Channel:
