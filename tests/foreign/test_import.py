@@ -9,47 +9,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import tautochrone as tc
+from imported import MILLISECOND, SAMPLES, brought, written
 from streams import make_stream
 from tautochrone.base.errors import DamagedError, TautoError, UsageError
 from tautochrone.foreign.formats import ImportOptions, formats
 from tautochrone.foreign.read import bring_in
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.tail.source import SourceTail
-from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
-from tautochrone.statistics.summary import Summary, summarise_counts
-from tautochrone.trend import words
 from tautochrone.trend.judge import trend
 from tautochrone.trend.record import records
 from tautochrone.trend.values import parse_metric
-
-SAMPLES = Path(__file__).parent / "samples"
-MILLISECOND = 1_000_000
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """An empty store."""
-    return Store(tmp_path / "store")
-
-
-def brought(store: Store, path: Path, period_ns: int | None = None, **options: object) -> StoredRun:
-    """The run of one file."""
-    (one,) = bring_in([path], store, ImportOptions(period_ns=period_ns, **options))  # type: ignore[arg-type]
-    return one.run
-
-
-def written(folder: Path, name: str, text: str) -> Path:
-    """A file with this text."""
-    path = folder / name
-    path.write_text(text)
-    return path
-
-
-def summary(run: StoredRun, source: int = 0, measure: str | None = None) -> Summary:
-    """What is said of a source of a histogram run."""
-    return summarise_counts(*run.histogram(source, measure))
 
 
 @pytest.mark.parametrize(
@@ -198,9 +168,6 @@ def test_a_run_whose_tool_counts_no_misses_is_not_said_to_be_cut_off(store: Stor
 def test_what_one_thread_of_a_loop_missed_is_not_told_as_that_of_all(store: Store, tmp_path: Path) -> None:
     from tautochrone.campaign.results import _repetitions
     from tautochrone.run.catalogue import catalogue
-    from tautochrone.trend.judge import trend
-    from tautochrone.trend.record import records
-    from tautochrone.trend.values import parse_metric
 
     told = json.loads((SAMPLES / "cyclictest.json").read_text())
     told["thread"]["0"] |= {"histogram": {"5": 1_000}, "min": 5, "max": 5}
@@ -214,165 +181,6 @@ def test_what_one_thread_of_a_loop_missed_is_not_told_as_that_of_all(store: Stor
     assert repetition.missed is None
     (entry,) = catalogue(store)
     assert entry.missed is None
-
-
-def test_intervals_that_cyclictest_prints_are_corrected_by_the_distance(store: Store) -> None:
-    """It prints 1500 and 2000 for -i 1000 with two threads."""
-    run = brought(store, SAMPLES / "cyclictest-verbose.txt")
-    assert run.manifest.header.periods_ns == {0: MILLISECOND, 1: 1_500_000}
-
-
-@pytest.mark.parametrize(
-    ("command", "periods_ns", "asked"),
-    [
-        ("-qSmp90 -i200 -h60", {0: 200_000, 1: 200_000}, ("fifo", 90)),
-        ("-Smp90 -i200", {0: 200_000}, ("fifo", 90)),  # how far apart -S puts them depends on the version
-        ("-yrr -p 80 -i 200 -d0", {0: 200_000, 1: 200_000}, ("rr", 80)),
-        ("-mnrp80 -i200 -d0", {}, ("fifo", 80)),
-    ],
-)
-def test_short_options_of_cyclictest_may_share_a_dash(
-    store: Store, tmp_path: Path, command: str, periods_ns: dict[int, int], asked: tuple[str, int]
-) -> None:
-    told = json.loads((SAMPLES / "cyclictest.json").read_text())
-    told["cmdline:"] = f"cyclictest {command}"
-    header = brought(store, written(tmp_path, "cj.json", json.dumps(told))).manifest.header
-    assert header.periods_ns == periods_ns
-    assert (header.parameters["policy"], header.parameters["priority"]) == asked
-
-
-DRAWN = (
-    "policy: fifo: loadavg: 0.00 0.01 0.05 1/200 1234          \n\n"
-    "T: 0 ( 1235) P:80 I:1000 C:   1000 Min:      2 Act:    5 Avg:    5 Max:      32\n"
-    "T: 1 ( 1236) P:80 I:1000 C:   1000 Min:      2 Act:    5 Avg:    5 Max:     151\n\033[4A"
-)
-"""What cyclictest draws a hundred times a second without -q."""
-
-
-@pytest.mark.parametrize("before", [DRAWN * 400, DRAWN + "\033[4B"], ids=["long", "-M"])
-def test_a_histogram_is_read_whatever_was_drawn_before_it(store: Store, tmp_path: Path, before: str) -> None:
-    text = before + (SAMPLES / "cyclictest-histogram.txt").read_text().partition("\n")[2]
-    run = brought(store, written(tmp_path, "drawn.txt", text))
-    assert [book.recorded for book in run.manifest.books] == [40, 40]
-    assert run.manifest.header.periods_ns == {0: MILLISECOND, 1: MILLISECOND}
-
-
-def test_lines_of_threads_without_a_histogram_are_refused_with_what_to_do(
-    store: Store, tmp_path: Path
-) -> None:
-    with pytest.raises(DamagedError, match="no histogram") as refusal:
-        brought(store, written(tmp_path, "quiet.txt", DRAWN))
-    assert "-h" in refusal.value.advice
-
-
-@pytest.mark.parametrize("name", ["cyclictest-histogram.txt", "cyclictest-verbose.txt"])
-def test_timers_that_begin_anew_have_no_schedule_in_text_either(
-    store: Store, tmp_path: Path, name: str
-) -> None:
-    text = f"$ cyclictest -r -t2\n{DRAWN if 'verbose' not in name else ''}{(SAMPLES / name).read_text()}"
-    run = brought(store, written(tmp_path, name, text))
-    assert run.manifest.header.periods_ns == {}
-    assert [book.missed for book in run.manifest.books] == [None, None]
-
-
-def test_a_jitterdebugger_of_version_2_names_its_machine(store: Store, tmp_path: Path) -> None:
-    names = {
-        "sysname": "Linux",
-        "nodename": "arm",
-        "release": "5.10-rt",
-        "version": "#1",
-        "machine": "armv7l",
-    }
-    text = json.dumps(
-        {"version": 2, "sysinfo": names, **json.loads((SAMPLES / "jitterdebugger.json").read_text())}
-    )
-    manifest = brought(store, written(tmp_path, "two.json", text)).manifest
-    assert (manifest.conditions.target, manifest.kernel.release) == ("arm", "5.10-rt")
-    told = manifest.conditions.stored["imported"]
-    assert isinstance(told, dict)
-    assert not {"kernel", "machine"} & set(told["unknown"])
-
-
-ONE_LINE = """# RTLA timerlat histogram
-# Time unit is microseconds (us)
-# Duration:   0 00:00:10
-Index   Thr-000
-0         10000
-over:         0
-count:    10000
-min:          2
-avg:          5
-max:         88
-"""
-
-
-def test_a_single_line_of_rtla_is_as_wide_as_the_largest_sample_says(store: Store, tmp_path: Path) -> None:
-    """Its command told -b 100, and is not in the file."""
-    low, high, _ = brought(store, written(tmp_path, "one.txt", ONE_LINE)).histogram(0)
-    assert (low.tolist(), high.tolist()) == ([0], [88_999])
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        ONE_LINE.replace("timerlat", "osnoise").replace("Thr", "CPU").replace("88", " 0"),
-        ONE_LINE.partition("count:")[0],
-        ONE_LINE.replace("over:         0", "over:         1")
-        .replace("t:    10000", "t:    10001")
-        .replace("88", "388"),
-    ],
-    ids=["osnoise", "--no-summary", "over"],
-)
-def test_a_single_line_of_rtla_whose_width_nothing_tells_needs_its_command(
-    store: Store, tmp_path: Path, text: str
-) -> None:
-    with pytest.raises(DamagedError, match="how wide") as refusal:
-        brought(store, written(tmp_path, "one.txt", text))
-    assert "-b 100" in refusal.value.advice
-    run = brought(store, written(tmp_path, "told.txt", f"$ rtla timerlat hist -b 100\n{text}"))
-    assert run.histogram(0)[1].tolist()[0] == 99_999
-
-
-def test_the_largest_of_osnoise_beyond_the_end_is_the_bin_in_which_it_lies(
-    store: Store, tmp_path: Path
-) -> None:
-    text = (SAMPLES / "rtla-osnoise.txt").read_text()
-    for old, new in (
-        ("over:         0", "over:         1"),
-        ("55215", "55216"),
-        ("max:         30", "max:       1230"),
-    ):
-        text = text.replace(old, new, 1)
-    assert brought(store, written(tmp_path, "over.txt", text)).manifest.extremes[0].maximum_ns == 1_239_999
-
-
-@pytest.mark.parametrize("how_many", ["unknown number of", "1234 (12.30%)"])
-def test_events_that_rtla_missed_are_told_and_no_release_is_said_to_be_served(
-    store: Store, tmp_path: Path, how_many: str
-) -> None:
-    text = f"{ONE_LINE}{how_many} events missed, results might not be accurate\n"
-    whole, lossy = (
-        brought(store, written(tmp_path, "rtla.txt", one), MILLISECOND).manifest for one in (ONE_LINE, text)
-    )
-    assert [book.missed for book in (*whole.books, *lossy.books)] == [0, None]
-    assert [one.code for one in lossy.warnings if how_many in one.text] == ["missed-events"]
-
-
-@pytest.mark.parametrize("name", ["cyclictest-histogram.txt", "cyclictest-verbose.txt"])
-def test_a_command_in_the_text_tells_that_latencies_are_in_ns(
-    store: Store, tmp_path: Path, name: str
-) -> None:
-    text = (SAMPLES / name).read_text()
-    fine, coarse = (
-        brought(store, written(tmp_path, name, f"$ sudo cyclictest {options}\n{text}"))
-        for options in ("-qmN -t2", "-qm -t2")
-    )
-    in_ns, in_us = (max(one.maximum_ns for one in run.manifest.extremes) for run in (fine, coarse))
-    assert in_ns == in_us // 1_000
-    warned = [
-        any(one.code == "whole-microseconds" for one in run.manifest.warnings) for run in (fine, coarse)
-    ]
-    assert warned == [False, True]
 
 
 def test_histograms_have_no_time(store: Store) -> None:
@@ -403,114 +211,6 @@ def test_when_it_was_measured_is_kept_in_utc(store: Store, tmp_path: Path) -> No
     text = (SAMPLES / "cyclictest.json").read_text().replace("19:29:27 +0000", "00:29:27 +0530")
     run = brought(store, written(tmp_path, "india.json", text))
     assert run.manifest.created == "2026-11-23T18:59:27.000+00:00"
-
-
-# Clipped histograms.
-
-
-def test_quantiles_beyond_the_end_of_a_histogram_are_bounds(store: Store) -> None:
-    found = summary(brought(store, SAMPLES / "cyclictest.json"))
-    median, p99 = found.quantiles[:2]
-    assert median.value == 16_999
-    assert (p99.value, p99.low, p99.high) == (None, 60_000, 58_985_999)
-    assert found.bounded == 105
-
-
-def test_a_quantile_beyond_the_end_of_a_histogram_has_an_interval_from_there_on(store: Store) -> None:
-    run = brought(store, SAMPLES / "cyclictest.json")
-    source = next(iter(run.sources))
-    found = tc.open(run.path).quantile(0.99, source=source)
-    assert (found.low_ns, found.high_ns) == (60_000, 58_985_999)
-
-
-def test_a_single_sample_lies_beyond_the_end(store: Store, tmp_path: Path) -> None:
-    lines = ("# Histogram", "0 1", "# Total: 1", "# Max Latencies: 9", "# Histogram Overflows: 1")
-    text = "\n".join(lines)
-    run = brought(store, written(tmp_path, "clipped.txt", text))
-    (clipped,) = (one.text for one in run.manifest.warnings if one.code == "clipped")
-    assert clipped.startswith("Of thread0, 1 of 2 samples of latency_ns lies beyond")
-
-
-def all_beyond(store: Store, folder: Path) -> StoredRun:
-    lines = ("# Histogram", "3 0", "# Total: 0", "# Max Latencies: 50", "# Histogram Overflows: 1000")
-    return brought(store, written(folder, "beyond.txt", "\n".join(lines)))
-
-
-def test_where_all_lie_beyond_the_end_no_quantile_is_the_largest(store: Store, tmp_path: Path) -> None:
-    run = all_beyond(store, tmp_path)
-    one = reduce_run(run)[0]
-    (limit,) = SourceTail(one, (20_000,)).limits
-    assert (limit.later, limit.at_most) == (1_000, True)
-    assert (one.as_source().counts.total, one.as_source().missing) == (1, 999)
-    known = parse_metric("latency p99", run.measures)
-    (line,) = trend(records(store), known).lines
-    (point,) = line.points
-    assert (point.value.value, point.value.high, point.value.beyond) == (4_000, None, True)
-    said = " ".join(words.sentences(line, known))
-    assert "it lies beyond the end of a histogram or" in said
-    assert "the largest sample" not in said
-
-
-def test_windows_that_are_all_below_the_threshold_are_not_beyond_an_end(store: Store) -> None:
-    (one,) = reduce_run(brought(store, SAMPLES / "hwlatdetect-quiet.txt"))
-    assert one.clipped is None
-
-
-def test_limits_beyond_the_end_are_told_as_at_most(store: Store) -> None:
-    one = SourceTail(reduce_run(brought(store, SAMPLES / "cyclictest.json"))[0], (30_000, MILLISECOND, 10**9))
-    told = [(limit.later, limit.at_most) for limit in one.limits]
-    inside = sum(1 for limit in one.limits if limit.at_most)
-    assert inside == 1
-    assert told[1:] == [(105, True), (0, False)]
-
-
-def test_comparisons_take_what_is_beyond_for_later_than_all_else(store: Store) -> None:
-    one = reduce_run(brought(store, SAMPLES / "cyclictest.json"))[0].as_source()
-    assert (one.counts.total, one.missing, one.largest_ns) == (895, 105, 58_985_999)
-    assert int(one.counts.value[-1]) < 60_000
-
-
-def test_a_comparison_counts_what_is_beyond_as_samples_and_not_as_lost(store: Store, tmp_path: Path) -> None:
-    from tautochrone.judge.comparison.compare import compare
-    from tautochrone.judge.comparison.side import ComparedSide
-
-    told = json.loads((SAMPLES / "cyclictest.json").read_text())
-    told["cmdline:"] = "cyclictest -h 60 -i 100000 -t2"  # no latency is so long, so that none was missed
-    runs = [
-        brought(store, written(tmp_path, f"{number}.json", json.dumps({**told, "run": number})))
-        for number in range(2)
-    ]
-    found = compare([ComparedSide("A", (runs[0],)), ComparedSide("B", (runs[1],))])
-    (pair,) = found.pairs
-    for part in pair.measures[0].parts:
-        assert (part.samples, part.lost) == ((1_000, 1_000), (0, 0))
-        assert part.metric("p99").notes == ("among clipped",)
-
-
-def test_an_overflow_without_a_maximum_is_lost(store: Store, tmp_path: Path) -> None:
-    text = "# Histogram\n000000 000001\n000001 000010\n# Total: 000000011\n# Histogram Overflows: 00004\n"
-    run = brought(store, written(tmp_path, "clipped.txt", text))
-    (book,) = run.manifest.books
-    assert (book.completed, book.recorded, book.dropped) == (15, 11, 4)
-
-
-def test_windows_without_a_gap_are_known_to_lie_below_the_threshold(store: Store) -> None:
-    found = summary(brought(store, SAMPLES / "hwlatdetect-gaps.txt"))
-    median = found.quantiles[0]
-    assert (median.value, median.low, median.high) == (None, 0, 10_999)
-    assert found.maximum == 18_999
-
-
-def test_a_selection_among_clipped_histograms_is_refused(store: Store, tmp_path: Path) -> None:
-    from tautochrone.selection.candidates import draw_up, read
-
-    text = (SAMPLES / "cyclictest.json").read_text()
-    other = written(
-        tmp_path, "other.json", text.replace('"12": 14', '"12": 13').replace('"13": 138', '"13": 139')
-    )
-    runs = [brought(store, path) for path in (SAMPLES / "cyclictest.json", other)]
-    with pytest.raises(UsageError, match="is clipped"):
-        [list(read(contest)) for contest in draw_up(runs).contests]
 
 
 # Tables.
