@@ -2,7 +2,8 @@
 
 usage: bench/lab_repeats.py [--runs 200] [--at-once 4] [--results FILE] [KIND…]
 
-A run is a guest of its own, booted for it. Results are added to a file, so that what was ended goes on.
+A run is a guest of its own, booted for it. Results are added to a file, so that what was ended goes on; those
+of another kernel, probe or QEMU are other machines, and are compared among each other only.
 """
 
 import argparse
@@ -39,32 +40,41 @@ def repeatability(kinds: list[str], runs: int, at_once: int, results: Path) -> N
     """Measure what is lacking, one run of each kind after the other, and print how many were alike."""
     for kernel in ("debian-rt", "debian-rt/arm64"):
         fetch_kernel(kernel, tell_nobody)
-    there = Counter(kind for kind, _, _ in _read(results))
+    there = Counter(kind for kind, *_ in _read(results))
     lacking = [kind for at in range(runs) for kind in kinds if at >= there[kind]]
     with multiprocessing.Pool(at_once, maxtasksperchild=1) as pool, results.open("a") as file:
         for told in pool.imap_unordered(_run, lacking, chunksize=1):
             file.write(f"{json.dumps(told)}\n")
             file.flush()
     for kind in kinds:
-        mine = [(digest, seconds) for one, digest, seconds in _read(results) if one == kind]
-        digests = Counter(digest for digest, _ in mine)
-        print(
-            f"{kind:15} {max(digests.values())} of {len(mine)} alike, {len(digests)} different; "
-            f"median {statistics.median(seconds for _, seconds in mine):.1f} s"
-        )
+        _print(kind, [told[1:] for told in _read(results) if told[0] == kind])
 
 
-def _read(results: Path) -> list[tuple[str, str, float]]:
+def _print(kind: str, runs: list[tuple[str, str, float]]) -> None:
+    machines: dict[str, Counter[str]] = {}
+    for machine, digest, _ in runs:
+        machines.setdefault(machine, Counter())[digest] += 1
+    compared = [digests for digests in machines.values() if digests.total() > 1]
+    alike = sum(max(digests.values()) for digests in compared)
+    print(
+        f"{kind:15} {alike} of {sum(map(Counter.total, compared))} alike, on {len(compared)} machines; "
+        f"median {statistics.median(seconds for *_, seconds in runs):.1f} s"
+    )
+
+
+def _read(results: Path) -> list[tuple[str, str, str, float]]:
     return [tuple(json.loads(line)) for line in results.read_text().splitlines()] if results.exists() else []
 
 
-def _run(kind: str) -> tuple[str, str, float]:
-    """Return the kind, what is the same in all runs that are alike, and how long it took."""
+def _run(kind: str) -> tuple[str, str, str, float]:
+    """Return the kind, its machine, what is the same in all runs that are alike, and how long it took."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="tautochrone-bench-") as folder:
-        *told, samples = what_repeats(measure(KINDS[kind], LOAD, SAMPLES, Path(folder)).run)
+        run = measure(KINDS[kind], LOAD, SAMPLES, Path(folder)).run
+        *told, samples = what_repeats(run)
     digest = hashlib.sha256(repr(told).encode() + samples).hexdigest()
-    return kind, digest[:16], round(time.monotonic() - started, 1)
+    virtual = run.manifest.conditions.virtual
+    return kind, (virtual and virtual.machine) or "", digest[:16], round(time.monotonic() - started, 1)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from golden.record import RUNS
 from hostile import NO_FILES, damaged, ends_as_designed, mutated, run
 from machine_trees import REALTIME_PC, plant, with_cpus
 from report_runs import latencies, store_run
+from tautochrone.answer.html import title as title_of_page
 from tautochrone.base import faults
 from tautochrone.run import store as stores
 from tautochrone.run.catalogue import catalogue
@@ -437,6 +438,7 @@ def test_bytes_that_are_no_text_end_as_designed(
         writer.append(streams.make_stream([VALUES]))
         made = writer.seal().manifest
     assert (made.title, made.asked("--title")) == ("a\ufffd", "a\ufffd")
+    assert title_of_page(lambda: "a\x1b") == "a\ufffd"
     (store.path / odd).mkdir()
     shutil.copy(store.path / made.id / "run.json", store.path / odd)
     assert ends_as_designed("list", store=store.path)[0] == 0

@@ -1,5 +1,6 @@
 """What is shown of an urgent client beside less urgent ones."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -123,6 +124,11 @@ def test_a_flat_c0_shows_no_rise_with_how_much_is_excluded(store: Store) -> None
     assert "TCP, one CPU: C0's average shows no rise" in said
     assert "so that 20 clients add" in said
     assert "the lower clients' average rises by 2" in said
+    several = [*over_clients(store, 0, missed=2), *over_clients(store, 0, transport="udp")]
+    assert "shows no rise, but for 12 missed calls: " in notes(shown(*several[:6]))
+    assert re.search(
+        r"TCP, one CPU \d+ %, but for 12 missed calls; UDP, one CPU \d+ %;", notes(shown(*several))
+    )
 
 
 @pytest.mark.slow

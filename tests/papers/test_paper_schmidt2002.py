@@ -17,6 +17,8 @@ from tautochrone.judge.switching import HANDOVER, PUBLISHED, YIELD
 from tautochrone.middleware import throughput_judge as throughput
 from tautochrone.middleware.throughput_judge import ThroughputRun
 from tautochrone.papers.claims import ask
+from tautochrone.papers.claims.estimate import ClaimEstimate, estimate
+from tautochrone.papers.claims.evidence import QueriedSystem
 from tautochrone.papers.document import Paper, PublishedFigure, Query, Table
 from tautochrone.papers.figures import draw_all
 from tautochrone.papers.measured import Absent, MeasuredValue, Measurements
@@ -238,6 +240,13 @@ def test_a_share_of_calls_of_which_some_had_no_answer_may_be_less_than_any(
     assert found.interval is not None
     assert found.interval[0] == 0
     assert "3 calls had no answer" in found.note
+    thrice = [
+        middleware_runs.latency(Store(tmp_path), clients=9, calls=200, missed=3, seed=at) for at in (1, 2, 3)
+    ]
+    of_all = replace(both, runs={**both.runs, point.key: thrice})
+    repeated = estimate(QueriedSystem(late, ORDINARY, of_all))
+    assert isinstance(repeated, ClaimEstimate)
+    assert repeated.limits(0.95)[0] == 0
 
 
 def test_one_way_rates_are_those_that_the_server_had(both: Measurements) -> None:

@@ -103,7 +103,7 @@ def written() -> str:
 
 def title(make: Callable[[], str]) -> str:
     """Return the title of a page; where it can't be made, what every page is."""
-    return attempt("Title", lambda: typeset(make()), lambda _: "Report of Tautochrone")
+    return attempt("Title", lambda: typeset(printable(make())), lambda _: "Report of Tautochrone")
 
 
 def write(text: str, out: Path) -> Path:

@@ -131,6 +131,11 @@ def how_sure(series: Sequence[Series]) -> list[str]:
 TOO_FEW = "too few"
 
 
+def quantile_of(summary: Summary | None, q: float) -> doc.TypedCell:
+    """Return a quantile in microseconds; `TOO_FEW` where there is no interval for it."""
+    return doc.micros(None) if summary is None else doc.micros(summary.quantile(q), TOO_FEW)
+
+
 def blocks(
     series: Sequence[Series], *, loop: bool = True, absent: Sequence[MissingRow] = ()
 ) -> Iterator[doc.Block]:

@@ -33,11 +33,6 @@ SHOWN = (0.5, 0.99, 0.999)
 """The quantiles that tables have."""
 
 
-def quantile(summary: Summary | None, q: float) -> TypedCell:
-    """Return the case of a quantile; `TOO_FEW` where there is no interval for it."""
-    return micros(None) if summary is None else micros(summary.quantile(q), TOO_FEW)
-
-
 def with_interval(summary: Summary, q: float) -> TypedCell:
     """Return the case of a quantile with its interval at 95 %: ``22.1 (21.9 to 22.4)``."""
     found = next((one for one in summary.quantiles if one.q == q), None)

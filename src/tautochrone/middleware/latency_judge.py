@@ -40,6 +40,7 @@ class Slope:
             from the line, and so holds what varies from run to run and what is no straight line.
         at_first, at_last: the mean of the points at the least and at the largest place.
         first, last: these places.
+        missed: calls that no point holds, for they had no time.
     """
 
     value: float
@@ -49,6 +50,7 @@ class Slope:
     at_last: float
     first: int
     last: int
+    missed: int = 0
 
     @property
     def rises(self) -> bool:

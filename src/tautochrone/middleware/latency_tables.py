@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
+from tautochrone.answer.numbers import quantile_of
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.middleware import latency_judge as latency
-from tautochrone.middleware.lanes import SHOWN, mean_and_interval, quantile, too_few, with_interval
+from tautochrone.middleware.lanes import SHOWN, mean_and_interval, too_few, with_interval
 from tautochrone.middleware.latency_words import flat
 from tautochrone.statistics.summary import Summary
 
@@ -75,7 +76,7 @@ def _over_clients(lane: latency.LatencyLane) -> Iterator[TypedTable]:
                 (
                     words(str(place.clients)),
                     *_middle(place.all(of)),
-                    *(quantile(trip, q) for q in SHOWN),
+                    *(quantile_of(trip, q) for q in SHOWN),
                     _longest(trip),
                     *late,
                     count(None if trip is None else trip.count),
@@ -108,7 +109,7 @@ def _side_by_side(lanes: Sequence[latency.LatencyLane]) -> Iterator[TypedTable]:
             lanes,
             f"{_C0}: 99 % (99.9 %) in us",
             latency.high_of,
-            lambda place: _beside(*(quantile(place.worst(latency.high_of), q) for q in (0.99, 0.999))),
+            lambda place: _beside(*(quantile_of(place.worst(latency.high_of), q) for q in (0.99, 0.999))),
             (*too_few(worst), *((_OF_WORST,) if repeated else ())),
         )
     yield from _columns(
@@ -230,7 +231,7 @@ def _each(run: latency.LatencyRun, name: str) -> TypedTable:
 def _trips(found: Summary | None) -> tuple[TypedCell, ...]:
     if found is None:
         return (micros(None),) * 5
-    middle = micros(found.mean), _jitter_of(found), quantile(found, 0.99)
+    middle = micros(found.mean), _jitter_of(found), quantile_of(found, 0.99)
     return *middle, micros(found.maximum), count(found.count)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from tautochrone.answer.document import TypedCell, TypedTable, columns, words
-from tautochrone.base.words import capital
+from tautochrone.base.words import capital, plural
 from tautochrone.middleware.latency_judge import (
     FEWEST_PLACES,
     FEWEST_POINTS,
@@ -60,12 +61,10 @@ def flat(lanes: Sequence[LatencyLane]) -> Iterator[TypedTable]:
 
 def slope(lane: LatencyLane, of: Role, what: Callable[[Summary], float]) -> Slope | None:
     """Return how something of round trips goes with the number of clients, a point for each run."""
-    points = [
-        (run.clients, what(one.round_trip))
-        for run in lane.runs
-        if (one := of(run)) and one.round_trip is not None
-    ]
-    return slope_of([clients for clients, _ in points], [value for _, value in points]) if points else None
+    known = [(run.clients, one) for run in lane.runs if (one := of(run)) is not None]
+    points = [(clients, what(one.round_trip)) for clients, one in known if one.round_trip is not None]
+    found = slope_of([clients for clients, _ in points], [value for _, value in points]) if points else None
+    return found and replace(found, missed=sum(one.missed or 0 for _, one in known))
 
 
 def as_table(lanes: Sequence[LatencyLane]) -> dict[str, object]:
@@ -158,7 +157,12 @@ def _most(found: Slope) -> float:
 
 
 def _each_at_most(found: Sequence[tuple[str, Slope]]) -> str:
-    return "; ".join(f"{name} {_share(_most(one))}" for name, one in found)
+    return "; ".join(f"{name} {_share(_most(one))}{_unheard(one)}" for name, one in found)
+
+
+def _unheard(found: Slope) -> str:
+    """Say what a mean leaves out, where it is said not to rise."""
+    return f", but for {plural(found.missed, 'missed call')}" if found.missed else ""
 
 
 def _share(most: float) -> str:
@@ -218,12 +222,12 @@ def _course(found: Slope | None, *, short: bool = False) -> str:
             if found.at_first > 0
             else ""
         )
-        vague = " (these runs differ too much to tell more)" if _most(found) > _MOST_RISE else ""
-        words = (
-            f"shows no rise: {_us(found.low)} to {_us(found.high)} us per client at 95 % confidence, so "
-            f"that {found.last} clients add {_us(most)} us at most{share}{vague}"
+        vague = " (these runs differ too much to tell more)" if relative > _MOST_RISE else ""
+        words = f"shows no rise{_unheard(found)}" + (
+            f": {_us(found.low)} to {_us(found.high)} us per client at 95 % confidence, "
+            f"so that {found.last} clients add {_us(most)} us at most{share}{vague}"
             if most > 0
-            else f"shows no rise ({between})"
+            else f" ({between})"
         )
     return words if short else f"{words}; it is {span}"
 

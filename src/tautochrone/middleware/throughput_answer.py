@@ -7,10 +7,11 @@ from dataclasses import replace
 from itertools import combinations
 
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros, words
+from tautochrone.answer.numbers import quantile_of
 from tautochrone.base.units import format_ratio
 from tautochrone.base.words import listed, verb
 from tautochrone.middleware import throughput_judge as judge
-from tautochrone.middleware.lanes import SHOWN, quantile, rate, too_few
+from tautochrone.middleware.lanes import SHOWN, rate, too_few
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS, of_runs
 from tautochrone.statistics.difference.ranking import Ranking, rank
 from tautochrone.statistics.summary import Summary
@@ -169,7 +170,7 @@ def _calls_of(lane: judge.ThroughputLane, *, several: bool) -> TypedTable:
 def _distribution(summary: Summary | None) -> tuple[TypedCell, ...]:
     if summary is None:
         return count(0), *(micros(None),) * (len(_CALLS) - 2)
-    middle = (quantile(summary, q) for q in SHOWN)
+    middle = (quantile_of(summary, q) for q in SHOWN)
     return count(summary.count), micros(summary.mean), *middle, micros(summary.maximum)
 
 

@@ -13,6 +13,7 @@ from tautochrone.answer.composition import ENVELOPE, histograms, timelines
 from tautochrone.answer.document import TypedTable, columns, count, formatted, micros, words
 from tautochrone.answer.evidence import series_of_run
 from tautochrone.answer.labels import titled
+from tautochrone.answer.numbers import quantile_of
 from tautochrone.answer.phrasing.tail import interval
 from tautochrone.answer.phrasing.tail import time as level_time
 from tautochrone.base.units import format_duration, format_percent, format_rate
@@ -283,7 +284,7 @@ def _of_all(parts: Sequence[Reduced]) -> Summary | None:
 
 
 def _row(seen: Summary | None, said: str, worst_ns: int | None) -> tuple[TypedCell, ...]:
-    quantiles = (micros(None if seen is None else seen.quantile(q), "too few") for q in (0.5, 0.99, 0.999))
+    quantiles = (quantile_of(seen, q) for q in (0.5, 0.99, 0.999))
     return (words(said), *quantiles, micros(None if seen is None else seen.maximum), micros(worst_ns))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.document import TypedCell, TypedTable, columns, micros, words
+from tautochrone.answer.numbers import quantile_of
 from tautochrone.base.units import format_duration
 from tautochrone.judge.explained import is_explained
 from tautochrone.judge.reduced import reduce_run, summary_in
@@ -81,7 +82,7 @@ def _row(run: StoredRun, label: str, speed: _Speed) -> tuple[TypedCell, ...]:
         words(label or code_name(run.manifest)),
         words("as fast as possible" if is_real_fast(run) else f"each {format_duration(speed.period_ns)}"),
         micros(speed.seen.mean),
-        *(micros(speed.seen.quantile(q), "too few") for q in (0.5, 0.999)),
+        *(quantile_of(speed.seen, q) for q in (0.5, 0.999)),
         micros(speed.seen.maximum),
         micros(None if own is None else own.mean),
         TypedCell(None if factor is None else float(f"{factor:.4g}"), "number"),

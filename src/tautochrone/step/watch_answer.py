@@ -11,6 +11,7 @@ from tautochrone.answer.composition import histograms
 from tautochrone.answer.document import TypedTable, columns, micros, words
 from tautochrone.answer.evidence import series_of_run
 from tautochrone.answer.labels import titled
+from tautochrone.answer.numbers import quantile_of
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.judge.reduced import reduce_run, summary_in
@@ -123,7 +124,7 @@ def _times(run: StoredRun, label: str) -> TypedTable:
 
 def _row(one: Reduced, said: str) -> tuple[TypedCell, ...]:
     seen = summary_in([one])
-    quantiles = (micros(None if seen is None else seen.quantile(q), "too few") for q in (0.5, 0.99, 0.999))
+    quantiles = (quantile_of(seen, q) for q in (0.5, 0.99, 0.999))
     ends = (None, None) if seen is None else (seen.minimum, seen.maximum)
     return (words(one.name), words(said), *quantiles, *map(micros, ends))
 

@@ -174,7 +174,9 @@ def estimate(place: QueriedSystem) -> ClaimEstimate | Absent:
     repeated = bare if found.beyond else from_numbers(replace(bare, unit=unit), _repeated(place))
     # Few repetitions that are all alike show no error, and are not exact for that.
     is_sure = bool(repeated.error) or (found.interval is None and statistic not in (*_COUNTS, *_MEAN_COUNTS))
-    if repeated.basis == "repetitions" and is_sure:
+    # A share of which only an upper bound is known, since calls were lost, has none from run to run either.
+    at_most = found.interval is not None and found.interval[0] == 0 < bare.value
+    if repeated.basis == "repetitions" and is_sure and not at_most:
         return repeated
     own = _without_repetitions(place, bare, found)
     if own.interval is None or each == 1:
