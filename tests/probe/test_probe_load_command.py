@@ -45,7 +45,7 @@ def test_command_is_started_again_when_it_has_ended_well(tmp_path: Path) -> None
 def test_command_that_fails_ends_the_load_with_its_words(script: str, words: tuple[str, ...]) -> None:
     load = to_its_end("command", "--", "sh", "-c", script)
     assert load.returncode == 1
-    assert load.stdout == ""
+    assert "ended" not in load.stdout  # that it runs is told before, where it takes long to fail
     assert is_one_refusal(load.stderr)
     for word in words:
         assert word in load.stderr

@@ -33,6 +33,7 @@ ENDS_IN, EVERY = 50, 10
 """The step in which programs crash, hang or exit, and how often they leave one out."""
 PERIOD_NS = 2_000_000
 AT_ONCE = ("--warmup", "0")
+TRIES = 6
 
 
 @pytest.fixture(scope="module")
@@ -136,21 +137,28 @@ def test_a_begin_without_its_end_is_told(program: str, tmp_path: Path) -> None:
 def test_a_full_ring_is_counted_and_never_waited_for(program: str, tmp_path: Path) -> None:
     run, code, _ = run_of(tmp_path, f"{program} plain 300000 0", "--ring", "1024", *AT_ONCE)
     (books,) = run.manifest.books
-    assert (code, books.completed) == (0, 300_000)
     assert books.dropped is not None
-    assert 0 < books.dropped == 300_000 - run.count()
+    before = books.warmup or 0  # the recording began, where the program seldom had a CPU
+    assert (code, before + books.completed) == (0, 300_000)
+    assert 0 < books.dropped == books.completed - run.count()
 
 
 def test_a_loop_that_fills_its_ring_before_the_recording_begins_loses_nothing_of_it(
     program: str, tmp_path: Path
 ) -> None:
-    """Others are waited for during a second, in which so many steps come as the ring has rows, and more."""
+    """Others are waited for during a second, in which so many steps come as the ring has rows, and more.
+
+    A busy machine can give the program so little of its CPUs that fewer come.
+    """
     options = ("--period", "100us", "--ring", "4096", "--duration", "200ms", *AT_ONCE)
-    run, code, _ = run_of(tmp_path, f"{program} plain 1000000 100", *options)
-    (books,) = run.manifest.books
-    assert (code, books.dropped) == (0, 0)
-    assert books.warmup is not None
-    assert books.warmup > 4096
+    for _ in range(TRIES):
+        run, code, _ = run_of(tmp_path, f"{program} plain 1000000 100", *options)
+        (books,) = run.manifest.books
+        assert (code, books.dropped) == (0, 0)
+        assert books.warmup is not None
+        if books.warmup > 4096:
+            return
+    pytest.fail("the ring was never full before the recording began")
 
 
 def test_steps_beside_which_the_recorder_of_late_cycles_was_tried_out_are_not_measured(
