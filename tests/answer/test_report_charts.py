@@ -85,6 +85,19 @@ def test_merging_sources_keeps_counts_and_the_worst(measured: MeasuredEvidence) 
     assert together[0].curve.value_ns[-1] == 61_000
 
 
+def test_a_merged_curve_counts_a_bin_where_it_ends(measured: MeasuredEvidence) -> None:
+    bins = (
+        Bins(np.array([10, 40]), np.array([39, 99]), np.array([4, 1])),
+        Bins(np.array([20, 30]), np.array([24, 34]), np.array([2, 3])),
+    )
+    parts = [replace(measured.series[0], count=5, maximum_ns=int(one.high_ns[-1]), bins=one) for one in bins]
+
+    (together,) = merge(parts, "all")
+
+    assert together.curve.value_ns.tolist() == [24, 34, 39, 99]
+    assert together.curve.share.tolist() == pytest.approx([0.2, 0.5, 0.9, 1])
+
+
 def test_merged_envelopes_keep_every_extreme(measured: MeasuredEvidence) -> None:
     for one in merge(measured.series, "all"):
         parts = [part for part in measured.series if part.run == one.run]

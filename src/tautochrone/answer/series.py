@@ -142,8 +142,9 @@ def _merge_one(parts: Sequence[Series], source: str) -> Series:
     worst = max(parts, key=lambda part: part.maximum_ns)
     bins = _merge_bins([part.bins for part in parts])
     count = sum(part.count for part in parts)
-    # The upper edge of a bin is the first value at which its share is exact; the last one is the maximum.
-    edges = np.minimum(bins.high_ns, worst.maximum_ns)
+    # All of a bin lies at or below its upper edge, whatever of the others does; the last one is the maximum.
+    order = np.argsort(bins.high_ns, kind="stable")
+    edges = np.minimum(bins.high_ns[order], worst.maximum_ns)
     envelopes = [part.envelope for part in parts if part.envelope is not None]
     return Series(
         run=worst.run,
@@ -152,7 +153,7 @@ def _merge_one(parts: Sequence[Series], source: str) -> Series:
         count=count,
         maximum_ns=worst.maximum_ns,
         bins=bins,
-        curve=CumulativeCurve(edges, np.cumsum(bins.count) / count),
+        curve=CumulativeCurve(edges, np.cumsum(bins.count[order]) / count),
         envelope=merge_envelopes(envelopes) if envelopes else None,
         worst_at_s=worst.worst_at_s,
         worst_at_utc=worst.worst_at_utc,
