@@ -206,6 +206,7 @@ def test_a_number_says_what_it_rests_on(tmp_path: Path) -> None:
         (MeasuredValue(None, text="yes"), "", 0, "yes"),
         (MeasuredValue(24.0), "", 0, "24"),
         (MeasuredValue(0.9721, samples=200), "%", 0, "97.2"),
+        (MeasuredValue(59_999 / 60_000, samples=60_000), "%", 0, "99.998"),  # not all
         (MeasuredValue(2_000_000, "bytes"), "KiB", 0, "1,953"),
         (MeasuredValue(10_041.7, "1/s"), "1/s", 0, "10,042"),
     ],

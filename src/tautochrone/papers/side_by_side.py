@@ -74,7 +74,9 @@ def shown(value: MeasuredValue, unit: str, at_least: int = 0, resolution_ns: flo
     def said(number: float) -> str:
         if not value.unit and unit != "%" and float(number).is_integer() and not at_least:
             return grouped(f"{number:.0f}")
-        return rounded(number * scale, at_least, finest)
+        text = rounded(number * scale, at_least, finest)
+        is_all = unit != "%" or number >= 1 or float(text) < 100
+        return text if is_all else f"{number * scale:.{finest}f}"
 
     if value.low is not None and value.high is not None:
         low, high = (_edge(said(one), at_least) for one in (value.low, value.high))
