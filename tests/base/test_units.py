@@ -1,5 +1,6 @@
 """Durations as people write them, exact in nanoseconds."""
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -11,6 +12,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.units import (
     format_duration,
     format_limit,
+    format_part,
     format_rate,
     format_ratio,
     format_span,
@@ -24,6 +26,7 @@ from tautochrone.base.units import (
     parse_rate_hz,
     parse_share,
     parse_size_bytes,
+    rounded,
 )
 from where import ROOT
 
@@ -219,6 +222,23 @@ def test_what_does_not_say_how_often_is_refused_with_examples(text: str) -> None
 )
 def test_long_spans_are_shown_in_the_unit_people_use(seconds: float, text: str) -> None:
     assert format_span(seconds) == text
+
+
+@given(value=st.floats(1e-12, 1e12) | st.floats(-1e12, -1e-12), digits=st.integers(1, 6), up=st.booleans())
+def test_a_bound_is_rounded_outwards_and_by_less_than_a_digit(value: float, digits: int, up: bool) -> None:
+    found, nearest = rounded(value, digits, up=up), rounded(value, digits)
+    slack = 1e-8 * abs(value)
+    assert found >= value - slack if up else found <= value + slack
+    assert abs(found - value) <= 10.0 ** (math.floor(math.log10(abs(value))) + 1 - digits) + slack
+    assert nearest in (found, rounded(value, digits, up=not up))
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(1, "100 %"), (0.99996, "99.9 %"), (0.42, "42 %"), (1.2e-8, "0.0000012 %"), (0, "0 %")],
+)
+def test_a_part_is_not_shown_as_all_and_not_as_a_power_of_ten(share: float, text: str) -> None:
+    assert format_part(share) == text
 
 
 def test_how_long_to_measure_is_rounded_up() -> None:

@@ -262,7 +262,7 @@ def test_the_verdict_counts_late_and_passed_over_steps_with_their_bound(troubled
     (loop,) = verdict.loops
     assert loop.standing == "missed"
     assert "4 of 600 deadlines were missed" in verdicts.headline(verdict)
-    assert f"at most {exceedance_bound(STEPS, 4):.2%} of them" in verdicts.sentence(loop)
+    assert f"at most 1 in {int(1 / exceedance_bound(STEPS, 4))} of" in verdicts.sentence(loop)
 
 
 def test_a_step_may_take_most_of_its_period_before_the_verdict_finds_little_room(store: Store) -> None:

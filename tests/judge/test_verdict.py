@@ -1,6 +1,7 @@
 """What is said about a loop, on made-up measurements whose answer is plain."""
 
 import math
+from dataclasses import replace
 
 from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.judge.verdict import NO_WAY, LoopOutcome, MeasuredLoop, judge, wilks_share
@@ -160,6 +161,12 @@ def test_the_bound_for_the_share_above_the_maximum_is_wilks() -> None:
     # 59 samples: the classical "95/95" tolerance limit.
     assert wilks_share(59) < 0.05 < wilks_share(58)
     assert math.isclose(wilks_share(1_000_000), 3e-6, rel_tol=2e-3)  # the rule of three
+
+
+def test_few_missed_deadlines_of_many_are_bounded_by_more_than_none() -> None:
+    work = replace(loop(completed=1_000_000, overruns=1, worst_us=1_200), with_work=True)
+    (line,) = judge([work]).loops
+    assert "1 of 1,000,000 deadlines; at 95% confidence at most 1 in 210,798 of" in verdicts.sentence(line)
 
 
 def test_the_name_of_a_load_stays_as_it_was_typed() -> None:

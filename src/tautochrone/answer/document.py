@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from tautochrone.answer.blocks import Figure, Mark, Sheet, SheetCell
 from tautochrone.base.faults import Fault, Later, attempt, now
-from tautochrone.base.units import format_duration, format_percent, format_rate, format_us
+from tautochrone.base.units import format_duration, format_percent, format_rate, format_ratio, format_us
 
 if TYPE_CHECKING:
     from tautochrone.run.manifest import Manifest
@@ -97,7 +97,7 @@ def _said(value: float | str | None, unit: Unit) -> str:
         return format_percent(value)
     if unit == "rate":
         return format_rate(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+    return f"{value:,}" if isinstance(value, int) else format_ratio(value, 4)
 
 
 def words(text: str) -> TypedCell:

@@ -10,7 +10,7 @@ from tautochrone.base.units import format_percent, format_us
 from tautochrone.base.words import plural, upper_first, verb
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.quantiles import CONFIDENCE, Quantile, exceedance_bound
-from tautochrone.statistics.summary import Summary
+from tautochrone.statistics.summary import EXACT, Summary
 
 # Rows that a system can't give: N/A wherever a run's sources are tabled, with the reason.
 
@@ -148,11 +148,10 @@ def blocks(
     summaries = [one.summary for one in own if one.summary is not None]
     quantiles = summaries[0].quantiles if summaries else ()
     sure = format_percent(quantiles[0].confidence) if quantiles else ""
-    resolutions = dict.fromkeys(one.resolution for one in summaries)
     said = [
         f"Times in us. Below each quantile stands its {sure} confidence interval, free of any assumed "
         "distribution. Too few samples: that many would be needed.",
-        *(f"Quantiles come from {one}." for one in resolutions if one != "exact"),
+        *resolutions(own),
     ]
     if loop:
         said.append(
@@ -167,6 +166,12 @@ def blocks(
     heads = tuple(doc.TableColumn(upper_first(column.head)) for column, _ in rows[0]) if rows else ()
     notes = tuple(f"{absent_sentence(one)}." for one in absent)
     yield doc.TypedTable("", heads, tuple(tuple(cell for _, cell in row) for row in rows), notes, "dense")
+
+
+def resolutions(series: Sequence[Series]) -> list[str]:
+    """Return how coarse the bins are that quantiles come from, a sentence each; none where all are exact."""
+    found = dict.fromkeys(one.summary.resolution for one in series if one.summary is not None)
+    return [f"Quantiles come from {one}." for one in found if one != EXACT]
 
 
 Told = tuple[doc.TableColumn, doc.TypedCell]

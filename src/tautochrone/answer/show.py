@@ -166,7 +166,7 @@ def source_table(
         for one, line in zip(series, lines, strict=True)
     ]
     rows += [(doc.words(one.name), *[_NOTHING] * len(heads)) for one in absent]
-    notes = () if short else tuple(_too_few(series))
+    notes = () if short else (*numbers.resolutions(series), *_too_few(series))
     return doc.TypedTable("", (doc.TableColumn("source"), *heads), tuple(rows), notes, "dense")
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from tautochrone.base.units import format_duration
+from tautochrone.base.units import format_duration, format_ratio
 
 _PLAIN_MICRO = re.compile(r"(?<=\d)[ \u00a0]us\b")
 NO_BREAK = "\u00a0"
@@ -42,7 +42,7 @@ def number(value: float | None) -> str:
     """Return a count with its thousands set apart; ``N/A`` for None."""
     if value is None:
         return "N/A"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+    return f"{value:,}" if isinstance(value, int) else format_ratio(value, 4)
 
 
 def percent(fraction: float) -> str:

@@ -282,18 +282,18 @@ def format_limit(ns: int) -> str:
     return f"{ns} ns"
 
 
-def format_span(seconds: float, *, up: bool = False) -> str:
+def format_span(seconds: float, *, up: bool | None = None) -> str:
     """Show how long something lasts, up to centuries, with two or three digits: ``3.2 h``, ``12 days``.
 
     Args:
         seconds: how long.
-        up: never show less than it is, for how long to measure.
+        up: of a bound, as in `rounded`; up for how long to measure.
     """
     if seconds < 120:
-        return format_duration(_rounded(seconds * 1e9, 3, up=up))
+        return format_duration(rounded(seconds * 1e9, 3, up=up))
     unit, scale = next(((unit, scale) for unit, scale in _SPANS if seconds * 1e9 >= 1.95 * scale), _SPANS[-1])
     amount = seconds * 1e9 / scale
-    amount = _rounded(amount, 2 if amount < 100 else 3, up=up)
+    amount = rounded(amount, 2 if amount < 100 else 3, up=up)
     if amount >= 1e6:
         return f"{amount:.1e} {unit}s".replace("e+0", "e").replace("e+", "e")
     shown = f"{amount:,.1f}".removesuffix(".0") if amount < 10 else f"{amount:,.0f}"
@@ -308,6 +308,14 @@ def format_quantile(q: float) -> str:
 def format_percent(share: float) -> str:
     """Show a share as it was written: ``95 %``."""
     return f"{share * 100:.10g} %"
+
+
+def format_part(share: float, digits: int = 3) -> str:
+    """Show a part of all in per cent, to so many digits; what is not all is never 100 %."""
+    percent = rounded(share * 100, digits)
+    if share < 1 and percent >= 100:
+        percent = rounded(share * 100, digits, up=False)
+    return f"{f'{percent:.12f}'.rstrip('0').rstrip('.')} %"
 
 
 def format_us(ns: float) -> str:
@@ -325,12 +333,19 @@ def format_ratio(ratio: float, digits: int = 3) -> str:
     return f"{float(f'{ratio:.{digits}g}'):,.10g}"
 
 
-def _rounded(value: float, digits: int, *, up: bool) -> float:
-    """To so many significant digits, to the nearest or up."""
-    if value <= 0:
-        return 0.0
+def rounded(value: float, digits: int, *, up: bool | None = None) -> float:
+    """Round a value to so many significant digits.
+
+    Args:
+        up: of a bound: whether it is never less than the value, or else never more; None: to the nearest.
+    """
+    if not value or math.isinf(value):
+        return value
+    if value < 0:
+        return -rounded(-value, digits, up=None if up is None else not up)
     step = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
-    steps = math.ceil(value / step - 1e-9) if up else round(value / step)
+    exact = value / step
+    steps = round(exact) if up is None else math.ceil(exact - 1e-9) if up else math.floor(exact + 1e-9)
     return float(f"{steps * step:.{digits}g}") if steps < 10**digits else steps * step
 
 

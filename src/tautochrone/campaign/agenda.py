@@ -71,16 +71,14 @@ class Planned:
             return f"{of.rstrip(',')}."
         of = f"{of} at {format_rate(self.rate_hz)}"
         sure = f"{format_percent(self.requirement.confidence)} confidence"
-        takes = f"It takes {format_span(self.counted_s)} without a late one to show it at {sure}"
+        takes = f"It takes {format_span(self.counted_s, up=True)} without a late one to show it at {sure}"
         planned = f"planned: {'at most ' if self.at_most else ''}{format_span(self.planned_s)}"
         if _enough(self.planned_s, self.counted_s):
             return f"{of}. {takes}; {planned}."
         if self._by_tail:
             return f"{of}. {takes}; {planned}, enough only if its tail can be extrapolated."
-        sooner = self.least_s < self.counted_s
-        least = (
-            f", or {format_span(self.least_s)} at a time if its tail can be extrapolated" if sooner else ""
-        )
+        sooner, span = self.least_s < self.counted_s, format_span(self.least_s, up=True)
+        least = f", or {span} at a time if its tail can be extrapolated" if sooner else ""
         return f"{of}. {takes}{least}; {planned}, too short to show it."
 
 

@@ -14,6 +14,7 @@ from tautochrone.answer.document import (
 )
 from tautochrone.answer.environment import show
 from tautochrone.answer.warnings import is_said_here, said_once
+from tautochrone.base.units import format_ratio
 from tautochrone.base.words import plural
 from tautochrone.campaign.results import CampaignResults
 from tautochrone.machine.cpulist import parse_cpu_list
@@ -101,7 +102,7 @@ def _did(reports: Sequence[LoadReport]) -> tuple[TypedCell, ...]:
     moved = [(one.bytes or 0) / second for one, second in zip(reports, seconds, strict=True)]
     return (
         span(shares, lambda value: f"{value:.0%}"),
-        span(rates, lambda value: f"{round(value):,}"),
+        span(rates, lambda value: format_ratio(value, 4)),
         span(moved, lambda value: show("x_bytes", round(value)) if value else "N/A"),
     )
 

@@ -284,7 +284,8 @@ def _duration(asked: AskedCheck, requirement: Requirement, period_ns: int) -> tu
     chosen_s = max(shortest_s, USUAL_S)
     return (
         _whole(chosen_s),
-        f"{format_span(chosen_s)}; to show it takes {format_span(counted_s)} without a miss (--duration)",
+        f"{format_span(chosen_s)}; to show it takes {format_span(counted_s, up=True)} without a miss "
+        "(--duration)",
     )
 
 

@@ -1,9 +1,10 @@
 """What a comparison says, in words."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 from tautochrone.answer.phrasing.differences import quantile_notes
-from tautochrone.base.units import format_duration, format_percent, format_ratio
+from tautochrone.base.units import format_duration, format_percent, format_ratio, rounded
 from tautochrone.base.words import capital, listed, lower_first, some, upper_first, verb
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, SidePair
 from tautochrone.judge.comparison.gate import MISSES, Judged, WhyNot
@@ -258,6 +259,12 @@ def how_sure(comparison: Comparison) -> Iterator[str]:
     for basis, sentence in _BASES.items():
         if basis in used:
             yield f"{sentence}{_earlier(comparison) if basis == 'runs alike' else ''}"
+    several = any(len(side.runs) > 1 for pair in comparison.pairs for side in (pair.first, pair.second))
+    if several and any(isinstance(metric.sure, DifferenceSpread) and metric.q != 1 for metric in metrics):
+        yield (
+            "Of several runs, a quantile is the geometric mean of theirs (the mean, if not all are above 0), "
+            "and max is the largest of all."
+        )
     if any(metric.adjusted is not None for metric in metrics):
         sure = format_percent(comparison.confidence)
         yield (
@@ -298,9 +305,10 @@ def gate_why(judged: Judged) -> str:
     if judged.least is None or judged.most is None or judged.allowed is None:
         return _WHY_NOT[judged.why] if judged.why is not None else ""
     metric = judged.metric
-    sure = f"{judged.confidence * 100:.4g} %"
+    sure = f"{rounded(judged.confidence * 100, 4, up=False):.4g} %"
     seen = "" if metric is None or metric.difference is None else f"{change(metric)}, "
-    allowed, least, most = (_increase(judged, one) for one in (judged.allowed, judged.least, judged.most))
+    allowed = _increase(judged, judged.allowed)
+    least, most = _increase(judged, judged.least, up=False), _increase(judged, judged.most, up=True)
     if judged.passing == "broken":
         return f"{seen}at least {least} at {sure} confidence; {allowed} is allowed"
     if judged.passing == "kept":
@@ -324,14 +332,14 @@ def looks(comparison: Comparison) -> str:
     )
 
 
-def _increase(judged: Judged, value: float) -> str:
-    """Write an increase in the unit of the gate."""
+def _increase(judged: Judged, value: float, *, up: bool | None = None) -> str:
+    """Write an increase in the unit of the gate; ``up``: of a bound, as in `rounded`."""
     if judged.gate.kind == MISSES:
-        return amount(value, MISSES)
+        return amount(value if up is None else rounded(value, 3, up=up), MISSES)
     sure = judged.metric.sure if judged.metric is not None else None
     if judged.gate.share is not None and isinstance(sure, DifferenceSpread) and sure.first > 0:
-        return share(value / sure.first)
-    return amount(value, "")
+        return share(value / sure.first, up=up)
+    return amount(value if up is None else rounded(value, 4, up=up), "")
 
 
 def change(metric: ComparedMetric) -> str:
@@ -373,13 +381,14 @@ def amount(value: float, unit: str) -> str:
     return f"{'-' if value < 0 else '+'}{format_duration(abs(value))}"
 
 
-def share(value: float) -> str:
-    """Return ``+12 %``, ``-3.5 %``; from ten times on ``12 times``."""
+def share(value: float, *, up: bool | None = None) -> str:
+    """Return ``+12 %``, ``-3.5 %``; from ten times on ``12 times``; ``up``: of a bound, as in `rounded`."""
     if value >= 9:
-        return f"{format_ratio(value + 1)} times"
-    if abs(value) < 0.0005:
-        return "0 %"
-    return f"{value * 100:+.{0 if abs(value) >= 0.1 else 1}f} %"
+        return f"{format_ratio(rounded(value + 1, 3, up=up))} times"
+    parts = 100 if abs(value) >= 0.1 else 1000
+    exact = value * parts
+    whole = round(exact) if up is None else math.ceil(exact - 1e-9) if up else math.floor(exact + 1e-9)
+    return f"{whole / parts * 100:+.{0 if parts == 100 else 1}f} %" if whole else "0 %"
 
 
 def name_of(metric: ComparedMetric) -> str:

@@ -8,7 +8,7 @@ from tautochrone.answer.document import words as cell
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing.differences import p_value
 from tautochrone.answer.typeset import number, plain
-from tautochrone.base.units import format_percent, format_ratio
+from tautochrone.base.units import format_part, format_percent, format_ratio
 from tautochrone.base.words import plural, upper_first
 from tautochrone.comparison import phrasing as words
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, SidePair
@@ -169,7 +169,7 @@ def _in_short(one: ComparedMetric | None) -> TypedCell:
     """Return the change in per cent, and its verdict where there is one."""
     if one is None or one.ratio is None or one.name == MISSES:
         return _short(one)
-    said = f"{(one.ratio - 1) * 100:+.3g} %"
+    said = words.share(one.ratio - 1)
     return TypedCell(one.ratio - 1, "share", _BESIDE_VERDICT[one.verdict].format(said), left=True)
 
 
@@ -315,7 +315,7 @@ def _ratio(ratio: float) -> str:
 
 
 def _percent(share: float) -> str:
-    return "none" if share == 0 else f"{share * 100:.3g} %"
+    return "none" if share == 0 else format_part(share)
 
 
 def _notes(pair: SidePair, part: SourcePart) -> Iterator[str]:
@@ -330,7 +330,7 @@ def _notes(pair: SidePair, part: SourcePart) -> Iterator[str]:
 
 def _effect(first: str, second: str, part: SourcePart) -> str:
     """Say how large the difference is, what the tests of distributions say, and how verdicts go with it."""
-    chance = f"{part.superiority * 100:.3g} %"
+    chance = format_part(part.superiority)
     said = (
         f"A release of {second} is later than one of {first} in {chance} of pairs (50 %: no tendency), "
         f"a {part.size} effect (Vargha and Delaney, 2000)"
@@ -350,13 +350,11 @@ def _tells(test: TwoSample) -> bool:
 
 
 def _test(test: TwoSample) -> str:
-    name = _SHORT[test.name]
+    name, statistic = _SHORT[test.name], format_ratio(test.statistic, 4)
     if test.p is None:
-        return (
-            f"{name} {test.statistic:.4g}, no p-value: the order of the samples is not known, or they are few"
-        )
+        return f"{name} {statistic}, no p-value: the order of the samples is not known, or they are few"
     how = ", of whole runs" if test.whole_runs else ""
-    return f"{name} {test.statistic:.4g}, p {p_value(test.p)} (not adjusted{how})"
+    return f"{name} {statistic}, p {p_value(test.p)} (not adjusted{how})"
 
 
 def cells(comparison: Comparison) -> TypedTable:

@@ -4,7 +4,7 @@ from tautochrone.answer.document import TypedCell, TypedTable, Unit, columns, co
 from tautochrone.answer.document import words as cell
 from tautochrone.answer.numbers import quantile_name
 from tautochrone.answer.phrasing.blame import name_of, of_a_million
-from tautochrone.base.units import format_duration, format_percent
+from tautochrone.base.units import format_duration, format_part, format_percent
 from tautochrone.selection import words
 from tautochrone.selection.candidates import Candidate
 from tautochrone.selection.judge import Against, Selection
@@ -177,7 +177,7 @@ def _beside(one: Against) -> tuple[TypedCell, ...]:
         cell(one.name),
         *_test(ks, one.p_ks, "" if ks is None else f"{ks.statistic:.3f}"),
         *_test(ad, one.p_ad, "" if ad is None else f"{ad.statistic:,.1f}"),
-        TypedCell(one.superiority, "share", f"{one.superiority * 100:.1f} %"),
+        TypedCell(one.superiority, "share", format_part(one.superiority)),
         cell(f"a {one.size} effect" if one.size != "negligible" else "negligible"),
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from tautochrone.answer.phrasing.blame import CLASSES
 from tautochrone.answer.phrasing.differences import quantile_notes
-from tautochrone.base.units import format_duration
+from tautochrone.base.units import format_duration, format_part
 from tautochrone.base.words import listed, upper_first, verb
 from tautochrone.selection.candidates import Candidate, Contest
 from tautochrone.selection.judge import Selection
@@ -14,6 +14,7 @@ from tautochrone.statistics.difference.two_sample import ChiSquare
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 
 _ONCE = "How much runs differ by themselves is not known, and was supposed: three of each would tell."
+_OF_RUNS = "A quantile is the geometric mean of those of the runs (the mean, if not all are above 0)."
 _EXACT = "Another run of these virtual machines would be the same one; a longer one sees more."
 _BASES = {
     "repetitions": "from run to run",
@@ -48,7 +49,7 @@ def said(selection: Selection, of_metric: float | None) -> str:
 
 def share(of_all: float) -> str:
     """Return a share as people say it."""
-    return "none" if of_all == 0 else f"{of_all * 100:.3g} %"
+    return "none" if of_all == 0 else format_part(of_all)
 
 
 def answer(selection: Selection) -> str:
@@ -133,7 +134,8 @@ def basis(selection: Selection) -> str:
     if selection.metric.q is None:
         return f"Compared from run to run, where each has {FEWEST_RUNS} or more."
     found = dict.fromkeys(one.basis for one in selection.pairs.values() if one.basis)
-    return f"Intervals: {'; '.join(_BASES.get(one, one) for one in found)}." if found else ""
+    said = f"Intervals: {'; '.join(_BASES.get(one, one) for one in found)}." if found else ""
+    return f"{said} {_OF_RUNS}" if "repetitions" in found else said
 
 
 def ranked_by(selection: Selection) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tautochrone.answer.document import TypedCell, TypedTable, columns, micros, words
 from tautochrone.answer.numbers import quantile_of
-from tautochrone.base.units import format_duration
+from tautochrone.base.units import format_duration, format_ratio
 from tautochrone.judge.explained import is_explained
 from tautochrone.judge.reduced import reduce_run, summary_in
 from tautochrone.judge.step_run import CPU_TIME, EXECUTION, code_name, is_real_fast, step_period_ns
@@ -61,7 +61,11 @@ def sentence(run: StoredRun) -> str:
 
 
 def _times(factor: float) -> str:
-    return f"{factor:.3g} times as fast as" if factor >= 1 else f"{1 / factor:.3g} times slower than"
+    return (
+        f"{format_ratio(factor)} times as fast as"
+        if factor >= 1
+        else f"{format_ratio(1 / factor)} times slower than"
+    )
 
 
 def tables(runs: Sequence[StoredRun], labels: Sequence[str]) -> list[TypedTable]:

@@ -381,7 +381,7 @@ def _fast(cell: FastCell) -> Row:
         "least": elapsed.least / 1e9,
         "largest": elapsed.largest / 1e9,
         "said": f"{duration(elapsed.middle)}{several}",
-        "speed": f"{speed:,.3g} million masses a second",
+        "speed": f"{format_ratio(speed)} million masses a second",
     }
 
 

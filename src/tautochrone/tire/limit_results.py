@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tautochrone.base.units import format_duration, format_rate
+from tautochrone.base.units import format_duration, format_rate, format_ratio
 from tautochrone.base.words import plural, verb
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
@@ -106,7 +106,7 @@ def explanation(limit: Limit) -> Iterator[str]:
 
 def _missed(limit: Limit, missed: LimitTrial) -> str:
     largest = limit.largest
-    more = f" ({(missed.nodes / largest.nodes - 1) * 100:.2g} % more)" if largest else ""
+    more = f" ({format_ratio((missed.nodes / largest.nodes - 1) * 100, 2)} % more)" if largest else ""
     words = f"The smallest tire that missed had {missed.nodes:,} masses{more}"
     late = missed.late_step
     if late is None:

@@ -67,7 +67,7 @@ def _verdict(study: ModelStudy, team: str, fit: ModelFit) -> tuple[TypedCell, ..
         words(_range(fit.nodes)),
         words("holds" if fit.holds else "refused"),
         formatted(fit.held_out, "{:.1%}", "share"),
-        formatted(worst.error if worst is not None else None, "{:+.0%}", "share"),
+        formatted(worst.error if worst is not None else None, "{:+.1%}", "share"),
         count(worst.nodes if worst is not None else None),
         formatted(structure.runs_p if structure is not None else None, "{:.1g}"),
         formatted(structure.trend_p if structure is not None else None, "{:.1g}"),

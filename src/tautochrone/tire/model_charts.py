@@ -131,7 +131,7 @@ def model_errors(rows: Sequence[ModelRow], *, threads: Sequence[int]) -> Chart:
     ]
     worst = max(rows, key=lambda row: abs(math.log(1 + row.error)))
     words = (
-        f"Measured over predicted, over the masses; the largest difference is {worst.error:+.0%}, with "
+        f"Measured over predicted, over the masses; the largest difference is {worst.error:+.1%}, with "
         f"{number(worst.nodes)} masses in {plural(worst.threads, 'thread')}."
     )
     return Chart(layers, _MODEL_HEIGHT, words)

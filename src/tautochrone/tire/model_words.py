@@ -158,7 +158,7 @@ def _how_well(fit: ModelFit) -> str:
     held_out = "N/A" if fit.held_out is None else f"{fit.held_out:.1%}"
     words = f": off by {held_out} (median) at the points that it was not fitted on"
     if (structure := fit.structure) is not None:
-        words += f", by {abs(structure.worst.error):.0%} at most"
+        words += f", by {abs(structure.worst.error):.1%} at most"
         if structure.over_masses:
             chance = model_fit.chance(structure)
             words += f"; that its errors follow the masses is no chance ({chance}), but little"

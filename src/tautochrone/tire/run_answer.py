@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, formatted, micros, time, words
-from tautochrone.base.units import format_duration
+from tautochrone.base.units import format_duration, rounded
 from tautochrone.base.words import plural
 from tautochrone.judge import tire_run
 from tautochrone.tire.steps import PARTS, Account, ThreadAccount, account
@@ -150,6 +150,10 @@ def _deadlines(seen: Sequence[tuple[StoredRun, str, Account | None]]) -> TypedTa
     return TypedTable("Deadlines", heads, tuple(_deadline_row(*one) for one in seen), notes)
 
 
+def _at_most(share: float | None) -> TypedCell:
+    return TypedCell(share, "share", "" if share is None else f"{rounded(share * 100, 3, up=True):.3g}%")
+
+
 def _deadline_row(run: StoredRun, label: str, seen: Account | None) -> tuple[TypedCell, ...]:
     name, positions = words(label or _THIS), _positions(run)
     if seen is None:
@@ -163,7 +167,7 @@ def _deadline_row(run: StoredRun, label: str, seen: Account | None) -> tuple[Typ
             TypedCell(one, "count", f"{least}{count(one).shown}")
             for one in (misses.missed_steps, misses.late, misses.passed_over)
         ),
-        TypedCell(misses.share, "share", "" if misses.share is None else f"{misses.share * 100:.3g}%"),
+        _at_most(misses.share),
         micros(seen.response.maximum),
         _millions(seen.nodes_per_s),
         positions,

@@ -216,7 +216,7 @@ def _between(low: float, high: float, found: Machines, value: str = "") -> Typed
 
 
 def _spread(deviation: float, one: MachineLevel, found: Machines) -> TypedCell:
-    share = f", {deviation / one.value * 100:.2g} %" if one.value > 0 else ""
+    share = f", {format_ratio(deviation / one.value * 100, 2)} %" if one.value > 0 else ""
     return TypedCell(deviation, _unit(found), f"{number(deviation, found.metric)}{share}", left=True)
 
 

@@ -70,6 +70,8 @@ def policy(priority: int | None) -> str:
 def percent(share: float) -> str:
     """Return a share without decimals: ``61 %``."""
     rounded = round(share * 100)
+    if rounded == 100 and share < 1 - 1e-9:
+        return ">99 %"
     return "<1 %" if share > 0 and not rounded else f"{rounded} %"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tautochrone.answer import document as doc
-from tautochrone.base.units import format_percent
+from tautochrone.base.units import format_percent, format_ratio
 from tautochrone.base.words import plural
 from tautochrone.judge.requirement.until import Outcome, RuleState, StoppingRule
 from tautochrone.measure.campaign.deciding import Decided, StillOpen
@@ -82,5 +82,5 @@ def limits_a_day(low: float, high: float) -> str:
     """Return the limits of a rate per minute, as one of days."""
     least, most = low * MINUTES_A_DAY, high * MINUTES_A_DAY
     if high >= 1:
-        return f"{least:.2g} or more"
-    return f"{least:.2g} to {most:,.0f}" if most >= 10 else f"{least:.2g} to {most:.2g}"
+        return f"{format_ratio(least, 2)} or more"
+    return f"{format_ratio(least, 2)} to {f'{most:,.0f}' if most >= 10 else format_ratio(most, 2)}"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from tautochrone.answer.phrasing.tail import finding
-from tautochrone.base.units import format_duration, format_limit, format_percent, format_span
+from tautochrone.base.units import format_duration, format_limit, format_percent, format_span, rounded
 from tautochrone.base.words import capital, lower_first, plural, verb
 from tautochrone.experiments.requirement import Requirement
 from tautochrone.judge.requirement.judge import Judgement, Note
@@ -38,7 +38,6 @@ _UNCOUNTED = "the tool that measured does not count misses"
 _MOST_NAMED = 3
 _ALIKE = 1.05  # above it, neighbours are said to be alike
 _COMMON = 0.1
-_WHOLE = 100
 _OF_HOUR = {3_600 * 10**9: "hour", 86_400 * 10**9: "day", 60 * 10**9: "minute", 10**9: "second"}
 
 
@@ -170,7 +169,8 @@ def _reason(numbers: "_Numbers", one: Reason) -> str:
         case "too far":
             return (
                 f"The tail would have to be extrapolated to {one.beyond:,.0f} times as many as were "
-                f"measured; at most {one.most:g} times is accepted, which takes {format_span(one.seconds)}."
+                f"measured; at most {one.most:g} times is accepted, which takes "
+                f"{format_span(one.seconds, up=True)}."
             )
         case "few for a tail":
             return f"A tail of {one.samples:,} samples does not decide; it takes {one.needed or 0:,}."
@@ -284,16 +284,17 @@ class _Numbers:
         value = "beyond every sample" if observed.value is None else format_duration(observed.value)
         ends = []
         if observed.low is not None and self.line.later:
-            ends.append(f"at least {format_duration(observed.low)}")
+            ends.append(f"at least {_end(observed.low, up=False)}")
         if observed.high is not None:
-            ends.append(f"at most {format_duration(observed.high)}")
+            ends.append(f"at most {_end(observed.high, up=True)}")
         between = f" ({' and '.join(ends)} at {self.sure})" if ends else ""
         return f"p{100 * q:.7g} is {value}{between}: {self.counted()}"
 
     def bound(self, share: float | None, *, at_most: bool = True) -> str:
         """Return a share, how alike neighbours are, and how often that is."""
         verb = "are" if share is not None and share > _COMMON else "is"
-        return f"{share_words(share, at_most=at_most)} {verb}{self._alike()}{self._per_time(share)}"
+        often = self._per_time(share, at_most=at_most)
+        return f"{share_words(share, at_most=at_most)} {verb}{self._alike()}{often}"
 
     def allowed(self, allowed: float) -> str:
         """Return what the requirement allows."""
@@ -310,13 +311,13 @@ class _Numbers:
         many = f"{independent:,.0f}" if independent >= 1 else "less than 1"
         return f" (correlated samples: effectively {many})"
 
-    def _per_time(self, share: float | None, before: str = "") -> str:
+    def _per_time(self, share: float | None, before: str = "", *, at_most: bool = True) -> str:
         often = self.requirement.frequency
         if often is None or often.per_ns is None or self.period_ns is None or share is None:
             return ""
         unit = _OF_HOUR.get(often.per_ns)
         many = share * often.per_ns / self.period_ns
-        shown = f"{many:,.0f}" if many >= _WHOLE else f"{many:.3g}"
+        shown = f"{rounded(many, max(3, len(str(int(many)))), up=at_most):,.15g}"
         return f", {before}{shown} per {unit or format_span(often.per_ns / 1e9)}"
 
     def _passed(self, many: int) -> str:
@@ -361,9 +362,14 @@ def share_words(share: float | None, *, at_most: bool) -> str:
     if share <= 0:
         return "none"
     if share > _COMMON:
-        return f"{100 * share:.4g} %" if share < 1 else "all"
+        return f"{rounded(100 * share, 4, up=at_most):.4g} %" if share < 1 else "all"
     one_in = math.floor(1 / share + 1e-6) if at_most else math.ceil(1 / share - 1e-6)
-    return f"1 in {one_in:,}" if one_in < 10**9 else f"1 in {one_in:.2g}"
+    return f"1 in {one_in:,}" if one_in < 10**9 else f"1 in {rounded(one_in, 2, up=not at_most):.2g}"
+
+
+def _end(ns: float, *, up: bool) -> str:
+    """Return an end of an interval, to four digits and not inwards."""
+    return format_duration(rounded(ns, 4, up=up))
 
 
 def _settled(by: ToSettle) -> str:
@@ -373,7 +379,8 @@ def _settled(by: ToSettle) -> str:
         return "No run is long enough to settle it while the share is about what is allowed."
     what = "show that it holds" if by.holds else "show that it does not hold"
     if_what = "if none of them is later" if by.clean else "if the share stays as it is"
-    return f"About {format_span(by.seconds)} of measuring ({by.samples:,.0f} in all) would {what}, {if_what}."
+    span = format_span(by.seconds, up=True)
+    return f"About {span} of measuring ({by.samples:,.0f} in all) would {what}, {if_what}."
 
 
 def _mean(requirement: Requirement, line: JudgedLine) -> str:

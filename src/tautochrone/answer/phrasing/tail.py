@@ -3,7 +3,14 @@
 import math
 from collections.abc import Callable, Mapping
 
-from tautochrone.base.units import format_duration, format_percent, format_rate, format_span
+from tautochrone.base.units import (
+    format_duration,
+    format_part,
+    format_percent,
+    format_rate,
+    format_ratio,
+    format_span,
+)
 from tautochrone.base.words import plural
 from tautochrone.judge.tail.source import ActivationShare, AtRate, Reach, SourceTail
 from tautochrone.statistics.tails.parts import APART, Peaks, TailCheck
@@ -93,7 +100,7 @@ def fit(one: SourceTail) -> list[str]:
         return []
     said = [
         f"Peaks over a threshold: {peaks.exceedances:,} samples "
-        f"({probability_percent(peaks.share_above)} of all) lie above {format_duration(peaks.threshold_ns)}, "
+        f"({format_part(peaks.share_above, 2)} of all) lie above {format_duration(peaks.threshold_ns)}, "
         f"in {peaks.clusters:,} clusters (extremal index {peaks.extremal_index:.2f}). "
         f"{shape(peaks, tail.confidence)}"
     ]
@@ -146,7 +153,7 @@ def losses(one: SourceTail) -> str:
         if one.lost == 1
         else "have no sample: they were missed or dropped. They count"
     )
-    share = f"{one.lost:,} of {due:,} releases ({probability_percent(one.lost / due)})"
+    share = f"{one.lost:,} of {due:,} releases ({format_part(one.lost / due, 2)})"
     return f"{share} {what} as later than every limit{fitted}."
 
 
@@ -159,22 +166,22 @@ def dependence(one: SourceTail) -> str:
     if largest < 1.1:
         return "Late samples come in clusters no more often than by chance."
     return (
-        f"Late samples come in clusters: up to {largest:.3g} of them count as one, and the bounds account "
-        "for that."
+        f"Late samples come in clusters: up to {format_ratio(largest)} of them count as one, and the bounds "
+        "account for that."
     )
 
 
-def once_in(probability_of: float, rate_hz: float | None) -> str:
-    """Return how often that is: in time, or among how many samples."""
+def once_in(probability_of: float, rate_hz: float | None, *, at_most: bool = False) -> str:
+    """Return how often that is: in time, or among how many samples; ``at_most``: it is an upper bound."""
     if probability_of <= 0:
         return "past its end"
     if rate_hz is None:
         return f"{_big(1 / probability_of)} samples"
-    return _span(1 / probability_of / rate_hz)
+    return _span(1 / probability_of / rate_hz, up=False if at_most else None)
 
 
-def _span(seconds: float) -> str:
-    return "over 1e6 years" if seconds > _LONGEST_S else format_span(seconds)
+def _span(seconds: float, *, up: bool | None = None) -> str:
+    return "over 1e6 years" if seconds > _LONGEST_S else format_span(seconds, up=up)
 
 
 def once_between(share: ActivationShare, rate_hz: float | None) -> str:
@@ -215,11 +222,6 @@ def probability(value: float) -> str:
 def p_value(value: float) -> str:
     """Return ``0.31``, or ``below 0.001``."""
     return "below 0.001" if value < 0.001 else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"
-
-
-def probability_percent(share: float) -> str:
-    """Return a share in per cent, with two digits."""
-    return f"{float(f'{share * 100:.2g}'):.10g} %"
 
 
 def signed(value: float) -> str:

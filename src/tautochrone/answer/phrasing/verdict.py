@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from tautochrone.answer.phrasing.requirement import share_words
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.base.words import capital, listed, plural, upper_first, verb
 from tautochrone.judge.verdict import (
@@ -174,8 +175,8 @@ def _bound(loop: MeasuredLoop) -> str:
     released, missed = loop.completed + loop.missed, loop.overruns + loop.missed
     share = exceedance_bound(released, missed, CONFIDENCE)
     return (
-        f" That is {missed:,} of {released:,} deadlines; at {CONFIDENCE:.0%} confidence at most {share:.2%} "
-        "of them are missed."
+        f" That is {missed:,} of {released:,} deadlines; at {CONFIDENCE:.0%} confidence at most "
+        f"{share_words(share, at_most=True)} of those to come."
     )
 
 

@@ -1,7 +1,7 @@
 """How long to measure: as a document, and as JSON."""
 
 from tautochrone.answer.document import Document, TypedTable, columns, count, formatted, part, words
-from tautochrone.base.units import format_percent, format_rate, format_span
+from tautochrone.base.units import format_percent, format_rate, format_ratio, format_span
 from tautochrone.judge.tail.sample_plan import PRECISION, Need, SamplePlan
 
 
@@ -93,7 +93,7 @@ def _notes(plan: SamplePlan, *, alike: bool) -> list[str]:
         said.append("How long, and how many samples.")
     if plan.like:
         said.append(
-            f"In {plan.like} late samples came in clusters: {plan.effect:.3g} count as one here."
+            f"In {plan.like} late samples came in clusters: {format_ratio(plan.effect)} count as one here."
             if plan.effect >= 1.05
             else f"In {plan.like} late samples came in clusters no more often than by chance."
         )

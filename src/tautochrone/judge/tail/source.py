@@ -57,7 +57,8 @@ class AtLimit:
     """One limit.
 
     Attributes:
-        events: in so many groups of neighbours the samples among ``later`` came; None: not known.
+        events: in so many groups of neighbours the samples among ``later`` came; None: not known, or none
+            are.
         share: P(an activation is later) by the fitted tail, lost releases added; None where refused.
         reach: how far that extrapolates; None without a share.
         bound: upper bound of the same, whatever the distribution, with neighbours' likeness reckoned in; None
@@ -317,10 +318,11 @@ class SourceTail:
         return share_with_lost(of_samples, self.samples, self.lost or 0, self._burst, self.confidence)
 
     def _events(self, limit_ns: int) -> int | None:
-        """In how many groups of neighbours samples are above a limit; None where it is not told."""
+        """In how many groups of neighbours samples are above a limit; None where it is not told, or there
+        are lost releases alone, of which it is not known."""
         reduction = self.reduced.reduction
         if not self.reduced.counts.above(limit_ns):
-            return 0
+            return None if self.lost else 0
         return (len(cluster_sizes(reduction, limit_ns)) or None) if reduction is not None else None
 
     def _effect(self, limit_ns: int) -> float | None:
