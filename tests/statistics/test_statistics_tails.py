@@ -11,6 +11,7 @@ from tautochrone.answer.phrasing import tail as words
 from tautochrone.statistics.counts import counts_of, counts_of_bins
 from tautochrone.statistics.quantiles import exceedance_bound, interval_ranks
 from tautochrone.statistics.reduction import reduce
+from tautochrone.statistics.tails.generalised_pareto import Profile, fit
 from tautochrone.statistics.tails.parts import Tail
 from tautochrone.statistics.tails.tail import analyse, bound, chance, level, of_histogram
 
@@ -189,6 +190,16 @@ def test_inside_the_data_a_level_has_the_ends_of_order_statistics(plain: Tail, s
 
 
 @pytest.mark.slow
+def test_the_lower_end_of_a_heavy_tail_s_level_rises_steadily() -> None:
+    """Also where the level itself is a million times as high: by a factor that falls."""
+    excess = 1_000 * ((1 - np.arange(1, 10) / 10) ** -1.8 - 1)
+    profile = Profile(excess, fit(excess), 900, 1.0, 0.95)
+    lows = [profile.level(10.0**-power, "low")[1] for power in range(3, 12)]
+    factors = [high / low for low, high in pairwise(lows)]
+    assert factors == sorted(factors, reverse=True)
+    assert factors[-1] > 1.2
+
+
 def test_every_higher_threshold_is_within_the_interval(plain: Tail) -> None:
     assert plain.peaks is not None
     assert len(plain.higher) > 3

@@ -337,7 +337,9 @@ class Profile:
         step = scale / 8
         low, high = -math.inf, math.inf
         if ends in ("both", "low"):
-            low = max(0.0, cross(drop, value, -step, self._allowed))
+            # On a logarithmic scale: of a heavy tail it may be a millionth of the value.
+            first = max(step / value, 0.01)
+            low = math.exp(cross(lambda at: drop(math.exp(at)), math.log(value), -first, self._allowed))
         if ends in ("both", "high"):
             high = cross(drop, value, step, self._allowed)
         return value, low, high
