@@ -94,12 +94,12 @@ def _answer(line: JudgedLine) -> tuple[doc.TypedCell, ...]:
         doc.count(line.samples),
         _share(line.low, at_most=False) if line.low else doc.words("none"),
         _share(line.high, at_most=True),
-        _share(line.allowed, at_most=True),
+        _share(line.allowed),
         doc.time(line.worst_ns),
     )
 
 
-def _share(share: float | None, *, at_most: bool) -> doc.TypedCell:
+def _share(share: float | None, *, at_most: bool | None = None) -> doc.TypedCell:
     return doc.TypedCell(share, "share", required.share_words(share, at_most=at_most), left=True)
 
 

@@ -32,17 +32,17 @@ _SPREAD_COLUMNS = (
     "", "on", "one way", "95 % interval", "between", "within", "worst", "round trip", "its worst", "missed",
 )  # fmt: skip
 _SPREAD = (
-    "Each repetition has channels of its own. The interval is of the mean, at 95 %, by the means of the "
-    "repetitions (Student). Between: standard deviation of these means. Within: of the samples around the "
-    "mean of their repetition."
+    "Each repetition has channels of its own. One way, round trip: mean of the means of the repetitions; the "
+    "interval is Student's, at 95 %. Between: standard deviation of these means. Within: of the samples "
+    "around the mean of their repetition."
 )
 _CELLS = (
     "Mean, plus or minus the standard deviation between repetitions, and in parentheses the worst; in us."
 )
 _KOH_NOTE = (
-    "In ns, means, as the paper prints them: its time starts after the send has returned. A semaphore's ends "
-    "at the receiver, the others' when the answer is there. A receiver of higher priority on the same "
-    "CPU runs before the send returns: then the time to it is negative."
+    "In ns, means of those of the repetitions, as the paper prints them: its time starts after the send has "
+    "returned. A semaphore's ends at the receiver, the others' when the answer is there. A receiver of "
+    "higher priority on the same CPU runs before the send returns: then the time to it is negative."
 )
 _IN_USER_SPACE = "The paper's FIFO is RTAI's, or a message pipe of Xenomai; here it is a named FIFO."
 

@@ -301,7 +301,7 @@ class _Numbers:
         often = self.requirement.frequency
         if often is None or often.per_ns is None:
             up_to = "up to " if allowed > _COMMON else ""
-            return f", and {up_to}{share_words(allowed, at_most=True)} is allowed"
+            return f", and {up_to}{share_words(allowed)} is allowed"
         return f", and {often.text.strip()} is allowed (1 in {1 / allowed:,.0f})" if allowed < 1 else ""
 
     def _alike(self) -> str:
@@ -355,16 +355,21 @@ def _alike(places: Sequence[str], others: int, standing: str) -> str:
     return f" Also {standing}: {'; '.join(places) if len(places) <= _MOST_NAMED else many}."
 
 
-def share_words(share: float | None, *, at_most: bool) -> str:
-    """Return a share as "1 in 20,029", rounded to the safe side; in per cent where it is large."""
+def share_words(share: float | None, *, at_most: bool | None = None) -> str:
+    """Return a share as "1 in 20,029", in per cent where it is large.
+
+    Args:
+        at_most: of a bound, which is rounded to the safe side; None: to the nearest.
+    """
     if share is None:
         return "an unknown share"
     if share <= 0:
         return "none"
     if share > _COMMON:
         return f"{rounded(100 * share, 4, up=at_most):.4g} %" if share < 1 else "all"
-    one_in = math.floor(1 / share + 1e-6) if at_most else math.ceil(1 / share - 1e-6)
-    return f"1 in {one_in:,}" if one_in < 10**9 else f"1 in {rounded(one_in, 2, up=not at_most):.2g}"
+    up = None if at_most is None else not at_most
+    one_in = rounded(1 / share, len(str(int(1 / share))) if share > 1e-9 else 2, up=up)
+    return f"1 in {one_in:,.0f}" if one_in < 10**9 else f"1 in {one_in:.2g}"
 
 
 def _end(ns: float, *, up: bool) -> str:
