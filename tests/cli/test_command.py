@@ -199,6 +199,31 @@ def test_an_output_that_is_closed_is_told_as_such(verb: str, tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("verb", "closed", "ended"),
+    [
+        ("runs rm latest", "<&-", (2, "", "tauto: Nobody can be asked here whether to remove runs")),
+        ("runs rm latest", "<&- >&-", (2, "", "tauto: Nobody can be asked here whether to remove runs")),
+        ("show nothing", "2>&-", (4, "", "")),
+    ],
+)
+def test_a_stream_that_is_closed_is_none_of_the_others(
+    verb: str, closed: str, ended: tuple[int, str, str], tmp_path: Path
+) -> None:
+    program = f'exec "$0" -c "from tautochrone.cli.app import main; main()" {verb} {closed}'
+    store_run(Store(tmp_path), [np.arange(40)])
+    found = subprocess.run(
+        ["sh", "-c", program, sys.executable],
+        env=os.environ | {"TAUTO_STORE": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert (found.returncode, found.stdout, found.stderr.partition("\n")[0]) == ended
+
+
 def test_a_full_disk_elsewhere_is_not_blamed_on_the_output(tmp_path: Path) -> None:
     ended = end_by("full_elsewhere", XDG_STATE_HOME=str(tmp_path))
     assert ended.returncode == 70

@@ -15,6 +15,7 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 READER_GONE = 141  # 128 + SIGPIPE
 UNEXPECTED = 70  # EX_SOFTWARE of sysexits.h
 REFUSED = MeasuringError.exit_code
+_LAST_STREAM = 2  # standard error
 _REFUSED_WRITES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 
 
@@ -28,7 +29,7 @@ def run_to_exit_code(command: Callable[[], object]) -> int:
     was, and decides the exit code.
     """
     faults.forget()
-    _hold_output()
+    _hold_streams()
     try:
         code = _end(command)
     except KeyboardInterrupt:
@@ -41,19 +42,21 @@ def run_to_exit_code(command: Callable[[], object]) -> int:
     return REFUSED if all(fault.refused for fault in faults.kept()) else UNEXPECTED
 
 
-def _hold_output() -> None:
-    """Refuse what is written to a standard output that is closed, and give no file its number.
+def _hold_streams() -> None:
+    """Give no file the number of a standard stream that is closed: input has nothing, output is refused.
 
     An output that has no sign for a character, as in a locale without UTF-8, gets a question mark for it.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-    if sys.stdout is None:
-        nowhere = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nowhere, 1)
-        if nowhere != 1:
-            os.close(nowhere)
-        sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), encoding="utf-8")
+    if None not in (sys.stdin, sys.stdout, sys.stderr):
+        return
+    while (opened := os.open(os.devnull, os.O_RDONLY)) <= _LAST_STREAM:
+        pass
+    os.close(opened)
+    sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115
+    sys.stdout = sys.stdout or io.TextIOWrapper(io.FileIO(1, "w", closefd=False), encoding="utf-8")
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115 - None would be standard output to print
 
 
 def _end(command: Callable[[], object]) -> int:
