@@ -148,11 +148,12 @@ def test_an_environment_that_lacks_something_does_no_harm(store: Path, around: d
 
 
 @pytest.mark.slow
-def test_a_narrow_terminal_gets_every_line(store: Path) -> None:
-    for columns in (1, 20, 40):
-        ended = tauto_here("show", "latest", store=store, columns=columns)
+@pytest.mark.parametrize(("verb", "last"), [("show latest", "accounting"), ("list", "46.91")])
+def test_a_narrow_terminal_gets_every_line(store: Path, verb: str, last: str) -> None:
+    for columns in (0, 1, 20, 40):
+        ended = tauto_here(*verb.split(), store=store, columns=columns)
         assert ended.code == 0, ended.err
-        assert "accounting" in re.sub(r"\s+", "", ended.out)
+        assert last in re.sub(r"\s+", "", ended.out)
 
 
 @pytest.fixture

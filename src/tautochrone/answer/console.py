@@ -17,6 +17,7 @@ from tautochrone.base.faults import Fault, attempt
 from tautochrone.base.words import printable
 
 _PIPE_WIDTH = 10_000
+_NARROWEST = 20  # columns; a terminal that says fewer, such as COLUMNS=0, breaks the lines itself
 _Given = ParamSpec("_Given")
 _BLANK_END = re.compile(r"[ \t]+(?=\n)")
 _JOINT = "\ue000"  # of one column; rich breaks a line at a no-break space as at any other
@@ -66,6 +67,8 @@ def make_console(*, stderr: bool = False) -> Console:
     """Return a console in colour on a terminal; in a pipe plain, and so wide that no line is broken."""
     console = _Console(highlight=False, stderr=stderr)
     if console.is_terminal:
+        if console.width < _NARROWEST:
+            console.width = _NARROWEST
         return console
     return _Piped(highlight=False, stderr=stderr, width=_PIPE_WIDTH, no_color=True)
 
