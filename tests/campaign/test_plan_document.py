@@ -1,11 +1,16 @@
 """Plans as people write them: what they expand to, and what is said about mistakes."""
 
+import time
 from contextlib import ExitStack
+from datetime import datetime, timedelta
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from tautochrone.base.errors import StoreError, UsageError
+from tautochrone.campaign.agenda import as_table, show_agenda
 from tautochrone.measure.campaign.agenda import make_agenda, with_options
 from tautochrone.measure.campaign.campaign import key_of
 from tautochrone.measure.document.document import PlanDocument, parse, read
@@ -289,3 +294,24 @@ def test_a_plan_is_measured_into_a_store_by_one_tauto_only(tmp_path: Path) -> No
     assert not store.path.exists()
     with ExitStack() as held:
         make_agenda(document, store, held=held)
+
+
+def test_the_end_is_told_as_clocks_show_it_then_also_where_they_change_before(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Summer time begins within the hour; the plan takes three."""
+    now, shown = time.gmtime(), StringIO()
+    summer = f"{now.tm_yday - 1}/{now.tm_hour + 1},{(now.tm_yday + 99) % 365}"
+    monkeypatch.setenv("TZ", f"STD0DST,{summer}")
+    time.tzset()
+    try:
+        agenda = make_agenda(
+            parse('[[experiment]]\nname = "cyclic"\nduration = "3h"', Path("p.toml")), Store(tmp_path)
+        )
+        show_agenda(Console(file=shown), agenda)
+        ends = datetime.fromisoformat(str(as_table(agenda)["ends"]))
+        clock = [(ends + timedelta(hours=1, seconds=more)).strftime("%H:%M.") for more in (-9, 0)]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert any(one in shown.getvalue() for one in clock), (shown.getvalue(), clock)

@@ -369,6 +369,7 @@ def _takes(rest: TimeEstimate) -> str:
 
 
 def _clock(rest: TimeEstimate) -> str:
-    """Return the hour, with the day where it is another one."""
-    same_day = rest.ends.date() == datetime.now().astimezone().date()
-    return f"{rest.ends:%H:%M}" if same_day else f"{rest.ends:%A %d %B, %H:%M}"
+    """Return the hour as clocks show it then, with the day where it is another one."""
+    ends = rest.ends.astimezone()
+    same_day = ends.date() == datetime.now().astimezone().date()
+    return f"{ends:%H:%M}" if same_day else f"{ends:%A %d %B, %H:%M}"
