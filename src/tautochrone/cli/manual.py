@@ -51,7 +51,7 @@ def _walk(command: Any, path: tuple[str, ...], summary: str, above: Any = None) 
     lines = {name: _summary(command, name, one) for name, one in below}
     yield Verb(
         path,
-        summary or _paragraphs(command.help)[0],
+        summary or next(iter(_paragraphs(command.help)), ""),  # Python leaves docstrings out with -OO
         " ".join([*path, *command.collect_usage_pieces(context)]),
         tuple(_paragraphs(command.help)),
         tuple(_records(command, context, "argument")),
