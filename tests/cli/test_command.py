@@ -35,6 +35,10 @@ def no_memory(): raise MemoryError("Unable to allocate 7.45 GiB")
 def no_library():
     try: raise ImportError("libarrow.so: failed to map segment from shared object")
     except ImportError as error: raise ImportError("Importing the numpy C-extensions failed.") from error
+def no_folder():
+    import tempfile
+    tempfile._candidate_tempdir_list = lambda: ["/proc"]
+    tempfile.TemporaryFile()
 def no_name(): raise ImportError("cannot import name 'x'")
 def full_elsewhere(): raise OSError(28, "No space left on device")
 def words_of_all_kinds():
@@ -412,10 +416,11 @@ def test_the_list_of_experiments_cuts_no_words() -> None:
     [
         ("no_memory", 1, "The system refused memory. See what limits it"),
         ("no_library", 1, "The system refused memory for a library. See what limits it"),
+        ("no_folder", 1, "No folder takes temporary files. Set TMPDIR"),
         ("no_name", 70, "This is a fault in tauto"),
     ],
 )
-def test_memory_that_the_system_refuses_is_no_fault_in_tauto(
+def test_what_the_system_refuses_is_no_fault_in_tauto(
     way: str, code: int, said: str, tmp_path: Path
 ) -> None:
     ended = end_by(way, XDG_STATE_HOME=str(tmp_path))

@@ -124,7 +124,7 @@ def test_too_few_open_files_are_told(store: Path, most: int) -> None:
     [
         {"HOME": None, "LANG": None, "LC_ALL": None, "TERM": None, "COLUMNS": "0"},
         {
-            "HOME": "/nonexistent",
+            "HOME": "/proc/nonexistent",
             "LC_ALL": "C",
             "PYTHONUTF8": "0",
             "PYTHONCOERCECLOCALE": "0",

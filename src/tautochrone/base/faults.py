@@ -59,11 +59,13 @@ class Fault:
 _MORE_MEMORY = "See what limits it, `ulimit -v` or the cgroup's memory.max, and what else needs memory."
 _NO_MEMORY, _NO_LIBRARY = "The system refused memory", "The system refused memory for a library"
 _NO_THREAD, _NO_FILE = "The system refused another thread", "The system refused another open file"
+_NO_FOLDER = "No folder takes temporary files"
 _MORE = {
     _NO_MEMORY: _MORE_MEMORY,
     _NO_LIBRARY: _MORE_MEMORY,
     _NO_THREAD: "See what limits them, `ulimit -u`, `ulimit -v` or the cgroup's pids.max.",
     _NO_FILE: "Allow more: `ulimit -n 1024`.",
+    _NO_FOLDER: "Set TMPDIR to a folder that may be written and has room.",
 }
 """What the system may refuse, and what a person can do about it."""
 
@@ -72,6 +74,9 @@ _NOT_LOADED = ("failed to map segment", "cannot allocate memory", "cannot create
 
 _NOT_STARTED = "can't start new thread"
 """How Python says that the system refused one."""
+
+_NOT_TEMPORARY = "No usable temporary directory"
+"""How Python says that it tried all folders for temporary files."""
 
 _kept: list[Fault] = []
 _files: dict[tuple[object, ...], Path] = {}
@@ -193,6 +198,8 @@ def _refused(error: BaseException | None) -> str:
             return _NO_FILE
         if isinstance(error, RuntimeError) and _NOT_STARTED in str(error):
             return _NO_THREAD
+        if isinstance(error, FileNotFoundError) and _NOT_TEMPORARY in str(error):
+            return _NO_FOLDER
         error = error.__cause__ or error.__context__
     return ""
 
