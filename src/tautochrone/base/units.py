@@ -339,7 +339,7 @@ def rounded(value: float, digits: int, *, up: bool | None = None) -> float:
     Args:
         up: of a bound: whether it is never less than the value, or else never more; None: to the nearest.
     """
-    if not value or math.isinf(value):
+    if abs(value) < 1e-300 or math.isinf(value):
         return value
     if value < 0:
         return -rounded(-value, digits, up=None if up is None else not up)

@@ -391,9 +391,10 @@ def _settled(by: ToSettle) -> str:
 def _mean(requirement: Requirement, line: JudgedLine) -> str:
     """Return the mean with its limits."""
     assert line.observed is not None
-    value, low, high = (
-        format_duration(one) if one is not None else "N/A"
-        for one in (line.observed.value, line.observed.low, line.observed.high)
+    seen = line.observed
+    value = "N/A" if seen.value is None else format_duration(seen.value)
+    low, high = (
+        "N/A" if end is None else _end(end, up=up) for end, up in ((seen.low, False), (seen.high, True))
     )
     sure = f"{requirement.confidence * 100:.7g} % confidence"
     return f"The mean is {value}, from {low} to {high} at {sure}, of {line.samples - line.lost:,} samples."

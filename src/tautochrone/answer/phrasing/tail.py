@@ -10,6 +10,7 @@ from tautochrone.base.units import (
     format_rate,
     format_ratio,
     format_span,
+    rounded,
 )
 from tautochrone.base.words import plural
 from tautochrone.judge.tail.source import ActivationShare, AtRate, Reach, SourceTail
@@ -123,7 +124,7 @@ def shape(peaks: Peaks, confidence: float) -> str:
     sure = f"at {format_percent(confidence)} confidence"
     said = f"The shape is {signed(peaks.shape)} ({between} {sure}): {shape_word(peaks)}"
     if peaks.shape_high < 0 and peaks.end_ns is not None:
-        return f"{said}; by this fit no value is larger than {time(peaks.end_ns)}."
+        return f"{said}; by this fit no value is larger than {time(rounded(peaks.end_ns, 3, up=True))}."
     return f"{said}."
 
 
@@ -171,13 +172,13 @@ def dependence(one: SourceTail) -> str:
     )
 
 
-def once_in(probability_of: float, rate_hz: float | None, *, at_most: bool = False) -> str:
-    """Return how often that is: in time, or among how many samples; ``at_most``: it is an upper bound."""
+def once_in(probability_of: float, rate_hz: float | None, *, up: bool | None = None) -> str:
+    """Return how often that is: in time, or among how many samples; ``up``: of a bound, as in `rounded`."""
     if probability_of <= 0:
         return "past its end"
     if rate_hz is None:
         return f"{_big(1 / probability_of)} samples"
-    return _span(1 / probability_of / rate_hz, up=False if at_most else None)
+    return _span(1 / probability_of / rate_hz, up=up)
 
 
 def _span(seconds: float, *, up: bool | None = None) -> str:
@@ -186,7 +187,7 @@ def _span(seconds: float, *, up: bool | None = None) -> str:
 
 def once_between(share: ActivationShare, rate_hz: float | None) -> str:
     """Return the interval of `once_in`."""
-    first, last = once_in(share.high, rate_hz), once_in(share.low, rate_hz)
+    first, last = once_in(share.high, rate_hz, up=False), once_in(share.low, rate_hz, up=True)
     if share.high <= 0 or first == last:
         return first
     return f"{first} or rarer" if share.low <= 0 else f"{first} to {last}"
@@ -194,7 +195,7 @@ def once_between(share: ActivationShare, rate_hz: float | None) -> str:
 
 def chance_between(share: ActivationShare) -> str:
     """Return the interval of a probability."""
-    low, high = probability(share.low), probability(share.high)
+    low, high = probability(rounded(share.low, 2, up=False)), probability(rounded(share.high, 2, up=True))
     return high if low == high or (share.low <= 0 and share.high < _LEAST) else f"{low} to {high}"
 
 
@@ -238,9 +239,8 @@ def time(ns: float) -> str:
 
 def interval(low_ns: float, high_ns: float) -> str:
     """Return two ends."""
-    if math.isinf(high_ns):
-        return f"at least {time(low_ns)}"
-    return f"{time(low_ns)} to {time(high_ns)}"
+    low = time(rounded(low_ns, 3, up=False))
+    return f"at least {low}" if math.isinf(high_ns) else f"{low} to {time(rounded(high_ns, 3, up=True))}"
 
 
 def _big(value: float) -> str:

@@ -165,7 +165,7 @@ def _limit_row(one: SourceTail, at: AtLimit, *, fitted: bool) -> tuple[doc.Typed
         ]
     cells.append(_bound(at.bound))
     if _has_bound_in_time(one):
-        seldom = None if at.bound is None else words.once_in(at.bound, one.rate_hz, at_most=True)
+        seldom = None if at.bound is None else words.once_in(at.bound, one.rate_hz, up=False)
         cells.append(doc.TypedCell(seldom))
     return (*cells[:-1], replace(cells[-1], left=True))
 
