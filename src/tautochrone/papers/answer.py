@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast
+from urllib.parse import quote
 
 from tautochrone.answer import document as doc
 from tautochrone.answer import html
@@ -332,7 +333,8 @@ def _counted(studies: Sequence[Made]) -> str:
 def _study(made: Made, at: Path, folder: Path) -> doc.DocumentPart:
     def blocks() -> Iterator[doc.Block]:
         there, slots = made.there, made.slots
-        yield doc.Sentence(f"{made.paper.cited}.", "note", link=os.path.relpath(at, folder))
+        link = quote(os.fsencode(os.path.relpath(at, folder)))
+        yield doc.Sentence(f"{made.paper.cited}.", "note", link=link)
         yield doc.Sentence(claims.counted(made.asked))
         if there != slots:
             yield doc.Sentence(f"{there:,} of {slots:,} runs are there.", "note")
