@@ -29,6 +29,7 @@ from real_soaks import (
 )
 from ssh_servers import SshServer, claim_of, ssh_server
 from tautochrone.judge.soak import soak_of
+from tautochrone.measure.held import held_apart
 from tautochrone.run.held import Held, can_be_resumed
 from tautochrone.run.recover import recover
 from tautochrone.run.so_far import is_measured
@@ -284,6 +285,21 @@ def test_a_system_that_refuses_a_process_for_a_while_ends_no_soak(
         patched.setattr(subprocess, "Popen", refused)
         assert not held.do("exit 0")
     assert held.do("exit 0")
+
+
+def test_a_soak_begins_also_where_the_folder_was_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, store = tmp_path / "gone", Store(tmp_path / "store")
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    cell, soak = Mock(deployment=None, command=()), Mock(unattended_s=600.0, room_bytes=1 << 20)
+    with (
+        store.create("cyclic", "from nowhere") as writer,
+        held_apart(cell, LocalTarget(), writer, soak) as place,
+    ):
+        assert isinstance(place, HeldTarget)
 
 
 def test_a_word_to_the_guard_is_no_fault_when_another_thread_loses_the_connection(held: HeldTarget) -> None:

@@ -33,7 +33,7 @@ def held_apart(cell: Cell, target: Target, writer: RunWriter, soak: Soak | None)
     if soak is None or not is_apart or not (held or _may_go_on(target)):
         yield target
         return
-    new = Held(target.name, soak.unattended_s, list(cell.command), str(Path.cwd()), boot_here())
+    new = Held(target.name, soak.unattended_s, list(cell.command), _folder_here(), boot_here())
     stop = writer.path / files.STOP
     place = HeldTarget(target, writer.path, held or new, soak.room_bytes, stop.exists)
     soak.is_behind, place.safe = place.is_behind, partial(soak.safe, writer)
@@ -41,6 +41,13 @@ def held_apart(cell: Cell, target: Target, writer: RunWriter, soak: Soak | None)
         yield place
     finally:
         place.close()
+
+
+def _folder_here() -> str:
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:
+        return "/"  # it was removed, and the command can name nothing in it
 
 
 def _may_go_on(target: Target) -> bool:
