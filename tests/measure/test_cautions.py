@@ -59,6 +59,11 @@ def test_a_run_as_it_should_be_has_no_warning() -> None:
 def test_a_setting_that_was_not_obtained() -> None:
     assert codes(header(obtained_priority=1), footer()) == ["not-obtained"]
     assert codes(header(obtained_priority=None), footer()) == []  # what can't be told is no difference
+    limited = header()
+    limited["process"]["requested"] |= {"budget_ns": 2_000_000_000}
+    limited["process"]["obtained"] |= {"budget_ns": 50_000}
+    (warning,) = cautions_of_stream(Header.of(limited), Footer.of(footer()))
+    assert warning.text == "the process: budget was asked to be 2 s, but the system says 50 us"
 
 
 def test_times_on_an_emulator_are_warned_of() -> None:

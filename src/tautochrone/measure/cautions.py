@@ -5,7 +5,7 @@ Pure functions over what the probe said, its header and footer. What loads do ha
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tautochrone.base.units import format_duration
+from tautochrone.base.units import format_duration, format_limit
 from tautochrone.base.words import plural
 from tautochrone.machine.facts.cpus import count_system_management_interrupts
 from tautochrone.machine.tree import Files, Tree
@@ -100,7 +100,7 @@ def _not_obtained(header: Header) -> list[RunWarning]:
         for name, wanted in pair.requested.items():
             got = pair.obtained.get(name)
             if wanted is not None and got not in (wanted, None):
-                key = (_words(name), _show(wanted), _show(got))
+                key = (_words(name), _show(name, wanted), _show(name, got))
                 differing.setdefault(key, []).append(who)
     return [
         RunWarning(
@@ -123,8 +123,11 @@ def _words(name: str) -> str:
     return name.removesuffix("_ns").removesuffix("_us").replace("_", " ")
 
 
-def _show(value: object) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+def _show(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    scale = 1000 if name.endswith("_us") else int(name.endswith("_ns"))
+    return format_limit(value * scale) if scale and isinstance(value, int) else str(value)
 
 
 def _throttling(header: Header, footer: Footer) -> list[RunWarning]:
