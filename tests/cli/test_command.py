@@ -35,6 +35,9 @@ def no_memory(): raise MemoryError("Unable to allocate 7.45 GiB")
 def no_library():
     try: raise ImportError("libarrow.so: failed to map segment from shared object")
     except ImportError as error: raise ImportError("Importing the numpy C-extensions failed.") from error
+def no_thread():
+    from tautochrone.base.room import see_not_refused
+    see_not_refused(OSError("Unknown error: Failed to launch worker thread: try again"))
 def no_folder():
     import tempfile
     tempfile._candidate_tempdir_list = lambda: ["/proc"]
@@ -416,13 +419,12 @@ def test_the_list_of_experiments_cuts_no_words() -> None:
     [
         ("no_memory", 1, "The system refused memory. See what limits it"),
         ("no_library", 1, "The system refused memory for a library. See what limits it"),
+        ("no_thread", 1, "The system refused another thread. See what limits them, `ulimit -u`"),
         ("no_folder", 1, "No folder takes temporary files. Set TMPDIR"),
         ("no_name", 70, "This is a fault in tauto"),
     ],
 )
-def test_what_the_system_refuses_is_no_fault_in_tauto(
-    way: str, code: int, said: str, tmp_path: Path
-) -> None:
+def test_what_the_system_refuses_is_no_fault_in_tauto(way: str, code: int, said: str, tmp_path: Path) -> None:
     ended = end_by(way, XDG_STATE_HOME=str(tmp_path))
     assert ended.returncode == code
     assert said in ended.stderr

@@ -1,5 +1,6 @@
 """This machine as a target: programs, their ends, and the keeper of settings."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -341,6 +342,19 @@ def test_a_program_of_another_machine_is_named(tmp_path: Path) -> None:
     stand_in.chmod(0o755)
     with pytest.raises(UsageError, match=f"{stand_in} can't be started"):
         LocalTarget(agent=stand_in).in_force()
+
+
+@pytest.mark.parametrize("scarce", [errno.EAGAIN, errno.EMFILE])
+def test_a_system_that_refuses_another_program_is_told_as_such(
+    scarce: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(scarce, os.strerror(scarce))
+
+    monkeypatch.setattr(subprocess, "Popen", refused)
+    with pytest.raises(MeasuringError, match=f"can't be started: {os.strerror(scarce)}") as refusal:
+        LocalProgram(["true"])
+    assert "ulimit -a" in refusal.value.advice
 
 
 def test_reports_are_json_objects(tmp_path: Path) -> None:

@@ -62,9 +62,12 @@ def see_not_refused(error: Exception) -> None:
 
     Raises:
         MemoryError: it does, or may.
+        RuntimeError: it comes from a thread that was refused.
     """
-    if isinstance(error, MemoryError) or _NO_WORKER in str(error):
-        raise MemoryError(str(error)) from error
+    if _NO_WORKER in str(error):
+        raise RuntimeError(f"can't start new thread: {error}") from error
+    if isinstance(error, MemoryError):
+        raise error
     _see(_ROOM, "a file can't be read")
 
 

@@ -56,7 +56,7 @@ def _hold_streams() -> None:
     os.close(opened)
     sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115
     sys.stdout = sys.stdout or io.TextIOWrapper(io.FileIO(1, "w", closefd=False), encoding="utf-8")
-    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115 - None would be standard output to print
+    sys.stderr = sys.stderr or io.StringIO()  # None means standard output to print
 
 
 def _end(command: Callable[[], object]) -> int:

@@ -1,5 +1,6 @@
 """This machine as a target."""
 
+import errno
 import os
 import select
 import shutil
@@ -10,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from tautochrone.base.errors import UsageError
+from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.machine.tree import Files, LocalFiles
 from tautochrone.target.program import Message, Program, RunningService, messages_of
 from tautochrone.target.target import ANYWHERE, Placement, Target
@@ -18,6 +19,8 @@ from tautochrone.target.target import ANYWHERE, Placement, Target
 _READ_BYTES = 1 << 20
 _PATIENCE_S = 10.0
 _SIGNAL_WAITS_AT_MOST_MS = 500
+_SCARCE = {errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
+_MORE = "See what limits processes, open files and memory: `ulimit -a`, and the cgroup's pids.max."
 
 
 def find_probe() -> Path:
@@ -115,10 +118,10 @@ class LocalProgram:
                 env=os.environ | (environment or {}),
             )
         except OSError as error:
-            raise UsageError(
-                f"{command[0]} can't be started: {error.strerror}",
-                "Install a program for this machine there.",
-            ) from error
+            what = f"{command[0]} can't be started: {error.strerror}"
+            if error.errno in _SCARCE:
+                raise MeasuringError(what, _MORE) from error
+            raise UsageError(what, "Install a program for this machine there.") from error
         self._said: list[str] = []
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
