@@ -1,16 +1,19 @@
 """The command as a person meets it: help, mistyped verbs, and every way it can end."""
 
+import fcntl
 import os
 import re
 import shlex
 import subprocess
 import sys
+import termios
+from io import FileIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from real import PATIENCE_S, tauto
+from real import PATIENCE_S, tauto, wait_until
 from report_runs import store_run
 from tautochrone.cli.app import with_verb
 from tautochrone.run.store import Store
@@ -25,6 +28,7 @@ def not_permitted(): raise NotPermittedError("FIFO is not permitted", "Ask for i
 def fault(): raise ValueError("seven")
 def interrupted(): raise KeyboardInterrupt
 def interrupted_library(): raise ImportError("initialization failed") from KeyboardInterrupt()
+def much(): print("x" * 100_000)
 def flood():
     while True: print("x" * 1000)
 def table_on_stdout(stderr=False):
@@ -52,6 +56,8 @@ def peer_is_gone(): raise BrokenPipeError(32, "Broken pipe")
 
 sys.exit(run_to_exit_code(globals()[sys.argv[1]]))
 """
+
+PAGE = 4096
 
 LOADING = """
 import sys
@@ -204,6 +210,25 @@ def test_an_output_that_is_closed_is_told_as_such(verb: str, tmp_path: Path) -> 
         "tauto: the output can't be written: Bad file descriptor",
         "Open it, or send it elsewhere.",
     ]
+
+
+def test_an_output_that_would_not_wait_for_its_reader_gets_all() -> None:
+    """So does a pipe that a program has set so for itself and handed on."""
+    end, begin = os.pipe()
+    fcntl.fcntl(begin, fcntl.F_SETPIPE_SZ, PAGE)
+    os.set_blocking(begin, False)
+    with (
+        os.fdopen(end, "rb", buffering=0) as pipe,
+        subprocess.Popen([sys.executable, "-c", FAILING, "much"], stdout=begin) as running,
+    ):
+        os.close(begin)
+        wait_until(lambda: waiting_in(pipe) == PAGE, "the pipe is full")
+        assert len(pipe.read()) == 100_001
+    assert running.returncode == 0
+
+
+def waiting_in(pipe: FileIO) -> int:
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 @pytest.mark.slow

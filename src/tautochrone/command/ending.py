@@ -45,10 +45,14 @@ def run_to_exit_code(command: Callable[[], object]) -> int:
 def _hold_streams() -> None:
     """Give no file the number of a standard stream that is closed: input has nothing, output is refused.
 
+    Output waits for its reader, also where whoever started us, or shares it with us, set it not to.
     An output that has no sign for a character, as in a locale without UTF-8, gets a question mark for it.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
+    for stream in (1, _LAST_STREAM):
+        with suppress(OSError):  # it is closed
+            os.set_blocking(stream, True)
     if None not in (sys.stdin, sys.stdout, sys.stderr):
         return
     while (opened := os.open(os.devnull, os.O_RDONLY)) <= _LAST_STREAM:
