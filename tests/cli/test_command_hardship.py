@@ -17,6 +17,8 @@ from golden.record import RUNS
 from in_process import tauto as tauto_here
 from real import PATIENCE_S, mount_small_disk, policy_options, tauto
 from tautochrone.base import faults
+from tautochrone.command.permission import find_permission
+from tautochrone.target.local import LocalTarget
 
 MIB = 1 << 20
 DESIGNED = (0, 1, 2, 4, 6, 7)
@@ -154,6 +156,21 @@ def test_a_narrow_terminal_gets_every_line(store: Path, verb: str, last: str) ->
         ended = tauto_here(*verb.split(), store=store, columns=columns)
         assert ended.code == 0, ended.err
         assert last in re.sub(r"\s+", "", ended.out)
+
+
+def test_root_is_not_told_to_become_root_where_the_control_group_refuses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = tmp_path / "sys/fs/cgroup/cpu/mine"
+    for path, text in ((tmp_path / "proc/self/cgroup", "1:cpu:/mine"), (group / "cpu.rt_runtime_us", "0")):
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    answers = iter((False, False, True))
+    monkeypatch.setattr("tautochrone.command.permission.is_permitted", lambda *_: next(answers))
+    permission, refusal = find_permission(LocalTarget(root=str(tmp_path)))
+    assert refusal.startswith("Not permitted to this user: real-time priority. Not even to root: the control")
+    assert "cpu.rt_runtime_us" in permission.caution().advice
+    assert "As root" not in refusal + permission.caution().advice
 
 
 @pytest.fixture

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from tautochrone.run.manifest import Warning as RunWarning
     from tautochrone.target.target import Target
 
+_NO_BUDGET = (
+    "Not even to root: the control group has no CPU time for real-time threads. Give it, and the groups "
+    "above it, some: echo 900000 | sudo tee /sys/fs/cgroup/cpu/GROUP/cpu.rt_runtime_us; "
+    "for Docker: --cpu-rt-runtime."
+)
+
 NOT_PERMITTED = "not-permitted"
 """Code of the warning of a run that was measured with less than it is by default."""
 
@@ -30,11 +36,13 @@ class Permission:
 
     Attributes:
         fixed: the policy of fixed priorities that the system is measured with.
+        has_budget: whether the control group may have real-time threads at all, as far as is known.
     """
 
     priority: bool
     memory_lock: bool
     fixed: str = "fifo"
+    has_budget: bool = True
 
     @property
     def policy(self) -> str:
@@ -58,11 +66,14 @@ class Permission:
 
     def refusal(self, target: Target) -> str:
         """Return what is missing, how to get it, and how the measuring goes on without it; for people."""
-        lines = "\n".join(f"  {line}" for line in self._limits)
+        lines = "".join(f"  {line}\n" for line in self._limits)
+        grant = (
+            f" To grant it, {_where(target)}"
+            "write into /etc/security/limits.d/realtime.conf, for a group you are in, and log in again:"
+        )
         return (
-            f"Not permitted to this user: {self.lacking}. To grant it, {_where(target)}"
-            "write into /etc/security/limits.d/realtime.conf, for a group you are in, and log in again:\n"
-            f"{lines}\n"
+            f"Not permitted to this user: {self.lacking}.{self._of_group and f' {self._of_group}'}"
+            f"{grant if lines else ''}\n{lines}"
             f"Going on {self.instead}."
         )
 
@@ -70,17 +81,26 @@ class Permission:
         """Return the same as a warning of the run that was measured without it."""
         from tautochrone.run.manifest import Warning as RunWarning
 
-        denied = f"{self.lacking} {verb(len(self._limits), 'was')} not permitted to this user"
+        count = (self.priority, self.memory_lock).count(False)
+        lines = ", ".join(self._limits)
+        told = (
+            self._of_group,
+            f"As root it is; or write into /etc/security/limits.d/realtime.conf: {lines}." if lines else "",
+        )
         return RunWarning(
             NOT_PERMITTED,
-            f"{denied}. It was measured {self.instead}",
-            f"As root it is; or write into /etc/security/limits.d/realtime.conf: {', '.join(self._limits)}.",
+            f"{self.lacking} {verb(count, 'was')} not permitted to this user. It was measured {self.instead}",
+            " ".join(filter(None, told)),
         )
+
+    @property
+    def _of_group(self) -> str:
+        return "" if self.priority or self.has_budget else _NO_BUDGET
 
     @property
     def _limits(self) -> list[str]:
         lines = (
-            "" if self.priority else "@realtime - rtprio 99",
+            "" if self.priority or self._of_group else "@realtime - rtprio 99",
             "" if self.memory_lock else "@realtime - memlock unlimited",
         )
         return [line for line in lines if line]
@@ -110,6 +130,7 @@ def find_permission(target: Target) -> tuple[Permission, str]:
         priority=is_permitted(target, _trial(target.policy, memory_lock=False)),
         memory_lock=is_permitted(target, _trial("other", memory_lock=True)),
         fixed=target.policy,
+        has_budget=_has_budget(target),
     )
     return permission, permission.refusal(target) if permission.lacking else ""
 
@@ -142,7 +163,8 @@ def permitted_instead(
 
     if not isinstance(why_not({}), NotPermittedError):
         raise refused  # it is not the probe that may not
-    for permission in (Permission(True, False), Permission(False, True), Permission(False, False)):
+    for granted in ((True, False), (False, True), (False, False)):
+        permission = Permission(*granted, has_budget=_has_budget(target))
         less: Options = {
             **({} if permission.priority else {"policy": "other"}),
             **({} if permission.memory_lock else {"no-memory-lock": True}),
@@ -157,6 +179,13 @@ def permitted_instead(
         if isinstance(why, NotPermittedError):
             refused = why  # what is lacking besides
     raise refused
+
+
+def _has_budget(target: Target) -> bool:
+    from tautochrone.machine.facts.confinement import rt_budget_us
+    from tautochrone.machine.tree import Tree
+
+    return rt_budget_us(Tree(target.files())) != 0
 
 
 def _has_ordinary(experiment: Experiment) -> bool:
