@@ -344,9 +344,13 @@ def rounded(value: float, digits: int, *, up: bool | None = None) -> float:
     if value < 0:
         return -rounded(-value, digits, up=None if up is None else not up)
     step = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
-    exact = value / step
-    steps = round(exact) if up is None else math.ceil(exact - 1e-9) if up else math.floor(exact + 1e-9)
+    steps = whole(value / step, up=up)
     return float(f"{steps * step:.{digits}g}") if steps < 10**digits else steps * step
+
+
+def whole(value: float, *, up: bool | None = None) -> int:
+    """Round a value to a whole number; ``up``: of a bound, as in `rounded`. What errs by 1e-9 is whole."""
+    return round(value) if up is None else math.ceil(value - 1e-9) if up else math.floor(value + 1e-9)
 
 
 def _four_digits(value: float) -> str:

@@ -126,11 +126,12 @@ def find_permission(target: Target) -> tuple[Permission, str]:
     """
     if is_permitted(target, _trial(target.policy, memory_lock=True)):
         return Permission(True, True, target.policy), ""
+    priority = is_permitted(target, _trial(target.policy, memory_lock=False))
     permission = Permission(
-        priority=is_permitted(target, _trial(target.policy, memory_lock=False)),
+        priority=priority,
         memory_lock=is_permitted(target, _trial("other", memory_lock=True)),
         fixed=target.policy,
-        has_budget=_has_budget(target),
+        has_budget=priority or _has_budget(target),
     )
     return permission, permission.refusal(target) if permission.lacking else ""
 
@@ -163,8 +164,9 @@ def permitted_instead(
 
     if not isinstance(why_not({}), NotPermittedError):
         raise refused  # it is not the probe that may not
+    has_budget = _has_budget(target)
     for granted in ((True, False), (False, True), (False, False)):
-        permission = Permission(*granted, has_budget=_has_budget(target))
+        permission = Permission(*granted, has_budget=has_budget)
         less: Options = {
             **({} if permission.priority else {"policy": "other"}),
             **({} if permission.memory_lock else {"no-memory-lock": True}),

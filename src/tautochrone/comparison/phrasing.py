@@ -1,10 +1,9 @@
 """What a comparison says, in words."""
 
-import math
 from collections.abc import Iterator, Sequence
 
 from tautochrone.answer.phrasing.differences import quantile_notes
-from tautochrone.base.units import format_duration, format_percent, format_ratio, rounded
+from tautochrone.base.units import format_duration, format_percent, format_ratio, rounded, whole
 from tautochrone.base.words import capital, listed, lower_first, some, upper_first, verb
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, SidePair
 from tautochrone.judge.comparison.gate import MISSES, Judged, WhyNot
@@ -386,9 +385,8 @@ def share(value: float, *, up: bool | None = None) -> str:
     if value >= 9:
         return f"{format_ratio(rounded(value + 1, 3, up=up))} times"
     parts = 100 if abs(value) >= 0.1 else 1000
-    exact = value * parts
-    whole = round(exact) if up is None else math.ceil(exact - 1e-9) if up else math.floor(exact + 1e-9)
-    return f"{whole / parts * 100:+.{0 if parts == 100 else 1}f} %" if whole else "0 %"
+    steps = whole(value * parts, up=up)
+    return f"{steps / parts * 100:+.{0 if parts == 100 else 1}f} %" if steps else "0 %"
 
 
 def name_of(metric: ComparedMetric) -> str:
