@@ -531,6 +531,19 @@ def test_a_table_that_can_not_be_printed_is_a_failure() -> None:
     assert "could not be printed" in ended.stderr
 
 
+@pytest.mark.parametrize("drain", ["live", "at-end"])
+def test_a_file_that_may_not_grow_any_more_is_told_like_a_full_disk(tmp_path: Path, drain: str) -> None:
+    words = [str(find_probe()), "cyclic", *policy_options(), "--count", "2000", "--period", "100us"]
+    out = tmp_path / "stream"
+    ended = subprocess.run(
+        ["sh", "-c", 'ulimit -f 1; exec "$@"', "sh", *words, "--drain", drain, "--out", str(out)],
+        stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 1
+    assert "could not be written to its end" in ended.stderr
+    assert 0 < out.stat().st_size <= 1024
+
+
 def test_a_refusal_leaves_no_file_behind(tmp_path: Path) -> None:
     out = tmp_path / "stream"
     assert probe("cyclic", "--period", "3ns", "--count", "10", "--out", str(out)).returncode == 2

@@ -79,7 +79,9 @@ static void set_signals(void)
 {
     const struct sigaction usual = {.sa_handler = SIG_DFL};
     sigset_t none;
-    (void)sigaction(SIGPIPE, &usual, NULL); /* ignored here (os_stop_listen); a program's writes should end it */
+    /* Ignored here (os_stop_listen), while the writes of a program should end it. */
+    (void)sigaction(SIGPIPE, &usual, NULL);
+    (void)sigaction(SIGXFSZ, &usual, NULL);
     (void)sigaction(SIGCHLD, &usual, NULL);
     sigemptyset(&none);
     (void)pthread_sigmask(SIG_SETMASK, &none, NULL);

@@ -29,11 +29,11 @@ static void on_interrupt(int signal)
     (void)signal; /* its only work is to end a sleep */
 }
 
-static int listen_to(int signal, void (*handler)(int))
+static bool listen_to(int signal, void (*handler)(int))
 {
     struct sigaction action = {.sa_handler = handler};
     sigemptyset(&action.sa_mask);
-    return sigaction(signal, &action, NULL) == 0 ? 0 : errno;
+    return sigaction(signal, &action, NULL) == 0;
 }
 
 static bool is_ignored(int signal)
@@ -45,19 +45,15 @@ static bool is_ignored(int signal)
 enum os_status os_stop_listen(void)
 {
     static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
-    int error = 0;
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0] && error == 0; i++) {
+    bool listens = true;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0] && listens; i++) {
         if (endings[i] == SIGTERM || endings[i] == SIGXCPU || !is_ignored(endings[i])) { /* nohup(1), & */
-            error = listen_to(endings[i], on_signal);
+            listens = listen_to(endings[i], on_signal);
         }
     }
-    if (error == 0) {
-        error = listen_to(INTERRUPTION, on_interrupt);
-    }
-    if (error == 0) {
-        error = listen_to(SIGPIPE, SIG_IGN); /* a reader that went away is a write error, told in words */
-    }
-    return os_status_from_errno(error);
+    /* A reader that went away, and a file that may not grow any more, are write errors, told in words. */
+    listens = listens && listen_to(SIGPIPE, SIG_IGN) && listen_to(SIGXFSZ, SIG_IGN);
+    return listens && listen_to(INTERRUPTION, on_interrupt) ? OS_OK : os_status_from_errno(errno);
 }
 
 enum os_stop os_stop_requested(void)
