@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import fields
 
 from audit_cases import CASES, GUEST, NEW, NO_PERMISSION, PLAIN, Changes, status
-from machine_trees import CONFIG, REALTIME_PC, STATUS, plant
+from machine_trees import CONFIG, REALTIME_PC, STATUS, PlantedFiles, plant
 from tautochrone.machine.audit import (
     CHECKS,
     COMPANIONS,
@@ -25,6 +25,7 @@ from tautochrone.machine.audit.kernel import _HEAVY, _LIGHT, _NOT_IN_DELGADO
 from tautochrone.machine.facts import gather, observe
 from tautochrone.machine.facts.kernel import RELEVANT_OPTIONS
 from tautochrone.machine.knob import KNOBS
+from tautochrone.machine.tree import Files
 from tautochrone.run.facts import (
     ConfinementFacts,
     Facts,
@@ -50,19 +51,18 @@ HELD: Changes = {_LIMIT.format(cpu): "n/a" for cpu in (0, 1)}
 BY_PARTITION: Changes = {"/sys/fs/cgroup/cpuset.cpus.isolated": "1"}
 
 
-def audit(root: Path = Path("/")) -> tuple[Finding, ...]:
-    return audit_facts(observe(root))
+def audit(place: Path | Files = Path("/")) -> tuple[Finding, ...]:
+    return audit_facts(observe(place))
 
 
-def found(root: Path, code: str) -> Finding | None:
-    return next((finding for finding in audit(root) if finding.code == code), None)
+def found(place: Path | Files, code: str) -> Finding | None:
+    return next((finding for finding in audit(place) if finding.code == code), None)
 
 
 @pytest.fixture(scope="module")
-def machines(tmp_path_factory: pytest.TempPathFactory) -> list[Facts]:
+def machines() -> list[Facts]:
     """What is observed of each machine of `CASES`."""
-    root = tmp_path_factory.mktemp("machines")
-    return [observe(plant(root / str(number), changes)) for number, (_, changes, _) in enumerate(CASES)]
+    return [observe(PlantedFiles(changes)) for _, changes, _ in CASES]
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_every_check_is_tried_both_ways() -> None:
     assert all(len(of_one) > 1 for of_one in levels.values())
 
 
-def test_a_well_set_up_machine_has_no_warnings(tmp_path: Path) -> None:
-    findings = audit(plant(tmp_path))
+def test_a_well_set_up_machine_has_no_warnings() -> None:
+    findings = audit(PlantedFiles())
     assert [finding.code for finding in findings if finding.level == "warning"] == []
 
 
 @pytest.mark.parametrize("changes", [{}, {**PLAIN, **GUEST, **NO_PERMISSION}, {"/*": None}])
-def test_every_finding_is_complete(tmp_path: Path, changes: Changes) -> None:
-    findings = audit(plant(tmp_path, changes))
+def test_every_finding_is_complete(changes: Changes) -> None:
+    findings = audit(PlantedFiles(changes))
     assert findings
     for finding in findings:
         assert finding.code
@@ -109,14 +109,14 @@ def test_every_finding_is_complete(tmp_path: Path, changes: Changes) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("changes", [{}, {**PLAIN, **GUEST, **NEW}])
-def test_no_single_missing_file_leaves_a_hole_in_a_sentence(tmp_path: Path, changes: Changes) -> None:
-    for number, missing in enumerate(REALTIME_PC):
-        for finding in audit(plant(tmp_path / str(number), {**changes, missing: None})):
+def test_no_single_missing_file_leaves_a_hole_in_a_sentence(changes: Changes) -> None:
+    for missing in REALTIME_PC:
+        for finding in audit(PlantedFiles({**changes, missing: None})):
             assert "None" not in f"{finding.title} {finding.observed} {finding.advice}", missing
 
 
-def test_warnings_come_first_then_the_unknown(tmp_path: Path) -> None:
-    levels = [finding.level for finding in audit(plant(tmp_path, {**PLAIN, **GUEST, **NO_PERMISSION}))]
+def test_warnings_come_first_then_the_unknown() -> None:
+    levels = [finding.level for finding in audit(PlantedFiles({**PLAIN, **GUEST, **NO_PERMISSION}))]
     assert levels == sorted(levels, key=LEVELS.index)
     assert levels[0] == "warning"
 
@@ -127,8 +127,8 @@ def test_an_unreadable_machine_is_unknown_not_good(tmp_path: Path) -> None:
     assert levels["frequency-governor"] == "note"
 
 
-def test_the_audit_needs_only_stored_facts(tmp_path: Path) -> None:
-    root = plant(tmp_path, {**PLAIN, **GUEST})
+def test_the_audit_needs_only_stored_facts() -> None:
+    root = PlantedFiles({**PLAIN, **GUEST})
     assert audit_facts(Facts.from_table(gather(root))) == audit(root)
 
 
@@ -171,73 +171,73 @@ def test_an_unknown_says_what_may_not_be_read() -> None:
         ("isolation", BY_PARTITION, "isolated CPU 1. "),  # from 6.12 on it names those of isolcpus=, too
     ],
 )  # fmt: skip
-def test_what_a_finding_says(tmp_path: Path, code: str, changes: Changes, said: str) -> None:
+def test_what_a_finding_says(code: str, changes: Changes, said: str) -> None:
     """One as one, and many without powers of ten; what is so, and advice that fits."""
-    finding = found(plant(tmp_path, changes), code)
+    finding = found(PlantedFiles(changes), code)
     assert finding is not None
     assert said in f"{finding.title} {finding.observed} {finding.advice}"
 
 
-def test_interrupts_are_sent_to_cpus_that_are_not_isolated(tmp_path: Path) -> None:
+def test_interrupts_are_sent_to_cpus_that_are_not_isolated() -> None:
     changes = {f"{_CPUS}/isolated": "0", "/proc/cmdline": "isolcpus=0"}
-    finding = found(plant(tmp_path, changes), "device-interrupts")
+    finding = found(PlantedFiles(changes), "device-interrupts")
     assert finding is not None
     assert finding.level == "warning"
     assert finding.advice.startswith("Move each: echo 1 | ")
 
 
-def test_before_6_12_throttling_stops_spinning_threads(tmp_path: Path) -> None:
-    finding = found(plant(tmp_path), "realtime-throttling")
+def test_before_6_12_throttling_stops_spinning_threads() -> None:
+    finding = found(PlantedFiles(), "realtime-throttling")
     assert finding is not None
     assert "950 ms of a period of 1000 ms" in finding.observed
     assert finding.certainty == "sure"
 
 
-def test_from_6_12_on_the_fair_server_replaces_throttling(tmp_path: Path) -> None:
-    finding = found(plant(tmp_path, {**NEW, "/boot/config-6.12.3": CONFIG}), "realtime-throttling")
+def test_from_6_12_on_the_fair_server_replaces_throttling() -> None:
+    finding = found(PlantedFiles({**NEW, "/boot/config-6.12.3": CONFIG}), "realtime-throttling")
     assert finding is not None
     assert "deadline server" in finding.observed
     assert "RT throttling stops" not in finding.observed
     assert finding.certainty == "likely"  # the release alone does not prove it
 
 
-def test_group_scheduling_keeps_throttling_after_6_12(tmp_path: Path) -> None:
+def test_group_scheduling_keeps_throttling_after_6_12() -> None:
     grouped = {**NEW, "/boot/config-6.12.3": CONFIG + "CONFIG_RT_GROUP_SCHED=y\n"}
-    finding = found(plant(tmp_path, grouped), "realtime-throttling")
+    finding = found(PlantedFiles(grouped), "realtime-throttling")
     assert finding is not None
     assert "RT throttling stops it as well after 950 ms" in finding.observed
 
 
-def test_the_fair_server_seen_in_debugfs_is_sure(tmp_path: Path) -> None:
+def test_the_fair_server_seen_in_debugfs_is_sure() -> None:
     seen = {"/sys/kernel/debug/sched/fair_server/cpu0/runtime": "50000000"}
-    finding = found(plant(tmp_path, seen), "realtime-throttling")
+    finding = found(PlantedFiles(seen), "realtime-throttling")
     assert finding is not None
     assert (finding.level, finding.certainty) == ("note", "sure")
 
 
-def test_capabilities_of_a_user_namespace_do_not_count(tmp_path: Path) -> None:
+def test_capabilities_of_a_user_namespace_do_not_count() -> None:
     rootless = {
         **NO_PERMISSION,
         "/proc/self/status": status("000001ffffffffff"),
         "/proc/self/uid_map": "         0       1000          1",
     }
-    root = plant(tmp_path, rootless)
+    root = PlantedFiles(rootless)
     warned = {finding.code for finding in audit(root) if finding.level == "warning"}
     assert {"realtime-permission", "memory-lock-permission"} <= warned
 
 
-def test_idle_states_of_cpus_that_are_not_allowed_do_not_count(tmp_path: Path) -> None:
+def test_idle_states_of_cpus_that_are_not_allowed_do_not_count() -> None:
     elsewhere = {
         f"{_CPUS}/cpu1/cpuidle/state2/disable": "0",
         "/proc/self/status": STATUS.replace("0-1", "0"),
     }
-    finding = found(plant(tmp_path, elsewhere), "idle-states")
+    finding = found(PlantedFiles(elsewhere), "idle-states")
     assert finding is not None
     assert finding.level == "good"
 
 
-def test_the_advice_names_the_kernel_package_of_the_architecture(tmp_path: Path) -> None:
-    finding = found(plant(tmp_path, {**PLAIN, "/proc/sys/kernel/arch": "aarch64"}), "preempt-rt")
+def test_the_advice_names_the_kernel_package_of_the_architecture() -> None:
+    finding = found(PlantedFiles({**PLAIN, "/proc/sys/kernel/arch": "aarch64"}), "preempt-rt")
     assert finding is not None
     assert "linux-image-rt-arm64" in finding.advice
 
@@ -290,42 +290,40 @@ def test_a_limit_that_a_program_holds_hides_deep_idle_states_and_says_so(tmp_pat
     assert states.level == "warning"
 
 
-def test_an_isolated_cpu_that_shares_its_core_is_named(tmp_path: Path) -> None:
+def test_an_isolated_cpu_that_shares_its_core_is_named() -> None:
     shared = {f"{_CPUS}/cpu{cpu}/topology/core_cpus_list": "0-1" for cpu in (0, 1)}
-    finding = found(plant(tmp_path, {**shared, f"{_CPUS}/smt/active": "1"}), "smt")
+    finding = found(PlantedFiles({**shared, f"{_CPUS}/smt/active": "1"}), "smt")
     assert finding is not None
     assert finding.title.startswith("Isolated CPUs share cores")
     assert "CPU 0-1 share" in finding.observed
 
 
-def test_cpusets_of_version_1_that_divide_the_cpus_are_seen(tmp_path: Path) -> None:
+def test_cpusets_of_version_1_that_divide_the_cpus_are_seen() -> None:
     shield = {f"{_CPUS}/isolated": "", "/sys/fs/cgroup/cpuset/cpuset.sched_load_balance": "0"}
-    finding = found(plant(tmp_path, shield), "isolation")
+    finding = found(PlantedFiles(shield), "isolation")
     assert finding is not None
     assert (finding.level, finding.certainty) == ("good", "likely")
 
 
-def test_the_shares_of_the_fair_servers_are_told_where_they_show(tmp_path: Path) -> None:
+def test_the_shares_of_the_fair_servers_are_told_where_they_show() -> None:
     server = "/sys/kernel/debug/sched/fair_server"
     shares = {f"{server}/cpu0/runtime": "50000000", f"{server}/cpu1/runtime": "20000000"}
-    finding = found(plant(tmp_path, shares), "realtime-throttling")
+    finding = found(PlantedFiles(shares), "realtime-throttling")
     assert finding is not None
     assert "20 ms or 50 ms" in finding.observed
     off = dict.fromkeys(shares, "0")
-    finding = found(
-        plant(tmp_path / "off", {**NEW, **off, "/boot/config-6.12.3": CONFIG}), "realtime-throttling"
-    )
+    finding = found(PlantedFiles({**NEW, **off, "/boot/config-6.12.3": CONFIG}), "realtime-throttling")
     assert finding is not None
     assert "nothing stops" in finding.title
 
 
-def test_masks_in_advice_leave_the_isolated_cpus_out(tmp_path: Path) -> None:
+def test_masks_in_advice_leave_the_isolated_cpus_out() -> None:
     wide = {
         f"{_CPUS}/online": "0-39",
         f"{_CPUS}/isolated": "1,36-39",
         "/proc/irq/default_smp_affinity": "ff,ffffffff",
     }
-    finding = found(plant(tmp_path, wide), "default-interrupt-affinity")
+    finding = found(PlantedFiles(wide), "default-interrupt-affinity")
     assert finding is not None
     assert "echo f,fffffffd |" in finding.advice
     assert "irqaffinity=0,2-35" in finding.advice
@@ -341,12 +339,12 @@ def test_every_knob_that_a_finding_names_exists() -> None:
     assert {*FOLLOWERS, *OF_THE_KERNEL, *NO_SETTINGS} <= codes
 
 
-def test_a_finding_names_the_knob_that_changes_it(tmp_path: Path) -> None:
-    knobs = {finding.code: finding.knobs for finding in audit(plant(tmp_path))}
+def test_a_finding_names_the_knob_that_changes_it() -> None:
+    knobs = {finding.code: finding.knobs for finding in audit(PlantedFiles())}
     assert knobs["idle-states"] == ("c-states",)
     assert knobs["isolation"] == ("isolated",)
     assert knobs["swap"] == ()
-    guest = plant(tmp_path / "guest", {**GUEST, f"{_CPUS}/smt/control": "notsupported"})
+    guest = PlantedFiles({**GUEST, f"{_CPUS}/smt/control": "notsupported"})
     assert {finding.code: finding.knobs for finding in audit(guest)}["smt"] == ()
 
 

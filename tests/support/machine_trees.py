@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from tautochrone.machine.tree import Kind
+
 _CPUS = "/sys/devices/system/cpu"
 
 CONFIG = """\
@@ -131,17 +133,52 @@ def with_cpus(count: int) -> dict[str, str]:
     }
 
 
-def plant(root: Path, changes: Mapping[str, str | None] | None = None) -> Path:
-    """Write the real-time PC with changes below `root`; a change to None leaves a file out.
+class PlantedFiles:
+    """The real-time PC with changes, held in memory; a change to None leaves a file out.
 
     A name that ends in ``*`` leaves out everything that begins so.
     """
-    files: dict[str, str | None] = {**REALTIME_PC, **(changes or {})}
-    left_out = tuple(name[:-1] for name in files if name.endswith("*"))
+
+    are_of_this_machine = False
+    are_of_emulated_cpus = False
+
+    def __init__(self, changes: Mapping[str, str | None] | None = None) -> None:
+        files: dict[str, str | None] = {**REALTIME_PC, **(changes or {})}
+        left_out = tuple(name[:-1] for name in files if name.endswith("*"))
+        self.texts = {
+            name: text
+            for name, text in files.items()
+            if text is not None and not name.endswith("*") and not (left_out and name.startswith(left_out))
+        }
+        self._names: dict[str, set[str]] = {}
+        for path in self.texts:
+            folder, _, name = path.rpartition("/")
+            self._names.setdefault(folder, set()).add(name)
+            while folder:
+                folder, _, name = folder.rpartition("/")
+                self._names.setdefault(folder, set()).add(f"{name}/")
+
+    def read(self, path: str) -> bytes:
+        if path not in self.texts:
+            raise FileNotFoundError(path)
+        return self.texts[path].encode()
+
+    def names(self, path: str) -> tuple[str, ...]:
+        if path.rstrip("/") not in self._names:
+            raise FileNotFoundError(path)
+        return tuple(self._names[path.rstrip("/")])
+
+    def kind(self, path: str) -> Kind | None:
+        return "file" if path in self.texts else "folder" if path.rstrip("/") in self._names else None
+
+    def prefetch(self, paths: tuple[str, ...]) -> None:
+        """Nothing to do: they are near."""
+
+
+def plant(root: Path, changes: Mapping[str, str | None] | None = None) -> Path:
+    """Write the files of `PlantedFiles` below `root`."""
     made: set[str] = set()
-    for name, text in files.items():
-        if text is None or name.endswith("*") or (left_out and name.startswith(left_out)):
-            continue
+    for name, text in PlantedFiles(changes).texts.items():
         folder = f"{root}/{name.rpartition('/')[0]}"
         if folder not in made:
             Path(folder).mkdir(parents=True, exist_ok=True)
