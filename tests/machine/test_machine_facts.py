@@ -10,7 +10,7 @@ from msgspec.structs import fields
 
 from machine_trees import CONFIG, CPUINFO, REALTIME_PC, plant
 from tautochrone.base.errors import DamagedError
-from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list, parse_cpu_mask
+from tautochrone.machine.cpulist import format_cpu_list, parse_boot_cpus, parse_cpu_list, parse_cpu_mask
 from tautochrone.machine.facts import FACTS, HOSTNAME, gather, observe
 from tautochrone.machine.facts.cpus import count_system_management_interrupts
 from tautochrone.machine.tree import LocalFiles, Tree
@@ -40,6 +40,25 @@ GROUPS = {
 )
 def test_cpu_lists_are_read_as_the_kernel_writes_them(text: str | None, cpus: tuple[int, ...] | None) -> None:
     assert parse_cpu_list(text) == cpus
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"),
+    [
+        ("", ()),
+        ("1,3-4", (1, 3, 4)),
+        ("managed_irq,domain,2-N", (2, 3, 4, 5, 6, 7)),
+        ("nohz,N", (7,)),
+        ("all", tuple(range(8))),
+        ("0-7:1/2", (0, 2, 4, 6)),
+        ("1-N:2/3,0", (0, 1, 2, 4, 5, 7)),
+        ("ALL:1/4", (0, 4)),
+        ("0-7:1/0", ()),
+        ("0-99999999", ()),
+    ],
+)
+def test_boot_parameters_name_cpus_in_the_kernels_ways(text: str, cpus: tuple[int, ...]) -> None:
+    assert parse_boot_cpus(text, range(8)) == cpus
 
 
 @pytest.mark.parametrize(

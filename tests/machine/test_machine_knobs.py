@@ -337,13 +337,15 @@ def test_the_fair_server_is_what_throttles_where_it_can_be_seen(
         assert one.read(tree) == wanted
 
 
-def test_throttling_that_cannot_be_seen_is_not_called_off(tmp_path: Path) -> None:
-    more = {"/proc/sys/kernel/sched_rt_runtime_us": "-1", "/proc/sys/kernel/osrelease": "6.12.1"}
+@pytest.mark.parametrize("runtime", ["-1", "1000000"])
+def test_throttling_that_cannot_be_seen_is_not_called_off(tmp_path: Path, runtime: str) -> None:
+    more = {"/proc/sys/kernel/sched_rt_runtime_us": runtime, "/proc/sys/kernel/osrelease": "6.12.1"}
     tree = tree_of(plant_machine(tmp_path, [[0], [1]], more=more))
     assert knob("rt-throttling").read(tree) is None
     assert "debugfs" in knob("rt-throttling").shortfall("off", tree)
     old = {**more, "/proc/sys/kernel/osrelease": "6.11.0"}
     assert knob("rt-throttling").read(tree_of(plant_machine(tmp_path, [[0], [1]], more=old))) == "off"
+    assert knob("rt-throttling").canonical("1s/1s", tree) == "off"
 
 
 def test_the_runtime_is_never_longer_than_the_period_on_the_way(tmp_path: Path) -> None:

@@ -298,6 +298,7 @@ CASES: list[tuple[str, Changes, str | None]] = [
     ("rcu-callbacks", {"/proc/cmdline": "isolcpus=1 rcu_nocbs=1"}, "good"),
     ("rcu-callbacks", {"/proc/cmdline": "isolcpus=1 rcu_nocbs=all"}, "good"),
     ("rcu-callbacks", {"/proc/cmdline": "isolcpus=1 rcu_nocbs=1-N"}, "good"),
+    ("rcu-callbacks", {"/proc/cmdline": "isolcpus=1 rcu_nocbs=0-1:1/1"}, "good"),
     ("rcu-callbacks", {"/proc/cmdline": "isolcpus=1 rcu_nocbs"}, "note"),
     ("rcu-callbacks", TICKLESS, "good"),
     ("rcu-callbacks", {"/boot/config-6.1.0-rt": CONFIG + "CONFIG_RCU_NOCB_CPU_DEFAULT_ALL=y\n"}, "good"),

@@ -12,6 +12,7 @@ _ALL = "all"
 _BUT = "all but "
 _NUMBER = re.compile(r"\d{1,5}")
 """No kernel has 100,000 CPUs, and what was damaged must not name a billion."""
+_BOOT_REGION = re.compile(r"(all|(\d{1,5})(?:-(\d{1,5}))?)(?::(\d{1,5})/(\d{1,5}))?")
 _LIST = re.compile(r"\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*")
 
 
@@ -34,6 +35,26 @@ def parse_cpu_list(text: str | None) -> tuple[int, ...] | None:
         if last and int(last) < int(first):
             return None
         cpus.update(range(int(first), int(last or first) + 1))
+    return tuple(sorted(cpus))
+
+
+def parse_boot_cpus(text: str, present: Iterable[int]) -> tuple[int, ...]:
+    """Read the CPUs of a boot parameter such as ``isolcpus=``, in ascending order.
+
+    There ``all``, ``N`` (the last CPU) and ``0-15:2/4`` (of each four the first two) are allowed, too. What
+    else is in the list, such as the flags of ``isolcpus=``, names no CPU.
+
+    Source: "cpu lists" in the kernel's admin-guide/kernel-parameters.
+    """
+    last = max(present, default=0)
+    cpus: set[int] = set()
+    for part in text.split(","):
+        region = _BOOT_REGION.fullmatch(re.sub(r"\bN\b", str(last), part.strip()).lower())
+        if region is None:
+            continue
+        first, end = (0, last) if region[1] == "all" else (int(region[2]), int(region[3] or region[2]))
+        used, group = (int(region[4]), int(region[5])) if region[4] else (1, 1)
+        cpus.update(cpu for cpu in range(first, end + 1) if group and (cpu - first) % group < used)
     return tuple(sorted(cpus))
 
 

@@ -2,7 +2,13 @@
 
 from tautochrone.base.words import some
 from tautochrone.machine.audit.finding import AuditAnswer, Check, good, note, unread, warning
-from tautochrone.machine.cpulist import format_cpu_list, format_cpu_mask, parse_cpu_list, parse_cpu_mask
+from tautochrone.machine.cpulist import (
+    format_cpu_list,
+    format_cpu_mask,
+    parse_boot_cpus,
+    parse_cpu_list,
+    parse_cpu_mask,
+)
 from tautochrone.run.facts import Facts
 
 _KTHREADS = "Documentation/admin-guide/kernel-per-CPU-kthreads.rst"
@@ -101,11 +107,11 @@ def _rcu_callbacks(facts: Facts) -> AuditAnswer | None:
 
 
 def _offloaded(facts: Facts) -> tuple[int, ...]:
-    """Return the CPUs of ``rcu_nocbs=``; in its words ``all`` and ``N``, the last CPU, are allowed."""
-    online, text = parse_cpu_list(facts.cpu.online) or (), facts.isolation.rcu_offloaded or ""
-    if facts.kernel.option("RCU_NOCB_CPU_DEFAULT_ALL") == "y" or text.lower() == "all":
+    """Return the CPUs whose RCU callbacks the boot parameters or the kernel's build have taken from them."""
+    online = parse_cpu_list(facts.cpu.online) or ()
+    if facts.kernel.option("RCU_NOCB_CPU_DEFAULT_ALL") == "y":
         return online
-    return parse_cpu_list(text.replace("N", str(max(online, default=0)))) or ()
+    return parse_boot_cpus(facts.isolation.rcu_offloaded or "", online)
 
 
 def _default_affinity(facts: Facts) -> AuditAnswer | None:

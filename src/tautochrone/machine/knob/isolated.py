@@ -11,7 +11,9 @@ from tautochrone.machine.cpulist import (
     format_cpu_list,
     named_cpus,
     online_cpus,
+    parse_boot_cpus,
     parse_cpu_list,
+    present_cpus,
     written,
 )
 from tautochrone.machine.knob.knob import BootAdvice, NamesCpus
@@ -226,7 +228,7 @@ class Isolated(NamesCpus):
         if wanted == "none":
             words = [name for name in _AT_BOOT if _parameter(name, tree)]
             return BootAdvice(at_boot=f"boot without {' '.join(words)}" if words else "")
-        there = {name: set(parse_cpu_list(_cpus_in(_parameter(name, tree))) or ()) for name in _AT_BOOT}
+        there = {name: set(parse_boot_cpus(_parameter(name, tree), present_cpus(tree))) for name in _AT_BOOT}
         lacking = [name for name in _AT_BOOT if not set(cpus_of(wanted)) <= there[name]]
         return BootAdvice(at_boot=" ".join(_boot_words(name, wanted) for name in lacking))
 
@@ -296,11 +298,6 @@ def _by_boot(tree: Tree) -> set[int]:
 def _parameter(name: str, tree: Tree) -> str:
     words = re.findall(rf"(?:^|\s){name}=(\S+)", tree.text("/proc/cmdline") or "")
     return words[-1] if words else ""
-
-
-def _cpus_in(value: str) -> str:
-    """Return the CPUs of ``isolcpus=managed_irq,domain,1-3``."""
-    return ",".join(word for word in value.split(",") if word[:1].isdecimal())
 
 
 def _boot_words(name: str, cpus: str) -> str:

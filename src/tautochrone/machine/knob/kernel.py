@@ -158,11 +158,11 @@ class RtThrottling(Knob):
         shares = [share for folder in _fair_servers(tree) if (share := _fair_share(folder, tree))]
         if shares:
             runtime_ns, period_ns = min(shares, key=lambda share: share[0] / share[1])
-            return _OFF if runtime_ns == period_ns else _written(runtime_ns, period_ns)
+            return _written(runtime_ns, period_ns)
         runtime_us, period_us = tree.integer(_RUNTIME), tree.integer(_PERIOD)
         if runtime_us is None or period_us is None:
             return None
-        if runtime_us < 0:
+        if runtime_us < 0 or runtime_us >= period_us:
             return None if _unseen_fair_server(tree) else _OFF
         return _written(runtime_us * 1000, period_us * 1000)
 
@@ -260,7 +260,8 @@ def _parsed(text: str) -> tuple[int, int]:
 
 
 def _written(runtime_ns: int, period_ns: int) -> str:
-    return f"{_exact(runtime_ns)}/{_exact(period_ns)}"
+    """Write the share, or that all of it is allowed: the kernel then throttles nothing."""
+    return _OFF if runtime_ns == period_ns else f"{_exact(runtime_ns)}/{_exact(period_ns)}"
 
 
 def _exact(ns: int) -> str:
