@@ -27,7 +27,7 @@ from tautochrone.cli.app import app
 from tautochrone.judge.reduced import summary_of_run
 from tautochrone.lab_diff import charts
 from tautochrone.lab_diff.answer import as_table, document, machines
-from tautochrone.lab_diff.calls import Traced, calls_in, name_of, read_calls, shares, with_stacks
+from tautochrone.lab_diff.calls import Call, Traced, calls_in, name_of, read_calls, shares, with_stacks
 from tautochrone.lab_diff.differences import MISSING, Loop, compare, loops_of
 from tautochrone.lab_diff.question import question_of
 from tautochrone.lab_diff.results import NOT_THE_RESULT, DiffResults, account
@@ -311,6 +311,18 @@ def test_calls_that_are_all_short_beside_the_wait_still_make_a_figure(tmp_path: 
     assert found.timed is not None
     window = replace(found.timed.window, release_ns=0)  # so that the wait is a thousand times as long
     figure = charts.calls(replace(found, timed=replace(found.timed, window=window)))
+    assert figure is not None
+    assert figure.panels[0].chart.specification(PAGE)["height"] > 0
+
+
+def test_the_longest_of_calls_that_are_all_short_is_drawn_whatever_its_share_is_rounded_to(
+    tmp_path: Path,
+) -> None:
+    found = findings(tmp_path, 8_000_000)
+    assert found.timed is not None
+    wait = replace(found.timed.window, release_ns=0, first_stamp_ns=399_800)
+    call = Call(0, 797, 0, "task", 1, 0, "function")  # 797 / 399,800 * 399,800 is more than 797
+    figure = charts.calls(replace(found, timed=replace(found.timed, window=wait, nested=(call,))))
     assert figure is not None
     assert figure.panels[0].chart.specification(PAGE)["height"] > 0
 

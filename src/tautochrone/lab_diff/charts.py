@@ -130,7 +130,7 @@ def _calls(nested: Sequence[Call], release_ns: int, latency_ns: int) -> Chart:
     """Draw timed calls over the wait of one release, a bar for each."""
     shades = {one.function: bisect_right(_SHADES, one.self_ns / latency_ns) for one in shares(nested)}
     # The longest is drawn however short it is, or there would be nothing.
-    least = min(_LEAST_SHARE, max(one.total_ns for one in nested) / latency_ns) * latency_ns
+    least = min(_LEAST_SHARE * latency_ns, max(one.total_ns for one in nested))
     found = [
         (call, depth, _call(call, depth, release_ns, latency_ns, shades[call.function]))
         for call, depth in _deep(nested, 0, least)
