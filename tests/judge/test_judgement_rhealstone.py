@@ -102,8 +102,12 @@ def test_an_option_is_found_in_the_command_that_measured() -> None:
     for command in (equals, equals.split()):
         assert made(command).asked("--weights") == "2,1,1,1,1,1"
         assert made(command).asked("--count") == "5"
-    for command in ("tauto --weights", ["tauto", "--weights"]):
+    for command in ("tauto --weights", ["tauto", "--weights"], [], ["--", "--weights", "1"]):
         assert made(command).asked("--weights") is None
+    twice = made(["tauto", "--weights", "1,1,1,1,1,1", "--weights=2,1,1,1,1,1", "--count", "5"])
+    assert (twice.asked("--weights"), twice.asked("--count")) == ("2,1,1,1,1,1", "5")
+    watched = made(["tauto", "watch", "--title", "mine", "--", "./controller", "--title", "its", "--count=3"])
+    assert (watched.asked("--title"), watched.asked("--count")) == ("mine", None)
 
 
 def test_table_1_of_garre2014_is_as_printed() -> None:

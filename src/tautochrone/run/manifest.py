@@ -229,14 +229,19 @@ class Manifest:
         return shlex.join(self.command)
 
     def asked(self, option: str) -> str | None:
-        """Return the value of an option of the command that measured the run; None: it was not given."""
+        """Return the value of an option of the command that measured the run; None: it was not given.
+
+        Of one that was given twice the last counts, as it did then; behind ``--`` stand the words of others.
+        """
         words = self.command
-        for at, word in enumerate(words):
+        own = words[: words.index("--")] if "--" in words else words
+        found = None
+        for at, word in enumerate(own, start=1):
             if word == option:
-                return words[at + 1] if at + 1 < len(words) else None
-            if word.startswith(f"{option}="):
-                return word.partition("=")[2]
-        return None
+                found = own[at] if at < len(own) else None
+            elif word.startswith(f"{option}="):
+                found = word.partition("=")[2]
+        return found
 
     def to_json(self) -> str:
         """The text of ``run.json``: indented, keys in a fixed order, for people as much as for programs.
