@@ -167,6 +167,15 @@ def test_where_nothing_holds_that_is_the_answer_and_a_stopped_search_has_none(tm
     assert found.outcome().exit_code == 6
 
 
+@pytest.mark.parametrize("deadline", ["800us", "1ms", "5ms", "25ms"])
+def test_work_to_try_is_what_deadline_and_period_leave_however_late_the_deadline_is(deadline: str) -> None:
+    question = question_of(AskedCheck("1kHz", work="100us", deadline=deadline))
+    search = search_of("work", question, 60.0, duration_given=False)
+    most_ns = min(question.deadline_ns, question.period_ns)
+    assert search.rungs == pytest.approx([most_ns * at / 20 for at in range(1, 20)])
+    assert search.rungs[search.start] <= 100_000
+
+
 def test_a_search_without_a_rate_to_try_is_refused_with_what_to_change() -> None:
     question = question_of(AskedCheck("3.5Hz", work="260ms"))
     with pytest.raises(UsageError, match=r"no rate to try of at least 3\.333 Hz leaves a CPU") as refused:

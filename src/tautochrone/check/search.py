@@ -126,7 +126,7 @@ _FINE, _STRIDE = 48, 8
 
 _STEPS = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 _SLOWEST_HZ, _FASTEST_HZ = 1.0, 50_000.0
-_PARTS = 20  # of the deadline: the resolution of work
+_PARTS = 20  # of the deadline, or of a shorter period: the resolution of work
 _CROWDED = 1.0  # of a CPU, by the work alone
 _NS_PER_S = 1_000_000_000
 _TRIALS = 30  # a short trial is so small a part of the whole time
@@ -273,7 +273,7 @@ def search_of(kind: Kind, question: CheckQuestion, seconds: float, *, duration_g
     if kind == "rate":
         rungs = tuple(one for one in rates(question) if one >= slowest_hz)
     if not rungs:
-        raise UsageError(*_no_rung(kind, question, slowest_hz, seconds))
+        raise UsageError(*_no_rate(question, slowest_hz, seconds))
     wanted = _wanted(kind, question)
     start = max((at for at, value in enumerate(rungs) if value <= wanted * (1 + 1e-9)), default=0)
     return Search(kind, question, rungs, start, seconds, max(_SHORTEST_S, seconds / _TRIALS), confirm_s)
@@ -285,14 +285,9 @@ def _wanted(kind: Kind, question: CheckQuestion) -> float:
     return question.rate_hz if kind == "rate" else float(question.work_ns or 0)
 
 
-def _no_rung(kind: Kind, question: CheckQuestion, slowest_hz: float, seconds: float) -> tuple[str, str]:
+def _no_rate(question: CheckQuestion, slowest_hz: float, seconds: float) -> tuple[str, str]:
     """Return what is wrong where nothing can be tried, and what to do."""
     work = format_duration(question.work_ns or 0)
-    if kind == "work":
-        return (
-            f"--search work: the deadline, {format_duration(question.deadline_ns)}, leaves no work to try",
-            "Give it a later deadline.",
-        )
     slowest = max(slowest_hz, _SLOWEST_HZ)
     return (
         f"--search rate: no rate to try of at least {format_rate(slowest)} leaves a CPU time for {work} of "
@@ -321,11 +316,9 @@ def rates(question: CheckQuestion) -> tuple[float, ...]:
 
 
 def works(question: CheckQuestion) -> tuple[float, ...]:
-    """Return the work to choose from, in ns: twentieths of the deadline, while a CPU has room for them."""
-    part = question.deadline_ns / _PARTS
-    return tuple(
-        part * at for at in range(1, _PARTS) if part * at < min(question.period_ns, question.deadline_ns)
-    )
+    """Return the work to choose from, in ns: twentieths of the deadline, or of a shorter period."""
+    part = min(question.deadline_ns, question.period_ns) / _PARTS
+    return tuple(part * at for at in range(1, _PARTS))
 
 
 def make_search(
